@@ -10,7 +10,7 @@ import (
 // choose lets a routine with device auto run on GPU 0 where that takes less time for numbers of
 // the host of so many bytes.
 func (r *run) choose(onHost time.Duration, bytes int64) {
-	if r.resident || r.Device.Kind != place.Auto {
+	if r.ondevice || r.Device.Kind != place.Auto {
 		return
 	}
 	gpus, err := place.Find(place.CUDA)
@@ -24,7 +24,7 @@ func (r *run) choose(onHost time.Duration, bytes int64) {
 
 // leave reports whether a routine leaves the GPU that it has chosen, for the CPU.
 func (r *run) leave(err error) bool {
-	if r.resident || r.Device.Kind != place.Auto || r.at == nil || !place.HostInstead(r.Ctx, err) {
+	if r.ondevice || r.Device.Kind != place.Auto || r.at == nil || !place.HostInstead(r.Ctx, err) {
 		return false
 	}
 	r.at, r.stats.Device = nil, place.Host

@@ -201,7 +201,7 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 		if r.at == nil {
 			return direct.Update(r.work(), s, x.vec(), one, y.vec().Mat(), z, r.count)
 		}
-		return r.at.Axpy(r.Config(), s, x.vec(), y.vec(), z, r.count)
+		return r.at.Update(r.Config(), s, x.vec(), num.Vec{}, y.vec().Mat(), z, r.count)
 	}, x.vec().Arr)
 }
 
@@ -255,7 +255,7 @@ func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *
 
 // result returns room for n results on the host, nil if they stay where the operands live.
 func (r *run) result(f num.Format, n int) *num.Array {
-	if r.resident {
+	if r.ondevice {
 		return nil
 	}
 	return num.New(f, n)

@@ -21,7 +21,7 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 		if r.at == nil {
 			return direct.Update(r.work(), s, x.vec(), y.vec(), a.mat(), z, r.count)
 		}
-		return r.at.Ger(r.Config(), s, x.vec(), y.vec(), a.mat(), z, r.count)
+		return r.at.Update(r.Config(), s, x.vec(), y.vec(), a.mat(), z, r.count)
 	}, x.vec().Arr, y.vec().Arr)
 }
 
@@ -66,7 +66,7 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 
 // gemv stores RN(alpha A x + beta y) in z.
 func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
-	if r.resident {
+	if r.ondevice {
 		in, old := x.Mat(), y.Mat()
 		operands := []*num.Mat{&a, &in}
 		if y != z {
@@ -227,7 +227,7 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 		if err != nil {
 			return Stats{}, err
 		}
-		v := residentGemv{r, s, alpha.value(), x.vec(), beta.value(), y.vec()}
+		v := ondeviceGemv{run: r, s: s, alpha: alpha.value(), x: x.vec(), beta: beta.value(), y: y.vec()}
 		if done, err := place.Leaves(v.compute()); done || err != nil {
 			if err != nil {
 				return r.end(), fmt.Errorf("%s: %w", name, err)
@@ -272,14 +272,15 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	return r.end(), nil
 }
 
-// residentGemv is y = alpha S x + beta y where all operands live at a place.
-type residentGemv struct {
+// ondeviceGemv is y = alpha S x + beta y where all operands live at a place.
+type ondeviceGemv struct {
 	*run
 	s     direct.Structured
 	alpha num.Real
 	x     num.Vec
 	beta  num.Real
 	y     num.Vec
+	dense place.Structured // of the place
 }
 
 // rowsAtPlace are the most rows of a band or of a triangle that are gathered at a time, but for an
@@ -288,7 +289,7 @@ const rowsAtPlace = 1024
 
 // compute reports whether the place computes the product: not with numbers that zeros in the place
 // of the matrix's other entries would change.
-func (p *residentGemv) compute() (bool, error) {
+func (p *ondeviceGemv) compute() (bool, error) {
 	cfg, z := p.Config(), p.y
 	full := p.s.Full()
 	if !full && p.alpha.Class > num.Finite {
@@ -310,6 +311,10 @@ func (p *residentGemv) compute() (bool, error) {
 			return true, err
 		}
 	} else {
+		var ok bool
+		if p.dense, ok = place.Part[place.Structured](p.at); !ok {
+			return false, nil
+		}
 		if !full {
 			if plain, err := p.plain(p.x); err != nil || !plain {
 				return err != nil, err
@@ -328,11 +333,11 @@ func (p *residentGemv) compute() (bool, error) {
 	return true, nil
 }
 
-func (p *residentGemv) plain(x num.Vec) (bool, error) { return p.at.Plain(p.Config(), x.Mat()) }
+func (p *ondeviceGemv) plain(x num.Vec) (bool, error) { return p.dense.Plain(p.Config(), x.Mat()) }
 
 // blocks computes z by blocks of rows and reports whether it could. If not, z is unspecified: it is
 // not y then, or beta is 0.
-func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
+func (p *ondeviceGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 	full := p.s.Full()
 	block := p.s.Rows
 	if l := p.s.Layout(); !full {
@@ -343,7 +348,7 @@ func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 	}
 	for i0 := 0; i0 < p.s.Rows; {
 		i1 := min(i0+block, p.s.Rows)
-		m, first, err := p.at.Dense(cfg, p.s, i0, i1)
+		m, first, err := p.dense.Dense(cfg, p.s, i0, i1)
 		if errors.Is(err, place.ErrMemory) && block > 16 {
 			block /= 2
 			continue
@@ -362,10 +367,10 @@ func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 }
 
 // block computes rows i0 <= i < i1 of z from those of S, which begin with column first.
-func (p *residentGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
+func (p *ondeviceGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
-		if plain, err := p.at.Plain(cfg, m); err != nil || !plain {
+		if plain, err := p.dense.Plain(cfg, m); err != nil || !plain {
 			return false, err
 		}
 	}
@@ -380,5 +385,5 @@ func (p *residentGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, 
 	if err != nil || full {
 		return err == nil, err
 	}
-	return true, p.at.MendZeros(cfg, p.s, p.alpha, m, i0, first, x.Mat(), p.beta, y.Mat(), z.Mat())
+	return true, p.dense.MendZeros(cfg, p.s, p.alpha, m, i0, first, x.Mat(), p.beta, y.Mat(), z.Mat())
 }

@@ -94,8 +94,8 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	}
 	if p, err := whereabouts("Syr2k", a.mat().Arr, b.mat().Arr, c.mat().Arr, d.mat().Arr); err != nil {
 		return Stats{}, err
-	} else if p != nil && bothWiden(p, opA.Arr.Format, opB.Arr.Format) {
-		return syr2kAt(p, uplo, alpha, opA, opB, beta, c.mat(), d.mat(), opt)
+	} else if w, ok := widenerOf(p, opA.Arr.Format, opB.Arr.Format); ok {
+		return syr2kAt(p, w, uplo, alpha, opA, opB, beta, c.mat(), d.mat(), opt)
 	}
 	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.mat(), b.mat(), c.mat(), d.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return Syr2kTo(uplo, t, alpha, h[0], h[1], beta, h[2], h[3], opt)
@@ -126,13 +126,15 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	return gemm(left, right.T(), c.mat(), d.mat(), alpha, beta, nil, nil, byte(uplo), opt)
 }
 
-// bothWiden reports whether p takes numbers of formats f and g to one that holds them all.
-func bothWiden(p place.Place, f, g num.Format) bool {
-	return p.Widens(f, g) || p.Widens(g, f) || f.Terms() <= 1 && g.Terms() <= 1
+// widenerOf returns what takes numbers of formats f and g to one that holds them all at p, if p
+// offers that.
+func widenerOf(p place.Place, f, g num.Format) (w place.Widener, ok bool) {
+	w, ok = place.Part[place.Widener](p)
+	return w, ok && (w.Widens(f, g) || w.Widens(g, f) || f.Terms() <= 1 && g.Terms() <= 1)
 }
 
 // syr2kAt is Syr2kTo for op(A) and op(B) at the place where all operands live.
-func syr2kAt(p place.Place, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, fmt.Errorf("Syr2k: %w", err)
@@ -149,7 +151,7 @@ func syr2kAt(p place.Place, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, 
 		return m
 	}
 	for i, m := range []num.Mat{a, b, a} {
-		if err := p.Widen(s.Config(), part(i*k, k), m); err != nil {
+		if err := w.Widen(s.Config(), part(i*k, k), m); err != nil {
 			return Stats{}, fmt.Errorf("Syr2k: %w", err)
 		}
 	}
@@ -275,7 +277,7 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 		if err != nil {
 			return Stats{}, fmt.Errorf("%s: %w", name, err)
 		}
-		r := residentProduct{structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, p}
+		r := ondeviceProduct{structuredProduct: structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, at: p}
 		if done, err := place.Leaves(r.run()); done || err != nil {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, placed(side, err))
@@ -331,7 +333,9 @@ func placed(side Side, err error) error {
 // garbage.
 func Prepare(a *Matrix) *Matrix {
 	if p, _ := whereabouts("Prepare", a.mat().Arr); p != nil {
-		p.Prepare(a.mat())
+		if keeps, ok := place.Part[place.Preparer](p); ok {
+			keeps.Prepare(a.mat())
+		}
 		return &Matrix{m: a.mat()}
 	}
 	k := &place.Kept{Host: residue.NewPrepared(a.mat())}

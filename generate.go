@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Identity returns the n x n identity matrix.
@@ -77,7 +76,7 @@ func setQuotient(a *num.Array, i int, x, y uint64) {
 	q, r := new(big.Int).SetUint64(x), new(big.Int)
 	q.Lsh(q, shift)
 	q.QuoRem(q, new(big.Int).SetUint64(y), r)
-	v := num.Real{Class: num.Finite, Sticky: r.Sign() != 0, Exp: -int64(shift), Mag: superacc.FromInt(nil, q)}
+	v := num.Real{Class: num.Finite, Sticky: r.Sign() != 0, Exp: -int64(shift), Mag: num.FromInt(nil, q)}
 	if x == 0 {
 		v = num.Real{}
 	}
@@ -97,7 +96,7 @@ func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 		v := x.value()
 		odd, power, shift := new(big.Int), big.NewInt(1), int64(0) // |x| = odd 2^(v.Exp + shift)
 		if v.Class == num.Finite {
-			odd.Set(superacc.ToInt(v.Mag))
+			odd.Set(num.ToInt(v.Mag))
 			shift = int64(odd.TrailingZeroBits())
 			odd.Rsh(odd, uint(shift))
 		}
@@ -105,7 +104,7 @@ func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 			// x^j, exactly: an integer, which is as long as it must be, and an exponent that no
 			// power takes out of an int64.
 			m.mat().Arr.Set(m.mat().At(i, j), num.Real{
-				Class: num.Finite, Neg: v.Neg && j%2 != 0, Exp: int64(j) * (v.Exp + shift), Mag: superacc.FromInt(nil, power),
+				Class: num.Finite, Neg: v.Neg && j%2 != 0, Exp: int64(j) * (v.Exp + shift), Mag: num.FromInt(nil, power),
 			})
 			power.Mul(power, odd)
 		}

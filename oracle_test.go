@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -89,7 +88,7 @@ func total(ts []term) num.Real {
 }
 
 func realOf(n *big.Int, exp int64) num.Real {
-	return num.Real{Class: num.Finite, Neg: n.Sign() < 0, Exp: exp, Mag: superacc.FromInt(nil, n)}
+	return num.Real{Class: num.Finite, Neg: n.Sign() < 0, Exp: exp, Mag: num.FromInt(nil, n)}
 }
 
 // family draws the entries of one kind of data.

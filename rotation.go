@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
@@ -80,8 +81,10 @@ func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, e
 	if err != nil {
 		return Stats{}, err
 	}
-	if f := x.vec().Arr.Format; r != nil && bothWiden(r.at, f, y.vec().Arr.Format) {
-		return r.there(name, r.transform(x.vec(), y.vec(), h))
+	if r != nil {
+		if w, ok := widenerOf(r.at, x.vec().Arr.Format, y.vec().Arr.Format); ok {
+			return r.there(name, r.transform(w, x.vec(), y.vec(), h))
+		}
 	}
 	return hostRun(name, 2, x, y, opt, func(r *run, x, y *Vector) error {
 		u, v := num.New(x.vec().Arr.Format, x.vec().N), num.New(y.vec().Arr.Format, x.vec().N)
@@ -105,7 +108,7 @@ func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
 		panic(errShape)
 	}
 	r, err := begin(name, opt, x.vec().Arr, y.vec().Arr)
-	if err != nil || !r.resident {
+	if err != nil || !r.ondevice {
 		return nil, err
 	}
 	return r, nil
@@ -122,7 +125,7 @@ func (r *run) there(name string, err error) (Stats, error) {
 
 // transform is function transform at the place of x and y: the products of the matrix (x y) with
 // the columns of Hᵀ.
-func (r *run) transform(x, y num.Vec, h [4]num.Real) error {
+func (r *run) transform(w place.Widener, x, y num.Vec, h [4]num.Real) error {
 	m := num.Mat{RS: 1, CS: max(x.N, 1), Rows: x.N, Cols: 2}
 	var err error
 	if m.Arr, err = r.at.New(r.Ctx, commonFormat(x.Mat(), y.Mat()), x.N, 2); err != nil {
@@ -130,7 +133,7 @@ func (r *run) transform(x, y num.Vec, h [4]num.Real) error {
 	}
 	defer m.Arr.Away.Free()
 	for j, v := range []num.Vec{x, y} {
-		if err := r.at.Widen(r.Config(), m.Col(j).Mat(), v.Mat()); err != nil {
+		if err := w.Widen(r.Config(), m.Col(j).Mat(), v.Mat()); err != nil {
 			return err
 		}
 	}

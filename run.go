@@ -16,7 +16,7 @@ import (
 type run struct {
 	place.Settings
 	at                  place.Place // nil for the host
-	resident            bool        // the operands live there
+	ondevice            bool        // the operands live there
 	stats               Stats
 	overflow, underflow atomic.Int64
 	exact               atomic.Int64
@@ -36,8 +36,8 @@ func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.at, r.resident = at, at != nil
-	if !r.resident && r.Device.IsPlace() {
+	r.at, r.ondevice = at, at != nil
+	if !r.ondevice && r.Device.IsPlace() {
 		p, err := r.Device.Open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -127,6 +127,10 @@ func solveAt(name string, p place.Place, set place.Settings, s direct.Structured
 	if err := place.Ended(set.Ctx, p); err != nil {
 		return fail(err)
 	}
+	solver, ok := place.Part[place.Solver](p)
+	if !ok {
+		return false, Stats{}, nil
+	}
 	x := num.Mat{RS: 1, CS: max(z.Rows, 1), Rows: z.Rows, Cols: z.Cols}
 	if x.Arr, err = p.New(set.Ctx, z.Arr.Format, z.Rows, z.Cols); err != nil {
 		if errors.Is(err, place.ErrMemory) {
@@ -135,7 +139,7 @@ func solveAt(name string, p place.Place, set place.Settings, s direct.Structured
 		return fail(err)
 	}
 	defer x.Arr.Away.Free()
-	ran, done, err := p.Solve(set.Config(), s, alpha.value(), b, x, r.count)
+	ran, done, err := solver.Solve(set.Config(), s, alpha.value(), b, x, r.count)
 	if err == nil && done {
 		err = p.Copy(set.Config(), z, x)
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // substitute solves T x = b for a lower triangle T, with finite numbers other than 0 on the
@@ -155,7 +154,7 @@ func TestTrsmTies(t *testing.T) {
 		a.SetFloat64(0, 0, 1)
 		// x_0 = 1 and x_i = (1 - t_i0) / 3 is a midpoint and a distance.
 		for i := 1; i < n; i++ {
-			m := new(big.Float).SetPrec(uint(3*p + 2300)).SetInt(superacc.ToInt(randomReal(r, p, 0).Mag))
+			m := new(big.Float).SetPrec(uint(3*p + 2300)).SetInt(num.ToInt(randomReal(r, p, 0).Mag))
 			m.SetMantExp(m, -m.MantExp(nil))
 			half := new(big.Float).SetMantExp(big.NewFloat(1), -p-1)
 			m.Add(m, half)

@@ -173,7 +173,7 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 	sumEnds.AddMul(false, m.sum, ends)
 	above, below := new(superacc.Acc), new(superacc.Acc)
 	squareN := n
-	squareN.Mag = superacc.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
+	squareN.Mag = num.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
 	above.AddScaled(m.products, squareN)
 	minus := integer(m.n + 1)
 	minus.Neg = true
@@ -191,5 +191,5 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 		return a, nil
 	}
 	a.Exp -= b.Exp
-	return superacc.Quotient(f.f, a, superacc.ToInt(b.Mag)), nil
+	return superacc.Quotient(f.f, a, num.ToInt(b.Mag)), nil
 }

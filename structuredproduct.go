@@ -155,15 +155,16 @@ func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, o
 	return s, old, c
 }
 
-// residentProduct is a structuredProduct where all operands live at a place.
-type residentProduct struct {
+// ondeviceProduct is a structuredProduct where all operands live at a place.
+type ondeviceProduct struct {
 	structuredProduct
-	at place.Place
+	at    place.Place
+	dense place.Structured // of the place
 }
 
 // run reports whether the place computes the product: not for a triangle and numbers that zeros in
 // the place of its other entries would change.
-func (p *residentProduct) run() (bool, error) {
+func (p *ondeviceProduct) run() (bool, error) {
 	cfg := p.Config()
 	if p.Method == methodDirect {
 		return true, product.ErrDirect
@@ -187,11 +188,15 @@ func (p *residentProduct) run() (bool, error) {
 			return true, err
 		}
 	} else {
+		var ok bool
+		if p.dense, ok = place.Part[place.Structured](p.at); !ok {
+			return false, nil
+		}
 		if !p.s.Full() {
 			if p.alpha.Class != num.Finite {
 				return false, nil
 			}
-			if plain, err := p.at.Plain(cfg, p.b); err != nil || !plain {
+			if plain, err := p.dense.Plain(cfg, p.b); err != nil || !plain {
 				return err != nil, err
 			}
 		}
@@ -207,7 +212,7 @@ func (p *residentProduct) run() (bool, error) {
 
 // blocks computes C by blocks of rows, as many at a time as there is memory for. It reports whether
 // it could. If not, C is unspecified: beta is 0 then.
-func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
+func (p *ondeviceProduct) blocks(cfg place.Config) (bool, error) {
 	block := p.s.Rows
 	if p.Limit > 0 {
 		fit := p.Limit / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
@@ -215,7 +220,7 @@ func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 	}
 	for i0 := 0; i0 < p.s.Rows; {
 		i1 := min(i0+block, p.s.Rows)
-		m, first, err := p.at.Dense(cfg, p.s, i0, i1)
+		m, first, err := p.dense.Dense(cfg, p.s, i0, i1)
 		if errors.Is(err, place.ErrMemory) && block > 16 {
 			block /= 2
 			continue
@@ -234,10 +239,10 @@ func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
 }
 
 // block computes rows i0 <= i < i1 of C from those of S, which begin with column first.
-func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
+func (p *ondeviceProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
-		if plain, err := p.at.Plain(cfg, m); err != nil || !plain {
+		if plain, err := p.dense.Plain(cfg, m); err != nil || !plain {
 			return false, err
 		}
 	}
@@ -247,11 +252,11 @@ func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) 
 		return true, err
 	}
 	c.Off, c.Rows = c.At(i0, 0), i1-i0
-	return true, p.at.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
+	return true, p.dense.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
 }
 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
-func (p *residentProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
+func (p *ondeviceProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
 	g := place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}}
 	if i0 == 0 && i1 == p.s.Rows && a.Cols == p.s.Cols {

@@ -29,7 +29,7 @@ type deviceRun struct {
 
 // arrive returns r at its place.
 func (r *run) arrive(f num.Format) *deviceRun {
-	return &deviceRun{run: r, Expansions: place.Part[place.Expansions](), format: f}
+	return &deviceRun{run: r, Expansions: place.Provided[place.Expansions](), format: f}
 }
 
 // close gives back what the run has taken.

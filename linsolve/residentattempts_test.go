@@ -19,12 +19,13 @@ import (
 // another one.
 type failing struct {
 	spoiled
+	place.Newton
 	attempts int
 	ended    *int // seeds
 }
 
 func (p failing) Inverse(cfg place.Config, a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
-	rows, cols, begun, err = p.Place.Inverse(cfg, a, x, min(attempt, 1))
+	rows, cols, begun, err = p.Newton.Inverse(cfg, a, x, min(attempt, 1))
 	if begun == nil || attempt > p.attempts {
 		return nil, nil, nil, err
 	}
@@ -70,11 +71,11 @@ func TestResidentAttempts(t *testing.T) {
 					name := fmt.Sprintf("%g, after %d attempts, %d columns", left, attempts, c.want.Cols())
 					ended := 0
 					s := tracedOn(t, on)
-					s.At = failing{spoiled{s.At, t, func(x *halfulp.Matrix) {
+					s.At = failing{newSpoiled(t, s.At, func(x *halfulp.Matrix) {
 						for i := range n {
 							x.SetFloat64(i, n/2, left)
 						}
-					}}, attempts, &ended}
+					}), partOf[place.Newton](t, s.At), attempts, &ended}
 					var g num.Mat
 					if c.b != nil {
 						g = c.b.View()

@@ -23,9 +23,28 @@ import (
 // to be proved.
 type spoiled struct {
 	place.Place
+	place.Determinant
+	place.Factors
 	t     *testing.T
 	spoil func(m *halfulp.Matrix)
 }
+
+func newSpoiled(t *testing.T, p place.Place, spoil func(m *halfulp.Matrix)) spoiled {
+	return spoiled{p, partOf[place.Determinant](t, p), partOf[place.Factors](t, p), t, spoil}
+}
+
+// partOf returns a part that a place offers.
+func partOf[T any](t *testing.T, p place.Place) T {
+	t.Helper()
+	part, ok := place.Part[T](p)
+	if !ok {
+		t.Fatalf("%s offers no %T", p, &part)
+	}
+	return part
+}
+
+// Unwrap returns the place, which offers the other parts.
+func (p spoiled) Unwrap() place.Place { return p.Place }
 
 // change spoils a matrix of the place.
 func (p spoiled) change(m num.Mat) {
@@ -42,13 +61,13 @@ func (p spoiled) change(m num.Mat) {
 }
 
 func (p spoiled) Triangles(cfg place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
-	rows, cols, order, ok, err = p.Place.Triangles(cfg, a, z, u)
+	rows, cols, order, ok, err = p.Determinant.Triangles(cfg, a, z, u)
 	p.change(u)
 	return rows, cols, order, ok, err
 }
 
 func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
-	exps, begun, err = p.Place.InverseRoot(cfg, a, x)
+	exps, begun, err = p.Factors.InverseRoot(cfg, a, x)
 	p.change(x)
 	return exps, begun, err
 }
@@ -68,9 +87,9 @@ func TestTracedSpoiled(t *testing.T) {
 				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
 					s := tracedOn(t, on)
-					s.At = spoiled{s.At, t, func(u *halfulp.Matrix) {
+					s.At = newSpoiled(t, s.At, func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
-					}}
+					})
 					d, err := det.Traced(s, on.View(), bits)
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -101,9 +120,9 @@ func TestCholeskySpoiled(t *testing.T) {
 				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v, %v at %v", f, by, at)
 					s := tracedOn(t, on)
-					s.At = spoiled{s.At, t, func(x *halfulp.Matrix) {
+					s.At = newSpoiled(t, s.At, func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
-					}}
+					})
 					made, err := factors.CholeskyResident(s, on.View(), f.View())
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)

@@ -68,7 +68,7 @@ func (r *run) there() error {
 func (r *run) residentPart() (rows, cols int) {
 	const least = 128
 	rows, cols = r.out.Rows, r.out.Cols
-	memory := place.Part[place.Ozaki]().Memory(r.at)
+	memory := place.Provided[place.Ozaki]().Memory(r.at)
 	bytes := func() uint64 {
 		m, n, k := uint64(rows), uint64(cols), uint64(r.left.Cols)
 		return 8 * (k*(m+n) + 2*m*n)
@@ -107,7 +107,7 @@ func (r *run) multiplyAt(left, right, out, bounds num.Mat) error {
 	if r.Progress != nil {
 		cfg.Progress = func(done float64) { r.tell((r.done + float64(done*size)) / r.work) }
 	}
-	stats, err := place.Part[place.Ozaki]().Multiply(r.at, cfg, x)
+	stats, err := place.Provided[place.Ozaki]().Multiply(r.at, cfg, x)
 	if errors.Is(err, place.ErrLibrary) {
 		err = fmt.Errorf("SGEMM %q: %w: %w", r.SGEMM, halfulp.ErrMethod, err)
 	}

@@ -58,7 +58,7 @@ func medianOf(b *testing.B, name string, f func() error) float64 {
 // native returns what multiplies matrices by cuBLAS and waits for it.
 func native(x, y, z *halfulp.Matrix) func() error {
 	return func() error {
-		return place.Part[place.Ozaki]().Native(context.Background(), x.View(), y.View(), z.View())
+		return place.Provided[place.Ozaki]().Native(context.Background(), x.View(), y.View(), z.View())
 	}
 }
 

@@ -99,7 +99,7 @@ func (e *experiment) fetchSingle(d *ozakiData) error {
 
 // native multiplies by cuBLAS and waits for the end.
 func (e *experiment) native(a, b, c *halfulp.Matrix) error {
-	return place.Part[place.Ozaki]().Native(e.Context, a.View(), b.View(), c.View())
+	return place.Provided[place.Ozaki]().Native(e.Context, a.View(), b.View(), c.View())
 }
 
 // hasCuBLAS reports whether the GPU's machine has cuBLAS.

@@ -52,7 +52,7 @@ func (b *Base) on(ctx context.Context, p place.Place) (place.RNSBase, error) {
 	if c, ok := b.places.Load(p); ok {
 		return c.(place.RNSBase), nil
 	}
-	c, err := place.Part[place.RNS]().Base(ctx, p, b.m, func() place.RNSConstants {
+	c, err := place.Provided[place.RNS]().Base(ctx, p, b.m, func() place.RNSConstants {
 		float := func(x XFloat) place.RNSFloat { return place.RNSFloat{F: x.F, I: x.I} }
 		c := place.RNSConstants{
 			Moduli: b.m, Weights: b.row(b.weight, 0), NegM: b.negM, WordBits: b.wordBits, Bits: b.bigM.BitLen(),

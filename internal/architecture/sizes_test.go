@@ -108,7 +108,6 @@ var knownParameters = map[string]int{
 	"internal/gpu/gputest":     3,
 	"internal/gpu/rows":        3,
 	"internal/gpu/several":     1,
-	"internal/grid":            1,
 	"internal/modgemm":         9,
 	"internal/ozgpu":           2,
 	"internal/residue":         10,

@@ -60,7 +60,7 @@ func oracle(t *testing.T, f num.Format, tok string) *num.Array {
 		mant := new(big.Float)
 		e := z.MantExp(mant)
 		n, _ := mant.SetMantExp(mant, int(f.Prec)).Int(nil)
-		a.Set(0, num.Real{Class: num.Finite, Neg: neg, Exp: int64(e) - int64(f.Prec), Mag: wordsOf(n.Abs(n))})
+		a.Set(0, num.Real{Class: num.Finite, Neg: neg, Exp: int64(e) - int64(f.Prec), Mag: num.FromInt(nil, n.Abs(n))})
 	default:
 		// Greedy terms; the value of them rounded again is canonical.
 		for range 2 {
@@ -171,7 +171,7 @@ func TestParseTies(t *testing.T) {
 				continue
 			}
 			// Half an ulp of the last bit that is stored, on either side.
-			x := new(big.Rat).SetInt(toBig(v.Mag))
+			x := new(big.Rat).SetInt(num.ToInt(v.Mag))
 			scale := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(v.Exp, -v.Exp))))
 			if v.Exp < 0 {
 				scale.Inv(scale)
@@ -330,7 +330,7 @@ func neighbours(v num.Real, n int) []string {
 }
 
 func ratOf(v num.Real) *big.Rat {
-	x := new(big.Rat).SetInt(toBig(v.Mag))
+	x := new(big.Rat).SetInt(num.ToInt(v.Mag))
 	if v.Neg {
 		x.Neg(x)
 	}
@@ -531,12 +531,12 @@ func TestPaths(t *testing.T) {
 		for k := int64(-80); k <= 80; k += 13 {
 			got, ok := p.scale(v, p.power(k, 1+r.IntN(5)))
 			want, _ := scaleExactly(v, k)
-			if !ok || want.below > 1<<60 || want.above > 1<<60 || toBig(want.floor).BitLen() > 1000 {
+			if !ok || want.below > 1<<60 || want.above > 1<<60 || num.ToInt(want.floor).BitLen() > 1000 {
 				continue
 			}
 			scaled++
-			if toBig(got.floor).Cmp(toBig(want.floor)) != 0 || got.fraction != want.fraction ||
-				got.half != want.half || toBig(want.floor).BitLen() < 60 && (got.below != want.below || got.above != want.above) {
+			if num.ToInt(got.floor).Cmp(num.ToInt(want.floor)) != 0 || got.fraction != want.fraction ||
+				got.half != want.half || num.ToInt(want.floor).BitLen() < 60 && (got.below != want.below || got.above != want.above) {
 				t.Fatalf("%s times 10^%d: %+v, want %+v", show(a, 0), k, got, want)
 			}
 		}

@@ -360,7 +360,7 @@ func (p *Parser) exact(t *text) num.Real {
 	}
 	five := new(big.Int).Exp(big.NewInt(5), big.NewInt(k), nil)
 	if t.exp >= 0 {
-		r.Mag, r.Exp = wordsOf(d.Mul(d, five)), t.exp
+		r.Mag, r.Exp = num.FromInt(nil, d.Mul(d, five)), t.exp
 		return r
 	}
 	// The quotient gets p + 64 bits, and for expansions all bits to 2^-1300.
@@ -372,14 +372,14 @@ func (p *Parser) exact(t *text) num.Real {
 	rest := new(big.Int)
 	d.Lsh(d, uint(s))
 	d.QuoRem(d, five, rest)
-	r.Mag, r.Exp, r.Sticky = wordsOf(d), -s-k, rest.Sign() != 0
+	r.Mag, r.Exp, r.Sticky = num.FromInt(nil, d), -s-k, rest.Sign() != 0
 	return r
 }
 
 // far returns D 10^q for an MP format and a large |q| with the bits that decide
 // the rounding.
 func (p *Parser) far(t *text, d *big.Int) num.Real {
-	dw := wordsOf(d)
+	dw := num.FromInt(nil, d)
 	for words := 2 * p.pow.words; ; words *= 2 {
 		w := newPower(t.exp, words)
 		lo, hi := make([]uint64, len(dw)+words), make([]uint64, len(dw)+words+1)

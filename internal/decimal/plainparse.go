@@ -36,7 +36,7 @@ func plainTable(w int) [][]uint64 {
 	t := make([][]uint64, w)
 	for k := range t {
 		x := new(big.Int).Lsh(big.NewInt(1), uint(64*w))
-		t[k] = wordsOf(x.Quo(x, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(19*(k+1))), nil)))
+		t[k] = num.FromInt(nil, x.Quo(x, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(19*(k+1))), nil)))
 	}
 	return t
 }

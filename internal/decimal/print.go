@@ -411,7 +411,7 @@ func wholePart(x []uint64, frac int64, err uint64, room int) (whole, ok bool) {
 
 // scaleExactly is scale with rational arithmetic.
 func scaleExactly(v interval, k int64) (scaled, bool) {
-	x := toBig(v.x)
+	x := num.ToInt(v.x)
 	one := big.NewInt(1)
 	lo := new(big.Int).Sub(x, new(big.Int).Lsh(one, uint(v.low)))
 	hi := new(big.Int).Add(x, new(big.Int).Lsh(one, uint(v.high)))
@@ -436,7 +436,7 @@ func scaleExactly(v interval, k int64) (scaled, bool) {
 		rest[j] = new(big.Int)
 		z.QuoRem(z, den, rest[j])
 	}
-	s := scaled{floor: wordsOf(x), fraction: rest[0].Sign() != 0}
+	s := scaled{floor: num.FromInt(nil, x), fraction: rest[0].Sign() != 0}
 	s.below = new(big.Int).Sub(x, lo).Int64()
 	if rest[1].Sign() != 0 || !v.withLow {
 		s.below--
@@ -596,7 +596,7 @@ func (p *Printer) above(x []uint64, pos int64) []uint64 {
 func appendInteger(dst []byte, x []uint64) []byte {
 	x = trim(x)
 	if len(x) > maxSchoolbook {
-		return toBig(x).Append(dst, 10)
+		return num.ToInt(x).Append(dst, 10)
 	}
 	var chunks [maxSchoolbook*64/63 + 2]uint64
 	n := 0

@@ -3,6 +3,8 @@ package decimal
 import (
 	"math/big"
 	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 // maxSchoolbook is the length in words up to which plain loops multiply and
@@ -13,7 +15,7 @@ const maxSchoolbook = 64
 // mul sets z, of len(x) + len(y) words, to x y.
 func mul(z, x, y []uint64) {
 	if len(x) > maxSchoolbook && len(y) > maxSchoolbook {
-		p := new(big.Int).Mul(toBig(x), toBig(y))
+		p := new(big.Int).Mul(num.ToInt(x), num.ToInt(y))
 		fromBig(z, p)
 		return
 	}
@@ -83,33 +85,8 @@ func shiftLeft(dst, x []uint64, s uint) []uint64 {
 	return append(dst, low)
 }
 
-// toBig returns x as a big.Int.
-func toBig(x []uint64) *big.Int {
-	w := make([]big.Word, 0, len(x)*(64/bits.UintSize))
-	for _, v := range x {
-		w = append(w, big.Word(v))
-		if bits.UintSize == 32 {
-			w = append(w, big.Word(v>>32))
-		}
-	}
-	return new(big.Int).SetBits(w)
-}
-
 // fromBig sets z to x >= 0, which must fit.
 func fromBig(z []uint64, x *big.Int) {
-	clear(z)
-	for i, w := range x.Bits() {
-		if bits.UintSize == 64 {
-			z[i] = uint64(w)
-		} else {
-			z[i/2] |= uint64(w) << (32 * uint(i%2))
-		}
-	}
-}
-
-// wordsOf returns the words of x >= 0.
-func wordsOf(x *big.Int) []uint64 {
-	z := make([]uint64, (x.BitLen()+63)/64)
-	fromBig(z, x)
-	return z
+	words := num.FromInt(z[:0:len(z)], x)
+	clear(z[len(words):])
 }

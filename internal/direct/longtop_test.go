@@ -104,7 +104,7 @@ func TestTopRows(t *testing.T) {
 					d = uint64(r.IntN(4)) // so that rows take several
 				}
 				rows.add(a, x, d, sign)
-				p := new(big.Int).Mul(superacc.ToInt(a), superacc.ToInt(x))
+				p := new(big.Int).Mul(num.ToInt(a), num.ToInt(x))
 				p.Lsh(p, unit).Rsh(p, uint(d))
 				if sign&1 != 0 {
 					p.Neg(p)
@@ -117,7 +117,7 @@ func TestTopRows(t *testing.T) {
 		if neg {
 			num.Negate(got)
 		}
-		z := superacc.ToInt(got)
+		z := num.ToInt(got)
 		if neg {
 			z.Neg(z)
 		}
@@ -170,7 +170,7 @@ func TestAddTop(t *testing.T) {
 				a[k], x[k] = math.MaxUint64, math.MaxUint64
 			}
 		}
-		want := superacc.ToInt(p)
+		want := num.ToInt(p)
 		for i, v := range a {
 			for j := n - 1 - i; j < n; j++ {
 				h, l := bits.Mul64(v, x[j])
@@ -185,7 +185,7 @@ func TestAddTop(t *testing.T) {
 			}
 		}
 		addTop(p, a, x)
-		if got := superacc.ToInt(p); got.Cmp(want) != 0 {
+		if got := num.ToInt(p); got.Cmp(want) != 0 {
 			t.Fatalf("trial %d, %d words: %#x, want %#x: %#x x %#x", trial, n, got, want, a, x)
 		}
 	}

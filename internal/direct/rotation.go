@@ -22,7 +22,7 @@ func newDyadic(r num.Real) dyadic {
 		return dyadic{new(big.Int), 0}
 	}
 	tz := num.TrailingZeros(r.Mag)
-	d := dyadic{superacc.ToInt(r.Mag), r.Exp + int64(tz)}
+	d := dyadic{num.ToInt(r.Mag), r.Exp + int64(tz)}
 	d.n.Rsh(d.n, uint(tz))
 	if r.Neg {
 		d.n.Neg(d.n)
@@ -36,7 +36,7 @@ func (x dyadic) real() num.Real {
 	if x.n.Sign() == 0 {
 		return num.Real{}
 	}
-	return num.Real{Class: num.Finite, Neg: x.n.Sign() < 0, Exp: x.e, Mag: superacc.FromInt(nil, x.n)}
+	return num.Real{Class: num.Finite, Neg: x.n.Sign() < 0, Exp: x.e, Mag: num.FromInt(nil, x.n)}
 }
 
 func (x dyadic) top() int64 { return x.e + int64(x.n.BitLen()) }

@@ -46,9 +46,6 @@ func (g *Grid) Clone(_ context.Context, m num.Mat) (num.Mat, error) {
 	return m, nil
 }
 
-// Prepare does nothing: what products compute of a matrix they forget.
-func (g *Grid) Prepare(num.Mat) {}
-
 // Overlap reports whether the rows and columns of the matrix that is stored, from the first to the
 // last of either view, have an entry in common; lines may have one with any view.
 func (g *Grid) Overlap(a, b num.Mat) bool {
@@ -537,7 +534,19 @@ func (t *tally) add(f num.Flags) {
 
 // Scal computes alpha x.
 func (g *Grid) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, flag func(num.Flags)) error {
-	return g.each(c, x, z, func(w direct.Work, x num.Vec, z *num.Array) error { return direct.Scale(w, alpha, x, z, flag) })
+	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
+	if x.Arr.Away == nil {
+		return direct.Scale(w, alpha, x, z, flag)
+	}
+	v, err := g.here(c.Ctx, x)
+	if err != nil {
+		return err
+	}
+	all := num.New(x.Arr.Format, x.N)
+	if err := direct.Scale(w, alpha, v, all, flag); err != nil {
+		return err
+	}
+	return g.put(x, num.Vec{Arr: all, Inc: 1, N: x.N}.Mat())
 }
 
 // one is a vector of the number 1.
@@ -547,37 +556,12 @@ var one = func() num.Vec {
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// Axpy computes alpha x + y.
-func (g *Grid) Axpy(c place.Config, alpha num.Real, x, y num.Vec, z *num.Array, flag func(num.Flags)) error {
-	x, err := g.here(c.Ctx, x)
-	if err != nil {
-		return err
-	}
-	return g.each(c, y, z, func(w direct.Work, y num.Vec, z *num.Array) error {
-		return direct.Update(w, alpha, x, one, y.Mat(), z, flag)
-	})
-}
-
-// each computes numbers of a vector: in z for one of the host, else in its place.
-func (g *Grid) each(c place.Config, x num.Vec, z *num.Array, compute func(w direct.Work, x num.Vec, z *num.Array) error) error {
+// Update computes alpha x y^T + A, each process all of it.
+func (g *Grid) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, flag func(num.Flags)) error {
 	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
-	if x.Arr.Away == nil {
-		return compute(w, x, z)
+	if y.Arr == nil {
+		y = one
 	}
-	v, err := g.here(c.Ctx, x)
-	if err != nil {
-		return err
-	}
-	all := num.New(x.Arr.Format, x.N)
-	if err := compute(w, v, all); err != nil {
-		return err
-	}
-	return g.put(x, num.Vec{Arr: all, Inc: 1, N: x.N}.Mat())
-}
-
-// Ger computes alpha x y^T + A, each process what it has of A.
-func (g *Grid) Ger(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, flag func(num.Flags)) error {
-	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
 	if a.Arr.Away == nil {
 		return direct.Update(w, alpha, x, y, a, z, flag)
 	}

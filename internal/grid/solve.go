@@ -2,7 +2,6 @@ package grid
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -14,8 +13,6 @@ import (
 
 // Factors and determinants are products, which processes share, from triangles that the first of
 // them inverts in float64.
-
-func (g *Grid) leave() error { return fmt.Errorf("%s: %w", g, place.ErrUnsupported) }
 
 // leastPivot is the least pivot of what is scaled by rows and columns.
 const leastPivot = 0x1p-80

@@ -11,19 +11,6 @@ import (
 
 // Products with band, symmetric and triangular matrices are left to the host, but for Syrk.
 
-// Dense is left to the host.
-func (g *Grid) Dense(place.Config, direct.Structured, int, int) (m num.Mat, first int, err error) {
-	return m, 0, g.leave()
-}
-
-// Plain is left to the host.
-func (g *Grid) Plain(place.Config, num.Mat) (bool, error) { return false, g.leave() }
-
-// MendZeros is left to the host.
-func (g *Grid) MendZeros(place.Config, direct.Structured, num.Real, num.Mat, int, int, num.Mat, num.Real, num.Mat, num.Mat) error {
-	return g.leave()
-}
-
 // Solve solves some of the columns in each process, which gets all of the triangle.
 func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, flag func(num.Flags)) (st residue.Stats, done bool, err error) {
 	at := func(p int) (rows, cols []int) { return count(b.Rows), between(b.Cols, p, g.size()) }

@@ -1,6 +1,9 @@
 package num
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Float64 returns the binary64 nearest to number i, ties to even.
 func (a *Array) Float64(i int) float64 {
@@ -47,7 +50,7 @@ func (a *Array) Big(i int) *big.Float {
 		}
 		return z
 	}
-	z.SetInt(new(big.Int).SetBits(wordsOf(r.Mag)))
+	z.SetInt(ToInt(r.Mag))
 	if r.Neg {
 		z.Neg(z)
 	}
@@ -71,7 +74,7 @@ func RealOf(x *big.Float) Real {
 	p := int(x.MinPrec())
 	m.SetMantExp(m, p)
 	n, _ := m.Int(nil)
-	r.Mag = joinWords(n.Bits(), r.Mag[:0])
+	r.Mag = FromInt(nil, n)
 	r.Exp = int64(e) - int64(p)
 	return r
 }
@@ -79,32 +82,28 @@ func RealOf(x *big.Float) Real {
 // wordBits is the size of a big.Word.
 const wordBits = 32 << (^big.Word(0) >> 63)
 
-// joinWords appends the words of a big.Int to dst as 64-bit words.
-func joinWords(w []big.Word, dst []uint64) []uint64 {
-	if wordBits == 64 {
-		for _, x := range w {
-			dst = append(dst, uint64(x))
-		}
-		return dst
-	}
-	for i := 0; i < len(w); i += 2 {
-		x := uint64(w[i])
-		if i+1 < len(w) {
-			x |= uint64(w[i+1]) << 32
-		}
-		dst = append(dst, x)
-	}
-	return dst
-}
-
-// wordsOf is the converse of joinWords.
-func wordsOf(x []uint64) []big.Word {
-	var w []big.Word
+// ToInt returns the integer x.
+func ToInt(x []uint64) *big.Int {
+	w := make([]big.Word, 0, len(x)*64/wordBits)
 	for _, v := range x {
 		w = append(w, big.Word(v))
 		if wordBits == 32 {
 			w = append(w, big.Word(v>>32))
 		}
 	}
-	return w
+	return new(big.Int).SetBits(w)
+}
+
+// FromInt appends the words of |x| to dst, the last of which is not 0.
+func FromInt(dst []uint64, x *big.Int) []uint64 {
+	w := x.Bits()
+	dst = slices.Grow(dst, (len(w)*wordBits+63)/64)
+	for i := 0; i < len(w); i += 64 / wordBits {
+		v := uint64(w[i])
+		if wordBits == 32 && i+1 < len(w) {
+			v |= uint64(w[i+1]) << 32
+		}
+		dst = append(dst, v)
+	}
+	return dst
 }

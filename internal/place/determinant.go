@@ -2,8 +2,7 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Determinant is what places do for determinants in package linsolve, beside what they do for
-// Newton's method.
+// Determinant is the part of a place for determinants in package linsolve, beside Newton.
 type Determinant interface {
 	// Triangles stores approximate inverses of the triangles of P F = L U, for F = diag(2^rows) A
 	// diag(2^cols) as in Newton.Inverse and a permutation P that makes row order[j] of F row j of

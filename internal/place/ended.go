@@ -9,7 +9,10 @@ import (
 // the host for nil. Where processes share the place, the others do not wait for this one then.
 func Ended(ctx context.Context, at Place) error {
 	err := ctx.Err()
-	if shared, ok := at.(interface{ Leave() error }); ok && err != nil {
+	if err == nil {
+		return nil
+	}
+	if shared, ok := Part[interface{ Leave() error }](at); ok {
 		return errors.Join(err, shared.Leave())
 	}
 	return err

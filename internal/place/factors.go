@@ -2,7 +2,8 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Factors is what places do for the factors of package linsolve, with matrices that live there.
+// Factors is the part of a place for the factors of package linsolve, with matrices that live
+// there.
 type Factors interface {
 	// InverseRoot begins to set X, of Float64, to a lower triangular matrix that is about the
 	// inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps), of whose lower triangle it

@@ -6,14 +6,15 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Processes are a place that is several processes, each of which has a host.
+// Processes is the part of a place that is several processes, each of which has a host.
 type Processes interface {
 	// Hosts returns how many they are, if all of them compute on their CPUs alone, else 0. All
 	// processes call it.
 	Hosts(ctx context.Context) (int, error)
 }
 
-// Newton is what places do for Newton's method in package linsolve, with matrices that live there.
+// Newton is the part of a place for Newton's method in package linsolve, with matrices that live
+// there.
 // Results share no entry with operands.
 type Newton interface {
 	// Oblique reports whether views may have their entries along diagonals of what is stored.
@@ -21,8 +22,6 @@ type Newton interface {
 	// Room returns the rows x cols numbers of a matrix by columns that live there, with unspecified
 	// contents: for results that are all stored before they are read.
 	Room(cfg Config, f num.Format, rows, cols int) (*num.Array, error)
-	// Copy copies a matrix to another one of its shape and format, which may overlap it.
-	Copy(cfg Config, to, from num.Mat) error
 	// Extents returns what bounds the rows of matrices, and what the tally has counted, if there is
 	// one: see residue.Bound. It waits for all that was to be done before.
 	Extents(cfg Config, tally *num.Array, list ...num.Mat) (x []Extents, left int, err error)

@@ -56,7 +56,8 @@ type Config struct {
 }
 
 // A Place computes with numbers of the host, and with numbers that live there. Its routines round
-// as those of packages exact and direct do, and have their bits.
+// as those of packages residue and direct do, and have their bits. What only some routines need are
+// parts of their own, which [Part] finds where a place offers them.
 type Place interface {
 	// String is the place's name, "cuda:0", or "cuda:0,2" if it is several.
 	String() string
@@ -71,12 +72,11 @@ type Place interface {
 	Get(ctx context.Context, from num.Mat) (num.Mat, error)
 	// Clone returns the same view of a copy of the array of a matrix that lives there.
 	Clone(ctx context.Context, m num.Mat) (num.Mat, error)
-	// Prepare lets products keep what they compute of a matrix that lives there.
-	Prepare(m num.Mat)
+	// Copy copies a matrix to another one of its shape and format, which may overlap it. Both live
+	// there.
+	Copy(cfg Config, to, from num.Mat) error
 	// Overlap reports whether matrices that live there have an entry in common.
 	Overlap(a, b num.Mat) bool
-
-	Determinant
 
 	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and
 	// with Old only if it is the same view.
@@ -96,16 +96,9 @@ type Place interface {
 	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, error)
 	// Scal computes alpha x_i: in z for a vector of the host, else in place, z being nil.
 	Scal(cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error
-	// Axpy computes alpha x_i + y_i: in z for vectors of the host, else in y. alpha is not 0.
-	Axpy(cfg Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) error
-	// Ger computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
-	// alpha is not 0.
-	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
-
-	Newton
-	Factors
-	Splitting
-	Structured
+	// Update computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
+	// A y without an array is the vector (1), for a column A. alpha is not 0.
+	Update(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.
@@ -166,8 +159,8 @@ type Backend interface {
 	EstimateTransfer(bytes int64) time.Duration
 }
 
-// resident is the storage of numbers that live at a place.
-type resident interface {
+// ondevice is the storage of numbers that live at a place.
+type ondevice interface {
 	num.Storage
 	Place() Place
 }
@@ -177,5 +170,5 @@ func Of(a *num.Array) Place {
 	if a.Away == nil {
 		return nil
 	}
-	return a.Away.(resident).Place()
+	return a.Away.(ondevice).Place()
 }

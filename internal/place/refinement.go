@@ -2,7 +2,7 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Refiner is implemented by places that solve systems for some columns in fixed point.
+// Refiner is the part of a place that solves systems for some columns in fixed point.
 type Refiner interface {
 	// Refine stores y in Z and returns what bounds r: see Refinement. It is not ok, and Z
 	// unspecified, where numbers are too long for it.

@@ -9,7 +9,7 @@ var registered struct {
 	sync.RWMutex
 	backends map[string]Backend
 	absent   map[string]error // why there is no backend of a kind
-	parts    map[any]any
+	provided map[any]any
 }
 
 // Register makes a backend known under the name of its kind, and returns what takes it back, for
@@ -55,7 +55,7 @@ func Find(kind string) (Backend, error) {
 	return nil, fmt.Errorf("%w: this program is built without GPUs (a Go program has them with import _ \"github.com/halfulp/halfulp/%s\")", ErrDevice, kind)
 }
 
-// partKey tells parts apart by their interface.
+// partKey tells what is provided apart by its interface.
 type partKey[T any] struct{}
 
 // Provide makes known what a backend's places do for a package of methods, T being the interface
@@ -63,16 +63,16 @@ type partKey[T any] struct{}
 func Provide[T any](part T) {
 	registered.Lock()
 	defer registered.Unlock()
-	if registered.parts == nil {
-		registered.parts = map[any]any{}
+	if registered.provided == nil {
+		registered.provided = map[any]any{}
 	}
-	registered.parts[partKey[T]{}] = part
+	registered.provided[partKey[T]{}] = part
 }
 
-// Part returns what Provide was given. It panics if there is nothing: whoever has a place has
-// linked its parts.
-func Part[T any]() T {
+// Provided returns what Provide was given. It panics if there is nothing: whoever has a place has
+// linked what its backend provides.
+func Provided[T any]() T {
 	registered.RLock()
 	defer registered.RUnlock()
-	return registered.parts[partKey[T]{}].(T)
+	return registered.provided[partKey[T]{}].(T)
 }

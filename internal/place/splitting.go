@@ -2,8 +2,7 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Splitting is what places do for factors with two triangles in package linsolve, beside what they
-// do for others.
+// Splitting is the part of a place for factors with two triangles in package linsolve.
 type Splitting interface {
 	// PivotedTriangles is Determinant.Triangles with partial pivoting, for an m x n matrix A of
 	// m ≥ n rows that are not scaled: no entry of the column of a pivot is larger than it, as far

@@ -6,8 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Structured is what places do for band, symmetric and triangular matrices that live there, and for
-// matrices in another format.
+// Structured is the part of a place for products with band, symmetric and triangular matrices that
+// live there.
 type Structured interface {
 	// Dense returns rows i0 <= i < i1 of a matrix as a new one that lives there, from column first
 	// on, like direct.Structured.Gather.
@@ -18,11 +18,19 @@ type Structured interface {
 	// beta Old, if M is what Dense returned, B the rows of the right factor from first on, and all
 	// of these are plain.
 	MendZeros(cfg Config, s direct.Structured, alpha num.Real, m num.Mat, i0, first int, b num.Mat, beta num.Real, old, c num.Mat) error
+}
+
+// Solver is the part of a place for triangular systems of equations that live there.
+type Solver interface {
 	// Solve sets X to the solution of S X = alpha B, S triangular, with every quotient rounded
 	// once, and reports whether it could: not where a rounding is not decided, for infinities, NaN
 	// and zeros on the diagonal, and for S in DD, TD or QD. X shares nothing with the others; it is
 	// unspecified if not.
 	Solve(cfg Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (residue.Stats, bool, error)
+}
+
+// Widener is the part of a place that takes matrices that live there to another format.
+type Widener interface {
 	// Widens reports whether Widen takes numbers of format f to format g.
 	Widens(f, g num.Format) bool
 	// Widen sets a matrix to another one of its shape, exactly. They share nothing.

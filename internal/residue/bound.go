@@ -198,8 +198,8 @@ func (p *product) factor() num.Real {
 	return num.Real{Class: num.Finite, Neg: p.within.neg, Mag: one.Mag, Exp: p.within.shift}
 }
 
-// addOlds are the residues of old entries for workers.
-type addOlds struct {
+// betaCResidues are the residues of beta C for workers.
+type betaCResidues struct {
 	*bounded
 	pairs     int
 	constants []int16
@@ -209,13 +209,13 @@ type addOlds struct {
 	bytes     *modgemm.ByteConversion // nil unless products are those of bytes
 }
 
-func (p *product) newAddOlds() *addOlds {
+func (p *product) newBetaC() *betaCResidues {
 	if p.within == nil || p.within.top == math.MinInt64 {
 		return nil
 	}
 	kern, b := p.plan.kernel, p.plan.base
 	pairs := digitPairs(p.within.width)
-	a := &addOlds{bounded: p.within, pairs: pairs, from: len(b.planes)}
+	a := &betaCResidues{bounded: p.within, pairs: pairs, from: len(b.planes)}
 	if p.plan.bytes != nil {
 		a.from = b.convertedFrom(pairs)
 		if a.from < len(b.planes) {
@@ -240,7 +240,7 @@ func (p *product) planes() int {
 
 // begin stores the residues of the old entries of the block of rows x ldc entries at (i0, j0) in
 // its planes, stride apart.
-func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
+func (wk *worker) begin(a *betaCResidues, i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern := f.p.plan.kernel
 	nr := kern.NR
@@ -267,14 +267,14 @@ func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
 		for x := p; x < q; x++ {
 			i, j := i0+x/perRow, j0+x%perRow*nr
 			for c := range nr {
-				wk.writeOld(d, a, i, j+c)
+				wk.writeBetaC(d, a, i, j+c)
 			}
 		}
 		if a.from > 0 {
 			modgemm.Convert(kern, wk.c[p*nr:], stride, a.constants, wk.digits, a.panels, q-p, a.pairs, a.moduli)
 		}
 		if a.bytes != nil {
-			wk.joinOlds(a, p*nr, (q-p)*nr, stride)
+			wk.joinBetaC(a, p*nr, (q-p)*nr, stride)
 		}
 		p = q
 	}
@@ -283,8 +283,8 @@ func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
 // byteEntries returns the entries that ConvertBytes takes for n.
 func byteEntries(n int) int { return (n + 63) / 64 * 64 }
 
-// joinOlds stores the residues of entries e to e + n - 1, from their digits, by way of bytes.
-func (wk *worker) joinOlds(a *addOlds, e, n, stride int) {
+// joinBetaC stores the residues of entries e to e + n - 1, from their digits, by way of bytes.
+func (wk *worker) joinBetaC(a *betaCResidues, e, n, stride int) {
 	p := wk.fin.p
 	b, size := p.plan.base, byteEntries(n)
 	first := b.pool.products(a.from)
@@ -329,8 +329,8 @@ func (wk *worker) zeros(i, j int) bool {
 	return true
 }
 
-// writeOld writes the digits of the integer of old entry (i, j).
-func (wk *worker) writeOld(d *digitWriter, a *addOlds, i, j int) {
+// writeBetaC writes the digits of the integer of old entry (i, j).
+func (wk *worker) writeBetaC(d *digitWriter, a *betaCResidues, i, j int) {
 	f := &wk.fin
 	if i >= f.c.Rows || j >= f.c.Cols || f.p.skip(f.i0+i, f.j0+j) {
 		d.zero()

@@ -392,7 +392,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
 	colBlocks := (rb.panels + colPanels - 1) / colPanels
 	workers := make([]*worker, p.cfg.Threads)
-	olds := p.newAddOlds()
+	betaC := p.newBetaC()
 	var failed [][2]int32
 	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
 		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
@@ -411,8 +411,8 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
 		ldc := np * nr
 		stride := planeStride(mp * mr * ldc)
-		if olds != nil {
-			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
+		if betaC != nil {
+			wk.begin(betaC, pi*mr, pj*nr, mp*mr, ldc, stride)
 		}
 		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
 		for t := range b.planes {
@@ -421,7 +421,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 			}
 			plane := wk.c[t*stride : (t+1)*stride]
 			for _, r := range wk.regions {
-				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, olds != nil)
+				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, betaC != nil)
 			}
 		}
 		if f := spoil.Load(); f != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -24,7 +23,7 @@ func evenMat(rng *rand.Rand, f num.Format, rows, cols int) num.Mat {
 			z := new(big.Int).SetUint64(mag | 1) // 53 bits
 			z.Mul(z, bound).Add(z, randomBelow(rng, bound))
 			z.SetBit(z, 0, 1)
-			m.Arr.Set(m.At(i, h), num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: superacc.FromInt(nil, z), Exp: e - int64(bound.BitLen()-1)})
+			m.Arr.Set(m.At(i, h), num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: num.FromInt(nil, z), Exp: e - int64(bound.BitLen()-1)})
 		}
 	}
 	return m

@@ -22,8 +22,7 @@
 // ([Acc.RoundEnclosure], Ziv's test): rounding is monotonic, so that what lies between does, too.
 // Otherwise it is left to the caller, who adds up the exact sum.
 //
-// The package also has the integers of words that this takes ([Multiply], [Trim], [ToInt],
-// [WordVector]), and digits of sums put together ([Packer]), which the digit kernels of packages
-// lanes, tiles and direct share. The loops in generic.go say what the kernels in assembly compute,
-// bit for bit.
+// The package also has the integers of words that this takes ([Multiply], [Trim], [WordVector]),
+// and digits of sums put together ([Packer]), which the digit kernels of packages lanes, tiles and
+// direct share. The loops in generic.go say what the kernels in assembly compute, bit for bit.
 package superacc

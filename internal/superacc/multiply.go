@@ -71,39 +71,14 @@ func multiplyBig(z, x, y []uint64) []uint64 {
 		clear(z[len(w):])
 		return z
 	}
-	p := ToInt(x)
-	p.Mul(p, ToInt(y))
+	p := num.ToInt(x)
+	p.Mul(p, num.ToInt(y))
 	clear(z)
-	FromInt(z[:0], p)
+	num.FromInt(z[:0], p)
 	return z
 }
 
 const wordBits = 32 << (^big.Word(0) >> 63)
-
-// ToInt returns the integer x.
-func ToInt(x []uint64) *big.Int {
-	w := make([]big.Word, 0, len(x)*64/wordBits)
-	for _, v := range x {
-		w = append(w, big.Word(v))
-		if wordBits == 32 {
-			w = append(w, big.Word(v>>32))
-		}
-	}
-	return new(big.Int).SetBits(w)
-}
-
-// FromInt appends the words of |x| to dst.
-func FromInt(dst []uint64, x *big.Int) []uint64 {
-	w := x.Bits()
-	for i := 0; i < len(w); i += 64 / wordBits {
-		v := uint64(w[i])
-		if wordBits == 32 && i+1 < len(w) {
-			v |= uint64(w[i+1]) << 32
-		}
-		dst = append(dst, v)
-	}
-	return dst
-}
 
 // PowerOfTwo returns e if mag = 2^e.
 func PowerOfTwo(mag []uint64) (e int64, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -35,7 +36,7 @@ func TestMultiply(t *testing.T) {
 			z[k] = r.Uint64()
 		}
 		z = Multiply(z[:0], x, y)
-		if want := new(big.Int).Mul(ToInt(a), ToInt(b)); ToInt(z).Cmp(want) != 0 || !slices.Equal(a, x) || !slices.Equal(b, y) {
+		if want := new(big.Int).Mul(num.ToInt(a), num.ToInt(b)); num.ToInt(z).Cmp(want) != 0 || !slices.Equal(a, x) || !slices.Equal(b, y) {
 			t.Fatalf("trial %d: %x times %x is %x, want %x", trial, x, y, z, want)
 		}
 		if len(z) != len(Trim(a))+len(Trim(b)) {

@@ -31,7 +31,7 @@ func Divide(f num.Format, v, d num.Real) num.Real {
 	}
 	v.Neg = neg
 	v.Exp -= d.Exp
-	return Quotient(f, v, ToInt(d.Mag))
+	return Quotient(f, v, num.ToInt(d.Mag))
 }
 
 // quotientBits returns how many leading bits of a number Quotient needs to round the number
@@ -61,11 +61,11 @@ func NewDivisor(d num.Real, leading int) Divisor {
 	}
 	z.bits = num.BitLen(d.Mag)
 	r := new(big.Int).Lsh(big.NewInt(1), uint(64*z.words+z.bits-1))
-	r.Quo(r, ToInt(d.Mag))
+	r.Quo(r, num.ToInt(d.Mag))
 	if r.BitLen() > 64*z.words { // a power of two
 		r.Sub(r, big.NewInt(1))
 	}
-	z.recip = FromInt(nil, r)
+	z.recip = num.FromInt(nil, r)
 	return z
 }
 

@@ -31,8 +31,8 @@ func TestTryQuotient(t *testing.T) {
 			tie.SetBit(tie.SetBit(tie, 0, 1), p, 1)
 			shift := 64*div.words + 2 - p - 1
 			tie.Lsh(tie, uint(shift)).Add(tie, big.NewInt(int64(r.IntN(41)-20)))
-			n := tie.Mul(tie, ToInt(d.Mag))
-			sum := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Exp: d.Exp - int64(shift) - int64(p), Mag: FromInt(nil, n)}
+			n := tie.Mul(tie, num.ToInt(d.Mag))
+			sum := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Exp: d.Exp - int64(shift) - int64(p), Mag: num.FromInt(nil, n)}
 			var a Acc
 			a.Add(sum)
 			got, want := num.New(f, 1), num.New(f, 1)

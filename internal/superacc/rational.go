@@ -96,7 +96,7 @@ func (a *Acc) RootValue(f num.Format) num.Real {
 
 // shifted returns the whole part of |x| 2^s and whether it lies below |x| 2^s.
 func shifted(x num.Real, s int64) (*big.Int, bool) {
-	n := ToInt(x.Mag)
+	n := num.ToInt(x.Mag)
 	s += x.Exp
 	if s >= 0 {
 		return n.Lsh(n, uint(s)), x.Sticky
@@ -113,5 +113,5 @@ func fromBig(n *big.Int, exp int64, neg, sticky bool) num.Real {
 	if n.Sign() == 0 && !sticky {
 		return num.Real{}
 	}
-	return num.Real{Class: num.Finite, Neg: neg, Sticky: sticky, Exp: exp, Mag: FromInt(nil, n)}
+	return num.Real{Class: num.Finite, Neg: neg, Sticky: sticky, Exp: exp, Mag: num.FromInt(nil, n)}
 }

@@ -5,17 +5,12 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/product"
-	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
 func (p *gpus) Oblique() bool { return true }
-
-func (p *gpus) Copy(c place.Config, to, from num.Mat) error {
-	return p.do(c.Ctx, func(s *cuda.Stream) error { return rows.Copy(s, Matrix(from), Matrix(to)) })
-}
 
 func (p *gpus) Extents(c place.Config, tally *num.Array, list ...num.Mat) (x []place.Extents, left int, err error) {
 	var of []mem.Matrix

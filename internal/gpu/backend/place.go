@@ -106,6 +106,10 @@ func (p *gpus) Clone(ctx context.Context, m num.Mat) (num.Mat, error) {
 	return m, err
 }
 
+func (p *gpus) Copy(c place.Config, to, from num.Mat) error {
+	return p.do(c.Ctx, func(s *cuda.Stream) error { return rows.Copy(s, Matrix(from), Matrix(to)) })
+}
+
 func (p *gpus) Prepare(m num.Mat) { product.Prepare(Matrix(m)) }
 
 func (p *gpus) Overlap(a, b num.Mat) bool { return Matrix(a).Overlaps(Matrix(b)) }
@@ -256,24 +260,21 @@ func (p *gpus) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, cou
 	})
 }
 
-func (p *gpus) Axpy(c place.Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) error {
-	if y.Arr.Away == nil {
-		_, err := rows.Axpy(p.first, config(c), alpha, x, y, z, count)
-		return explained(err)
+func (p *gpus) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) (err error) {
+	switch {
+	case a.Arr.Away != nil:
+		return p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+			if y.Arr == nil {
+				_, err = rows.AxpyResident(s, config(c), alpha, Vector(x), Vector(a.Col(0)), count)
+			} else {
+				_, err = rows.GerResident(s, config(c), alpha, Vector(x), Vector(y), Matrix(a), count)
+			}
+			return err
+		})
+	case y.Arr == nil:
+		_, err = rows.Axpy(p.first, config(c), alpha, x, a.Col(0), z, count)
+	default:
+		_, err = rows.Ger(p.first, config(c), alpha, x, y, a, z, count)
 	}
-	return p.do(c.Ctx, func(s *cuda.Stream) error {
-		_, err := rows.AxpyResident(s, config(c), alpha, Vector(x), Vector(y), count)
-		return err
-	})
-}
-
-func (p *gpus) Ger(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error {
-	if a.Arr.Away == nil {
-		_, err := rows.Ger(p.first, config(c), alpha, x, y, a, z, count)
-		return explained(err)
-	}
-	return p.do(c.Ctx, func(s *cuda.Stream) error {
-		_, err := rows.GerResident(s, config(c), alpha, Vector(x), Vector(y), Matrix(a), count)
-		return err
-	})
+	return explained(err)
 }

@@ -37,7 +37,7 @@ type group struct {
 // severalOf returns the place that GPUs make together, the same one every time.
 func severalOf(first *cuda.Device, numbers []int) (place.Place, error) {
 	g := &group{devs: []*cuda.Device{first}}
-	parts := []place.Place{at(first)}
+	parts := []several.GPU{at(first)}
 	for _, i := range numbers[1:] {
 		dev, err := mem.Open(i)
 		if err != nil {

@@ -172,7 +172,7 @@ func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flag
 	}
 	sum := new(big.Int)
 	for _, r := range parts {
-		n := superacc.ToInt(r.Mag)
+		n := num.ToInt(r.Mag)
 		n.Lsh(n, uint(max(0, r.Exp-low)))
 		if r.Neg {
 			n.Neg(n)
@@ -185,7 +185,7 @@ func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flag
 	if sum.Sign() == 0 {
 		return c.Arr.Set(to, num.Real{}), true
 	}
-	r := num.Real{Class: num.Finite, Neg: sum.Sign() < 0, Exp: low, Mag: superacc.FromInt(nil, sum)}
+	r := num.Real{Class: num.Finite, Neg: sum.Sign() < 0, Exp: low, Mag: num.FromInt(nil, sum)}
 	if c.Arr.Terms() < 2 {
 		return c.Arr.Set(to, r), true
 	}
@@ -200,7 +200,7 @@ func refExpansion(c *num.Array, to int, r num.Real) bool {
 	}
 	var t [5]float64
 	rest := new(big.Float).SetMode(big.ToNearestEven)
-	rest.SetInt(superacc.ToInt(r.Mag))
+	rest.SetInt(num.ToInt(r.Mag))
 	rest.SetMantExp(rest, int(r.Exp))
 	if r.Neg {
 		rest.Neg(rest)

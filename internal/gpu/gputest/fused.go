@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // The kernels of kernels/rows/fused.cuh in Go.
@@ -159,7 +158,7 @@ func (s *referenceSums) roundRow(l *fake.Launch, r abi.RowRounding, i int) bool 
 	if s.top[i]+s.bottom[i] <= r.Exact {
 		err = 0
 	}
-	mag := superacc.FromInt(nil, total)
+	mag := num.FromInt(nil, total)
 	return !(num.IsZero(mag) && r.Expansions != 0) &&
 		storeReference(c, to, (total.Sign() < 0) != (r.Neg != 0), mag, s.top[i]+r.Unit, err, 0)
 }

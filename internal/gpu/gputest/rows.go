@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // RowReference returns a fake device with the kernels of kernels/rows/reduce.cuh, convolve.cuh,
@@ -148,7 +147,7 @@ func refScanRows(l *fake.Launch, r abi.RowReduction) {
 // fraction returns floor(|x| 2^(bits - top)), |x| < 2^top.
 func fraction(x num.Real, bits, top int64) *big.Int {
 	x.Neg = false
-	n := superacc.ToInt(x.Mag)
+	n := num.ToInt(x.Mag)
 	if s := x.Exp + bits - top; s >= 0 {
 		return n.Lsh(n, uint(s))
 	} else if -s > int64(64*len(x.Mag)) {

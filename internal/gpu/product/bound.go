@@ -71,8 +71,8 @@ func (m *multiplication) bound() error {
 	return nil
 }
 
-// olds adds the old entries of a block of C to the residues.
-func (m *multiplication) olds(l, r *operand, b region, room room) error {
+// addBetaC adds the old entries, beta C, of a block of C to the residues.
+func (m *multiplication) addBetaC(l, r *operand, b region, room room) error {
 	alpha, beta := abi.CoefficientOf(m.expr.alpha), abi.CoefficientOf(m.expr.beta)
 	moduli, err := m.e.constant(m.s, constantsKey{m.base.key, "olds", 0, 0}, m.base.oldModuli)
 	if err != nil {

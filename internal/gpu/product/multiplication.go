@@ -204,7 +204,7 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 		}
 	}
 	if m.within && m.expr.adds() {
-		if err := m.olds(l, r, b, room); err != nil {
+		if err := m.addBetaC(l, r, b, room); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func (m *multiplication) unit() int64 {
 func (m *multiplication) errors() (errL, errR, errAll float64) {
 	errL, errR, errAll = m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
 	if m.within && m.expr.adds() {
-		errAll++ // olds cuts off
+		errAll++ // addBetaC cuts off
 	}
 	if m.problem.Tolerated(&m.plan, m.weights.cut, errL, errR, errAll) {
 		return 0, 0, -1

@@ -206,7 +206,7 @@ func TestConvolveShapes(t *testing.T) {
 			continue
 		}
 		s := abi.ConvolveShapeOf(k)
-		if 8*s.Kept < abi.RowDigit*k || 8*(s.Kept+1)-2 > abi.RowDigit*(k+1) || s.Kept > 8*s.Groups || s.Longest*abi.ConvolveColumns*8*s.Groups*128*255 >= 1<<31 {
+		if 8*s.Kept < abi.RowDigit*k || 8*(s.Kept+1)-2 > abi.RowDigit*(k+1) || s.Kept > 8*s.Groups || int64(s.Longest*abi.ConvolveColumns*8*s.Groups)*128*255 >= 1<<31 {
 			t.Errorf("%d digits: %+v", k, s)
 		}
 		for limbs := range int32(70) {

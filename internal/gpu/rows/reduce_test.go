@@ -363,10 +363,10 @@ func TestExactSpread(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				want := superacc.ToInt(onesOf(p))
+				want := num.ToInt(onesOf(p))
 				want.Mul(want, want)
 				v := h.sum(0)
-				got := superacc.ToInt(v.Mag)
+				got := num.ToInt(v.Mag)
 				want.Lsh(want, uint(max(0, -down-v.Exp)))
 				got.Lsh(got, uint(max(0, v.Exp+down)))
 				if h.exact(0) != (extra < 2) || h.exact(0) && got.Cmp(want) != 0 {

@@ -103,7 +103,7 @@ func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 func (w *work) eliminatePanel(begin, end int) error {
 	w.g.Panel = int32(begin)
 	for first := begin; first < end; first += block {
-		if err := w.step(w.beside, first, columns(begin, end)); err != nil {
+		if err := w.step(w.sidestream, first, columns(begin, end)); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (w *work) made(begin, end int) []memory {
 
 func (w *work) updateNext(p, next panel) error {
 	w.g.Panel = int32(p.begin)
-	return w.panelUpdate(w.beside, p.end, columns(next.begin, next.end), 0)
+	return w.panelUpdate(w.sidestream, p.end, columns(next.begin, next.end), 0)
 }
 
 func (w *work) updateOthers(p, next panel, blocks int) error {

@@ -174,10 +174,10 @@ func (w *rootWork) step(s *cuda.Stream, first, begin int) error {
 func (w *rootWork) eliminatePanel(begin, end int) error {
 	w.g.Panel = int32(begin)
 	for first := begin; first < end; first += block {
-		if err := w.step(w.beside, first, begin); err != nil {
+		if err := w.step(w.sidestream, first, begin); err != nil {
 			return err
 		}
-		if err := w.update(w.beside, first, block, rows(first+block, begin, end, end, end), 0); err != nil {
+		if err := w.update(w.sidestream, first, block, rows(first+block, begin, end, end, end), 0); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (w *rootWork) made(begin, end int) []memory {
 
 func (w *rootWork) updateNext(p, next panel) error {
 	w.g.Panel = int32(p.begin)
-	return w.update(w.beside, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0)
+	return w.update(w.sidestream, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0)
 }
 
 func (w *rootWork) updateOthers(p, next panel, blocks int) error {

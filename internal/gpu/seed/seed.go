@@ -29,7 +29,7 @@ const (
 // Pivots of a later attempt, the first one being 0, are good where those of the one before it may
 // not be. There is no seed, but nil, if there is no such attempt, or if n is above MaxOrder.
 //
-// All is queued on the stream of s, and for large matrices on one beside it, for which it waits.
+// All is queued on the stream of s, and for large matrices on a sidestream, for which it waits.
 // For s it waits as far as the exponents are known, which is when little has been done yet.
 func Inverse(s *cuda.Stream, a, x mem.Matrix, attempt int) (rows, cols []int64, begun *Seed, err error) {
 	if attempt >= len(searches) {

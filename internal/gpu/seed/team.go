@@ -14,9 +14,9 @@ type queue struct {
 	begin, end int // the first column, and the one behind the last
 	width      int // of panels
 
-	beside     *cuda.Stream   // of what all wait for: its blocks go first
-	eliminated *cuda.Event    // a panel, in beside
-	pulled     [2]*cuda.Event // what another GPU has made of every other panel, in beside
+	sidestream *cuda.Stream   // of what all wait for: its blocks go first
+	eliminated *cuda.Event    // a panel, in sidestream
+	pulled     [2]*cuda.Event // what another GPU has made of every other panel, in sidestream
 	updated    [2]*cuda.Event // columns other than the panel's, which has been in use for that
 	done       *cuda.Event
 }
@@ -67,9 +67,9 @@ func (q *queue) events() []**cuda.Event {
 	return []**cuda.Event{&q.eliminated, &q.pulled[0], &q.pulled[1], &q.updated[0], &q.updated[1], &q.done}
 }
 
-// start makes the stream beside the other one, which follows it, and the events.
+// start makes the sidestream, which follows the other stream, and the events.
 func (q *queue) start() (err error) {
-	if q.beside, err = q.s.NewStream(); err != nil {
+	if q.sidestream, err = q.s.NewStream(); err != nil {
 		return err
 	}
 	for _, e := range q.events() {
@@ -80,14 +80,14 @@ func (q *queue) start() (err error) {
 			return err
 		}
 	}
-	return q.beside.Wait(q.done)
+	return q.sidestream.Wait(q.done)
 }
 
 // stop waits for the stream and ends it and the events.
 func (q *queue) stop() (err error) {
-	if q.beside != nil {
-		err = q.beside.Close()
-		q.beside = nil
+	if q.sidestream != nil {
+		err = q.sidestream.Close()
+		q.sidestream = nil
 	}
 	for _, e := range q.events() {
 		if *e == nil {
@@ -116,11 +116,11 @@ type memory struct {
 // A member of a team is a GPU, which has some columns.
 type member interface {
 	common() *queue
-	// eliminatePanel makes the factors of a panel of the member, in the stream beside.
+	// eliminatePanel makes the factors of a panel of the member, in the sidestream.
 	eliminatePanel(begin, end int) error
 	// made is where the factors of a panel are, or are to be, the same for all members.
 	made(begin, end int) []memory
-	// updateNext updates columns of the next panel, which is the member's, in the stream beside.
+	// updateNext updates columns of the next panel, which is the member's, in the sidestream.
 	updateNext(p, next panel) error
 	// updateOthers updates what the member has of all other columns, in so many blocks at most.
 	updateOthers(p, next panel, blocks int) error
@@ -152,8 +152,8 @@ func (t team) panels() (list []panel) {
 	return list
 }
 
-// eliminate eliminates a panel as soon as its columns are there, in the stream beside that of all
-// other updates.
+// eliminate eliminates a panel as soon as its columns are there, in the sidestream, while all other
+// updates run in the other stream.
 func (t team) eliminate() error {
 	if err := t.each(func(m member) error { return m.common().start() }); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (t team) eliminate() error {
 	}
 	return t.each(func(m member) error {
 		q := m.common()
-		if err := q.beside.Record(q.done); err != nil {
+		if err := q.sidestream.Record(q.done); err != nil {
 			return err
 		}
 		if err := q.s.Wait(q.done); err != nil {
@@ -192,7 +192,7 @@ func (t team) makeFactors(p panel, parity int) error {
 	q := p.common()
 	for _, m := range t {
 		if m != p.member {
-			if err := q.beside.Wait(m.common().pulled[parity]); err != nil {
+			if err := q.sidestream.Wait(m.common().pulled[parity]); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,7 @@ func (t team) makeFactors(p panel, parity int) error {
 	if err := p.eliminatePanel(p.begin, p.end); err != nil {
 		return err
 	}
-	return q.beside.Record(q.eliminated)
+	return q.sidestream.Record(q.eliminated)
 }
 
 // update updates columns other than the panel's, those of the next panel first, whose elimination
@@ -212,7 +212,7 @@ func update(m member, p, next panel, made []memory, parity, spare int) error {
 	}
 	blocks := q.s.Device().Info().Multiprocessors
 	if next.member == m {
-		if err := q.beside.Wait(q.updated[1-parity]); err != nil {
+		if err := q.sidestream.Wait(q.updated[1-parity]); err != nil {
 			return err
 		}
 		if err := m.updateNext(p, next); err != nil {
@@ -233,16 +233,16 @@ func (q *queue) follow(to []memory, p panel, own bool, made []memory, parity int
 		return q.s.Wait(q.eliminated)
 	}
 	for _, e := range []*cuda.Event{p.common().eliminated, q.updated[parity]} {
-		if err := q.beside.Wait(e); err != nil {
+		if err := q.sidestream.Wait(e); err != nil {
 			return err
 		}
 	}
 	for k, m := range made {
-		if err := q.beside.CopyPeer(to[k].at, p.common().s.Device(), m.at, int64(m.bytes)); err != nil {
+		if err := q.sidestream.CopyPeer(to[k].at, p.common().s.Device(), m.at, int64(m.bytes)); err != nil {
 			return err
 		}
 	}
-	if err := q.beside.Record(q.pulled[parity]); err != nil {
+	if err := q.sidestream.Record(q.pulled[parity]); err != nil {
 		return err
 	}
 	return q.s.Wait(q.pulled[parity])

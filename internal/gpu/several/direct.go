@@ -53,8 +53,8 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 }
 
 // runDirect returns how a job is done.
-func (m *multiplication) runDirect(whole place.Config, x product, of *place.Elsewhere) func(c place.Config, g place.Place, in []num.Mat) error {
-	return func(c place.Config, g place.Place, in []num.Mat) error {
+func (m *multiplication) runDirect(whole place.Config, x product, of *place.Elsewhere) func(c place.Config, g GPU, in []num.Mat) error {
+	return func(c place.Config, g GPU, in []num.Mat) error {
 		shape := func(b place.Block, rows, cols int) num.Mat {
 			b.M.Rows, b.M.Cols = rows, cols
 			return b.M

@@ -19,7 +19,7 @@ type changed struct {
 
 // first runs a routine on the first GPU, for operands of which it gets copies, and gives back what
 // it changes.
-func (p *Place) first(c place.Config, in, out []num.Mat, run func(g place.Place, in, out []num.Mat) error) (err error) {
+func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out []num.Mat) error) (err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}

@@ -63,7 +63,7 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	list, ok := m.blocks(c)
 	if !ok || len(list) == 0 {
 		in := []num.Mat{a, b, m.old}
-		err := p.first(c, in, []num.Mat{z}, func(g place.Place, in, out []num.Mat) error {
+		err := p.first(c, in, []num.Mat{z}, func(g GPU, in, out []num.Mat) error {
 			c.Bound = m.bound(c, 0, 0, z.Rows, 0, z.Cols)
 			st, err := g.Gemm(c, alpha, in[0], in[1], beta, in[2], out[0])
 			m.add(st)
@@ -168,7 +168,7 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 		in[2] = of(m.old)
 	}
 	keep := []bool{m.keep[0], m.keep[1], false}
-	return job{d: d, in: in, keep: keep, comes: comes, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
+	return job{d: d, in: in, keep: keep, comes: comes, out: of(m.z), written: m.written, run: func(c place.Config, g GPU, in []num.Mat) error {
 		old, to := in[2], in[3]
 		if old.Arr == nil {
 			old = to

@@ -38,27 +38,10 @@ func tallyOf(ctx context.Context, tally *num.Array, d int) (*num.Array, error) {
 // Oblique is true: such views are few numbers, which go to all GPUs that need some of them.
 func (p *Place) Oblique() bool { return true }
 
-// Copy runs on all GPUs.
-func (p *Place) Copy(c place.Config, to, from num.Mat) error {
-	return p.each(c, to, []num.Mat{from}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
-		return g.Copy(c, q.m, in[0])
-	})
-}
-
-// Widens is what one GPU does.
-func (p *Place) Widens(f, g num.Format) bool { return p.parts[0].Widens(f, g) }
-
-// Widen runs on all GPUs.
-func (p *Place) Widen(c place.Config, to, from num.Mat) error {
-	return p.each(c, to, []num.Mat{from}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
-		return g.Widen(c, q.m, in[0])
-	})
-}
-
 // Shift runs on all GPUs.
 func (p *Place) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (int, error) {
 	var odd atomic.Int64
-	err := p.each(c, z, []num.Mat{x}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+	err := p.each(c, z, []num.Mat{x}, func(c place.Config, g GPU, q piece, in []num.Mat) error {
 		t, err := tallyOf(c.Ctx, tally, q.d)
 		if err != nil {
 			return err
@@ -81,7 +64,7 @@ func cut(list []int64, from, to int) []int64 {
 // Sum runs on all GPUs.
 func (p *Place) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 	var left atomic.Int64
-	err := p.each(c, z, []num.Mat{s.X, s.D}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+	err := p.each(c, z, []num.Mat{s.X, s.D}, func(c place.Config, g GPU, q piece, in []num.Mat) error {
 		t, err := tallyOf(c.Ctx, s.Tally, q.d)
 		if err != nil {
 			return err
@@ -108,7 +91,7 @@ func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all 
 	for k, m := range list {
 		var ok bool
 		if lists[k], ok = p.pieces(m); !ok {
-			err := p.first(c, list, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+			err := p.first(c, list, nil, func(g GPU, in, _ []num.Mat) (err error) {
 				all, _, err = g.Extents(c, nil, in...)
 				return err
 			})
@@ -222,7 +205,7 @@ func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err er
 		}
 		return slices.Max(z[0]), slices.Max(z[1]), nil
 	}
-	err = p.first(c, []num.Mat{a, b}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a, b}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		rows, cols, err = g.Spread(c, in[0], in[1])
 		return err
 	})
@@ -288,7 +271,7 @@ func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error
 
 // Triangles runs on the first GPU.
 func (p *Place) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g place.Place, in, out []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g GPU, in, out []num.Mat) (err error) {
 		rows, cols, order, ok, err = g.Triangles(c, in[0], out[0], out[1])
 		return err
 	})
@@ -297,7 +280,7 @@ func (p *Place) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, 
 
 // PivotedTriangles runs on the first GPU.
 func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g place.Place, in, out []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g GPU, in, out []num.Mat) (err error) {
 		rows, cols, order, ok, err = g.PivotedTriangles(c, in[0], out[0], out[1])
 		return err
 	})
@@ -306,21 +289,21 @@ func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []
 
 // Gather runs on the first GPU.
 func (p *Place) Gather(c place.Config, x num.Mat, order []int32, z num.Mat) error {
-	return p.first(c, []num.Mat{x}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) error {
+	return p.first(c, []num.Mat{x}, []num.Mat{z}, func(g GPU, in, out []num.Mat) error {
 		return g.Gather(c, in[0], order, out[0])
 	})
 }
 
 // Part runs on the first GPU.
 func (p *Place) Part(c place.Config, a, lower, upper num.Mat) error {
-	return p.first(c, []num.Mat{a}, []num.Mat{lower, upper}, func(g place.Place, in, out []num.Mat) error {
+	return p.first(c, []num.Mat{a}, []num.Mat{lower, upper}, func(g GPU, in, out []num.Mat) error {
 		return g.Part(c, in[0], out[0], out[1])
 	})
 }
 
 // NotSmall runs on the first GPU.
 func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, err error) {
-	err = p.first(c, []num.Mat{a}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		count, err = g.NotSmall(c, in[0], bound)
 		return err
 	})
@@ -343,9 +326,9 @@ func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [
 		return nil, false, err
 	}
 	if !together {
-		err = p.first(c, []num.Mat{r.F, r.X, r.G}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) (err error) {
+		err = p.first(c, []num.Mat{r.F, r.X, r.G}, []num.Mat{z}, func(g GPU, in, out []num.Mat) (err error) {
 			r.F, r.X, r.G = in[0], in[1], in[2]
-			lengths, ok, err = g.(place.Refiner).Refine(c, r, out[0])
+			lengths, ok, err = g.Refine(c, r, out[0])
 			return err
 		})
 		return lengths, ok, err

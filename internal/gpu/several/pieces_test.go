@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -14,7 +13,7 @@ func TestPieces(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	whole := 0
 	for range 20000 {
-		p := &Place{parts: make([]place.Place, 1+r.IntN(4))}
+		p := &Place{parts: make([]GPU, 1+r.IntN(4))}
 		s := &storage{p: p, start: []int{0}}
 		each := 1 + r.IntN(6) // numbers of a column
 		for range p.parts {

@@ -55,7 +55,7 @@ func (p *Place) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta 
 		}
 		out := block(matrix(z), q.i0, q.i1, 0, 1)
 		jobs = append(jobs, job{d: q.d, in: in, keep: []bool{true, false, false}, out: out, written: true,
-			run: func(c place.Config, g place.Place, in []num.Mat) error {
+			run: func(c place.Config, g GPU, in []num.Mat) error {
 				old := in[2]
 				if old.Arr == nil {
 					old = in[3]
@@ -71,7 +71,7 @@ func (p *Place) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta 
 
 // Reduce runs on the first GPU.
 func (p *Place) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
-	err = p.first(c, []num.Mat{matrix(x), matrix(y)}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{matrix(x), matrix(y)}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		flags, exact, err = g.Reduce(c, r, vector(in[0]), vector(in[1]), z)
 		return err
 	})
@@ -80,7 +80,7 @@ func (p *Place) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.
 
 // Norm runs on the first GPU.
 func (p *Place) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
-	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		flags, exact, err = g.Norm(c, vector(in[0]), z)
 		return err
 	})
@@ -89,7 +89,7 @@ func (p *Place) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, 
 
 // Iamax runs on the first GPU.
 func (p *Place) Iamax(c place.Config, x num.Vec) (best int, err error) {
-	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		best, err = g.Iamax(c, vector(in[0]))
 		return err
 	})
@@ -98,7 +98,7 @@ func (p *Place) Iamax(c place.Config, x num.Vec) (best int, err error) {
 
 // Moments runs on the first GPU.
 func (p *Place) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
-	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{matrix(x)}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		sums, err = g.Moments(c, vector(in[0]), list...)
 		return err
 	})
@@ -108,11 +108,11 @@ func (p *Place) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums 
 // each runs a routine for every piece of a matrix, with the same rows and columns of operands of
 // its shape, those without an array as they are; where the matrix has none, for all on the first
 // GPU.
-func (p *Place) each(c place.Config, z num.Mat, operands []num.Mat, run func(c place.Config, g place.Place, q piece, in []num.Mat) error) error {
+func (p *Place) each(c place.Config, z num.Mat, operands []num.Mat, run func(c place.Config, g GPU, q piece, in []num.Mat) error) error {
 	p.changed(z)
 	list, ok := p.pieces(z)
 	if !ok || len(list) == 0 {
-		return p.first(c, operands, []num.Mat{z}, func(g place.Place, in, out []num.Mat) error {
+		return p.first(c, operands, []num.Mat{z}, func(g GPU, in, out []num.Mat) error {
 			return run(c, g, piece{i1: z.Rows, j1: z.Cols, m: out[0]}, in)
 		})
 	}
@@ -122,7 +122,7 @@ func (p *Place) each(c place.Config, z num.Mat, operands []num.Mat, run func(c p
 		for _, m := range operands {
 			in = append(in, q.of(m))
 		}
-		jobs = append(jobs, job{d: q.d, in: in, run: func(c place.Config, g place.Place, in []num.Mat) error { return run(c, g, q, in) }})
+		jobs = append(jobs, job{d: q.d, in: in, run: func(c place.Config, g GPU, in []num.Mat) error { return run(c, g, q, in) }})
 	}
 	return p.work(c, jobs)
 }
@@ -133,40 +133,42 @@ func (p *Place) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, co
 		return p.parts[0].Scal(c, alpha, x, z, count)
 	}
 	count = one(count)
-	return p.each(c, matrix(x), nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
+	return p.each(c, matrix(x), nil, func(c place.Config, g GPU, q piece, _ []num.Mat) error {
 		return g.Scal(c, alpha, vector(q.m), nil, count)
 	})
 }
 
-// Axpy runs on all GPUs.
-func (p *Place) Axpy(c place.Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) error {
-	if y.Arr.Away == nil {
-		return p.parts[0].Axpy(c, alpha, x, y, z, count)
-	}
-	count = one(count)
-	return p.each(c, matrix(y), []num.Mat{matrix(x)}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
-		return g.Axpy(c, alpha, vector(in[0]), vector(q.m), nil, count)
+// Copy runs on all GPUs.
+func (p *Place) Copy(c place.Config, to, from num.Mat) error {
+	return p.each(c, to, []num.Mat{from}, func(c place.Config, g GPU, q piece, in []num.Mat) error {
+		return g.Copy(c, q.m, in[0])
 	})
 }
 
-// Ger runs on all GPUs.
-func (p *Place) Ger(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error {
+// Update runs on all GPUs.
+func (p *Place) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error {
 	if a.Arr.Away == nil {
-		return p.parts[0].Ger(c, alpha, x, y, a, z, count)
+		return p.parts[0].Update(c, alpha, x, y, a, z, count)
 	}
 	count = one(count)
+	if y.Arr == nil {
+		a = matrix(a.Col(0))
+	}
 	p.changed(a)
 	list, ok := p.pieces(a)
 	if !ok || len(list) == 0 {
-		return p.first(c, []num.Mat{matrix(x), matrix(y)}, []num.Mat{a}, func(g place.Place, in, out []num.Mat) error {
-			return g.Ger(c, alpha, vector(in[0]), vector(in[1]), out[0], nil, count)
+		return p.first(c, []num.Mat{matrix(x), matrix(y)}, []num.Mat{a}, func(g GPU, in, out []num.Mat) error {
+			return g.Update(c, alpha, vector(in[0]), vector(in[1]), out[0], nil, count)
 		})
 	}
 	var jobs []job
 	for _, q := range list {
-		in := []num.Mat{block(matrix(x), q.i0, q.i1, 0, 1), block(matrix(y), q.j0, q.j1, 0, 1)}
-		jobs = append(jobs, job{d: q.d, in: in, run: func(c place.Config, g place.Place, in []num.Mat) error {
-			return g.Ger(c, alpha, vector(in[0]), vector(in[1]), q.m, nil, count)
+		in := []num.Mat{block(matrix(x), q.i0, q.i1, 0, 1), {}}
+		if y.Arr != nil {
+			in[1] = block(matrix(y), q.j0, q.j1, 0, 1)
+		}
+		jobs = append(jobs, job{d: q.d, in: in, run: func(c place.Config, g GPU, in []num.Mat) error {
+			return g.Update(c, alpha, vector(in[0]), vector(in[1]), q.m, nil, count)
 		}})
 	}
 	return p.work(c, jobs)

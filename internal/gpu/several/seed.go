@@ -28,7 +28,7 @@ func (p *Place) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols [
 		}
 	}
 	ok := false
-	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g GPU, in, out []num.Mat) (err error) {
 		for attempt := 0; !ok; attempt++ {
 			if rows, cols, begun, err = g.Inverse(c, in[0], out[0], attempt); err != nil || begun == nil {
 				return err
@@ -55,7 +55,7 @@ func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun p
 		}
 	}
 	ok := false
-	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g GPU, in, out []num.Mat) (err error) {
 		if exps, begun, err = g.InverseRoot(c, in[0], out[0]); err != nil || begun == nil {
 			return err
 		}

@@ -9,9 +9,16 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/linsolve"
 )
+
+// partOf returns a part of the place where numbers live.
+func partOf[T any](a *num.Array) T {
+	part, _ := place.Part[T](place.Of(a))
+	return part
+}
 
 // TestInverse has the same approximate inverses by one GPU and by all of them, which is how those
 // are made of matrices by columns whose columns can be shared.
@@ -35,7 +42,7 @@ func TestInverse(t *testing.T) {
 				x := must(NewMatrix(Float64, c.n, c.n).On(c.device))
 				m := a.View()
 				drv.ForgetCalls()
-				rows, cols, begun, err := place.Of(m.Arr).Inverse(place.Config{}, m, x.View(), 0)
+				rows, cols, begun, err := partOf[place.Newton](m.Arr).Inverse(place.Config{}, m, x.View(), 0)
 				restore()
 				ok := begun != nil
 				if err != nil || !ok || len(rows) != c.n || len(cols) != c.n {
@@ -82,7 +89,7 @@ func TestInverseRoot(t *testing.T) {
 			x := must(NewMatrixOn(device, Float64, n, n))
 			drv.ForgetCalls()
 			m := a.View()
-			got, begun, err := place.Of(m.Arr).InverseRoot(place.Config{}, m, x.View())
+			got, begun, err := partOf[place.Factors](m.Arr).InverseRoot(place.Config{}, m, x.View())
 			restore()
 			if err != nil || begun == nil {
 				t.Fatalf("from %d: %v, %v", from, begun, err)

@@ -40,10 +40,10 @@ type Link interface {
 	Release(ctx context.Context, list []place.Panels)
 	// Lent returns copies of a matrix of the host that GPUs have, for products there.
 	Lent(m num.Mat, on []num.Mat) place.Prepared
-	// Inverse is that of place.Place for matrices of which each GPU has the same columns, in the
+	// Inverse is that of place.Newton for matrices of which each GPU has the same columns, in the
 	// order of the GPUs, if it is possible.
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
-	// InverseRoot is that of place.Place, as Inverse.
+	// InverseRoot is that of place.Factors, as Inverse.
 	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
 	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
 	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
@@ -62,11 +62,24 @@ type Link interface {
 	Memory() int64
 }
 
+// A GPU is a place that is one GPU, which offers all parts.
+type GPU interface {
+	place.Place
+	place.Newton
+	place.Refiner
+	place.Factors
+	place.Splitting
+	place.Determinant
+	place.Structured
+	place.Solver
+	place.Widener
+}
+
 // Place is several GPUs.
 type Place struct {
 	name  string
-	parts []place.Place // one GPU each
-	host  place.Place   // shares products of matrices of the host
+	parts []GPU       // one GPU each
+	host  place.Place // shares products of matrices of the host
 	link  Link
 	crew  par.Crew
 
@@ -76,7 +89,7 @@ type Place struct {
 
 // New returns the place of that name which the parts are, at least two. host shares products of
 // matrices of the host.
-func New(name string, parts []place.Place, host place.Place, link Link) *Place {
+func New(name string, parts []GPU, host place.Place, link Link) *Place {
 	return &Place{name: name, parts: parts, host: host, link: link}
 }
 
@@ -166,7 +179,7 @@ func (p *Place) starts(rows, cols int) []int {
 }
 
 // array returns an array in parts, which make makes.
-func (p *Place) array(f num.Format, start []int, make func(g place.Place, n int) (*num.Array, error)) (*num.Array, error) {
+func (p *Place) array(f num.Format, start []int, make func(g GPU, n int) (*num.Array, error)) (*num.Array, error) {
 	s := &storage{p: p, start: start}
 	for d, g := range p.parts {
 		var a *num.Array
@@ -187,7 +200,7 @@ func (p *Place) New(ctx context.Context, f num.Format, rows, cols int) (*num.Arr
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g place.Place, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
+	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
 }
 
 // Room returns numbers with unspecified contents.
@@ -195,7 +208,7 @@ func (p *Place) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, 
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g place.Place, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
+	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
 }
 
 func (p *Place) countable(rows, cols int) error {
@@ -219,7 +232,7 @@ func (p *Place) held(d int, a *num.Array, n int) *num.Array {
 func (p *Place) Clone(ctx context.Context, m num.Mat) (num.Mat, error) {
 	s := storageOf(m.Arr)
 	d := -1
-	a, err := p.array(m.Arr.Format, s.start, func(_ place.Place, n int) (*num.Array, error) {
+	a, err := p.array(m.Arr.Format, s.start, func(_ GPU, n int) (*num.Array, error) {
 		for d++; s.parts[d] == nil; {
 			d++
 		}
@@ -310,9 +323,6 @@ func copyNumbers(to, from *num.Array) {
 		copy(to.F64[t], from.F64[t])
 	}
 }
-
-// Prepare keeps nothing.
-func (p *Place) Prepare(num.Mat) {}
 
 // together runs f for all GPUs side by side, and returns the first of their errors.
 func (p *Place) together(f func(d int) error) error {

@@ -40,7 +40,7 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, 
 	if op == place.HalveDiagonal || op == place.MirrorLower {
 		in, out = nil, in
 	}
-	err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) (err error) {
+	err := p.first(c, in, out, func(g GPU, in, out []num.Mat) (err error) {
 		count, err = g.Triangle(c, op, append(in, out...)[0], nil)
 		return err
 	})
@@ -50,7 +50,7 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, 
 // diagonal does what takes the diagonal of a matrix alone, of which GPUs have columns.
 func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
 	var count atomic.Int64
-	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
+	err := p.each(c, a, nil, func(c place.Config, g GPU, q piece, _ []num.Mat) error {
 		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), nil)
 		count.Add(int64(n))
 		return err

@@ -110,7 +110,7 @@ func TestTriangleOperations(t *testing.T) {
 					}
 					da := must(a.On(device))
 					m := da.View()
-					p := place.Of(m.Arr)
+					p := partOf[place.Factors](m.Arr)
 					if got := must(p.Triangle(place.Config{}, place.CountAsymmetric, m, nil)); got != count {
 						t.Errorf("%s: %d numbers differ, want %d", device, got, count)
 					}

@@ -20,7 +20,7 @@ type job struct {
 	written bool
 	// of in[0] columns come while the job is done, or nil: see gathered
 	comes *coming
-	run   func(c place.Config, g place.Place, in []num.Mat) error
+	run   func(c place.Config, g GPU, in []num.Mat) error
 }
 
 // coming are columns from <= j < until of a matrix of which it is known, or not, what a scan would

@@ -51,7 +51,11 @@ func RowNorm64(m num.Mat) *big.Float {
 // Extents returns what bounds the rows of matrices in MP at the run's place, when all that was
 // to be done there is done.
 func (s *Run) Extents(list ...num.Mat) ([]place.Extents, error) {
-	x, left, err := s.At.Extents(s.Config(), s.Tally, list...)
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return nil, err
+	}
+	x, left, err := newton.Extents(s.Config(), s.Tally, list...)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,11 @@ func (s *Run) Matrix(f num.Format, rows, cols int) (num.Mat, error) {
 // on the host, of anything elsewhere.
 func (s *Run) Room(f num.Format, rows, cols int) (num.Mat, error) {
 	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
-		return s.At.Room(s.Config(), f, rows, cols)
+		newton, err := part[place.Newton](s)
+		if err != nil {
+			return nil, err
+		}
+		return newton.Room(s.Config(), f, rows, cols)
 	})
 }
 
@@ -104,7 +108,7 @@ func (s *Run) Identity(n int) (num.Mat, error) {
 	if s.At == nil {
 		return s.IdentityHere(n), nil
 	}
-	if !s.At.Oblique() {
+	if !place.Oblique(s.At) {
 		return s.Upload(num.Identity(num.Float64, n))
 	}
 	x := make([]float64, 2*n-1)
@@ -144,7 +148,7 @@ func (s *Run) SumTo(x, y, z num.Mat, unit *int64, triangle byte) error {
 	if s.At == nil {
 		return s.SumHere(x, y, z, unit)
 	}
-	left, err := s.At.Sum(s.Config(), place.Sum{X: x, D: y, Bits: z.Format().Bits(), Triangle: triangle, Tally: s.Tally, Unit: unit}, z)
+	left, err := s.SumThere(place.Sum{X: x, D: y, Bits: z.Format().Bits(), Triangle: triangle, Tally: s.Tally, Unit: unit}, z)
 	if err == nil && left > 0 {
 		err = fmt.Errorf("sums beyond the exponents of formats: %w", ErrRange)
 	}

@@ -118,7 +118,7 @@ func (s *Run) Scaled(a num.Mat, by scale.Scaling, most int) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	odd, err := s.At.Shift(s.Config(), a, by.Rows, by.Cols, z, s.Tally)
+	odd, err := s.Shift(a, by.Rows, by.Cols, z, s.Tally)
 	if err != nil || odd > 0 {
 		return num.Mat{}, err
 	}

@@ -1,9 +1,7 @@
 package call
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/big"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -22,14 +20,4 @@ func Workable(bits int, m num.Mat) error {
 		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
 	}
 	return nil
-}
-
-// WordsOf returns the words of the magnitude of an integer.
-func WordsOf(x *big.Int) []uint64 {
-	z := make([]uint64, (x.BitLen()+63)/64)
-	b := x.FillBytes(make([]byte, 8*len(z)))
-	for i := range z {
-		z[i] = binary.BigEndian.Uint64(b[8*(len(z)-1-i):])
-	}
-	return z
 }

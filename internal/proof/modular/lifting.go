@@ -112,7 +112,7 @@ func (l *Lifting) Add(b []*big.Int) {
 	for i, x := range b {
 		most := max(x.BitLen(), l.Z.Bits[i]+64+bits.Len(uint(l.a.Cols)))
 		r[i] = make([]uint64, most/64+2)
-		fixed.Magnitude(r[i], call.WordsOf(x), 0)
+		fixed.Magnitude(r[i], num.FromInt(nil, x), 0)
 		if x.Sign() < 0 {
 			num.Negate(r[i])
 		}
@@ -214,7 +214,7 @@ func (l *Lifting) subtract(digits [][]int64, next func(i int)) error {
 		for c, r := range l.R {
 			x := product.Big(i, c)
 			v, _ := x.SetMantExp(x, int(-l.Z.Rows[i])).Int(nil)
-			z := append(call.WordsOf(v), 0)
+			z := append(num.FromInt(nil, v), 0)
 			if v.Sign() < 0 {
 				num.Negate(z)
 			}

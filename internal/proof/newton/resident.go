@@ -72,11 +72,11 @@ func solveResident(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil || y == nil {
 		return num.Mat{}, err
 	}
-	_, err = s.At.Sum(s.Config(), place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.Tally}, z)
+	_, err = s.SumThere(place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Tally: s.Tally}, z)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	left, err := s.Tallied()
 	s.Stage("rounding")
 	if err != nil || left > 0 {
 		return num.Mat{}, err
@@ -104,7 +104,7 @@ func seedThere(s *call.Run, a, b num.Mat, most int) (t *Iteration, r, g num.Mat,
 // attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
 // ok; and again, if it is not, there may be one.
 func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration, g num.Mat, again bool, err error) {
-	rows, cols, begun, err := s.At.Inverse(s.Config(), a, r, attempt)
+	rows, cols, begun, err := s.InverseThere(a, r, attempt)
 	if err != nil || begun == nil {
 		return nil, num.Mat{}, false, err
 	}

@@ -129,7 +129,7 @@ func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, order, ok, err := s.At.Triangles(s.Config(), a, z, u)
+	rows, cols, order, ok, err := s.Triangles(a, z, u)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
 	if t.f, err = s.Room(f.Format(), n, n); err != nil {
 		return nil, err
 	}
-	if err := s.At.Gather(s.Config(), f, order, t.f); err != nil {
+	if err := s.Gather(f, order, t.f); err != nil {
 		return nil, err
 	}
 	s.Drop(f)
@@ -571,7 +571,7 @@ func shifted(s *call.Run, v num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	odd, err := s.At.Shift(s.Config(), v, nil, nil, z, nil)
+	odd, err := s.Shift(v, nil, nil, z, nil)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("exponents beyond 2^29 among results: %w", call.ErrRange)
 	}

@@ -619,7 +619,7 @@ func (t *LUNewton) planned(gain, bits int) {
 
 // partThere is split at a place.
 func (t *LUNewton) partThere(a, lower, upper num.Mat) error {
-	if err := t.S.At.Part(t.S.Config(), a, lower, upper); err != nil {
+	if err := t.S.PartTriangles(a, lower, upper); err != nil {
 		return err
 	}
 	if len(t.Blocks) == t.K {

@@ -62,7 +62,7 @@ func spreadThere(s *call.Run, a, b num.Mat) (int, error) {
 		}
 		return x.spread(y), nil
 	}
-	rows, cols, err := s.At.Spread(s.Config(), a, b)
+	rows, cols, err := s.Spread(a, b)
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
@@ -114,7 +114,7 @@ func symmetricNorm(s *call.Run, m num.Mat) (*big.Float, error) {
 func halveDiagonal(s *call.Run, a num.Mat) error {
 	m := a
 	if s.At != nil {
-		_, err := s.At.Triangle(s.Config(), place.HalveDiagonal, m, nil)
+		_, err := s.Triangle(place.HalveDiagonal, m, nil)
 		return err
 	}
 	for i := range m.Rows {
@@ -141,7 +141,7 @@ func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
 func Mirror(s *call.Run, a num.Mat) error {
 	m := a
 	if s.At != nil {
-		_, err := s.At.Triangle(s.Config(), place.MirrorLower, m, nil)
+		_, err := s.Triangle(place.MirrorLower, m, nil)
 		return err
 	}
 	for j := range m.Cols {
@@ -262,7 +262,7 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 
 // shift copies finite numbers from one view of matrices in MP at the run's place to another.
 func shiftThere(s *call.Run, from, to num.Mat) error {
-	odd, err := s.At.Shift(s.Config(), from, nil, nil, to, s.Tally)
+	odd, err := s.Shift(from, nil, nil, to, s.Tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", call.ErrRange)
 	}
@@ -274,7 +274,7 @@ func shiftThere(s *call.Run, from, to num.Mat) error {
 func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
 	m := a
 	if s.At != nil {
-		count, err := s.At.Triangle(s.Config(), place.CountNotPositive, m, s.Tally)
+		count, err := s.Triangle(place.CountNotPositive, m, s.Tally)
 		return count == 0, err
 	}
 	for i := range m.Rows {
@@ -345,6 +345,6 @@ func unitDiagonal(s *call.Run, a num.Mat) error {
 		return err
 	}
 	diagonal := place.Sum{X: x, D: d, Bits: 24, Tally: s.Tally}
-	_, err = s.At.Sum(s.Config(), diagonal, diagonalOf(a))
+	_, err = s.SumThere(diagonal, diagonalOf(a))
 	return err
 }

@@ -53,8 +53,8 @@ func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	y := e.Root
 	sum := place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Rows: y.Left, Cols: y.Right, Triangle: 'U', Tally: s.Tally}
 	left := 0
-	if _, err = s.At.Sum(s.Config(), sum, z.T()); err == nil {
-		_, left, err = s.At.Extents(s.Config(), s.Tally)
+	if _, err = s.SumThere(sum, z.T()); err == nil {
+		left, err = s.Tallied()
 	}
 	s.Stage("rounding")
 	if err != nil || left > 0 {
@@ -71,7 +71,7 @@ func doublingThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
 	if err != nil {
 		return nil, err
 	}
-	exps, begun, err := s.At.InverseRoot(s.Config(), a, x)
+	exps, begun, err := s.InverseRoot(a, x)
 	if err != nil || begun == nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func doublingThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
 	if d.F, err = s.Scaled(a, d.by, most); err != nil || d.F.Arr == nil {
 		return nil, err
 	}
-	if count, err := s.At.Triangle(s.Config(), place.CountAsymmetric, d.F, s.Tally); err != nil || count > 0 {
+	if count, err := s.Triangle(place.CountAsymmetric, d.F, s.Tally); err != nil || count > 0 {
 		return nil, err
 	}
 	if d.X, err = s.Scaled(x, scale.Scaling{}, most); err != nil || d.X.Arr == nil {

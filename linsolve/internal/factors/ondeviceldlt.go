@@ -35,7 +35,7 @@ func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors
 	if a.OnHost() || seed == nil || seed.LUNewton == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
 	}
-	if !place.Of(a.Arr).Oblique() { // a grid of processes
+	if !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
 	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
@@ -113,22 +113,22 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	}
 	above := func(a num.Mat) num.Mat { return a.Slice(0, n, 1, n) }
 	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:], Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
+	if _, err := s.SumThere(l, above(z.L.T())); err != nil {
 		return false, err
 	}
-	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
+	if left, err := s.Tallied(); err != nil || left > 0 {
 		return false, err
 	}
 	if err := change(s, belowDiagonal(z.L), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L, RookBelow); err != nil || count > 0 {
+	if count, err := s.NotSmall(z.L, RookBelow); err != nil || count > 0 {
 		return false, err
 	}
 	if err := unitDiagonal(s, z.L); err != nil {
 		return false, err
 	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	left, err := s.Tallied()
 	return left == 0, err
 }
 

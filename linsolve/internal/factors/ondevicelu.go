@@ -19,10 +19,11 @@ func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if a.OnHost() || min(a.Dims()) < seed.Fewest {
 		return nil, nil
 	}
-	return factored(s, a, func() (*LUFactors, error) { return luResident(s, a, f) })
+	return factored(s, a, func() (*LUFactors, error) { return LUResident(s, a, f) })
 }
 
-func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+// LUResident returns the factors at the run's place; nil where the place does not decide them.
+func LUResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -62,23 +63,23 @@ func luResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 func roundedSplitting(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), u, z.U); err != nil {
+	if _, err := s.SumThere(u, z.U); err != nil {
 		return false, err
 	}
 	// What lies above the diagonal of L^T.
 	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
 	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:],
 		Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), l, above(z.L.T())); err != nil {
+	if _, err := s.SumThere(l, above(z.L.T())); err != nil {
 		return false, err
 	}
-	if count, err := s.At.NotSmall(s.Config(), z.L, 1-0x1p-52); err != nil || count > 0 {
+	if count, err := s.NotSmall(z.L, 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
 	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k)); err != nil {
 		return false, err
 	}
-	_, left, err := s.At.Extents(s.Config(), s.Tally)
+	left, err := s.Tallied()
 	return left == 0, err
 }
 
@@ -94,7 +95,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.At.PivotedTriangles(s.Config(), a.Slice(0, m, 0, k), x, y)
+	rows, cols, chosen, ok, err := s.PivotedTriangles(a.Slice(0, m, 0, k), x, y)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if p.F, err = s.Matrix(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.At.Gather(s.Config(), f, order, p.F); err != nil {
+	if err := s.Gather(f, order, p.F); err != nil {
 		return nil, err
 	}
 	s.Drop(f)

@@ -77,7 +77,7 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 	}
 	t.normV, _ = sizesOf(x[0])
 	t.vRows, t.vCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
-	rows, _, err := t.S.At.Spread(t.S.Config(), t.x, v)
+	rows, _, err := t.S.Spread(t.x, v)
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
@@ -110,7 +110,7 @@ func (t *LUNewton) findCond() error {
 		t.foundCond(call.LargestOf(left.times(right.rows())))
 		return nil
 	}
-	rows, _, err := t.S.At.Spread(t.S.Config(), w, t.y)
+	rows, _, err := t.S.Spread(w, t.y)
 	if err != nil {
 		return err
 	}

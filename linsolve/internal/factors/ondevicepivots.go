@@ -24,7 +24,7 @@ func gathered(s *call.Run, a num.Mat, order []int) (num.Mat, error) {
 	for i, row := range order {
 		rows[i] = int32(row)
 	}
-	return z, s.At.Gather(s.Config(), a, rows, z)
+	return z, s.Gather(a, rows, z)
 }
 
 // longestFirst is pivots64 for a symmetric matrix at the run's place.
@@ -55,7 +55,7 @@ func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 		return nil, err
 	}
 	sum := place.Sum{X: f, D: zeros, Bits: f.Format().Bits(), Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), sum, near); err != nil {
+	if _, err := s.SumThere(sum, near); err != nil {
 		return nil, err
 	}
 	here, err := place.On(nil, near)
@@ -81,10 +81,10 @@ func (t *CholeskyNewton) longestThere(e *ziv.Enclosure) (bool, error) {
 	}
 	sum := place.Sum{X: y.X.Slice(0, n, 0, n), D: y.D.Slice(0, n, 0, n), Bits: e.Bits,
 		Errors: y.Err[:n], Rows: y.Left, Cols: make([]int64, n), Triangle: 'U', Tally: s.Tally}
-	if _, err := s.At.Sum(s.Config(), sum, z); err != nil {
+	if _, err := s.SumThere(sum, z); err != nil {
 		return false, err
 	}
-	if _, left, err := s.At.Extents(s.Config(), s.Tally); err != nil || left > 0 {
+	if left, err := s.Tallied(); err != nil || left > 0 {
 		return false, err
 	}
 	here, err := place.On(nil, z)

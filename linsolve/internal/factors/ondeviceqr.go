@@ -16,13 +16,14 @@ func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, e
 	if a.OnHost() || a.Cols < seed.Fewest {
 		return nil, nil
 	}
-	if pivoting && !place.Of(a.Arr).Oblique() { // a grid of processes
+	if pivoting && !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*QRFactors, error) { return qrResident(s, a, f, pivoting) })
+	return factored(s, a, func() (*QRFactors, error) { return QRResident(s, a, f, pivoting) })
 }
 
-func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+// QRResident is LUResident for Q and R.
+func QRResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
@@ -64,7 +65,7 @@ func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 	}
 	y := e.Root
 	sum := func(first, end int, triangle byte, to num.Mat) error {
-		_, err := s.At.Sum(s.Config(), place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
+		_, err := s.SumThere(place.Sum{X: y.X.Slice(0, n, first, end), D: y.D.Slice(0, n, first, end), Bits: bits,
 			Errors: y.Err[first:end], Rows: y.Left, Cols: y.Right[first:end], Triangle: triangle, Tally: s.Tally}, to)
 		return err
 	}
@@ -73,7 +74,7 @@ func qrResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 		err = sum(n, n+m, 0, z.Q.T())
 	}
 	if err == nil {
-		_, left, err = s.At.Extents(s.Config(), s.Tally)
+		left, err = s.Tallied()
 	}
 	if left > 0 || err != nil {
 		z.Q.Free()

@@ -24,7 +24,7 @@ const (
 // small reports whether a matrix lives on a grid and is no larger than each process may have all
 // of to compute alone.
 func small(s *call.Run, a num.Mat) bool {
-	if place.Of(a.Arr).Oblique() { // no grid
+	if place.Oblique(place.Of(a.Arr)) { // no grid
 		return false
 	}
 	m, n := a.Dims()
@@ -44,7 +44,7 @@ func Alone(s *call.Run, a num.Mat, f num.Format, most int) (bool, error) {
 			return false, nil
 		}
 	}
-	p, ok := place.Of(a.Arr).(place.Processes)
+	p, ok := place.Part[place.Processes](place.Of(a.Arr))
 	if !ok || !small(s, a) {
 		return false, nil
 	}

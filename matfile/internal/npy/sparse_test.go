@@ -38,7 +38,7 @@ func shaped(name, descr, shape string, values any) Array {
 }
 
 // scipy returns the file of a sparse matrix.
-func scipy(t testing.TB, format string, rows, cols int, arrays ...Array) []byte {
+func scipy[T int | int64](t testing.TB, format string, rows, cols T, arrays ...Array) []byte {
 	all := append([]Array{
 		shaped("format", fmt.Sprintf("|S%d", len(format)), "()", []byte(format)), numbersOf("shape", "<i8", []int64{int64(rows), int64(cols)}),
 	}, arrays...)
@@ -275,7 +275,7 @@ func TestSparseErrors(t *testing.T) {
 		{scipy(t, "dia", 2, 2, shaped("data", "<f8", "(2, 1)", []float64{1, 2}), index("offsets", 0)), "its length is 1, there are 2 diagonals"},
 		{scipy(t, "dia", 2, 2, data, index("offsets", 0, 1)), "it has not two dimensions"},
 		{scipy(t, "dia", 2, -2, data, index("offsets", 0, 1)), "too large, or none"},
-		{scipy(t, "csr", 1, 1<<31, data, index("indices", 0, 1), index("indptr", 0, 2)), "too large, or none"},
+		{scipy[int64](t, "csr", 1, 1<<31, data, index("indices", 0, 1), index("indptr", 0, 2)), "too large, or none"},
 		{scipy(t, "lil", 2, 2, data), `is no name`},
 		{zipOf(t, shaped("format", "|S3", "()", []byte("csr")), index("shape", 1, 2, 3), data), "the sparse array has 3 dimensions"},
 		{zipOf(t, shaped("format", "|S3", "()", []byte("csr")), data), `no array "shape"`},

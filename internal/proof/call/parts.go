@@ -1,0 +1,137 @@
+package call
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// part returns a part of the run's place, which is not the host. The error wraps
+// place.ErrUnsupported where the place does not offer it: then the host computes (see Resignable).
+func part[T any](s *Run) (T, error) {
+	z, ok := place.Part[T](s.At)
+	if !ok {
+		return z, fmt.Errorf("%s: %w", place.Label(s.At), place.ErrUnsupported)
+	}
+	return z, nil
+}
+
+// SumThere is place.Newton.Sum at the run's place.
+func (s *Run) SumThere(sum place.Sum, z num.Mat) (left int, err error) {
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return 0, err
+	}
+	return newton.Sum(s.Config(), sum, z)
+}
+
+// Tallied returns what the tally has counted, when all that was to be done at the run's place is
+// done.
+func (s *Run) Tallied() (left int, err error) {
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return 0, err
+	}
+	_, left, err = newton.Extents(s.Config(), s.Tally)
+	return left, err
+}
+
+// Shift is place.Newton.Shift at the run's place.
+func (s *Run) Shift(x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (odd int, err error) {
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return 0, err
+	}
+	return newton.Shift(s.Config(), x, rows, cols, z, tally)
+}
+
+// InverseThere is place.Newton.Inverse at the run's place.
+func (s *Run) InverseThere(a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return newton.Inverse(s.Config(), a, x, attempt)
+}
+
+// Refine is place.Refiner.Refine at the run's place.
+func (s *Run) Refine(r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
+	refiner, err := part[place.Refiner](s)
+	if err != nil {
+		return nil, false, err
+	}
+	return refiner.Refine(s.Config(), r, z)
+}
+
+// InverseRoot is place.Factors.InverseRoot at the run's place.
+func (s *Run) InverseRoot(a, x num.Mat) (exps []int64, begun place.Seed, err error) {
+	factors, err := part[place.Factors](s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return factors.InverseRoot(s.Config(), a, x)
+}
+
+// Triangle is place.Factors.Triangle at the run's place.
+func (s *Run) Triangle(op place.TriangleOperation, a num.Mat, tally *num.Array) (count int, err error) {
+	factors, err := part[place.Factors](s)
+	if err != nil {
+		return 0, err
+	}
+	return factors.Triangle(s.Config(), op, a, tally)
+}
+
+// Spread is place.Factors.Spread at the run's place.
+func (s *Run) Spread(a, b num.Mat) (rows, cols float64, err error) {
+	factors, err := part[place.Factors](s)
+	if err != nil {
+		return 0, 0, err
+	}
+	return factors.Spread(s.Config(), a, b)
+}
+
+// Triangles is place.Determinant.Triangles at the run's place.
+func (s *Run) Triangles(a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	determinant, err := part[place.Determinant](s)
+	if err != nil {
+		return nil, nil, nil, false, err
+	}
+	return determinant.Triangles(s.Config(), a, z, u)
+}
+
+// Gather is place.Determinant.Gather at the run's place.
+func (s *Run) Gather(x num.Mat, order []int32, z num.Mat) error {
+	determinant, err := part[place.Determinant](s)
+	if err != nil {
+		return err
+	}
+	return determinant.Gather(s.Config(), x, order, z)
+}
+
+// PivotedTriangles is place.Splitting.PivotedTriangles at the run's place.
+func (s *Run) PivotedTriangles(a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	splitting, err := part[place.Splitting](s)
+	if err != nil {
+		return nil, nil, nil, false, err
+	}
+	return splitting.PivotedTriangles(s.Config(), a, z, u)
+}
+
+// PartTriangles is place.Splitting.Part at the run's place.
+func (s *Run) PartTriangles(a, lower, upper num.Mat) error {
+	splitting, err := part[place.Splitting](s)
+	if err != nil {
+		return err
+	}
+	return splitting.Part(s.Config(), a, lower, upper)
+}
+
+// NotSmall is place.Splitting.NotSmall at the run's place.
+func (s *Run) NotSmall(a num.Mat, bound float64) (count int, err error) {
+	splitting, err := part[place.Splitting](s)
+	if err != nil {
+		return 0, err
+	}
+	return splitting.NotSmall(s.Config(), a, bound)
+}
