@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
@@ -135,14 +136,41 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		if o.Updates == ExactUpdates {
 			e.Block = o.Block
 		}
+		r.progress = par.Rising(r.progress)
 		err := r.solveOnDevice(e, products, va, vb, vx)
+		if errors.Is(err, place.ErrUnsupported) {
+			return r.solveInstead(o, products, a, b, x)
+		}
 		var singular place.Singular
 		if errors.As(err, &singular) {
 			return noPivot(singular.Column)
 		}
 		return err
 	}
-	switch vx.Arr.Format.Kind {
+	return r.solveOnHost(o, products, a, b, x)
+}
+
+// solveInstead is solveOnHost for operands anywhere, where a device leaves an exact product to the
+// host.
+func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+	onHost := [2]*halfulp.Matrix{a, b}
+	for i, m := range onHost {
+		var err error
+		if onHost[i], err = m.Host(); err != nil {
+			return err
+		}
+	}
+	r.stats.Device, r.stats.Kernel = place.Host, isa.Level().String()
+	z := onHost[1] // a copy
+	if err := r.solveOnHost(o, products, onHost[0], z, z); err != nil {
+		return err
+	}
+	return x.CopyFrom(z)
+}
+
+// solveOnHost solves the system on the CPU, where all operands live.
+func (r *run) solveOnHost(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+	switch x.View().Arr.Format.Kind {
 	case num.F64:
 		return solve[float1](r, o, products, a, b, x)
 	case num.DD:

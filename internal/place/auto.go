@@ -91,6 +91,9 @@ func (d *Product) Gemm(cfg product.Config, p *product.Problem) (residue.Stats, e
 	c := d.Config
 	c.Progress = cfg.Progress
 	st, err := d.At.Gemm(c, p.Alpha, p.A, p.B, p.Beta, p.Old, p.C)
+	if left := (*Declined)(nil); errors.As(err, &left) {
+		st, err = left.Finish(cfg, p, st)
+	}
 	return st, GemmError(p.C.Rows, p.A.Cols, p.C.Cols, err)
 }
 

@@ -79,7 +79,7 @@ type Place interface {
 	Determinant
 
 	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and
-	// with Old only if it is the same view.
+	// with Old only if it is the same view. What it leaves to the host is a Declined error.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
 	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y

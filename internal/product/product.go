@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -109,13 +109,10 @@ var errLeave = errors.New("another way should be faster")
 // Run computes the product. Its progress ends at 1.
 func Run(cfg Config, p Problem) (residue.Stats, error) {
 	r := &request{Config: cfg, Problem: p, force: forced.Load().(string)}
-	done := meter{report: cfg.Progress}
-	if cfg.Progress != nil {
-		r.Progress = done.set
-	}
+	r.Progress = par.Rising(cfg.Progress)
 	st, err := r.run()
-	if err == nil {
-		done.set(1)
+	if err == nil && r.Progress != nil {
+		r.Progress(1)
 	}
 	return st, err
 }
@@ -182,22 +179,3 @@ const never = time.Duration(math.MaxInt64)
 
 // declined is the estimate of a way that is not to run at all.
 const declined = time.Duration(-1)
-
-// meter makes shares rise, one call at a time.
-type meter struct {
-	report func(float64)
-	mu     sync.Mutex
-	done   float64
-}
-
-func (m *meter) set(done float64) {
-	if m.report == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if done = min(1, done); done > m.done {
-		m.done = done
-		m.report(done)
-	}
-}

@@ -149,7 +149,7 @@ func elsewhere(of *place.Elsewhere) *product.Elsewhere {
 func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads: c.Threads} }
 
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st residue.Stats, err error) {
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
+	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Memory: c.Memory,
 		Triangle: c.Triangle, Factors: c.Factors, Before: c.Before, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
 	if z.Arr.Away != nil {
 		if c.Bound != nil {

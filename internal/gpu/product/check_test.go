@@ -41,7 +41,7 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 		// run multiplies with the residues that spoil leaves.
 		run := func(spoil func(m *multiplication, r room, ofProduct bool) error) (residue.Stats, error) {
 			cfg := Config{Ctx: context.Background(), Triangle: triangle, Check: true, spoil: spoil}.defaults()
-			return Gemm(dev, cfg, alpha, a, b, num.Real{}, c, c)
+			return multiply(dev, cfg, alpha, a, b, num.Real{}, c, c)
 		}
 		// residues returns those of entries of the product, moduli and columns after one another.
 		residues := func(mul *multiplication, r room) ([]int, error) {

@@ -9,18 +9,15 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
-	dispatch "github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Config says how a product may run.
 type Config struct {
 	Ctx     context.Context
-	Threads int    // of the host
-	Method  string // of the host, in products of matrices; "" stands for auto
+	Threads int // of the host
 	// bytes that may be taken on the device beside operands; 0: most of what is there
-	Memory     int64
-	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
+	Memory int64
 	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
 	Triangle byte
 	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
@@ -66,27 +63,12 @@ func (cfg Config) defaults() Config {
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
-	if cfg.Method == "" {
-		cfg.Method = dispatch.Auto
-	}
-	if cfg.HostMemory <= 0 {
-		cfg.HostMemory = hostMemory
-	}
 	return cfg
-}
-
-// hostMemory is what products that the device leaves to the host may take there by default.
-const hostMemory = 4 << 30
-
-// hostGemm is Gemm on the host.
-func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress, Check: cfg.Check}
-	return dispatch.Run(on, dispatch.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, Triangle: cfg.Triangle})
 }
 
 // finish is how entries are finished on the host.
 func (cfg Config) finish() residue.Config {
-	return residue.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.HostMemory, Triangle: cfg.Triangle}
+	return residue.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

@@ -4,6 +4,8 @@
 package triangular
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -12,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -33,13 +36,13 @@ type substitution struct {
 	top   *cuda.Memory // i64: of each number of R the largest exponent that it had
 	odd   *cuda.Memory // u32, then u64: overflows, underflows
 	stats residue.Stats
-	lost  bool // numbers have left the range of MP
+	lost  bool // numbers have left the range of MP, or are left to the host
 }
 
 // Solve sets X to the solution of T X = alpha B like Trsm of the root package, T being the triangle
 // of view that l tells of. It reports whether it could: not where a quotient's rounding is not
-// decided, for infinities, NaN and zeros on the diagonal, and for T in DD, TD or QD. X shares
-// nothing with the others and is unspecified if not.
+// decided, for infinities, NaN and zeros on the diagonal, for T in DD, TD or QD, and where a
+// product is left to the host. X shares nothing with the others and is unspecified if not.
 func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats residue.Stats, done bool, err error) {
 	n, k := x.Rows, x.Cols
 	p := &substitution{s: s, cfg: cfg, t: view, lower: l.Above == 0, unit: l.Unit, x: x}
@@ -189,6 +192,10 @@ func (p *substitution) update(to, from [2]int) error {
 		return p.raise(to[0], to[1], false)
 	}
 	st, err := product.GemmResident(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
+	if errors.Is(err, place.ErrUnsupported) { // the host solves all of the system
+		p.lost = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}
