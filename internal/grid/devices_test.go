@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -177,7 +178,7 @@ func TestMixed(t *testing.T) {
 					}
 					want, got := old.Copy(), old.Copy()
 					p := product.Problem{Alpha: one, A: a, B: b, Beta: c.beta, Old: want, C: want, Triangle: c.triangle}
-					if _, err := product.Run(product.Config{Ctx: ctx, Threads: 1, Method: product.Auto, Memory: 1 << 28}, p); err != nil {
+					if _, err := product.Run(product.Config{Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 28}, Method: product.Auto}, p); err != nil {
 						return err
 					}
 					cfg := place.Config{Ctx: ctx, Threads: 1, Method: product.Auto, HostMemory: 1 << 28, Triangle: c.triangle}

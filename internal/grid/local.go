@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 )
@@ -41,7 +42,7 @@ func (l *Local) Use(n place.Name) error {
 
 // config is how this process runs its part of a product, or a piece of it.
 func (l *Local) config(c place.Config, triangle byte) product.Config {
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory, Progress: c.Progress, Check: c.Check}
+	cfg := product.Config{Run: par.Run{Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory, Progress: c.Progress, Check: c.Check}, Method: c.Method}
 	if l.host {
 		return cfg
 	}

@@ -3,6 +3,7 @@ package grid
 import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -36,9 +37,10 @@ func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x n
 	if err != nil {
 		return st, false, err
 	}
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory}
+	run := par.Run{Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory}
+	cfg := product.Config{Run: run, Method: c.Method}
 	y, st, err := trsv.Solve(trsv.Config{
-		Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory, Progress: c.Progress, Vectors: true,
+		Run: run.Reporting(c.Progress), Vectors: true,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return product.Run(cfg, product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c})
 		},

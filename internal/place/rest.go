@@ -16,8 +16,8 @@ type Rest struct {
 }
 
 // Declined is the error of a Gemm that has computed all of C but the blocks of List, which it
-// leaves to the host. In these C is as it was if beta is not 0, and else unspecified. Stats are of what
-// the place has computed.
+// leaves to the host. In these C is as it was if beta is not 0, and else unspecified. Stats are of
+// what the place has computed.
 type Declined struct{ List []Rest }
 
 func (d *Declined) Error() string { return "products of matrices: " + ErrUnsupported.Error() }

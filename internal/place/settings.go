@@ -1,7 +1,6 @@
 package place
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -13,14 +12,10 @@ import (
 
 // Settings are the options of routines with the defaults filled in.
 type Settings struct {
-	Ctx      context.Context
-	Device   Name // where routines run whose operands live on the host
-	Threads  int
-	Method   string
-	Progress func(float64)
-	Memory   int64 // bytes on the host
-	Limit    int64 // bytes that the user asked for, 0 if he did not
-	Check    bool
+	par.Run
+	Device Name // where routines run whose operands live on the host
+	Method string
+	Limit  int64 // bytes that the user asked for, 0 if he did not
 }
 
 // Unchecked refuses Check for a routine that has no products of matrices.
@@ -38,7 +33,7 @@ func (s Settings) Config() Config {
 
 // host is how products with these settings run on the host.
 func (s Settings) host() product.Config {
-	return product.Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Memory, Progress: s.Progress, Check: s.Check}
+	return product.Config{Run: s.Run, Method: s.Method}
 }
 
 // A Gemm is the product C = Alpha A B + Beta Old, each entry rounded once, of matrices that live in

@@ -5,7 +5,6 @@ package product
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -52,16 +51,11 @@ type Problem struct {
 
 // Config says how a product may run.
 type Config struct {
-	Ctx      context.Context
-	Threads  int
-	Method   string // Auto, Residue or Direct
-	Memory   int64  // bytes on the host
-	Progress func(done float64)
-	Device   Device // nil for none
+	par.Run
+	Method string // Auto, Residue or Direct
+	Device Device // nil for none
 	// Asked says that the device was asked for: the host computes only what the device cannot.
 	Asked bool
-	// Check compares every entry modulo a redundant modulus: see residue.Config.
-	Check bool
 }
 
 var forced atomic.Value // the name of a way

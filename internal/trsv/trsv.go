@@ -2,7 +2,6 @@
 package trsv
 
 import (
-	"context"
 	"math"
 	"sync/atomic"
 	"time"
@@ -17,10 +16,7 @@ import (
 
 // Config says how a system is solved.
 type Config struct {
-	Ctx      context.Context
-	Threads  int
-	Memory   int64 // bytes
-	Progress func(done float64)
+	par.Run
 	// Multiply stores alpha A B + beta Old, rounded once, in C, which may be Old.
 	Multiply func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Vectors says that products with one column are not Multiply's.

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -68,7 +69,7 @@ func (cfg Config) defaults() Config {
 
 // finish is how entries are finished on the host.
 func (cfg Config) finish() residue.Config {
-	return residue.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Triangle: cfg.Triangle}
+	return residue.Config{Run: par.Run{Ctx: cfg.Ctx, Threads: cfg.Threads}, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

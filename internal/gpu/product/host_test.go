@@ -20,7 +20,7 @@ import (
 
 // onHost is how products run on the host.
 func onHost(cfg Config) dispatch.Config {
-	return dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: dispatch.Auto, Memory: 4 << 30, Progress: cfg.Progress, Check: cfg.Check}
+	return dispatch.Config{Run: par.Run{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: 4 << 30, Progress: cfg.Progress, Check: cfg.Check}, Method: dispatch.Auto}
 }
 
 // hostGemm is Gemm on the host.

@@ -1,0 +1,21 @@
+package par
+
+import "context"
+
+// A Run is how a routine may run, whatever it computes. Routines hand it down whole to those that
+// they call, whose own options embed it.
+type Run struct {
+	Ctx      context.Context
+	Threads  int
+	Memory   int64 // bytes that the host may take beside operands
+	Progress func(done float64)
+	// Check compares every entry of products of matrices modulo a redundant modulus: a difference is
+	// a HardwareError of package residue.
+	Check bool
+}
+
+// Reporting returns the run with another Progress, or none: nil.
+func (r Run) Reporting(progress func(done float64)) Run {
+	r.Progress = progress
+	return r
+}
