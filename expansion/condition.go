@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -120,7 +121,7 @@ func (e *estimate) copy(z, x *halfulp.Matrix) error {
 		copyMatrix(z, x)
 		return nil
 	}
-	return place.Part[place.Expansions]().Widen(e.at, place.Config{Ctx: e.ctx}, x.View(), z.View())
+	return place.Part[place.Expansions]().Widen(e.at, place.Config{Run: par.Run{Ctx: e.ctx}}, x.View(), z.View())
 }
 
 // product returns α op(A) x + c in the arithmetic of the format, as float64 numbers of the host; c

@@ -2,6 +2,7 @@ package expansion
 
 import (
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -40,7 +41,7 @@ func (d *deviceRun) close() {
 }
 
 func (d *deviceRun) config() place.Config {
-	return place.Config{Ctx: d.ctx, Threads: d.threads, Method: d.stats.Method, Memory: d.limit, HostMemory: d.limit, Progress: d.progress}
+	return place.Config{Run: par.Run{Ctx: d.ctx, Threads: d.threads, Memory: d.limit, Progress: d.progress}, Method: d.stats.Method, Limit: d.limit}
 }
 
 // matrix returns a rows x cols matrix of +0 there.
@@ -327,7 +328,7 @@ func (r *run) solveOnDevice(e place.Elimination, products int64, a, b, x num.Mat
 	}
 	d.brought()
 	cfg := d.config()
-	cfg.Memory, cfg.HostMemory = products, products
+	cfg.Limit = products
 	if err := d.Expansions.Solve(d.at, cfg, e, in[0], in[1], z); err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func TestMove(t *testing.T) {
 						if transposed {
 							into = into.T()
 						}
-						if err := g.Copy(place.Config{Ctx: ctx}, into, there); err != nil {
+						if err := g.Copy(place.Config{Run: par.Run{Ctx: ctx}}, into, there); err != nil {
 							return fmt.Errorf("%s: %w", what, err)
 						}
 						for i := range want.Rows {
@@ -181,7 +181,7 @@ func TestMixed(t *testing.T) {
 					if _, err := product.Run(product.Config{Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 28}, Method: product.Auto}, p); err != nil {
 						return err
 					}
-					cfg := place.Config{Ctx: ctx, Threads: 1, Method: product.Auto, HostMemory: 1 << 28, Triangle: c.triangle}
+					cfg := place.Config{Pattern: place.Pattern{Triangle: c.triangle}, Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 28}, Method: product.Auto}
 					what := fmt.Sprintf("%v, %v, beta %v, triangle %d", g, f, c.beta, c.triangle)
 					st, err := g.Gemm(cfg, one, a, b, c.beta, got, got)
 					if err != nil || same(got, want) != nil {

@@ -3,7 +3,6 @@ package grid
 import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -37,10 +36,9 @@ func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x n
 	if err != nil {
 		return st, false, err
 	}
-	run := par.Run{Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory}
-	cfg := product.Config{Run: run, Method: c.Method}
+	cfg := product.Config{Run: c.Reporting(nil), Method: c.Method}
 	y, st, err := trsv.Solve(trsv.Config{
-		Run: run.Reporting(c.Progress), Vectors: true,
+		Run: c.Run, Vectors: true,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return product.Run(cfg, product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c})
 		},

@@ -28,7 +28,7 @@ func (s Settings) Unchecked(name string) error {
 
 // Config is how routines with these settings run at a place.
 func (s Settings) Config() Config {
-	return Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Limit, HostMemory: s.Memory, Progress: s.Progress, Check: s.Check}
+	return Config{Run: s.Run, Method: s.Method, Limit: s.Limit}
 }
 
 // host is how products with these settings run on the host.
@@ -85,7 +85,7 @@ func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 	defer free()
 	s.Progress = par.Rising(s.Progress) // blocks that are left count when the host has them
 	cfg := s.Config()
-	cfg.Triangle, cfg.Factors, cfg.Bound = g.Triangle, g.Factors, g.Bound
+	cfg.Pattern = Pattern{Triangle: g.Triangle, Factors: g.Factors, Bound: g.Bound}
 	st, err := p.Gemm(cfg, g.Alpha, a, b, g.Beta, old, g.C)
 	if left := (*Declined)(nil); errors.As(err, &left) {
 		whole := product.Problem{Alpha: g.Alpha, A: a, B: b, Beta: g.Beta, Old: old, C: g.C, Triangle: g.Triangle}

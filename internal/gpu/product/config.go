@@ -1,38 +1,23 @@
 package product
 
 import (
-	"context"
 	"errors"
 	"math"
-	"runtime"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Config says how a product may run.
 type Config struct {
-	Ctx     context.Context
-	Threads int // of the host
-	// bytes that may be taken on the device beside operands; 0: most of what is there
-	Memory int64
-	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
-	Triangle byte
-	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
-	// zeros. It counts for operands that live on the device, and makes wrong numbers if it is
-	// wrong.
-	Factors [2]byte
-	// Before is how many rows of the triangle of Factors come before those of A, and columns before
-	// those of B; the same number of both for a Triangle.
-	Before [2]int
-	// Bound is what is known of the result, if not nil: see residue.Bound. It counts for operands
-	// that live on the device.
-	Bound *residue.Bound
-	// Check compares every entry modulo a redundant modulus: see residue.Config.
-	Check bool
+	par.Run // Threads are the host's
+	// Limit is how many bytes may be taken on the device beside operands; 0: most of what is there.
+	Limit int64
+	place.Pattern
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
 	// Panels are on their way to A, if not nil, which is part of a matrix by columns that lives on
@@ -46,9 +31,6 @@ type Config struct {
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host
 	Copies [2]*Copies     // of the factors, if they are matrices of the host that are prepared
-	// Progress is called now and then with the share of the work done, from one goroutine at a
-	// time.
-	Progress func(done float64)
 
 	// coming is how many bytes of panels may come to the device while the product runs, if not nil.
 	coming func() int64
@@ -58,18 +40,13 @@ type Config struct {
 }
 
 func (cfg Config) defaults() Config {
-	if cfg.Ctx == nil {
-		cfg.Ctx = context.Background()
-	}
-	if cfg.Threads <= 0 {
-		cfg.Threads = runtime.GOMAXPROCS(0)
-	}
+	cfg.Run = cfg.Filled()
 	return cfg
 }
 
 // finish is how entries are finished on the host.
 func (cfg Config) finish() residue.Config {
-	return residue.Config{Run: par.Run{Ctx: cfg.Ctx, Threads: cfg.Threads}, Triangle: cfg.Triangle}
+	return residue.Config{Run: cfg.Run, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

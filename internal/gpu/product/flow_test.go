@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -87,7 +88,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 						x, y, o, c = b.T(), a.T(), before.T(), z.T()
 					}
 					done := 0.0
-					cfg := Config{More: devs[1:], Progress: func(d float64) { done = d }}
+					cfg := Config{Run: par.Run{Progress: func(d float64) { done = d }}, More: devs[1:]}
 					if keeps {
 						side := leftSide
 						if transposed {
@@ -248,7 +249,7 @@ func TestFlowFails(t *testing.T) {
 	}
 	run := func(ctx context.Context, progress func(float64)) error {
 		z := num.Mat{Arr: num.New(num.Float64, 4*400), RS: 1, CS: 4, Rows: 4, Cols: 400}
-		_, err := multiply(dev, Config{Ctx: ctx, Progress: progress}, gputest.Scalar(1), a, b, num.Real{}, z, z)
+		_, err := multiply(dev, Config{Run: par.Run{Ctx: ctx, Progress: progress}}, gputest.Scalar(1), a, b, num.Real{}, z, z)
 		return err
 	}
 	for range 2 {

@@ -17,6 +17,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -89,7 +91,7 @@ func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, 
 		a = x
 	}
 	alpha, beta := p.scalars(rng)
-	cfg := Config{Ctx: context.Background(), Triangle: p.triangle, Memory: p.memory}.defaults()
+	cfg := Config{Pattern: place.Pattern{Triangle: p.triangle}, Run: par.Run{Ctx: context.Background()}, Limit: p.memory}.defaults()
 	product := func(old, c num.Mat) residue.Stats {
 		stats, err := hostGemm(cfg, alpha, a, b, beta, old, c)
 		if err != nil {
@@ -469,7 +471,7 @@ func checkFactors(t *testing.T, dev *cuda.Device, n int) {
 				if memory > 0 && triangle != 'L' {
 					continue
 				}
-				cfg := Config{Triangle: triangle, Factors: factors, Memory: memory}.defaults()
+				cfg := Config{Pattern: place.Pattern{Triangle: triangle, Factors: factors}, Limit: memory}.defaults()
 				want := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
 				if _, err := hostGemm(cfg, gputest.Scalar(-1), v[0], v[1], gputest.Scalar(1), v[2], want); err != nil {
 					t.Fatal(err)

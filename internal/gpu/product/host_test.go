@@ -79,7 +79,7 @@ func TestDeclined(t *testing.T) {
 		"long":     {alpha: long100k, beta: gputest.Scalar(1), whole: true},
 	} {
 		want := old.Copy()
-		cfg := Config{Triangle: c.triangle}
+		cfg := Config{Pattern: place.Pattern{Triangle: c.triangle}}
 		if _, err := hostGemm(cfg.defaults(), c.alpha, a, b, c.beta, want, want); err != nil {
 			t.Fatal(err)
 		}

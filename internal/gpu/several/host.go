@@ -28,7 +28,7 @@ func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.
 // byParts reports whether a product of matrices of the host is for hostProduct: one of some size
 // that fits the GPUs, with nothing that would be kept of its factors.
 func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) bool {
-	if c.Triangle != 0 || c.Memory > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
+	if c.Triangle != 0 || c.Limit > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
 		min(z.Rows, z.Cols, a.Cols) < leastBalanced {
 		return false
 	}

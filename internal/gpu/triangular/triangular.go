@@ -129,16 +129,12 @@ func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 	defer factor.Free()
 	column := mem.Matrix{Arr: packed, RS: 1, CS: n, Rows: n, Cols: 1}
 	to := mem.Vector{Arr: m.Arr, Inc: 1, N: n}
-	_, err = rows.GemvResident(p.s, p.rowsConfig(), direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
+	_, err = rows.GemvResident(p.s, p.cfg.Run, direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
 		num.Real{}, to, to, func(num.Flags) { p.lost = true })
 	if err != nil {
 		return err
 	}
 	return p.raise(0, m.Rows, true)
-}
-
-func (p *substitution) rowsConfig() rows.Config {
-	return rows.Config{Ctx: p.cfg.Ctx, Threads: p.cfg.Threads}
 }
 
 // part returns rows of a matrix.
@@ -184,7 +180,7 @@ func (p *substitution) update(to, from [2]int) error {
 	if p.x.Cols == 1 {
 		y := mem.Vector{Arr: r.Arr, Off: r.Off, Inc: r.RS, N: r.Rows}
 		x := part(p.x, from)
-		_, err := rows.GemvResident(p.s, p.rowsConfig(), direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
+		_, err := rows.GemvResident(p.s, p.cfg.Run, direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
 			direct.One(false), y, y, func(num.Flags) { p.lost = true })
 		if err != nil || p.lost {
 			return err
