@@ -139,8 +139,8 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
-	s.Memory = budget.New(set.Limit)
+	s := &call.Run{Call: call.Call{Run: set.Run}, Set: set, Since: time.Now()}
+	s.Budget = budget.New(set.Limit)
 	s.Work.Report, s.Set.Progress = set.Progress, nil
 	s.Begin()
 	return s, nil
@@ -300,7 +300,7 @@ func solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	todo := undecided(s, a, b, z)
 	withoutZeros(s, a, b, todo)
 	if few(len(todo), a.Rows) {
-		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
+		if err := s.Budget.Check(fewBytes(a, f, len(todo))); err != nil {
 			return num.Mat{}, err
 		}
 	}

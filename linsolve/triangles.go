@@ -87,7 +87,7 @@ func trianglesOf(s *call.Run, f *factors, cut int) (*triangles, error) {
 func (t *triangles) invertUpper(s *call.Run, cut int) error {
 	n := t.n
 	size := cut*cut + (n-cut)*(n-cut)
-	if err := s.Memory.Check(8 * float64(size)); err != nil {
+	if err := s.Budget.Check(8 * float64(size)); err != nil {
 		return err
 	}
 	t.cut, t.y = cut, s.Floats(size)

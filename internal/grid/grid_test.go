@@ -80,7 +80,7 @@ func TestGrid(t *testing.T) {
 			beta = direct.One(true)
 		}
 		want := num.Mat{Arr: num.New(f, v.Rows*k), RS: 1, CS: v.Rows, Rows: v.Rows, Cols: k}
-		work := direct.Work{Context: t.Context(), Threads: 1}
+		work := direct.Work{Run: par.Run{Ctx: t.Context(), Threads: 1}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: v, B: right, Beta: beta, Old: old, C: want}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}

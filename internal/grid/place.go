@@ -339,7 +339,7 @@ func slope(n, p, parts int, triangle byte) []int {
 
 // work is how loops of a reduction run whose vectors processes share.
 func (g *Grid) work(c place.Config) direct.Work {
-	return direct.Work{Context: c.Ctx, Threads: c.Threads, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
+	return direct.Work{Run: c.Run, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
 }
 
 // sum returns the sum of the exact sums of all processes.
@@ -462,7 +462,7 @@ func (g *Grid) Iamax(c place.Config, x num.Vec) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return direct.LargestIndex(direct.Work{Context: c.Ctx, Threads: c.Threads}, v)
+	return direct.LargestIndex(direct.Work{Run: c.Run}, v)
 }
 
 // Gemv computes some of the rows of the result in each process.
@@ -487,7 +487,7 @@ func (g *Grid) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta n
 	out := num.New(z.Arr.Format, z.N)
 	var t tally
 	if len(rows) > 0 {
-		exact, err = direct.Gemv(direct.Work{Context: c.Ctx, Threads: c.Threads}, alpha, part, x, beta, y, out.Slice(rows[0], rows[0]+len(rows)), t.add)
+		exact, err = direct.Gemv(direct.Work{Run: c.Run}, alpha, part, x, beta, y, out.Slice(rows[0], rows[0]+len(rows)), t.add)
 	}
 	if err = g.agree(c.Ctx, err); err != nil {
 		return 0, err
@@ -560,7 +560,7 @@ func (g *Grid) Axpy(c place.Config, alpha num.Real, x, y num.Vec, z *num.Array, 
 
 // each computes numbers of a vector: in z for one of the host, else in its place.
 func (g *Grid) each(c place.Config, x num.Vec, z *num.Array, compute func(w direct.Work, x num.Vec, z *num.Array) error) error {
-	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
+	w := direct.Work{Run: c.Run}
 	if x.Arr.Away == nil {
 		return compute(w, x, z)
 	}
@@ -577,7 +577,7 @@ func (g *Grid) each(c place.Config, x num.Vec, z *num.Array, compute func(w dire
 
 // Ger computes alpha x y^T + A, each process what it has of A.
 func (g *Grid) Ger(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, flag func(num.Flags)) error {
-	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
+	w := direct.Work{Run: c.Run}
 	if a.Arr.Away == nil {
 		return direct.Update(w, alpha, x, y, a, z, flag)
 	}

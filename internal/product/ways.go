@@ -163,7 +163,7 @@ func (r *request) entries() int64 {
 
 // work is how package direct may run, with the progress of its parts.
 func (r *request) work() direct.Work {
-	w := direct.Work{Context: r.Ctx, Threads: r.Threads}
+	w := direct.Work{Run: r.Run}
 	if r.Progress != nil {
 		var mu sync.Mutex
 		parts := 0

@@ -70,7 +70,7 @@ func testAcross(t *testing.T) {
 				t.Fatalf("%s: compared %+v", what, got.Check)
 			}
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: 1}
+		work := direct.Work{Run: par.Run{Ctx: cfg.Ctx, Threads: 1}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Old: want, C: want}, func(num.Flags) {}); err != nil {
 			t.Fatal(what, err)
 		}

@@ -98,7 +98,7 @@ func testResidueMatchesDirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: cfg.Threads}
+		work := direct.Work{Run: cfg.Run}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Beta: beta, Old: d, C: d}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func testLongNumbers(t *testing.T) {
 		if st.Exact == m*n && st.Moduli > 1 { // products without assembly may not pay
 			t.Errorf("%v: all entries are left to the exact pass (%+v)", prec, st)
 		}
-		if err := direct.Entries(direct.Work{Context: context.Background(), Threads: 1}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
+		if err := direct.Entries(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
 		for e := range m * n {

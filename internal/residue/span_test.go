@@ -96,7 +96,7 @@ func testZerosLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: 2}
+		work := direct.Work{Run: par.Run{Ctx: cfg.Ctx, Threads: 2}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Beta: beta, Old: before, C: want, Triangle: triangle}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}

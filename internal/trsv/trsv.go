@@ -161,7 +161,7 @@ func (v *work) update(to, from [2]int, updates int) error {
 	if v.cols == 1 && v.Vectors {
 		z := num.New(r.Arr.Format, r.Rows)
 		var events atomic.Int64
-		_, err := direct.Gemv(direct.Work{Context: v.Ctx, Threads: v.Threads}, minus, a, x.Col(0), beta, old.Col(0), z,
+		_, err := direct.Gemv(direct.Work{Run: v.Run}, minus, a, x.Col(0), beta, old.Col(0), z,
 			func(num.Flags) { events.Add(1) })
 		if err != nil {
 			return err

@@ -228,7 +228,7 @@ func callGemv(ctx context.Context, threads int, one num.Real, a, b, c num.Mat) e
 	if c.Cols > c.Rows {
 		a, b, c = b.T(), a.T(), c.T()
 	}
-	work := direct.Work{Context: ctx, Threads: threads}
+	work := direct.Work{Run: par.Run{Ctx: ctx, Threads: threads}}
 	z := num.New(c.Arr.Format, c.Rows)
 	for j := range c.Cols {
 		if _, err := direct.Gemv(work, one, a, b.Col(j), num.Real{}, num.Vec{}, z, func(num.Flags) {}); err != nil {

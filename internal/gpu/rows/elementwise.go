@@ -204,7 +204,7 @@ func (u *updating) onHost() error {
 		return err
 	}
 	z := num.New(h.z.Arr.Format, u.rows*u.cols)
-	w := work(u.cfg)
+	w := direct.Work{Run: u.cfg}
 	if u.add {
 		err = direct.Update(w, u.alpha, h.x, h.y, h.c, z, u.count)
 	} else {

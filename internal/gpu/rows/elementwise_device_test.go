@@ -159,7 +159,7 @@ func (e *elementBench) check() error {
 	}
 	f, side := a.Arr.Format, e.a.Rows
 	want := num.New(f, side*side)
-	w := direct.Work{Context: context.Background(), Threads: par.Run{}.Filled().Threads}
+	w := direct.Work{Run: par.Run{}.Filled()}
 	none := func(num.Flags) {}
 	x, y := num.Vec{Arr: a.Arr, Inc: 1, N: side * side}, num.Vec{Arr: b.Arr, Inc: 1, N: side * side}
 	switch e.name {

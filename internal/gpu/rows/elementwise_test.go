@@ -189,7 +189,7 @@ func checkUpdate(t *testing.T, dev *cuda.Device, p updateProblem) Counts {
 	t.Helper()
 	x, y, c := p.data()
 	cfg := par.Run{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	work := direct.Work{Run: cfg}
 	var flags [3]counter
 	var counts, resident Counts
 	var want, got *num.Array
@@ -328,7 +328,7 @@ func specials(t *testing.T, dev *cuda.Device) {
 				for _, alpha := range []num.Real{gputest.Scalar(-2), {Class: num.Inf}} {
 					var flags [2]counter
 					want, got := num.New(z.Format, c.Arr.Len()), num.New(z.Format, c.Arr.Len())
-					if err := direct.Update(direct.Work{Context: context.Background(), Threads: 2}, alpha, vx, vy, c, want, flags[0].count); err != nil {
+					if err := direct.Update(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}, alpha, vx, vy, c, want, flags[0].count); err != nil {
 						t.Fatal(err)
 					}
 					counts, err := Ger(dev, par.Run{}, alpha, vx, vy, c, got, flags[1].count)
@@ -371,7 +371,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 			}
 			z := num.New(f, v.c.Rows*v.c.Cols)
 			alpha := alphas[4].Real
-			if err := direct.Update(direct.Work{Context: context.Background(), Threads: 2}, alpha, v.x, v.y, v.c, z, flags[0].count); err != nil {
+			if err := direct.Update(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}, alpha, v.x, v.y, v.c, z, flags[0].count); err != nil {
 				t.Fatal(err)
 			}
 			for j := range v.c.Cols {
@@ -444,7 +444,7 @@ func checkSearches(t *testing.T, dev *cuda.Device, n int) {
 						x.Arr.Set(at, num.Real{Class: num.Class(rng.IntN(4)), Neg: rng.IntN(2) == 0, Mag: []uint64{1}})
 					}
 				}
-				want, err := direct.LargestIndex(direct.Work{Context: cfg.Ctx, Threads: 2}, x)
+				want, err := direct.LargestIndex(direct.Work{Run: cfg}, x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -494,7 +494,7 @@ func checkMoments(t *testing.T, dev *cuda.Device, p rowProblem) {
 	t.Helper()
 	a, _, _ := p.data()
 	cfg := par.Run{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	work := direct.Work{Run: cfg}
 	list := []direct.Moment{direct.First, direct.Second, direct.Neighbours}
 	x := a.Row(0)
 	got, counts, err := Moments(dev, cfg, x, list...)

@@ -149,7 +149,7 @@ func (p *multiplying) onHost() error {
 		h.x = num.Vec{Arr: h.z.Arr}
 	}
 	z := num.New(p.out, p.n)
-	w := work(p.cfg)
+	w := direct.Work{Run: p.cfg}
 	if _, err := direct.Gemv(w, p.alpha, h.m, h.x, p.beta, h.y, z, p.count); err != nil {
 		return err
 	}

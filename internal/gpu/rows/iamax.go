@@ -50,7 +50,7 @@ func largestOnHost(cfg par.Run, host func() (num.Vec, error)) (int, Counts, erro
 	if err != nil {
 		return -1, Counts{Host: 1}, err
 	}
-	i, err := direct.LargestIndex(work(cfg), x)
+	i, err := direct.LargestIndex(direct.Work{Run: cfg}, x)
 	return i, Counts{Host: 1}, err
 }
 

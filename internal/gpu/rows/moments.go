@@ -56,7 +56,7 @@ func (p *summing) onHost(list []direct.Moment) ([]*superacc.Acc, error) {
 	}
 	sums := make([]*superacc.Acc, len(list))
 	for i, m := range list {
-		if sums[i], err = m.Exact(work(p.cfg), x); err != nil {
+		if sums[i], err = m.Exact(direct.Work{Run: p.cfg}, x); err != nil {
 			return nil, err
 		}
 	}

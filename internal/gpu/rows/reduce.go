@@ -118,7 +118,7 @@ func (p *reducing) onHost() (num.Flags, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := work(p.cfg)
+	w := direct.Work{Run: p.cfg}
 	if p.root {
 		flags, _, err := direct.Norm(w, x, p.z)
 		return flags, err

@@ -174,7 +174,7 @@ func (b *rowBench) check(name string) error {
 	if err != nil {
 		return err
 	}
-	w := direct.Work{Context: context.Background(), Threads: par.Run{}.Filled().Threads}
+	w := direct.Work{Run: par.Run{}.Filled()}
 	got, want := b.out, num.New(b.out.Format, 1)
 	m := b.m.On(x)
 	switch name {

@@ -126,7 +126,7 @@ func checkGemv(t *testing.T, dev *cuda.Device, p rowProblem) {
 	cfg := par.Run{Ctx: context.Background(), Threads: 2}
 	var flags [3]counter
 	want := num.New(p.out, p.m)
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	work := direct.Work{Run: cfg}
 	if _, err := direct.Gemv(work, alpha, a, x, beta, y, want, flags[0].count); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func checkReductions(t *testing.T, dev *cuda.Device, p rowProblem) {
 	}
 	u := a.Row(0)
 	cfg := par.Run{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	work := direct.Work{Run: cfg}
 	for _, r := range []direct.Reduction{direct.Sum, direct.Asum, direct.Dot, direct.Squares, -1} {
 		want, got := num.New(p.out, 1), num.New(p.out, 2)
 		var flags, resident, expected num.Flags

@@ -97,7 +97,7 @@ func (s *Run) Upload(m num.Mat) (num.Mat, error) {
 
 // Config is how the place computes.
 func (s *Run) Config() place.Config {
-	return place.Config{Run: par.Run{Ctx: s.Ctx, Threads: s.Threads}}
+	return place.Config{Run: s.Call.Reporting(nil)}
 }
 
 // Identity returns the n x n unit matrix. Elsewhere its entries share storage: entry (i, j) is
