@@ -136,7 +136,7 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		if o.Updates == ExactUpdates {
 			e.Block = o.Block
 		}
-		r.progress = par.Rising(r.progress)
+		r.Progress = par.Rising(r.Progress)
 		err := r.solveOnDevice(e, products, va, vb, vx)
 		if errors.Is(err, place.ErrUnsupported) {
 			return r.solveInstead(o, products, a, b, x)
@@ -245,7 +245,7 @@ func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *
 	all := halfulp.NewMatrixLD(f, n+m, n, n+m).T()
 	return &system[E]{
 		all: all, w: all.View().Arr.F64, n: n, ld: n + m, zero: zero, pivots: make([]int, n), run: r,
-		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.threads, Context: r.ctx},
+		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.Threads, Context: r.Ctx},
 	}
 }
 
@@ -276,8 +276,8 @@ func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *hal
 
 // eliminated reports progress after the columns before k.
 func (s *system[E]) eliminated(k int) {
-	if s.run.progress != nil {
-		s.run.progress(float64(k) / float64(s.n))
+	if s.run.Progress != nil {
+		s.run.Progress(float64(k) / float64(s.n))
 	}
 }
 
@@ -441,7 +441,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 func (s *system[E]) rows(n, work int, f func(i int)) error {
 	const share = 1 << 10 // operations of a goroutine at least
 	step := max(1, share/work)
-	return par.For(s.run.ctx, s.run.threads, (n+step-1)/step, func(_, part int) {
+	return par.For(s.run.Ctx, s.run.Threads, (n+step-1)/step, func(_, part int) {
 		for i := part * step; i < min((part+1)*step, n); i++ {
 			f(i)
 		}
