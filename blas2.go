@@ -255,7 +255,7 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 		if r.at != nil {
 			return r.at.Gemv(r.Config(), al, m, x, be, y, num.Vec{Arr: z, Inc: 1, N: z.Len()}, r.count)
 		}
-		return direct.Gemv(direct.Work{Context: r.Ctx, Threads: r.Threads}, al, m, x, be, y, z, r.count)
+		return direct.Gemv(direct.Work{Run: r.Run}, al, m, x, be, y, z, r.count)
 	}
 	exact, err := s.Gemv(r.work(), al, x.vec(), be, y.vec(), out, r.count, product)
 	if r.leave(err) {

@@ -81,7 +81,7 @@ func newRun(name string, opt *Options) (*run, error) {
 
 // work is how loops of r run.
 func (r *run) work() direct.Work {
-	w := direct.Work{Context: r.Ctx, Threads: r.Threads}
+	w := direct.Work{Run: r.Run}
 	if r.Progress != nil {
 		w.Done = func(part, of int) {
 			r.mu.Lock()

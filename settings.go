@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/halfulp/halfulp/internal/memlimit"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -22,7 +23,7 @@ func (o *Options) Settings() (place.Settings, error) { return o.settings() }
 
 // settings checks o and fills in the defaults.
 func (o *Options) settings() (place.Settings, error) {
-	s := place.Settings{Ctx: context.Background(), Device: place.Name{Kind: place.Auto}, Threads: runtime.GOMAXPROCS(0), Method: methodAuto}
+	s := place.Settings{Run: par.Run{Ctx: context.Background(), Threads: runtime.GOMAXPROCS(0)}, Device: place.Name{Kind: place.Auto}, Method: methodAuto}
 	if o == nil {
 		s.Memory = memlimit.Default()
 		return s, nil

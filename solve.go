@@ -163,7 +163,7 @@ func solve(name string, set place.Settings, s direct.Structured, alpha Scalar, b
 	unreported := set
 	unreported.Progress = nil
 	x, st, err := trsv.Solve(trsv.Config{
-		Ctx: set.Ctx, Threads: set.Threads, Memory: set.Memory, Progress: set.Progress, Vectors: !set.Device.IsPlace(), Floats: !set.Device.IsPlace() && set.Method != methodResidue,
+		Run: set.Run, Vectors: !set.Device.IsPlace(), Floats: !set.Device.IsPlace() && set.Method != methodResidue,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return unreported.Multiply(&place.Gemm{Problem: product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c}})
 		},

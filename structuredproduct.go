@@ -51,7 +51,7 @@ func (p *structuredProduct) run() error {
 	if !p.s.Full() {
 		b = p.finite()
 	}
-	work := direct.Work{Context: p.Ctx, Threads: p.Threads}
+	work := direct.Work{Run: p.Run}
 	if len(p.special) < b.Cols {
 		block := p.blockRows()
 		for i0 := 0; i0 < p.s.Rows; i0 += block {

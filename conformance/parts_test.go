@@ -98,12 +98,12 @@ func (p *plain) Overlap(a, b num.Mat) bool { return a.Arr.Away == b.Arr.Away }
 
 func (p *plain) work(c place.Config) direct.Work {
 	p.calls.Add(1)
-	return direct.Work{Context: c.Ctx, Threads: c.Threads}
+	return direct.Work{Run: c.Run}
 }
 
 func (p *plain) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	p.calls.Add(1)
-	st, err := product.Run(product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory, Progress: c.Progress, Check: c.Check},
+	st, err := product.Run(product.Config{Run: c.Run, Method: c.Method},
 		product.Problem{Alpha: alpha, A: local(a), B: local(b), Beta: beta, Old: local(old), C: local(z), Triangle: c.Triangle})
 	st.Device = p.String()
 	return st, err

@@ -161,22 +161,22 @@ type productBench struct{ sums, a, b []float64 }
 
 func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 	if p.c.Rows == 0 || p.c.Cols == 0 {
-		return p.ctx.Err()
+		return p.Ctx.Err()
 	}
 	t, w, k := &p.tile, p.words, p.a.Cols
 	up := func(n, to int) int { return (n + to - 1) / to * to }
 	rows, steps := up(min(blockRows, p.c.Rows), t.rows()), min(blockSteps, k)
 	down := (p.c.Rows + rows - 1) / rows
 	columns := mostColumns
-	for columns > 64 && down*((p.c.Cols+columns-1)/columns) < 2*p.threads && p.threads > 1 {
+	for columns > 64 && down*((p.c.Cols+columns-1)/columns) < 2*p.Threads && p.Threads > 1 {
 		columns /= 2
 	}
 	columns = up(min(columns, p.c.Cols), t.columns)
 	across := (p.c.Cols + columns - 1) / columns
-	threads := min(p.threads, down*across)
+	threads := min(p.Threads, down*across)
 	benches := make([]productBench, max(1, threads))
 	ended := p.pieces(down * across)
-	return par.For(p.ctx, threads, down*across, func(worker, i int) {
+	return par.For(p.Ctx, threads, down*across, func(worker, i int) {
 		q := &benches[worker]
 		if q.sums == nil {
 			*q = productBench{make([]float64, rows*columns*w), make([]float64, rows*steps*w), make([]float64, columns*steps*w)}
@@ -185,7 +185,7 @@ func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 		m, n := min(rows, p.c.Rows-i0), min(columns, p.c.Cols-j0)
 		clear(q.sums)
 		size := t.rows() * t.columns * w
-		for h0 := 0; h0 < k && p.ctx.Err() == nil; h0 += steps {
+		for h0 := 0; h0 < k && p.Ctx.Err() == nil; h0 += steps {
 			kb := min(steps, k-h0)
 			t.packRows(q.a, p.a, w, i0, m, h0, kb)
 			t.packColumns(q.b, p.b, w, h0, kb, j0, n)
@@ -341,7 +341,7 @@ func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum 
 	n := (x.N + dotChunk - 1) / dotChunk
 	sums := make([]E, n)
 	ended := p.pieces(n)
-	err := par.For(p.ctx, p.threads, n, func(_, c int) {
+	err := par.For(p.Ctx, p.Threads, n, func(_, c int) {
 		t := benches.Get().(*bench)
 		defer benches.Put(t)
 		s := &t.z

@@ -97,7 +97,7 @@ type eliminable[E any] interface {
 // multiplyFloat64 computes C, of float64.
 func multiplyFloat64(p *productRun) error {
 	ended := p.pieces(max(p.c.Cols, 1))
-	return par.For(p.ctx, min(p.threads, max(p.c.Cols, 1)), p.c.Cols, func(_, j int) {
+	return par.For(p.Ctx, min(p.Threads, max(p.c.Cols, 1)), p.c.Cols, func(_, j int) {
 		for i := range p.c.Rows {
 			s := 0.0
 			for h := range p.a.Cols {

@@ -58,15 +58,15 @@ func (r *run) solveAndEstimate(o SolveOptions, a, b, x *halfulp.Matrix) (halfulp
 	n, m := b.Dims()
 	e := &estimate{run: r, home: a.Place(), a: a, b: b}
 	defer e.close()
-	e.opt = halfulp.Options{Device: halfulp.CPU, Threads: r.threads, Context: r.ctx}
+	e.opt = halfulp.Options{Device: halfulp.CPU, Threads: r.Threads, Context: r.Ctx}
 	if r.at != nil && !r.resident {
 		e.opt.Device = o.Device
 	}
 	// The elimination takes about n/2 + m steps an entry of A, the product of X and A about m.
 	steps := float64(float64(n)/2) + float64(m+2*samples)
-	progress, share := r.progress, steps/(steps+float64(m))
+	progress, share := r.Progress, steps/(steps+float64(m))
 	if progress != nil {
-		r.progress = func(done float64) { progress(share * done) }
+		r.Progress = func(done float64) { progress(share * done) }
 	}
 	if err := e.prepare(); err != nil {
 		return r.end(stageScale, err)
@@ -77,7 +77,7 @@ func (r *run) solveAndEstimate(o SolveOptions, a, b, x *halfulp.Matrix) (halfulp
 	}
 	r.stage(r.last(stageSolve))
 	if progress != nil {
-		r.progress = progress
+		r.Progress = progress
 		e.opt.Progress = func(done float64) { progress(share + float64((1-share)*done)) }
 	}
 	err := e.finish()
@@ -120,7 +120,7 @@ func (e *estimate) copy(z, x *halfulp.Matrix) error {
 		copyMatrix(z, x)
 		return nil
 	}
-	return place.Provided[place.Expansions]().Widen(e.at, place.Config{Ctx: e.ctx}, x.View(), z.View())
+	return place.Provided[place.Expansions]().Widen(e.at, place.Config{Run: e.Run}, x.View(), z.View())
 }
 
 // product returns α op(A) x + c in the arithmetic of the format, as float64 numbers of the host; c
@@ -304,7 +304,7 @@ func (e *estimate) knownErrors(z *halfulp.Matrix) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := halfulp.Options{Device: halfulp.CPU, Threads: e.threads, Context: e.ctx}
+	opt := halfulp.Options{Device: halfulp.CPU, Threads: e.Threads, Context: e.Ctx}
 	if _, err := halfulp.Axpy(halfulp.Float(-1), e.known.Vec(), z.Vec(), &opt); err != nil {
 		return nil, err
 	}

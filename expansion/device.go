@@ -40,12 +40,12 @@ func (d *deviceRun) close() {
 }
 
 func (d *deviceRun) config() place.Config {
-	return place.Config{Ctx: d.ctx, Threads: d.threads, Method: d.stats.Method, Memory: d.limit, HostMemory: d.limit, Progress: d.progress}
+	return place.Config{Run: d.Run, Method: d.stats.Method, Limit: d.limit}
 }
 
 // matrix returns a rows x cols matrix of +0 there.
 func (d *deviceRun) matrix(rows, cols int) (num.Mat, error) {
-	a, err := d.at.New(d.ctx, d.format, rows, cols)
+	a, err := d.at.New(d.Ctx, d.format, rows, cols)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -75,11 +75,11 @@ func (d *deviceRun) operand(m num.Mat) (num.Mat, error) {
 	}
 	switch {
 	case !d.resident:
-		err = d.at.Set(d.ctx, z, widened(m, d.format))
+		err = d.at.Set(d.Ctx, z, widened(m, d.format))
 	case m.Arr.Kind == num.F32: // of which devices have no kernel
 		var h num.Mat
-		if h, err = d.at.Get(d.ctx, m); err == nil {
-			err = d.at.Set(d.ctx, z, widened(h, d.format))
+		if h, err = d.at.Get(d.Ctx, m); err == nil {
+			err = d.at.Set(d.Ctx, z, widened(h, d.format))
 		}
 	default:
 		err = d.Widen(d.at, d.config(), m, z)
@@ -134,7 +134,7 @@ func (d *deviceRun) apart(z num.Mat, operands ...*num.Mat) error {
 		if err := d.take(m.Arr.Len()); err != nil {
 			return err
 		}
-		free, err := place.Apart(d.ctx, d.at, z, m)
+		free, err := place.Apart(d.Ctx, d.at, z, m)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (d *deviceRun) back(stage string, z, from num.Mat) error {
 		return nil
 	}
 	d.stage(stage)
-	h, err := d.at.Get(d.ctx, from)
+	h, err := d.at.Get(d.Ctx, from)
 	if err != nil {
 		return err
 	}
@@ -229,14 +229,14 @@ func (r *elementwise) sinCosOnDevice(c num.Mat) error {
 	}
 	d.brought()
 	cfg := d.config()
-	if d.progress != nil {
-		cfg.Progress = func(done float64) { d.progress(done / 2) }
+	if d.Progress != nil {
+		cfg.Progress = func(done float64) { d.Progress(done / 2) }
 	}
 	if err := d.Each(d.at, cfg, Sin.String(), []num.Mat{x}, sin); err != nil {
 		return err
 	}
-	if d.progress != nil {
-		cfg.Progress = func(done float64) { d.progress((1 + done) / 2) }
+	if d.Progress != nil {
+		cfg.Progress = func(done float64) { d.Progress((1 + done) / 2) }
 	}
 	if err := d.Each(d.at, cfg, Cos.String(), []num.Mat{x}, cos); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (r *elementwise) sinCosOnDevice(c num.Mat) error {
 	if err := d.back(stageCompute, r.z, sin); err != nil || d.resident {
 		return err
 	}
-	h, err := d.at.Get(d.ctx, cos)
+	h, err := d.at.Get(d.Ctx, cos)
 	if err != nil {
 		return err
 	}
@@ -302,10 +302,10 @@ func dotOnDevice[E arithmetical[E]](r *run, z num.Vec, x, y num.Vec) error {
 	}
 	hx, hy := x.Mat(), y.Mat()
 	if d.resident && s[0]-s[0] != 0 { // leading words are wanted
-		if hx, err = d.at.Get(d.ctx, hx); err != nil {
+		if hx, err = d.at.Get(d.Ctx, hx); err != nil {
 			return err
 		}
-		if hy, err = d.at.Get(d.ctx, hy); err != nil {
+		if hy, err = d.at.Get(d.Ctx, hy); err != nil {
 			return err
 		}
 	}
@@ -327,7 +327,7 @@ func (r *run) solveOnDevice(e place.Elimination, products int64, a, b, x num.Mat
 	}
 	d.brought()
 	cfg := d.config()
-	cfg.Memory, cfg.HostMemory = products, products
+	cfg.Limit = products
 	if err := d.Expansions.Solve(d.at, cfg, e, in[0], in[1], z); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // The kernels of internal/kernels/expansion in Go, by the arithmetic of this package. They stand
@@ -296,7 +297,7 @@ func refEliminate[E eliminable[E]](l *fake.Launch, p refPanel) {
 		return
 	}
 	var x E
-	r := &run{ctx: context.Background(), threads: 1}
+	r := &run{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	s := newSystem[E](r, deviceFormats[len(x)-2], int(p.N), int(p.K0+p.Width)-int(p.N), p.Zero != 0)
 	v := p.A.open(l, int64(p.N), int64(p.Width))
 	for i := range s.n {

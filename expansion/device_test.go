@@ -530,6 +530,31 @@ func checkSlabs(t *testing.T) {
 	}
 }
 
+// TestSolveInstead solves on the host what a device leaves to it.
+func TestSolveInstead(t *testing.T) {
+	onReference(t)
+	r := testseed.Rand(t, 1, 6)
+	a, b := randomMatrix(r, halfulp.TD, 70, 70, ordinaryNumber), randomMatrix(r, halfulp.TD, 70, 3, ordinaryNumber)
+	o := SolveOptions{Updates: ExactUpdates, Block: 32}
+	want := copied(b)
+	must(t, errOf(Solve(a, b, want, &o)))
+	for _, resident := range []bool{false, true} {
+		x, y := a, copied(b)
+		if resident {
+			x, y = laid(t, a, 1), laid(t, b, 2)
+		}
+		o.Options.Device = device
+		run, err := begin("Solve", &o.Options, x.View().Arr, y.View().Arr)
+		must(t, err)
+		must(t, run.solveInstead(o, 0, x, y, y))
+		wantMatrix(t, fmt.Sprintf("resident %t", resident), y, want)
+		wantMatrix(t, "A", x, a)
+		if run.stats.Device != "cpu" {
+			t.Errorf("on %s", run.stats.Device)
+		}
+	}
+}
+
 // TestDeviceFailures lets each call of the driver fail in turn: errors come back, no memory is
 // lost.
 func TestDeviceFailures(t *testing.T) {

@@ -1,15 +1,14 @@
 package expansion
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -27,11 +26,9 @@ func Validate(opt *halfulp.Options) error {
 
 // A run is one call of a routine: how and where it runs, and what it will report.
 type run struct {
-	name     string
-	ctx      context.Context
-	threads  int
-	limit    int64 // of the memory that the call takes beside its operands; 0: none
-	progress func(done float64)
+	name string
+	par.Run
+	limit    int64       // of the memory that the call takes beside its operands; 0: none
 	at       place.Place // nil for the host
 	resident bool        // the operands live there
 	paper    bool        // by the algorithms of Published
@@ -42,7 +39,7 @@ type run struct {
 // begin checks the options of routine name, and finds where it runs: where its operands live, or
 // for operands of the host where the options say.
 func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, error) {
-	r := run{name: name, ctx: context.Background(), threads: runtime.GOMAXPROCS(0), since: time.Now()}
+	r := run{name: name, Run: par.Run{}.Filled(), since: time.Now()}
 	device := place.Name{Kind: place.Host}
 	if opt != nil {
 		var err error
@@ -63,7 +60,7 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 			return r, r.failed(err)
 		}
 	}
-	r.stats = halfulp.Stats{Device: place.Label(r.at), Method: Method, Threads: r.threads}
+	r.stats = halfulp.Stats{Device: place.Label(r.at), Method: Method, Threads: r.Threads}
 	switch {
 	case r.paper:
 		r.stats.Method = Published
@@ -73,7 +70,7 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 	if opt != nil && isBlocks(opt.Method) {
 		r.stats.Method = opt.Method
 	}
-	if err := r.ctx.Err(); err != nil {
+	if err := r.Ctx.Err(); err != nil {
 		return r, r.failed(err)
 	}
 	return r, nil
@@ -82,12 +79,12 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 // options takes what opt says.
 func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
 	if opt.Context != nil {
-		r.ctx = opt.Context
+		r.Ctx = opt.Context
 	}
 	if opt.Threads > 0 {
-		r.threads = min(opt.Threads, 4*r.threads+16)
+		r.Threads = min(opt.Threads, 4*r.Threads+16)
 	}
-	r.limit, r.progress = max(opt.MemoryLimit, 0), opt.Progress
+	r.limit, r.Progress = max(opt.MemoryLimit, 0), opt.Progress
 	if opt.Check {
 		return device, fmt.Errorf("option Check: %w: package expansion has no residues to check", halfulp.ErrMethod)
 	}
@@ -129,8 +126,8 @@ func (r *run) end(stage string, err error) (halfulp.Stats, error) {
 		return r.stats, r.failed(err)
 	}
 	r.stage(stage)
-	if r.progress != nil {
-		r.progress(1)
+	if r.Progress != nil {
+		r.Progress(1)
 	}
 	return r.stats, nil
 }
@@ -148,7 +145,7 @@ func sizeOf(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf
 
 // pieces returns what to call at the end of each of total pieces of work, from any goroutine.
 func (r *run) pieces(total int) (ended func()) {
-	if r.progress == nil {
+	if r.Progress == nil {
 		return func() {}
 	}
 	var mu sync.Mutex
@@ -157,6 +154,6 @@ func (r *run) pieces(total int) (ended func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
-		r.progress(float64(n) / float64(total))
+		r.Progress(float64(n) / float64(total))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
@@ -135,14 +136,41 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		if o.Updates == ExactUpdates {
 			e.Block = o.Block
 		}
+		r.Progress = par.Rising(r.Progress)
 		err := r.solveOnDevice(e, products, va, vb, vx)
+		if errors.Is(err, place.ErrUnsupported) {
+			return r.solveInstead(o, products, a, b, x)
+		}
 		var singular place.Singular
 		if errors.As(err, &singular) {
 			return noPivot(singular.Column)
 		}
 		return err
 	}
-	switch vx.Arr.Format.Kind {
+	return r.solveOnHost(o, products, a, b, x)
+}
+
+// solveInstead is solveOnHost for operands anywhere, where a device leaves an exact product to the
+// host.
+func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+	onHost := [2]*halfulp.Matrix{a, b}
+	for i, m := range onHost {
+		var err error
+		if onHost[i], err = m.Host(); err != nil {
+			return err
+		}
+	}
+	r.stats.Device, r.stats.Kernel = place.Host, isa.Level().String()
+	z := onHost[1] // a copy
+	if err := r.solveOnHost(o, products, onHost[0], z, z); err != nil {
+		return err
+	}
+	return x.CopyFrom(z)
+}
+
+// solveOnHost solves the system on the CPU, where all operands live.
+func (r *run) solveOnHost(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+	switch x.View().Arr.Format.Kind {
 	case num.F64:
 		return solve[float1](r, o, products, a, b, x)
 	case num.DD:
@@ -217,7 +245,7 @@ func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *
 	all := halfulp.NewMatrixLD(f, n+m, n, n+m).T()
 	return &system[E]{
 		all: all, w: all.View().Arr.F64, n: n, ld: n + m, zero: zero, pivots: make([]int, n), run: r,
-		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.threads, Context: r.ctx},
+		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.Threads, Context: r.Ctx},
 	}
 }
 
@@ -248,8 +276,8 @@ func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *hal
 
 // eliminated reports progress after the columns before k.
 func (s *system[E]) eliminated(k int) {
-	if s.run.progress != nil {
-		s.run.progress(float64(k) / float64(s.n))
+	if s.run.Progress != nil {
+		s.run.Progress(float64(k) / float64(s.n))
 	}
 }
 
@@ -413,7 +441,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 func (s *system[E]) rows(n, work int, f func(i int)) error {
 	const share = 1 << 10 // operations of a goroutine at least
 	step := max(1, share/work)
-	return par.For(s.run.ctx, s.run.threads, (n+step-1)/step, func(_, part int) {
+	return par.For(s.run.Ctx, s.run.Threads, (n+step-1)/step, func(_, part int) {
 		for i := part * step; i < min((part+1)*step, n); i++ {
 			f(i)
 		}

@@ -247,7 +247,7 @@ func matrixOf[A Array](x A) num.Mat {
 
 // whole returns all as one piece, and whether it is so small that nothing more need be done.
 func (r *elementwise) whole() (p piece, ok bool) {
-	if r.z.Cols != 1 || r.z.Rows > chunk || r.progress != nil || r.ctx.Err() != nil {
+	if r.z.Cols != 1 || r.z.Rows > chunk || r.Progress != nil || r.Ctx.Err() != nil {
 		return p, false
 	}
 	return r.piece(0, 0, r.z.Rows), true
@@ -276,7 +276,7 @@ func (r elementwise) each(f func(p *piece)) error {
 	}
 	column := (r.z.Rows + chunk - 1) / chunk // pieces of one
 	ended := r.pieces(column * r.z.Cols)
-	return par.For(r.ctx, r.threads, column*r.z.Cols, func(_, i int) {
+	return par.For(r.Ctx, r.Threads, column*r.z.Cols, func(_, i int) {
 		lo := i % column * chunk
 		p := r.piece(i/column, lo, min(chunk, r.z.Rows-lo))
 		f(&p)

@@ -60,7 +60,7 @@ func TestMemory(t *testing.T) {
 			}
 			z, err := c.run(s, a.View(), c.f.View())
 			s.Release()
-			return halfulp.MatrixOf(z), s.Memory.Most(), err
+			return halfulp.MatrixOf(z), s.Budget.Most(), err
 		}
 		free, most, err := run(0)
 		if err != nil {

@@ -101,8 +101,8 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := &call.Run{Call: call.Call{Ctx: set.Ctx, Threads: set.Threads}, Set: set, Since: time.Now()}
-	s.Memory = budget.New(set.Limit)
+	s := &call.Run{Call: call.Call{Run: set.Run}, Set: set, Since: time.Now()}
+	s.Budget = budget.New(set.Limit)
 	s.Work.Report, s.Set.Progress = set.Progress, nil
 	s.Begin()
 	return s, nil

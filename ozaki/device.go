@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -103,7 +104,7 @@ func (r *run) multiplyAt(left, right, out, bounds num.Mat) error {
 		r.stats.Slices = r.Slices
 	}
 	size := float64(out.Rows) * float64(out.Cols)
-	cfg := place.Config{Ctx: r.ctx, Memory: r.MemoryLimit}
+	cfg := place.Config{Run: par.Run{Ctx: r.ctx}, Limit: r.MemoryLimit}
 	if r.Progress != nil {
 		cfg.Progress = func(done float64) { r.tell((r.done + float64(done*size)) / r.work) }
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/matfile"
 )
 
@@ -39,13 +40,16 @@ func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, st
 	}}
 	var mu sync.Mutex
 	done := 0
-	work := direct.Work{Context: opt.Context, Threads: opt.Threads, Done: func(n, of int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done += n; opt.Progress != nil {
-			opt.Progress(min(1, float64(done)/float64(of)))
-		}
-	}}
+	work := direct.Work{
+		Run: par.Run{Ctx: opt.Context, Threads: opt.Threads},
+		Done: func(n, of int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if done += n; opt.Progress != nil {
+				opt.Progress(min(1, float64(done)/float64(of)))
+			}
+		},
+	}
 	sum := halfulp.NewMatrix(j.format, 1, 1)
 	flags, exact, err := kind.RoundParts(work, parts, sum.View().Arr)
 	if changed := d.Check(); changed != nil && opt.Context.Err() == nil {

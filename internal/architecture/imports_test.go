@@ -54,7 +54,6 @@ var (
 // knownImports break a rule. The list may only become shorter.
 var knownImports = []string{
 	"internal/gpu (test) -> the root package",
-	"internal/gpu/product -> internal/product",
 	"internal/gpu/several (test) -> the root package",
 	"internal/proof/scale (test) -> the root package",
 	// Files in parts are those of a grid of processes.

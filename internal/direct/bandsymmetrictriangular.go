@@ -253,7 +253,7 @@ func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error)
 	lo, hi := s.Columns(i0, i1)
 	m = num.Mat{Arr: num.New(s.Array().Format, (i1-i0)*(hi-lo)), RS: 1, CS: i1 - i0, Rows: i1 - i0, Cols: hi - lo}
 	const part = 16
-	err = par.For(w.Context, w.Threads, (i1-i0+part-1)/part, func(_, t int) {
+	err = par.For(w.Ctx, w.Threads, (i1-i0+part-1)/part, func(_, t int) {
 		var list []Piece
 		for i := i0 + t*part; i < min(i0+(t+1)*part, i1); i++ {
 			list = s.pieces(i, list[:0])
@@ -324,7 +324,7 @@ func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num
 			w.Done(i1-i0, s.Rows)
 		}
 	}
-	return exact.Load(), w.Context.Err()
+	return exact.Load(), w.Ctx.Err()
 }
 
 // Finite reports whether x has neither infinities nor NaN.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -19,7 +20,7 @@ func TestFew(t *testing.T) {
 	r := testseed.Rand(t, 41, 42)
 	formats := []num.Format{{Kind: num.F64}, {Kind: num.F32}, {Kind: num.MP, Prec: 2}, {Kind: num.MP, Prec: 64}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 424}, {Kind: num.DD}, {Kind: num.QD}}
 	const n = 40
-	work := Work{Context: context.Background(), Threads: 1}
+	work := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	buf := make([]uint64, 3*num.MaxValueWords)
 	var acc superacc.Acc
 	random := func(f num.Format, kind int) *num.Array {
@@ -123,7 +124,7 @@ func room() []uint64 { return make([]uint64, num.MaxValueWords) }
 // to halfway between two others, terms with gaps and near the ends of the exponents.
 func TestPairs(t *testing.T) {
 	r := testseed.Rand(t, 11, 1)
-	w := Work{Context: context.Background(), Threads: 1}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	no := func(num.Flags) {}
 	var buf [4][num.MaxValueWords]uint64
 	number := func(a *num.Array, i, family int) {

@@ -82,7 +82,7 @@ const (
 // prepares of the vectors, in bytes, unless it is 0 or too small for one vector.
 func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error) {
 	if p.C.Rows == 0 || p.C.Cols == 0 {
-		return 0, w.Context.Err()
+		return 0, w.Ctx.Err()
 	}
 	if p.C.Cols > p.C.Rows {
 		p = p.t()
@@ -132,19 +132,19 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	for b := range batches {
 		first := b * batch
 		n := min(batch, p.C.Cols-first)
-		err := par.For(w.Context, w.Threads, n, func(_, j int) {
+		err := par.For(w.Ctx, w.Threads, n, func(_, j int) {
 			columns[j].free()
 			columns[j] = g.column(p.B.Col(first+j), p.Old.Col(first+j), p.C.Col(first+j))
 		})
 		if err != nil {
 			return exact.Load(), err
 		}
-		err = par.For(w.Context, w.Threads, blocks*parts, func(worker, task int) {
+		err = par.For(w.Ctx, w.Threads, blocks*parts, func(worker, task int) {
 			if workers[worker] == nil {
 				workers[worker] = newGemvWorker(g, p.C.Arr.Format)
 			}
 			lo, part := task/parts*g.block, task%parts
-			for j := part * share; j < min(n, (part+1)*share) && w.Context.Err() == nil; j++ {
+			for j := part * share; j < min(n, (part+1)*share) && w.Ctx.Err() == nil; j++ {
 				i0, i1 := p.rows(first+j, lo, min(lo+g.block, p.C.Rows))
 				if i0 < i1 {
 					workers[worker].column = columns[j]
@@ -159,7 +159,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 			return exact.Load(), err
 		}
 	}
-	return exact.Load(), w.Context.Err()
+	return exact.Load(), w.Ctx.Err()
 }
 
 // columnBytes returns what preparing a vector takes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -71,7 +72,7 @@ func TestLoadTerms(t *testing.T) {
 func TestGemvOverlap(t *testing.T) {
 	r := testseed.Rand(t, 2, 2)
 	n := 40
-	work := Work{Context: t.Context(), Threads: 1}
+	work := Work{Run: par.Run{Ctx: t.Context(), Threads: 1}}
 	for trial := range 60 {
 		a, x := num.New(num.DDouble, n*n), num.New(num.DDouble, n)
 		for i := range n * n {

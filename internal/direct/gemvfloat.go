@@ -66,7 +66,7 @@ func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
 	if w.Done != nil {
 		w.Done(1, 1)
 	}
-	return exact, w.Context.Err()
+	return exact, w.Ctx.Err()
 }
 
 // rowFloat stores row i, whose entries are given, if the lanes of its compensated sum decide it.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -46,7 +47,7 @@ func TestFewAddends(t *testing.T) {
 		}
 		return v
 	}
-	w := Work{Context: context.Background(), Threads: 2}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}
 	for round := range 8000 {
 		n := r.IntN(12)
 		if r.IntN(8) == 0 {
@@ -122,7 +123,7 @@ func TestSmallFloatProducts(t *testing.T) {
 				flags[k] |= f
 			}
 		}
-		w := Work{Context: context.Background(), Threads: 2}
+		w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}
 		if _, err := Gemm(w, p, 0, count(0)); err != nil {
 			t.Fatal(err)
 		}

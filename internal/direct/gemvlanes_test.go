@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/internal/tiles"
@@ -67,7 +68,7 @@ func TestVerticalGemv(t *testing.T) {
 func compareGemv(t *testing.T, trials, rows, cols int, formats, results []num.Format) {
 	t.Helper()
 	r := testseed.Rand(t, 3, 3)
-	work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+	work := Work{Run: par.Run{Ctx: t.Context(), Threads: 1 + r.IntN(3)}}
 	var ordinary, slow int64 // rows
 	for trial := range testlength.Trials(trials) {
 		fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], results[r.IntN(len(results))]
@@ -155,7 +156,7 @@ func TestVerticalDot(t *testing.T) {
 					y.Negate(n - 1 - j)
 				}
 			}
-			work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+			work := Work{Run: par.Run{Ctx: t.Context(), Threads: 1 + r.IntN(3)}}
 			xv, yv := num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}
 			z, want := num.New(f, 1), num.New(f, 1)
 			kind := Dot

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -48,7 +49,7 @@ func TestTileGemvLong(t *testing.T) {
 			if byRows {
 				mat.RS, mat.CS = n, 1
 			}
-			work := Work{Context: t.Context(), Threads: 1}
+			work := Work{Run: par.Run{Ctx: t.Context(), Threads: 1}}
 			one := num.Real{Class: num.Finite, Mag: []uint64{1}}
 			z, want := num.New(f, m), num.New(f, m)
 			xv := num.Vec{Arr: x, Inc: 1, N: n}
@@ -76,7 +77,7 @@ func TestTileGemvLong(t *testing.T) {
 func TestTileDot(t *testing.T) {
 	withTiles(t, func(t *testing.T) {
 		r := testseed.Rand(t, 8, 3)
-		work := Work{Context: t.Context(), Threads: 2}
+		work := Work{Run: par.Run{Ctx: t.Context(), Threads: 2}}
 		for trial := range testlength.Trials(100) {
 			n := fewProducts + r.IntN(300)
 			if trial%25 == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/internal/tiles"
 )
@@ -200,7 +201,7 @@ func TestReductions(t *testing.T) {
 				}
 				f := format()
 				got, want := num.New(f, 1), num.New(f, 1)
-				flags, _, err := how.Round(Work{Context: context.Background(), Threads: []int{1, 2, 5}[r.IntN(3)]}, x, y, got)
+				flags, _, err := how.Round(Work{Run: par.Run{Ctx: context.Background(), Threads: []int{1, 2, 5}[r.IntN(3)]}}, x, y, got)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -266,7 +267,7 @@ func TestDotsNearTies(t *testing.T) {
 				}
 				out := num.Format{Kind: num.MP, Prec: p}
 				z, want, dot := num.New(out, rows), num.New(out, 1), num.New(out, 1)
-				w := Work{Context: context.Background(), Threads: 2}
+				w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}
 				if _, err := Gemv(w, realOne, m, v, num.Real{}, num.Vec{}, z, func(num.Flags) {}); err != nil {
 					t.Fatal(err)
 				}

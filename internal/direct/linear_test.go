@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -62,7 +63,7 @@ func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 // TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
 func TestLinear(t *testing.T) {
 	no := func(num.Flags) {}
-	w := Work{Context: context.Background(), Threads: 2}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}
 	lanes.EachUnit(func(name string) {
 		r := testseed.Rand(t, 5, 5)
 		for trial := range testlength.Trials(2000) {
@@ -153,7 +154,7 @@ func TestLinear(t *testing.T) {
 // between two others as longer formats can tell: what is cut of the products decides.
 func TestLinearHalfway(t *testing.T) {
 	no := func(num.Flags) {}
-	w := Work{Context: context.Background(), Threads: 1}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	lanes.EachUnit(func(name string) {
 		r := testseed.Rand(t, 7, 7)
 		for trial := range testlength.Trials(1000) {

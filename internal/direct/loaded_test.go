@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -14,7 +15,7 @@ import (
 // terms that overlap or cancel, subnormal numbers, zeros, infinities and NaN, strides.
 func TestLoadedProducts(t *testing.T) {
 	r := testseed.Rand(t, 51, 52)
-	w := Work{Context: context.Background(), Threads: 1}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	decided, trials := 0, 0
 	for trial := range 1500 {
 		mp := num.Format{Kind: num.MP, Prec: []uint32{30, 64, 106, 212, 424}[r.IntN(5)]}

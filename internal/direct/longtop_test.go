@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -19,7 +20,7 @@ import (
 func TestPortableProducts(t *testing.T) {
 	defer isa.Force(isa.Portable)()
 	r := testseed.Rand(t, 61, 62)
-	w := Work{Context: context.Background(), Threads: 1}
+	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	decided, trials := 0, 0
 	for trial := range 400 {
 		f := num.Format{Kind: num.MP, Prec: []uint32{106, 448, 500, 848, 1696, 53, 64}[trial%7]}

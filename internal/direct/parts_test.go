@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -34,7 +35,7 @@ func TestRoundParts(t *testing.T) {
 		}
 		v := num.Vec{Arr: &num.Array{Format: num.Float64, F64: [4][]float64{x}}, Inc: 1, N: len(x)}
 		size := 1 + random.IntN(3000)
-		w := Work{Context: context.Background(), Threads: 1 + trial%3}
+		w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1 + trial%3}}
 		p := Parts{(len(x) + size - 1) / size, func(_, i int) ([]float64, error) { return x[i*size : min((i+1)*size, len(x))], nil }}
 		for _, f := range []num.Format{num.Float32, num.Float64, num.DDouble, {Kind: num.MP, Prec: 300}} {
 			for _, r := range []Reduction{Sum, Asum} {
@@ -57,7 +58,7 @@ func TestRoundParts(t *testing.T) {
 		}
 		return []float64{1}, nil
 	}}
-	if _, _, err := Sum.RoundParts(Work{Context: context.Background(), Threads: 2}, p, num.New(num.Float64, 1)); err != bad {
+	if _, _, err := Sum.RoundParts(Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}, p, num.New(num.Float64, 1)); err != bad {
 		t.Error(err)
 	}
 }

@@ -13,7 +13,7 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	parts := (x.N + chunk - 1) / chunk
 	before := make([]superacc.Acc, parts) // the sum before each part; at first of one part
 	if parts > 1 {
-		err := par.For(w.Context, w.Threads, parts-1, func(_, i int) {
+		err := par.For(w.Ctx, w.Threads, parts-1, func(_, i int) {
 			Sum.addTo(&before[i+1], x, x, i*chunk, (i+1)*chunk)
 		})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -31,7 +32,7 @@ func TestPrefixSums(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			var overflow atomic.Int64
 			z := num.New(num.Float32, n)
-			w := Work{Context: context.Background(), Threads: threads}
+			w := Work{Run: par.Run{Ctx: context.Background(), Threads: threads}}
 			err := PrefixSums(w, v, z, func(f num.Flags) {
 				if f&num.Overflow != 0 {
 					overflow.Add(1)
@@ -62,7 +63,7 @@ func BenchmarkPrefixSums(b *testing.B) {
 	z := num.New(num.Float64, n)
 	b.SetBytes(8 * n)
 	for range b.N {
-		if err := PrefixSums(Work{Context: context.Background(), Threads: 1}, num.Vec{Arr: x, Inc: 1, N: n}, z, func(num.Flags) {}); err != nil {
+		if err := PrefixSums(Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}, num.Vec{Arr: x, Inc: 1, N: n}, z, func(num.Flags) {}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,6 @@
 package direct
 
 import (
-	"context"
-
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
@@ -39,8 +37,7 @@ func (r Reduction) addTo(a *superacc.Acc, x, y num.Vec, lo, hi int) {
 // Work says how a loop runs: its context, the number of threads and a function
 // that is told of every finished part, from any goroutine.
 type Work struct {
-	Context context.Context
-	Threads int
+	par.Run // Done stands for Progress
 	Done    func(part, of int)
 	// Together, if not nil, returns the sum of the sums of several processes, of which each has
 	// some of the entries of the vectors of a reduction: all of them call the reduction, and have
@@ -73,7 +70,7 @@ func (w Work) together(a *superacc.Acc, bound num.Real, ok bool) (*superacc.Acc,
 
 // loop calls f(worker, i) for all i < n.
 func (w Work) loop(n int, f func(worker, i int)) error {
-	return par.For(w.Context, w.Threads, n, func(worker, i int) {
+	return par.For(w.Ctx, w.Threads, n, func(worker, i int) {
 		f(worker, i)
 		if w.Done != nil {
 			w.Done(1, n)

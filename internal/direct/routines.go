@@ -13,7 +13,7 @@ import (
 // reports whether it took the exact second pass.
 func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	if w.Done == nil && w.Together == nil && r.few(x, y, z) {
-		return 0, false, w.Context.Err()
+		return 0, false, w.Ctx.Err()
 	}
 	a, bound, ok, err := r.enclose(w, x, y, z.Bits())
 	if err == nil {
@@ -151,7 +151,7 @@ func compareMagnitude(x, y num.Real) int {
 // and stores +0.
 func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	if alpha.Class == num.Zero {
-		return w.Context.Err()
+		return w.Ctx.Err()
 	}
 	t := newFactor(alpha, realOne)
 	floats := t.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // TestWidestSpread sums numbers whose exponents differ by more than 2^31.
@@ -22,7 +23,7 @@ func TestWidestSpread(t *testing.T) {
 	want.Set(0, top)
 	v := num.Vec{Arr: x, Inc: 1, N: 3}
 	for _, r := range []Reduction{Sum, Asum} {
-		if _, _, err := r.Round(Work{Context: context.Background(), Threads: 1}, v, v, got); err != nil {
+		if _, _, err := r.Round(Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}, v, v, got); err != nil {
 			t.Fatal(err)
 		}
 		if !got.SameBits(0, want, 0) {

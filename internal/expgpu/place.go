@@ -115,7 +115,7 @@ func (expansions) Dot(p place.Place, cfg place.Config, x, y num.Vec) (sums [][]f
 func (expansions) Solve(p place.Place, cfg place.Config, e place.Elimination, a, b, x num.Mat) error {
 	o := Elimination{
 		ZeroRule: e.ZeroRule, Block: e.Block, Method: cfg.Method,
-		Config: product.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, HostMemory: cfg.HostMemory, Progress: cfg.Progress},
+		Config: product.Config{Run: cfg.Run, Limit: cfg.Limit},
 	}
 	return do(p, cfg, func(s *cuda.Stream) error {
 		return Solve(s, o, backend.Matrix(a), backend.Matrix(b), backend.Matrix(x))

@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -117,7 +118,7 @@ func TestMove(t *testing.T) {
 						if transposed {
 							into = into.T()
 						}
-						if err := g.Copy(place.Config{Ctx: ctx}, into, there); err != nil {
+						if err := g.Copy(place.Config{Run: par.Run{Ctx: ctx}}, into, there); err != nil {
 							return fmt.Errorf("%s: %w", what, err)
 						}
 						for i := range want.Rows {
@@ -177,10 +178,10 @@ func TestMixed(t *testing.T) {
 					}
 					want, got := old.Copy(), old.Copy()
 					p := product.Problem{Alpha: one, A: a, B: b, Beta: c.beta, Old: want, C: want, Triangle: c.triangle}
-					if _, err := product.Run(product.Config{Ctx: ctx, Threads: 1, Method: product.Auto, Memory: 1 << 28}, p); err != nil {
+					if _, err := product.Run(product.Config{Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 28}, Method: product.Auto}, p); err != nil {
 						return err
 					}
-					cfg := place.Config{Ctx: ctx, Threads: 1, Method: product.Auto, HostMemory: 1 << 28, Triangle: c.triangle}
+					cfg := place.Config{Pattern: place.Pattern{Triangle: c.triangle}, Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 28}, Method: product.Auto}
 					what := fmt.Sprintf("%v, %v, beta %v, triangle %d", g, f, c.beta, c.triangle)
 					st, err := g.Gemm(cfg, one, a, b, c.beta, got, got)
 					if err != nil || same(got, want) != nil {

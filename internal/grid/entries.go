@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/mpi"
 )
@@ -158,7 +159,7 @@ func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 	if err != nil {
 		return e, err
 	}
-	return e, g.Copy(place.Config{Ctx: ctx}, z, m)
+	return e, g.Copy(place.Config{Run: par.Run{Ctx: ctx}}, z, m)
 }
 
 // Transport is what the processes of the grid send each other.

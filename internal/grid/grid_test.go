@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -79,7 +80,7 @@ func TestGrid(t *testing.T) {
 			beta = direct.One(true)
 		}
 		want := num.Mat{Arr: num.New(f, v.Rows*k), RS: 1, CS: v.Rows, Rows: v.Rows, Cols: k}
-		work := direct.Work{Context: t.Context(), Threads: 1}
+		work := direct.Work{Run: par.Run{Ctx: t.Context(), Threads: 1}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: v, B: right, Beta: beta, Old: old, C: want}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestGrid(t *testing.T) {
 		if _, _, err := direct.Dot.Round(work, v.T().Col(row), right.Col(col), dot); err != nil {
 			t.Fatal(err)
 		}
-		c := place.Config{Ctx: t.Context(), Threads: 1 + r.IntN(3), HostMemory: 1 << 30}
+		c := place.Config{Run: par.Run{Ctx: t.Context(), Threads: 1 + r.IntN(3), Memory: 1 << 30}}
 		together(t, rows, cols, block, func(g *Grid) error {
 			there := func(h num.Mat) (num.Mat, error) {
 				z := h

@@ -41,15 +41,13 @@ func (l *Local) Use(n place.Name) error {
 
 // config is how this process runs its part of a product, or a piece of it.
 func (l *Local) config(c place.Config, triangle byte) product.Config {
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory, Progress: c.Progress, Check: c.Check}
+	cfg := product.Config{Run: c.Run, Method: c.Method}
 	if l.host {
 		return cfg
 	}
-	there := place.Config{
-		Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory, Check: c.Check, Triangle: triangle,
-	}
-	if l.memory > 0 && (there.Memory == 0 || there.Memory > l.memory) {
-		there.Memory = l.memory
+	there := place.Config{Run: c.Run, Method: c.Method, Limit: c.Limit, Pattern: place.Pattern{Triangle: triangle}}
+	if l.memory > 0 && (there.Limit == 0 || there.Limit > l.memory) {
+		there.Limit = l.memory
 	}
 	cfg.Device, cfg.Asked = &place.Product{At: l.at, Team: l.Team, Config: there}, l.at != nil
 	return cfg

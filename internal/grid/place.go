@@ -336,7 +336,7 @@ func slope(n, p, parts int, triangle byte) []int {
 
 // work is how loops of a reduction run whose vectors processes share.
 func (g *Grid) work(c place.Config) direct.Work {
-	return direct.Work{Context: c.Ctx, Threads: c.Threads, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
+	return direct.Work{Run: c.Run, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
 }
 
 // sum returns the sum of the exact sums of all processes.
@@ -459,7 +459,7 @@ func (g *Grid) Iamax(c place.Config, x num.Vec) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return direct.LargestIndex(direct.Work{Context: c.Ctx, Threads: c.Threads}, v)
+	return direct.LargestIndex(direct.Work{Run: c.Run}, v)
 }
 
 // Gemv computes some of the rows of the result in each process.
@@ -484,7 +484,7 @@ func (g *Grid) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta n
 	out := num.New(z.Arr.Format, z.N)
 	var t tally
 	if len(rows) > 0 {
-		exact, err = direct.Gemv(direct.Work{Context: c.Ctx, Threads: c.Threads}, alpha, part, x, beta, y, out.Slice(rows[0], rows[0]+len(rows)), t.add)
+		exact, err = direct.Gemv(direct.Work{Run: c.Run}, alpha, part, x, beta, y, out.Slice(rows[0], rows[0]+len(rows)), t.add)
 	}
 	if err = g.agree(c.Ctx, err); err != nil {
 		return 0, err
@@ -534,7 +534,7 @@ func (t *tally) add(f num.Flags) {
 
 // Scal computes alpha x.
 func (g *Grid) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, flag func(num.Flags)) error {
-	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
+	w := direct.Work{Run: c.Run}
 	if x.Arr.Away == nil {
 		return direct.Scale(w, alpha, x, z, flag)
 	}
@@ -558,7 +558,7 @@ var one = func() num.Vec {
 
 // Update computes alpha x y^T + A, each process all of it.
 func (g *Grid) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, flag func(num.Flags)) error {
-	w := direct.Work{Context: c.Ctx, Threads: c.Threads}
+	w := direct.Work{Run: c.Run}
 	if y.Arr == nil {
 		y = one
 	}

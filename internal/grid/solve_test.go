@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -29,7 +30,7 @@ func onGrids(t *testing.T, f func(t *testing.T, g *Grid)) {
 	}
 }
 
-var onOne = place.Config{Ctx: context.Background(), Threads: 1, HostMemory: 1 << 28}
+var onOne = place.Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 28}}
 
 // randomMatrix returns a matrix of the host of random numbers, some of them 0.
 func randomMatrix(f num.Format, rows, cols int, seed uint64) num.Mat {

@@ -23,9 +23,9 @@ func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x n
 	if err != nil {
 		return st, false, err
 	}
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory}
+	cfg := product.Config{Run: c.Reporting(nil), Method: c.Method}
 	y, st, err := trsv.Solve(trsv.Config{
-		Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory, Progress: c.Progress, Vectors: true,
+		Run: c.Run, Vectors: true,
 		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 			return product.Run(cfg, product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c})
 		},

@@ -77,7 +77,7 @@ func (ozaki) Multiply(p place.Place, cfg place.Config, x place.OzakiProduct) (st
 		if err != nil {
 			return err
 		}
-		y.Memory, y.Progress = cfg.Memory, cfg.Progress
+		y.Memory, y.Progress = cfg.Limit, cfg.Progress
 		if y.Factors, err = e.NewFactors(s, a, b); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func HostInstead(ctx context.Context, err error) bool {
 type Product struct {
 	At     Place  // nil: a GPU if that should be faster
 	Team   Team   // of the processes that choose one of the machine's GPUs
-	Config Config // but for Progress, which is that of the product
+	Config Config // Run is that of the product
 }
 
 // Count returns the number of devices.
@@ -80,7 +80,7 @@ func (d *Product) Estimate(p *product.Problem, host time.Duration) (time.Duratio
 			return 0, false
 		}
 		number = d.Team.Share(count(len(list)))[0]
-		d.Config.Memory = d.Team.memory(list[number], len(list), d.Config.Memory)
+		d.Config.Limit = d.Team.memory(list[number], len(list), d.Config.Limit)
 	}
 	d.At = Faster(gpus, number, host, t)
 	return t, d.At != nil
@@ -89,8 +89,11 @@ func (d *Product) Estimate(p *product.Problem, host time.Duration) (time.Duratio
 // Gemm computes the product at the place.
 func (d *Product) Gemm(cfg product.Config, p *product.Problem) (residue.Stats, error) {
 	c := d.Config
-	c.Progress = cfg.Progress
+	c.Run = cfg.Run
 	st, err := d.At.Gemm(c, p.Alpha, p.A, p.B, p.Beta, p.Old, p.C)
+	if left := (*Declined)(nil); errors.As(err, &left) {
+		st, err = left.Finish(cfg, p, st)
+	}
 	return st, GemmError(p.C.Rows, p.A.Cols, p.C.Cols, err)
 }
 

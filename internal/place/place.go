@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
@@ -28,31 +29,33 @@ var ErrMemory = residue.ErrMemory
 
 // Config says how a routine may run at a place.
 type Config struct {
-	Ctx     context.Context
-	Threads int    // of the host, for what the place leaves to it
+	par.Run        // Threads and Memory are the host's, for what the place leaves to it
 	Method  string // of the products that the place leaves to the host, or of package expansion
-	// bytes that may be taken at the place beside operands; 0: most of what is there
-	Memory     int64
-	HostMemory int64 // bytes that products left to the host may take
-	// Triangle restricts the result of Gemm to one triangle, 'U' or 'L', of a C that need not be
-	// square, or does not: 0.
-	Triangle byte
-	// Factors are triangles of A and of B, 'U', 'L', or 0, beyond which Gemm may take them for
-	// zeros, for operands that live there.
-	Factors [2]byte
-	// Before is how many rows of the triangle of Factors come before those of A, and columns before
-	// those of B; the same number of both for a Triangle.
-	Before [2]int
-	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
-	// there.
-	Bound    *residue.Bound
-	Check    bool        // products compare every entry modulo a redundant modulus
+	// Limit is how many bytes may be taken at the place beside operands; 0: most of what is there.
+	Limit int64
+	Pattern
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Panels   Panels      // on their way to A of Gemm, or nil
 	// Elsewhere is where several places that reach each other's memory have operands of Gemm, or
 	// nil. A, B and C then tell no more than shapes and formats.
 	Elsewhere *Elsewhere
-	Progress  func(done float64)
+}
+
+// A Pattern is which entries of C a Gemm computes, and what is known of them and of its factors.
+type Pattern struct {
+	// Triangle restricts the result to one triangle, 'U' or 'L', of a C that need not be square, or
+	// does not: 0.
+	Triangle byte
+	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
+	// zeros. They count for operands that live at the place, and make wrong numbers if they are
+	// wrong.
+	Factors [2]byte
+	// Before is how many rows of the triangle of Factors come before those of A, and columns before
+	// those of B; the same number of both for a Triangle.
+	Before [2]int
+	// Bound is what is known of the result, if not nil: see residue.Bound. It counts for operands
+	// that live at the place.
+	Bound *residue.Bound
 }
 
 // A Place computes with numbers of the host, and with numbers that live there. Its routines round
@@ -79,7 +82,7 @@ type Place interface {
 	Overlap(a, b num.Mat) bool
 
 	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and
-	// with Old only if it is the same view.
+	// with Old only if it is the same view. What it leaves to the host is a Declined error.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
 	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y

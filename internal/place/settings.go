@@ -1,24 +1,21 @@
 package place
 
 import (
-	"context"
+	"errors"
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Settings are the options of routines with the defaults filled in.
 type Settings struct {
-	Ctx      context.Context
-	Device   Name // where routines run whose operands live on the host
-	Threads  int
-	Method   string
-	Progress func(float64)
-	Memory   int64 // bytes on the host
-	Limit    int64 // bytes that the user asked for, 0 if he did not
-	Check    bool
+	par.Run
+	Device Name // where routines run whose operands live on the host
+	Method string
+	Limit  int64 // bytes that the user asked for, 0 if he did not
 }
 
 // Unchecked refuses Check for a routine that has no products of matrices.
@@ -31,7 +28,12 @@ func (s Settings) Unchecked(name string) error {
 
 // Config is how routines with these settings run at a place.
 func (s Settings) Config() Config {
-	return Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Limit, HostMemory: s.Memory, Progress: s.Progress, Check: s.Check}
+	return Config{Run: s.Run, Method: s.Method, Limit: s.Limit}
+}
+
+// host is how products with these settings run on the host.
+func (s Settings) host() product.Config {
+	return product.Config{Run: s.Run, Method: s.Method}
 }
 
 // A Gemm is the product C = Alpha A B + Beta Old, each entry rounded once, of matrices that live in
@@ -81,16 +83,21 @@ func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 		return residue.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	defer free()
+	s.Progress = par.Rising(s.Progress) // blocks that are left count when the host has them
 	cfg := s.Config()
-	cfg.Triangle, cfg.Factors, cfg.Bound = g.Triangle, g.Factors, g.Bound
+	cfg.Pattern = Pattern{Triangle: g.Triangle, Factors: g.Factors, Bound: g.Bound}
 	st, err := p.Gemm(cfg, g.Alpha, a, b, g.Beta, old, g.C)
+	if left := (*Declined)(nil); errors.As(err, &left) {
+		whole := product.Problem{Alpha: g.Alpha, A: a, B: b, Beta: g.Beta, Old: old, C: g.C, Triangle: g.Triangle}
+		st, err = left.finishAt(p, s.host(), &whole, st)
+	}
 	return st, GemmError(g.C.Rows, g.A.Cols, g.C.Cols, err)
 }
 
 // Multiply computes a product of matrices of the host on the device asked for. C shares no storage
 // with A and B, and with Old only if it is the same view.
 func (s Settings) Multiply(g *Gemm) (residue.Stats, error) {
-	cfg := product.Config{Ctx: s.Ctx, Threads: s.Threads, Method: s.Method, Memory: s.Memory, Progress: s.Progress, Check: s.Check}
+	cfg := s.host()
 	on := &Product{Config: s.Config()}
 	on.Config.Triangle, on.Config.Prepared = g.Triangle, [2]Prepared{g.Kept[0].there(), g.Kept[1].there()}
 	switch {

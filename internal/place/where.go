@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // ErrPlace is wrapped by errors about operands that live in different places.
@@ -92,7 +93,7 @@ func Copy(m, a num.Mat) error {
 		return err
 	}
 	if p != nil && p == q {
-		return p.Copy(Config{Ctx: context.Background()}, m, a)
+		return p.Copy(Config{Run: par.Run{Ctx: context.Background()}}, m, a)
 	}
 	if q != nil {
 		if a, err = q.Get(context.Background(), a); err != nil {

@@ -5,16 +5,15 @@ package product
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -52,16 +51,11 @@ type Problem struct {
 
 // Config says how a product may run.
 type Config struct {
-	Ctx      context.Context
-	Threads  int
-	Method   string // Auto, Residue or Direct
-	Memory   int64  // bytes on the host
-	Progress func(done float64)
-	Device   Device // nil for none
+	par.Run
+	Method string // Auto, Residue or Direct
+	Device Device // nil for none
 	// Asked says that the device was asked for: the host computes only what the device cannot.
 	Asked bool
-	// Check compares every entry modulo a redundant modulus: see residue.Config.
-	Check bool
 }
 
 var forced atomic.Value // the name of a way
@@ -109,13 +103,10 @@ var errLeave = errors.New("another way should be faster")
 // Run computes the product. Its progress ends at 1.
 func Run(cfg Config, p Problem) (residue.Stats, error) {
 	r := &request{Config: cfg, Problem: p, force: forced.Load().(string)}
-	done := meter{report: cfg.Progress}
-	if cfg.Progress != nil {
-		r.Progress = done.set
-	}
+	r.Progress = par.Rising(cfg.Progress)
 	st, err := r.run()
-	if err == nil {
-		done.set(1)
+	if err == nil && r.Progress != nil {
+		r.Progress(1)
 	}
 	return st, err
 }
@@ -182,22 +173,3 @@ const never = time.Duration(math.MaxInt64)
 
 // declined is the estimate of a way that is not to run at all.
 const declined = time.Duration(-1)
-
-// meter makes shares rise, one call at a time.
-type meter struct {
-	report func(float64)
-	mu     sync.Mutex
-	done   float64
-}
-
-func (m *meter) set(done float64) {
-	if m.report == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if done = min(1, done); done > m.done {
-		m.done = done
-		m.report(done)
-	}
-}

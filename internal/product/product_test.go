@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -37,7 +38,7 @@ func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
 var formats = []num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble, mp(53), mp(106), mp(424), mp(1696)}
 
 func config(method string, threads int) Config {
-	return Config{Ctx: context.Background(), Threads: threads, Method: method, Memory: 1 << 30}
+	return Config{Run: par.Run{Ctx: context.Background(), Threads: threads, Memory: 1 << 30}, Method: method}
 }
 
 func real(x float64) num.Real {

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
@@ -177,6 +178,6 @@ func entrySpeed(f num.Format) float64 {
 func methodTime(ctx context.Context, f num.Format, n int, method string) time.Duration {
 	a, b := tuneMat(f, n), tuneMat(f, n).T()
 	c := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
-	cfg := Config{Ctx: ctx, Threads: 1, Method: method, Memory: 1 << 30}
+	cfg := Config{Run: par.Run{Ctx: ctx, Threads: 1, Memory: 1 << 30}, Method: method}
 	return medianTime(func() { _, _ = Run(cfg, Problem{Alpha: one, A: a, B: b, Old: c, C: c}) })
 }

@@ -163,7 +163,7 @@ func (r *request) entries() int64 {
 
 // work is how package direct may run, with the progress of its parts.
 func (r *request) work() direct.Work {
-	w := direct.Work{Context: r.Ctx, Threads: r.Threads}
+	w := direct.Work{Run: r.Run}
 	if r.Progress != nil {
 		var mu sync.Mutex
 		parts := 0
@@ -222,7 +222,7 @@ func runResidue(r *request) (residue.Stats, error) {
 
 // engine is how package exact may run.
 func (r *request) engine() residue.Config {
-	return residue.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound, Check: r.Check}
+	return residue.Config{Run: r.Run, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound}
 }
 
 func leavesResidue(_ *request, err error) bool {

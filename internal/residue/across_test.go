@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -48,7 +49,7 @@ func testAcross(t *testing.T) {
 		}
 		want := c
 		want.Arr = num.New(f, m*n)
-		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%2, Memory: 1 << 30, Triangle: triangle, Check: trial%3 == 0}
+		cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: 1 + trial%2, Memory: 1 << 30, Check: trial%3 == 0}, Triangle: triangle}
 		what := fmt.Sprintf("trial %d: %s, %v, %d x %d x %d, triangle %q", trial, family, f, m, k, n, triangle)
 		q, err := Plan(cfg, alpha, a, b, zero, c, c, nil, nil)
 		if err == ErrRange {
@@ -69,7 +70,7 @@ func testAcross(t *testing.T) {
 				t.Fatalf("%s: compared %+v", what, got.Check)
 			}
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: 1}
+		work := direct.Work{Run: par.Run{Ctx: cfg.Ctx, Threads: 1}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Old: want, C: want}, func(num.Flags) {}); err != nil {
 			t.Fatal(what, err)
 		}

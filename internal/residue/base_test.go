@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -23,7 +24,7 @@ func TestBasesBounded(t *testing.T) {
 	product := func(prec uint32, memory int64) {
 		f := num.Format{Kind: num.MP, Prec: prec}
 		a, c := randomMat(rng, f, 4, 4, 3), num.Mat{Arr: num.New(f, 16), RS: 1, CS: 4, Rows: 4, Cols: 4}
-		q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: memory}, one, a, a, num.Real{}, c, c, nil, nil)
+		q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: memory}}, one, a, a, num.Real{}, c, c, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -54,7 +55,7 @@ func newResidual(rng *rand.Rand, f, g, h num.Format, m, k, n, spread int, shift 
 	r.old = num.Mat{Arr: num.New(h, m*n), RS: 1, CS: m, Rows: m, Cols: n}
 	neg := r.alpha
 	neg.Neg = !r.beta.Neg
-	q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}, neg, r.a, r.b, num.Real{}, r.old, r.old, nil, nil)
+	q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}}, neg, r.a, r.b, num.Real{}, r.old, r.old, nil, nil)
 	if err != nil {
 		return r, err
 	}
@@ -139,7 +140,7 @@ func testBounded(t *testing.T) {
 			continue
 		}
 		want := r.exactly(z)
-		cfg := Config{Threads: 1 + trial%3, Bound: boundOf(r.exactly(mp(64))), Check: trial%2 == 0}
+		cfg := Config{Run: par.Run{Threads: 1 + trial%3, Check: trial%2 == 0}, Bound: boundOf(r.exactly(mp(64)))}
 		if trial%4 == 3 {
 			cfg.Memory = 400000
 		}
@@ -176,7 +177,7 @@ func testBoundedBase(t *testing.T) {
 		}
 		want := r.exactly(mp(p))
 		bound := boundOf(want)
-		got, st := r.run(t, mp(p), Config{Threads: 1, Bound: bound})
+		got, st := r.run(t, mp(p), Config{Run: par.Run{Threads: 1}, Bound: bound})
 		if !same(got, want) {
 			t.Fatalf("p = %d: other bits", p)
 		}
@@ -191,10 +192,10 @@ func testBoundedBase(t *testing.T) {
 		for i := range bound.Rows {
 			bound.Rows[i] -= 40
 		}
-		if got, _ := r.run(t, mp(p), Config{Threads: 1, Bound: bound}); same(got, want) {
+		if got, _ := r.run(t, mp(p), Config{Run: par.Run{Threads: 1}, Bound: bound}); same(got, want) {
 			t.Errorf("p = %d: a bound of 2^-40 of the result goes unnoticed", p)
 		}
-		q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Bound: bound, Check: true}, r.alpha, r.a, r.b, r.beta, r.old, got, nil, nil)
+		q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Check: true}, Bound: bound}, r.alpha, r.a, r.b, r.beta, r.old, got, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +219,7 @@ func testBoundedOldPlaces(t *testing.T) {
 		r.a = rounded(r.a, mp(40))
 		want := r.exactly(mp(200))
 		bound := boundOf(want)
-		got, st := r.run(t, mp(200), Config{Threads: 1, Bound: bound})
+		got, st := r.run(t, mp(200), Config{Run: par.Run{Threads: 1}, Bound: bound})
 		if !same(got, want) {
 			t.Fatal("other bits")
 		}
@@ -226,7 +227,7 @@ func testBoundedOldPlaces(t *testing.T) {
 			t.Errorf("spread %d: %d entries in the exact pass", spread, st.Exact)
 		}
 		bound.Within = 200
-		if _, st = r.run(t, mp(200), Config{Threads: 1, Bound: bound}); st.Exact > 0 {
+		if _, st = r.run(t, mp(200), Config{Run: par.Run{Threads: 1}, Bound: bound}); st.Exact > 0 {
 			t.Errorf("spread %d: %d entries in the exact pass that may be in error", spread, st.Exact)
 		}
 	}
@@ -263,7 +264,7 @@ func TestBoundedZeros(t *testing.T) {
 		for i := range b.Rows {
 			b.Rows[i] = -9
 		}
-		got, _ := r.run(t, num.Float64, Config{Threads: 1, Bound: b})
+		got, _ := r.run(t, num.Float64, Config{Run: par.Run{Threads: 1}, Bound: b})
 		if !same(got, r.exactly(num.Float64)) {
 			t.Fatalf("trial %d: other bits", trial)
 		}
@@ -313,7 +314,7 @@ func testBoundedInPlace(t *testing.T) {
 		r.a = a
 		want := r.exactly(f)
 		c := r.old.Copy()
-		cfg := Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Bound: boundOf(r.exactly(mp(64)))}
+		cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}, Bound: boundOf(r.exactly(mp(64)))}
 		q, err := Plan(cfg, r.alpha, r.a, r.b, r.beta, c, c, nil, nil)
 		if err != nil {
 			t.Fatal(err)

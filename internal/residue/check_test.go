@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/rounding"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -41,7 +42,7 @@ func newChecked(t *testing.T, rng *rand.Rand, f num.Format, m, n, k int, triangl
 	}
 	c := num.Mat{Arr: num.New(f, m*n), RS: n, CS: 1, Rows: m, Cols: n} // by rows: not transposed
 	a, b := matrix(m, k), matrix(k, n)
-	cfg := Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Triangle: triangle, Check: true}
+	cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Check: true}, Triangle: triangle}
 	planned, err := Plan(cfg, one, a, b, num.Real{}, c, c, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // BenchmarkOperands measures on one thread what a product does to its operands: the scan, and the
@@ -128,7 +129,7 @@ func BenchmarkProduct(b *testing.B) {
 				c := num.Mat{Arr: num.New(f, size.n*size.n), RS: 1, CS: size.n, Rows: size.n, Cols: size.n}
 				stages := map[string]float64{}
 				run := func() Stats {
-					q, err := Plan(Config{Ctx: context.Background(), Threads: size.threads, Memory: 64 << 30}, one, x, x, num.Real{}, c, c, nil, nil)
+					q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: size.threads, Memory: 64 << 30}}, one, x, x, num.Real{}, c, c, nil, nil)
 					if err != nil {
 						b.Fatal(err)
 					}

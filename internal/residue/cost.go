@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // kernelCost is what the work of a kernel costs, in ns on one thread. The figures
@@ -151,7 +152,7 @@ func MeasureCosts(ctx context.Context, random func(f num.Format, n int) num.Mat)
 			var runs [3][]float64
 			var estimate Parts
 			for range measureRuns {
-				q, err := planAmong([]kernels{k}, Config{Ctx: ctx, Threads: 1, Memory: math.MaxInt64}, one, a, b, num.Real{}, c, c, nil, nil)
+				q, err := planAmong([]kernels{k}, Config{Run: par.Run{Ctx: ctx, Threads: 1, Memory: math.MaxInt64}}, one, a, b, num.Real{}, c, c, nil, nil)
 				if err != nil {
 					return nil, err
 				}

@@ -4,7 +4,6 @@
 package residue
 
 import (
-	"context"
 	"errors"
 	"math"
 	"sync"
@@ -70,10 +69,7 @@ func (s *Stats) addStage(t Stage) {
 
 // Config says how a product may run.
 type Config struct {
-	Ctx      context.Context
-	Threads  int
-	Memory   int64
-	Progress func(float64)
+	par.Run
 	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
 	Triangle byte
 	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
@@ -81,8 +77,6 @@ type Config struct {
 	Steps []int
 	// Bound, if not nil, is proved of the result.
 	Bound *Bound
-	// Check compares every entry modulo a redundant modulus; a difference is a HardwareError.
-	Check bool
 }
 
 // The methods.

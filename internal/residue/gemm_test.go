@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -79,7 +80,7 @@ func testResidueMatchesDirect(t *testing.T) {
 		for i := range m * n {
 			d.Arr.CopyFrom(i, c.Arr, i)
 		}
-		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%3, Memory: 1 << 30, Check: trial%5 < 2}
+		cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: 1 + trial%3, Memory: 1 << 30, Check: trial%5 < 2}}
 		if trial%4 == 3 {
 			cfg.Memory = 100000
 		}
@@ -97,7 +98,7 @@ func testResidueMatchesDirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: cfg.Threads}
+		work := direct.Work{Run: cfg.Run}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Beta: beta, Old: d, C: d}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func testLongNumbers(t *testing.T) {
 		const k = 64
 		a, b := randomMat(rng, mp(prec[0]), m, k, 0), randomMat(rng, mp(prec[1]), n, k, 0).T()
 		c, d := num.Mat{Arr: num.New(mp(prec[2]), m*n), RS: 1, CS: m, Rows: m, Cols: n}, num.Mat{Arr: num.New(mp(prec[2]), m*n), RS: 1, CS: m, Rows: m, Cols: n}
-		q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Check: i%2 == 1}, one, a, b, num.Real{}, c, c, nil, nil)
+		q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Check: i%2 == 1}}, one, a, b, num.Real{}, c, c, nil, nil)
 		if err != nil {
 			t.Fatalf("%v: %v", prec, err)
 		}
@@ -138,7 +139,7 @@ func testLongNumbers(t *testing.T) {
 		if st.Exact == m*n && st.Moduli > 1 { // products without assembly may not pay
 			t.Errorf("%v: all entries are left to the exact pass (%+v)", prec, st)
 		}
-		if err := direct.Entries(direct.Work{Context: context.Background(), Threads: 1}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
+		if err := direct.Entries(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}, direct.Product{Alpha: one, A: a, B: b, Old: d, C: d}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
 		for e := range m * n {

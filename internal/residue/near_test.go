@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -39,7 +40,7 @@ func testNear(t *testing.T) {
 		}
 		z := mp(uint32(24 + rng.IntN(400)))
 		want := r.exactly(mp(2000))
-		cfg := Config{Threads: 1 + trial%3, Check: trial%2 == 0}
+		cfg := Config{Run: par.Run{Threads: 1 + trial%3, Check: trial%2 == 0}}
 		if trial%5 == 3 {
 			cfg.Memory = 2000000
 		}
@@ -140,7 +141,7 @@ func TestNearSpecials(t *testing.T) {
 	r.old.Arr.Set(r.old.At(5, 4), num.Real{Class: num.Finite, Mag: []uint64{3}, Exp: 100000})
 	r.old.Arr.Set(r.old.At(6, 4), num.Real{Class: num.Finite, Neg: true, Mag: []uint64{3}, Exp: -100000})
 	r.old.Arr.Set(r.old.At(7, 4), num.Real{Class: num.NaN})
-	got, _ := r.run(t, mp(100), Config{Threads: 1, Bound: &Bound{Within: 120}})
+	got, _ := r.run(t, mp(100), Config{Run: par.Run{Threads: 1}, Bound: &Bound{Within: 120}})
 	want := r.exactly(mp(100))
 	for _, i := range []int{3, 5, 7} {
 		if !got.Arr.SameBits(got.At(i, 4), want.Arr, want.At(i, 4)) {
@@ -148,7 +149,7 @@ func TestNearSpecials(t *testing.T) {
 		}
 	}
 	r.a.Arr.Set(r.a.At(2, 1), num.Real{Class: num.NaN})
-	if got, _ = r.run(t, mp(100), Config{Threads: 1, Bound: &Bound{Within: 120}}); !same(got, r.exactly(mp(100))) {
+	if got, _ = r.run(t, mp(100), Config{Run: par.Run{Threads: 1}, Bound: &Bound{Within: 120}}); !same(got, r.exactly(mp(100))) {
 		t.Error("a factor with a NaN: results are in error")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -51,7 +52,7 @@ func TestEstimatedPlan(t *testing.T) {
 			m, k, n := s[0], s[1], s[2]
 			a, b := evenMat(rng, f, m, k), evenMat(rng, f, n, k).T()
 			c := num.Mat{Arr: num.New(f, m*n), RS: n, CS: 1, Rows: m, Cols: n}
-			q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}, one, a, b, num.Real{}, c, c, nil, nil)
+			q, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}}, one, a, b, num.Real{}, c, c, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -79,7 +80,7 @@ func testZerosLeftOut(t *testing.T) {
 		}
 		c := randomMat(rng, h, m, n, 3)
 		want, before := c.Copy(), c.Copy()
-		cfg := Config{Ctx: context.Background(), Threads: []int{1, 5}[rng.IntN(2)], Memory: 1 << 30, Triangle: triangle, Check: trial%2 == 0}
+		cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: []int{1, 5}[rng.IntN(2)], Memory: 1 << 30, Check: trial%2 == 0}, Triangle: triangle}
 		if rng.IntN(4) == 0 {
 			cfg.Memory = 1 << 18
 		}
@@ -95,7 +96,7 @@ func testZerosLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		work := direct.Work{Context: cfg.Ctx, Threads: 2}
+		work := direct.Work{Run: par.Run{Ctx: cfg.Ctx, Threads: 2}}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Beta: beta, Old: before, C: want, Triangle: triangle}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func testRegions(t *testing.T) {
 		{"lower by its transposed, a triangle", lower, lower.T(), 'L', 1. / 6},
 		{"lower by upper", lower, upper, 0, 1. / 3},
 	} {
-		p, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 40, Triangle: c.triangle},
+		p, err := Plan(Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 40}, Triangle: c.triangle},
 			scalar(num.Float64, 1), c.a, c.b, num.Real{}, num.Mat{}, num.Mat{Arr: num.New(f, 1), Rows: n, Cols: n}, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@
 package trsv
 
 import (
-	"context"
 	"math"
 	"sync/atomic"
 	"time"
@@ -17,10 +16,7 @@ import (
 
 // Config says how a system is solved.
 type Config struct {
-	Ctx      context.Context
-	Threads  int
-	Memory   int64 // bytes
-	Progress func(done float64)
+	par.Run
 	// Multiply stores alpha A B + beta Old, rounded once, in C, which may be Old.
 	Multiply func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
 	// Vectors says that products with one column are not Multiply's.
@@ -165,7 +161,7 @@ func (v *work) update(to, from [2]int, updates int) error {
 	if v.cols == 1 && v.Vectors {
 		z := num.New(r.Arr.Format, r.Rows)
 		var events atomic.Int64
-		_, err := direct.Gemv(direct.Work{Context: v.Ctx, Threads: v.Threads}, minus, a, x.Col(0), beta, old.Col(0), z,
+		_, err := direct.Gemv(direct.Work{Run: v.Run}, minus, a, x.Col(0), beta, old.Col(0), z,
 			func(num.Flags) { events.Add(1) })
 		if err != nil {
 			return err

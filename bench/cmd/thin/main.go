@@ -21,6 +21,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/record"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/product"
 )
 
@@ -152,7 +153,7 @@ func measure(p problem, ways []string, threads int, seconds float64) (figure, er
 			return callGemv(ctx, threads, one, a, b, c)
 		}
 		defer product.Force(way)()
-		cfg := product.Config{Ctx: ctx, Threads: threads, Method: product.Auto, Memory: 4 << 30}
+		cfg := product.Config{Run: par.Run{Ctx: ctx, Threads: threads, Memory: 4 << 30}, Method: product.Auto}
 		_, err := product.Run(cfg, product.Problem{Alpha: one, A: a, B: b, Old: c, C: c})
 		return err
 	}
@@ -227,7 +228,7 @@ func callGemv(ctx context.Context, threads int, one num.Real, a, b, c num.Mat) e
 	if c.Cols > c.Rows {
 		a, b, c = b.T(), a.T(), c.T()
 	}
-	work := direct.Work{Context: ctx, Threads: threads}
+	work := direct.Work{Run: par.Run{Ctx: ctx, Threads: threads}}
 	z := num.New(c.Arr.Format, c.Rows)
 	for j := range c.Cols {
 		if _, err := direct.Gemv(work, one, a, b.Col(j), num.Real{}, num.Vec{}, z, func(num.Flags) {}); err != nil {

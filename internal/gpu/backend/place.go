@@ -150,11 +150,8 @@ func elsewhere(of *place.Elsewhere) *product.Elsewhere {
 	return z
 }
 
-func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads: c.Threads} }
-
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st residue.Stats, err error) {
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
-		Triangle: c.Triangle, Factors: c.Factors, Before: c.Before, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
+	cfg := product.Config{Run: c.Run, Limit: c.Limit, Pattern: c.Pattern}
 	if z.Arr.Away != nil {
 		if c.Bound != nil {
 			cfg.Tally = arrayOf(c.Bound.Tally)
@@ -188,12 +185,12 @@ func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 
 func (p *gpus) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error) {
 	if z.Arr.Away == nil {
-		n, err := rows.Gemv(p.first, config(c), alpha, m, x, beta, y, z.Arr, count)
+		n, err := rows.Gemv(p.first, c.Run, alpha, m, x, beta, y, z.Arr, count)
 		return n.Host, explained(err)
 	}
 	var n rows.Counts
 	err := p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		n, err = rows.GemvResident(s, config(c), alpha, Matrix(m), Vector(x), beta, Vector(y), Vector(z), count)
+		n, err = rows.GemvResident(s, c.Run, alpha, Matrix(m), Vector(x), beta, Vector(y), Vector(z), count)
 		return err
 	})
 	return n.Host, err
@@ -202,11 +199,11 @@ func (p *gpus) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta n
 func (p *gpus) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	var n rows.Counts
 	if x.Arr.Away == nil {
-		flags, n, err = rows.Reduce(p.first, config(c), r, x, y, z)
+		flags, n, err = rows.Reduce(p.first, c.Run, r, x, y, z)
 		return flags, n.Host > 0, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		flags, n, err = rows.ReduceResident(s, config(c), r, Vector(x), Vector(y), z)
+		flags, n, err = rows.ReduceResident(s, c.Run, r, Vector(x), Vector(y), z)
 		return err
 	})
 	return flags, n.Host > 0, err
@@ -215,11 +212,11 @@ func (p *gpus) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.A
 func (p *gpus) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	var n rows.Counts
 	if x.Arr.Away == nil {
-		flags, n, err = rows.Norm(p.first, config(c), x, z)
+		flags, n, err = rows.Norm(p.first, c.Run, x, z)
 		return flags, n.Host > 0, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		flags, n, err = rows.NormResident(s, config(c), Vector(x), z)
+		flags, n, err = rows.NormResident(s, c.Run, Vector(x), z)
 		return err
 	})
 	return flags, n.Host > 0, err
@@ -227,11 +224,11 @@ func (p *gpus) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, e
 
 func (p *gpus) Iamax(c place.Config, x num.Vec) (best int, err error) {
 	if x.Arr.Away == nil {
-		best, _, err = rows.Iamax(p.first, config(c), x)
+		best, _, err = rows.Iamax(p.first, c.Run, x)
 		return best, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		best, _, err = rows.IamaxResident(s, config(c), Vector(x))
+		best, _, err = rows.IamaxResident(s, c.Run, Vector(x))
 		return err
 	})
 	return best, err
@@ -239,11 +236,11 @@ func (p *gpus) Iamax(c place.Config, x num.Vec) (best int, err error) {
 
 func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	if x.Arr.Away == nil {
-		sums, _, err = rows.Moments(p.first, config(c), x, list...)
+		sums, _, err = rows.Moments(p.first, c.Run, x, list...)
 		return sums, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		sums, _, err = rows.MomentsResident(s, config(c), Vector(x), list...)
+		sums, _, err = rows.MomentsResident(s, c.Run, Vector(x), list...)
 		return err
 	})
 	return sums, err
@@ -251,11 +248,11 @@ func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums [
 
 func (p *gpus) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	if x.Arr.Away == nil {
-		_, err := rows.Scal(p.first, config(c), alpha, x, z, count)
+		_, err := rows.Scal(p.first, c.Run, alpha, x, z, count)
 		return explained(err)
 	}
 	return p.do(c.Ctx, func(s *cuda.Stream) error {
-		_, err := rows.ScalResident(s, config(c), alpha, Vector(x), count)
+		_, err := rows.ScalResident(s, c.Run, alpha, Vector(x), count)
 		return err
 	})
 }
@@ -265,16 +262,16 @@ func (p *gpus) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z
 	case a.Arr.Away != nil:
 		return p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			if y.Arr == nil {
-				_, err = rows.AxpyResident(s, config(c), alpha, Vector(x), Vector(a.Col(0)), count)
+				_, err = rows.AxpyResident(s, c.Run, alpha, Vector(x), Vector(a.Col(0)), count)
 			} else {
-				_, err = rows.GerResident(s, config(c), alpha, Vector(x), Vector(y), Matrix(a), count)
+				_, err = rows.GerResident(s, c.Run, alpha, Vector(x), Vector(y), Matrix(a), count)
 			}
 			return err
 		})
 	case y.Arr == nil:
-		_, err = rows.Axpy(p.first, config(c), alpha, x, a.Col(0), z, count)
+		_, err = rows.Axpy(p.first, c.Run, alpha, x, a.Col(0), z, count)
 	default:
-		_, err = rows.Ger(p.first, config(c), alpha, x, y, a, z, count)
+		_, err = rows.Ger(p.first, c.Run, alpha, x, y, a, z, count)
 	}
 	return explained(err)
 }

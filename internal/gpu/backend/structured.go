@@ -45,7 +45,7 @@ func (p *gpus) MendZeros(c place.Config, of direct.Structured, alpha num.Real, m
 }
 
 func (p *gpus) Solve(c place.Config, of direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (st residue.Stats, done bool, err error) {
-	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Memory: c.Memory, HostMemory: c.HostMemory}
+	cfg := product.Config{Run: c.Run, Limit: c.Limit}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 		l := of.Layout()
 		st, done, err = triangular.Solve(s, cfg, l, Matrix(l.View), alpha, Matrix(b), Matrix(x), count)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
@@ -252,7 +253,7 @@ func refLargest(l *fake.Launch, k abi.Searching) {
 			if index == int(to[b]) {
 				continue
 			}
-			w, err := direct.LargestIndex(direct.Work{Context: context.Background(), Threads: 1}, pair)
+			w, err := direct.LargestIndex(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}, pair)
 			if err != nil {
 				panic(err)
 			}

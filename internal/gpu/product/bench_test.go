@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
@@ -284,7 +285,7 @@ func compareChecked(b *testing.B, s *cuda.Stream, f num.Format, n int) error {
 		for i := range 2 * 31 {
 			start := time.Now()
 			check := (i+i/2)%2 == 1 // each is first every other time
-			st, err := GemmResident(s, Config{Check: check}, gputest.Scalar(1), list[0], list[1], num.Real{}, list[2], list[2])
+			st, err := GemmResident(s, Config{Run: par.Run{Check: check}}, gputest.Scalar(1), list[0], list[1], num.Real{}, list[2], list[2])
 			if err != nil {
 				return err
 			}

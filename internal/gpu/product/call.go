@@ -9,19 +9,25 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// gemm computes a part that fits the device's memory, and tells add what that took, once or more
-// often.
-func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, add func(residue.Stats)) error {
+// outcome is told of parts, or of parts of them, what those took that the device has computed, and
+// which it leaves to the host.
+type outcome struct {
+	add   func(residue.Stats)
+	leave func(part)
+}
+
+// gemm computes a part that fits the device's memory.
+func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, told outcome) error {
 	if shared, list := q.panels(cfg.Copies); len(list) > 1 {
-		f := flow{dev: dev, cfg: cfg, alpha: alpha, beta: beta, shared: shared, list: list, add: add}
+		f := flow{dev: dev, cfg: cfg, alpha: alpha, beta: beta, shared: shared, list: list, outcome: told}
 		return f.run(q)
 	}
 	p := carried{part: q, cfg: cfg, alpha: alpha, beta: beta}
-	return p.run(dev, add)
+	return p.run(dev, told)
 }
 
 // run computes the part alone.
-func (p *carried) run(dev *cuda.Device, add func(residue.Stats)) error {
+func (p *carried) run(dev *cuda.Device, told outcome) error {
 	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
 		defer p.free()
 		if err := p.up(s); err != nil {
@@ -33,12 +39,16 @@ func (p *carried) run(dev *cuda.Device, add func(residue.Stats)) error {
 		return p.down(s)
 	})
 	if errors.Is(err, errRange) {
-		err = p.onHost()
+		told.leave(p.part)
+		return nil
 	}
 	if err != nil {
 		return residue.Shifted(err, p.i0, p.j0)
 	}
-	add(p.stats)
+	told.add(p.stats)
+	if p.cfg.Progress != nil {
+		p.cfg.Progress(1)
+	}
 	return nil
 }
 
@@ -120,12 +130,6 @@ func (p *carried) down(s *cuda.Stream) error {
 	return finishRest(p.cfg, p.rest, &p.stats, func() (*residue.Finisher, error) {
 		return residue.NewFinisher(p.cfg.finish(), p.alpha, p.a, p.b, p.beta, p.old, p.c), nil
 	})
-}
-
-// onHost computes the results on the host.
-func (p *carried) onHost() (err error) {
-	p.stats, err = hostGemm(p.cfg, p.alpha, p.a, p.b, p.beta, p.old, p.c)
-	return err
 }
 
 // A call is a product of matrices on the device.

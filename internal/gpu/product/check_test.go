@@ -12,6 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -40,8 +42,8 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 		c := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
 		// run multiplies with the residues that spoil leaves.
 		run := func(spoil func(m *multiplication, r room, ofProduct bool) error) (residue.Stats, error) {
-			cfg := Config{Ctx: context.Background(), Triangle: triangle, Check: true, spoil: spoil}.defaults()
-			return Gemm(dev, cfg, alpha, a, b, num.Real{}, c, c)
+			cfg := Config{Pattern: place.Pattern{Triangle: triangle}, Run: par.Run{Ctx: context.Background(), Check: true}, spoil: spoil}.defaults()
+			return multiply(dev, cfg, alpha, a, b, num.Real{}, c, c)
 		}
 		// residues returns those of entries of the product, moduli and columns after one another.
 		residues := func(mul *multiplication, r room) ([]int, error) {
@@ -159,7 +161,7 @@ func TestFaultInPart(t *testing.T) {
 				}
 				return flip[uint8](m.s, r.y, 0, 1) // entry (0, 0)
 			}
-			_, _, err := q.run(devs, Config{Check: true, spoil: spoil}, 5000, 8)
+			_, _, err := q.run(devs, Config{Run: par.Run{Check: true}, spoil: spoil}, 5000, 8)
 			var fault *residue.HardwareError
 			if !errors.As(err, &fault) {
 				t.Fatalf("part %d: error %v", k, err)

@@ -1,40 +1,23 @@
 package product
 
 import (
-	"context"
 	"errors"
 	"math"
-	"runtime"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
-	dispatch "github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
 // Config says how a product may run.
 type Config struct {
-	Ctx     context.Context
-	Threads int    // of the host
-	Method  string // of the host, in products of matrices; "" stands for auto
-	// bytes that may be taken on the device beside operands; 0: most of what is there
-	Memory     int64
-	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
-	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
-	Triangle byte
-	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
-	// zeros. It counts for operands that live on the device, and makes wrong numbers if it is
-	// wrong.
-	Factors [2]byte
-	// Before is how many rows of the triangle of Factors come before those of A, and columns before
-	// those of B; the same number of both for a Triangle.
-	Before [2]int
-	// Bound is what is known of the result, if not nil: see residue.Bound. It counts for operands
-	// that live on the device.
-	Bound *residue.Bound
-	// Check compares every entry modulo a redundant modulus: see residue.Config.
-	Check bool
+	par.Run // Threads are the host's
+	// Limit is how many bytes may be taken on the device beside operands; 0: most of what is there.
+	Limit int64
+	place.Pattern
 	// Tally is where Bound.Tally lives, if not nil.
 	Tally *mem.Array
 	// Panels are on their way to A, if not nil, which is part of a matrix by columns that lives on
@@ -48,9 +31,6 @@ type Config struct {
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host
 	Copies [2]*Copies     // of the factors, if they are matrices of the host that are prepared
-	// Progress is called now and then with the share of the work done, from one goroutine at a
-	// time.
-	Progress func(done float64)
 
 	// coming is how many bytes of panels may come to the device while the product runs, if not nil.
 	coming func() int64
@@ -60,33 +40,13 @@ type Config struct {
 }
 
 func (cfg Config) defaults() Config {
-	if cfg.Ctx == nil {
-		cfg.Ctx = context.Background()
-	}
-	if cfg.Threads <= 0 {
-		cfg.Threads = runtime.GOMAXPROCS(0)
-	}
-	if cfg.Method == "" {
-		cfg.Method = dispatch.Auto
-	}
-	if cfg.HostMemory <= 0 {
-		cfg.HostMemory = hostMemory
-	}
+	cfg.Run = cfg.Filled()
 	return cfg
-}
-
-// hostMemory is what products that the device leaves to the host may take there by default.
-const hostMemory = 4 << 30
-
-// hostGemm is Gemm on the host.
-func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress, Check: cfg.Check}
-	return dispatch.Run(on, dispatch.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, Triangle: cfg.Triangle})
 }
 
 // finish is how entries are finished on the host.
 func (cfg Config) finish() residue.Config {
-	return residue.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.HostMemory, Triangle: cfg.Triangle}
+	return residue.Config{Run: cfg.Run, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

@@ -5,8 +5,9 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// maxList bounds the entries that the exact pass can take if the host can start anew.
-const maxList = 1 << 24
+// maxList bounds the entries that the exact pass can take if the host can start anew. A variable
+// for tests.
+var maxList = int64(1 << 24)
 
 // capacity is the room of the lists. Results may take the place of old entries, which are gone
 // if the host has to start anew: then there is room for all.

@@ -23,7 +23,7 @@ type flow struct {
 	alpha, beta num.Real
 	shared      int // the factor that all panels take
 	list        []part
-	add         func(residue.Stats) // is told what each panel took
+	outcome
 
 	mu  sync.Mutex
 	err error // guarded by mu
@@ -162,9 +162,13 @@ func (f *flow) run(whole part) error {
 				return err
 			}
 			p.free()
-			f.add(p.stats)
-			if p.cfg.Progress != nil {
-				p.cfg.Progress(1)
+			if p.declined {
+				f.leave(p.part)
+			} else {
+				f.add(p.stats)
+				if p.cfg.Progress != nil {
+					p.cfg.Progress(1)
+				}
 			}
 			<-room
 			p.ended = true
@@ -174,7 +178,7 @@ func (f *flow) run(whole part) error {
 	stage(ctx, 1, func(p *panel) error {
 		err := f.dev.Do(ctx, p.pass)
 		if errors.Is(err, errRange) { // of which no kernel reads operands any more
-			p.done, err = true, p.onHost()
+			p.declined, err = true, nil
 		}
 		return err
 	})
@@ -203,11 +207,8 @@ func (f *flow) oneByOne(all []*panel, copied *mem.Matrix) error {
 		q := carried{part: p.part, cfg: p.cfg, alpha: f.alpha, beta: f.beta}
 		q.factors[f.shared] = copied
 		q.cfg.Ctx, q.cfg.coming = f.cfg.Ctx, nil
-		if err := q.run(f.dev, f.add); err != nil {
+		if err := q.run(f.dev, f.outcome); err != nil {
 			return err
-		}
-		if q.cfg.Progress != nil {
-			q.cfg.Progress(1)
 		}
 	}
 	return nil
@@ -219,7 +220,7 @@ type panel struct {
 	there, computed *cuda.Event
 	takes           int64 // bytes on the device
 	arrived         atomic.Bool
-	done            bool // on the host
+	declined        bool // left to the host
 	leaves, ended   bool // its results go, or have gone, to the host
 }
 
@@ -255,7 +256,7 @@ func (p *panel) pass(s *cuda.Stream) error {
 
 // comeDown brings the results to the host.
 func (p *panel) comeDown(s *cuda.Stream) error {
-	if p.done {
+	if p.declined {
 		return nil
 	}
 	if err := s.Wait(p.computed); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -41,8 +42,7 @@ func same(t *testing.T, what string, got, want num.Mat) {
 }
 
 // TestFlow has products that go to the device and come back in panels, of columns and of rows: with
-// old entries in place and of another format, copies that are kept, special values, and panels that
-// are left to the host.
+// old entries in place and of another format, copies that are kept, and special values.
 func TestFlow(t *testing.T) {
 	devs, _ := gputest.References(t, 2)
 	checkFlow(t, devs...)
@@ -58,7 +58,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 	for _, kind := range []gputest.Family{gputest.Uniform, gputest.Special, gputest.Cancel} {
 		a := gputest.RandomMat(rng, num.Float64, kind, short, inner)
 		b := gputest.RandomMat(rng, num.Float64, kind, inner, long)
-		if kind == gputest.Cancel { // which the last panel has too far apart for residues
+		if kind == gputest.Cancel { // which the last panel has far apart
 			for h := range inner {
 				b.Arr.F64[0][b.At(h, long-1-h)] = math.Ldexp(1, 1000-h)
 				b.Arr.F64[0][b.At(h, long-h-2)] = math.Ldexp(1, -1000-h)
@@ -88,7 +88,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 						x, y, o, c = b.T(), a.T(), before.T(), z.T()
 					}
 					done := 0.0
-					cfg := Config{More: devs[1:], Progress: func(d float64) { done = d }}
+					cfg := Config{Run: par.Run{Progress: func(d float64) { done = d }}, More: devs[1:]}
 					if keeps {
 						side := leftSide
 						if transposed {
@@ -98,7 +98,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 						defer cfg.Copies[side].Free()
 						cfg.More = nil
 					}
-					st, err := Gemm(devs[0], cfg, gputest.Scalar(2), x, y, gputest.Scalar(beta), o, c)
+					st, err := multiply(devs[0], cfg, gputest.Scalar(2), x, y, gputest.Scalar(beta), o, c)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
@@ -140,7 +140,7 @@ func TestFlowMemory(t *testing.T) {
 		z := num.Mat{Arr: num.New(num.Float64, short*long), RS: 1, CS: short, Rows: short, Cols: long}
 		cfg.Progress = func(d float64) { done = d }
 		whole := part{a: a, b: b, old: z, c: z}
-		err = gemm(dev, cfg.defaults(), gputest.Scalar(1), num.Real{}, whole, func(s residue.Stats) { blocks += s.Blocks })
+		err = gemm(dev, cfg.defaults(), gputest.Scalar(1), num.Real{}, whole, outcome{add: func(s residue.Stats) { blocks += s.Blocks }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestFlowHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, blocks := part{a: a, b: b, old: z, c: z}, 0
-	f := &flow{dev: dev, cfg: Config{}.defaults(), alpha: gputest.Scalar(1), beta: gputest.Scalar(1), add: func(s residue.Stats) { blocks += s.Blocks }}
+	f := &flow{dev: dev, cfg: Config{}.defaults(), alpha: gputest.Scalar(1), beta: gputest.Scalar(1), outcome: outcome{add: func(s residue.Stats) { blocks += s.Blocks }}}
 	f.shared, f.list = whole.panels(f.cfg.Copies)
 	drv.flow = f
 	if err := f.run(whole); err != nil {
@@ -249,7 +249,7 @@ func TestFlowFails(t *testing.T) {
 	}
 	run := func(ctx context.Context, progress func(float64)) error {
 		z := num.Mat{Arr: num.New(num.Float64, 4*400), RS: 1, CS: 4, Rows: 4, Cols: 400}
-		_, err := Gemm(dev, Config{Ctx: ctx, Progress: progress}, gputest.Scalar(1), a, b, num.Real{}, z, z)
+		_, err := multiply(dev, Config{Run: par.Run{Ctx: ctx, Progress: progress}}, gputest.Scalar(1), a, b, num.Real{}, z, z)
 		return err
 	}
 	for range 2 {

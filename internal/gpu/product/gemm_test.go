@@ -17,6 +17,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -62,7 +64,7 @@ func (p problem) scalars(rng *rand.Rand) (alpha, beta num.Real) {
 func check(t *testing.T, dev *cuda.Device, p problem) {
 	t.Helper()
 	compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-		return Gemm(dev, cfg, alpha, a, b, beta, old, c)
+		return multiply(dev, cfg, alpha, a, b, beta, old, c)
 	})
 }
 
@@ -89,7 +91,7 @@ func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, 
 		a = x
 	}
 	alpha, beta := p.scalars(rng)
-	cfg := Config{Ctx: context.Background(), Triangle: p.triangle, Memory: p.memory}.defaults()
+	cfg := Config{Pattern: place.Pattern{Triangle: p.triangle}, Run: par.Run{Ctx: context.Background()}, Limit: p.memory}.defaults()
 	product := func(old, c num.Mat) residue.Stats {
 		stats, err := hostGemm(cfg, alpha, a, b, beta, old, c)
 		if err != nil {
@@ -316,7 +318,7 @@ func longIntegers(t *testing.T, dev *cuda.Device, n, k int, precisions ...int) {
 		} {
 			p.in, p.inB, p.out, p.m, p.n, p.k, p.checked = gputest.MP(bits), gputest.MP(bits), gputest.MP(bits), n, n, k, i%2 == 0
 			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
+				stats, err := multiply(dev, cfg, alpha, a, b, beta, old, c)
 				if err == nil && (stats.Device != dev.String() || stats.WidthL < bits) {
 					err = fmt.Errorf("%s, integers of %d bits", stats.Device, stats.WidthL)
 				}
@@ -344,7 +346,7 @@ func residuals(t *testing.T, dev *cuda.Device, n int) {
 		for _, p := range []problem{{alpha: 1, beta: 1}, {alpha: 0.3, beta: 0.3}} {
 			p.in, p.inB, p.out, p.m, p.n, p.k, p.against, p.kind = f, f, f, n, n+1, n, true, gputest.Spread
 			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
-				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
+				stats, err := multiply(dev, cfg, alpha, a, b, beta, old, c)
 				if all := int64(n * (n + 1)); err == nil && stats.Exact > all/8 {
 					err = fmt.Errorf("%d of %d entries in the exact pass, widths %d, %d", stats.Exact, all, stats.WidthL, stats.WidthR)
 				}
@@ -469,7 +471,7 @@ func checkFactors(t *testing.T, dev *cuda.Device, n int) {
 				if memory > 0 && triangle != 'L' {
 					continue
 				}
-				cfg := Config{Triangle: triangle, Factors: factors, Memory: memory}.defaults()
+				cfg := Config{Pattern: place.Pattern{Triangle: triangle, Factors: factors}, Limit: memory}.defaults()
 				want := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
 				if _, err := hostGemm(cfg, gputest.Scalar(-1), v[0], v[1], gputest.Scalar(1), v[2], want); err != nil {
 					t.Fatal(err)
@@ -525,7 +527,7 @@ func TestFailures(t *testing.T) {
 	a, b := gputest.RandomMat(rng, num.Float64, gputest.Uniform, 3, 4), gputest.RandomMat(rng, num.Float64, gputest.Uniform, 4, 2)
 	run := func() error {
 		c := num.Mat{Arr: num.New(num.Float64, 6), RS: 1, CS: 3, Rows: 3, Cols: 2}
-		_, err := Gemm(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, c, c)
+		_, err := multiply(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, c, c)
 		return err
 	}
 	if err := run(); err != nil {
@@ -570,7 +572,7 @@ func TestControl(t *testing.T) {
 				}
 			}
 			c := num.Mat{Arr: num.New(num.Float64, 120), RS: 1, CS: 12, Rows: 12, Cols: 10}
-			stats, err := Gemm(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, c)
+			stats, err := multiply(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -621,7 +623,7 @@ func TestWholeRange(t *testing.T) {
 			b.Arr.F64[0][i] = 1
 		}
 		got, want := num.Mat{Arr: num.New(f, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}, num.Mat{Arr: num.New(f, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}
-		if _, err := Gemm(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, got); err != nil {
+		if _, err := multiply(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, got); err != nil {
 			t.Fatal(err)
 		}
 		want.Arr.CopyFrom(0, a.Arr, 0)
@@ -643,7 +645,7 @@ func TestTall(t *testing.T) {
 		}
 		b := num.Mat{Arr: num.New(num.Float64, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}
 		b.Arr.F64[0][0] = 1.5
-		stats, err := Gemm(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, c)
+		stats, err := multiply(dev, Config{}, gputest.Scalar(1), a, b, num.Real{}, num.Mat{}, c)
 		if err != nil {
 			t.Fatal(err)
 		}

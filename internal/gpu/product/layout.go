@@ -68,14 +68,14 @@ const maxVectors = 2 * 65535 / 256 * 256
 
 // layout chooses blocks that fit the memory.
 func (m *multiplication) layout() (layout, error) {
-	budget := m.cfg.Memory - m.left.keptBytes() - m.right.keptBytes()
-	if m.cfg.Memory <= 0 {
+	budget := m.cfg.Limit - m.left.keptBytes() - m.right.keptBytes()
+	if m.cfg.Limit <= 0 {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
 	// What panels will take, unless no block is small enough: then they come one by one.
 	coming := int64(0)
-	if m.cfg.Memory <= 0 && m.cfg.coming != nil {
+	if m.cfg.Limit <= 0 && m.cfg.coming != nil {
 		coming = m.cfg.coming()
 	}
 	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), m.base.key.products()}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -26,8 +27,8 @@ type parts struct {
 	mu    sync.Mutex // guards what follows
 	err   error      // the first
 	stats residue.Stats
-	ran   []int // numbers of GPUs that ran parts
-	host  bool  // the host ran parts
+	ran   []int        // numbers of GPUs that ran parts
+	left  []place.Rest // what is left to the host
 }
 
 // leastPart keeps the parts for several devices so large that tiles are filled.
@@ -181,12 +182,10 @@ func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	one := func(dev *cuda.Device, q part) bool {
 		cfg := cfg
 		cfg.Triangle, cfg.Progress = q.triangle, done.share(q.work()/whole.work())
-		err := gemm(dev, cfg, p.alpha, p.beta, q, func(s residue.Stats) { p.add(dev, s) })
+		err := gemm(dev, cfg, p.alpha, p.beta, q, outcome{func(s residue.Stats) { p.add(dev, s) }, p.leave})
 		if err != nil {
 			p.fail(err)
 			cancel()
-		} else if cfg.Progress != nil {
-			cfg.Progress(1)
 		}
 		return err == nil
 	}
@@ -204,10 +203,22 @@ func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	work(0)
 	wg.Wait()
 	p.stats.Device = p.device()
-	if p.err == nil {
-		done.finish()
+	switch {
+	case p.err != nil:
+		return p.stats, p.err
+	case len(p.left) > 0:
+		slices.SortFunc(p.left, func(x, y place.Rest) int { return cmp.Or(cmp.Compare(x.I0, y.I0), cmp.Compare(x.J0, y.J0)) })
+		return p.stats, &place.Declined{List: p.left}
 	}
-	return p.stats, p.err
+	done.finish()
+	return p.stats, nil
+}
+
+// leave notes a part that is left to the host.
+func (p *parts) leave(q part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = append(p.left, place.Rest{I0: q.i0, I1: q.i0 + q.c.Rows, J0: q.j0, J1: q.j0 + q.c.Cols, Triangle: q.triangle})
 }
 
 // fail notes the first error.
@@ -217,13 +228,11 @@ func (p *parts) fail(err error) {
 	p.err = cmp.Or(p.err, err)
 }
 
-// add adds what dev has done, or the host in its place.
+// add adds what dev has done.
 func (p *parts) add(dev *cuda.Device, s residue.Stats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := dev.Info().Index; s.Device != dev.String() {
-		p.host = true
-	} else if !slices.Contains(p.ran, i) {
+	if i := dev.Info().Index; !slices.Contains(p.ran, i) {
 		p.ran = append(p.ran, i)
 	}
 	if p.stats.Method == "" {
@@ -248,12 +257,9 @@ func (p *parts) add(dev *cuda.Device, s residue.Stats) {
 	}
 }
 
-// device names all that ran parts: cuda:0,2 for two GPUs, cpu,cuda:0 if the host had a share.
+// device names all that ran parts: cuda:0,2 for two GPUs.
 func (p *parts) device() string {
 	var names []string
-	if p.host {
-		names = append(names, "cpu")
-	}
 	slices.Sort(p.ran)
 	for k, i := range p.ran {
 		name := strconv.Itoa(i)

@@ -14,6 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -33,7 +35,7 @@ func newPartsProblem(m, n, k int) *partsProblem {
 // want is the host's product.
 func (p *partsProblem) want(t *testing.T) num.Mat {
 	c := p.result()
-	cfg := Config{Triangle: p.triangle}.defaults()
+	cfg := Config{Pattern: place.Pattern{Triangle: p.triangle}}.defaults()
 	if _, err := hostGemm(cfg, gputest.Scalar(2), p.a, p.b, gputest.Scalar(p.beta), p.old, c); err != nil {
 		t.Fatal(err)
 	}
@@ -232,19 +234,22 @@ func TestProgress(t *testing.T) {
 		p := newPartsProblem(c.m, c.n, c.k)
 		busy := make(chan bool, 1)
 		var told []float64
-		cfg := Config{Memory: c.memory, Progress: func(done float64) {
-			select {
-			case busy <- true:
-			default:
-				t.Error("two calls at a time")
-			}
-			if done <= 0 || done > 1 || len(told) > 0 && done <= told[len(told)-1] {
-				t.Errorf("%g after %g", done, told)
-			}
-			told = append(told, done)
-			time.Sleep(time.Millisecond)
-			<-busy
-		}}
+		cfg := Config{
+			Run: par.Run{Progress: func(done float64) {
+				select {
+				case busy <- true:
+				default:
+					t.Error("two calls at a time")
+				}
+				if done <= 0 || done > 1 || len(told) > 0 && done <= told[len(told)-1] {
+					t.Errorf("%g after %g", done, told)
+				}
+				told = append(told, done)
+				time.Sleep(time.Millisecond)
+				<-busy
+			}},
+			Limit: c.memory,
+		}
 		if _, _, err := p.run(devs[:c.devices], cfg, c.limit, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -261,10 +266,13 @@ func TestCancel(t *testing.T) {
 		p := newPartsProblem(140, 400*n, 5)
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		_, _, err := p.run(devs[:n], Config{Ctx: ctx, Memory: 2 << 20, Progress: func(float64) {
-			calls++
-			cancel()
-		}}, 1<<30, 100)
+		_, _, err := p.run(devs[:n], Config{
+			Run: par.Run{Ctx: ctx, Progress: func(float64) {
+				calls++
+				cancel()
+			}},
+			Limit: 2 << 20,
+		}, 1<<30, 100)
 		if !errors.Is(err, context.Canceled) || calls > n {
 			t.Errorf("%d devices: %v after %d calls", n, err, calls)
 		}

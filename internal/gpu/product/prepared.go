@@ -164,7 +164,7 @@ func (m *multiplication) keep(o *operand) error {
 	(*kept).free()
 	*kept = nil
 	size := int64(m.base.key.products()) * residueBytes(vectors, o.k)
-	if m.e.kept.Load()+size > m.e.mayKeep() || m.cfg.Memory > 0 && size > m.cfg.Memory/maxPrepared {
+	if m.e.kept.Load()+size > m.e.mayKeep() || m.cfg.Limit > 0 && size > m.cfg.Limit/maxPrepared {
 		return nil
 	}
 	memory, err := m.s.Alloc(size)

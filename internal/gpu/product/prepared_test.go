@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -111,7 +112,7 @@ func testPrepared(t *testing.T, dev *cuda.Device, n int) {
 	reused := 0
 	for _, f := range []num.Format{num.Float64, num.DDouble, gputest.MP(106), gputest.MP(424)} {
 		for _, memory := range []int64{0, int64(n) * 2 << 20} {
-			r.cfg = Config{Memory: memory}.defaults()
+			r.cfg = Config{Limit: memory}.defaults()
 			r.on(dev, func() error {
 				rng := testseed.Rand(t, 1, uint64(n))
 				x := gputest.RandomMat(rng, f, gputest.Spread, n, n+2)
@@ -225,7 +226,7 @@ func TestPreparedResults(t *testing.T) {
 		prepare()
 		row := mem.Vector{Arr: a.Arr, Off: 1, Inc: 4, N: 4}
 		col := mem.Vector{Arr: b.Arr, Inc: 1, N: 4}
-		if _, err := rows.GemvResident(r.s, rows.Config{}, gputest.Scalar(1), b, col, num.Real{}, row, row, func(num.Flags) {}); err != nil {
+		if _, err := rows.GemvResident(r.s, par.Run{}, gputest.Scalar(1), b, col, num.Real{}, row, row, func(num.Flags) {}); err != nil {
 			return err
 		}
 		back()
@@ -246,7 +247,7 @@ func TestPreparedMemory(t *testing.T) {
 		memory int64
 		kept   bool
 	}{{0, true}, {3 << 19, false}, {5 << 19, true}} {
-		r.cfg = Config{Memory: c.memory}.defaults()
+		r.cfg = Config{Limit: c.memory}.defaults()
 		r.on(dev, func() error {
 			a, b, more := r.upload(x), r.upload(y), r.upload(x)
 			defer b.Arr.Free()

@@ -33,19 +33,6 @@ func (r *residents) get(beta num.Real) (v [4]num.Mat, err error) {
 	return v, nil
 }
 
-// gemm is the product on the host.
-func (r *residents) gemm(cfg Config, alpha, beta num.Real) (residue.Stats, error) {
-	v, err := r.get(beta)
-	if err != nil {
-		return residue.Stats{}, err
-	}
-	stats, err := hostGemm(cfg, alpha, v[0], v[1], beta, v[2], v[3])
-	if err != nil {
-		return stats, err
-	}
-	return stats, r.put()
-}
-
 // finisher finishes entries on the host.
 func (r *residents) finisher(cfg Config, alpha, beta num.Real) (*residue.Finisher, error) {
 	v, err := r.get(beta)

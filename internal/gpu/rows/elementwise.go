@@ -14,7 +14,7 @@ import (
 // Entry by entry: kernels/rows/elementwise.cu has the arithmetic.
 
 // Scal stores alpha x_i rounded in number i of z, for a vector of the host, like direct.Scale.
-func Scal(dev *cuda.Device, cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
+func Scal(dev *cuda.Device, cfg par.Run, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	u := newUpdating(cfg, alpha, x.N, 1, count)
 	u.host = func() (hostUpdate, error) { return hostUpdate{x: x, z: columns(z, x.N, 1)}, nil }
 	if !u.applies(dev, x.Arr.Format, num.Format{}, z.Format) {
@@ -35,7 +35,7 @@ func Scal(dev *cuda.Device, cfg Config, alpha num.Real, x num.Vec, z *num.Array,
 
 // ScalResident replaces the entries of x, in the memory of the device of s, by alpha x_i rounded,
 // or by +0 for alpha = 0. With an error x is unspecified.
-func ScalResident(s *cuda.Stream, cfg Config, alpha num.Real, x mem.Vector, count func(num.Flags)) (Counts, error) {
+func ScalResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x mem.Vector, count func(num.Flags)) (Counts, error) {
 	x.Col().Changed()
 	u := newUpdating(cfg, alpha, x.N, 1, count)
 	u.resident(s, x, mem.Vector{}, x.Col())
@@ -47,13 +47,13 @@ func ScalResident(s *cuda.Stream, cfg Config, alpha num.Real, x mem.Vector, coun
 }
 
 // Axpy stores alpha x_i + y_i rounded in number i of z, for vectors of the host. alpha is not 0.
-func Axpy(dev *cuda.Device, cfg Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
+func Axpy(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	return Ger(dev, cfg, alpha, x, ones, y.Mat(), z, count)
 }
 
 // AxpyResident replaces the entries of y by alpha x_i + y_i rounded, for vectors in the memory of
 // the device of s, which may overlap. alpha is not 0. With an error y is unspecified.
-func AxpyResident(s *cuda.Stream, cfg Config, alpha num.Real, x, y mem.Vector, count func(num.Flags)) (Counts, error) {
+func AxpyResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, count func(num.Flags)) (Counts, error) {
 	return GerResident(s, cfg, alpha, x, mem.Vector{N: 1}, y.Col(), count)
 }
 
@@ -67,7 +67,7 @@ var ones = func() num.Vec {
 
 // Ger stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of x, for operands
 // of the host, like direct.Update. alpha is not 0.
-func Ger(dev *cuda.Device, cfg Config, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) (Counts, error) {
+func Ger(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) (Counts, error) {
 	u := newUpdating(cfg, alpha, x.N, y.N, count)
 	u.add = true
 	u.host = func() (hostUpdate, error) { return hostUpdate{x, y, c, columns(z, x.N, y.N)}, nil }
@@ -104,7 +104,7 @@ func Ger(dev *cuda.Device, cfg Config, alpha num.Real, x, y num.Vec, c num.Mat, 
 
 // GerResident replaces the entries of c by alpha x_i y_j + c_ij rounded, for operands in the memory
 // of the device of s, which may overlap. alpha is not 0. With an error c is unspecified.
-func GerResident(s *cuda.Stream, cfg Config, alpha num.Real, x, y mem.Vector, c mem.Matrix, count func(num.Flags)) (Counts, error) {
+func GerResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c mem.Matrix, count func(num.Flags)) (Counts, error) {
 	c.Changed()
 	if y.Arr != nil && abs(c.RS) > abs(c.CS) { // neighbouring threads take neighbouring numbers
 		x, y, c = y, x, c.T()
@@ -151,7 +151,7 @@ type hostUpdate struct {
 // updating is z_ij <- RN(alpha x_i y_j + c_ij), or z_i <- RN(alpha x_i), with what connects it to
 // its operands.
 type updating struct {
-	cfg        Config
+	cfg        par.Run
 	alpha      num.Real
 	add        bool
 	rows, cols int
@@ -167,9 +167,9 @@ type updating struct {
 	shared  int        // bytes of its shared memory
 }
 
-func newUpdating(cfg Config, alpha num.Real, rows, cols int, count func(num.Flags)) *updating {
+func newUpdating(cfg par.Run, alpha num.Real, rows, cols int, count func(num.Flags)) *updating {
 	nothing := func() error { return nil }
-	return &updating{cfg: cfg.defaults(), alpha: alpha, rows: rows, cols: cols, count: count, get: nothing, put: nothing}
+	return &updating{cfg: cfg.Filled(), alpha: alpha, rows: rows, cols: cols, count: count, get: nothing, put: nothing}
 }
 
 // resident sets host and put for operands on the device: c is written in place.
@@ -204,7 +204,7 @@ func (u *updating) onHost() error {
 		return err
 	}
 	z := num.New(h.z.Arr.Format, u.rows*u.cols)
-	w := u.cfg.work()
+	w := direct.Work{Run: u.cfg}
 	if u.add {
 		err = direct.Update(w, u.alpha, h.x, h.y, h.c, z, u.count)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // TestElementwise compares the routines that work entry by entry, and exact sums, with those of the
@@ -123,18 +124,18 @@ func (e *elementBench) run() (err error) {
 	x, y := mem.Vector{Arr: e.a.Arr, Off: 0, Inc: 1, N: n}, mem.Vector{Arr: e.b.Arr, Off: 0, Inc: 1, N: n}
 	switch e.name {
 	case "Scal":
-		_, err = ScalResident(e.s, Config{}, e.alpha, x, none)
+		_, err = ScalResident(e.s, par.Run{}, e.alpha, x, none)
 	case "Axpy", "AxpyLong":
-		_, err = AxpyResident(e.s, Config{}, e.alpha, y, x, none)
+		_, err = AxpyResident(e.s, par.Run{}, e.alpha, y, x, none)
 	case "Ger", "GerLong":
 		x.N, y.N = e.a.Rows, e.a.Cols
 		y.Off = e.b.Rows
 		x.Arr = e.b.Arr
-		_, err = GerResident(e.s, Config{}, e.alpha, x, y, e.a, none)
+		_, err = GerResident(e.s, par.Run{}, e.alpha, x, y, e.a, none)
 	case "Iamax":
-		_, _, err = IamaxResident(e.s, Config{}, x)
+		_, _, err = IamaxResident(e.s, par.Run{}, x)
 	case "Mean":
-		_, _, err = MomentsResident(e.s, Config{}, x, direct.First)
+		_, _, err = MomentsResident(e.s, par.Run{}, x, direct.First)
 	}
 	return err
 }
@@ -158,7 +159,7 @@ func (e *elementBench) check() error {
 	}
 	f, side := a.Arr.Format, e.a.Rows
 	want := num.New(f, side*side)
-	w := direct.Work{Context: context.Background(), Threads: Config{}.defaults().Threads}
+	w := direct.Work{Run: par.Run{}.Filled()}
 	none := func(num.Flags) {}
 	x, y := num.Vec{Arr: a.Arr, Inc: 1, N: side * side}, num.Vec{Arr: b.Arr, Inc: 1, N: side * side}
 	switch e.name {

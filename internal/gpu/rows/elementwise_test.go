@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -187,8 +188,8 @@ func (p updateProblem) data() (x, y num.Vec, c num.Mat) {
 func checkUpdate(t *testing.T, dev *cuda.Device, p updateProblem) Counts {
 	t.Helper()
 	x, y, c := p.data()
-	cfg := Config{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	cfg := par.Run{Ctx: context.Background(), Threads: 2}
+	work := direct.Work{Run: cfg}
 	var flags [3]counter
 	var counts, resident Counts
 	var want, got *num.Array
@@ -327,10 +328,10 @@ func specials(t *testing.T, dev *cuda.Device) {
 				for _, alpha := range []num.Real{gputest.Scalar(-2), {Class: num.Inf}} {
 					var flags [2]counter
 					want, got := num.New(z.Format, c.Arr.Len()), num.New(z.Format, c.Arr.Len())
-					if err := direct.Update(direct.Work{Context: context.Background(), Threads: 2}, alpha, vx, vy, c, want, flags[0].count); err != nil {
+					if err := direct.Update(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}, alpha, vx, vy, c, want, flags[0].count); err != nil {
 						t.Fatal(err)
 					}
-					counts, err := Ger(dev, Config{}, alpha, vx, vy, c, got, flags[1].count)
+					counts, err := Ger(dev, par.Run{}, alpha, vx, vy, c, got, flags[1].count)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -370,7 +371,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 			}
 			z := num.New(f, v.c.Rows*v.c.Cols)
 			alpha := alphas[4].Real
-			if err := direct.Update(direct.Work{Context: context.Background(), Threads: 2}, alpha, v.x, v.y, v.c, z, flags[0].count); err != nil {
+			if err := direct.Update(direct.Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}, alpha, v.x, v.y, v.c, z, flags[0].count); err != nil {
 				t.Fatal(err)
 			}
 			for j := range v.c.Cols {
@@ -390,7 +391,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 					y = mem.Vector{Arr: b, Off: v.y.Off, Inc: v.y.Inc, N: v.y.N}
 				}
 				c := mem.Matrix{Arr: b, Off: v.c.Off, RS: v.c.RS, CS: v.c.CS, Rows: v.c.Rows, Cols: v.c.Cols}
-				counts, err = GerResident(s, Config{}, alpha, mem.Vector{Arr: b, Off: v.x.Off, Inc: v.x.Inc, N: v.x.N}, y, c, flags[1].count)
+				counts, err = GerResident(s, par.Run{}, alpha, mem.Vector{Arr: b, Off: v.x.Off, Inc: v.x.Inc, N: v.x.N}, y, c, flags[1].count)
 				if err != nil {
 					return err
 				}
@@ -410,7 +411,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 // checkSearches compares Iamax with the host's.
 func checkSearches(t *testing.T, dev *cuda.Device, n int) {
 	rng := testseed.Rand(t, 5, uint64(n))
-	cfg := Config{Ctx: context.Background(), Threads: 2}
+	cfg := par.Run{Ctx: context.Background(), Threads: 2}
 	onDevice := map[num.Kind]int{}
 	for _, f := range []num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble, gputest.MP(2), gputest.MP(64), gputest.MP(106), gputest.MP(424)} {
 		for _, inc := range []int{1, -1, 3} {
@@ -443,7 +444,7 @@ func checkSearches(t *testing.T, dev *cuda.Device, n int) {
 						x.Arr.Set(at, num.Real{Class: num.Class(rng.IntN(4)), Neg: rng.IntN(2) == 0, Mag: []uint64{1}})
 					}
 				}
-				want, err := direct.LargestIndex(direct.Work{Context: cfg.Ctx, Threads: 2}, x)
+				want, err := direct.LargestIndex(direct.Work{Run: cfg}, x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -492,8 +493,8 @@ func TestIamaxReference(t *testing.T) {
 func checkMoments(t *testing.T, dev *cuda.Device, p rowProblem) {
 	t.Helper()
 	a, _, _ := p.data()
-	cfg := Config{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	cfg := par.Run{Ctx: context.Background(), Threads: 2}
+	work := direct.Work{Run: cfg}
 	list := []direct.Moment{direct.First, direct.Second, direct.Neighbours}
 	x := a.Row(0)
 	got, counts, err := Moments(dev, cfg, x, list...)
@@ -550,7 +551,7 @@ func TestMomentsReference(t *testing.T) {
 func TestElementFailures(t *testing.T) {
 	p := updateProblem{in: num.Float64, inY: gputest.MP(70), out: num.DDouble, alpha: alphas[4], m: 20, n: 3, inc: 1}
 	x, y, c := p.data()
-	cfg := Config{Ctx: context.Background(), Threads: 1}
+	cfg := par.Run{Ctx: context.Background(), Threads: 1}
 	none := func(num.Flags) {}
 	failed, calls := 0, 1
 	for after := -1; after < calls; after++ {

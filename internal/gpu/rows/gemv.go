@@ -12,8 +12,8 @@ import (
 
 // Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z, for operands of the
 // host, like direct.Gemv. alpha zero leaves m and x unread, beta zero y.
-func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
-	cfg = cfg.defaults()
+func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
+	cfg = cfg.Filled()
 	p := multiplying{cfg: cfg, alpha: alpha, beta: beta, count: count, out: z.Format, n: m.Rows,
 		hostM: func() (num.Mat, error) { return m, nil }, hostX: func() (num.Vec, error) { return x, nil },
 		hostY: func() (num.Vec, error) { return y, nil }, hostZ: func() (num.Vec, error) { return num.Vec{Arr: z, Inc: 1, N: m.Rows}, nil },
@@ -51,10 +51,10 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 
 // GemvResident is Gemv for operands in the memory of the device of s. z shares no storage with
 // m and x, and with y only if it is the same view.
-func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
+func GemvResident(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().Changed()
 	copies := mem.NewHostCopies(s)
-	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count, out: z.Arr.Format, n: m.Rows,
+	p := multiplying{cfg: cfg.Filled(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count, out: z.Arr.Format, n: m.Rows,
 		hostM: func() (num.Mat, error) { return copies.Get(m) },
 		hostX: func() (num.Vec, error) { return copies.Vector(x) },
 		hostY: func() (num.Vec, error) { return copies.Vector(y) },
@@ -81,7 +81,7 @@ func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m mem.Matrix, x me
 
 // A multiplying is a product of a matrix and a vector with what connects it to its operands.
 type multiplying struct {
-	cfg          Config
+	cfg          par.Run
 	s            *cuda.Stream
 	alpha, beta  num.Real
 	m            mem.Matrix
@@ -149,7 +149,7 @@ func (p *multiplying) onHost() error {
 		h.x = num.Vec{Arr: h.z.Arr}
 	}
 	z := num.New(p.out, p.n)
-	w := p.cfg.work()
+	w := direct.Work{Run: p.cfg}
 	if _, err := direct.Gemv(w, p.alpha, h.m, h.x, p.beta, h.y, z, p.count); err != nil {
 		return err
 	}

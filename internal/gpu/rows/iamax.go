@@ -7,12 +7,13 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // Iamax returns the index of the first entry of largest magnitude of a vector of the host, -1 if it
 // is empty, like direct.LargestIndex.
-func Iamax(dev *cuda.Device, cfg Config, x num.Vec) (int, Counts, error) {
-	cfg = cfg.defaults()
+func Iamax(dev *cuda.Device, cfg par.Run, x num.Vec) (int, Counts, error) {
+	cfg = cfg.Filled()
 	host := func() (num.Vec, error) { return x, nil }
 	if !applies(x.N) {
 		return largestOnHost(cfg, host)
@@ -32,8 +33,8 @@ func Iamax(dev *cuda.Device, cfg Config, x num.Vec) (int, Counts, error) {
 }
 
 // IamaxResident is Iamax for a vector in the memory of the device of s.
-func IamaxResident(s *cuda.Stream, cfg Config, x mem.Vector) (int, Counts, error) {
-	cfg = cfg.defaults()
+func IamaxResident(s *cuda.Stream, cfg par.Run, x mem.Vector) (int, Counts, error) {
+	cfg = cfg.Filled()
 	host := func() (num.Vec, error) {
 		m, err := x.Col().Get(s)
 		return m.Col(0), err
@@ -44,12 +45,12 @@ func IamaxResident(s *cuda.Stream, cfg Config, x mem.Vector) (int, Counts, error
 	return largest(s, cfg, x, host)
 }
 
-func largestOnHost(cfg Config, host func() (num.Vec, error)) (int, Counts, error) {
+func largestOnHost(cfg par.Run, host func() (num.Vec, error)) (int, Counts, error) {
 	x, err := host()
 	if err != nil {
 		return -1, Counts{Host: 1}, err
 	}
-	i, err := direct.LargestIndex(cfg.work(), x)
+	i, err := direct.LargestIndex(direct.Work{Run: cfg}, x)
 	return i, Counts{Host: 1}, err
 }
 
@@ -59,7 +60,7 @@ const (
 )
 
 // largest searches on the device. Blocks find one entry each, and a block one of those.
-func largest(s *cuda.Stream, cfg Config, x mem.Vector, host func() (num.Vec, error)) (int, Counts, error) {
+func largest(s *cuda.Stream, cfg par.Run, x mem.Vector, host func() (num.Vec, error)) (int, Counts, error) {
 	f, err := launch.KernelsOf(s).Function(s, "rows/elementwise", "largest")
 	if err != nil {
 		return -1, Counts{}, err

@@ -5,12 +5,13 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
 // Moments returns exact sums over a vector of the host, like direct.Moment.Exact.
-func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
-	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return x, nil }}
+func Moments(dev *cuda.Device, cfg par.Run, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
+	p := summing{cfg: cfg.Filled(), host: func() (num.Vec, error) { return x, nil }}
 	if !applies(x.N) {
 		sums, err := p.onHost(list)
 		return sums, p.counts, err
@@ -29,9 +30,9 @@ func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]
 }
 
 // MomentsResident is Moments for a vector in the memory of the device of s.
-func MomentsResident(s *cuda.Stream, cfg Config, x mem.Vector, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
+func MomentsResident(s *cuda.Stream, cfg par.Run, x mem.Vector, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
 	copies := mem.NewHostCopies(s)
-	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return copies.Vector(x) }}
+	p := summing{cfg: cfg.Filled(), host: func() (num.Vec, error) { return copies.Vector(x) }}
 	if !applies(x.N) {
 		sums, err := p.onHost(list)
 		return sums, p.counts, err
@@ -42,7 +43,7 @@ func MomentsResident(s *cuda.Stream, cfg Config, x mem.Vector, list ...direct.Mo
 
 // A summing is exact sums with what connects them to their operand.
 type summing struct {
-	cfg    Config
+	cfg    par.Run
 	host   func() (num.Vec, error) // for what the device leaves to the host
 	counts Counts
 }
@@ -55,7 +56,7 @@ func (p *summing) onHost(list []direct.Moment) ([]*superacc.Acc, error) {
 	}
 	sums := make([]*superacc.Acc, len(list))
 	for i, m := range list {
-		if sums[i], err = m.Exact(p.cfg.work(), x); err != nil {
+		if sums[i], err = m.Exact(direct.Work{Run: p.cfg}, x); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
@@ -21,31 +22,31 @@ type Counts struct {
 
 // Reduce stores the reduction of vectors of the host rounded to nearest even in number 0 of z,
 // like direct.Reduction.Round.
-func Reduce(dev *cuda.Device, cfg Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, Counts, error) {
+func Reduce(dev *cuda.Device, cfg par.Run, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, Counts, error) {
 	return reduceHost(dev, cfg, r, false, x, y, z)
 }
 
 // Norm stores the Euclidean norm of a vector of the host rounded to nearest even in number 0 of
 // z, like direct.Norm.
-func Norm(dev *cuda.Device, cfg Config, x num.Vec, z *num.Array) (num.Flags, Counts, error) {
+func Norm(dev *cuda.Device, cfg par.Run, x num.Vec, z *num.Array) (num.Flags, Counts, error) {
 	return reduceHost(dev, cfg, direct.Squares, true, x, x, z)
 }
 
 // ReduceResident is Reduce for vectors in the memory of the device of s; z is the host's.
-func ReduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+func ReduceResident(s *cuda.Stream, cfg par.Run, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	return reduceResident(s, cfg, r, false, x, y, z)
 }
 
 // NormResident is Norm for a vector in the memory of the device of s; z is the host's.
-func NormResident(s *cuda.Stream, cfg Config, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+func NormResident(s *cuda.Stream, cfg par.Run, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	return reduceResident(s, cfg, direct.Squares, true, x, x, z)
 }
 
-func reduceHost(dev *cuda.Device, cfg Config, r direct.Reduction, root bool, x, y num.Vec, z *num.Array) (flags num.Flags, counts Counts, err error) {
+func reduceHost(dev *cuda.Device, cfg par.Run, r direct.Reduction, root bool, x, y num.Vec, z *num.Array) (flags num.Flags, counts Counts, err error) {
 	if r != direct.Dot {
 		y = x
 	}
-	cfg = cfg.defaults()
+	cfg = cfg.Filled()
 	p := reducing{cfg: cfg, r: r, root: root, z: z,
 		hostX: func() (num.Vec, error) { return x, nil }, hostY: func() (num.Vec, error) { return y, nil }}
 	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
@@ -72,11 +73,11 @@ func reduceHost(dev *cuda.Device, cfg Config, r direct.Reduction, root bool, x, 
 	return flags, p.counts, err
 }
 
-func reduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, root bool, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+func reduceResident(s *cuda.Stream, cfg par.Run, r direct.Reduction, root bool, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	if r != direct.Dot {
 		y = x
 	}
-	p := reducing{cfg: cfg.defaults(), s: s, r: r, root: root, x: x, y: y, z: z}
+	p := reducing{cfg: cfg.Filled(), s: s, r: r, root: root, x: x, y: y, z: z}
 	copies := mem.NewHostCopies(s)
 	p.hostX = func() (num.Vec, error) { return copies.Vector(x) }
 	p.hostY = func() (num.Vec, error) { return copies.Vector(y) }
@@ -96,7 +97,7 @@ func applies(k int) bool { return k > 0 && k <= maxEntries }
 
 // A reducing is a reduction with what connects it to its operands.
 type reducing struct {
-	cfg          Config
+	cfg          par.Run
 	s            *cuda.Stream
 	r            direct.Reduction
 	root         bool // the result is the root of the sum
@@ -117,7 +118,7 @@ func (p *reducing) onHost() (num.Flags, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := p.cfg.work()
+	w := direct.Work{Run: p.cfg}
 	if p.root {
 		flags, _, err := direct.Norm(w, x, p.z)
 		return flags, err

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // TestRows compares level 1 and 2 of a GPU with those of the host.
@@ -148,18 +149,18 @@ func (b *rowBench) run(name string) (Counts, error) {
 	case "Gemv":
 		x := b.y
 		x.N = side
-		return GemvResident(b.s, Config{}, gputest.Scalar(1), m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: b.z, Off: 0, Inc: 1, N: side}, func(num.Flags) {})
+		return GemvResident(b.s, par.Run{}, gputest.Scalar(1), m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: b.z, Off: 0, Inc: 1, N: side}, func(num.Flags) {})
 	case "Sum":
-		_, c, err := ReduceResident(b.s, Config{}, direct.Sum, b.x, b.x, b.out)
+		_, c, err := ReduceResident(b.s, par.Run{}, direct.Sum, b.x, b.x, b.out)
 		return c, err
 	case "Asum":
-		_, c, err := ReduceResident(b.s, Config{}, direct.Asum, b.x, b.x, b.out)
+		_, c, err := ReduceResident(b.s, par.Run{}, direct.Asum, b.x, b.x, b.out)
 		return c, err
 	case "Nrm2":
-		_, c, err := NormResident(b.s, Config{}, b.x, b.out)
+		_, c, err := NormResident(b.s, par.Run{}, b.x, b.out)
 		return c, err
 	}
-	_, c, err := ReduceResident(b.s, Config{}, direct.Dot, b.x, b.y, b.out)
+	_, c, err := ReduceResident(b.s, par.Run{}, direct.Dot, b.x, b.y, b.out)
 	return c, err
 }
 
@@ -173,7 +174,7 @@ func (b *rowBench) check(name string) error {
 	if err != nil {
 		return err
 	}
-	w := direct.Work{Context: context.Background(), Threads: Config{}.defaults().Threads}
+	w := direct.Work{Run: par.Run{}.Filled()}
 	got, want := b.out, num.New(b.out.Format, 1)
 	m := b.m.On(x)
 	switch name {
@@ -290,7 +291,7 @@ func benchOuter(b *testing.B, s *cuda.Stream, f num.Format, m, k int) error {
 			return err
 		}
 		x := r.y
-		_, err = GemvResident(s, Config{}, gputest.Scalar(1), r.m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: r.z, Inc: 1, N: r.m.Rows}, func(num.Flags) {})
+		_, err = GemvResident(s, par.Run{}, gputest.Scalar(1), r.m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: r.z, Inc: 1, N: r.m.Rows}, func(num.Flags) {})
 		return err
 	}
 	if err := run(); err != nil { // loads the kernels

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
@@ -122,10 +123,10 @@ func checkGemv(t *testing.T, dev *cuda.Device, p rowProblem) {
 	t.Helper()
 	a, x, y := p.data()
 	alpha, beta := gputest.Scalar(p.alpha), gputest.Scalar(p.beta)
-	cfg := Config{Ctx: context.Background(), Threads: 2}
+	cfg := par.Run{Ctx: context.Background(), Threads: 2}
 	var flags [3]counter
 	want := num.New(p.out, p.m)
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	work := direct.Work{Run: cfg}
 	if _, err := direct.Gemv(work, alpha, a, x, beta, y, want, flags[0].count); err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +193,8 @@ func checkReductions(t *testing.T, dev *cuda.Device, p rowProblem) {
 		return
 	}
 	u := a.Row(0)
-	cfg := Config{Ctx: context.Background(), Threads: 2}
-	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	cfg := par.Run{Ctx: context.Background(), Threads: 2}
+	work := direct.Work{Run: cfg}
 	for _, r := range []direct.Reduction{direct.Sum, direct.Asum, direct.Dot, direct.Squares, -1} {
 		want, got := num.New(p.out, 1), num.New(p.out, 2)
 		var flags, resident, expected num.Flags
@@ -278,7 +279,7 @@ func TestRowFailures(t *testing.T) {
 			if after >= 0 {
 				drv.Fail("", after, cudadrv.InvalidDevice)
 			}
-			cfg := Config{Ctx: context.Background(), Threads: 1}
+			cfg := par.Run{Ctx: context.Background(), Threads: 1}
 			_, err := Gemv(dev, cfg, gputest.Scalar(1), a, x, gputest.Scalar(beta), y, num.New(p.out, p.m), func(num.Flags) {})
 			if err == nil {
 				_, _, err = Reduce(dev, cfg, direct.Dot, x, x, num.New(p.out, 1))

@@ -68,10 +68,7 @@ func (m *multiplication) runDirect(whole place.Config, x product, of *place.Else
 		c.Triangle, c.Factors, c.Before, c.Elsewhere = x.triangle, x.factors, x.before, of
 		c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
 		st, err := g.Gemm(c, m.alpha, a, b, m.beta, old, z)
-		if err == nil {
-			m.add(st)
-		}
-		return err
+		return m.add(st, err, x.i0, x.j0)
 	}
 }
 

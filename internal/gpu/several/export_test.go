@@ -42,5 +42,5 @@ func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {
 	of := num.Mat{Arr: &num.Array{Format: f}, RS: 1, CS: n, Rows: n, Cols: n}
 	m := &multiplication{p: &Place{parts: make([]GPU, 2)}, a: of, b: of, z: of}
 	list := []piece{{i1: n, j1: n / 2}, {d: 1, i1: n, j0: n / 2, j1: n}}
-	return m.fairer(place.Config{Triangle: triangle, Factors: factors}, list) != nil
+	return m.fairer(place.Config{Pattern: place.Pattern{Triangle: triangle, Factors: factors}}, list) != nil
 }

@@ -1,6 +1,8 @@
 package several
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +53,9 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	if byRows(z) && z.Cols > 1 && c.Triangle == 0 && c.Factors == [2]byte{} && c.Bound == nil && !c.Check {
 		st, err := p.Gemm(c, alpha, b.T(), a.T(), beta, old.T(), z.T())
 		st.WidthL, st.WidthR = st.WidthR, st.WidthL
+		if left := (*place.Declined)(nil); errors.As(err, &left) {
+			return st, left.Transposed()
+		}
 		return st, err
 	}
 	m := &multiplication{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
@@ -58,7 +63,7 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		m.old = z // is not read
 	}
 	if done, err := m.directly(c); done || err != nil {
-		return m.end(), err
+		return m.end(err)
 	}
 	list, ok := m.blocks(c)
 	if !ok || len(list) == 0 {
@@ -66,10 +71,9 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		err := p.first(c, in, []num.Mat{z}, func(g GPU, in, out []num.Mat) error {
 			c.Bound = m.bound(c, 0, 0, z.Rows, 0, z.Cols)
 			st, err := g.Gemm(c, alpha, in[0], in[1], beta, in[2], out[0])
-			m.add(st)
-			return err
+			return m.add(st, err, 0, 0)
 		})
-		return m.end(), err
+		return m.end(err)
 	}
 	var jobs []job
 	how := m.gathers(c, list)
@@ -79,10 +83,10 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 		}
 	}
 	err := p.work(c, jobs)
-	if err == nil && c.Progress != nil {
+	if err == nil && c.Progress != nil && len(m.left) == 0 {
 		c.Progress(1)
 	}
-	return m.end(), err
+	return m.end(err)
 }
 
 // A multiplication is C = alpha A B + beta Old under way.
@@ -99,7 +103,8 @@ type multiplication struct {
 type did struct {
 	mu    sync.Mutex // guards what follows
 	stats residue.Stats
-	ran   []string // the names of what has run something
+	ran   []string     // the names of what has run something
+	left  []place.Rest // what is left to the host
 }
 
 // A product computes a region, with the factors cut to what is not known to be zero.
@@ -184,10 +189,18 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 			b := block(in[1], x.k0-all.k0, x.k1-all.k0, x.j0-all.j0, x.j1-all.j0)
 			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
 			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))
-			if err != nil {
-				return residue.Shifted(err, x.i0, x.j0)
+			if left := (*place.Declined)(nil); errors.As(err, &left) && m.old == m.z && old.Arr != to.Arr {
+				// What goes back are the old entries.
+				for _, r := range left.List {
+					part := func(y num.Mat) num.Mat { return block(inner(y), r.I0, r.I1, r.J0, r.J1) }
+					if err := g.Copy(c, part(to), part(old)); err != nil {
+						return err
+					}
+				}
 			}
-			m.add(st)
+			if err := m.add(st, err, x.i0, x.j0); err != nil {
+				return err
+			}
 		}
 		return nil
 	}}
@@ -218,26 +231,41 @@ func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *residue.B
 	return &b
 }
 
-// add adds what a product took.
-func (m *did) add(st residue.Stats) {
+// add adds what a product took of the block from row i0 and column j0 on, which returned err, and
+// notes what it leaves to the host. It returns other errors.
+func (m *did) add(st residue.Stats, err error, i0, j0 int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if left := (*place.Declined)(nil); errors.As(err, &left) {
+		m.left = append(m.left, left.Shifted(i0, j0)...)
+	} else if err != nil {
+		return residue.Shifted(err, i0, j0)
+	}
+	if st.Method == "" { // all of it is left
+		return nil
+	}
 	m.stats.Add(st)
 	if !slices.Contains(m.ran, st.Device) {
 		m.ran = append(m.ran, st.Device)
 	}
+	return nil
 }
 
-// end returns what all products took, on what has run them: the host, and GPUs.
-func (m *did) end() residue.Stats {
+// end returns what all products took, on the GPUs that have run them, and the first product's error
+// err, or what they leave to the host.
+func (m *did) end(err error) (residue.Stats, error) {
 	slices.Sort(m.ran)
 	var names []string
 	for _, name := range m.ran {
-		if number, ok := strings.CutPrefix(name, place.CUDA+":"); ok && len(names) > 0 && names[len(names)-1] != place.Host {
+		if number, ok := strings.CutPrefix(name, place.CUDA+":"); ok && len(names) > 0 {
 			name = number
 		}
 		names = append(names, name)
 	}
 	m.stats.Device = strings.Join(names, ",")
-	return m.stats
+	if err == nil && len(m.left) > 0 {
+		slices.SortFunc(m.left, func(x, y place.Rest) int { return cmp.Or(cmp.Compare(x.I0, y.I0), cmp.Compare(x.J0, y.J0)) })
+		err = &place.Declined{List: m.left}
+	}
+	return m.stats, err
 }

@@ -19,7 +19,7 @@ func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.
 		h := hostProduct{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
 		err := h.run(c)
 		if !errors.Is(err, place.ErrMemory) || h.begun && beta.Class != num.Zero {
-			return h.end(), err
+			return h.end(err)
 		}
 	}
 	return p.host.Gemm(c, alpha, a, b, beta, old, z)
@@ -28,7 +28,7 @@ func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.
 // byParts reports whether a product of matrices of the host is for hostProduct: one of some size
 // that fits the GPUs, with nothing that would be kept of its factors.
 func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) bool {
-	if c.Triangle != 0 || c.Memory > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
+	if c.Triangle != 0 || c.Limit > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
 		min(z.Rows, z.Cols, a.Cols) < leastBalanced {
 		return false
 	}
@@ -102,14 +102,13 @@ func (h *hostProduct) run(c place.Config) (err error) {
 				old = q.of(old)
 			}
 			st, err := p.parts[d].Gemm(c, h.alpha, a, b, h.beta, old, q.of(h.z))
-			if err != nil {
-				return residue.Shifted(err, q.i0, q.j0)
+			if err := h.add(st, err, q.i0, q.j0); err != nil {
+				return err
 			}
-			h.add(st)
 		}
 		return nil
 	})
-	if err == nil && c.Progress != nil {
+	if err == nil && c.Progress != nil && len(h.left) == 0 {
 		c.Progress(1)
 	}
 	h.stats.Stages = []residue.Stage{{Name: "upload", Time: uploaded.Sub(began)}, {Name: "product", Time: time.Since(uploaded)}}

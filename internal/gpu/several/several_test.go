@@ -263,3 +263,60 @@ func gemmTriangle(alpha float64, a, b *Matrix, beta float64, c, d *Matrix, trian
 		Factors: factors,
 	})
 }
+
+// TestDeclined has a scalar that GPUs do not take: the host computes the product, with the old
+// entries, of results that GPUs have, that they compute for each other, and of the host.
+func TestDeclined(t *testing.T) {
+	defer several.Balance(8)()
+	on(t, 2, func([]*cuda.Device, *fake.Driver) {
+		f := MP(60)
+		alpha := must(ParseScalar(MP(100000), "0.1"))
+		for _, shape := range [][2]int{{40, 2}, {2, 40}, {33, 33}, {0, 3}} {
+			m, n := shape[0], shape[1]
+			const inner = 5
+			a, b, c := Random(f, m, inner, 3, 1), Random(f, inner, n, 3, 2), Random(f, m, n, 3, 3)
+			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) (Stats, error){
+				"gemm": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+					return Gemm(NoTrans, NoTrans, alpha, a, b, Float(2), c, opt)
+				},
+				"without": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+					return Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), c, opt)
+				},
+				"transpose": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+					return Gemm(Trans, Trans, alpha, b, a, Float(2), c.T(), opt)
+				},
+				"syrk": func(a, _, c *Matrix, opt *Options) (Stats, error) {
+					if m != n {
+						return Stats{Device: "cpu"}, nil
+					}
+					return Syrk(Lower, NoTrans, alpha, a, Float(2), c, opt)
+				},
+			} {
+				want := c.Clone()
+				must(run(a, b, want, onCPU))
+				for _, resident := range []bool{true, false} {
+					x, y, z := a, b, c.Clone()
+					if resident {
+						x, y, z = must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(c.On("cuda:0,1"))
+					}
+					done := 0.0
+					st := must(run(x, y, z, &Options{Device: "cuda:0,1", Progress: func(share float64) {
+						if share <= done {
+							t.Errorf("%s, %v, resident %t: progress fell from %g to %g", name, shape, resident, done, share)
+						}
+						done = share
+					}}))
+					if st.Device != "cpu" || done != 1 && len(st.Stages) > 0 {
+						t.Errorf("%s, %v, resident %t: %+v, progress %g", name, shape, resident, st, done)
+					}
+					if !must(z.Host()).Same(want) {
+						t.Errorf("%s, %v, resident %t: other bits than on the CPU", name, shape, resident)
+					}
+					for _, m := range []*Matrix{x, y, z} {
+						m.Free()
+					}
+				}
+			}
+		}
+	})
+}

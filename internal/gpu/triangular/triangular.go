@@ -4,6 +4,8 @@
 package triangular
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -12,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -33,13 +36,13 @@ type substitution struct {
 	top   *cuda.Memory // i64: of each number of R the largest exponent that it had
 	odd   *cuda.Memory // u32, then u64: overflows, underflows
 	stats residue.Stats
-	lost  bool // numbers have left the range of MP
+	lost  bool // numbers have left the range of MP, or are left to the host
 }
 
 // Solve sets X to the solution of T X = alpha B like Trsm of the root package, T being the triangle
 // of view that l tells of. It reports whether it could: not where a quotient's rounding is not
-// decided, for infinities, NaN and zeros on the diagonal, and for T in DD, TD or QD. X shares
-// nothing with the others and is unspecified if not.
+// decided, for infinities, NaN and zeros on the diagonal, for T in DD, TD or QD, and where a
+// product is left to the host. X shares nothing with the others and is unspecified if not.
 func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats residue.Stats, done bool, err error) {
 	n, k := x.Rows, x.Cols
 	p := &substitution{s: s, cfg: cfg, t: view, lower: l.Above == 0, unit: l.Unit, x: x}
@@ -126,16 +129,12 @@ func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 	defer factor.Free()
 	column := mem.Matrix{Arr: packed, RS: 1, CS: n, Rows: n, Cols: 1}
 	to := mem.Vector{Arr: m.Arr, Inc: 1, N: n}
-	_, err = rows.GemvResident(p.s, p.rowsConfig(), direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
+	_, err = rows.GemvResident(p.s, p.cfg.Run, direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
 		num.Real{}, to, to, func(num.Flags) { p.lost = true })
 	if err != nil {
 		return err
 	}
 	return p.raise(0, m.Rows, true)
-}
-
-func (p *substitution) rowsConfig() rows.Config {
-	return rows.Config{Ctx: p.cfg.Ctx, Threads: p.cfg.Threads}
 }
 
 // part returns rows of a matrix.
@@ -181,7 +180,7 @@ func (p *substitution) update(to, from [2]int) error {
 	if p.x.Cols == 1 {
 		y := mem.Vector{Arr: r.Arr, Off: r.Off, Inc: r.RS, N: r.Rows}
 		x := part(p.x, from)
-		_, err := rows.GemvResident(p.s, p.rowsConfig(), direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
+		_, err := rows.GemvResident(p.s, p.cfg.Run, direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
 			direct.One(false), y, y, func(num.Flags) { p.lost = true })
 		if err != nil || p.lost {
 			return err
@@ -189,6 +188,10 @@ func (p *substitution) update(to, from [2]int) error {
 		return p.raise(to[0], to[1], false)
 	}
 	st, err := product.GemmResident(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
+	if errors.Is(err, place.ErrUnsupported) { // the host solves all of the system
+		p.lost = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package call
 
 import (
-	"context"
-
 	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/budget"
 )
 
@@ -16,10 +15,9 @@ var (
 
 // Call is what a routine that runs carries, whatever it computes.
 type Call struct {
-	Ctx         context.Context
-	Threads     int
+	par.Run     // Progress is what Work reports to
 	Work        Work
-	Memory      budget.Budget // counts what Floats and Words take
+	Budget      budget.Budget // counts what Floats and Words take
 	parts       float64       // the share told of parts of the work
 	FloatsTaken [][]float64   // see [Call.Release]
 	wordsTaken  [][]uint64
@@ -29,7 +27,7 @@ type Call struct {
 func (c *Call) Floats(n int) []float64 {
 	x := bufpool.Slice(&floatRoom, n)[:n]
 	c.FloatsTaken = append(c.FloatsTaken, x)
-	c.Memory.Take(8 * int64(n))
+	c.Budget.Take(8 * int64(n))
 	return x
 }
 
@@ -37,7 +35,7 @@ func (c *Call) Floats(n int) []float64 {
 func (c *Call) Words(n int) []uint64 {
 	x := bufpool.Slice(&wordRoom, n)[:n]
 	c.wordsTaken = append(c.wordsTaken, x)
-	c.Memory.Take(8 * int64(n))
+	c.Budget.Take(8 * int64(n))
 	return x
 }
 
@@ -54,11 +52,11 @@ func (c *Call) Release() { c.releaseFrom(0, 0) }
 func (c *Call) releaseFrom(floats, words int) {
 	floats, words = min(floats, len(c.FloatsTaken)), min(words, len(c.wordsTaken))
 	for _, x := range c.FloatsTaken[floats:] {
-		c.Memory.Take(-8 * int64(len(x)))
+		c.Budget.Take(-8 * int64(len(x)))
 		bufpool.Return(&floatRoom, x)
 	}
 	for _, x := range c.wordsTaken[words:] {
-		c.Memory.Take(-8 * int64(len(x)))
+		c.Budget.Take(-8 * int64(len(x)))
 		bufpool.Return(&wordRoom, x)
 	}
 	clear(c.FloatsTaken[floats:])

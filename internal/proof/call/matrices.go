@@ -100,7 +100,9 @@ func (s *Run) Upload(m num.Mat) (num.Mat, error) {
 }
 
 // Config is how the place computes.
-func (s *Run) Config() place.Config { return place.Config{Ctx: s.Ctx, Threads: s.Threads} }
+func (s *Run) Config() place.Config {
+	return place.Config{Run: s.Call.Reporting(nil)}
+}
 
 // Identity returns the n x n unit matrix. Elsewhere its entries share storage: entry (i, j) is
 // number n - 1 + i - j of 2 n - 1 numbers, all but one of them zeros.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -52,7 +53,7 @@ func (s *Run) Dot(x, y num.Vec, f num.Format) (num.Scalar, error) {
 	if p := place.Of(x.Arr); p != nil {
 		_, _, err = p.Reduce(s.Config(), direct.Dot, x, y, z)
 	} else {
-		_, _, err = direct.Dot.Round(direct.Work{Context: s.Ctx, Threads: s.Threads}, x, y, z)
+		_, _, err = direct.Dot.Round(direct.Work{Run: par.Run{Ctx: s.Ctx, Threads: s.Threads}}, x, y, z)
 	}
 	return num.ScalarOf(z), err
 }

@@ -242,7 +242,7 @@ func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
 	if y.f == nil || planes > y.f.Planes {
-		if err := y.s.Memory.Check(call.PlaneBytes(y.a, planes)); err != nil {
+		if err := y.s.Budget.Check(call.PlaneBytes(y.a, planes)); err != nil {
 			return err
 		}
 		y.f, err = fixed.New(&y.s.Call, y.a, y.r.Scales(), planes)

@@ -88,7 +88,7 @@ func TrianglesOf(s *call.Run, f *Factors, cut int) (*Triangles, error) {
 func (t *Triangles) InvertUpper(s *call.Run, cut int) error {
 	n := t.N
 	size := cut*cut + (n-cut)*(n-cut)
-	if err := s.Memory.Check(8 * float64(size)); err != nil {
+	if err := s.Budget.Check(8 * float64(size)); err != nil {
 		return err
 	}
 	t.Cut, t.Y = cut, s.Floats(size)

@@ -228,7 +228,7 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 	for p := range t.panels() {
 		words += t.rowsOf(p) * size
 	}
-	if err := s.Memory.Check(8 * float64(words)); err != nil {
+	if err := s.Budget.Check(8 * float64(words)); err != nil {
 		return nil, 0, err
 	}
 	room := s.Words(n * (n - 1) / 2 * d)

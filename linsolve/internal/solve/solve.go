@@ -136,7 +136,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	if call.Few(len(todo), a.Rows) {
-		if err := s.Memory.Check(fewBytes(a, f, len(todo))); err != nil {
+		if err := s.Budget.Check(fewBytes(a, f, len(todo))); err != nil {
 			return num.Mat{}, err
 		}
 	}

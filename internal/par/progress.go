@@ -1,0 +1,21 @@
+package par
+
+import "sync"
+
+// Rising makes the shares that report takes rise up to 1, one call at a time. It returns nil for
+// nil.
+func Rising(report func(done float64)) func(done float64) {
+	if report == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	most := 0.0
+	return func(done float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done = min(1, done); done > most {
+			most = done
+			report(done)
+		}
+	}
+}
