@@ -237,9 +237,13 @@ levels() {
 	fi
 }
 
-# starts_goroutines prints the packages whose Go files start goroutines.
+# starts_goroutines prints the packages whose Go files start goroutines, and linsolve, which has the
+# tests of those below it.
 starts_goroutines() {
-	grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|"github.com/halfulp/halfulp/internal/par"' -- . |
+	{
+		echo ./linsolve/doc.go
+		grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|"github.com/halfulp/halfulp/internal/par"' -- .
+	} |
 		grep -vE '^\./(bench|bindings|reproduce)/|/_' | xargs -n1 dirname | sort -u
 }
 
