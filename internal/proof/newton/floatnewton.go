@@ -30,9 +30,6 @@ const (
 // that are done.
 func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	if !seed.Sliceable(s, a) {
-		return nil
-	}
 	bits, cost := wantedBits(z), slicesCost(n)
 	s.Plan(cost + ManyCost(n, b.Cols, bits)) // may fuse: an estimate
 	half := (bits + 3) / 2

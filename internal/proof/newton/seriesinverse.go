@@ -70,8 +70,8 @@ const inversePlaces = 50
 // residualBits are those of the numbers of E.
 const residualBits = 106
 
-// series reports whether the solution for B is an inverse that a series is for.
-func series(s *call.Run, a, b, z num.Mat) bool {
+// Longer reports whether the solution for B is an inverse that a series decides.
+func Longer(s *call.Run, a, b, z num.Mat) bool {
 	to := z.Arr
 	return seed.Sliceable(s, a) && to.Bits() > scale.SeedBits && to.Bits() <= MostSeries && (to.Kind == num.MP || to.Kind == num.DD) && ziv.IsIdentity(b)
 }
@@ -80,10 +80,6 @@ func series(s *call.Run, a, b, z num.Mat) bool {
 // columns of todo that are done.
 func InverseBySeries(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n, to := f.N, z
-	if !series(s, a, b, z) {
-		return nil
-	}
-
 	// may fuse: an estimate
 	cost := 14*call.Cube(n)*call.FloatCost + call.ProductOf(n, n, n, residualBits)
 	s.Plan(cost)

@@ -70,9 +70,6 @@ func SlicesFor(n, gamma int, cond float64) int {
 // InverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
 // nil for the columns of todo that are done.
 func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
-	if !seed.Sliceable(s, a) || !shortInverse(s, b, z) {
-		return nil
-	}
 	cost := slicesCost(f.N)
 	s.Plan(cost)
 	t, err := InvertSlices(s, a, f)
@@ -100,10 +97,10 @@ func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 // slicesCost is the cost of an inverse in slices.
 func slicesCost(n int) float64 { return 10 * call.Cube(n) * call.FloatCost }
 
-// shortInverse reports whether the solution for B is an inverse that float64 arithmetic decides.
-func shortInverse(s *call.Run, b, z num.Mat) bool {
+// Short reports whether the solution for B is an inverse that slices decide.
+func Short(s *call.Run, a, b, z num.Mat) bool {
 	to := z.Arr
-	return to.Terms() <= 1 && to.Bits() <= scale.SeedBits && ziv.IsIdentity(b)
+	return seed.Sliceable(s, a) && to.Terms() <= 1 && to.Bits() <= scale.SeedBits && ziv.IsIdentity(b)
 }
 
 // InvertSlices returns a sliced inverse by factors of a, nil if float64 does not do.

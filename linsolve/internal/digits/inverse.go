@@ -40,14 +40,13 @@ func digitCount(s *call.Run, a num.Mat, bits int) int {
 	return inverseDigits * lanes
 }
 
+// Quick reports whether an inverse is likely to come from digits sooner than from products.
+func Quick(s *call.Run, a, z num.Mat) bool { return a.Rows <= digitCount(s, a, z.Format().Bits()) }
+
 // QuickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
-// entries decide these, and puts nil for the columns of todo that are done. It does nothing where
-// products are faster, and for a B that is not the unit matrix.
+// entries decide these, and puts nil for the columns of todo that are done. B is the unit matrix.
 func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	if !ziv.IsIdentity(b) || n > digitCount(s, a, z.Format().Bits()) {
-		return nil
-	}
 	cond, err := seed.Loss(s, f)
 	if err != nil {
 		return err

@@ -13,8 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
-	"github.com/halfulp/halfulp/linsolve/internal/blocks"
-	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
 // OnHost returns copies of matrices that live elsewhere.
@@ -146,68 +144,12 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	s.Did(call.FactorCost(a.Rows))
-	one := call.Few(len(todo), a.Rows) // by one
-	planBy(s, lu, one, a, z.Format(), len(todo))
-	if one {
-		if r, rho, norm, err := seed.InvertFactors(s, a, lu, len(todo)); err != nil {
-			return num.Mat{}, err
-		} else if r != nil {
-			seed.Note(s, 1, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
-			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
-				return z, err
-			}
-		}
+	p := &problem{s: s, a: a, b: b, z: z, todo: todo, lu: lu, few: call.Few(len(todo), a.Rows)}
+	planBy(s, lu, p.few, a, z.Format(), len(todo))
+	if err := p.solve(ways); err != nil {
+		return num.Mat{}, err
 	}
-	if !one {
-		// Each is for other formats and orders, the faster one first.
-		ways := []func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error{newton.InverseBySlices, newton.InverseBySeries, digits.QuickInverse, newton.SolveByNewton}
-		for _, way := range ways {
-			if err := way(s, a, b, lu, z, todo); err != nil || ziv.CountOpen(todo) == 0 {
-				return z, err
-			}
-		}
-	}
-	var p *seed.Approximate
-	if lu.PivotsAbove(blocks.PivotRange) == a.Rows || !one {
-		if p, err = seed.FirstInverse(s, a, lu); err != nil && !(one && errors.Is(err, call.ErrRange)) {
-			return num.Mat{}, err
-		}
-	}
-	if one && (p == nil || p.Rho == nil) {
-		if r, rho, norm, err := invertBlocks(s, a, lu, f.Bits()); err != nil {
-			return num.Mat{}, err
-		} else if r != nil {
-			s.Work.Guessed = false
-			seed.Note(s, 1+s.Stats.Rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(lu.Norm))
-			if done, err := solveFewBy(s, r, a, b, z, todo); done || err != nil {
-				return z, err
-			}
-		}
-	}
-	if p == nil {
-		if p, err = seed.FirstInverse(s, a, lu); err != nil {
-			return num.Mat{}, err
-		}
-	}
-	s.Work.Guessed = p.Rho == nil
-	if p.Rho == nil {
-		end := s.Before(solutionLeft(s, a, len(todo), f.Bits()))
-		p, err = multiply(s, p, a, lu)
-		end()
-		if err != nil {
-			return num.Mat{}, err
-		}
-	}
-	s.Stage("approximate inverse")
-	return z, solveOpen(s, p, a, b, z, todo)
-}
-
-// solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
-func solveFewBy(s *call.Run, r seed.Inverse, a, b, z num.Mat, todo []*ziv.Entries) (done bool, err error) {
-	s.Stage("approximate inverse")
-	err = refine.SolveFew(s, a, b, z, r, todo)
-	s.Stage("refinement")
-	return ziv.CountOpen(todo) == 0, err
+	return z, nil
 }
 
 // ApproximateInverse returns an approximate inverse of a.

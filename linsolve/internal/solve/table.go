@@ -1,0 +1,146 @@
+package solve
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/refine"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
+)
+
+// problem is a system A X = B of the host whose solution in z is not decided yet.
+type problem struct {
+	s       *call.Run
+	a, b, z num.Mat
+	todo    []*ziv.Entries // what is open of z
+	lu      *seed.Factors
+	few     bool // columns, which are solved one after the other
+	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if none
+	// has been made yet.
+	approximate *seed.Approximate
+}
+
+// open reports whether entries are left to be decided.
+func (p *problem) open() bool { return ziv.CountOpen(p.todo) > 0 }
+
+// A way decides entries of a solution.
+type way struct {
+	name string
+	// applies reports whether it is one for this problem.
+	applies func(p *problem) bool
+	// faster reports whether it is likely to be faster than those after it in the table.
+	faster func(p *problem) bool
+	run    func(p *problem) error
+}
+
+// ways are those for systems, the faster ones first. The last one decides all entries.
+var ways = []way{
+	{call.ByTriangles, always, few, byTriangles},
+	{call.BySlices, func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySlices)},
+	{call.BySeries, func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySeries)},
+	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
+	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, many, timed(newton.SolveByNewton)},
+	{call.ByElimination, always, unproved, byElimination},
+	{call.ByProducts, always, always, byProducts},
+}
+
+func always(*problem) bool { return true }
+
+func few(p *problem) bool { return p.few }
+
+func many(p *problem) bool { return !p.few }
+
+// solve decides all entries by the ways of a table, or by the one that the context asks for and, if
+// that leaves any, by the last one.
+func (p *problem) solve(table []way) error {
+	forced := call.Forced(p.s.Ctx)
+	for i, w := range table {
+		switch {
+		case forced == w.name && !w.applies(p):
+			return fmt.Errorf("%s: %w", w.name, call.ErrWay)
+		case forced == w.name, i == len(table)-1:
+		case forced != "" || !w.applies(p) || !w.faster(p):
+			continue
+		}
+		if err := w.run(p); err != nil || !p.open() {
+			return err
+		}
+	}
+	return nil
+}
+
+// timed returns the run of a way that needs nothing but the factors.
+func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
+	return func(p *problem) error { return run(p.s, p.a, p.b, p.lu, p.z, p.todo) }
+}
+
+// refined solves column by column with an inverse that is just made.
+func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
+	s := p.s
+	seed.Note(s, rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(p.lu.Norm))
+	s.Stage("approximate inverse")
+	defer s.Stage("refinement")
+	return refine.SolveFew(s, p.a, p.b, p.z, r, p.todo)
+}
+
+// byTriangles solves with the float64 inverses of the factors' triangles, or with their product.
+func byTriangles(p *problem) error {
+	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo))
+	if r == nil || err != nil {
+		return err
+	}
+	return p.refined(r, 1, rho, norm)
+}
+
+// unproved reports whether columns are few and no float64 inverse of A is proved to be near. It
+// makes one where pivots say that it may be.
+func unproved(p *problem) bool {
+	if !p.few {
+		return false
+	}
+	if p.lu.PivotsAbove(blocks.PivotRange) == p.a.Rows {
+		// An error comes again where the inverse is needed.
+		if made, err := seed.FirstInverse(p.s, p.a, p.lu); err == nil {
+			p.approximate = made
+		}
+	}
+	return p.approximate == nil || p.approximate.Rho == nil
+}
+
+// byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
+func byElimination(p *problem) error {
+	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits())
+	if r == nil || err != nil {
+		return err
+	}
+	p.s.Work.Guessed = false
+	return p.refined(r, 1+p.s.Stats.Rounds, rho, norm)
+}
+
+// byProducts solves with an approximate inverse in as many bits as are needed: many columns by
+// Newton's method, few ones and what is left by refinement.
+func byProducts(p *problem) (err error) {
+	s := p.s
+	if p.approximate == nil {
+		if p.approximate, err = seed.FirstInverse(s, p.a, p.lu); err != nil {
+			return err
+		}
+	}
+	s.Work.Guessed = p.approximate.Rho == nil
+	if p.approximate.Rho == nil {
+		end := s.Before(solutionLeft(s, p.a, len(p.todo), p.z.Format().Bits()))
+		p.approximate, err = multiply(s, p.approximate, p.a, p.lu)
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	s.Stage("approximate inverse")
+	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo)
+}
