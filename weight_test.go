@@ -42,8 +42,8 @@ func TestWeight(t *testing.T) {
 		t.Fatal(err)
 	}
 	const megabyte = 1_000_000
-	// The program has 1.3 MB of gonum, which the methods of Matrix for gonum's matrices bring in, and
-	// 5.7 MB of tables of functions with their names and lines.
+	// The program has 1.3 MB of gonum, which the methods of Matrix for gonum's matrices bring in,
+	// and 5.7 MB of tables of functions with their names and lines.
 	for _, c := range []struct {
 		name   string
 		args   []string

@@ -21,8 +21,8 @@ type problem struct {
 	todo    []*ziv.Entries // what is open of z
 	lu      *seed.Factors
 	few     bool // columns, which are solved one after the other
-	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if none
-	// has been made yet.
+	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
+	// none has been made yet.
 	approximate *seed.Approximate
 }
 
