@@ -16,7 +16,7 @@ type CholeskyFactors struct {
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (y *CholeskyFactors) Free() {
 	y.L.Free()
-	y.of.A.Free()
+	y.free()
 }
 
 // Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in

@@ -667,3 +667,12 @@ func TestKnownFactors(t *testing.T) {
 		}
 	}
 }
+
+// TestFreeOfOthers frees factors that no routine made.
+func TestFreeOfOthers(t *testing.T) {
+	m := halfulp.Identity(halfulp.Float64, 2)
+	(&CholeskyFactors{L: m}).Free()
+	(&LUFactors{L: m, U: m}).Free()
+	(&LDLTFactors{L: m, D: m}).Free()
+	(&QRFactors{Q: m, R: m}).Free()
+}

@@ -19,7 +19,7 @@ type LDLTFactors struct {
 func (z *LDLTFactors) Free() {
 	z.L.Free()
 	z.D.Free()
-	z.of.A.Free()
+	z.free()
 }
 
 // LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with
@@ -41,8 +41,10 @@ func (z *LDLTFactors) Free() {
 // ill-conditioned ones.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
-// wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
-// of the products, and so is Device. LDLT panics if A is not square.
+// wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
+// names the bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the
+// host. Options.Method is of the products, and so are Device and all else of MemoryLimit. LDLT
+// panics if A is not square.
 func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

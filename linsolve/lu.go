@@ -16,7 +16,7 @@ type LUFactors struct {
 func (z *LUFactors) Free() {
 	z.L.Free()
 	z.U.Free()
-	z.of.A.Free()
+	z.free()
 }
 
 // LU returns the factors P A = L U of an m x n matrix A by elimination with partial pivoting in
@@ -40,8 +40,9 @@ func (z *LUFactors) Free() {
 //
 // The error wraps ErrSingular, a *SingularError for square matrices, if the first k columns of A
 // are linearly dependent, which is proved; for a matrix of less rows than columns these are the
-// first m of them. It wraps ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
-// of the products, and so is Device.
+// first m of them. It wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
+// names the bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the
+// host. Options.Method is of the products, and so are Device and all else of MemoryLimit.
 func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
 	s, err := start("LU", opt, a.View())
 	if err != nil {

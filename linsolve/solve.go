@@ -130,9 +130,10 @@ const errShape = "linsolve: shapes do not fit"
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. It wraps halfulp.ErrMemory, and names the bytes, if few columns
-// take more than Options.MemoryLimit on the host beside A, B and X. Options.Method is of the
-// products, and so is Device, and MemoryLimit for many columns. After an error X is unchanged.
-// Solve panics if shapes do not fit.
+// take more than Options.MemoryLimit on the host beside A, B and X, or if the inverses of triangles
+// or an elimination in fixed point do for many columns. Options.Method is of the products, and so
+// is Device, and MemoryLimit for all else of many columns. After an error X is unchanged. Solve
+// panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)

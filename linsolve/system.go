@@ -12,6 +12,13 @@ type system struct{ of *solve.Known }
 
 func newSystem(a num.Mat) system { return system{&solve.Known{A: a}} }
 
+// free gives back the copy of the matrix.
+func (y *system) free() {
+	if y.of != nil {
+		y.of.A.Free()
+	}
+}
+
 // Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
 // entry is correctly rounded, as those of package function Solve, with the same errors; it comes
 // from A itself, not from its rounded factors. What the first call finds out about A serves all

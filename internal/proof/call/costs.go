@@ -27,7 +27,7 @@ func All(n int) []int {
 const FewColumns = 8
 
 // Few reports whether that many columns of n numbers are solved one after the other. At n = 300 all
-// of solveMany takes as long as some 65 columns of float64, 25 of 424 bits.
+// of SolveMany takes as long as some 65 columns of float64, 25 of 424 bits.
 func Few(columns, n int) bool { return columns <= max(FewColumns, n/20) }
 
 // PlaneBytes returns the bytes of a in planes of 64 bits: see fixed.New.
@@ -43,7 +43,7 @@ func MP(bits int) num.Format {
 	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), bound.MaxBits))}
 }
 
-// ProductOf is productCost for operands and results of so many bits.
+// ProductOf is ProductCost for operands and results of so many bits.
 func ProductOf(m, k, n, bits int) float64 {
 	return ProductCost(m, k, n, MP(bits), MP(bits), MP(bits))
 }

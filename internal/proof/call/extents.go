@@ -87,7 +87,7 @@ func (s *Run) RowNorm(m num.Mat) (*big.Float, error) {
 	return most, err
 }
 
-// ColumnTops is function columnTops.
+// ColumnTops is the function of that name for a matrix wherever it lives.
 func (s *Run) ColumnTops(m num.Mat, low int64) ([]int64, error) {
 	if s.At == nil {
 		return ColumnTops(m, low), nil

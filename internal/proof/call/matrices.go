@@ -31,7 +31,7 @@ func cutBelow(x []uint64, low int64) []uint64 {
 // WordsFor returns how many words hold bits bits below the first one, 32 of them to spare.
 func WordsFor(bits int) int { return (bits + 32 + 63) / 64 }
 
-// SumHere is sumTo on the host, for a z of zeros.
+// SumHere is SumTo on the host, for a z of zeros.
 func (s *Run) SumHere(x, y, z num.Mat, unit *int64) error {
 	mx, my, mz := x, y, z
 	count := WordsFor(z.Format().Bits())
@@ -186,7 +186,7 @@ func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	return m
 }
 
-// TakeMatrix returns a rows x cols matrix of zeros on the host, which putMatrix may give back.
+// TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may give back.
 func TakeMatrix(f num.Format, rows, cols int) num.Mat {
 	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
 		return num.NewMat(f, rows, cols)
@@ -206,7 +206,7 @@ func TakeMatrix(f num.Format, rows, cols int) num.Mat {
 	return num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}
 }
 
-// PutMatrix puts back what a matrix of takeMatrix is made of.
+// PutMatrix puts back what a matrix of TakeMatrix is made of.
 func PutMatrix(m num.Mat) {
 	a := m.Arr
 	if a.Kind != num.MP {

@@ -16,7 +16,7 @@ func (s *Run) GemmTriangle(triangle byte, alpha float64, a, b num.Mat, beta floa
 	return s.GemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
-// GemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
+// GemmOfTriangles is GemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
 func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta float64, c, d num.Mat, factors [2]byte, limit *residue.Bound) error {
 	defer s.Multiplying(a, b, d, triangle)()
 	if c.Arr == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// SumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
+// SumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and NoNumber the exponents of
 // zeros. Without x all of them are 1.
 func SumUp(x []float64, exps []int64) *big.Float {
 	most := slices.Max(exps)

@@ -60,7 +60,7 @@ func NewLifting(s *call.Run, a num.Mat, z Integers, f *Field) (*Lifting, error) 
 	return liftingBy(s, a, z, f, rows)
 }
 
-// liftingBy is newLifting with the inverse.
+// liftingBy is NewLifting with the inverse.
 func liftingBy(s *call.Run, a num.Mat, z Integers, f *Field, inverse [][]uint64) (l *Lifting, err error) {
 	l = &Lifting{s: s, F: f, a: a, Z: z, Inverse: inverse}
 	if err := call.Workable(z.MostBits()+128, a); err != nil {

@@ -82,7 +82,7 @@ type floatSums struct {
 // placesOfX are those of X below the tops of columns, at most.
 const placesOfX = 140
 
-// newtonBySums is newNewton for an X in float64, cut off.
+// newtonBySums is New for an X in float64, cut off.
 func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most int) *Iteration {
 	n := f.N
 	v := &Iteration{S: s, By: f.Scaling}

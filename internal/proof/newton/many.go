@@ -37,7 +37,7 @@ func wantedBits(z num.Mat) int {
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
-// solveManyBy is solveMany by an X that came from some rounds.
+// solveManyBy is SolveMany by an X that came from some rounds.
 func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, ziv.IsIdentity(b)
@@ -444,8 +444,8 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]boun
 	return columns, err
 }
 
-// check decides columns all of whose entries look like numbers of few bits: they are those numbers
-// if these solve the system exactly. Other columns keep what is open.
+// checkNearly decides columns all of whose entries look like numbers of few bits: they are those
+// numbers if these solve the system exactly. Other columns keep what is open.
 func checkNearly(s *call.Run, t *Iteration, y *bound.Nearly, g, z num.Mat, todo []*ziv.Entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {

@@ -101,8 +101,8 @@ func seedThere(s *call.Run, a, b num.Mat, most int) (t *Iteration, r, g num.Mat,
 	}
 }
 
-// attempt makes a seed R, and X and G by it, which the place is asked for before R is known to be
-// ok; and again, if it is not, there may be one.
+// seedAttempt makes a seed R, and X and G by it, which the place is asked for before R is known to
+// be ok; and again, if it is not, there may be one.
 func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration, g num.Mat, again bool, err error) {
 	rows, cols, begun, err := s.InverseThere(a, r, attempt)
 	if err != nil || begun == nil {
@@ -122,7 +122,7 @@ func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration,
 	return t, g, false, err
 }
 
-// scaledBy returns X of newResident, and G.
+// scaledSystem returns X of newResident, and G.
 func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *Iteration, g num.Mat, err error) {
 	if err := s.NewTally(); err != nil {
 		return nil, num.Mat{}, err

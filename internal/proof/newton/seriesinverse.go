@@ -24,7 +24,7 @@ import (
 //	F^-1 = R (I + E + E² + E³) + R E³ (I - E)^-1 E,
 //
 // and sums of two float64 numbers are enough for E and S = E + E² + E³. Products of leading slices
-// are exact, as those of slicedInverse, and others, which are smaller by 20 bits or by 40, are
+// are exact, as those of SlicedInverse, and others, which are smaller by 20 bits or by 40, are
 // products of float64 matrices.
 //
 // Let γ be that of dgemm.SubtractError, u = 2^-53, ρ ≥ ‖E‖∞, and e_j for the largest entry of

@@ -104,7 +104,7 @@ func LongestBy(s *call.Run, factor *big.Float, e *ziv.Enclosure, n int) (bool, e
 }
 
 // Pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
-// float64 chooses as longestColumns does; nil if it breaks down. Nothing is proved of it.
+// float64 chooses as LongestColumns does; nil if it breaks down. Nothing is proved of it.
 func Pivots64(s *call.Run, a num.Mat) ([]int, error) {
 	n, m := a.Rows, a
 	exps := make([]int64, n)

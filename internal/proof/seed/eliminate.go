@@ -251,7 +251,7 @@ func InvertLower(s *call.Run, l, x num.Mat, unit bool) error {
 	return s.GemmWithin(-1, x.Slice(h, n, h, n), t, 0, num.Mat{}, x.Slice(h, n, 0, h), About(bits))
 }
 
-// invertSmall is invertLower for orders up to panel; not ok if a number is infinite.
+// invertSmall is InvertLower for orders up to panel; not ok if a number is infinite.
 func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 	n, prec := l.Rows, uint(x.Format().Bits())
 	rows := make([][]*big.Float, n)

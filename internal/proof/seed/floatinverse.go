@@ -29,7 +29,7 @@ type FloatInverse struct {
 	Norm float64 // bound of ‖R‖
 }
 
-// farOff is how much larger than mostRho the bounds of roundings in norms, which bounds of single
+// farOff is how much larger than MostRho the bounds of roundings in norms, which bounds of single
 // rows may be below, make a residual not worth its while.
 const farOff = 32
 

@@ -44,7 +44,7 @@ type RookSeed struct {
 	v     [2][]float64 // columns of what is left that pivots are chosen from
 }
 
-// RookPanel is how many columns of a rookSeed are eliminated before the others are brought up to
+// RookPanel is how many columns of a RookSeed are eliminated before the others are brought up to
 // date, or one less than that.
 const RookPanel = 32
 
@@ -235,7 +235,7 @@ func (r *RookSeed) Inverse(k, size int) (z [2][2]float64, ok bool) {
 type RookOrder struct {
 	Order, Blocks []int
 	High          int64 // no entry exceeds 2^high
-	Loss          int   // see rookForDigits
+	Loss          int   // see RookForDigits
 }
 
 // RookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
@@ -280,7 +280,7 @@ func RookForDigits(s *call.Run, a num.Mat, most int) (*RookOrder, error) {
 }
 
 // loss returns how many bits more than those of the entries an elimination in digits needs, about:
-// see digitLDLT.
+// see digits.LDLT.
 func (r *RookSeed) loss() int {
 	v := make([]float64, len(r.X)) // L^-1 times signs without a pattern
 	sum, first := 0.0, 0

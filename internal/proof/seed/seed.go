@@ -68,7 +68,7 @@ func (f *Factors) Order() (rows []int, odd bool) {
 	return rows, odd
 }
 
-// inverse returns an approximate inverse of F, by columns.
+// seedInverse returns an approximate inverse of F, by columns.
 func seedInverse(s *call.Run, f *Factors) ([]float64, error) {
 	n := f.N
 	x := make([]float64, n*n) // P^T

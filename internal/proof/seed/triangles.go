@@ -54,7 +54,7 @@ const (
 )
 
 // InvertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
-// rho ≤ mostRho; nil if numbers are too large for a proof.
+// rho ≤ MostRho; nil if numbers are too large for a proof.
 func InvertTriangles(s *call.Run, f *Factors) (*Triangles, error) {
 	t, err := TrianglesOf(s, f, f.N)
 	if err != nil || t == nil || math.IsInf(t.Rho, 1) {

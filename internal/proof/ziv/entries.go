@@ -235,7 +235,7 @@ func BitsMissing(x interval.Interval, bits int) int {
 // less than Hadamard's bound does, which is of the integers as large as they might be. Where they
 // bound it by 1 it is 0, without a prime.
 //
-// The error wraps ErrRange where primes of more than maxDeterminant bits are needed.
+// The error wraps ErrRange where primes of more than MaxDeterminant bits are needed.
 func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	var ties []suspect
 	for k := range u.Open {
@@ -375,7 +375,7 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
 }
 
-// denominators returns them, by what encloses the pivots: a leading minor is their product.
+// denominatorsOf returns them, by what encloses the pivots: a leading minor is their product.
 func denominatorsOf(z modular.Integers, u *Unknown, e *Enclosure) denominators {
 	d := denominators{make([]wideBound, u.K+1), make([]int, u.K), make([]int, u.K)}
 	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}

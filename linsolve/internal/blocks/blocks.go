@@ -227,7 +227,7 @@ func regular(p *seed.Approximate, delta *big.Float, m int) *big.Float {
 }
 
 // eliminated returns the determinant of a block by elimination with numbers that are integers times
-// one unit. Taking entries over, and each product, errs by less than e units (see fixedLU.lost),
+// one unit. Taking entries over, and each product, errs by less than e units (see FixedLU.lost),
 // and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
@@ -314,7 +314,7 @@ func NewFixedLU(f num.Mat, headroom uint, places int) *FixedLU {
 	return e
 }
 
-// Lost returns a bound, in units, of what multiplyFixed loses: less than words / 2^(64 - headroom)
+// Lost returns a bound, in units, of what MultiplyFixed loses: less than words / 2^(64 - headroom)
 // of words that are left out, and what is cut off.
 func (e *FixedLU) Lost() int { return 2 + e.Words>>(64-e.Headroom) }
 

@@ -11,7 +11,7 @@ import (
 // may fuse throughout: estimates of time, none of them a result.
 
 // EliminationCost is the cost of eliminating blocks of n rows with so many bits, of which all but
-// blockSpare go to the condition number.
+// Spare go to the condition number.
 func EliminationCost(n, bits, most int) (cost float64) {
 	for cond := bits - Spare; n > 0; cond -= pivotBits {
 		r := n

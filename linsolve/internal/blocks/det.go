@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// LongDeterminant is longDeterminant by blocks in some bits, the determinant being nil if that of
+// LongDeterminant is det.Long by blocks in some bits, the determinant being nil if that of
 // a block is not had; if these bits do not do, it guesses how many more will.
 //
 // det G is the product of the determinants of all B and of the last S, but for signs and powers of
@@ -34,8 +34,8 @@ func LongDeterminant(s *call.Run, a num.Mat, f *seed.Factors, bits, places int) 
 	return d, 0, err
 }
 
-// productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
-// not had.
+// blockProduct returns the determinant of G with the log of det F / det G; nil if that of a block
+// is not had.
 func blockProduct(s *call.Run, z *Elimination, log *big.Float, places int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log}
 	for i := range z.by.Rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// ApproximateInverse is invertByBlocks with numbers of some bits; if these bits do not do, it
+// ApproximateInverse is InvertByBlocks with numbers of some bits; if these bits do not do, it
 // guesses how many more will.
 func ApproximateInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *seed.Approximate, more int, err error) {
 	near, _ := seed.Narrow(a, uint(bits))

@@ -37,7 +37,7 @@ type Triangle struct {
 const ScaleBits = 6
 
 // Sums returns bounds of |T^-1| e or, with weights w, of |T^-T| w, for an inverse whose entries are
-// about 2^top at most. The error is errProof if that takes more bits, or ErrRange.
+// about 2^top at most. The error is ErrProof if that takes more bits, or ErrRange.
 func (t *Triangle) Sums(s *call.Run, top int, w []float64) (z []float64, more int, err error) {
 	n, d, b := len(t.Rows), t.D, t.Bits()
 	for q := max(top, 0) + ScaleBits; q < 850; q += 40 {

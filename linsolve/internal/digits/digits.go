@@ -75,7 +75,7 @@ const (
 	// range of float64.
 	MostDigits = 17
 	// leastDigitPivot bounds pivots, so that float64 numbers tell them from others. They are no
-	// noise from 2^-854 on with mostDigits.
+	// noise from 2^-854 on with MostDigits.
 	leastDigitPivot = 0x1p-860
 	// detDigits bounds order times digits, a lane, of determinants that are faster so than by
 	// blocks.
@@ -854,7 +854,7 @@ func setBits(x []uint64, low int, v uint64) {
 	}
 }
 
-// Determinant is longDeterminant in digits, of some bits and those that the proof takes; if
+// Determinant is det.Long in digits, of some bits and those that the proof takes; if
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
@@ -880,7 +880,7 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*se
 // digitDetSpare are bits beyond the condition number's and a determinant's, for the proof.
 func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
-// QuickDeterminant is digitsDeterminant for an A that float64 factors suffice for, which lose so
+// QuickDeterminant is Determinant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
 func QuickDeterminant(s *call.Run, a num.Mat, f *seed.Factors, loss, places int) (*seed.Determinant, error) {

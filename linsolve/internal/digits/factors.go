@@ -43,7 +43,7 @@ func (t *Elimination) LUBits() int {
 	return -t.splitError().MantExp(nil) - bits.Len(uint(t.N))
 }
 
-// splitError returns the bound e of luBits.
+// splitError returns the bound e of LUBits.
 func (t *Elimination) splitError() *big.Float {
 	return bound.Upper().Mul(t.defect, bound.Upper().SetFloat64(t.lowerNorm))
 }

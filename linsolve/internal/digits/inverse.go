@@ -31,7 +31,7 @@ const (
 
 var stepBits = [2]int{390, 600}
 
-// digitsOf returns the order up to which inverses of so many bits are eliminated in digits.
+// digitCount returns the order up to which inverses of so many bits are eliminated in digits.
 func digitCount(s *call.Run, a num.Mat, bits int) int {
 	lanes := lanes.Count()
 	if seed.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
@@ -89,7 +89,7 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 	}
 }
 
-// inverseBy is quickInverse with the elimination that does. It returns how many more bits are worth
+// inverseBy is QuickInverse with the elimination that does. It returns how many more bits are worth
 // their while.
 func inverseBy(s *call.Run, t *Elimination, a, b, z num.Mat, todo []*ziv.Entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
@@ -159,7 +159,7 @@ type Columns struct {
 	u     [][]uint64 // factors u + 1/2 of rows of U, d words apart
 }
 
-// columnError bounds 2^growth L U x - e for x of digitColumns, times 2^-scale.
+// columnError bounds 2^growth L U x - e for x of Columns, times 2^-scale.
 func (t *Elimination) columnError() float64 {
 	n := float64(t.N)
 	units := float64(4*n*float64(3*t.D+1)) + 2 + float64(2*n*(float64(n*float64(3*t.D+1))+float64(3*t.D+5)))

@@ -44,7 +44,7 @@ import (
 //
 //	‖E‖∞ ≤ max |F - G| max v Σ |(D L^T)^-1| ≤ max |F - G| max v  v^T |D^-1| e,
 //
-// which says how far L and D are from the factors: see luBits.
+// which says how far L and D are from the factors: see LUBits.
 type LDLT struct {
 	s *call.Run
 	digitLower
@@ -68,7 +68,7 @@ type inverses struct {
 	shifts  []int      // e
 }
 
-// digitLDLTCost is the cost of eliminating in d digits: what digitsCost is of so many products.
+// digitLDLTCost is the cost of eliminating in d digits: what Cost is of so many products.
 func digitLDLTCost(n, d int) float64 { return Cost(n, d) / 2 }
 
 // NewLDLT returns factors of the symmetric matrix a with the pivots and blocks of p, with
@@ -404,7 +404,7 @@ func (t *LDLT) bound() (more int, err error) {
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
 		return t.off.MantExp(nil) + 16, seed.ErrProof
 	}
-	// As for luBits, L (I + X) and (I + Y) D L^T are the factors.
+	// As for LUBits, L (I + X) and (I + Y) D L^T are the factors.
 	t.off.Mul(t.off, big.NewFloat(1.25))
 	return 0, t.setRadius(s, t.off)
 }

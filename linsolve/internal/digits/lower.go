@@ -92,7 +92,7 @@ func (t Numbers) NearVector(mag, x []uint64, lane, cut int) (v bound.Near) {
 	return v
 }
 
-// NearInteger is nearVector for x B^-d.
+// NearInteger is NearVector for x B^-d.
 func (t Numbers) NearInteger(mag []uint64, x *big.Int, cut int) (v bound.Near) {
 	clear(mag)
 	for k, word := range new(big.Int).Rsh(new(big.Int).Abs(x), uint(cut)).Bits() {

@@ -71,7 +71,7 @@ type Root struct {
 // rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
 const rootAhead = 16
 
-// digitRootCost is the cost of eliminating in d digits: what digitsCost is of so many products.
+// digitRootCost is the cost of eliminating in d digits: what Cost is of so many products.
 func digitRootCost(m, n, d int) float64 {
 	return Cost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n))
 }

@@ -18,7 +18,7 @@ import (
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
 // NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
-// a leading minor proves. It wraps errNotPositiveDefinite.
+// a leading minor proves. It wraps ErrNotPositiveDefinite.
 type NotPositiveDefiniteError struct {
 	Order int // of the minor
 	Sign  int // of the minor: -1 or 0

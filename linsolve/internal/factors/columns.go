@@ -2,12 +2,12 @@ package factors
 
 import "math/bits"
 
-// Columns of QRPivoted are in the order in which longestColumns has them in so many bits, which
+// Columns of QRPivoted are in the order in which LongestColumns has them in so many bits, which
 // takes n³ operations on big.Float. The same order comes from float64 arithmetic where the factors
-// tell afterwards that each pivot is by more than longestColumns may err larger than all that it is
+// tell afterwards that each pivot is by more than LongestColumns may err larger than all that it is
 // chosen from.
 
-// PivotsKept reports whether longestColumns in prec bits or more, if it takes these pivots, has all
+// PivotsKept reports whether LongestColumns in prec bits or more, if it takes these pivots, has all
 // diagonals of what is left up to 2^-33 of them. Entries of F are below 2^top, and S is the seed,
 // whose E is proved later to be at most 2^-8 in the norm.
 //

@@ -27,7 +27,8 @@ type magnitudes struct {
 	x    []float64
 }
 
-// magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
+// magnitudesOf returns bounds of the entries of a matrix in MP; infinities for numbers beyond
+// 2^1000.
 func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
 	m := a
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}

@@ -41,7 +41,7 @@ func taller(first num.Mat, m int) num.Mat {
 	return z
 }
 
-// taller returns a matrix of m rows that begins with those of another one.
+// tallerThere returns a matrix of m rows that begins with those of another one.
 func tallerThere(s *call.Run, first num.Mat, m int) (num.Mat, error) {
 	if s.At == nil {
 		return taller(first, m), nil
@@ -53,7 +53,7 @@ func tallerThere(s *call.Run, first num.Mat, m int) (num.Mat, error) {
 	return z, shiftThere(s, first, z.Slice(0, first.Rows, 0, first.Cols))
 }
 
-// spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
+// spreadThere returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
 func spreadThere(s *call.Run, a, b num.Mat) (int, error) {
 	if s.At == nil {
 		x, y, err := bothMagnitudes(s, a, b)
@@ -125,7 +125,8 @@ func halveDiagonal(s *call.Run, a num.Mat) error {
 	return nil
 }
 
-// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
+// mirroredThere returns the symmetric matrix in MP of which there is the lower triangle, above
+// zeros.
 func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
 	z, err := s.Room(a.Format(), a.Rows, a.Rows)
 	if err != nil {
@@ -260,7 +261,7 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return z[0], nil
 }
 
-// shift copies finite numbers from one view of matrices in MP at the run's place to another.
+// shiftThere copies finite numbers from one view of matrices in MP at the run's place to another.
 func shiftThere(s *call.Run, from, to num.Mat) error {
 	odd, err := s.Shift(from, nil, nil, to, s.Tally)
 	if err == nil && odd > 0 {

@@ -64,7 +64,7 @@ func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// doublingThere is newDoubling for a square matrix at the run's place.
+// doublingThere is NewCholeskyNewton for a square matrix at the run's place.
 func doublingThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
 	n := a.Rows
 	x, err := s.Room(num.Float64, n, n)

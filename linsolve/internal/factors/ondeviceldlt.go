@@ -15,7 +15,7 @@ import (
 // than n numbers of a matrix.
 
 // RookBelow is what entries of L have to be below at a place: more than the largest that exact
-// pivots lead to, 1/(1 - alpha) < 2.781, and less than rookGrowth = 2.79, which the host asks for.
+// pivots lead to, 1/(1 - alpha) < 2.781, and less than RookGrowth = 2.79, which the host asks for.
 //
 // The host takes the seed's pivots if its first enclosure by them proves that no |L[i,j]| exceeds
 // 2.79. Let the rounded one not be above 2.785, which NotSmall tells up to 2^-51: of 24 bits or
@@ -93,7 +93,7 @@ func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
 }
 
 // roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
-// to be as small as rookBelow says.
+// to be as small as RookBelow says.
 func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err

@@ -83,7 +83,7 @@ func roundedSplitting(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error)
 	return left == 0, err
 }
 
-// pivotedThere is newPivoted at the run's place.
+// pivotedThere is NewPivoted at the run's place.
 func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)

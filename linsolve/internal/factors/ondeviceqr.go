@@ -88,9 +88,9 @@ func QRResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 // inverts A^T A, twice that and the order are lost.
 const normalBits = 80
 
-// stackedThere is newDoubling for A^T A above A at the run's place, with A^T A rounded to some
-// bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
-// float64 arithmetic tells.
+// stackedThere is NewCholeskyNewton for A^T A above A at the run's place, with A^T A rounded to
+// some bits, and columns in the order that it returns: with pivoting the longest ones first, as far
+// as float64 arithmetic tells.
 func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*CholeskyNewton, []int, error) {
 	m, n := a.Dims()
 	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
+// newEliminated is NewPivoted for matrices too ill-conditioned for float64, from an elimination in
 // some bits; nil if a pivot vanishes, or if numbers have more than most bits.
 func newEliminated(s *call.Run, a num.Mat, most, bits int) (*Pivoted, error) {
 	m, n := a.Dims()

@@ -100,7 +100,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	err = ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if quick {
 			e, err := d.Enclosure(bits - ziv.SpareBits)
-			if err == nil && e != nil && !sure && !d.Blocks { // by the seed that pivotsKept knows
+			if err == nil && e != nil && !sure && !d.Blocks { // by the seed that PivotsKept knows
 				sure, err = seed.LongestBy(s, big.NewFloat(seed.Clearly), e, n)
 			}
 			if e != nil && sure || err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// newRook returns what rookPivots does, with a seed if float64 suffices for one; nil too where
+// newRook returns what RookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
 func newRook(s *call.Run, a num.Mat, most int) (*Rooked, error) {
 	defer s.Release()

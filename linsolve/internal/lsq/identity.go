@@ -101,7 +101,7 @@ func identities(s *call.Run, e *Equations, column int, total *big.Float, product
 	return holds, nil
 }
 
-// modular returns products modulo a prime, nil if the system is singular modulo it.
+// identitiesModulo returns products modulo a prime, nil if the system is singular modulo it.
 func identitiesModulo(s *call.Run, f *modular.Field, e *Equations, column int, total *big.Float, products []product) ([]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"strconv"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -100,7 +99,7 @@ func (m *Model) weigh(w num.Mat) error {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, strconv.FormatFloat(w.Entry(i, 0).Float64(), 'g', -1, 64), ErrWeights)
+			return fmt.Errorf("weight %d is %s: %w", i+1, weightText(w, i), ErrWeights)
 		default:
 			rows = append(rows, i)
 		}
@@ -112,6 +111,14 @@ func (m *Model) weigh(w num.Mat) error {
 	}
 	m.wb, err = timesRows(m.b, m.w)
 	return err
+}
+
+// weightText returns a weight for an error.
+func weightText(w num.Mat, i int) string {
+	if v := w.Entry(i, 0); !v.IsNaN() {
+		return v.Big().Text('g', 10)
+	}
+	return "NaN"
 }
 
 // Choose returns some rows of a matrix.
@@ -149,7 +156,7 @@ func productBits(x, y num.Mat) int64 {
 	return ziv.ColumnBits(x) + ziv.ColumnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
 }
 
-// product returns XᵀY, exactly.
+// exactProduct returns XᵀY, exactly.
 func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	f, err := ziv.FormatFor(productBits(x, y))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // aloneBytes bounds the matrices that each process of a grid gets all of to compute alone.
 const aloneBytes = 1 << 30
 
-// Numbers of up to aloneBits bits have ways on the host that take a fraction of the products of a
+// Numbers of up to AloneBits bits have ways on the host that take a fraction of the products of a
 // grid. Up to these products of order and number of processes one alone was faster, or as fast:
 // of orders 400, 1000 and 2000 two processes together took 205, 1429 and 8781 ms of processor time
 // for an inverse and one alone 16, 276 and 3857; for as many right-hand sides 264 and 1741 together

@@ -23,7 +23,7 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Sc
 	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
 	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
 	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
-	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, powerBits bounds its bits.
+	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, PowerBits bounds its bits.
 	most := int64(ziv.PowerBits(a, n))
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
 		if bits > bound.MaxBits {

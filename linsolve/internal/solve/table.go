@@ -105,7 +105,8 @@ func unproved(p *problem) bool {
 		return false
 	}
 	if p.lu.PivotsAbove(blocks.PivotRange) == p.a.Rows {
-		// An error comes again where the inverse is needed.
+		// It may only fail for numbers out of range, or as it is cancelled; both come again where
+		// the inverse is needed.
 		if made, err := seed.FirstInverse(p.s, p.a, p.lu); err == nil {
 			p.approximate = made
 		}

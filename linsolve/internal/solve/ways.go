@@ -106,7 +106,7 @@ func InvertBy(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error
 	return multiply(s, p, a, f)
 }
 
-// multiply is invertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
+// multiply is InvertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
 // these do not do, by products of seeds.
 func multiply(s *call.Run, p *seed.Approximate, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
 	known := !s.Work.Guessed
