@@ -144,8 +144,8 @@ type Stats struct {
 	Processes []string `json:"processes,omitempty"`
 }
 
-// ErrHardware is wrapped by errors about results that contradict their redundant modulus: see
-// Options.Check.
+// ErrHardware is wrapped by errors about results that contradict their redundant modulus, see
+// Options.Check, and about those of package linsolve that contradict a theorem.
 var ErrHardware = residue.ErrHardware
 
 // HardwareError names the entry of a product, as it ran within a routine, that contradicts its

@@ -65,6 +65,8 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
+	enough := enough(p, integers, b, z.Format(), cond)
+	most = min(most, enough)
 	width := func() int { return min(int(known+p.Gain)+64, target) }
 
 	x := num.NewMat(num.Precision(uint(width())), n, k)
@@ -134,6 +136,9 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		known += p.Gain
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
+			if target > enough {
+				return call.Contradiction(fmt.Sprintf("%d entries are not decided by %d bits", ziv.CountOpen(todo), most))
+			}
 			if target > most {
 				return fmt.Errorf("%d entries are not decided by %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
 			}
@@ -144,4 +149,22 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		}
 		x = next
 	}
+}
+
+// enough returns how many bits of X refine takes at most, by theory, with p an approximate
+// inverse of A and 2^cond above the condition number of F.
+//
+// With the integers Z of A, of minors of M bits, and B a multiple of 2^-t below 2^b, all but for
+// powers of two in front of rows and columns, entries of Z^-1 B are quotients of minors by Cramer's
+// rule: they lie between 2^(-M - t) and 2^(M + b) in magnitude, or are 0. Ties near them have
+// M + t + tieBits behind the point at most, so that the distance from others is 2^(-2 M - t -
+// tieBits) at least. Residuals of an X of p bits prove cond bits less, of the largest entry of X
+// as F scales it.
+func enough(p *seed.Approximate, z modular.Integers, b num.Mat, f num.Format, cond int) int {
+	minor := z.MinorBits()
+	if minor < 0 || minor > ziv.BeyondMost {
+		minor = ziv.BeyondMost
+	}
+	column := int(min(ziv.ColumnBits(b), ziv.BeyondMost))
+	return 3*minor + column + ziv.SpanOfSums(z.Rows, make([]int64, len(z.Rows))) + ziv.SpanOfSums(z.Cols, p.Weights) + ziv.TieBits(f) + cond + 256
 }

@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
@@ -89,6 +91,7 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
 	s.Work.Guessed = !known && !s.Work.One
+	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + scale.SeedBits
 	for bits := scale.SeedBits * MaxRounds; ; bits *= 2 {
 		if err := call.Workable(2*bits, a); err != nil {
 			return nil, err
@@ -102,6 +105,12 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 			if e, err := Distance(s, p, a); err != nil || e.Arr == nil {
 				return p, err
 			}
+		}
+		if bits >= enough {
+			if err := modular.ProvedRegular(s, a); err != nil {
+				return nil, err
+			}
+			return nil, call.Contradiction(fmt.Sprintf("an inverse in %d bits is none", bits))
 		}
 		s.Work.Guessed = true
 	}

@@ -54,6 +54,9 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			})
 			s.Stats.Ties += len(proved)
 		}
+		if len(open) > 0 && bits == exact { // no product is rounded
+			return num.Mat{}, call.Contradiction(fmt.Sprintf("a power is not decided by its %d bits", bits))
+		}
 		if len(open) > 0 && bits == bound.MaxBits {
 			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, call.ErrMemory)
 		}
