@@ -97,3 +97,25 @@ func TestSolveByRationals(t *testing.T) {
 		}
 	}
 }
+
+// TestRationalsFarApart solves systems whose rows are so far apart that integers of the right-hand
+// side would have millions of bits: rational numbers are no way then.
+func TestRationalsFarApart(t *testing.T) {
+	const n = 4
+	a, b := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	for i := range n {
+		b.SetFloat64(i, 0, float64(i+1))
+		for j := range n {
+			x := new(big.Float).SetInt64([]int64{3, int64(i + j)}[min(1, max(i-j, j-i))])
+			a.SetBig(i, j, x.SetMantExp(x, (i-2)<<24))
+		}
+	}
+	x := halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	if _, err := Solve(a, b, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Solve(a, b, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
+	if !errors.Is(err, call.ErrWay) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -76,8 +76,8 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces tell it, on the host
-// blocks. The error wraps ErrSingular if a is proved to be singular.
+// float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces
+// tell it, on the host blocks. The error wraps ErrSingular if a is proved to be singular.
 func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
 		return nil, nil, 0, nil

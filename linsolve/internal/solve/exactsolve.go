@@ -30,19 +30,34 @@ func exactBits(z modular.Integers, determinant, top int) float64 {
 // for want of memory among others.
 func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	z := modular.ToIntegers(a)
-	top, determinant := ziv.ColumnBits(b), z.DeterminantBits(a)
+	top, determinant := rightBits(z, b), z.DeterminantBits(a)
 	if s.Set.Check || z.MostBits() > modular.MostLifted || top > modular.MostLifted || determinant < 0 {
 		return math.Inf(1)
 	}
 	n := a.Rows
-	digits := exactBits(z, determinant, int(top)+z.MostBits())/60 + 1
+	digits := exactBits(z, determinant, int(top))/60 + 1
 	// may fuse: estimates
-	room := digits * float64(min(columns, exactBatch)+2) // digits of columns, and numbers made of them
+	room := digits * float64(min(columns, exactBatch)+2) // of columns, and numbers made of them
 	if s.Budget.Check(8*float64(n)*(float64(n)+room)+call.PlaneBytes(a, z.MostBits()/64+1)) != nil {
 		return math.Inf(1)
 	}
 	once := float64(2*call.WordCost)*call.Cube(n) + float64(n*n*call.PrimeCost) + call.PrimeStep(a)
 	return once + float64(float64(columns)*columnCost(z, n, digits))
+}
+
+// rightBits returns a bound of the bits of integers of B for those of A: see modular.Lifting.Right.
+// Rows far apart have many more than B.
+func rightBits(z modular.Integers, b num.Mat) (most int64) {
+	for j := range b.Cols {
+		top, shift := int64(math.MinInt64/2), int64(0)
+		for i, row := range z.Rows {
+			if c, t, low := b.Arr.Span(b.At(i, j)); c == num.Finite {
+				top, shift = max(top, t-row), max(shift, row-low)
+			}
+		}
+		most = max(most, top+shift)
+	}
+	return most
 }
 
 // columnCost is the cost of a column of so many digits, with Euclid's algorithm for some of them:

@@ -22,11 +22,12 @@ type problem struct {
 	todo    []*ziv.Entries // what is open of z
 	lu      *seed.Factors
 	few     bool // columns, which are solved one after the other
-	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if none
-	// has been made yet.
+	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
+	// none has been made yet.
 	approximate *seed.Approximate
-	entries     int     // how many were open at first
-	exactly     float64 // what rational numbers cost, 0 before it is asked for: see exactCost
+	entries     int // how many were open at first
+	// exactly is what rational numbers cost, 0 before it is asked for: see exactCost.
+	exactly float64
 }
 
 // open reports whether entries are left to be decided.
@@ -37,8 +38,8 @@ type way struct {
 	name string
 	// applies reports whether it is one for this problem.
 	applies func(p *problem) bool
-	// faster reports whether it is likely to be faster than those after it in the table. It is asked
-	// first.
+	// faster reports whether it is likely to be faster than those after it in the table. It is
+	// asked first.
 	faster func(p *problem) bool
 	run    func(p *problem) error
 }
