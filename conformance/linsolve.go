@@ -7,12 +7,14 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -170,6 +172,42 @@ func (c *linear) fit(fit *linsolve.Fit) {
 }
 
 const power = 5
+
+// linearWays are Solve and Inverse in every way that package linsolve has for them on the host.
+var linearWays = func() (all []linearRoutine) {
+	for _, way := range call.SystemWays {
+		for _, r := range linearRoutines[:2] { // Solve and Inverse
+			run := r.run
+			r.name += " by " + way
+			r.run = func(c *linear) (linsolve.Stats, error) {
+				chosen, opt := *c, halfulp.Options{}
+				if c.opt != nil {
+					opt = *c.opt
+				}
+				if opt.Context == nil {
+					opt.Context = context.Background()
+				}
+				opt.Context = call.Forcing(opt.Context, way)
+				chosen.opt = &opt
+				var x *halfulp.Matrix
+				chosen.room = func(rows, cols int) *halfulp.Matrix {
+					if x == nil {
+						x = c.room(rows, cols)
+					}
+					return x
+				}
+				stats, err := run(&chosen)
+				if errors.Is(err, call.ErrWay) { // not for this problem
+					chosen.opt = c.opt
+					stats, err = run(&chosen)
+				}
+				return stats, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}()
 
 var linearRoutines = []linearRoutine{
 	{"Solve", squareA, func(c *linear) (linsolve.Stats, error) {
@@ -443,7 +481,11 @@ var wide = map[string]bool{
 // linear tests the routines of package linsolve, one in so many trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
-	for _, r := range linearRoutines {
+	routines := linearRoutines
+	if !s.b.Partial {
+		routines = slices.Concat(routines, linearWays)
+	}
+	for _, r := range routines {
 		t.Run(r.name, func(t *testing.T) {
 			for _, fam := range lintest.Families {
 				if s.b.Partial && wide[fam.Name] {
