@@ -91,7 +91,11 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
 	s.Work.Guessed = !known && !s.Work.One
-	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + scale.SeedBits
+	// What NeedOf says of E holds for R A - I = U^-1 E U as well, with 2^(2 M) more, which it has
+	// room for; but scales are those of p here, of the matrix that is eliminated too.
+	z := modular.ToIntegers(a)
+	scales := ziv.SpanOfSums(p.Scale, z.Rows) + ziv.SpanOfSums(p.Weights, z.Cols)
+	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + 8*scales + scale.SeedBits
 	for bits := scale.SeedBits * MaxRounds; ; bits *= 2 {
 		if err := call.Workable(2*bits, a); err != nil {
 			return nil, err
@@ -275,6 +279,9 @@ func finiteFloat64s(x []float64) bool {
 	}
 	return true
 }
+
+// Proved is a gain of each step that rho proves.
+func (p *Approximate) Proved() float64 { return gain(p.Rho) }
 
 // gain returns the bits that a step of refinement gains if I - R A has that norm.
 func gain(norm *big.Float) float64 {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -45,28 +46,48 @@ func SpanOfSums(x, y []int64) int {
 
 // NeedOf returns what the factors of C take, m x n with leading minors of order k that are not 0,
 // in format f; positive says that the leading n x n part is symmetric and positive definite, and
-// that pivots are not exchanged.
+// that pivots are not exchanged, or that the longest columns come first. The coefficients below are
+// rounded up: a limit that is several times too large costs little.
 //
-// With powers of two in front of rows and columns C is a matrix Z of integers whose minors have at
-// most M bits. Entries of L, U and of the inverses of their leading parts are quotients of two
-// minors (Gantmacher, The theory of matrices, chapter 2), the denominators not being 0: their
-// magnitudes are at most 2^M, and at least 2^-M or 0. For an elimination in p bits L' U' = Z + D
-// with |D| ≤ n 2^(1-p) |L'| |U'| (Higham, Accuracy and stability of numerical algorithms, theorem
-// 9.3), so that L^-1 D U^-1 is below n^4 2^(4 M + 3 - p). As soon as that is below 1/8 factors and
-// their inverses, which are in error by as much in the same way, are those of Z but for a factor of
-// 2, and so is the bound of E in Enclosure. Pivots are the largest entries of C, not of Z: they are
-// not 0 if p has the bits between the powers of two of rows as well.
+// With powers of two in front of rows and columns, which arithmetic does not see, C is a matrix Z
+// of integers whose minors have at most M bits. Entries of L, U and of the inverses of their
+// leading parts are quotients of two minors (Gantmacher, The theory of matrices, chapter 2), the
+// denominators not being 0: their magnitudes are at most 2^M, and at least 2^-M or 0. Factors of
+// n or m + n are left out below; the multiples of their bits, order, cover them.
 //
-// Without exchanges of a positive definite C, H = T C T with ones on its diagonal has a least
-// eigenvalue λ of det H / e at least, as the product of the n - 1 others is at most
-// (n / (n - 1))^(n - 1). det H ≥ 2^-P with P the sum of the bits of the diagonal of Z. Then |L'|
-// |U'| has entries of 1, and L^-1, U^-1 norms of 2 λ^(-1/2) and 1/λ: inverses of these in p bits
-// leave an E below n^4 λ^-2 2^(8 - p).
+// An elimination in p bits has L' U' = Z + D exactly. Suppose that entries of L' and U' so far are
+// at most 2^(M + 1). Rounding then leaves entries of D below 2^(2 M + q - p): that of a single
+// operation by Higham (Accuracy and stability of numerical algorithms, theorem 9.3), that of a
+// product, by seed.About, a multiple of the largest numbers of its row and column, which q bits
+// cover, those between the powers of two of rows. With blocks of order 2, the inverses of which do
+// not cancel by the choice of their pivots, this is 2^(3 M + q - p). Minors of Z + D differ from
+// those of Z by as much times 2^M, as rows of Z are at least 1 in Hadamard's bound. Once this is
+// below 2^(-q - 2), leading minors are at least 3/4, and the next entries of L' and U', as
+// quotients of minors of Z + D, at most 2^(M + 1): so all are, by induction. A pivot that is 0 in
+// exact arithmetic is not chosen, being smaller than the others of its column in C.
 //
-// Enclosures hold for rows and columns as a whole, scaled to 1, which costs the bits between those
-// scales and Z's, or H's. Entry x of L or U differs from another number of v bits behind the point
-// by 2^(-M - v) at least, an entry of L diag(U)^(1/2) by 2^(-3 M - 2 v - 1), as the squares do by
-// 2^(-2 M - 2 v); and ties of f near x have M + TieBits behind the point at most.
+// Triangles are inverted by halves, h times: with errors δ of the halves, (L22^-1 L21 L11^-1)' is
+// in error by 2^(2 M) δ and a few roundings, as L21 L11^-1 is a quotient of minors and L22^-1 L21 a
+// product of two; and δ is 2^(3 M + q - p) for the last ones, by substitution. So E of Enclosure is
+// below 2^((6 + 2 h) M + 2 q - p) for Z, and with s bits more, twice, for the scales of rows and
+// columns there. Pivots that pass for the largest have multipliers below 1 + 2^-60, or squares of
+// lengths, when what E leaves of L is 2^-64 beside them: M, or 3 M, and scales, once more.
+//
+// Where C is positive definite, H = T C T with ones on its diagonal has a least eigenvalue λ of
+// det H / e at least, as the product of the n - 1 others is at most (n / (n - 1))^(n - 1).
+// det H ≥ 2^-P with P the sum of the bits of the diagonal of Z. H has |L| |U| of at most 1, L and
+// L^-1 of λ^(-1/2), U^-1 of 1/λ, L21 L11^-1 of λ^(-1/2) and L22^-1 L21 of 1/λ; D below λ²/16 leaves
+// all this but for a factor of 2. So λ takes the place of 2^-M above: E is below λ^-(2 + h) 2^-p,
+// pivots are at least λ, and T is what scales and q are measured by. Only the leading part of C is
+// in E.
+//
+// Enclosures hold for rows and columns as a whole: the entries that E leaves have errors of 2^M and
+// twice the scales beside it, those of L diag(U)^(1/2) of 2^(3 M); enclosures that begin with E
+// and improve it have less. An entry of L or U differs from another number of v bits behind the
+// point by 2^(-M - v) at least, one of L diag(U)^(1/2) by 2^(-3 M - 2 v - 2), as the squares do by
+// 2^(-2 M - 2 v); and ties of f near it have M + TieBits + 1 behind the point at most: 8 M and 2
+// TieBits altogether. Nothing is said of enclosures by intervals: they are made only where entries
+// of the scaled C lie below 2^-p, which none do with p above M and the scales.
 func NeedOf(c num.Mat, k int, f num.Format, positive bool) Need {
 	m, n := c.Dims()
 	z := modular.ToIntegers(c)
@@ -76,21 +97,24 @@ func NeedOf(c num.Mat, k int, f num.Format, positive bool) Need {
 	}
 	e := scale.Equilibrate(c, scale.Unscaled(m, n))
 	scales := SpanOfSums(e.Rows, z.Rows) + SpanOfSums(e.Cols, z.Cols)
-	order := bits.Len(uint(m + n))
-	y := Need{Enclosed: 4*minor + 2*scales + SpanOfSums(z.Rows, make([]int64, m)) + 16*order + 256}
+	rows := SpanOfSums(z.Rows, make([]int64, m))
+	halvings := bits.Len(uint(max(k-1, 0) / call.Panel))
+	small := (12+2*halvings)*bits.Len(uint(m+n)) + 256
+	y := Need{Enclosed: (12+2*halvings)*minor + 4*scales + 4*rows + small}
 	if positive {
 		leading := c.Slice(0, n, 0, n)
 		z := modular.ToIntegers(leading)
-		sum, half := 0, make([]int64, n)
+		sum, half, minus := 0, make([]int64, n), make([]int64, n)
 		for i := range half {
 			if class, top, _ := c.Arr.Span(c.At(i, i)); class == num.Finite {
 				sum = min(sum+int(max(0, min(top-z.Rows[i]-z.Cols[i], BeyondMost))), BeyondMost)
-				half[i] = top >> 1
+				half[i], minus[i] = top>>1, -(top >> 1)
 			}
 		}
-		of := SpanOfSums(e.Rows[:n], half) + SpanOfSums(e.Cols[:n], half)
-		y.Enclosed = min(y.Enclosed, 2*sum+2*of+16*order+256)
+		of := SpanOfSums(e.Rows[:n], half) + SpanOfSums(e.Cols[:n], half) + SpanOfSums(half, make([]int64, n))
+		y.Enclosed = min(y.Enclosed, (6+halvings)*sum+4*of+small)
+		scales += SpanOfSums(minus, z.Rows) + SpanOfSums(minus, z.Cols) // CholeskyNewton's
 	}
-	y.Decided = y.Enclosed + 6*minor + 3*scales + 2*TieBits(f) + 256
+	y.Decided = y.Enclosed + 10*minor + 4*scales + 2*rows + 2*TieBits(f) + small
 	return y
 }

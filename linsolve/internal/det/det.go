@@ -95,7 +95,7 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 		d, err = shortDeterminant(s, a, f, bits)
 	}
 	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
-		exactly := exactCost(a)
+		exactly := exactCost(s, a)
 		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
 			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
 				return nil, nil, 0, nil
@@ -135,12 +135,10 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	p, e, err := factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
-	// A pivot is a quotient of minors: enclosures of so many bits tell its sign.
+	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its
+	// bits as are wanted.
 	enough := 0
 	for ; e != nil && err == nil; e, err = p.Enclosure(want) {
-		if enough > 0 && want > enough {
-			return nil, nil, 0, call.Contradiction(fmt.Sprintf("pivots are not told from 0 by %d bits", want))
-		}
 		if enough == 0 && want > bits+ziv.TheoryBits {
 			enough = ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
 		}
@@ -159,12 +157,19 @@ func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64,
 		} else {
 			want *= 2 // a pivot's enclosure has 0 in it
 		}
+		if enough > 0 && e.Bits >= enough {
+			return nil, nil, 0, call.Contradiction(fmt.Sprintf("pivots are not told from 0 by %d bits", e.Bits))
+		}
 	}
 	return nil, nil, 0, err
 }
 
-// exactCost is the cost of Exact, about, infinite where there is none.
-func exactCost(a num.Mat) float64 {
+// exactCost is the cost of Exact, about, infinite where there is none, and with Options.Check,
+// which knows nothing of primes.
+func exactCost(s *call.Run, a num.Mat) float64 {
+	if s.Set.Check {
+		return math.Inf(1)
+	}
 	z := modular.ToIntegers(a)
 	bits := z.DeterminantBits(a)
 	if bits < 0 || bits > ziv.MaxDeterminant {

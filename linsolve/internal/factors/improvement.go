@@ -1,7 +1,6 @@
 package factors
 
 import (
-	"fmt"
 	"math/big"
 	"math/bits"
 
@@ -36,18 +35,16 @@ type Improving interface {
 	finish(bits, width int, v, e num.Mat, h *big.Float) (*ziv.Enclosure, error)
 }
 
-// mostSteps bounds the steps of an improvement: one makes of a gain g ≥ LeastGain one of 2 g - 6 or
-// more, see correction, up to the next bits, and bits are fewer than 2^20.
+// mostSteps bounds the steps of an improvement, which is given up then: a step makes of a gain
+// g ≥ LeastGain one of about 2 g - 6, see correction, up to the next bits, and bits are fewer than
+// 2^20, so that some 20 steps do.
 const mostSteps = 64
 
 // Improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
 func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 	at := t.known()
-	for taken := 0; bits+at.Amp+4 <= bound.MaxBits; taken++ { // of V, at last
-		if taken > mostSteps {
-			return nil, call.Contradiction(fmt.Sprintf("%d steps have led to a gain of %d bits", taken, at.Gain))
-		}
+	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // of V, at last
 		if at.Gain != 0 && at.Gain < LeastGain { // as an earlier call found out
 			return nil, nil
 		}

@@ -206,7 +206,7 @@ func Stacked(normal, a num.Mat, order []int) num.Mat {
 }
 
 // sameNormal returns an error if C is not A^T A: modulo a prime C v and A^T (A v) differ for a
-// vector v. A wrong entry alone is always seen.
+// vector v. A wrong entry alone is seen unless its error is a multiple of the prime.
 func sameNormal(s *call.Run, c, a num.Mat) error {
 	f := modular.New(modular.Prime(0))
 	left, err := f.Matrix(s.Ctx, s.Threads, c)

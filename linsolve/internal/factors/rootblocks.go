@@ -83,7 +83,7 @@ func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
 func (t *CholeskyNewton) stepped(bits int) (ok bool, err error) {
 	for next, taken := 0, 0; next < bits && t.Gain < bits; taken++ {
 		if taken > mostSteps {
-			return false, call.Contradiction(fmt.Sprintf("%d steps have led to a gain of %d bits", taken, t.Gain))
+			return false, nil
 		}
 		var width, places int
 		next, width, places = t.next(bits)
