@@ -116,6 +116,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	// Planes, L, U, and what bound takes.
+	// may fuse: an estimate
 	if err := s.Budget.Check(call.PlaneBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
 		return nil, 0, err
 	}

@@ -523,6 +523,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 
 func (t *CholeskyNewton) planned(gain, bits int) {
 	if m := t.F.Rows; t.S.Work.Report != nil {
+		// may fuse: an estimate
 		t.S.Plan(improvedCost(m, t.N, gain, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
 	}
 }
@@ -530,6 +531,7 @@ func (t *CholeskyNewton) planned(gain, bits int) {
 // planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
 func (t *CholeskyNewton) planRoot(seed, bits int) {
 	if m := t.F.Rows; t.S.Work.Report != nil {
+		// may fuse: an estimate
 		t.S.Plan(rootCost(t.N, seed) + improvedCost(m, t.N, likely, t.Amp, bits, false) + call.WantedCost(t.S, m, t.N)/2)
 	}
 }

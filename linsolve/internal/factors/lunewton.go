@@ -613,6 +613,7 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 // planned says that an E of a gain is to lead to so many bits.
 func (t *LUNewton) planned(gain, bits int) {
 	if m, n := t.F.Dims(); t.S.Work.Report != nil {
+		// may fuse: an estimate
 		t.S.Plan(improvedCost(m, n, gain, t.Amp, bits, true) + call.WantedCost(t.S, m, n))
 	}
 }
