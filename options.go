@@ -88,10 +88,11 @@ type Options struct {
 	// flipped bit in a sum of the reconstruction; of several faults in one entry that are random
 	// all but one in some 8000 or more. Nothing finds faults in what all moduli share: the operands
 	// and their digits, and the rounding of the integer to the result. Stats.Check says what was
-	// compared and what not. Gemm, Symm, Syrk, Syr2k, Trmm and package linsolve, as far as that
-	// consists of products of matrices, are checked, wherever they run; the other routines, the
-	// method "direct" and the other packages refuse it with an error that wraps ErrMethod. No bit
-	// of a result changes.
+	// compared and what not: the arithmetic modulo primes of package linsolve, which decides ties
+	// and gives determinants that no elimination does, is not. Gemm, Symm, Syrk, Syr2k, Trmm and
+	// package linsolve, as far as that consists of products of matrices, are checked, wherever they
+	// run; the other routines, the method "direct" and the other packages refuse it with an error
+	// that wraps ErrMethod. No bit of a result changes.
 	Check bool
 }
 
@@ -144,8 +145,8 @@ type Stats struct {
 	Processes []string `json:"processes,omitempty"`
 }
 
-// ErrHardware is wrapped by errors about results that contradict their redundant modulus: see
-// Options.Check.
+// ErrHardware is wrapped by errors about results that contradict their redundant modulus, see
+// Options.Check, and about those of package linsolve that contradict a theorem.
 var ErrHardware = residue.ErrHardware
 
 // HardwareError names the entry of a product, as it ran within a routine, that contradicts its

@@ -16,9 +16,9 @@ import (
 // is made there, of traces of powers of what float64 factors leave of A. Matrices that are too
 // ill-conditioned for float64 factors are eliminated in more bits, in fixed point or by blocks, on
 // the host; where that is not proved, the determinant is the product of enclosed pivots of factors.
-// Small ones of them and ties have the determinant of their integers computed modulo primes, until
-// their product exceeds twice Hadamard's bound; larger ones that are singular are proved to be so
-// as Rank proves it.
+// Ties have the determinant of their integers computed modulo primes, until their product exceeds
+// twice Hadamard's bound, and so have ill-conditioned matrices where that takes less than the
+// eliminations; larger ones that are singular are proved to be so as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and names the
 // bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the host. Det

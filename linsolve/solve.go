@@ -118,7 +118,8 @@ const errShape = "linsolve: shapes do not fit"
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
 // above some 2^30 take the product of these inverses and its residual in float64 too, those above
 // some 2^45 an elimination in fixed point, in numbers of 90 bits more than the condition number's
-// logarithm, or one by products of blocks without AVX2, beyond 2^700 and of large orders. Many
+// logarithm, or one by products of blocks without AVX2, beyond 2^700 and of large orders. Where
+// p-adic digits of the solution, a vector of rational numbers, take less, they are lifted. Many
 // columns take a few products of the format's bits, by an approximate inverse of half of them.
 // Entries that are 0 for all regular A and B with zeros in the same places, as those of inverses of
 // triangular matrices, take no time. Others that are 0 or lie halfway between two numbers of the

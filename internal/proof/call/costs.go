@@ -57,7 +57,7 @@ const (
 	stackEntry  = 1200 // an entry of a stacked matrix
 	wantCost    = 200  // what is done with each entry of factors
 	WordCost    = 0.9  // a word by a word
-	fieldCost   = 2    // a multiply-add modulo a prime
+	FieldCost   = 2    // a multiply-add modulo a prime
 	PrimeCost   = 150  // a residue of a number modulo a prime, its words aside
 	PanelCost   = 120  // a multiply-add of big.Float
 	PerturbCost = 2000 // perturbing and bounding an entry
@@ -81,7 +81,7 @@ func SeedCost(n int) float64 {
 func PrimeStep(m num.Mat) float64 {
 	words := float64((m.Arr.Bits() + 63) / 64)
 	r, c := float64(m.Rows), float64(m.Cols)
-	return float64(r*c*min(r, c)*fieldCost/3) + float64(r*c*(PrimeCost+5*words))
+	return float64(r*c*min(r, c)*FieldCost/3) + float64(r*c*(PrimeCost+5*words))
 }
 
 // SquareWords returns how many products of words two numbers of some bits take.

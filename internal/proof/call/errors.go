@@ -76,3 +76,9 @@ func Measure(x *big.Float) float64 {
 	v, _ := x.Float64()
 	return v
 }
+
+// Contradiction returns the error of a routine that has found what a theorem excludes: a product
+// was wrong. It wraps residue.ErrHardware.
+func Contradiction(found string) error {
+	return fmt.Errorf("%s, which contradicts theory: hardware or a bug: %w", found, residue.ErrHardware)
+}

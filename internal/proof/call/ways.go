@@ -13,11 +13,12 @@ const (
 	ByDigits      = "digits"      // an inverse by elimination in fixed point
 	ByFloats      = "floats"      // Newton's method that begins with float64 slices or a series
 	ByElimination = "elimination" // an elimination in fixed point or by blocks, and refinement
+	ByRationals   = "rationals"   // p-adic digits, and the rational numbers they are those of
 	ByProducts    = "products"    // an approximate inverse by products in many bits
 )
 
 // SystemWays are the names of all of them, in the order in which they are tried.
-var SystemWays = []string{ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByProducts}
+var SystemWays = []string{ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")

@@ -209,54 +209,172 @@ func (f *Field) Matrix(ctx context.Context, threads int, a num.Mat) ([][]uint64,
 	return rows, err
 }
 
+// Words64 returns integers of magnitudes below 2^63 modulo p, row by row.
+func (f *Field) Words64(ctx context.Context, threads int, a [][]int64) ([][]uint64, error) {
+	rows := make([][]uint64, len(a))
+	return rows, par.For(ctx, threads, len(a), func(_, i int) {
+		rows[i] = make([]uint64, len(a[i]))
+		for j, x := range a[i] {
+			if x < 0 {
+				rows[i][j] = f.Sub(0, f.Element(uint64(-x)))
+			} else {
+				rows[i][j] = f.Element(uint64(x))
+			}
+		}
+	})
+}
+
 // Eliminate brings the first cols columns of rows into echelon form, reduced if that is asked for,
 // and returns the columns of the pivots, row by row, and the pivots' product with the sign of the
 // exchanges. The number of pivots is the rank of those columns modulo p.
+//
+// Without reduction a panel of columns is eliminated at a time, and the columns behind it take all
+// of its pivots at once, by sums of products that are reduced once each.
 func (f *Field) Eliminate(ctx context.Context, threads int, rows [][]uint64, cols int, reduced bool) (pivots []int, det uint64, err error) {
 	det = f.One
-	for j := 0; j < cols && len(pivots) < len(rows); j++ {
-		k := len(pivots)
-		i := k
-		for i < len(rows) && rows[i][j] == 0 {
-			i++
-		}
-		if i == len(rows) {
-			continue
-		}
-		if i != k {
-			rows[k], rows[i] = rows[i], rows[k]
-			det = f.Sub(0, det)
-		}
-		pivots = append(pivots, j)
-		pivot := rows[k][j:]
-		det = f.Mul(det, pivot[0])
-		scale := f.Invert(pivot[0])
-		for c := range pivot {
-			pivot[c] = f.Mul(pivot[c], scale)
-		}
-		first := k + 1
+	width := elimination
+	if reduced {
+		width = cols
+	}
+	for j0 := 0; j0 < cols && len(pivots) < len(rows); j0 += width {
+		j1, first := min(cols, j0+width), len(pivots)
+		p := panel{f: f, rows: rows, first: first, end: j1}
 		if reduced {
-			first = 0
+			p.end = len(rows[0])
+		} else {
+			p.factors = make([][elimination]uint64, len(rows)-first)
 		}
-		const some = 16 // rows a call
-		err := par.For(ctx, threads, (len(rows)-first+some-1)/some, func(_, part int) {
-			for i := first + part*some; i < min(len(rows), first+(part+1)*some); i++ {
-				row := rows[i][j:]
-				if i == k || row[0] == 0 {
-					continue
-				}
-				factor := f.P - row[0] // not 0, below p
-				for c, x := range pivot {
-					hi, lo := bits.Mul64(factor, x)
-					row[c] = f.Add(row[c], f.reduce(hi, lo))
-				}
+		for j := j0; j < j1 && len(pivots) < len(rows); j++ {
+			pivot, err := p.eliminate(ctx, threads, j, len(pivots), reduced)
+			if err != nil {
+				return nil, 0, err
 			}
-		})
-		if err != nil {
-			return nil, 0, err
+			if pivot != 0 {
+				pivots = append(pivots, j)
+				det = f.Mul(det, pivot)
+			}
+		}
+		if !reduced {
+			if err := p.update(ctx, threads, len(pivots)-first); err != nil {
+				return nil, 0, err
+			}
 		}
 	}
 	return pivots, det, nil
+}
+
+// elimination is how many columns are eliminated at a time: sums of so many products have 128 bits.
+const elimination = 16
+
+// panel are columns before end that are eliminated, by pivots in rows from first on.
+type panel struct {
+	f          *Field
+	rows       [][]uint64
+	first, end int
+	// what was added to row first + i, in multiples of the rows of pivots; 1/pivot for that row
+	// itself
+	factors [][elimination]uint64
+}
+
+// eliminate eliminates column j by a pivot for row k and returns that, with the sign of the
+// exchange, or 0 if there is none.
+func (p *panel) eliminate(ctx context.Context, threads, j, k int, reduced bool) (result uint64, err error) {
+	f, rows, at := p.f, p.rows, k-p.first
+	i := k
+	for i < len(rows) && rows[i][j] == 0 {
+		i++
+	}
+	if i == len(rows) {
+		return 0, nil
+	}
+	pivot := rows[i][j:p.end]
+	result = pivot[0]
+	if i != k {
+		rows[k], rows[i] = rows[i], rows[k]
+		if p.factors != nil {
+			p.factors[at], p.factors[i-p.first] = p.factors[i-p.first], p.factors[at]
+		}
+		result = f.Sub(0, result)
+	}
+	scale := f.Invert(pivot[0])
+	for c := range pivot {
+		pivot[c] = f.Mul(pivot[c], scale)
+	}
+	if p.factors != nil {
+		p.factors[at][at] = scale
+	}
+	first := k + 1
+	if reduced {
+		first = 0
+	}
+	some := max(16, 4096/len(pivot)) // rows a call
+	return result, par.For(ctx, threads, (len(rows)-first+some-1)/some, func(_, part int) {
+		for i := first + part*some; i < min(len(rows), first+(part+1)*some); i++ {
+			row := rows[i][j:p.end]
+			if i == k || row[0] == 0 {
+				continue
+			}
+			factor := f.P - row[0] // not 0, below p
+			if p.factors != nil {
+				p.factors[i-p.first][at] = factor
+			}
+			for c, x := range pivot {
+				hi, lo := bits.Mul64(factor, x)
+				row[c] = f.Add(row[c], f.reduce(hi, lo))
+			}
+		}
+	})
+}
+
+// update does to the columns behind the panel what its pivots did to it.
+func (p *panel) update(ctx context.Context, threads, pivots int) error {
+	f, n := p.f, len(p.rows[0])
+	if pivots == 0 || p.end == n {
+		return nil
+	}
+	const tile = 64 // columns, whose numbers in rows of pivots stay in the cache
+	return par.For(ctx, threads, (n-p.end+tile-1)/tile, func(_, part int) {
+		j0 := p.end + part*tile
+		j1 := min(n, j0+tile)
+		var u [tile][elimination]uint64 // of the rows of pivots
+		for t, row := range p.rows[p.first : p.first+pivots] {
+			factors := &p.factors[t]
+			for j := j0; j < j1; j++ {
+				column := &u[j-j0]
+				hi, lo := uint64(0), uint64(0)
+				for h := range t {
+					x, y := bits.Mul64(factors[h], column[h])
+					var carry uint64
+					lo, carry = bits.Add64(lo, y, 0)
+					hi += x + carry
+				}
+				column[t] = f.Mul(f.Add(row[j], f.Sum(lo, hi, 0)), factors[t])
+				row[j] = column[t]
+			}
+		}
+		for i, row := range p.rows[p.first+pivots:] {
+			factors := &p.factors[pivots+i]
+			for j := range u[:j1-j0] {
+				column := &u[j]
+				var hi, lo, carry uint64
+				for h := 0; h < elimination; h += 4 {
+					x0, y0 := bits.Mul64(factors[h], column[h])
+					x1, y1 := bits.Mul64(factors[h+1], column[h+1])
+					lo, carry = bits.Add64(lo, y0, 0)
+					hi, _ = bits.Add64(hi, x0, carry)
+					x2, y2 := bits.Mul64(factors[h+2], column[h+2])
+					lo, carry = bits.Add64(lo, y1, 0)
+					hi, _ = bits.Add64(hi, x1, carry)
+					x3, y3 := bits.Mul64(factors[h+3], column[h+3])
+					lo, carry = bits.Add64(lo, y2, 0)
+					hi, _ = bits.Add64(hi, x2, carry)
+					lo, carry = bits.Add64(lo, y3, 0)
+					hi, _ = bits.Add64(hi, x3, carry)
+				}
+				row[j0+j] = f.Add(row[j0+j], f.Sum(lo, hi, 0))
+			}
+		}
+	})
 }
 
 // Product returns the product of square matrices.

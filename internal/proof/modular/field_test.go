@@ -3,6 +3,7 @@ package modular
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -37,6 +38,82 @@ func TestField(t *testing.T) {
 			}
 			want.Mul(want, new(big.Int).Exp(two, big.NewInt(e), p))
 			same("a number", f.Real(num.Real{Class: num.Finite, Neg: true, Mag: words, Exp: e}), want.Neg(want))
+		}
+	}
+}
+
+// TestEliminate compares echelon forms, ranks and determinants of whole matrices, by panels, with
+// those of one panel without sums, and with the reduced form: matrices of all shapes and ranks.
+func TestEliminate(t *testing.T) {
+	r := testseed.Rand(t, 3, 4)
+	f := New(Prime(1))
+	for _, shape := range [][3]int{{1, 1, 1}, {5, 7, 3}, {16, 16, 16}, {17, 40, 17}, {40, 33, 30}, {50, 50, 50}, {70, 90, 41}, {100, 100, 99}} {
+		m, n, rank := shape[0], shape[1], shape[2]
+		left, right := make([][]uint64, m), make([][]uint64, rank)
+		fill := func(rows [][]uint64, n int) {
+			for i := range rows {
+				rows[i] = make([]uint64, n)
+				for j := range rows[i] {
+					if r.IntN(4) > 0 { // or 0, for exchanges
+						rows[i][j] = f.Element(r.Uint64())
+					}
+				}
+			}
+		}
+		fill(left, rank)
+		fill(right, n)
+		a := make([][]uint64, m)
+		for i := range a {
+			a[i] = make([]uint64, n)
+			for j := range a[i] {
+				for k := range rank {
+					a[i][j] = f.Add(a[i][j], f.Mul(left[i][k], right[k][j]))
+				}
+			}
+		}
+		copied := func() [][]uint64 {
+			z := make([][]uint64, m)
+			for i := range z {
+				z[i] = slices.Clone(a[i])
+			}
+			return z
+		}
+		rows, want := copied(), copied()
+		pivots, det, err := f.Eliminate(t.Context(), 2, rows, n, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Row by row, as it is defined.
+		k, product, at := 0, f.One, []int(nil)
+		for j := 0; j < n && k < m; j++ {
+			i := slices.IndexFunc(want[k:], func(row []uint64) bool { return row[j] != 0 }) + k
+			if i < k {
+				continue
+			}
+			if i != k {
+				want[i], want[k] = want[k], want[i]
+				product = f.Sub(0, product)
+			}
+			product = f.Mul(product, want[k][j])
+			scale := f.Invert(want[k][j])
+			for c := range want[k] {
+				want[k][c] = f.Mul(want[k][c], scale)
+			}
+			for _, row := range want[k+1:] {
+				x := row[j]
+				for c := range row {
+					row[c] = f.Sub(row[c], f.Mul(x, want[k][c]))
+				}
+			}
+			at, k = append(at, j), k+1
+		}
+		if !slices.Equal(pivots, at) || det != product {
+			t.Fatalf("%v: pivots %v, determinant %d, want %v, %d", shape, pivots, det, at, product)
+		}
+		for i := range want {
+			if !slices.Equal(rows[i], want[i]) {
+				t.Fatalf("%v: row %d differs", shape, i)
+			}
 		}
 	}
 }

@@ -84,6 +84,22 @@ func (z Integers) MostBits() (most int) {
 	return most
 }
 
+// Words64 returns the integers if they all have 63 bits at most, else nil.
+func (z Integers) Words64(a num.Mat) [][]int64 {
+	if z.MostBits() > 63 {
+		return nil
+	}
+	x := make([][]int64, a.Rows)
+	for i := range x {
+		x[i] = make([]int64, a.Cols)
+		for j := range x[i] {
+			v := a.Big(i, j)
+			x[i][j], _ = v.SetMantExp(v, int(-z.Rows[i]-z.Cols[j])).Int64()
+		}
+	}
+	return x
+}
+
 // planes is how many fixed needs for the integers: the last bit of row i is 2^-bits[i] there, that
 // of the last plane 2^(1 - 64 planes).
 func (z Integers) planes() int { return z.MostBits()/64 + 1 }
@@ -94,7 +110,10 @@ func NewLiftingOf(s *call.Run, a num.Mat) (l *Lifting, err error) {
 		return l, nil
 	}
 	z := ToIntegers(a)
-	for next := Primes(); l == nil; {
+	for next, tried := Primes(), 0; l == nil; tried += 60 {
+		if tried > z.MinorBits() { // each divides the determinant, which is not 0
+			return nil, call.Contradiction("a regular matrix is singular modulo primes beyond Hadamard's bound")
+		}
 		if l, err = NewLifting(s, a, z, New(next())); err != nil {
 			return nil, err
 		}
@@ -118,6 +137,23 @@ func (l *Lifting) Add(b []*big.Int) {
 		}
 	}
 	l.R = append(l.R, r)
+}
+
+// Right returns what Add is given for column j of B, with y_j = 2^(shift + cols_j) x_j the solution
+// of A y = r: integers of so many bits.
+func (l *Lifting) Right(b num.Mat, j int) (r []*big.Int, shift int64, top int) {
+	for i, row := range l.Z.Rows {
+		if c, _, low := b.Arr.Span(b.At(i, j)); c == num.Finite {
+			shift = max(shift, row-low)
+		}
+	}
+	r = make([]*big.Int, b.Rows)
+	for i := range r {
+		v := b.Big(i, j)
+		r[i], _ = v.SetMantExp(v, int(shift-l.Z.Rows[i])).Int(nil)
+		top = max(top, r[i].BitLen())
+	}
+	return r, shift, top
 }
 
 // Done reports whether nothing is left of B.

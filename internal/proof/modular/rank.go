@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // RowBits is what row i adds to Hadamard's bound, in bits.
@@ -24,9 +25,9 @@ func (z Integers) LeadingMinors(k int) []float64 {
 	return sums
 }
 
-// largestMinor returns a number of bits that the magnitude of no minor of the integers of order up
+// LargestMinor returns a number of bits that the magnitude of no minor of the integers of order up
 // to k exceeds: Hadamard's bound.
-func (z Integers) largestMinor(k int) int {
+func (z Integers) LargestMinor(k int) int {
 	rows := call.All(len(z.Bits))
 	slices.SortFunc(rows, func(i, j int) int { return z.Bits[j] - z.Bits[i] })
 	sum := 0.0
@@ -96,6 +97,36 @@ func (z Integers) MinorBits() int {
 	return int(sum*(1+0x1p-40)) + 2
 }
 
+// DeterminantBits is MinorBits for the determinant of a square matrix: Hadamard's bound by the
+// norms of the rows, or of the columns.
+func (z Integers) DeterminantBits(a num.Mat) int {
+	n := a.Rows
+	most := z.MostBits()
+	if most == 0 {
+		return z.MinorBits()
+	}
+	rows, cols := make([]float64, n), make([]float64, n) // sums of squares, divided by 4^most
+	for j := range n {
+		for i := range n {
+			x, e := a.Arr.Leading(a.At(i, j)) // right to 2^-48
+			y := scale.Ldexp(x, e-z.Rows[i]-z.Cols[j]-int64(most))
+			y = float64(y * y)
+			rows[i] += y
+			cols[j] += y
+		}
+	}
+	sum := func(squares []float64) (bits float64) {
+		for _, y := range squares {
+			// Sums are in error by a relative n 2^-47, and by numbers below 2^-900. Each of these
+			// norms is 1 at least, or the determinant 0. The last term is far more than all that.
+			bits += 0x1p-20 + max(0, float64(most)+float64(math.Log2(y+0x1p-900)/2))
+		}
+		return bits
+	}
+	bits := min(sum(rows), sum(cols))
+	return int(min(bits*(1+0x1p-40), math.MaxInt32/2)) + 2
+}
+
 // Chosen returns a copy of some rows and columns.
 func Chosen(a num.Mat, rows, cols []int) num.Mat {
 	z := num.NewMat(a.Format(), len(rows), len(cols))
@@ -150,7 +181,7 @@ func Rank(s *call.Run, a num.Mat) (int, *Field, error) {
 			if best == full {
 				break
 			}
-			bits = z.largestMinor(best + 1)
+			bits = z.LargestMinor(best + 1)
 			if z.lifts(m, best, (bits-known)/60) {
 				is, err := Ranks(s, a, z, f, Positions(before, rows[:best]), pivots)
 				if is || err != nil {
@@ -175,7 +206,7 @@ func Positions(all, rows [][]uint64) []int {
 // lifts reports whether a rank r is found faster by lifting than by that many primes. Integers of
 // far more bits than numbers have are none to lift with: exponents are far apart.
 func (z Integers) lifts(m num.Mat, r, primes int) bool {
-	if z.MostBits() > mostLifted {
+	if z.MostBits() > MostLifted {
 		return false
 	}
 	k := min(m.Rows, m.Cols) - r // columns; as many rows of square matrices
@@ -188,8 +219,8 @@ func (z Integers) lifts(m num.Mat, r, primes int) bool {
 	return once+float64(primes)*digit < float64(primes)*call.PrimeStep(m) // may fuse: an estimate
 }
 
-// mostLifted bounds the bits of the integers that lifting multiplies.
-const mostLifted = 1 << 13
+// MostLifted bounds the bits of the integers that lifting multiplies.
+const MostLifted = 1 << 13
 
 // Ranks reports whether the rank of A, of the integers G that are z, is that of r rows and columns
 // whose minor is regular modulo f's prime p. With these first, and y the solution of G[:r,:r] y =
@@ -202,7 +233,7 @@ const mostLifted = 1 << 13
 // between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
 // combinations of either may be simple.
 func Ranks(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int) (bool, error) {
-	bits := z.largestMinor(len(cols) + 1)
+	bits := z.LargestMinor(len(cols) + 1)
 	if a.Rows < a.Cols {
 		a, z, rows, cols = a.T(), z.transposed(a), cols, rows
 	}

@@ -65,8 +65,12 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
+	enough := enough(p, integers, b, z.Format(), cond)
 	width := func() int { return min(int(known+p.Gain)+64, target) }
 
+	// Bits of the largest entries of X that are proved to be right: X - R B is rho of X, and so is
+	// what a step leaves of an error, but for the rounding of X.
+	proved := min(p.Proved(), float64(width()-4))
 	x := num.NewMat(num.Precision(uint(width())), n, k)
 	if err := s.Gemm(1, p.R, b, 0, num.Mat{}, x); err != nil {
 		return err
@@ -131,6 +135,9 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		if left == 0 {
 			return nil
 		}
+		if int(proved) >= enough {
+			return call.Contradiction(fmt.Sprintf("%d entries are not decided by %d bits", ziv.CountOpen(todo), x.Format().Bits()))
+		}
 		known += p.Gain
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others
@@ -138,10 +145,30 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 				return fmt.Errorf("%d entries are not decided by %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
 			}
 		}
+		proved = min(proved+p.Proved(), float64(width()-4))
 		next := num.NewMat(num.Precision(uint(width())), n, k)
 		if err := s.Gemm(1, p.R, r, 1, x, next); err != nil {
 			return err
 		}
 		x = next
 	}
+}
+
+// enough returns how many bits of the largest entries of X, as F scales them, have to be right for
+// all entries to be decided, by theory, with p an approximate inverse of A and 2^cond above the
+// condition number of F.
+//
+// With the integers Z of A, of minors of M bits, and B a multiple of 2^-t below 2^b, all but for
+// powers of two in front of rows and columns, entries of Z^-1 B are quotients of minors by Cramer's
+// rule: they lie between 2^(-M - t) and 2^(M + b) in magnitude, or are 0. Ties near them have
+// M + t + tieBits behind the point at most, so that the distance from others is 2^(-2 M - t -
+// tieBits) at least. Residuals prove cond bits less than are right. An entry that is 0 or a tie is
+// suspected then, with Suspicion bits more, and proved by its digits.
+func enough(p *seed.Approximate, z modular.Integers, b num.Mat, f num.Format, cond int) int {
+	minor := z.MinorBits()
+	if minor < 0 || minor > ziv.BeyondMost {
+		minor = ziv.BeyondMost
+	}
+	column := int(min(ziv.ColumnBits(b), ziv.BeyondMost))
+	return 3*minor + column + ziv.SpanOfSums(z.Rows, make([]int64, len(z.Rows))) + ziv.SpanOfSums(z.Cols, p.Weights) + ziv.TieBits(f) + cond + 256
 }

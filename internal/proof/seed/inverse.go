@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
@@ -89,6 +91,11 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 	//
 	// Once it begins most is known of what few columns take, if these bits do.
 	s.Work.Guessed = !known && !s.Work.One
+	// What NeedOf says of E holds for R A - I = U^-1 E U as well, with 2^(2 M) more, which it has
+	// room for; but scales are those of p here, of the matrix that is eliminated too.
+	z := modular.ToIntegers(a)
+	scales := ziv.SpanOfSums(p.Scale, z.Rows) + ziv.SpanOfSums(p.Weights, z.Cols)
+	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + 8*scales + scale.SeedBits
 	for bits := scale.SeedBits * MaxRounds; ; bits *= 2 {
 		if err := call.Workable(2*bits, a); err != nil {
 			return nil, err
@@ -102,6 +109,12 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 			if e, err := Distance(s, p, a); err != nil || e.Arr == nil {
 				return p, err
 			}
+		}
+		if bits >= enough {
+			if err := modular.ProvedRegular(s, a); err != nil {
+				return nil, err
+			}
+			return nil, call.Contradiction(fmt.Sprintf("an inverse in %d bits is none", bits))
 		}
 		s.Work.Guessed = true
 	}
@@ -266,6 +279,9 @@ func finiteFloat64s(x []float64) bool {
 	}
 	return true
 }
+
+// Proved is a gain of each step that rho proves.
+func (p *Approximate) Proved() float64 { return gain(p.Rho) }
 
 // gain returns the bits that a step of refinement gains if I - R A has that norm.
 func gain(norm *big.Float) float64 {

@@ -258,19 +258,8 @@ func Lift(s *call.Run, list []Suspects) error {
 // 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
 func (x Suspects) begin(l *modular.Lifting) *lifted {
 	n := x.Z.Rows
-	b := x.b
-	shift, top := int64(0), 0 // top: the bits of A and b
-	for i := range n {
-		if c, _, low := b.Arr.Span(b.At(i, x.J)); c == num.Finite {
-			shift = max(shift, l.Z.Rows[i]-low)
-		}
-	}
-	r := make([]*big.Int, n)
-	for i := range n {
-		v := x.b.Big(i, x.J)
-		r[i], _ = v.SetMantExp(v, int(shift-l.Z.Rows[i])).Int(nil)
-		top = max(top, l.Z.Bits[i], r[i].BitLen())
-	}
+	r, shift, top := l.Right(x.b, x.J)
+	top = max(top, l.Z.MostBits())
 	l.Add(r)
 	open := map[int]*padic{}
 	most := 0

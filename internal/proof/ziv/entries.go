@@ -294,6 +294,10 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	}
 	ties = settled
 	next, step := modular.Primes(), call.PrimeStep(u.C)
+	singular := 0.0 // bits of primes that divide a leading minor, none of which is 0
+	for _, b := range leading {
+		singular += b
+	}
 	for have := 0; len(ties) > 0; {
 		if have >= refuting && most > MaxDeterminant {
 			return fmt.Errorf("zeros or ties of factors take primes of %d bits: %w", most, call.ErrRange)
@@ -309,6 +313,9 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 		}
 		s.Stats.Primes++
 		if lu == nil {
+			if singular -= 60; singular < -60 {
+				return call.Contradiction("leading minors that are not 0 are divided by primes beyond Hadamard's bound")
+			}
 			continue // it divides a leading minor
 		}
 		have += 60

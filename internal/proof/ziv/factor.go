@@ -29,10 +29,26 @@ func (u *Unknown) missing() (bits int) {
 // not suffice. The unknown ones stay the same while pivots do.
 type attempt func(bits int) (*Unknown, *Enclosure, error)
 
-// DecideAll makes attempts in more and more bits until all entries of format f are decided.
-func DecideAll(s *call.Run, f num.Format, try attempt) error {
+// Theory is what ends attempts that contradict it.
+type Theory struct {
+	Need func() Need
+	// Regular returns an error if a matrix is proved to have no such factors, else nil
+	Regular func() error
+}
+
+// TheoryBits are how many more than those of the format attempts have before theory is asked for.
+const TheoryBits = 1 << 11
+
+// DecideAll makes attempts in more and more bits until all entries of format f are decided, or
+// until these are more than theory says.
+func DecideAll(s *call.Run, f num.Format, t Theory, try attempt) error {
 	var more int
+	most := Need{bound.MaxBits + 1, bound.MaxBits + 1}
+	asked := false
 	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
+		if !asked && bits > f.Bits()+TheoryBits {
+			asked, most = true, t.Need()
+		}
 		s.Stats.Precision, more = bits, bits
 		u, e, err := try(bits)
 		if err != nil {
@@ -40,6 +56,9 @@ func DecideAll(s *call.Run, f num.Format, try attempt) error {
 		}
 		s.Stage(fmt.Sprintf("%d bits", bits))
 		if e == nil {
+			if bits >= most.Enclosed {
+				return contradicted(t, bits)
+			}
 			continue
 		}
 		wanted := call.WantedCost(s, len(u.Open), 1)
@@ -54,11 +73,22 @@ func DecideAll(s *call.Run, f num.Format, try attempt) error {
 		if len(u.Open) == 0 {
 			return nil
 		}
+		if bits >= most.Decided {
+			return contradicted(t, bits)
+		}
 		if bits = e.Bits + SpareBits; u.missing() != call.None32 {
 			more = min(bits, max(u.missing(), bits-f.Bits()))
 		}
 	}
 	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, call.ErrMemory)
+}
+
+// contradicted returns the error of factors that so many bits do not decide.
+func contradicted(t Theory, bits int) error {
+	if err := t.Regular(); err != nil {
+		return err
+	}
+	return call.Contradiction(fmt.Sprintf("factors are not decided by %d bits", bits))
 }
 
 // FullRank returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if

@@ -70,3 +70,12 @@ const MaxDeterminant = 1 << 26
 func ExactInt(x *big.Int) *big.Float {
 	return new(big.Float).SetPrec(uint(max(x.BitLen(), 1))).SetInt(x)
 }
+
+// ScaleExactly makes x 2^e of x, where e may be none of an int of 32 bits.
+func ScaleExactly(x *big.Float, e int64) {
+	for e != 0 && x.Sign() != 0 && !x.IsInf() {
+		part := max(-1<<30, min(e, 1<<30))
+		x.SetMantExp(x, int(part))
+		e -= part
+	}
+}

@@ -3,6 +3,7 @@ package det
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	mathbits "math/bits"
 
@@ -44,8 +45,8 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 		if lo == nil {
 			break
 		}
-		scaleExactly(lo, shift)
-		scaleExactly(hi, shift)
+		ziv.ScaleExactly(lo, shift)
+		ziv.ScaleExactly(hi, shift)
 		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
 			ziv.LeavesRange(s, l, lo, hi)
 			return l, true, nil
@@ -59,7 +60,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 	if err != nil {
 		return d, false, err
 	}
-	scaleExactly(x, shift)
+	ziv.ScaleExactly(x, shift)
 	d = num.NewScalar(f, x)
 	ziv.LeavesRange(s, d, x, x)
 	return d, true, nil
@@ -74,18 +75,9 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 	return d.Big().Sign(), nil
 }
 
-// scaleExactly makes x 2^e of x, where e may be none of an int of 32 bits.
-func scaleExactly(x *big.Float, e int64) {
-	for e != 0 && x.Sign() != 0 && !x.IsInf() {
-		part := max(-1<<30, min(e, 1<<30))
-		x.SetMantExp(x, int(part))
-		e -= part
-	}
-}
-
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats. At the run's place traces tell it, on the host
-// blocks. The error wraps ErrSingular if a is proved to be singular.
+// float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces
+// tell it, on the host blocks. The error wraps ErrSingular if a is proved to be singular.
 func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
 		return nil, nil, 0, nil
@@ -103,7 +95,11 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 		d, err = shortDeterminant(s, a, f, bits)
 	}
 	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
-		if d, err = Long(s, a, f, bits); err == nil && d == nil {
+		exactly := exactCost(s, a)
+		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
+			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
+				return nil, nil, 0, nil
+			}
 			return Factored(s, a, bits)
 		}
 	}
@@ -139,7 +135,13 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	p, e, err := factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
+	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its
+	// bits as are wanted.
+	enough := 0
 	for ; e != nil && err == nil; e, err = p.Enclosure(want) {
+		if enough == 0 && want > bits+ziv.TheoryBits {
+			enough = ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
+		}
 		want = e.Bits
 		x, shift := e.Pivots(a.Rows)
 		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
@@ -155,8 +157,29 @@ func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64,
 		} else {
 			want *= 2 // a pivot's enclosure has 0 in it
 		}
+		if enough > 0 && e.Bits >= enough {
+			return nil, nil, 0, call.Contradiction(fmt.Sprintf("pivots are not told from 0 by %d bits", e.Bits))
+		}
 	}
 	return nil, nil, 0, err
+}
+
+// exactCost is the cost of Exact, about, infinite where there is none, and with Options.Check,
+// which knows nothing of primes.
+func exactCost(s *call.Run, a num.Mat) float64 {
+	if s.Set.Check {
+		return math.Inf(1)
+	}
+	z := modular.ToIntegers(a)
+	bits := z.DeterminantBits(a)
+	if bits < 0 || bits > ziv.MaxDeterminant {
+		return math.Inf(1)
+	}
+	step := call.PrimeStep(a)
+	if z.MostBits() <= 63 {
+		step = float64(call.Cube(a.Rows) * call.FieldCost / 3) // may fuse: an estimate, see Words64
+	}
+	return (float64(bits)/60 + 1) * step
 }
 
 // Exact returns d for which the determinant is d 2^shift exactly, from that of integers modulo
@@ -164,7 +187,7 @@ func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64,
 func Exact(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
 	z := modular.ToIntegers(m)
-	bits := z.MinorBits() + 1 // and a sign
+	bits := z.DeterminantBits(m) + 1 // and a sign
 	if bits > ziv.MaxDeterminant {
 		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, call.ErrRange)
 	}
@@ -173,9 +196,13 @@ func Exact(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 		shift += z.Rows[i] + z.Cols[i]
 	}
 	step := call.PrimeStep(m)
+	small := z.Words64(m)
 	for next := modular.Primes(); product.BitLen() <= bits+1; {
 		f := modular.New(next())
-		rows, err := f.Matrix(s.Ctx, s.Threads, m)
+		rows, err := f.Words64(s.Ctx, s.Threads, small)
+		if small == nil {
+			rows, err = f.Matrix(s.Ctx, s.Threads, m)
+		}
 		if err != nil {
 			return nil, 0, err
 		}
@@ -188,7 +215,9 @@ func Exact(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 		}
 		s.Stats.Primes++
 		// det + product k with the residue d
-		d = f.Mul(d, f.Power2(-shift))
+		if small == nil {
+			d = f.Mul(d, f.Power2(-shift))
+		}
 		k := f.Mul(f.Sub(d, f.Integer(det)), f.Invert(f.Integer(product)))
 		v := new(big.Int).SetUint64(f.Value(k))
 		det.Add(det, v.Mul(v, product))

@@ -2,10 +2,12 @@ package det
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -64,6 +66,10 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 		return num.NewScalar(f, new(big.Float)), sign, true, nil
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
+		// The logarithm of a rational number other than 1 is transcendental (Lindemann), so no tie.
+		if bits > bound.MaxBits {
+			return log, 0, false, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
+		}
 		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
 			ziv.LeavesRange(s, lower, x, x)
 			return lower, sign, true, nil

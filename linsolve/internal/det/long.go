@@ -16,7 +16,9 @@ import (
 // With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
-func Long(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
+//
+// It ends without one as soon as that takes more than another way, which the cost is known of.
+func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other float64) (*seed.Determinant, error) {
 	n := f.N
 	if n < seed.Fewest {
 		return nil, nil
@@ -25,6 +27,9 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinan
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
 	for some := f.ConditionBits() + places; some+blocks.Spare <= seed.MostBlockBits+places; {
+		if other -= longCost(s, n, some); other < 0 {
+			return nil, nil
+		}
 		det, more, err := digits.Determinant(s, a, f, some, places)
 		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			det, more, err = blocks.LongDeterminant(s, a, f, some+blocks.Spare, places)
@@ -45,4 +50,12 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinan
 		some += max(more, (some+blocks.Spare)/4)
 	}
 	return nil, nil
+}
+
+// longCost is the cost of an attempt of Long.
+func longCost(s *call.Run, n, some int) float64 {
+	if d, ok := digits.CountFor(s, n, some+digits.DetSpare(n), digits.MostDigits); ok {
+		return digits.Cost(n, d)
+	}
+	return blocks.EliminationCost(n, some+blocks.Spare, max(n/4, 32))
 }

@@ -858,7 +858,7 @@ func setBits(x []uint64, low int, v uint64) {
 // these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
 // the way.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
-	some += digitDetSpare(f.N)
+	some += DetSpare(f.N)
 	d, ok := CountFor(s, f.N, some, MostDigits)
 	if !ok {
 		return nil, 0, call.ErrRange
@@ -877,14 +877,14 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*se
 	return t.determinant(log, places), 0, nil
 }
 
-// digitDetSpare are bits beyond the condition number's and a determinant's, for the proof.
-func digitDetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
+// DetSpare are bits beyond the condition number's and a determinant's, for the proof.
+func DetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
 // QuickDeterminant is Determinant for an A that float64 factors suffice for, which lose so
 // many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
 // on one, an elimination takes a half to a fifth of their time.
 func QuickDeterminant(s *call.Run, a num.Mat, f *seed.Factors, loss, places int) (*seed.Determinant, error) {
-	if d, ok := CountFor(s, f.N, loss+places+digitDetSpare(f.N), MostDigits); !ok || f.N*d > detDigits*lanes.Count() {
+	if d, ok := CountFor(s, f.N, loss+places+DetSpare(f.N), MostDigits); !ok || f.N*d > detDigits*lanes.Count() {
 		return nil, nil
 	}
 	d, _, err := Determinant(s, a, f, loss+places, places)

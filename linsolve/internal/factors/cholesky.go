@@ -73,7 +73,17 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 	var d *CholeskyNewton
 	fixed, known := true, false
 	proved := map[int]bool{} // the pivots of which it is known that they are positive
-	return l, ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, true) }, Regular: func() error {
+		for k := range n {
+			if !proved[k] {
+				if err := definite(s, a, k, sign); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}}
+	return l, ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if fixed {
 			var e *ziv.Enclosure
 			var err error

@@ -35,26 +35,41 @@ type Improving interface {
 	finish(bits, width int, v, e num.Mat, h *big.Float) (*ziv.Enclosure, error)
 }
 
+// mostSteps bounds the steps of an improvement, which is given up then: a step makes of a gain
+// g ≥ LeastGain one of about 2 g - 6, see correction, up to the next bits, and bits are fewer than
+// 2^20, so that some 20 steps do.
+const mostSteps = 64
+
 // Improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
 func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 	at := t.known()
-	for bits+at.Amp+4 <= bound.MaxBits { // of V, at last
+	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // of V, at last
 		if at.Gain != 0 && at.Gain < LeastGain { // as an earlier call found out
 			return nil, nil
 		}
 		t.planned(at.likelyGain(), bits)
 		next, width, places := at.next(bits)
+		guess := at.Amp
 		v, e, h, err := t.errorMatrix(width, places)
 		if err != nil {
 			return nil, err
 		}
 		if at.Gain < LeastGain {
+			if taken == 0 && at.Amp-guess > next-LeastGain {
+				at.Gain = 0 // V had too few bits to tell, as it turned out
+				s.Drop(v, e)
+				continue
+			}
 			return nil, nil
 		}
 		if next == bits && order(at.Gain, bits+3) <= 4 {
 			s.Work.Guessed = false
 			return t.finish(bits, width, v, e, h)
+		}
+		if at.Gain >= next { // the seed is better than was likely
+			s.Drop(v, e)
+			continue
 		}
 		if err := t.step(v, e, h, next); err != nil {
 			return nil, err

@@ -86,7 +86,8 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 		}
 	}
 	seeded()
-	err := ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, false) }, Regular: full}
+	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if fixed {
 			var t *digits.LDLT
 			var err error

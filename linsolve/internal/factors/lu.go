@@ -118,7 +118,8 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 			u = z.Unknown(modular.Chosen(a, order, call.All(n)))
 		}
 	}
-	err := ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, k, f, false) }, Regular: full}
+	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if digits {
 			made, v, e, err := luAttempt(s, a, f, bits-ziv.SpareBits, &checked, z, u)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
 // newEliminated is NewPivoted for matrices too ill-conditioned for float64, from an elimination in
@@ -58,13 +59,12 @@ func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int
 // LUByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
 // many bits; see byElimination.
 func LUByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *Pivoted, e *ziv.Enclosure, err error) {
-	m, n := a.Dims()
 	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
 	const ties = 32 // bits more, with which pivots that are equal pass for it
-	e, err = byElimination(s, m, n, least+ties, bits, regular, func(some int) (*LUNewton, error) {
+	e, err = byElimination(s, a, least+ties, bits, regular, func(some int) (*LUNewton, error) {
 		if p, err = newEliminated(s, a, most, some); p == nil || err != nil {
 			return nil, err
 		}
@@ -85,10 +85,11 @@ func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 	return max(leastRootBits, f.ConditionBits()+scale.SeedBits), nil
 }
 
-// byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
+// byElimination returns what a seed for a matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func byElimination(s *call.Run, m, n, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (*ziv.Enclosure, error) {
+func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (*ziv.Enclosure, error) {
+	m, n := a.Dims()
 	if min(m, n) < seed.Fewest {
 		return nil, nil
 	}
@@ -112,6 +113,11 @@ func byElimination(s *call.Run, m, n, least, bits int, regular func() error, ori
 			if err := regular(); err != nil {
 				return nil, err
 			}
+			cond, err := solve.MeasuredCondition(s, a, call.InvertInCost(min(m, n), some))
+			if err != nil {
+				return nil, err
+			}
+			some = max(some, (min(cond, mostRootBits)+scale.SeedBits+64)*2/3) // as much more comes
 		}
 	}
 	return nil, nil

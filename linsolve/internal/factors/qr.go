@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
@@ -54,7 +55,10 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 			return nil, nil, nil
 		}
 		checked = true
-		return nil, nil, ziv.FullRank(s, a)
+		if err := ziv.FullRank(s, a); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, sameNormal(s, normal, a)
 	}
 	var c num.Mat // A^T A above A, in z's order of columns
 	set := func(order []int) (changed bool) {
@@ -97,7 +101,17 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 			}
 		}
 	}
-	err = ziv.DecideAll(s, f, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	limits := ziv.Theory{Need: func() ziv.Need {
+		of := c
+		if of.Arr == nil {
+			of = Stacked(normal, a, call.All(n))
+		}
+		return ziv.NeedOf(of, n, f, true)
+	}, Regular: func() error {
+		_, _, err := fails()
+		return err
+	}}
+	err = ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if quick {
 			e, err := d.Enclosure(bits - ziv.SpareBits)
 			if err == nil && e != nil && !sure && !d.Blocks { // by the seed that PivotsKept knows
@@ -189,4 +203,42 @@ func Stacked(normal, a num.Mat, order []int) num.Mat {
 		}
 	}
 	return c
+}
+
+// sameNormal returns an error if C is not A^T A: modulo a prime C v and A^T (A v) differ for a
+// vector v. A wrong entry alone is seen unless its error is a multiple of the prime.
+func sameNormal(s *call.Run, c, a num.Mat) error {
+	f := modular.New(modular.Prime(0))
+	left, err := f.Matrix(s.Ctx, s.Threads, c)
+	if err != nil {
+		return err
+	}
+	rows, err := f.Matrix(s.Ctx, s.Threads, a)
+	if err != nil {
+		return err
+	}
+	v, x := make([]uint64, a.Cols), f.One
+	for j := range v {
+		x = f.Mul(x, f.Element(0x9e3779b97f4a7c15)) // not 0
+		v[j] = x
+	}
+	apply := func(row []uint64) (sum uint64) {
+		for j, x := range row {
+			sum = f.Add(sum, f.Mul(x, v[j]))
+		}
+		return sum
+	}
+	want := make([]uint64, a.Cols)
+	for _, row := range rows {
+		x := apply(row)
+		for j, y := range row {
+			want[j] = f.Add(want[j], f.Mul(x, y))
+		}
+	}
+	for i, row := range left {
+		if apply(row) != want[i] {
+			return call.Contradiction("A^T A is another matrix modulo a prime")
+		}
+	}
+	return nil
 }

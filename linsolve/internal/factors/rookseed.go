@@ -58,12 +58,11 @@ func rookAgain(s *call.Run, p *Rooked, bits int) (*Rook, error) {
 // rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
 // in so many bits; see byElimination.
 func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*Rook, error)) (p *Rooked, e *ziv.Enclosure, err error) {
-	n := a.Rows
 	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = byElimination(s, n, n, least, bits, regular, func(some int) (*LUNewton, error) {
+	e, err = byElimination(s, a, least, bits, regular, func(some int) (*LUNewton, error) {
 		r, err := eliminate(some)
 		if r == nil || err != nil {
 			return nil, err

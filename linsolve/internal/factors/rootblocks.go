@@ -81,7 +81,10 @@ func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
 
 // stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.
 func (t *CholeskyNewton) stepped(bits int) (ok bool, err error) {
-	for next := 0; next < bits && t.Gain < bits; {
+	for next, taken := 0, 0; next < bits && t.Gain < bits; taken++ {
+		if taken > mostSteps {
+			return false, nil
+		}
 		var width, places int
 		next, width, places = t.next(bits)
 		if next+t.Amp+4 > bound.MaxBits {

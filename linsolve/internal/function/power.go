@@ -24,10 +24,15 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 		}
 	}
 	var primes *primePowers
-	exact := ziv.PowerBits(a, e)
+	// In so many bits no product should be rounded. In enough bits radii are too small to leave an
+	// entry open in any case: entries are multiples of 2^(e low) below 2^(e low + exact), for the
+	// low of PowerBits, radii are 2^-bits of the latter times some e, and ties of f near an entry
+	// are multiples of 2^(e low - 1 - TieBits).
+	exact := min(ziv.PowerBits(a, e), bound.MaxBits)
+	limit, enough := exact, 4*exact+2*ziv.TieBits(f)+256
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
 	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
-		bits = min(bits, exact, bound.MaxBits)
+		bits = min(bits, limit, bound.MaxBits)
 		s.Stats.Precision = bits
 		p, err := enclosedPower(s, a, e, bits)
 		if err != nil {
@@ -53,6 +58,12 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 				return slices.ContainsFunc(proved, func(s powerSuspect) bool { return s.position == p })
 			})
 			s.Stats.Ties += len(proved)
+		}
+		if len(open) > 0 && bits == enough {
+			return num.Mat{}, call.Contradiction(fmt.Sprintf("a power is not decided by %d bits", bits))
+		}
+		if bits == exact {
+			limit = enough
 		}
 		if len(open) > 0 && bits == bound.MaxBits {
 			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, call.ErrMemory)

@@ -59,6 +59,10 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Sc
 			ziv.LeavesRange(s, z, t, t)
 			return z, nil
 		}
+		// It is 1 at least, and ties near it have TieBits behind the point at most.
+		if int64(bits) > most+int64(ziv.TieBits(f))+8 {
+			return num.Scalar{}, call.Contradiction(fmt.Sprintf("a condition number is not decided by %d bits", bits))
+		}
 	}
 }
 

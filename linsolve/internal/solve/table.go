@@ -2,6 +2,7 @@ package solve
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -24,6 +25,9 @@ type problem struct {
 	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
 	// none has been made yet.
 	approximate *seed.Approximate
+	entries     int // how many were open at first
+	// exactly is what rational numbers cost, 0 before it is asked for: see exactCost.
+	exactly float64
 }
 
 // open reports whether entries are left to be decided.
@@ -34,7 +38,8 @@ type way struct {
 	name string
 	// applies reports whether it is one for this problem.
 	applies func(p *problem) bool
-	// faster reports whether it is likely to be faster than those after it in the table.
+	// faster reports whether it is likely to be faster than those after it in the table. It is
+	// asked first.
 	faster func(p *problem) bool
 	run    func(p *problem) error
 }
@@ -47,6 +52,7 @@ var ways = []way{
 	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
 	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, many, timed(newton.SolveByNewton)},
 	{call.ByElimination, always, unproved, byElimination},
+	{call.ByRationals, func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, fewerDigits, byRationals},
 	{call.ByProducts, always, always, byProducts},
 }
 
@@ -65,7 +71,7 @@ func (p *problem) solve(table []way) error {
 		case forced == w.name && !w.applies(p):
 			return fmt.Errorf("%s: %w", w.name, call.ErrWay)
 		case forced == w.name, i == len(table)-1:
-		case forced != "" || !w.applies(p) || !w.faster(p):
+		case forced != "" || !w.faster(p) || !w.applies(p):
 			continue
 		}
 		if err := w.run(p); err != nil || !p.open() {
@@ -114,9 +120,57 @@ func unproved(p *problem) bool {
 	return p.approximate == nil || p.approximate.Rho == nil
 }
 
+// untouched reports whether the ways so far have decided nothing and proved nothing of an inverse.
+func (p *problem) untouched() bool {
+	return (p.approximate == nil || p.approximate.Rho == nil) && ziv.CountOpen(p.todo) == p.entries
+}
+
+// rationalsCost is what the solution in rational numbers costs, of columns that nothing is decided
+// of.
+func (p *problem) rationalsCost() float64 {
+	if p.exactly == 0 {
+		p.exactly = exactCost(p.s, p.a, p.b, ziv.OpenColumns(p.todo))
+	}
+	return p.exactly
+}
+
+// othersCost is what other ways cost, about, where those with float64 inverses decide nothing.
+func (p *problem) othersCost() float64 {
+	if p.few {
+		return call.InvertInCost(p.a.Rows, seed.MostBlockBits)
+	}
+	// Products have not been enough, so that it takes an inverse of more bits than pivots tell, and
+	// refinement as well.
+	return 4 * call.InvertInCost(p.a.Rows, max(p.lu.ConditionBits()+64, seed.MostBlockBits/2))
+}
+
+// fewerDigits reports whether p-adic digits cost less than the products of other ways. Of many
+// columns the first one tells how many digits it takes.
+func fewerDigits(p *problem) bool {
+	if !p.untouched() {
+		return false
+	}
+	other := p.othersCost()
+	return p.rationalsCost() < other || !p.few && exactCost(p.s, p.a, p.b, 1) < other/4
+}
+
+// byRationals solves in rational numbers.
+func byRationals(p *problem) error {
+	other := 0.0
+	if call.Forced(p.s.Ctx) == "" {
+		other = p.othersCost()
+	}
+	defer p.s.Stage("rational numbers")
+	return solveExactly(p.s, p.a, p.b, p.todo, other)
+}
+
 // byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
 func byElimination(p *problem) error {
-	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits())
+	other := math.Inf(1)
+	if call.Forced(p.s.Ctx) == "" && p.untouched() {
+		other = p.rationalsCost()
+	}
+	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits(), other)
 	if r == nil || err != nil {
 		return err
 	}

@@ -14,12 +14,21 @@ import (
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
-func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (r seed.Inverse, rho, norm float64, err error) {
+//
+// It ends without one as soon as that takes more than another way, which the cost is known of.
+func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other float64) (r seed.Inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	for bits := f.ConditionBits(); bits+blocks.Spare <= seed.MostBlockBits; {
 		var more int
 		f.Condition = bits
 		d, fixed := digits.CountFor(s, f.N, bits+digits.Spare, digits.MostDigits)
+		cost := blocks.EliminationCost(f.N, bits+blocks.Spare, max(f.N/4, 32))
+		if fixed {
+			cost = digits.Cost(f.N, d)
+		}
+		if other -= cost; other < 0 {
+			return nil, 0, 0, nil
+		}
 		if fixed {
 			var t *digits.Elimination
 			s.Plan(digits.Cost(f.N, d))

@@ -1,0 +1,200 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/refine"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/linsolve/internal/solve"
+)
+
+// spoilProducts flips bits of the first products, or of all of them, in a run that is cancelled
+// after far more blocks of them than it may take, and reports how many there were.
+func spoilProducts(first bool, run func(opt *halfulp.Options) (Stats, error)) (st Stats, blocks int, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer residue.Spoil(func(residues []int16, stride int) {
+		if blocks++; blocks > 20000 {
+			cancel()
+		}
+		for i := 0; i < stride && (!first || blocks == 1); i++ { // among them an entry that counts
+			residues[i] ^= 1
+		}
+	})()
+	st, err = run(&halfulp.Options{Device: halfulp.CPU, Method: "residue", Threads: 1, Context: ctx})
+	return st, blocks, err
+}
+
+// TestWrongProductsEnd has routines end with one error where products are wrong, before the
+// precision rises beyond what theory needs.
+func TestWrongProductsEnd(t *testing.T) {
+	const n = 24
+	f := halfulp.Float64
+	a, tall := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, 2*n, n, 3, 3)
+	for i := range n { // float64 factors do not do
+		a.SetFloat64(i, n-1, a.Float64(i, 0)+float64(a.Float64(i, 1)*0x1p-40))
+		a.SetFloat64(i, n-2, float64(a.Float64(i, 2)*(1+float64(float64(i%2)*0x1p-52))))
+	}
+	few, spd := halfulp.Random(halfulp.Float32, 2*n, n, 3, 3), halfulp.NewMatrix(halfulp.MP(106), n, n)
+	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), few, few, halfulp.Float(0), spd, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer isa.Force(isa.Portable)() // other levels take fewer products
+	for _, c := range []struct {
+		name string
+		ends [2]bool // must not succeed if the first, or all products are wrong
+		run  func(opt *halfulp.Options) (Stats, error)
+	}{
+		{"Cond", [2]bool{false, true}, func(opt *halfulp.Options) (Stats, error) { _, st, err := Cond('1', a, f, opt); return st, err }},
+		{"Det", [2]bool{}, func(opt *halfulp.Options) (Stats, error) { _, st, err := Det(a, f, opt); return st, err }},
+		{"LU", [2]bool{}, func(opt *halfulp.Options) (Stats, error) { _, st, err := LU(a, f, opt); return st, err }},
+		{"Cholesky", [2]bool{false, true}, func(opt *halfulp.Options) (Stats, error) { _, st, err := Cholesky(spd, f, opt); return st, err }},
+		{"LDLT", [2]bool{false, true}, func(opt *halfulp.Options) (Stats, error) { _, st, err := LDLT(spd, f, opt); return st, err }},
+		{"QR", [2]bool{true, true}, func(opt *halfulp.Options) (Stats, error) { _, st, err := QR(tall, f, opt); return st, err }},
+		{"QRPivoted", [2]bool{false, true}, func(opt *halfulp.Options) (Stats, error) { _, st, err := QRPivoted(a, f, opt); return st, err }},
+	} {
+		for i, first := range []bool{true, false} {
+			st, blocks, err := spoilProducts(first, c.run)
+			if errors.Is(err, context.Canceled) || c.ends[i] && err == nil || err != nil && !errors.Is(err, halfulp.ErrHardware) {
+				t.Errorf("%s, first %v: error %v after %d bits, %d blocks of products", c.name, first, err, st.Precision, blocks)
+			}
+		}
+	}
+}
+
+// TestNeeded compares what theory says of factors, and of X in refine, with what they take: never
+// more. The matrices of integers have the smallest determinants and the largest inverses.
+func TestNeeded(t *testing.T) {
+	f := halfulp.MP(30)
+	for _, c := range []struct{ n, bits, apart int }{{7, 2, 0}, {7, 20, 0}, {7, 50, 0}, {19, 9, 40}} {
+		n, bits := c.n, c.bits
+		a := halfulp.MatrixOf(triangularProduct(t, n, bits))
+		if d := lintest.Of(a).Det(); d.Num().CmpAbs(big.NewInt(1)) != 0 {
+			t.Fatalf("the determinant is %v", d)
+		}
+		for i := range n { // columns apart, and rows and columns of A^T A
+			for j := range n {
+				x := a.Big(i, j)
+				a.SetBig(i, j, x.SetMantExp(x, (j*j%n-n/2)*c.apart))
+			}
+		}
+		wide := halfulp.MP(uint(max(2*a.Format().Bits()+8, 64)))
+		spd := halfulp.NewMatrix(wide, n, n)
+		if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range isa.Levels() {
+			restore := isa.Force(level)
+			for name, run := range map[string]func() (Stats, error){
+				"LU":       func() (Stats, error) { _, st, err := LU(a, f, nil); return st, err },
+				"Cholesky": func() (Stats, error) { _, st, err := Cholesky(spd, f, nil); return st, err },
+				"QR":       func() (Stats, error) { _, st, err := QR(a, f, nil); return st, err },
+				"LDLT":     func() (Stats, error) { _, st, err := LDLT(spd, f, nil); return st, err },
+			} {
+				of, positive := a.View(), false
+				if name != "LU" {
+					of, positive = spd.View(), name != "LDLT"
+				}
+				st, err := run()
+				if most := ziv.NeedOf(of, n, f.View(), positive); err != nil || st.Precision > most.Decided {
+					t.Errorf("%s, %d bits, %v: error %v after %d bits, of %+v", name, bits, level, err, st.Precision, most)
+				}
+			}
+			restore()
+		}
+	}
+}
+
+// triangularProduct returns a product of triangular matrices of random integers, with ones on the
+// diagonals.
+func triangularProduct(t *testing.T, n, bits int) num.Mat {
+	t.Helper()
+	l, u := halfulp.Random(halfulp.Float64, n, n, 0, 11), halfulp.Random(halfulp.Float64, n, n, 0, 12)
+	integer := func(m *halfulp.Matrix, i, j int) {
+		x := new(big.Float).SetMantExp(m.Big(i, j), bits)
+		v, _ := x.Int(nil)
+		m.SetBig(i, j, new(big.Float).SetInt(v))
+	}
+	for i := range n {
+		for j := range n {
+			integer(l, i, j)
+			integer(u, i, j)
+			if i <= j {
+				l.SetFloat64(i, j, 0)
+			}
+			if i >= j {
+				u.SetFloat64(i, j, 0)
+			}
+		}
+		l.SetFloat64(i, i, 1)
+		u.SetFloat64(i, i, 1)
+	}
+	z := halfulp.NewMatrix(halfulp.MP(uint(2*bits+16)), n, n)
+	one, zero := halfulp.Float(1), halfulp.Float(0)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, l, u, zero, z, nil); err != nil {
+		t.Fatal(err)
+	}
+	return z.View()
+}
+
+// TestSmallDeterminant has determinants of 1 of matrices whose condition takes far more bits than
+// eliminations have: primes are fewer.
+func TestSmallDeterminant(t *testing.T) {
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
+		a := halfulp.MatrixOf(triangularProduct(t, 64, 14))
+		d, st, err := Det(a, halfulp.Float64, nil)
+		if err != nil || d.Float64() != 1 || st.Primes < 10 {
+			t.Errorf("%v: %v after %d primes, error %v", level, d, st.Primes, err)
+		}
+		restore()
+	}
+}
+
+// TestGainIsAGuess refines with an approximate inverse that gains far less a step than it is said
+// to: that is no contradiction, as theory counts the bits that are proved.
+func TestGainIsAGuess(t *testing.T) {
+	const n = 5
+	f := halfulp.Float64
+	a, b := halfulp.Random(f, n, n, 1, 31), halfulp.Random(f, n, 2, 1, 32)
+	s, err := start("solve", nil, a.View(), b.View())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := solve.ApproximateInverse(s, a.View())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range n {
+			x := p.R.Big(i, j)
+			p.R.SetBig(i, j, x.Mul(x, big.NewFloat(1.125))) // I - R A is -I/8
+		}
+	}
+	if _, err := seed.Distance(s, p, a.View()); err != nil {
+		t.Fatal(err)
+	}
+	if rho := call.Measure(p.Rho); rho < 0.12 || rho > 0.13 {
+		t.Fatalf("rho is %v", rho)
+	}
+	p.Gain = 45
+	long := halfulp.MP(300)
+	z, want := halfulp.NewMatrix(long, n, 2), halfulp.NewMatrix(long, n, 2)
+	if _, err := Solve(a, b, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	todo := ziv.NewEntries(s, a.View(), b.View(), z.View())
+	if err := refine.Open(s, a.View(), b.View(), p, 30, z.View(), todo); err != nil || !z.Same(want) {
+		t.Errorf("error %v", err)
+	}
+}
