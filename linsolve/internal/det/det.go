@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	mathbits "math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -95,9 +96,9 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 		d, err = shortDeterminant(s, a, f, bits)
 	}
 	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
-		exactly := exactCost(s, a)
+		exactly := sync.OnceValue(func() float64 { return exactCost(s, a) })
 		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
-			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
+			if exactly() < call.InvertInCost(a.Rows, seed.MostBlockBits) {
 				return nil, nil, 0, nil
 			}
 			return Factored(s, a, bits)

@@ -166,9 +166,9 @@ func byRationals(p *problem) error {
 
 // byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
 func byElimination(p *problem) error {
-	other := math.Inf(1)
+	other := func() float64 { return math.Inf(1) }
 	if call.Forced(p.s.Ctx) == "" && p.untouched() {
-		other = p.rationalsCost()
+		other = p.rationalsCost
 	}
 	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits(), other)
 	if r == nil || err != nil {
