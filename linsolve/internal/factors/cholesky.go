@@ -83,7 +83,7 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 		}
 		return nil
 	}}
-	return l, ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	return l, ziv.DecideFactors(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if fixed {
 			var e *ziv.Enclosure
 			var err error

@@ -87,7 +87,7 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 	}
 	seeded()
 	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, false) }, Regular: full}
-	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	err := ziv.DecideFactors(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if fixed {
 			var t *digits.LDLT
 			var err error

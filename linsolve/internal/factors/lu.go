@@ -119,7 +119,7 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		}
 	}
 	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, k, f, false) }, Regular: full}
-	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	err := ziv.DecideFactors(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if digits {
 			made, v, e, err := luAttempt(s, a, f, bits-ziv.SpareBits, &checked, z, u)
 			if err != nil {

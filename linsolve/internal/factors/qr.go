@@ -111,7 +111,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		_, _, err := fails()
 		return err
 	}}
-	err = ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+	err = ziv.DecideFactors(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		if quick {
 			e, err := d.Enclosure(bits - ziv.SpareBits)
 			if err == nil && e != nil && !sure && !d.Blocks { // by the seed that PivotsKept knows
