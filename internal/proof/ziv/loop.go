@@ -12,7 +12,7 @@ import (
 type Loop struct {
 	What  string // what is to be decided, for errors
 	First int    // bits of the first attempt
-	// Most bounds the bits of an attempt. Decide then returns without an error, and the caller
+	// Most bounds the bits of an attempt. With more Decide returns without an error, and the caller
 	// decides what is left in another way. If Most is 0, more than bound.MaxBits are an error.
 	Most int
 	Theory
@@ -25,6 +25,11 @@ type Theory struct {
 	// Regular returns an error if a matrix is proved to be one for which nothing can be decided. It
 	// is asked before a contradiction is reported, and may be nil.
 	Regular func() error
+}
+
+// Enough is the theory of numbers that so many bits enclose and decide.
+func Enough(bits int) Theory {
+	return Theory{Need: func() Need { return Need{bits, bits} }}
 }
 
 // TheoryBits is how many bits more than the first an attempt has before Need is asked, which takes
@@ -48,7 +53,7 @@ func Decide(s *call.Run, l Loop, attempt func(bits int) (missing int, err error)
 	need := Need{BeyondMost, BeyondMost}
 	asked := l.Need == nil
 	for bits := l.First; l.Most == 0 || bits <= l.Most; {
-		if bits > bound.MaxBits {
+		if l.Most == 0 && bits > bound.MaxBits {
 			return fmt.Errorf("%s in %d bits: %w", l.What, bits, call.ErrMemory)
 		}
 		if err := s.Ctx.Err(); err != nil {

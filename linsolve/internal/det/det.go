@@ -33,27 +33,30 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 			return d, false, err
 		}
 	}
-	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*ziv.Suspicion; bits += ziv.Suspicion {
+	err = ziv.Decide(s, attempts(f.Bits()+beyond), func(bits int) (missing int, err error) {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
-			return num.NewScalar(f, new(big.Float)), true, nil
+			d, done = num.NewScalar(f, new(big.Float)), true
+			return ziv.Done, nil
 		}
 		if err != nil && !errors.Is(err, call.ErrRange) {
-			return d, false, err
+			return 0, err
 		}
 		if lo == nil {
-			break
+			return ziv.Done, nil // by enclosures: Exact comes next
 		}
 		ziv.ScaleExactly(lo, shift)
 		ziv.ScaleExactly(hi, shift)
 		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
 			ziv.LeavesRange(s, l, lo, hi)
-			return l, true, nil
+			d, done = l, true
+			return ziv.Done, nil
 		}
-	}
-	if s.At != nil {
-		return d, false, nil
+		return ziv.Suspicion, nil
+	})
+	if done || err != nil || s.At != nil {
+		return d, done, err
 	}
 	s.Stats.Exact++
 	x, shift, err := Exact(s, a)
@@ -64,6 +67,12 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 	d = num.NewScalar(f, x)
 	ziv.LeavesRange(s, d, x, x)
 	return d, true, nil
+}
+
+// attempts are those to enclose a determinant: where the last one does not decide the result, it is
+// probably a tie, and exact arithmetic decides it.
+func attempts(first int) ziv.Loop {
+	return ziv.Loop{What: "a determinant", First: first, Most: first + 2*ziv.Suspicion}
 }
 
 // Sign returns the sign of the determinant of a matrix of the host.
@@ -134,34 +143,39 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 // there are none.
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	p, e, err := factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
 	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its
 	// bits as are wanted.
-	enough := 0
-	for ; e != nil && err == nil; e, err = p.Enclosure(want) {
-		if enough == 0 && want > bits+ziv.TheoryBits {
-			enough = ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
-		}
-		want = e.Bits
-		x, shift := e.Pivots(a.Rows)
-		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
-			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
-			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
-			if width.Sign() == 0 || missing <= 0 {
-				if seed.Odd(p.Order) {
-					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
-				}
-				return x.Lo, x.Hi, shift, nil
-			}
-			want += missing
-		} else {
-			want *= 2 // a pivot's enclosure has 0 in it
-		}
-		if enough > 0 && e.Bits >= enough {
-			return nil, nil, 0, call.Contradiction(fmt.Sprintf("pivots are not told from 0 by %d bits", e.Bits))
-		}
+	need := func() ziv.Need {
+		enough := ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
+		return ziv.Need{Enclosed: enough, Decided: enough}
 	}
-	return nil, nil, 0, err
+	var p *factors.Pivoted
+	loop := ziv.Loop{What: "pivots", First: want, Most: bound.MaxBits, Theory: ziv.Theory{Need: need}}
+	err = ziv.Decide(s, loop, func(want int) (missing int, err error) {
+		var e *ziv.Enclosure
+		if p == nil {
+			p, e, err = factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
+		} else {
+			e, err = p.Enclosure(want)
+		}
+		if e == nil || err != nil {
+			return ziv.Done, err
+		}
+		x, exp := e.Pivots(a.Rows)
+		if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
+			return 2*e.Bits - want, nil // a pivot's enclosure has 0 in it
+		}
+		width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+		missing = width.Quo(width, x.Hi).MantExp(nil) + bits
+		if width.Sign() != 0 && missing > 0 {
+			return e.Bits - want + missing, nil
+		}
+		if lo, hi, shift = x.Lo, x.Hi, exp; seed.Odd(p.Order) {
+			lo, hi = hi.Neg(hi), lo.Neg(lo)
+		}
+		return ziv.Done, nil
+	})
+	return lo, hi, shift, err
 }
 
 // exactCost is the cost of Exact, about, infinite where there is none, and with Options.Check,

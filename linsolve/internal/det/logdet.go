@@ -2,12 +2,10 @@ package det
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -23,17 +21,18 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 			return log, 0, false, err
 		}
 	}
-	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*ziv.Suspicion; bits += ziv.Suspicion {
+	err = ziv.Decide(s, attempts(f.Bits()+32), func(bits int) (missing int, err error) {
 		lo, hi, shift, err := encloseDet(s, a, bits)
 		if errors.Is(err, call.ErrSingular) {
 			s.Stats.Exact++
-			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+			log, sign, done = num.NewScalar(f, new(big.Float).SetInf(true)), 0, true
+			return ziv.Done, nil
 		}
 		if err != nil && !errors.Is(err, call.ErrRange) {
-			return log, 0, false, err
+			return 0, err
 		}
 		if lo == nil {
-			break
+			return ziv.Done, nil // by enclosures: Exact comes next
 		}
 		// lo and hi have one sign: they lie within 1 ± 2^-8 of the number between them.
 		if lo.Sign() < 0 {
@@ -46,11 +45,13 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 		_, upper, y := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
 			ziv.LeavesRange(s, lower, x, y)
-			return lower, sign, true, nil
+			log, done = lower, true
+			return ziv.Done, nil
 		}
-	}
-	if s.At != nil {
-		return log, 0, false, nil
+		return ziv.Suspicion, nil
+	})
+	if done || err != nil || s.At != nil {
+		return log, sign, done, err
 	}
 	s.Stats.Exact++
 	d, shift, err := Exact(s, a)
@@ -65,16 +66,17 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
 		return num.NewScalar(f, new(big.Float)), sign, true, nil
 	}
-	for bits := f.Bits() + 32; ; bits *= 2 {
-		// The logarithm of a rational number other than 1 is transcendental (Lindemann), so no tie.
-		if bits > bound.MaxBits {
-			return log, 0, false, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
+	// The logarithm of a rational number other than 1 is transcendental (Lindemann), so no tie.
+	err = ziv.Decide(s, ziv.Loop{What: "a logarithm", First: f.Bits() + 32}, func(bits int) (missing int, err error) {
+		lower, upper, x := logEnds(d, shift, f, bits)
+		if !lower.Same(upper) {
+			return ziv.Double, nil
 		}
-		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
-			ziv.LeavesRange(s, lower, x, x)
-			return lower, sign, true, nil
-		}
-	}
+		log = lower
+		ziv.LeavesRange(s, log, x, x)
+		return ziv.Done, nil
+	})
+	return log, sign, err == nil, err
 }
 
 // logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a
