@@ -70,6 +70,16 @@ const (
 // InverseWays are the names of all of them, in the order in which they are tried.
 var InverseWays = []string{ByFloat64, ByBlocks, BySeeds}
 
+// The ways that determinants are enclosed by, besides ByDigits, ByBlocks and ByElimination.
+const (
+	ByPivots = "pivots" // enclosed pivots of an elimination in enough bits
+	ByPrimes = "primes" // an integer modulo primes
+	ByTraces = "traces" // on devices: traces of powers of the error of an inverse
+)
+
+// DeterminantWays are the names of all on the host, in the order in which they are tried.
+var DeterminantWays = []string{ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
+
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")
 

@@ -1,7 +1,6 @@
 package det
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,11 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
-	"github.com/halfulp/halfulp/linsolve/internal/blocks"
-	"github.com/halfulp/halfulp/linsolve/internal/digits"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
@@ -33,39 +29,30 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 			return d, false, err
 		}
 	}
-	err = ziv.Decide(s, attempts(f.Bits()+beyond), func(bits int) (missing int, err error) {
-		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, call.ErrSingular) {
-			s.Stats.Exact++
-			d, done = num.NewScalar(f, new(big.Float)), true
-			return ziv.Done, nil
-		}
-		if err != nil && !errors.Is(err, call.ErrRange) {
-			return 0, err
-		}
-		if lo == nil {
-			return ziv.Done, nil // by enclosures: Exact comes next
-		}
-		ziv.ScaleExactly(lo, shift)
-		ziv.ScaleExactly(hi, shift)
-		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
+	round := func(x *enclosed) bool {
+		lo, hi := x.ends()
+		l, u := num.NewScalar(f, lo), num.NewScalar(f, hi)
+		if done = l.Same(u); done {
 			ziv.LeavesRange(s, l, lo, hi)
-			d, done = l, true
-			return ziv.Done, nil
+			d = l
+		}
+		return done
+	}
+	err = ziv.Decide(s, attempts(f.Bits()+beyond), func(bits int) (missing int, err error) {
+		x, err := enclose(s, a, bits)
+		if err != nil || x.Open() || round(x) {
+			return ziv.Done, err
 		}
 		return ziv.Suspicion, nil
 	})
 	if done || err != nil || s.At != nil {
 		return d, done, err
 	}
-	s.Stats.Exact++
-	x, shift, err := Exact(s, a)
-	if err != nil {
+	x := &enclosed{s: s, a: a}
+	if err := x.byPrimes(); err != nil {
 		return d, false, err
 	}
-	ziv.ScaleExactly(x, shift)
-	d = num.NewScalar(f, x)
-	ziv.LeavesRange(s, d, x, x)
+	round(x)
 	return d, true, nil
 }
 
@@ -84,63 +71,8 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 	return d.Big().Sign(), nil
 }
 
-// encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces
-// tell it, on the host blocks. The error wraps ErrSingular if a is proved to be singular.
-func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
-		return nil, nil, 0, nil
-	}
-	var d *seed.Determinant
-	var f *seed.Factors
-	if s.At != nil {
-		d, err = Traced(s, a, bits)
-	} else {
-		if f, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
-			return nil, nil, 0, err
-		}
-		s.Stats.Rounds = 1
-		s.Did(call.FactorCost(a.Rows))
-		d, err = shortDeterminant(s, a, f, bits)
-	}
-	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
-		exactly := exactCost(s, a)
-		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
-			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
-				return nil, nil, 0, nil
-			}
-			return Factored(s, a, bits)
-		}
-	}
-	if err != nil || d == nil || d.Log.MantExp(nil) > -10 {
-		return nil, nil, 0, err
-	}
-	// exp(±log) lies within 1 ± 2 log.
-	radius := bound.Upper().Mul(bound.UpperOf(d.Mid), bound.Upper().Add(d.Log, d.Log))
-	wide := uint(bits + 256)
-	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.Mid, radius)
-	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.Mid, radius)
-	return lo, hi, d.Shift, nil
-}
-
-// shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
-// factors suffice for, else nil.
-func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
-	loss, err := seed.Loss(s, f)
-	if err != nil || loss > seed.LossyBits {
-		return nil, err
-	}
-	if d, err := digits.QuickDeterminant(s, a, f, loss, places); d != nil || err != nil {
-		return d, err
-	}
-	if s.Work.Report != nil {
-		s.Plan(blocks.DetCost(f.N, places, blocks.Leaf(places)))
-	}
-	return blocks.Determinant(s, a, f, places, blocks.Leaf(places))
-}
-
-// Factored is encloseDet by the pivots of factors from an elimination in enough bits; nil if
-// there are none.
+// Factored returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, by the pivots of
+// factors from an elimination in enough bits; nil if there are none.
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its

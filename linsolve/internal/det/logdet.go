@@ -1,7 +1,6 @@
 package det
 
 import (
-	"errors"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
@@ -21,43 +20,35 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 			return log, 0, false, err
 		}
 	}
+	var x *enclosed
 	err = ziv.Decide(s, attempts(f.Bits()+32), func(bits int) (missing int, err error) {
-		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, call.ErrSingular) {
-			s.Stats.Exact++
-			log, sign, done = num.NewScalar(f, new(big.Float).SetInf(true)), 0, true
-			return ziv.Done, nil
+		x, err = enclose(s, a, bits)
+		if err != nil || x.Open() || x.exact {
+			return ziv.Done, err
 		}
-		if err != nil && !errors.Is(err, call.ErrRange) {
-			return 0, err
-		}
-		if lo == nil {
-			return ziv.Done, nil // by enclosures: Exact comes next
-		}
-		// lo and hi have one sign: they lie within 1 ± 2^-8 of the number between them.
-		if lo.Sign() < 0 {
+		// Both ends have one sign: they lie within 1 ± 2^-8 of the number between them.
+		lo, hi := new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)
+		if sign = lo.Sign(); sign < 0 {
 			lo, hi = hi.Neg(hi), lo.Neg(lo)
-			sign = -1
-		} else {
-			sign = 1
 		}
-		lower, _, x := logEnds(lo, shift, f, bits)
-		_, upper, y := logEnds(hi, shift, f, bits)
-		if lower.Same(upper) {
-			ziv.LeavesRange(s, lower, x, y)
-			log, done = lower, true
+		lower, _, from := logEnds(lo, x.shift, f, bits)
+		_, upper, to := logEnds(hi, x.shift, f, bits)
+		if done = lower.Same(upper); done {
+			ziv.LeavesRange(s, lower, from, to)
+			log = lower
 			return ziv.Done, nil
 		}
 		return ziv.Suspicion, nil
 	})
-	if done || err != nil || s.At != nil {
+	if done || err != nil || s.At != nil && !x.exact {
 		return log, sign, done, err
 	}
-	s.Stats.Exact++
-	d, shift, err := Exact(s, a)
-	if err != nil {
-		return log, 0, false, err
+	if !x.exact {
+		if err := x.byPrimes(); err != nil {
+			return log, 0, false, err
+		}
 	}
+	d, shift := x.lo, x.shift
 	sign = d.Sign()
 	if sign == 0 {
 		return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
