@@ -80,6 +80,17 @@ const (
 // DeterminantWays are the names of all on the host, in the order in which they are tried.
 var DeterminantWays = []string{ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
 
+// The ways that factors are enclosed by, besides ByDigits and ByElimination.
+const (
+	ByNewton    = "newton"    // Newton's method that begins with float64 factors
+	ByLongSeed  = "long seed" // Newton's method that begins with an elimination in more bits
+	ByIntervals = "intervals" // an elimination in intervals
+)
+
+// FactorWays are the names of all of them, in the order in which they are tried. Cholesky and QR
+// have none of their own by a long seed.
+var FactorWays = []string{ByDigits, ByNewton, ByLongSeed, ByIntervals, ByElimination}
+
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")
 
