@@ -32,7 +32,8 @@ func TestLackingParts(t *testing.T) {
 		on, right := put(t, a), put(t, b)
 		start := func() *call.Run {
 			s := tracedOn(t, on)
-			s.At = lacking{s.At, partOf[place.Newton](t, s.At)}
+			at := place.Of(on.View().Arr)
+			s.At = call.At(lacking{at, partOf[place.Newton](t, at)})
 			return s
 		}
 		z, err := newton.SolveThere(start(), on.View(), right.View(), f.View())

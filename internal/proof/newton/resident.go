@@ -155,18 +155,17 @@ func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (
 	if right.Arr != nil {
 		list = append(list, right.T())
 	}
-	found, err := s.Extents(list...)
+	found, err := s.Measure(list...)
 	if err != nil {
 		return nil, err
 	}
 	if right.Arr != nil {
-		t.gCols = call.VectorsOf(found[4])
+		t.gCols = found[4].Vectors()
 	}
-	row, of := call.Sums(found[0])
-	sumsX, norm := call.Sums(found[2])
-	t.Row, t.Norm, t.Col, t.sums = row, norm.MantExp(nil), call.ExtentTops(found[3], -1<<31), sumsX
-	t.Amp = bound.Upper().Mul(norm, of)
-	t.fRows, t.fCols, t.xRows, t.xCols = call.VectorsOf(found[0]), call.VectorsOf(found[1]), call.VectorsOf(found[2]), call.VectorsOf(found[3])
+	norm := found[2].Norm()
+	t.Row, t.Norm, t.Col, t.sums = found[0].Sums(), norm.MantExp(nil), found[3].Tops(-1<<31), found[2].Sums()
+	t.Amp = bound.Upper().Mul(norm, found[0].Norm())
+	t.fRows, t.fCols, t.xRows, t.xCols = found[0].Vectors(), found[1].Vectors(), found[2].Vectors(), found[3].Vectors()
 	if t.fCols == nil || t.xRows == nil {
 		return nil, nil
 	}

@@ -28,7 +28,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
-	if s.At == nil {
+	if s.At.AtHand() {
 		if err := call.Finite("A", a); err != nil {
 			return d, false, err
 		}
@@ -52,7 +52,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 			return l, true, nil
 		}
 	}
-	if s.At != nil {
+	if !s.At.Decides() {
 		return d, false, nil
 	}
 	s.Stats.Exact++
@@ -79,22 +79,28 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 // float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces
 // tell it, on the host blocks. The error wraps ErrSingular if a is proved to be singular.
 func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
+	if bits+256 > bound.MaxBits {
 		return nil, nil, 0, nil
 	}
-	var d *seed.Determinant
-	var f *seed.Factors
-	if s.At != nil {
-		d, err = Traced(s, a, bits)
-	} else {
-		if f, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
+	if !s.At.Decides() {
+		d, err := Traced(s, a, bits)
+		if err != nil || !tells(d) {
 			return nil, nil, 0, err
 		}
-		s.Stats.Rounds = 1
-		s.Did(call.FactorCost(a.Rows))
-		d, err = shortDeterminant(s, a, f, bits)
+		lo, hi = ends(d, bits)
+		return lo, hi, d.Shift, nil
 	}
-	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
+	if bound.Far(a, call.MostExponent) {
+		return nil, nil, 0, nil
+	}
+	f, err := seed.NewFactors(s, a, scale.Of(a))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	s.Stats.Rounds = 1
+	s.Did(call.FactorCost(a.Rows))
+	d, err := shortDeterminant(s, a, f, bits)
+	if (err == nil || errors.Is(err, call.ErrRange)) && !tells(d) {
 		exactly := exactCost(s, a)
 		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
 			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
@@ -103,15 +109,24 @@ func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int6
 			return Factored(s, a, bits)
 		}
 	}
-	if err != nil || d == nil || d.Log.MantExp(nil) > -10 {
+	if err != nil || !tells(d) {
 		return nil, nil, 0, err
 	}
+	lo, hi = ends(d, bits)
+	return lo, hi, d.Shift, nil
+}
+
+// tells reports whether a determinant is told well enough for ends.
+func tells(d *seed.Determinant) bool { return d != nil && d.Log.MantExp(nil) <= -10 }
+
+// ends returns an enclosure of det(A) 2^-shift, of so many bits.
+func ends(d *seed.Determinant, bits int) (lo, hi *big.Float) {
 	// exp(±log) lies within 1 ± 2 log.
 	radius := bound.Upper().Mul(bound.UpperOf(d.Mid), bound.Upper().Add(d.Log, d.Log))
 	wide := uint(bits + 256)
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.Mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.Mid, radius)
-	return lo, hi, d.Shift, nil
+	return lo, hi
 }
 
 // shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64

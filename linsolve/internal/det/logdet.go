@@ -18,7 +18,7 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	if a.Rows == 0 {
 		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
-	if s.At == nil {
+	if s.At.AtHand() {
 		if err := call.Finite("A", a); err != nil {
 			return log, 0, false, err
 		}
@@ -49,7 +49,7 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 			return lower, sign, true, nil
 		}
 	}
-	if s.At != nil {
+	if !s.At.Decides() {
 		return log, 0, false, nil
 	}
 	s.Stats.Exact++

@@ -125,7 +125,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 		s.Drop(*m.of)
 	}
 	// Entries of L are at most 1 where rows are not scaled.
-	norm, _, err := extent(s, p.x)
+	norm, _, err := s.Size(p.x)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 		return nil, nil, err
 	}
 	s.Drop(normal)
-	_, top, err := extent(s, d.F)
+	_, top, err := s.Size(d.F)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,10 +144,10 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := shiftThere(s, d.F, f.Slice(0, n, 0, n)); err != nil {
+	if err := s.CopyNumbers(f.Slice(0, n, 0, n), d.F); err != nil {
 		return nil, nil, err
 	}
-	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
+	if err := s.CopyNumbers(f.Slice(n, n+m, 0, n), below); err != nil {
 		return nil, nil, err
 	}
 	s.Drop(d.F, below)

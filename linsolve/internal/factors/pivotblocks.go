@@ -48,7 +48,7 @@ func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int
 	if d.F.Arr == nil || d.x.Arr == nil || d.y.Arr == nil {
 		return nil, nil
 	}
-	rows, err := rowTops(s, d.x)
+	rows, err := s.RowSums(d.x)
 	if err != nil {
 		return nil, err
 	}
