@@ -85,12 +85,11 @@ func (host) triangle(_ *Run, op place.TriangleOperation, m num.Mat, _ *num.Array
 
 func (host) partTriangles(_ *Run, a, lower, upper num.Mat) error {
 	for j := range a.Cols {
-		for i := range a.Rows {
-			to := upper
-			if i > j {
-				to = lower
-			}
-			to.Arr.CopyFrom(to.At(i, j), a.Arr, a.At(i, j))
+		for i := range min(j+1, a.Rows) {
+			upper.Arr.CopyFrom(upper.At(i, j), a.Arr, a.At(i, j))
+		}
+		for i := j + 1; i < a.Rows; i++ {
+			lower.Arr.CopyFrom(lower.At(i, j), a.Arr, a.At(i, j))
 		}
 	}
 	return nil
