@@ -52,9 +52,9 @@ func (z failed) Drop() {
 	z.Seed.Drop()
 }
 
-// TestResidentAttempts has the host's bits when the place finds a seed only after some attempts,
+// TestOnDeviceAttempts has the host's bits when the place finds a seed only after some attempts,
 // whatever numbers those before have left.
-func TestResidentAttempts(t *testing.T) {
+func TestOnDeviceAttempts(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
 		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)

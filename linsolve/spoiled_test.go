@@ -123,7 +123,7 @@ func TestCholeskySpoiled(t *testing.T) {
 					s.At = call.At(newSpoiled(t, place.Of(on.View().Arr), func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
 					}))
-					made, err := factors.CholeskyResident(s, on.View(), f.View())
+					made, err := factors.CholeskyOnDevice(s, on.View(), f.View())
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}

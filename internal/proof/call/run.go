@@ -130,5 +130,5 @@ func (s *Run) Resign() {
 	s.Stats.Stages = []residue.Stage{attempt}
 }
 
-// ResidentGuard takes the place of guard: what is not decided costs all of the host's way.
-const ResidentGuard = 48
+// DeviceGuard takes the place of guard: what is not decided costs all of the host's way.
+const DeviceGuard = 48

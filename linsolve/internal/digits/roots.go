@@ -40,9 +40,9 @@ import (
 //   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
 //
 // With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
-// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with |Z| ≤ 1.2
-// η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E = (I + Z)
-// (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
+// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of CholeskyNewton maps the lower triangular Z with
+// |Z| ≤ 1.2 η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E =
+// (I + Z) (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
 // definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows below
 // are
 //

@@ -32,7 +32,7 @@ import (
 //	(I + X)^-1 = (I + X')^-1 (I - X1),  (I + Y)^-1 = (I - Y1) (I + Y')^-1
 //
 // for the X' and Y' of E', which are its parts but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. As for
-// doubling, an E that is known up to h leaves
+// CholeskyNewton, an E that is known up to h leaves
 //
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //
@@ -64,10 +64,10 @@ type LUNewton struct {
 	one         num.Mat // the unit matrix; nil until it is needed
 	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
 	Improvement         // amp: of ‖|S| |F T|‖∞ + cond
-	splitSizes          // at a place
+	luSizes
 }
 
-// Pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
+// Pivoted is an LUNewton of the rows of A, and for LDLT of its columns, in an order that float64
 // arithmetic found.
 type Pivoted struct {
 	*LUNewton // nil if float64 does not suffice for more

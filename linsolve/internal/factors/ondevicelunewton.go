@@ -14,8 +14,8 @@ import (
 // what is different at a place: products there need not be rounded correctly, and norms come from
 // it.
 
-// splitSizes are exponents of bounds of what a splitting at a place has.
-type splitSizes struct {
+// luSizes are exponents of bounds of what an LUNewton has.
+type luSizes struct {
 	normF, topF int  // ‖F‖∞ and entries of F, its leading part
 	normS, topS int  // those of S
 	normT, topT int  // those of T

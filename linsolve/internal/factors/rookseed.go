@@ -72,7 +72,7 @@ func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() er
 			return nil, err
 		}
 		p = &Rooked{Pivoted: Pivoted{Order: r.Order, C: modular.Chosen(a, r.Order, r.Order)}, Blocks: r.Blocks}
-		p.LUNewton, err = newSplitting(s, p.C, r.Blocks, li, ui, most)
+		p.LUNewton, err = newLUNewton(s, p.C, r.Blocks, li, ui, most)
 		return p.LUNewton, err
 	})
 	return p, e, err
