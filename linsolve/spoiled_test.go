@@ -148,9 +148,9 @@ func TestCholeskySpoiled(t *testing.T) {
 	})
 }
 
-// TestDoublingSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
+// TestCholeskyNewtonSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
 // they are, or not at all.
-func TestDoublingSpoiled(t *testing.T) {
+func TestCholeskyNewtonSpoiled(t *testing.T) {
 	n := seed.Fewest + 2
 	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
 		a := gramIn(t, f, n, 0, 1)
