@@ -32,8 +32,8 @@ func isOutside(y *bound.Nearly, i, j int, x *big.Float) float64 {
 	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
 }
 
-// TestNewtonFactors compares enclosures with factors in many more bits: all hold, and they are as narrow
-// as they were asked for, with corrections of all orders.
+// TestNewtonFactors compares enclosures with factors in many more bits: all hold, and they are
+// as narrow as they were asked for, with corrections of all orders.
 func TestNewtonFactors(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -113,8 +113,8 @@ func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 	}
 }
 
-// wider returns w such that CholeskyNewton and LUNewton enclose factors of order n with errors of at
-// most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
+// wider returns w such that CholeskyNewton and LUNewton enclose factors of order n with errors of
+// at most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
 //
 // Let u = 2^-bits, g the gain by the last E, G the gain that its places were chosen for, a the amp
 // that the width bits + a + 4 of V was chosen for, and A = a + δ the amp that V showed. Then E is

@@ -148,8 +148,8 @@ func TestCholeskySpoiled(t *testing.T) {
 	})
 }
 
-// TestCholeskyNewtonSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
-// they are, or not at all.
+// TestCholeskyNewtonSpoiled decides entries of Cholesky factors on the host by seeds of all
+// qualities: as they are, or not at all.
 func TestCholeskyNewtonSpoiled(t *testing.T) {
 	n := seed.Fewest + 2
 	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
