@@ -2,19 +2,19 @@ package cuda
 
 import "sync"
 
-// besides are threads beside that of a device.
-type besides struct {
+// sideStreams are threads of a device with streams of their own.
+type sideStreams struct {
 	sync.Mutex
 	list map[int]*Device
 }
 
-// Beside returns d's GPU with a thread, a main stream and staging buffers of their own, number i,
-// the same every time: what it does, copies above all, it does beside d. Memory is from one
+// SideStream returns d's GPU with a thread, a main stream and staging buffers of their own, number
+// i, the same every time: what it does, copies above all, it does beside d. Memory is from one
 // pool, and may be used by streams of all, in an order that events see to.
-func (d *Device) Beside(i int) (*Device, error) {
-	d.besides.Lock()
-	defer d.besides.Unlock()
-	if b := d.besides.list[i]; b != nil {
+func (d *Device) SideStream(i int) (*Device, error) {
+	d.sideStreams.Lock()
+	defer d.sideStreams.Unlock()
+	if b := d.sideStreams.list[i]; b != nil {
 		return b, nil
 	}
 	// Nobody looks out: processors are there to copy with. A product of order 8192 of float64
@@ -24,9 +24,9 @@ func (d *Device) Beside(i int) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.besides.list == nil {
-		d.besides.list = map[int]*Device{}
+	if d.sideStreams.list == nil {
+		d.sideStreams.list = map[int]*Device{}
 	}
-	d.besides.list[i] = b
+	d.sideStreams.list[i] = b
 	return b, nil
 }
