@@ -144,10 +144,10 @@ func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 	}
 }
 
-// DecideFactors rounds the entries whose enclosures round to one number. Others may be 0, or
+// RoundFactors rounds the entries whose enclosures round to one number. Others may be 0, or
 // halfway between two numbers of the format: ties are what they may be. Those that may be numbers
 // of a format of one term round to one with few more bits, which others are likely to need as well.
-func DecideFactors(s *call.Run, u *Unknown, e *Enclosure) error {
+func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	for _, w := range u.copied {
 		x := u.C.Big(w.I, w.J)
 		Lose(s, w.Z, w.At[0], w.At[1], x, x)

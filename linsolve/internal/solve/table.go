@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -30,56 +29,24 @@ type problem struct {
 	exactly float64
 }
 
-// open reports whether entries are left to be decided.
-func (p *problem) open() bool { return ziv.CountOpen(p.todo) > 0 }
-
-// A way decides entries of a solution.
-type way struct {
-	name string
-	// applies reports whether it is one for this problem.
-	applies func(p *problem) bool
-	// faster reports whether it is likely to be faster than those after it in the table. It is
-	// asked first.
-	faster func(p *problem) bool
-	run    func(p *problem) error
-}
+// Open reports whether entries are left to be decided.
+func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 
 // ways are those for systems, the faster ones first. The last one decides all entries.
-var ways = []way{
-	{call.ByTriangles, always, few, byTriangles},
-	{call.BySlices, func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySlices)},
-	{call.BySeries, func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySeries)},
-	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
-	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, many, timed(newton.SolveByNewton)},
-	{call.ByElimination, always, unproved, byElimination},
-	{call.ByRationals, func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, fewerDigits, byRationals},
-	{call.ByProducts, always, always, byProducts},
+var ways = []call.Way[*problem]{
+	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
+	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, Faster: many, Run: timed(newton.InverseBySlices)},
+	{Name: call.BySeries, Applies: func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, Faster: many, Run: timed(newton.InverseBySeries)},
+	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, Run: timed(digits.QuickInverse)},
+	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, Faster: many, Run: timed(newton.SolveByNewton)},
+	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
+	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
+	{Name: call.ByProducts, Run: byProducts},
 }
-
-func always(*problem) bool { return true }
 
 func few(p *problem) bool { return p.few }
 
 func many(p *problem) bool { return !p.few }
-
-// solve decides all entries by the ways of a table, or by the one that the context asks for and, if
-// that leaves any, by the last one.
-func (p *problem) solve(table []way) error {
-	forced := call.Forced(p.s.Ctx)
-	for i, w := range table {
-		switch {
-		case forced == w.name && !w.applies(p):
-			return fmt.Errorf("%s: %w", w.name, call.ErrWay)
-		case forced == w.name, i == len(table)-1:
-		case forced != "" || !w.faster(p) || !w.applies(p):
-			continue
-		}
-		if err := w.run(p); err != nil || !p.open() {
-			return err
-		}
-	}
-	return nil
-}
 
 // timed returns the run of a way that needs nothing but the factors.
 func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
@@ -157,7 +124,7 @@ func fewerDigits(p *problem) bool {
 // byRationals solves in rational numbers.
 func byRationals(p *problem) error {
 	other := 0.0
-	if call.Forced(p.s.Ctx) == "" {
+	if !call.Forced(p.s.Ctx, call.ByRationals) {
 		other = p.othersCost()
 	}
 	defer p.s.Stage("rational numbers")
@@ -166,9 +133,9 @@ func byRationals(p *problem) error {
 
 // byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
 func byElimination(p *problem) error {
-	other := math.Inf(1)
-	if call.Forced(p.s.Ctx) == "" && p.untouched() {
-		other = p.rationalsCost()
+	other := p.rationalsCost
+	if call.Forced(p.s.Ctx, call.ByElimination) || !p.untouched() {
+		other = func() float64 { return math.Inf(1) }
 	}
 	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits(), other)
 	if r == nil || err != nil {
@@ -188,9 +155,9 @@ func byProducts(p *problem) (err error) {
 		}
 	}
 	s.Work.Guessed = p.approximate.Rho == nil
-	if p.approximate.Rho == nil {
+	if p.approximate.Rho == nil || call.Forced(s.Ctx, call.InverseWays...) {
 		end := s.Before(solutionLeft(s, p.a, len(p.todo), p.z.Format().Bits()))
-		p.approximate, err = multiply(s, p.approximate, p.a, p.lu)
+		p.approximate, err = invertBy(s, p.a, p.lu, p.approximate)
 		end()
 		if err != nil {
 			return err
