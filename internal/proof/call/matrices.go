@@ -68,17 +68,22 @@ func (s *Run) Config() place.Config {
 	return place.Config{Run: s.Call.Reporting(nil)}
 }
 
-// IdentityHere is Identity on the host.
+// IdentityHere is Identity on the host. The matrix lasts until the run's Release, whatever else is
+// given back before: it is no temporary slice.
 func (s *Run) IdentityHere(n int) num.Mat {
-	if s.one.Arr == nil || s.one.Rows != n {
-		x := s.Floats(n * n)
-		clear(x)
-		for i := range n {
-			x[i+i*n] = 1
+	for _, m := range s.units {
+		if m.Rows == n {
+			return m
 		}
-		s.one = num.Float64s(n, n, x)
 	}
-	return s.one
+	x := s.floats(n * n)
+	clear(x)
+	for i := range n {
+		x[i+i*n] = 1
+	}
+	m := num.Float64s(n, n, x)
+	s.units = append(s.units, m)
+	return m
 }
 
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
@@ -127,7 +132,8 @@ func PutMatrix(m num.Mat) {
 	arrayRoom.Put(&kept, len(kept.Sig), bufpool.Bytes(kept.Sig)+bufpool.Bytes(kept.Exp)+bufpool.Bytes(kept.Cls))
 }
 
-// Release gives back what was taken.
+// Release gives back what was taken. A routine does so at its end; what it calls gives back what it
+// has taken itself, see Temporary: the caller may still use the rest.
 func (s *Run) Release() {
 	s.Call.Release()
 	for _, m := range s.Away {
@@ -136,6 +142,9 @@ func (s *Run) Release() {
 	for _, m := range s.here {
 		PutMatrix(m)
 	}
+	for _, m := range s.units {
+		s.returnFloats(m.Arr.F64[0])
+	}
 	s.Reuse = false
-	s.Away, s.here, s.Tally, s.Lifting, s.one = nil, nil, nil, nil, num.Mat{}
+	s.Away, s.here, s.Tally, s.Lifting, s.units = nil, nil, nil, nil, nil
 }

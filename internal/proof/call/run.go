@@ -32,7 +32,7 @@ type Run struct {
 
 	Reuse bool      // no matrix of MatrixHere outlives the next Release
 	here  []num.Mat // those of MatrixHere
-	one   num.Mat   // the unit matrix on the host, if it is made
+	units []num.Mat // unit matrices of the host
 }
 
 // Begin makes Stats those of a routine of which nothing has been done.

@@ -145,7 +145,7 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 // RootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
 func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	t, err := NewRoot(s, c, n, bits, known)
 	if t == nil || err != nil {
 		return u, nil, err
@@ -173,7 +173,7 @@ const RootSlack = 16
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
 func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}

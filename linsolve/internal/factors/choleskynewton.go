@@ -127,7 +127,7 @@ func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, er
 // the size of it beside that factor; nil if there is none.
 func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
-	defer s.Release()
+	defer s.Temporary()()
 	lu := by.Float64s(a, s.Floats(n*n))
 	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, seed.LeastPivot, nil); err != nil {
 		return num.Mat{}, 0, err

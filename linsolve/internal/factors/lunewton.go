@@ -83,7 +83,7 @@ func NewPivoted(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if k < seed.Fewest {
 		return nil, nil
 	}
-	defer s.Release()
+	defer s.Temporary()()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)

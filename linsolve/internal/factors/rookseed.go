@@ -15,7 +15,7 @@ import (
 // newRook returns what RookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
 func newRook(s *call.Run, a num.Mat, most int) (*Rooked, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	found, r, err := seed.RookPivots(s, a)
 	if found == nil || err != nil {
 		return nil, err
