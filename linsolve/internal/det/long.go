@@ -18,8 +18,8 @@ import (
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
 //
-// It ends without one as soon as that takes more than another way, which the cost is known of.
-func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other float64) (det *seed.Determinant, err error) {
+// It ends without one once the next attempt, with those before, would cost more than another way.
+func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (det *seed.Determinant, err error) {
 	n := f.N
 	if n < seed.Fewest {
 		return nil, nil
@@ -27,9 +27,11 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other float64) (d
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
+	all := 0.0            // what attempts cost; the first one is made in any case
 	loop := ziv.Loop{What: "an elimination", First: f.ConditionBits() + places, Most: seed.MostBlockBits + places - blocks.Spare}
 	err = ziv.Decide(s, loop, func(some int) (more int, err error) {
-		if other -= longCost(s, n, some); other < 0 {
+		before := all
+		if all += longCost(s, n, some); before > 0 && all > other() {
 			return ziv.Done, nil
 		}
 		made, more, err := digits.Determinant(s, a, f, some, places)

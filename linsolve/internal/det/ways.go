@@ -139,9 +139,9 @@ func (x *enclosed) byBlocks() error {
 
 // byElimination is for matrices that float64 factors do not suffice for; see Long.
 func (x *enclosed) byElimination() error {
-	other := math.Inf(1)
-	if !call.Forced(x.s.Ctx, call.ByElimination) {
-		other = x.primesCost()
+	other := x.primesCost
+	if call.Forced(x.s.Ctx, call.ByElimination) {
+		other = func() float64 { return math.Inf(1) }
 	}
 	return x.take(Long(x.s, x.a, x.lu, x.bits, other))
 }
