@@ -239,7 +239,7 @@ func TestStoreTwoWords(t *testing.T) {
 				t.Fatalf("seed %d, %v: %x %x 2^%d ± %x is %.40g, an end is %.40g", seed, f, hi, lo, exp, err, x, end)
 			}
 		}
-		v := bound.Near{Neg: neg, Mag: []uint64{lo, hi}, Exp: exp, Known: true, Err: err}
+		v := bound.EnclosedEntry{Neg: neg, Mag: []uint64{lo, hi}, Exp: exp, Known: true, Err: err}
 		if v.RoundTo(nil, want.View().Arr, 0) && !got.Same(want) { // which leaves some more
 			t.Fatalf("seed %d, %v: %x %x 2^%d ± %x", seed, f, hi, lo, exp, err)
 		}

@@ -449,7 +449,7 @@ func (p *seriesProducts) multiply(t *SeriesInverse) (ok bool, err error) {
 // words, whose units are below all that is known.
 func (t *SeriesInverse) DecideAgain(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.Sums)
-	set := &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
+	set := &bound.Rounder{Ends: num.New(to.Arr.Format, 2)}
 	open := e.Open[:0]
 	for _, i := range e.Open {
 		// Sums of |R| |S|, and R, are below 2^top.
@@ -461,7 +461,7 @@ func (t *SeriesInverse) DecideAgain(j int, e *ziv.Entries, by scale.Scaling, to 
 			AddProduct(&sum, t.R[i+k*n], s, unit)
 			AddProduct(&sum, t.R[i+k*n], t.S2[k+j*n], unit)
 		}
-		v := bound.Near{Neg: int64(sum[2]) < 0, Mag: sum[:], Exp: unit + by.Cols[i] + by.Rows[j]}
+		v := bound.EnclosedEntry{Neg: int64(sum[2]) < 0, Mag: sum[:], Exp: unit + by.Cols[i] + by.Rows[j]}
 		if v.Neg {
 			num.Negate(v.Mag)
 		}
@@ -517,10 +517,10 @@ func AddProduct(sum *[3]uint64, x, y float64, unit int64) {
 func (t *SeriesInverse) Decide(j int, e *ziv.Entries, by scale.Scaling, to num.Mat) {
 	n := len(t.Sums)
 	r, d1, d2, d3 := t.R[j*n:][:n], t.D1[j*n:][:n], t.D2[j*n:][:n], t.D3[j*n:][:n]
-	v := bound.Near{Mag: make([]uint64, 2), Known: true}
-	var set *bound.Settler
+	v := bound.EnclosedEntry{Mag: make([]uint64, 2), Known: true}
+	var set *bound.Rounder
 	if to.Arr.Kind != num.MP {
-		set = &bound.Settler{Ends: num.New(to.Arr.Format, 2)}
+		set = &bound.Rounder{Ends: num.New(to.Arr.Format, 2)}
 	}
 	off := t.Off[j]
 	twoWords := to.Arr.Kind == num.MP && to.Arr.Limbs() == 2
@@ -555,9 +555,9 @@ func (t *SeriesInverse) Decide(j int, e *ziv.Entries, by scale.Scaling, to num.M
 	e.Open = open
 }
 
-// StoreTwoWords is [bound.Near.RoundTo] for the usual numbers of two words, hi 2^64 + lo in units
-// 2^exp, in half of the time. It leaves others, and those that are not decided, to that. Signs, 1
-// of negative numbers, and directions are random: they are no branches.
+// StoreTwoWords is [bound.EnclosedEntry.RoundTo] for the usual numbers of two words, hi 2^64 + lo
+// in units 2^exp, in half of the time. It leaves others, and those that are not decided, to that.
+// Signs, 1 of negative numbers, and directions are random: they are no branches.
 func StoreTwoWords(a *num.Array, at int, sign, hi, lo uint64, exp int64, err uint64) (ok bool) {
 	zeros, spare := bits.LeadingZeros64(hi), 128-uint(a.Prec)
 	top := exp + 128 - int64(zeros)
