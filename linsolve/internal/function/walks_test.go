@@ -1,4 +1,4 @@
-package linsolve
+package function_test
 
 import (
 	"testing"

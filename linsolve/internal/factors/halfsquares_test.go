@@ -1,4 +1,4 @@
-package linsolve
+package factors_test
 
 import (
 	"math/big"
