@@ -48,16 +48,16 @@ func TestDetBlocks(t *testing.T) {
 	const inDigits = -1 // in place of an order
 	for range testlength.Of(1, 3, 10) {
 		n := 6 + r.IntN(testlength.Of(10, 20, 30))
-		far := scaledRandom(r, halfulp.MP(80), n, 300)
+		far := lintest.ScaledRandom(r, halfulp.MP(80), n, 300)
 		for name, a := range map[string]*halfulp.Matrix{
 			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
 			"graded":     far,
 			"growing":    growing(r, n),
-			"unimodular": unimodular(r, n),
+			"unimodular": lintest.Unimodular(r, n),
 			"integers":   lintest.Integers(r, n, n, 9),
 			"signs":      lintest.Integers(r, n, n, 1),
 			"identity":   halfulp.Identity(halfulp.Float64, n),
-			"triangular": triangular(r, n),
+			"triangular": lintest.Triangular(r, n),
 		} {
 			want := lintest.Of(a).Det()
 			for _, leaf := range []int{1, 2, 5, n, inDigits} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
@@ -15,7 +16,7 @@ import (
 // TestLongest proves the order of columns from the enclosed factors of both kinds, and not another
 // order.
 func TestLongest(t *testing.T) {
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	n := seed.Fewest + 6
 	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
 	normal, err := factors.Normal(s, a.View())
@@ -77,7 +78,7 @@ func TestPivots64(t *testing.T) {
 			d := new(big.Float).SetMantExp(v, -x.longer)
 			a.SetBig(i, second, v.SetPrec(200).Add(v, d))
 		}
-		s := testSolver(t, 2)
+		s := prooftest.Run(t, 2)
 		normal, err := factors.Normal(s, a.View())
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -18,7 +19,7 @@ func TestFactorsOnDevices(t *testing.T) {
 func compareDevices(t *testing.T, n int) {
 	f := halfulp.MP(106)
 	square := halfulp.Random(f, n, n, 0, 1)
-	spd := gram(t, square)
+	spd := lintest.Gram(square)
 	for name, factor := range map[string]func(a, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
 		"LU": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
 			z, stats, err := LU(a, f, opt)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -122,7 +123,7 @@ func TestDigitTriangle(t *testing.T) {
 			again++
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d digits", draw, trial, n, d)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		for _, weights := range [][]float64{nil, w} {
 			z, more, err := u.Sums(s, top, weights)
 			if errors.Is(err, seed.ErrProof) {

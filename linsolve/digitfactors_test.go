@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -39,9 +40,9 @@ func TestLUByDigits(t *testing.T) {
 		var a *halfulp.Matrix
 		switch trial % 4 {
 		case 0:
-			a = ill(r, halfulp.MP(200), n, r.IntN(150))
+			a = lintest.Ill(r, halfulp.MP(200), n, r.IntN(150))
 		case 1:
-			a = blockMatrix(r, n)
+			a = lintest.Hard(r, n)
 		case 2:
 			a = lintest.Integers(r, n, n, 2)
 		default: // pivots that differ by less than 2^-64, or by little more
@@ -61,11 +62,11 @@ func TestLUByDigits(t *testing.T) {
 		if trial%6 == 0 { // more digits than those of solutions, and pivots below 2^-860
 			bits += 400 + r.IntN(1000)
 			if trial%24 == 0 {
-				a = ill(r, halfulp.MP(1200), n, 300+r.IntN(700))
+				a = lintest.Ill(r, halfulp.MP(1200), n, 300+r.IntN(700))
 			}
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		known := true // even if it is not: then there are none
 		z, err := factors.LUByDigits(s, a.View(), bits, &known)
 		if err != nil {
@@ -111,12 +112,12 @@ func TestLUByDigits(t *testing.T) {
 				if i > j {
 					y, k, l = e.L, j, i
 				}
-				if by := isOutside(y, k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
+				if by := prooftest.Outside(y, k, l, new(big.Float).SetPrec(6000).SetRat(x)); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 				}
 			}
 		}
-		checkWidth(t, name, e.U, bits, 9)
+		prooftest.CheckWidth(t, name, e.U, bits, 9)
 		for i := range n {
 			if e.L.Err[i] > int64(9-bits) {
 				t.Fatalf("%s: row %d of L has errors of 2^%d", name, i, e.L.Err[i])

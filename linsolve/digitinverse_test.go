@@ -11,7 +11,9 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -30,17 +32,17 @@ func TestDigitColumns(t *testing.T) {
 	enough := func() bool { return good > 0 && none > 0 && near >= good/2 && cut > 0 }
 	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
 		n := 1 + r.IntN(6)
-		a := blockMatrix(r, n)
+		a := lintest.Hard(r, n)
 		if trial%8 == 0 { // of more than one panel
 			n = 9 + r.IntN(9)
-			a = ill(r, halfulp.MP(53), n, 30)
+			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}
 		bits := 90 + r.IntN(700)
 		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
-		s := testSolver(t, 1)
+		s := prooftest.Run(t, 1)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +52,7 @@ func TestDigitColumns(t *testing.T) {
 			none++
 			continue
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols).Solve(lintest.Identity(n))
 		c, err := z.Columns()
 		if err != nil || c == nil {
 			t.Fatal(c, err)
@@ -67,16 +69,16 @@ func TestDigitColumns(t *testing.T) {
 			for k, j := range z.Order[first:min(n, first+z.Count())] {
 				for i := range n {
 					v := w.Enclosed(i, k)
-					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.Mag), 0))), int(v.Exp))
+					x := numtest.Scaled(new(big.Int).Abs(numtest.Signed(append(slices.Clone(v.Mag), 0))), int(v.Exp))
 					if v.Neg {
 						x.Neg(x)
 					}
-					err := rat(new(big.Int).SetUint64(v.Err), int(v.Exp))
+					err := numtest.Scaled(new(big.Int).SetUint64(v.Err), int(v.Exp))
 					if x.Sub(x, inverse[i][j]); x.Abs(x).Cmp(err) > 0 {
 						t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, j, x.FloatString(60), err.FloatString(60))
 					}
 					good++
-					if err.Mul(err, exactRat(0x1p40)).Cmp(inverse[i][j].Abs(inverse[i][j])) < 0 {
+					if err.Mul(err, numtest.Exact(0x1p40)).Cmp(inverse[i][j].Abs(inverse[i][j])) < 0 {
 						near++
 					}
 				}

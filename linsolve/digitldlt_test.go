@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -73,7 +74,7 @@ func TestLDLTByDigits(t *testing.T) {
 			bits += 900
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		g, err := factors.RookOf(s, a.View(), 400)
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +152,7 @@ func TestLDLTByDigits(t *testing.T) {
 				in, i, j, exact, had = e.U, w.I, w.J, d, y[w.I][w.J]
 			}
 			want := new(big.Float).SetPrec(6000).SetRat(exact[w.I][w.J])
-			if by := isOutside(in, i, j, want); by > 0 {
+			if by := prooftest.Outside(in, i, j, want); by > 0 {
 				t.Fatalf("%s: entry (%d, %d) lies outside by %g", name, w.I, w.J, by)
 			}
 			if w.Part == ziv.OfU {
@@ -217,7 +218,7 @@ func TestLDLTDigitsRange(t *testing.T) {
 			a.SetFloat64(1-i, 1-i, -0.25)
 			// An elimination whose matrix is multiplied by 1.
 			p := &seed.RookOrder{Order: call.All(2), Blocks: []int{2}, High: -seed.Growth}
-			z, err := digits.NewLDLT(testSolver(t, 1), a.View(), p, 60, func() error { return nil })
+			z, err := digits.NewLDLT(prooftest.Run(t, 1), a.View(), p, 60, func() error { return nil })
 			if err != nil || (z != nil) != x.in {
 				t.Errorf("%v in row %d: factors: %v, %v, want %v", x.diagonal, i, z != nil, err, x.in)
 			}
@@ -242,10 +243,10 @@ func TestLDLTSame(t *testing.T) {
 			"far":       halfulp.Random(halfulp.MP(60), n, n, 1500, r.Uint64()),
 			"ties":      lintest.Integers(r, n, n, 1),
 			"integers":  lintest.Integers(r, n, n, 1<<20),
-			"ill":       gram(t, ill(r, halfulp.Float64, n, 45)),
-			"very ill":  gram(t, ill(r, halfulp.MP(200), n, 150)),
+			"ill":       lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 45)),
+			"very ill":  lintest.Gram(lintest.Ill(r, halfulp.MP(200), n, 150)),
 			"Hilbert":   halfulp.Hilbert(halfulp.MP(200), n),
-			"wide rows": gram(t, scaledRows(r, n, 100)),
+			"wide rows": lintest.Gram(scaledRows(r, n, 100)),
 			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
 		} {
 			mirrored(a)

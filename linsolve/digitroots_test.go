@@ -10,7 +10,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -30,7 +32,7 @@ func numberOfRoot(t *digits.Root, i, j int) *big.Rat {
 		first, _ := t.Place(p)
 		v = t.EnclosedVector(mag, t.Upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
-	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.Mag, 0)))
+	x := new(big.Float).SetPrec(5000).SetInt(numtest.Signed(append(v.Mag, 0)))
 	if v.Neg {
 		x.Neg(x)
 	}
@@ -81,7 +83,7 @@ func TestRootByDigits(t *testing.T) {
 			a, extra = halfulp.Random(halfulp.Float64, n, n+1, 0, r.Uint64()), 0
 			n++
 		}
-		c := gram(t, a)
+		c := lintest.Gram(a)
 		if trial%7 == 1 && n > 1 { // indefinite, hardly or by far
 			x := c.Big(n-1, n-1)
 			extra = 0
@@ -102,7 +104,7 @@ func TestRootByDigits(t *testing.T) {
 			bits += 900
 		}
 		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		known := true // even if it is not: then there is none
 		z, err := digits.NewRoot(s, c.View(), n, bits, &known)
 		if err != nil {
@@ -157,7 +159,7 @@ func TestRootByDigits(t *testing.T) {
 				if x.Sqrt(x); i > j {
 					x.Mul(x, new(big.Float).SetPrec(more).SetRat(exact[i][j]))
 				}
-				if by := isOutside(e.Root, j, i, x); by > 0 {
+				if by := prooftest.Outside(e.Root, j, i, x); by > 0 {
 					t.Fatalf("%s: entry (%d, %d) of the factor lies outside by %g", name, i, j, by)
 				}
 				x.SetMantExp(x, int(z.Rows[i]))

@@ -11,9 +11,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -53,21 +55,21 @@ func TestDigits(t *testing.T) {
 	enough := func() bool { return good > 0 && none > 0 && near > 0 && narrow > 0 && several > 0 }
 	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
 		n := 1 + r.IntN(6)
-		a := blockMatrix(r, n)
+		a := lintest.Hard(r, n)
 		if trial%8 == 0 { // of more than one panel
 			n = 9 + r.IntN(9)
-			a = ill(r, halfulp.MP(53), n, 30)
+			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}
 		bits := 100 + r.IntN(700)
 		if trial%10 == 1 { // too few
-			a, bits = nearSingular(r, 400, n+1), 100
+			a, bits = lintest.NearSingular(r, 400, n+1), 100
 			n++
 		}
 		if bound.Far(a.View(), 1<<20) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", draw, trial, n, bits)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +79,7 @@ func TestDigits(t *testing.T) {
 			none++
 			continue
 		}
-		inverse := lintest.Matrix(scaledRat(a, lu.Scaling)).Solve(lintest.Identity(n))
+		inverse := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols).Solve(lintest.Identity(n))
 		if inverse == nil {
 			t.Fatalf("%s: a singular matrix is proved to be regular", name)
 		}
@@ -87,11 +89,11 @@ func TestDigits(t *testing.T) {
 			for j := range n {
 				sum.Add(sum, new(big.Rat).Abs(inverse[i][j]))
 			}
-			h := exactRat(z.H[i])
+			h := numtest.Exact(z.H[i])
 			if sum.Cmp(h) > 0 {
 				t.Fatalf("%s: row %d of |F^-1| has the sum %s, bound %g", name, i, sum.FloatString(20), z.H[i])
 			}
-			if h.Quo(h, sum).Cmp(exactRat(0x1p20)) < 0 {
+			if h.Quo(h, sum).Cmp(numtest.Exact(0x1p20)) < 0 {
 				near++
 			}
 		}
@@ -103,12 +105,12 @@ func TestDigits(t *testing.T) {
 		if _, err := z.Correct(v); err != nil {
 			t.Fatal(err)
 		}
-		f := scaledRat(a, lu.Scaling)
+		f := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols)
 		for step := range 3 {
 			v.X = make([][]uint64, n)
 			x := make([]*big.Rat, n)
 			for i := range n {
-				x[i] = exactRat(2*r.Float64() - 1)
+				x[i] = numtest.Exact(2*r.Float64() - 1)
 			}
 			for i := range n {
 				sum := new(big.Rat)
@@ -135,21 +137,21 @@ func TestDigits(t *testing.T) {
 			for i := range n {
 				exact := new(big.Rat)
 				for j := range n {
-					exact.Add(exact, new(big.Rat).Mul(inverse[i][j], rat(twos(v.X[j]), v.Unit-v.Exp)))
+					exact.Add(exact, new(big.Rat).Mul(inverse[i][j], numtest.Scaled(numtest.Signed(v.X[j]), v.Unit-v.Exp)))
 				}
 				size := new(big.Rat).Abs(exact)
-				if size.Cmp(exactRat(radius[i])) > 0 {
+				if size.Cmp(numtest.Exact(radius[i])) > 0 {
 					t.Fatalf("%s: |F^-1 r| is %s in row %d, bound %g", name, size.FloatString(20), i, radius[i])
 				}
 				sum := new(big.Rat)
 				for _, c := range c {
-					sum.Add(sum, exactRat(c[i]))
+					sum.Add(sum, numtest.Exact(c[i]))
 				}
 				off := exact.Sub(exact, sum)
 				bound := radius[i] - math.Abs(c[0][i])
 				if radius[i] < 0.99*other[i] { // it is that of x
 					narrow++
-					if off.Abs(off).Cmp(exactRat(float64(bound*(1+0x1p-20))+0x1p-30*radius[i])) > 0 {
+					if off.Abs(off).Cmp(numtest.Exact(float64(bound*(1+0x1p-20))+0x1p-30*radius[i])) > 0 {
 						t.Fatalf("%s: x is off by %s in row %d, bound %g", name, off.FloatString(20), i, bound)
 					}
 				}
@@ -171,11 +173,11 @@ func checkSubstitution(t *testing.T, name string, z *digits.Elimination, v *seed
 	most := math.Ldexp(1, fixed.TopOf(x)-unit)
 	lost := z.Lost(most, z.SubstitutionError(scale))
 	for i := range x {
-		off := rat(twos(x[i]), -unit)
+		off := numtest.Scaled(numtest.Signed(x[i]), -unit)
 		for j := range x {
-			off.Sub(off, new(big.Rat).Mul(inverse[i][j], rat(twos(v.X[j]), v.Unit-v.Exp)))
+			off.Sub(off, new(big.Rat).Mul(inverse[i][j], numtest.Scaled(numtest.Signed(v.X[j]), v.Unit-v.Exp)))
 		}
-		if bound := float64(z.H[i] * lost); off.Abs(off).Cmp(exactRat(bound)) > 0 {
+		if bound := float64(z.H[i] * lost); off.Abs(off).Cmp(numtest.Exact(bound)) > 0 {
 			t.Fatalf("%s, scale %d: x is off by %s in row %d, bound %g", name, scale, off.FloatString(60), i, bound)
 		}
 	}

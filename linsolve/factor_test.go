@@ -98,16 +98,6 @@ func TestLU(t *testing.T) {
 	checkLU(t, "many ties", lintest.Integers(r, 55, 60, 1), halfulp.MP(24))
 }
 
-// gram returns A^T A in a format that holds it.
-func gram(t *testing.T, a *halfulp.Matrix) *halfulp.Matrix {
-	t.Helper()
-	c := halfulp.NewMatrix(halfulp.MP(2000), a.Cols(), a.Cols())
-	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, c, nil); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
 	n := a.Rows()
@@ -154,17 +144,17 @@ func TestCholesky(t *testing.T) {
 			n := 1 + r.IntN(7)
 			g := formats[r.IntN(len(formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
-			checkCholesky(t, name+", random", gram(t, halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
-			checkCholesky(t, name+", spread", gram(t, halfulp.Random(g, n, n, 50, r.Uint64())), f)
-			checkCholesky(t, name+", integers", gram(t, lintest.Integers(r, n+r.IntN(2), n, 2)), f)
-			checkCholesky(t, name+", dependent columns", gram(t, lintest.Integers(r, n-r.IntN(2)+1, n+1, 2)), f)
+			checkCholesky(t, name+", random", lintest.Gram(halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
+			checkCholesky(t, name+", spread", lintest.Gram(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkCholesky(t, name+", integers", lintest.Gram(lintest.Integers(r, n+r.IntN(2), n, 2)), f)
+			checkCholesky(t, name+", dependent columns", lintest.Gram(lintest.Integers(r, n-r.IntN(2)+1, n+1, 2)), f)
 			l := lintest.Integers(r, n, n, 1<<26) // entries of the factor
 			for i := range n {
 				for j := i + 1; j < n; j++ {
 					l.SetFloat64(i, j, 0)
 				}
 			}
-			checkCholesky(t, name+", integer factor", gram(t, l.T()), f)
+			checkCholesky(t, name+", integer factor", lintest.Gram(l.T()), f)
 			s := lintest.Integers(r, n, n, 9)
 			for i := range n {
 				for j := range i {
@@ -184,9 +174,9 @@ func TestCholesky(t *testing.T) {
 		}
 		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
-	checkCholesky(t, "panels", gram(t, halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
-	checkCholesky(t, "semidefinite", gram(t, lintest.Integers(r, 30, 40, 9)), halfulp.Float64)
-	checkCholesky(t, "semidefinite", gram(t, halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
+	checkCholesky(t, "panels", lintest.Gram(halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", lintest.Gram(lintest.Integers(r, 30, 40, 9)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", lintest.Gram(halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
 }
 
 // checkQR compares with Gram-Schmidt orthogonalisation in rationals: the columns w_j of A made
@@ -282,7 +272,7 @@ func TestQR(t *testing.T) {
 func TestFactorsSolve(t *testing.T) {
 	seed := testseed.Of(t)
 	const n = 9
-	a := gram(t, halfulp.Random(halfulp.Float64, n, n, 0, seed))
+	a := lintest.Gram(halfulp.Random(halfulp.Float64, n, n, 0, seed))
 	c, _, err := Cholesky(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -505,7 +495,7 @@ func TestFactorsRange(t *testing.T) {
 				}
 			}
 			checkLDLT(t, name+", wide", symmetric, f)
-			checkCholesky(t, name+", tiny", gram(t, scaledRows(r, n, 60)), f)
+			checkCholesky(t, name+", tiny", lintest.Gram(scaledRows(r, n, 60)), f)
 		}
 		// The last row is the sum of the others, but for an ulp in an entry.
 		near := lintest.Integers(r, n, n, 1<<20)
@@ -521,7 +511,7 @@ func TestFactorsRange(t *testing.T) {
 		near.SetFloat64(n-1, 0, near.Float64(n-1, 0)+0x1p-30)
 		checkLU(t, name+", almost singular", near, halfulp.DD)
 		checkQR(t, name+", almost singular", near, halfulp.DD, true)
-		checkCholesky(t, name+", almost singular", gram(t, near), halfulp.Float64)
+		checkCholesky(t, name+", almost singular", lintest.Gram(near), halfulp.Float64)
 	}
 }
 

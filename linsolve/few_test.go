@@ -12,8 +12,9 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/lanes"
-	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -23,38 +24,6 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
-
-// rat returns x 2^e.
-func rat(x *big.Int, e int) *big.Rat {
-	z := new(big.Rat).SetInt(x)
-	two := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
-	if e < 0 {
-		return z.Quo(z, two)
-	}
-	return z.Mul(z, two)
-}
-
-// twos returns the integer that words in two's complement hold.
-func twos(x []uint64) *big.Int {
-	z := new(big.Int)
-	for k := len(x) - 1; k >= 0; k-- {
-		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(x[k]))
-	}
-	if int64(x[len(x)-1]) < 0 {
-		z.Sub(z, new(big.Int).Lsh(big.NewInt(1), uint(64*len(x))))
-	}
-	return z
-}
-
-// testSolver returns what runs tests.
-func testSolver(t *testing.T, threads int) *call.Run {
-	t.Helper()
-	s, _, err := begin("Test", &halfulp.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // TestFixed multiplies matrices in fixed point by vectors of the largest integers: the products are
 // exact but for what each entry loses, less than 2^(2-64w) in w planes.
@@ -89,7 +58,7 @@ func TestFixed(t *testing.T) {
 				by.Cols[i] -= far
 			}
 		}
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		m, err := fixed.New(&s.Call, a.View(), by, planes)
 		if err != nil {
 			t.Fatal(err)
@@ -103,13 +72,13 @@ func TestFixed(t *testing.T) {
 			for w := 1; w <= planes; w++ {
 				z := make([]uint64, w+2)
 				m.Row(z, i, v, w)
-				difference := rat(twos(z), 1-64*w)
+				difference := numtest.Scaled(numtest.Signed(z), 1-64*w)
 				most := new(big.Rat)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j])))
+					x.Mul(x, numtest.Scaled(big.NewInt(c), int(by.Rows[i]+by.Cols[j])))
 					difference.Sub(difference, x)
-					most.Add(most, rat(new(big.Int).Abs(big.NewInt(c)), 2-64*w))
+					most.Add(most, numtest.Scaled(new(big.Int).Abs(big.NewInt(c)), 2-64*w))
 				}
 				if difference.Abs(difference).Cmp(most) > 0 {
 					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
@@ -118,10 +87,10 @@ func TestFixed(t *testing.T) {
 			if low := scale.LowestBit(a.View(), by); low <= int64(64*planes-1) {
 				z := make([]uint64, planes+2)
 				m.Row(z, i, v, planes)
-				exact := rat(twos(z), 1-64*planes)
+				exact := numtest.Scaled(numtest.Signed(z), 1-64*planes)
 				for j, c := range c {
 					x, _ := a.Big(i, j).Rat(nil)
-					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.Rows[i]+by.Cols[j]))))
+					exact.Sub(exact, x.Mul(x, numtest.Scaled(big.NewInt(c), int(by.Rows[i]+by.Cols[j]))))
 				}
 				if exact.Sign() != 0 {
 					t.Fatalf("seed %d, trial %d, %v: row %d by %v is off by %s, and F is a multiple of 2^-%d", seed, trial, f, i, c, exact.FloatString(30), low)
@@ -155,72 +124,43 @@ func TestFixedWords(t *testing.T) {
 	}
 	for trial := range testlength.Of(20000, 100000, 1000000) {
 		x, y, shift := random(1+r.IntN(4)), random(1+r.IntN(4)), r.IntN(600)-300
-		want := twos(y)
+		want := numtest.Signed(y)
 		if shift >= 0 {
 			want.Lsh(want, uint(shift))
 		} else {
 			want.Rsh(want, uint(-shift)) // downwards
 		}
-		want.Sub(twos(x), want)
+		want.Sub(numtest.Signed(x), want)
 		ring := new(big.Int).Lsh(big.NewInt(1), uint(64*len(x)))
 		z := append([]uint64(nil), x...)
 		fixed.SubtractShifted(z, y, shift)
-		if got := twos(z); want.Sub(want, got).Mod(want, ring).Sign() != 0 {
+		if got := numtest.Signed(z); want.Sub(want, got).Mod(want, ring).Sign() != 0 {
 			t.Fatalf("seed %d, trial %d: %x - %x 2^%d = %x", seed, trial, x, y, shift, z)
 		}
 
 		top := fixed.BitLen(x)
-		v := twos(x)
+		v := numtest.Signed(x)
 		if one := big.NewInt(1); int64(x[len(x)-1]) < 0 && new(big.Int).Neg(v).Cmp(one.Lsh(one, uint(top))) > 0 || v.Sign() > 0 && v.BitLen() != top {
 			t.Fatalf("seed %d, trial %d: the length of %x is %d", seed, trial, x, top)
 		}
 		top += r.IntN(3) * r.IntN(64)
 		if top <= 64*len(x) {
-			lead := exactRat(fixed.Leading(x, top))
-			d, _ := lead.Sub(lead, rat(v, -top)).Float64()
+			lead := numtest.Exact(fixed.Leading(x, top))
+			d, _ := lead.Sub(lead, numtest.Scaled(v, -top)).Float64()
 			if math.Abs(d) > 0x1p-51 {
 				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, fixed.Leading(x, top), top)
 			}
 			// What pieces leave is less than a bit of the last one.
 			sum, pieces := new(big.Rat), 1+r.IntN(6)
 			for m := range pieces {
-				sum.Add(sum, rat(big.NewInt(fixed.Piece(x, top, m)), -fixed.PieceBits*(m+1)))
+				sum.Add(sum, numtest.Scaled(big.NewInt(fixed.Piece(x, top, m)), -fixed.PieceBits*(m+1)))
 			}
-			left := sum.Sub(rat(v, -top), sum)
-			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -fixed.PieceBits*pieces)) >= 0 {
+			left := sum.Sub(numtest.Scaled(v, -top), sum)
+			if left.Sign() < 0 || left.Cmp(numtest.Scaled(big.NewInt(1), -fixed.PieceBits*pieces)) >= 0 {
 				t.Fatalf("seed %d, trial %d: %d pieces of %x, top %d, leave %s", seed, trial, pieces, x, top, left.FloatString(100))
 			}
 		}
 	}
-}
-
-// exactRat returns a finite number.
-func exactRat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
-
-// scaledRat returns F by rows.
-func scaledRat(a *halfulp.Matrix, by scale.Scaling) [][]*big.Rat {
-	f := make([][]*big.Rat, a.Rows())
-	for i := range f {
-		f[i] = make([]*big.Rat, a.Cols())
-		for j := range f[i] {
-			x, _ := a.Big(i, j).Rat(nil)
-			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.Rows[i]+by.Cols[j])))
-		}
-	}
-	return f
-}
-
-// ill returns a random matrix, which is the worse conditioned the larger k is.
-func ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
-	if k = min(k, f.Bits()-2); n > 1 && k > 0 { // two rows agree to k bits
-		for j := range n {
-			x := a.Big(0, j)
-			d := new(big.Float).SetMantExp(a.Big(1, j), -k)
-			a.SetBig(1, j, x.SetPrec(4000).Add(x, d))
-		}
-	}
-	return a
 }
 
 // TestTriangles compares rho and the bound of ‖R‖ with I - F R and R, computed exactly, at every
@@ -233,13 +173,13 @@ func TestTriangles(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
 		n := 1 + r.IntN(30)
 		f := formats[r.IntN(len(formats))]
-		a := ill(r, f, n, r.IntN(50))
+		a := lintest.Ill(r, f, n, r.IntN(50))
 		level := isa.Portable
 		if trial%2 == 0 {
 			level = isa.Best()
 		}
 		restore := isa.Force(level)
-		s := testSolver(t, 1)
+		s := prooftest.Run(t, 1)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -266,14 +206,14 @@ func TestTriangles(t *testing.T) {
 			x := make([]*big.Rat, n)
 			for k := range x {
 				if x[k] = new(big.Rat); k >= j {
-					x[k] = exactRat(v.X[k+j*n])
+					x[k] = numtest.Exact(v.X[k+j*n])
 				}
 			}
 			for i, z := range upperInverse(v, x) {
 				inverse[i][v.Perm[j]] = z
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), scaledRat(a, lu.Scaling), inverse, v.Rho, v.Norm)
+		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols), inverse, v.Rho, v.Norm)
 	}
 	if !enough() {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
@@ -287,7 +227,7 @@ func upperInverse(t *seed.Triangles, x []*big.Rat) []*big.Rat {
 	sum := func(y []float64, ld, i int, x []*big.Rat) *big.Rat {
 		z := new(big.Rat)
 		for k := i; k < len(x); k++ {
-			z.Add(z, new(big.Rat).Mul(exactRat(y[i+k*ld]), x[k]))
+			z.Add(z, new(big.Rat).Mul(numtest.Exact(y[i+k*ld]), x[k]))
 		}
 		return z
 	}
@@ -298,39 +238,13 @@ func upperInverse(t *seed.Triangles, x []*big.Rat) []*big.Rat {
 	for i := range above {
 		above[i] = new(big.Rat).Set(x[i])
 		for k := t.Cut; k < n; k++ {
-			above[i].Sub(above[i], new(big.Rat).Mul(exactRat(t.LU[i+k*n]), z[k]))
+			above[i].Sub(above[i], new(big.Rat).Mul(numtest.Exact(t.LU[i+k*n]), z[k]))
 		}
 	}
 	for i := range t.Cut {
 		z[i] = sum(first, t.Cut, i, above)
 	}
 	return z
-}
-
-// checkFloats compares bounds with ‖I - F R‖∞ and ‖R‖∞.
-func checkFloats(t *testing.T, name string, f, r [][]*big.Rat, rho, norm float64) {
-	t.Helper()
-	n := len(f)
-	for i := range n {
-		left, size := new(big.Rat), new(big.Rat)
-		for j := range n {
-			z := new(big.Rat)
-			if i == j {
-				z.SetInt64(1)
-			}
-			for k := range n {
-				z.Sub(z, new(big.Rat).Mul(f[i][k], r[k][j]))
-			}
-			left.Add(left, z.Abs(z))
-			size.Add(size, new(big.Rat).Abs(r[i][j]))
-		}
-		if !(rho > math.MaxFloat64) && left.Cmp(exactRat(rho)) > 0 {
-			t.Fatalf("%s: row %d of I - F R is %s, bound %g", name, i, left.FloatString(20), rho)
-		}
-		if size.Cmp(exactRat(norm)) > 0 {
-			t.Fatalf("%s: row %d of R is %s, bound %g", name, i, size.FloatString(20), norm)
-		}
-	}
 }
 
 // wrong is an inverse that corrects wrongly.
@@ -390,7 +304,7 @@ func TestWrongCorrections(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(160, 500, 20000), enough) {
 		n := 1 + r.IntN(6)
 		f, g := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))]
-		a, b := ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
+		a, b := lintest.Ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
 		if trial%4 == 0 {
 			a, b = lintest.Integers(r, n, n, 9), lintest.Integers(r, n, 1, 9)
 		}
@@ -398,7 +312,7 @@ func TestWrongCorrections(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		s := testSolver(t, 1)
+		s := prooftest.Run(t, 1)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -473,7 +387,7 @@ func TestSolveIll(t *testing.T) {
 	for trial := range testlength.Of(10, 100, 3000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(3)
 		f := formats[r.IntN(len(formats))]
-		a := ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))
+		a := lintest.Ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))
 		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())
 		if r.IntN(4) == 0 { // an entry far below the others
 			b = halfulp.NewMatrix(halfulp.Float64, n, k)

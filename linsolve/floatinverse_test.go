@@ -13,26 +13,13 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
-
-// spread multiplies rows and columns of a matrix in MP by powers of two up to 2^±most.
-func spread(r *rand.Rand, a *halfulp.Matrix, most int) {
-	for range 1 + r.IntN(2*a.Rows()) {
-		k, e, column := r.IntN(a.Rows()), r.IntN(2*most+1)-most, r.IntN(2) == 0
-		for h := range a.Rows() {
-			i, j := k, h
-			if column {
-				i, j = h, k
-			}
-			x := a.Big(i, j)
-			a.SetBig(i, j, x.SetMantExp(x, e))
-		}
-	}
-}
 
 // TestFloatInverse compares rho and the bound of ‖R‖ with I - F R and R, computed exactly, at every
 // level: for matrices whose condition numbers lie around the limit, of two rows or of all, with
@@ -47,11 +34,11 @@ func TestFloatInverse(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(160, 300, 3000), enough) {
 		n := 2 + r.IntN(18)
 		f := halfulp.MP(uint([]int{53, 54, 106, 300}[r.IntN(4)]))
-		a := ill(r, f, n, r.IntN(60))
+		a := lintest.Ill(r, f, n, r.IntN(60))
 		how := trial % 5
 		switch how {
 		case 1:
-			spread(r, a, 500)
+			lintest.Spread(r, a, 500)
 		case 2: // the last row is about the sum of the others
 			for j := range n {
 				sum := new(big.Float).SetPrec(2000)
@@ -76,7 +63,7 @@ func TestFloatInverse(t *testing.T) {
 			level = isa.Best()
 		}
 		restore := isa.Force(level)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -107,10 +94,10 @@ func TestFloatInverse(t *testing.T) {
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
 			for j := range n {
-				inverse[i][z.Perm[j]] = exactRat(-z.Z[i+j*n])
+				inverse[i][z.Perm[j]] = numtest.Exact(-z.Z[i+j*n])
 			}
 		}
-		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), scaledRat(a, lu.Scaling), inverse, z.Rho, z.Norm)
+		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols), inverse, z.Rho, z.Norm)
 	}
 	if !enough() {
 		t.Errorf("not all kinds of inverses: %v", found)
@@ -123,7 +110,7 @@ func TestInversesInUsedRoom(t *testing.T) {
 	const n = 2*dgemm.Strip + 40
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 5).View()
 	inverses := func(room float64) (list [][]float64) {
-		s := testSolver(t, 2)
+		s := prooftest.Run(t, 2)
 		for range 8 {
 			x := make([]float64, n*n)
 			for i := range x {
@@ -163,11 +150,11 @@ func TestSolveNearLimit(t *testing.T) {
 	for trial := range testlength.Of(30, 300, 3000) {
 		n := 2 + r.IntN(12)
 		f := halfulp.MP(uint([]int{53, 106, 200}[r.IntN(3)]))
-		a := ill(r, f, n, 25+r.IntN(28))
+		a := lintest.Ill(r, f, n, 25+r.IntN(28))
 		b := halfulp.Random(f, n, 1, r.IntN(30), r.Uint64())
 		switch trial % 3 {
 		case 1:
-			spread(r, a, 500)
+			lintest.Spread(r, a, 500)
 		case 2:
 			for j := range n {
 				a.Set(0, j, a.At(1, j))
@@ -191,8 +178,8 @@ func TestInverseOfFactors(t *testing.T) {
 		name string
 		k    int
 	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
-		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
-		s := testSolver(t, 1)
+		a := lintest.Ill(testseed.Rand(t, 1, 2), halfulp.MP(106), n, c.k)
+		s := prooftest.Run(t, 1)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)

@@ -10,9 +10,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -31,12 +33,12 @@ func TestNewtonByFloats(t *testing.T) {
 	for trial := range testlength.Until(trials, enough) {
 		n := 2 + r.IntN(10)
 		f := halfulp.MP(uint([]int{30, 53, 54, 64, 65, 106, 117, 300}[trial%8]))
-		a := ill(r, f, n, r.IntN(20))
+		a := lintest.Ill(r, f, n, r.IntN(20))
 		if trial%3 == 1 {
-			spread(r, a, 500)
+			lintest.Spread(r, a, 500)
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +56,7 @@ func TestNewtonByFloats(t *testing.T) {
 			gains++
 		}
 		rho, _ := v.Rho.Float64()
-		exact, x := scaledRat(a, lu.Scaling), lintest.Of(halfulp.MatrixOf(v.X))
+		exact, x := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols), lintest.Of(halfulp.MatrixOf(v.X))
 		norm := math.Ldexp(1, v.Norm+1)
 		e := x.Times(exact, n)
 		amp, _ := v.Amp.Rat(nil)
@@ -62,19 +64,19 @@ func TestNewtonByFloats(t *testing.T) {
 			left, size, sum, both := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
 			for j := range n {
 				if i == j {
-					e[i][j].Sub(e[i][j], exactRat(1))
+					e[i][j].Sub(e[i][j], numtest.Exact(1))
 				}
 				left.Add(left, e[i][j].Abs(e[i][j]))
 				size.Add(size, new(big.Rat).Abs(x[i][j]))
 				sum.Add(sum, new(big.Rat).Abs(exact[i][j]))
-				if new(big.Rat).Abs(x[i][j]).Cmp(exactRat(math.Ldexp(1, int(v.Col[j]+1)))) > 0 {
+				if new(big.Rat).Abs(x[i][j]).Cmp(numtest.Exact(math.Ldexp(1, int(v.Col[j]+1)))) > 0 {
 					t.Fatalf("%s: column %d of X beyond 2^%d", name, j, v.Col[j]+1)
 				}
 				for k := range n {
 					both.Add(both, new(big.Rat).Abs(new(big.Rat).Mul(x[i][k], exact[k][j])))
 				}
 			}
-			if left.Cmp(exactRat(rho)) > 0 || size.Cmp(exactRat(norm)) > 0 || sum.Cmp(exactRat(math.Ldexp(1, int(v.Row[i])))) > 0 || both.Cmp(amp) > 0 {
+			if left.Cmp(numtest.Exact(rho)) > 0 || size.Cmp(numtest.Exact(norm)) > 0 || sum.Cmp(numtest.Exact(math.Ldexp(1, int(v.Row[i])))) > 0 || both.Cmp(amp) > 0 {
 				t.Fatalf("%s: row %d: %s beyond %g, %s beyond %g, %s beyond 2^%d or %s beyond %g", name, i, left.FloatString(30), rho, size.FloatString(3), norm, sum.FloatString(3), v.Row[i], both.FloatString(3), v.Amp)
 			}
 		}
@@ -124,8 +126,8 @@ func TestStepsInError(t *testing.T) {
 	enough := func() bool { return begun >= trials/2 }
 	for trial := range testlength.Until(trials, enough) {
 		n := 4 + r.IntN(8)
-		a := ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
-		s := testSolver(t, 1+trial%2)
+		a := lintest.Ill(r, halfulp.MP(uint(40+r.IntN(400))), n, r.IntN(20))
+		s := prooftest.Run(t, 1+trial%2)
 		s.Reuse = true
 		s.Set.Method = "residue" // other products are rounded correctly
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
@@ -141,7 +143,7 @@ func TestStepsInError(t *testing.T) {
 			continue
 		}
 		begun++
-		exact := scaledRat(a, lu.Scaling)
+		exact := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols)
 		for _, bits := range []int{150, 151 + r.IntN(100), 400} {
 			if err := v.Refine(bits); err != nil {
 				t.Fatal(err)
@@ -153,7 +155,7 @@ func TestStepsInError(t *testing.T) {
 				left, both := new(big.Rat), new(big.Rat)
 				for j := range n {
 					if i == j {
-						e[i][j].Sub(e[i][j], exactRat(1))
+						e[i][j].Sub(e[i][j], numtest.Exact(1))
 					}
 					left.Add(left, e[i][j].Abs(e[i][j]))
 					within(name, new(big.Rat).Abs(x[i][j]), bound.Exp2(int(v.Col[j]+1)))
@@ -173,7 +175,7 @@ func TestStepsInError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), lintest.Matrix(exact).Solve(lintest.Identity(n))
+		x, d, want := lintest.Of(halfulp.MatrixOf(y.X)), lintest.Of(halfulp.MatrixOf(y.D)), exact.Solve(lintest.Identity(n))
 		for j, top := range call.ColumnTops(y.X, -1<<30) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d, column %d of %d bits", draw, trial, n, j, bits)
 			for i := range n {

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -55,7 +56,7 @@ func TestHomes(t *testing.T) {
 			by.Rows[i], by.Cols[i] = int64(r.IntN(40)-20), int64(r.IntN(40)-20)
 		}
 		on := put(t, a)
-		all := []home{{t, testSolver(t, 2), nil}, {t, tracedOn(t, on), place.Of(on.View().Arr)}}
+		all := []home{{t, prooftest.Run(t, 2), nil}, {t, tracedOn(t, on), place.Of(on.View().Arr)}}
 		check := func(name string, make func(h home) (num.Mat, error)) {
 			t.Helper()
 			var first num.Mat

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -65,7 +66,7 @@ func TestDifference(t *testing.T) {
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	narrow := 0
 	for trial := range testlength.Of(10, 60, 600) {
 		n := 1 + r.IntN(8)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -168,7 +169,7 @@ func TestLifting(t *testing.T) {
 			level = isa.Portable
 		}
 		restore := isa.Force(level)
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		f := modular.New(modular.Primes()())
 		z := modular.ToIntegers(a.View())
 		l, err := modular.NewLifting(s, a.View(), z, f)
@@ -270,7 +271,7 @@ func TestLiftingEnds(t *testing.T) {
 			for i := range z.Bits {
 				z.Bits[i] = bits
 			}
-			l, err := modular.NewLifting(testSolver(t, 1), a.View(), z, modular.New(modular.Primes()()))
+			l, err := modular.NewLifting(prooftest.Run(t, 1), a.View(), z, modular.New(modular.Primes()()))
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}

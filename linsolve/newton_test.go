@@ -13,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -46,43 +47,6 @@ func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format
 	return stats
 }
 
-// scaledRandom is a random matrix whose rows and columns are multiplied by powers of two up to
-// 2^±spread.
-func scaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
-	rows, cols := make([]int, n), make([]int, n)
-	for i := range n {
-		rows[i], cols[i] = r.IntN(2*spread+1)-spread, r.IntN(2*spread+1)-spread
-	}
-	for i := range n {
-		for j := range n {
-			x := a.Big(i, j)
-			a.SetBig(i, j, x.SetMantExp(x, rows[i]+cols[j]))
-		}
-	}
-	return a
-}
-
-// unimodular is an integer matrix of determinant ±1: its inverse has integer entries.
-func unimodular(r *rand.Rand, n int) *halfulp.Matrix {
-	a := halfulp.NewMatrix(halfulp.MP(200), n, n)
-	for i := range n {
-		a.SetFloat64(i, i, 1)
-	}
-	for range 3 * n {
-		i, j := r.IntN(n), r.IntN(n)
-		if i == j {
-			continue
-		}
-		sign := float64(2*r.IntN(2) - 1)
-		for c := range n { // row i ± row j
-			x, y := a.Big(i, c), a.Big(j, c)
-			a.SetBig(i, c, x.Add(x, y.Mul(y, big.NewFloat(sign))))
-		}
-	}
-	return a
-}
-
 // integerSteps bounds the steps of an inverse of integers: 3 of all columns together, and those of
 // the last few, which zeros may leave to be solved one after the other, for a guess that a residual
 // of 0 proves then. A step gains the bits of float64 but for those of the condition number.
@@ -93,17 +57,6 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 	}
 	gain := scale.SeedBits - 5 - math.Log2(cond)
 	return 3 + call.FewColumns*int(math.Ceil(float64(f.Bits()+ziv.Suspicion+4)/gain))
-}
-
-// triangular is an upper triangular matrix.
-func triangular(r *rand.Rand, n int) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
-	for j := range n {
-		for i := j + 1; i < n; i++ {
-			a.SetFloat64(i, j, 0)
-		}
-	}
-	return a
 }
 
 func TestNewton(t *testing.T) {
@@ -121,15 +74,15 @@ func TestNewton(t *testing.T) {
 			name := fmt.Sprintf("seed %d, %v of %v, n = %d, ", seed, f, g, n)
 			checkInverse(t, name+"random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
-			checkInverse(t, name+"graded", scaledRandom(r, halfulp.MP(60), n, 500), wide)
+			checkInverse(t, name+"graded", lintest.ScaledRandom(r, halfulp.MP(60), n, 500), wide)
 			checkInverse(t, name+"integers", lintest.Integers(r, n, n, 2), f)
-			if stats := checkInverse(t, name+"unimodular", unimodular(r, n), f); stats.Primes != 0 || stats.Steps > integerSteps(t, f, stats) {
+			if stats := checkInverse(t, name+"unimodular", lintest.Unimodular(r, n), f); stats.Primes != 0 || stats.Steps > integerSteps(t, f, stats) {
 				t.Errorf("%s: %+v for an inverse of integers", name, stats)
 			}
-			checkInverse(t, name+"triangular", triangular(r, n), f)
+			checkInverse(t, name+"triangular", lintest.Triangular(r, n), f)
 			check(t, name+"columns", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 3, r.Uint64()), f)
-			check(t, name+"graded columns", scaledRandom(r, halfulp.MP(100), n, 500), halfulp.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
-			check(t, name+"integer columns", unimodular(r, n), lintest.Integers(r, n, k, 9), f)
+			check(t, name+"graded columns", lintest.ScaledRandom(r, halfulp.MP(100), n, 500), halfulp.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
+			check(t, name+"integer columns", lintest.Unimodular(r, n), lintest.Integers(r, n, k, 9), f)
 			check(t, name+"zero columns", lintest.Integers(r, n, n, 5), lintest.Integers(r, n, k, 0), f)
 		}
 		checkInverse(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f)
@@ -316,7 +269,7 @@ func TestFarApart(t *testing.T) {
 // among them.
 func TestFloatSquare(t *testing.T) {
 	r := testseed.Rand(t, 9, 9)
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	for trial := range testlength.Of(4, 12, 60) {
 		n := 1 + r.IntN(40)
 		e := halfulp.Random(halfulp.MP(uint(53+r.IntN(150))), n, n, 0, r.Uint64())
@@ -355,7 +308,7 @@ func TestFloatSquare(t *testing.T) {
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	cut := 0
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)

@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -23,15 +24,6 @@ import (
 // byProducts are orders of matrices whose factors are refined by products.
 func byProducts(r *rand.Rand) int { return seed.Fewest + r.IntN(8) }
 
-// isOutside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
-// the width of that; 0 within.
-func isOutside(y *bound.Nearly, i, j int, x *big.Float) float64 {
-	mid := interval.ExactAdd(y.X.Big(i, j), y.D.Big(i, j))
-	mid.SetMantExp(mid, int(y.Left[i]+y.Right[j]))
-	d, _ := interval.ExactSub(mid, x).Float64()
-	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
-}
-
 // TestNewtonFactors compares enclosures with factors in many more bits: all hold, and they are
 // as narrow as they were asked for, with corrections of all orders.
 func TestNewtonFactors(t *testing.T) {
@@ -39,12 +31,12 @@ func TestNewtonFactors(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	const more = 1500
 	wide := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(more).SetRat(x) }
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	for trial := range testlength.Of(1, 8, 60) {
 		n := byProducts(r)
 		extra := r.IntN(4)
 		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
-		c := gram(t, a.Slice(0, n, 0, n))
+		c := lintest.Gram(a.Slice(0, n, 0, n))
 		d, err := factors.NewCholeskyNewton(s, factors.Stacked(c.View(), a.View(), call.All(n)), n, bound.MaxBits)
 		if err != nil {
 			t.Fatal(err)
@@ -77,12 +69,12 @@ func TestNewtonFactors(t *testing.T) {
 						x = wide(root[i][j])
 						x.Mul(x, diagonal)
 					}
-					if by := isOutside(e.Root, j, i, x); by > 0 {
+					if by := prooftest.Outside(e.Root, j, i, x); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.Root, bits, wider(n, bits, d.Amp, e.Root))
+			prooftest.CheckWidth(t, name, e.Root, bits, wider(n, bits, d.Amp, e.Root))
 			if e, err = p.Enclosure(bits); err != nil || e == nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -92,23 +84,13 @@ func TestNewtonFactors(t *testing.T) {
 					if i > j {
 						y, k, l = e.L, j, i
 					}
-					if by := isOutside(y, k, l, wide(lu[i][j])); by > 0 {
+					if by := prooftest.Outside(y, k, l, wide(lu[i][j])); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.U, bits, wider(n, bits, p.Amp, e.U))
-			checkWidth(t, name, e.L, bits, wider(n, bits, p.Amp, e.L))
-		}
-	}
-}
-
-// checkWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
-func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
-	t.Helper()
-	for j, top := range call.ColumnTops(y.X, math.MinInt32) {
-		if y.Err[j] > top+int64(wider-bits) {
-			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.Err[j], wider, bits)
+			prooftest.CheckWidth(t, name, e.U, bits, wider(n, bits, p.Amp, e.U))
+			prooftest.CheckWidth(t, name, e.L, bits, wider(n, bits, p.Amp, e.L))
 		}
 	}
 }
@@ -171,9 +153,9 @@ func TestFactorsByProducts(t *testing.T) {
 		}
 		checkLDLT(t, name+", indefinite", symmetric, f)
 		checkQR(t, name+", random", lintest.Integers(r, m, n, 1<<10), f, false)
-		checkCholesky(t, name+", random", gram(t, random), f)
-		checkCholesky(t, name+", graded", gram(t, scaledRows(r, n, 60).T()), f)
-		checkCholesky(t, name+", semidefinite", gram(t, lintest.Integers(r, n-1, n, 9)), f)
+		checkCholesky(t, name+", random", lintest.Gram(random), f)
+		checkCholesky(t, name+", graded", lintest.Gram(scaledRows(r, n, 60).T()), f)
+		checkCholesky(t, name+", semidefinite", lintest.Gram(lintest.Integers(r, n-1, n, 9)), f)
 
 		// A factor of integers: its entries, and some halfway between two numbers, are exact.
 		l := lintest.Integers(r, n, n, 1<<20)
@@ -183,7 +165,7 @@ func TestFactorsByProducts(t *testing.T) {
 				l.SetFloat64(i, j, 0)
 			}
 		}
-		product := gram(t, l.T())
+		product := lintest.Gram(l.T())
 		checkCholesky(t, name+", integer factor", product, halfulp.MP(24))
 		// Less the square of the last pivot, and an ulp of the least number there is.
 		last := product.Big(n-1, n-1)
@@ -235,7 +217,7 @@ func TestFactorsByProducts(t *testing.T) {
 func TestFactorsSeeds(t *testing.T) {
 	const n = 60
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 7)
-	c := gram(t, a)
+	c := lintest.Gram(a)
 	c0 := c.Clone()
 	for i := range n {
 		c0.SetFloat64(i, i, float64(1+i)/64)
@@ -258,8 +240,8 @@ func TestFactorsSeeds(t *testing.T) {
 func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
-	s := testSolver(t, 1)
-	d, err := factors.NewCholeskyNewton(s, gram(t, a).View(), n, bound.MaxBits)
+	s := prooftest.Run(t, 1)
+	d, err := factors.NewCholeskyNewton(s, lintest.Gram(a).View(), n, bound.MaxBits)
 	if err != nil || d == nil {
 		t.Fatalf("no seed: %v", err)
 	}
@@ -278,7 +260,7 @@ func TestMostBits(t *testing.T) {
 // TestPoorSeed asks seeds again that have proved to be far off: no number of steps makes them
 // better.
 func TestPoorSeed(t *testing.T) {
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	for _, gain := range []int{-1000, -9, -5, -1, 1, factors.LeastGain - 1} {
 		poor := factors.Improvement{Gain: gain, Amp: 10}
 		for _, seed := range []factors.Improving{&factors.CholeskyNewton{Improvement: poor}, &factors.LUNewton{Improvement: poor}} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -126,7 +127,7 @@ func TestDetOnDeviceCases(t *testing.T) {
 			{"far", far, true},
 			{"tie", tie, true},
 			{"identity", halfulp.Identity(halfulp.Float64, n), false},
-			{"spread", scaledRandom(r, halfulp.MP(80), n, 500), false},
+			{"spread", lintest.ScaledRandom(r, halfulp.MP(80), n, 500), false},
 			{"spread of float64", small, false},
 			{"subnormal", times(random(halfulp.Float64), 0x1p-1030), false},
 			{"overflow", times(random(halfulp.Float64), 0x1p900), false},

@@ -20,7 +20,7 @@ func TestOnDeviceFixed(t *testing.T) {
 		fixed := 0
 		for trial := range 30 {
 			f := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(300), halfulp.Float32, halfulp.DD}[trial%5]
-			a, b := scaledRandom(r, f, n, 30*(trial%3)), halfulp.Random(f, n, 1, 10, r.Uint64())
+			a, b := lintest.ScaledRandom(r, f, n, 30*(trial%3)), halfulp.Random(f, n, 1, 10, r.Uint64())
 			close, name := 4*(trial%12)-4, "random"
 			if close > 0 { // the last column is about the first one
 				name = fmt.Sprintf("nearly singular by 2^-%d", close)

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -38,7 +39,7 @@ func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := modular.New(modular.Primes()())
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	patterns := 0
 	for range testlength.Of(100, 300, 3000) {
 		n := 1 + r.IntN(80)

@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -53,7 +55,7 @@ func luOf(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 func TestByElimination(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	regular := func() error { return nil }
 	for trial := range testlength.Of(2, 4, 12) {
 		n := seed.Fewest + 8 + r.IntN(30)
@@ -91,20 +93,20 @@ func TestByElimination(t *testing.T) {
 					if i > j {
 						y, k, l = e.L, j, i
 					}
-					if by := isOutside(y, k, l, lu[i][j]); by > 0 {
+					if by := prooftest.Outside(y, k, l, lu[i][j]); by > 0 {
 						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.U, bits, 15) // ill-conditioned ones are some bits wider
-			checkWidth(t, name, e.L, bits, 15) // ill-conditioned ones are some bits wider
+			prooftest.CheckWidth(t, name, e.U, bits, 15) // ill-conditioned ones are some bits wider
+			prooftest.CheckWidth(t, name, e.L, bits, 15) // ill-conditioned ones are some bits wider
 		}
 	}
 }
 
 // TestByEliminationSingular has nothing to enclose, and stops where that is known.
 func TestByEliminationSingular(t *testing.T) {
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	a := halfulp.Random(halfulp.Float64, seed.Fewest+2, seed.Fewest+2, 0, 1)
 	for j := range a.Cols() {
 		a.SetFloat64(5, j, a.Float64(2, j))
@@ -121,7 +123,7 @@ func TestByEliminationSingular(t *testing.T) {
 // TestFactoredDet compares determinants of ill-conditioned matrices by factors with those of
 // integers.
 func TestFactoredDet(t *testing.T) {
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	for i, n := range []int{seed.Fewest, seed.Fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
 		a := halfulp.Hilbert(halfulp.MP(300), n)
 		if i > 0 { // three rows in another order
@@ -164,7 +166,7 @@ func TestIllLDLT(t *testing.T) {
 	r := testseed.Rand(t, 1, 0)
 	one := halfulp.Float(1)
 	for _, f := range []halfulp.Format{halfulp.MP(150), halfulp.DD}[:testlength.Of(1, 2, 2)] {
-		a := gram(t, ill(r, halfulp.Float64, n, 45))
+		a := lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 45))
 		for _, indefinite := range []bool{false, true} {
 			if indefinite { // by more than the smallest eigenvalue
 				x := halfulp.Identity(halfulp.Float64, n)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -84,7 +85,7 @@ func TestEqualPivots(t *testing.T) {
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	refused := 0
 	for range 60 {
 		a := lintest.Integers(r, n, n, 1)

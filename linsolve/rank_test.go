@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -36,7 +37,7 @@ func ranksBy(t *testing.T, s *call.Run, a *halfulp.Matrix, f *modular.Field) (is
 func TestRanks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	for trial := range testlength.Of(50, 200, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
@@ -68,7 +69,7 @@ func TestRanksRefuted(t *testing.T) {
 				a.SetFloat64(j, j, 1)
 			}
 			a.SetBig(at, at, new(big.Float).SetPrec(256).SetInt(p))
-			s := testSolver(t, 1)
+			s := prooftest.Run(t, 1)
 			if is, got := ranksBy(t, s, a, modular.New(first)); is || got != n-1 {
 				t.Errorf("p^%d in row %d: rank %d modulo p, taken for the rank: %t", power, at, got, is)
 			}

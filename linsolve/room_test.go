@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
@@ -14,7 +15,7 @@ import (
 // TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
 // held, and those have no numbers any more.
 func TestMatricesInUsedRoom(t *testing.T) {
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))
 	fill := func(f halfulp.Format, m, n int) *halfulp.Matrix {
 		z := halfulp.MatrixOf(s.MatrixHere(f.View(), m, n))
@@ -71,7 +72,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 // the matrix stays what it is until the run's Release.
 func TestUnitMatrixLasts(t *testing.T) {
 	const n = seed.Fewest + 3
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	a := gramIn(t, halfulp.MP(100), n, 0, 1)
 	one, other := s.IdentityHere(n), s.IdentityHere(n+1)
 	for range 3 {

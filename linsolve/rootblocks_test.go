@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
@@ -19,12 +21,12 @@ import (
 func TestRootByBlocks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	for trial := range testlength.Of(2, 4, 12) {
 		n := factors.RootLeaf + 1 + r.IntN(40)
 		c := halfulp.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
 		if trial%2 == 1 {
-			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
+			c = lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
 		}
 		d, err := factors.NewCholeskyNewton(s, c.View(), n, bound.MaxBits)
 		if err != nil {
@@ -39,12 +41,12 @@ func TestRootByBlocks(t *testing.T) {
 			}
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := isOutside(e.Root, j, i, root[i][j]); by > 0 {
+					if by := prooftest.Outside(e.Root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
 					}
 				}
 			}
-			checkWidth(t, name, e.Root, bits, 15) // ill-conditioned ones are some bits wider
+			prooftest.CheckWidth(t, name, e.Root, bits, 15) // ill-conditioned ones are some bits wider
 		}
 	}
 }
@@ -52,7 +54,7 @@ func TestRootByBlocks(t *testing.T) {
 // TestSmallPivot compares enclosures of factors of matrices with one small pivot, of which the seed
 // in float64 knows little and blocks much, with exact ones.
 func TestSmallPivot(t *testing.T) {
-	s := testSolver(t, 2)
+	s := prooftest.Run(t, 2)
 	enclosures := 0
 	for drop := 30; drop < 250; drop += testlength.Of(60, 20, 4) {
 		const n, scale = 28, 280
@@ -87,7 +89,7 @@ func TestSmallPivot(t *testing.T) {
 			enclosures++
 			for j := range n {
 				for i := j; i < n; i++ {
-					if by := isOutside(e.Root, j, i, root[i][j]); by > 0 {
+					if by := prooftest.Outside(e.Root, j, i, root[i][j]); by > 0 {
 						t.Fatalf("2^-%d, %d bits: L[%d,%d] lies outside by %g", drop, bits, i, j, by)
 					}
 				}
@@ -101,7 +103,7 @@ func TestSmallPivot(t *testing.T) {
 
 // TestBegin checks that nothing known of an S is told of the next.
 func TestBegin(t *testing.T) {
-	s := testSolver(t, 1)
+	s := prooftest.Run(t, 1)
 	f := halfulp.Identity(halfulp.MP(60), 3)
 	d := &factors.CholeskyNewton{S: s, N: 3, F: f.View()}
 	for _, e := range []int{0, 100, -7} {
@@ -146,7 +148,7 @@ func TestNoRootByBlocks(t *testing.T) {
 	for j := range n {
 		singular.SetFloat64(last, j, singular.Float64(0, j))
 	}
-	c := gram(t, singular.T().Clone()) // A A^T: its last two leading minors are positive and 0
+	c := lintest.Gram(singular.T().Clone()) // A A^T: its last two leading minors are positive and 0
 	if _, _, err := Cholesky(c, halfulp.Float64, nil); !errors.As(err, new(*NotPositiveDefiniteError)) {
 		t.Errorf("singular: %v", err)
 	}

@@ -11,8 +11,10 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -31,17 +33,17 @@ func TestSlicedInverse(t *testing.T) {
 	}
 	for trial := range testlength.Until(testlength.Of(40, 80, 2000), enough) {
 		n := 2 + r.IntN(14)
-		a := ill(r, halfulp.MP(53), n, r.IntN(48))
+		a := lintest.Ill(r, halfulp.MP(53), n, r.IntN(48))
 		switch trial % 4 {
 		case 1:
-			spread(r, a, 500)
+			lintest.Spread(r, a, 500)
 		case 2: // entries of all sizes
 			a = halfulp.Random(halfulp.Float64, n, n, r.IntN(100), r.Uint64())
 		case 3:
 			a = lintest.Integers(r, n, n, 1+r.IntN(3))
 		}
 		restore := isa.Force(isa.Levels()[trial%len(isa.Levels())])
-		s := testSolver(t, 1+trial%2)
+		s := prooftest.Run(t, 1+trial%2)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -56,27 +58,27 @@ func TestSlicedInverse(t *testing.T) {
 			continue
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n)
-		f := scaledRat(a, lu.Scaling)
+		f := lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols)
 		inverse := make([][]*big.Rat, n)
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
 			for j := range n {
-				inverse[i][z.Perm[j]] = exactRat(-z.Z[i+j*n])
+				inverse[i][z.Perm[j]] = numtest.Exact(-z.Z[i+j*n])
 			}
 		}
-		checkFloats(t, name, f, inverse, z.Rho, z.Norm)
+		prooftest.CheckInverse(t, name, f, inverse, z.Rho, z.Norm)
 		want := lintest.Matrix(f).Solve(lintest.Identity(n))
 		for i := range n {
 			for j, k := range z.Perm {
-				x := exactRat(z.Z[i+j*n])
-				x.Add(x.Add(x, exactRat(z.V[i+j*n])), want[i][k])
-				bound := exactRat(z.Sums[i])
-				bound.Mul(bound, exactRat(z.Off[j]))
+				x := numtest.Exact(z.Z[i+j*n])
+				x.Add(x.Add(x, numtest.Exact(z.V[i+j*n])), want[i][k])
+				bound := numtest.Exact(z.Sums[i])
+				bound.Mul(bound, numtest.Exact(z.Off[j]))
 				if x.Abs(x).Cmp(bound) > 0 {
 					t.Fatalf("%s: entry %d, %d is off by %s, bound %s", name, i, k, x.FloatString(60), bound.FloatString(60))
 				}
 				found["entries"]++
-				if bound.Mul(bound, exactRat(0x1p58)).Cmp(x.Abs(want[i][k])) < 0 {
+				if bound.Mul(bound, numtest.Exact(0x1p58)).Cmp(x.Abs(want[i][k])) < 0 {
 					found["entries known to 58 bits"]++
 				}
 			}
@@ -95,13 +97,13 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 		k, slices int
 		level     isa.Set
 	}{{0, 2, isa.Best()}, {20, 3, isa.Best()}, {0, 2, isa.Levels()[len(isa.Levels())/2]}} {
-		a := ill(testseed.Rand(t, 1, 2), halfulp.MP(53), n, c.k)
+		a := lintest.Ill(testseed.Rand(t, 1, 2), halfulp.MP(53), n, c.k)
 		want := halfulp.NewMatrix(halfulp.MP(200), n, n)
 		if _, err := Inverse(a, want, nil); err != nil {
 			t.Fatal(err)
 		}
 		restore := isa.Force(c.level)
-		s := testSolver(t, 2)
+		s := prooftest.Run(t, 2)
 		lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))
 		if err != nil {
 			t.Fatal(err)
@@ -135,14 +137,14 @@ func TestInverseBySlices(t *testing.T) {
 	for trial := range testlength.Of(16, 40, 1000) {
 		n := call.FewColumns + 1 + r.IntN(8)
 		f := formats[r.IntN(len(formats))]
-		a := ill(r, halfulp.MP(53), n, []int{0, 20, 51}[r.IntN(3)])
+		a := lintest.Ill(r, halfulp.MP(53), n, []int{0, 20, 51}[r.IntN(3)])
 		switch trial % 8 {
 		case 1:
-			spread(r, a, 500)
+			lintest.Spread(r, a, 500)
 		case 2:
 			a = halfulp.Random(halfulp.Float64, n, n, 200, r.Uint64())
 		case 3, 4: // inverses are integers, or halves
-			a = unimodular(r, n).Convert(halfulp.MP(53))
+			a = lintest.Unimodular(r, n).Convert(halfulp.MP(53))
 			if trial%8 == 4 {
 				for j := range n {
 					k := r.IntN(n)

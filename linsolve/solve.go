@@ -2,12 +2,10 @@ package linsolve
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
@@ -101,11 +99,7 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := &call.Run{Call: call.Call{Run: set.Run}, Set: set, Since: time.Now(), At: call.Host}
-	s.Budget = budget.New(set.Limit)
-	s.Work.Report, s.Set.Progress = set.Progress, nil
-	s.Begin()
-	return s, nil
+	return call.New(set), nil
 }
 
 const errShape = "linsolve: shapes do not fit"

@@ -38,13 +38,13 @@ func TestTraced(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		for family, a := range map[string]*halfulp.Matrix{
 			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
-			"graded":     scaledRandom(r, halfulp.MP(80), n, 300),
+			"graded":     lintest.ScaledRandom(r, halfulp.MP(80), n, 300),
 			"growing":    growing(r, n),
-			"unimodular": unimodular(r, n),
+			"unimodular": lintest.Unimodular(r, n),
 			"integers":   lintest.Integers(r, n, n, 9),
 			"signs":      lintest.Integers(r, n, n, 1),
 			"identity":   halfulp.Identity(halfulp.Float64, n),
-			"triangular": triangular(r, n),
+			"triangular": lintest.Triangular(r, n),
 			"two":        halfulp.Random(halfulp.Float64, 2, 2, 0, r.Uint64()),
 		} {
 			want, on := lintest.Of(a).Det(), put(t, a)

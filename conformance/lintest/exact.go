@@ -57,6 +57,17 @@ func (a Matrix) T(cols int) Matrix {
 // Times returns A B, with so many columns.
 func (a Matrix) Times(b Matrix, cols int) Matrix { return a.Weighted(nil, b, cols) }
 
+// Scaled returns the matrix with row i multiplied by 2^rows[i] and column j by 2^cols[j].
+func (a Matrix) Scaled(rows, cols []int64) Matrix {
+	z := New(len(rows), len(cols))
+	for i := range z {
+		for j := range z[i] {
+			z[i][j].Mul(a[i][j], power(int(rows[i]+cols[j])))
+		}
+	}
+	return z
+}
+
 // Weighted returns A diag(w) B, with so many columns; w is I if nil.
 func (a Matrix) Weighted(w []*big.Rat, b Matrix, cols int) Matrix {
 	z := New(len(a), cols)

@@ -17,6 +17,28 @@ func Integer(mag []uint64) *big.Int {
 	return z
 }
 
+// Signed returns the integer that words in two's complement hold.
+func Signed(x []uint64) *big.Int {
+	z := Integer(x)
+	if int64(x[len(x)-1]) < 0 {
+		z.Sub(z, new(big.Int).Lsh(big.NewInt(1), uint(64*len(x))))
+	}
+	return z
+}
+
+// Scaled returns x 2^e.
+func Scaled(x *big.Int, e int) *big.Rat {
+	z := new(big.Rat).SetInt(x)
+	two := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
+	if e < 0 {
+		return z.Quo(z, two)
+	}
+	return z.Mul(z, two)
+}
+
+// Exact returns a finite number.
+func Exact(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+
 // Numbers returns numbers of which some are zero, infinite, NaN, short or all ones.
 func Numbers(r *rand.Rand, f num.Format, n, trial int) *num.Array {
 	a := num.New(f, n)

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -33,6 +34,14 @@ type Run struct {
 	Reuse bool      // no matrix of MatrixHere outlives the next Release
 	here  []num.Mat // those of MatrixHere
 	units []num.Mat // unit matrices of the host
+}
+
+// New returns the run of a routine that begins now, on the host.
+func New(set place.Settings) *Run {
+	s := &Run{Call: Call{Run: set.Run, Budget: budget.New(set.Limit)}, Set: set, Since: time.Now(), At: Host}
+	s.Work.Report, s.Set.Progress = set.Progress, nil
+	s.Begin()
+	return s
 }
 
 // Begin makes Stats those of a routine of which nothing has been done.

@@ -1,0 +1,150 @@
+package lintest
+
+import (
+	"math/big"
+	"math/rand/v2"
+
+	"github.com/halfulp/halfulp"
+)
+
+// Ill returns a random matrix, which is the worse conditioned the larger k is.
+func Ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
+	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	if k = min(k, f.Bits()-2); n > 1 && k > 0 { // two rows agree to k bits
+		for j := range n {
+			x := a.Big(0, j)
+			d := new(big.Float).SetMantExp(a.Big(1, j), -k)
+			a.SetBig(1, j, x.SetPrec(4000).Add(x, d))
+		}
+	}
+	return a
+}
+
+// Spread multiplies rows and columns of a matrix in MP by powers of two up to 2^±most.
+func Spread(r *rand.Rand, a *halfulp.Matrix, most int) {
+	for range 1 + r.IntN(2*a.Rows()) {
+		k, e, column := r.IntN(a.Rows()), r.IntN(2*most+1)-most, r.IntN(2) == 0
+		for h := range a.Rows() {
+			i, j := k, h
+			if column {
+				i, j = h, k
+			}
+			x := a.Big(i, j)
+			a.SetBig(i, j, x.SetMantExp(x, e))
+		}
+	}
+}
+
+// NearSingular returns a matrix of numbers of some bits whose last row is a combination of others
+// but for one unit in the last place.
+func NearSingular(r *rand.Rand, bits uint, n int) *halfulp.Matrix {
+	a := halfulp.Random(halfulp.MP(bits), n, n, r.IntN(20), r.Uint64())
+	for j := range n {
+		x := a.Big(0, j)
+		if n > 2 {
+			x.Add(x, a.Big(1, j))
+		}
+		a.SetBig(n-1, j, x)
+	}
+	x := a.Big(n-1, 0)
+	ulp := new(big.Float).SetMantExp(big.NewFloat(1), x.MantExp(nil)-int(bits))
+	a.SetBig(n-1, 0, x.Add(x, ulp))
+	return a
+}
+
+// Graded scales the rows and columns of a matrix by random powers of two.
+func Graded(r *rand.Rand, a *halfulp.Matrix, spread int) *halfulp.Matrix {
+	n := a.Rows()
+	rows, cols := make([]int, n), make([]int, n)
+	for i := range n {
+		rows[i], cols[i] = r.IntN(2*spread+1)-spread, r.IntN(2*spread+1)-spread
+	}
+	z := a.Clone()
+	for i := range n {
+		for j := range n {
+			x := a.Big(i, j)
+			z.SetBig(i, j, x.SetMantExp(x, rows[i]+cols[j]))
+		}
+	}
+	return z
+}
+
+// Hard returns a matrix that is hard in one way or another.
+func Hard(r *rand.Rand, n int) *halfulp.Matrix {
+	switch r.IntN(5) {
+	case 0:
+		return NearSingular(r, uint(24+r.IntN(500)), n)
+	case 1:
+		return Graded(r, Ill(r, halfulp.MP(uint(60+r.IntN(300))), n, r.IntN(200)), 1+r.IntN(200))
+	case 2: // a triangle whose inverse grows
+		a := halfulp.Identity(halfulp.MP(64), n)
+		for j := range n {
+			for i := range j {
+				a.SetFloat64(i, j, -float64(1+r.IntN(3)))
+			}
+			a.SetFloat64(j, j, float64(r.IntN(2))+0x1p-20)
+		}
+		return a
+	case 3:
+		a, _ := Adversarial(r, n, 1)
+		return a
+	}
+	return Ill(r, halfulp.MP(uint(60+r.IntN(500))), n, r.IntN(500))
+}
+
+// ScaledRandom is a random matrix whose rows and columns are multiplied by powers of two up to
+// 2^±spread.
+func ScaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
+	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	rows, cols := make([]int, n), make([]int, n)
+	for i := range n {
+		rows[i], cols[i] = r.IntN(2*spread+1)-spread, r.IntN(2*spread+1)-spread
+	}
+	for i := range n {
+		for j := range n {
+			x := a.Big(i, j)
+			a.SetBig(i, j, x.SetMantExp(x, rows[i]+cols[j]))
+		}
+	}
+	return a
+}
+
+// Unimodular is an integer matrix of determinant ±1: its inverse has integer entries.
+func Unimodular(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.MP(200), n, n)
+	for i := range n {
+		a.SetFloat64(i, i, 1)
+	}
+	for range 3 * n {
+		i, j := r.IntN(n), r.IntN(n)
+		if i == j {
+			continue
+		}
+		sign := float64(2*r.IntN(2) - 1)
+		for c := range n { // row i ± row j
+			x, y := a.Big(i, c), a.Big(j, c)
+			a.SetBig(i, c, x.Add(x, y.Mul(y, big.NewFloat(sign))))
+		}
+	}
+	return a
+}
+
+// Triangular is an upper triangular matrix.
+func Triangular(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	for j := range n {
+		for i := j + 1; i < n; i++ {
+			a.SetFloat64(i, j, 0)
+		}
+	}
+	return a
+}
+
+// Gram returns A^T A in a format that holds it.
+func Gram(a *halfulp.Matrix) *halfulp.Matrix {
+	z := halfulp.NewMatrix(halfulp.MP(2000), a.Cols(), a.Cols())
+	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, nil); err != nil {
+		panic(err)
+	}
+	return z
+}

@@ -1,0 +1,69 @@
+// Package prooftest has what tests of packages that prove results share: a run, and checks of
+// inverses and enclosures.
+package prooftest
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/memlimit"
+	"github.com/halfulp/halfulp/internal/numtest"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+)
+
+// Run returns what runs tests, on the host.
+func Run(t testing.TB, threads int) *call.Run {
+	t.Helper()
+	run := par.Run{Ctx: t.Context(), Threads: threads, Memory: memlimit.Default()}
+	return call.New(place.Settings{Run: run, Device: place.Name{Kind: place.Auto}, Method: "auto"})
+}
+
+// Outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
+// the width of that; 0 within.
+func Outside(y *bound.Nearly, i, j int, x *big.Float) float64 {
+	mid := interval.ExactAdd(y.X.Big(i, j), y.D.Big(i, j))
+	mid.SetMantExp(mid, int(y.Left[i]+y.Right[j]))
+	d, _ := interval.ExactSub(mid, x).Float64()
+	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
+}
+
+// CheckWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
+func CheckWidth(t testing.TB, name string, y *bound.Nearly, bits, wider int) {
+	t.Helper()
+	for j, top := range call.ColumnTops(y.X, math.MinInt32) {
+		if y.Err[j] > top+int64(wider-bits) {
+			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d, more than 2^(%d - %d) of them", name, j, top, y.Err[j], wider, bits)
+		}
+	}
+}
+
+// CheckInverse compares bounds with ‖I - F R‖∞ and ‖R‖∞.
+func CheckInverse(t testing.TB, name string, f, r [][]*big.Rat, rho, norm float64) {
+	t.Helper()
+	n := len(f)
+	for i := range n {
+		left, size := new(big.Rat), new(big.Rat)
+		for j := range n {
+			z := new(big.Rat)
+			if i == j {
+				z.SetInt64(1)
+			}
+			for k := range n {
+				z.Sub(z, new(big.Rat).Mul(f[i][k], r[k][j]))
+			}
+			left.Add(left, z.Abs(z))
+			size.Add(size, new(big.Rat).Abs(r[i][j]))
+		}
+		if !(rho > math.MaxFloat64) && left.Cmp(numtest.Exact(rho)) > 0 {
+			t.Fatalf("%s: row %d of I - F R is %s, bound %g", name, i, left.FloatString(20), rho)
+		}
+		if size.Cmp(numtest.Exact(norm)) > 0 {
+			t.Fatalf("%s: row %d of R is %s, bound %g", name, i, size.FloatString(20), norm)
+		}
+	}
+}
