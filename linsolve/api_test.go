@@ -14,7 +14,7 @@ import (
 
 func TestInverse(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for n := range 7 {
 			a := halfulp.Random(f, n, n, 3, r.Uint64())
 			x := halfulp.NewMatrix(f, n, n)

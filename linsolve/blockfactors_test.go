@@ -84,12 +84,12 @@ func TestSolveBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(10, 60, 2000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
-		f := formats[r.IntN(len(formats))]
+		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := lintest.Hard(r, n)
 		if bound.Far(a.View(), 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
-		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())
+		b := halfulp.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, k, r.IntN(100), r.Uint64())
 		check(t, fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n), a, b, f)
 	}
 }

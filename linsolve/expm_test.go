@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -88,10 +89,10 @@ func TestExpm(t *testing.T) {
 	seed := testseed.Of(t)
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for range testlength.Of(1, 2, 12) {
 			n := r.IntN(7)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			checkExpm(t, "random", halfulp.Random(g, n, n, r.IntN(3), r.Uint64()), f)
 			checkExpm(t, "spread", halfulp.Random(g, n, n, r.IntN(8), r.Uint64()), f)
 			// A sparse one, with rows and columns that are not connected.
@@ -118,7 +119,7 @@ func TestExpm(t *testing.T) {
 
 // TestExpmNilpotent takes matrices whose exponentials are rational, with zeros and ties.
 func TestExpmNilpotent(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		// Jordan's block: 1/k! beside the diagonal, some of which are ties of 2 or 3 bits.
 		n := 6
 		a := halfulp.NewMatrix(halfulp.Float64, n, n)
@@ -155,7 +156,7 @@ func TestExpmNilpotent(t *testing.T) {
 
 // TestExpmScales takes diagonals whose exponentials lie far apart, blocks of which decide.
 func TestExpmScales(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		d := []float64{-1e5, 3, -300, 1e5}
 		a := halfulp.NewMatrix(halfulp.Float64, 4, 4)
 		for i, v := range d {
@@ -303,7 +304,7 @@ func TestExpmParts(t *testing.T) {
 			}
 			first += size
 		}
-		f := formats[trial%len(formats)]
+		f := lintest.Formats[trial%len(lintest.Formats)]
 		checkExpm(t, fmt.Sprintf("trial %d, %v", trial, f), a, f)
 		parts := function.Components(function.Reachable(a.View()))
 		where := make([]int, n)

@@ -78,13 +78,13 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 func TestLU(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			m, n := 1+r.IntN(8), 1+r.IntN(8)
 			if r.IntN(2) == 0 {
 				n = m
 			}
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
 			checkLU(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f)
 			checkLU(t, name+", spread", halfulp.Random(g, m, n, 50, r.Uint64()), f)
@@ -139,10 +139,10 @@ func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Forma
 func TestCholesky(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n := 1 + r.IntN(7)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
 			checkCholesky(t, name+", random", lintest.Gram(halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
 			checkCholesky(t, name+", spread", lintest.Gram(halfulp.Random(g, n, n, 50, r.Uint64())), f)
@@ -250,11 +250,11 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 func TestQR(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n := 1 + r.IntN(5)
 			m := n + r.IntN(3)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
 			for _, pivoted := range []bool{false, true} {
 				checkQR(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f, pivoted)
@@ -447,10 +447,10 @@ func mirrored(a *halfulp.Matrix) *halfulp.Matrix {
 func TestLDLT(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n := 1 + r.IntN(8)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
 			checkLDLT(t, name+", random", mirrored(halfulp.Random(g, n, n, 0, r.Uint64())), f)
 			checkLDLT(t, name+", spread", mirrored(halfulp.Random(g, n, n, 50, r.Uint64())), f)
@@ -597,7 +597,7 @@ func TestKnownFactors(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(20, 60, 1000) {
-		f := formats[r.IntN(len(formats))]
+		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		n, length, spread := 1+r.IntN(12), min(f.Bits()+r.IntN(3), 300), 1+r.IntN(1200)
 		if trial%4 == 0 {
 			spread = 1

@@ -24,7 +24,7 @@ func power2(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.
 func TestExpmExpansionTerms(t *testing.T) {
 	a := halfulp.NewMatrixFloat64(3, 3, 3, []float64{0, 0, 0, 1, 0, 0, 1, 0x1p-299, 0})
 	want := new(big.Float).SetPrec(2000).Add(big.NewFloat(1), power2(1, -300))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		x := halfulp.NewMatrix(f, 3, 3)
 		if _, err := Expm(a, x, nil); err != nil {
 			t.Fatal(err)

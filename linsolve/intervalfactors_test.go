@@ -107,7 +107,7 @@ func TestFactorsFarApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(2, 12, 100) {
 		n := 2 + r.IntN(6)
-		f := formats[r.IntN(len(formats))]
+		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
 		checkLU(t, name, farApart(r, halfulp.MP(64), n, 4000, false), f)
 		checkLDLT(t, name, farApart(r, halfulp.MP(64), n, 4000, true), f)

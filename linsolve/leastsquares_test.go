@@ -95,14 +95,14 @@ func randomWeights(r *rand.Rand, n int) *halfulp.Vector {
 func TestLeastSquares(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 5, 40) {
 			n, k := r.IntN(6), 1+r.IntN(3)
 			m := n + r.IntN(8)
 			if trial%2 == 1 {
 				m, n = n, m
 			}
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for _, w := range []*halfulp.Vector{nil, randomWeights(r, m)} {
 				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d, weights %v", seed, trial, f, m, n, k, w != nil)
 				checkLeastSquares(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), halfulp.Random(g, m, k, 0, r.Uint64()), w, f)
@@ -113,7 +113,7 @@ func TestLeastSquares(t *testing.T) {
 		}
 	}
 	// Columns of Hilbert matrices: the square of a condition number of 2^60.
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		h := halfulp.Hilbert(halfulp.MP(150), 14)
 		checkLeastSquares(t, "Hilbert", h.Slice(0, 14, 0, 11), halfulp.Random(halfulp.DD, 14, 2, 0, 1), nil, f)
 		checkLeastSquares(t, "Hilbert rows", h.Slice(0, 11, 0, 14), halfulp.Random(halfulp.DD, 11, 2, 0, 1), nil, f)
@@ -140,7 +140,7 @@ func TestLeastSquaresAugmented(t *testing.T) {
 		if e, err := problem.Equations(); err != nil || e.First != m {
 			t.Fatalf("trial %d: first %d, %v: want the augmented system", trial, e.First, err)
 		}
-		for _, f := range formats {
+		for _, f := range lintest.Formats {
 			name := fmt.Sprintf("trial %d, %v, %d x %d", trial, f, m, n)
 			checkLeastSquares(t, name, a, b, nil, f)
 			checkLeastSquares(t, name+", weights", a, b, randomWeights(r, m), f)

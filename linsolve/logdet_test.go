@@ -39,10 +39,10 @@ func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format)
 func TestLogDet(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 4, 40) {
 			n := r.IntN(8)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 			checkLogDet(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkLogDet(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), f)

@@ -16,12 +16,12 @@ import (
 func TestPow(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(10, 30, 200) {
 			n, e := r.IntN(6), r.IntN(12)
 			a := lintest.Integers(r, n, n, 2)
 			if trial%2 == 0 {
-				a = halfulp.Random(formats[r.IntN(len(formats))], n, n, r.IntN(10), r.Uint64())
+				a = halfulp.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, n, r.IntN(10), r.Uint64())
 			}
 			x := halfulp.NewMatrix(f, n, n)
 			if trial%3 == 0 { // in place
@@ -47,7 +47,7 @@ func TestPow(t *testing.T) {
 // TestNullSpace compares with elimination in rationals, whose pivots lie furthest left.
 func TestNullSpace(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for range testlength.Of(10, 30, 200) {
 			m, n, k := r.IntN(7), r.IntN(7), r.IntN(5)
 			a := halfulp.NewMatrix(halfulp.Float64, m, n)
@@ -87,7 +87,7 @@ func TestNullSpace(t *testing.T) {
 
 func TestCond(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for range testlength.Of(5, 20, 100) {
 			n := 1 + r.IntN(6)
 			a := halfulp.Random(halfulp.DD, n, n, r.IntN(20), r.Uint64())

@@ -62,7 +62,7 @@ func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
 func TestNewton(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for i, f := range formats {
+	for i, f := range lintest.Formats {
 		if testlength.Slow() && i%2 == 1 {
 			continue
 		}
@@ -70,7 +70,7 @@ func TestNewton(t *testing.T) {
 		for range testlength.Of(1, 3, 20) {
 			n := 9 + r.IntN(testlength.Of(5, 12, 20))
 			k := 9 + r.IntN(8)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, %v of %v, n = %d, ", seed, f, g, n)
 			checkInverse(t, name+"random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
@@ -99,7 +99,7 @@ func TestNewtonExact(t *testing.T) {
 			ones.SetFloat64(i, j, 1)
 		}
 	}
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		checkInverse(t, "identity", halfulp.Identity(halfulp.Float64, n), f)
 		if f.Bits() > 24 {
 			checkInverse(t, "powers", powers, f)
@@ -155,7 +155,7 @@ func TestNewtonExtremes(t *testing.T) {
 		a.SetBig(i, i, x)
 		a.SetBig(i, (i+1)%12, x.SetMantExp(x, -70))
 	}
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		checkInverse(t, "extremes", a, f)
 	}
 }

@@ -89,8 +89,8 @@ func TestSolvePatterns(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	// Entries of few bits make zeros and ties by chance, which do take primes.
-	long := slices.DeleteFunc(slices.Clone(formats), func(f halfulp.Format) bool { return f.Bits() < 53 })
-	for _, f := range formats {
+	long := slices.DeleteFunc(slices.Clone(lintest.Formats), func(f halfulp.Format) bool { return f.Bits() < 53 })
+	for _, f := range lintest.Formats {
 		for range testlength.Of(3, 10, 100) {
 			n := 1 + r.IntN(14)
 			a := sparse(r, long[r.IntN(len(long))], n, r.Float64()/2)

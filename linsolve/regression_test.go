@@ -222,7 +222,7 @@ func TestRegression(t *testing.T) {
 		}
 		return u
 	}
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n, k := 1+r.IntN(4), 1+r.IntN(2)
 			m := n + r.IntN(7)
@@ -254,7 +254,7 @@ func TestRegression(t *testing.T) {
 		}
 	}
 	// Exponents too far apart for the normal equations.
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		a := halfulp.Random(halfulp.MP(60), 5, 2, 300, 7)
 		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 300))
 		a.SetBig(4, 0, new(big.Float).SetMantExp(big.NewFloat(5), -300))
@@ -283,7 +283,7 @@ func TestRegressionTies(t *testing.T) {
 		"R² 0":                             {1, -1, 1, -1},
 		"residual sum of squares half way": {0x1p-12, 0, 1, 1 + 0x1p-12},
 	} {
-		for _, f := range formats {
+		for _, f := range lintest.Formats {
 			m := len(b)
 			checkRegression(t, name, one(m), halfulp.NewMatrixFloat64(m, 1, m, b), f, &RegressionOptions{})
 			checkRegression(t, name+", thirds", one(m), halfulp.NewMatrixFloat64(m, 1, m, b), f,
@@ -308,7 +308,7 @@ func TestRegressionNearTies(t *testing.T) {
 			d := new(big.Float).SetMantExp(big.NewFloat(sign), e)
 			d.SetPrec(600).Add(d, half)
 			b := halfulp.NewMatrixBig(halfulp.MP(600), 3, 1, []*big.Float{d, new(big.Float), new(big.Float).Neg(d)})
-			for _, f := range formats {
+			for _, f := range lintest.Formats {
 				checkRegression(t, fmt.Sprintf("2^%d", e), a, b, f, &RegressionOptions{})
 			}
 		}
@@ -317,7 +317,7 @@ func TestRegressionNearTies(t *testing.T) {
 
 // TestRegressionExactFit has no residuals.
 func TestRegressionExactFit(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for k := 1; k <= 2; k++ {
 			a, b := halfulp.Wampler(halfulp.Float64, k)
 			checkRegression(t, "Wampler", a, b.Matrix(), f, &RegressionOptions{})
@@ -348,7 +348,7 @@ func TestRegressionErrors(t *testing.T) {
 
 func TestPolyFit(t *testing.T) {
 	r := testseed.Rand(t, 9, 9)
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for degree := range 5 {
 			n := degree + 1 + r.IntN(5)
 			x, y := halfulp.Random(halfulp.DD, n, 1, 3, r.Uint64()).Col(0), halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()).Col(0)

@@ -25,8 +25,8 @@ func TestRootByBlocks(t *testing.T) {
 	for trial := range testlength.Of(2, 4, 12) {
 		n := factors.RootLeaf + 1 + r.IntN(40)
 		c := halfulp.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
-		if trial%2 == 1 {
-			c = lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
+		if trial%2 == 1 {                        // half of it is well-conditioned
+			c = lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 40))
 		}
 		d, err := factors.NewCholeskyNewton(s, c.View(), n, bound.MaxBits)
 		if err != nil {
@@ -46,7 +46,8 @@ func TestRootByBlocks(t *testing.T) {
 					}
 				}
 			}
-			prooftest.CheckWidth(t, name, e.Root, bits, 15) // ill-conditioned ones are some bits wider
+			// Ill-conditioned ones are some bits wider.
+			prooftest.CheckWidth(t, name, e.Root, bits, 15)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -17,7 +18,7 @@ func TestSolveSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range testlength.Of(20, 60, 400) {
 		n := 2 + r.IntN(6)
-		f := formats[r.IntN(len(formats))]
+		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := halfulp.Random(halfulp.MP(60), n, n, 2000, r.Uint64())
 		if trial%2 == 0 {
 			h := halfulp.Hilbert(halfulp.MP(60), n)

@@ -52,7 +52,7 @@ func TestHard(t *testing.T) {
 	for i, fam := range lintest.Families {
 		for _, n := range testlength.Of([]int{0, 1, 7}, []int{0, 1, 12}, []int{0, 1, 2, 5, 12, 25}) {
 			for _, k := range []int{0, 1, 10} {
-				f := formats[(i+n+k)%len(formats)]
+				f := lintest.Formats[(i+n+k)%len(lintest.Formats)]
 				a, b := fam.Make(r, n, k)
 				check(t, fmt.Sprintf("seed %d, %s, %v, n = %d, k = %d", seed, fam.Name, f, n, k), a, b, f)
 			}

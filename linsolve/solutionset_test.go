@@ -56,10 +56,10 @@ func TestEnclose(t *testing.T) {
 	seed := testseed.Of(t)
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for range testlength.Of(3, 10, 100) {
 			n, k := 1+r.IntN(6), 1+r.IntN(3)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for name, a := range map[string]*halfulp.Matrix{
 				"random": halfulp.Random(g, n, n, 0, r.Uint64()), "spread": halfulp.Random(g, n, n, 50, r.Uint64()),
 				"Hilbert": halfulp.Hilbert(halfulp.MP(100), 12), "powers": halfulp.Identity(halfulp.Float64, n),
@@ -79,7 +79,7 @@ func TestEnclose(t *testing.T) {
 		}
 	}
 	// Steps narrow bounds down to the formats, however large the condition number is.
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		a, b := halfulp.Random(halfulp.Float64, 3, 3, 0, seed).Convert(halfulp.MP(300)), halfulp.Random(halfulp.Float64, 3, 2, 0, seed+1)
 		for j := range 3 { // the last row is almost the first one
 			x := a.Big(0, j)
@@ -106,7 +106,7 @@ func TestEnclose(t *testing.T) {
 func TestEncloseSet(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(4, 12, 100) {
 			n, k := 1+r.IntN(5), 1+r.IntN(2)
 			a, b := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 0, r.Uint64())
@@ -205,7 +205,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	r := testseed.Rand(t, 9, 10)
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for range 200 {
 			x := new(big.Float).SetPrec(900).SetMantExp(big.NewFloat(r.NormFloat64()), r.IntN(300)-150)
 			x = new(big.Float).SetPrec(900).Quo(x, big.NewFloat(7))

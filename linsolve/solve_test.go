@@ -44,16 +44,14 @@ func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Fo
 	return stats
 }
 
-var formats = []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)}
-
 func TestSolve(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n, k := 1+r.IntN(8), 1+r.IntN(3)
 			name := fmt.Sprintf("seed %d, trial %d, %v, n = %d, k = %d", seed, trial, f, n, k)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			check(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 0, r.Uint64()), f)
 			check(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), halfulp.Random(g, n, k, 50, r.Uint64()), f)
 			check(t, name+", integers", lintest.Integers(r, n, n, 3), lintest.Integers(r, n, k, 9), f)
@@ -69,10 +67,10 @@ func TestSolve(t *testing.T) {
 func TestDet(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(1, 6, 60) {
 			n := 1 + r.IntN(8)
-			g := formats[r.IntN(len(formats))]
+			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
 			checkDet(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkDet(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), f)
@@ -113,7 +111,7 @@ func TestSolveExtremes(t *testing.T) {
 		"near that":                    sub(sub(power(1), power(-53)), power(-1500)),
 		"0":                            new(big.Float),
 	} {
-		for _, f := range formats {
+		for _, f := range lintest.Formats {
 			y := halfulp.NewMatrixBig(halfulp.MP(2600), 1, 1, []*big.Float{b})
 			check(t, name, one, y, f)
 			check(t, name+", negative", one, halfulp.NewMatrixBig(halfulp.MP(2600), 1, 1, []*big.Float{sub(new(big.Float), b)}), f)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
@@ -13,7 +14,7 @@ import (
 
 // TestVerify moves entries of right results by known numbers of ulps.
 func TestVerify(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range lintest.Formats {
 		n := 6
 		a, b := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, 2, 3, 2)
 		for name, right := range map[string]func(*halfulp.Matrix) (Accuracy, Stats, error){

@@ -45,6 +45,9 @@ func Integers(r *rand.Rand, rows, cols, most int) *halfulp.Matrix {
 
 func float(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), e) }
 
+// Formats are formats of results, of few bits and of many.
+var Formats = []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)}
+
 // anyFormat draws a format.
 func anyFormat(r *rand.Rand) halfulp.Format {
 	all := []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)}

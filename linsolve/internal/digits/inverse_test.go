@@ -1,4 +1,4 @@
-package linsolve
+package digits_test
 
 import (
 	"fmt"
