@@ -10,10 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
-	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -201,34 +199,6 @@ func TestInverseErrors(t *testing.T) {
 	}
 }
 
-// TestNewtonFar asks for no steps from an inverse that they would not improve.
-func TestNewtonFar(t *testing.T) {
-	const n = 3
-	s, _, err := begin("Inverse", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := halfulp.Identity(halfulp.Float64, n)
-	p, err := solve.ApproximateInverse(s, a.View())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for e := 1; e <= 8; e++ {
-		p.Rho = bound.Exp2(-e)
-		switch v := newton.New(s, a.View(), p, math.MaxInt32); {
-		case v == nil && e > newton.LeastNewton:
-			t.Errorf("none for 2^-%d", e)
-		case v == nil:
-		case v.Gain() < newton.LeastNewton:
-			t.Errorf("one for 2^-%d", e)
-		default:
-			if err := v.Refine(100); err != nil || v.Gain() < 100 {
-				t.Errorf("gain %d from 2^-%d: %v", v.Gain(), e, err)
-			}
-		}
-	}
-}
-
 // TestFarApart has columns of an inverse whose entries lie far apart: products decide them, and not
 // steps that gain some bits each.
 func TestFarApart(t *testing.T) {
@@ -262,79 +232,5 @@ func TestFarApart(t *testing.T) {
 		if !column.Same(x.Slice(0, n, j, j+1)) {
 			t.Errorf("column %d is not the solution", j)
 		}
-	}
-}
-
-// TestFloatSquare compares squares by float64 arithmetic with exact ones, numbers far below others
-// among them.
-func TestFloatSquare(t *testing.T) {
-	r := testseed.Rand(t, 9, 9)
-	s := prooftest.Run(t, 2)
-	for trial := range testlength.Of(4, 12, 60) {
-		n := 1 + r.IntN(40)
-		e := halfulp.Random(halfulp.MP(uint(53+r.IntN(150))), n, n, 0, r.Uint64())
-		for k := range trial % 4 { // down to what float64 does not hold
-			x := e.Big(r.IntN(n), r.IntN(n))
-			e.SetBig(r.IntN(n), r.IntN(n), x.SetMantExp(x, -700*k))
-		}
-		near := call.RowNorm64(e.View())
-		v := &newton.Iteration{S: s, F: e.View()}
-		for _, places := range []int{24, newton.FloatPlaces, newton.FloatPlaces + 1} {
-			square, lost, err := v.Square(e.View(), near, places)
-			if err != nil {
-				t.Fatal(err)
-			}
-			exact := lintest.Of(e).Times(lintest.Of(e), n)
-			for i := range n {
-				sum := new(big.Rat)
-				for j, x := range lintest.Of(halfulp.MatrixOf(square))[i] {
-					x.Sub(x, exact[i][j])
-					sum.Add(sum, x.Abs(x))
-				}
-				if bound, _ := lost.Rat(nil); sum.Cmp(bound) > 0 {
-					t.Fatalf("trial %d, %d places: row %d is off by %s, bound %g", trial, places, i, sum.FloatString(30), lost)
-				}
-			}
-			size, _ := bound.Upper().Mul(near, near).Float64()
-			if off, _ := lost.Float64(); off > math.Ldexp(size, 2-places) {
-				t.Fatalf("trial %d: %d places are %g of %g", trial, places, off, size)
-			}
-		}
-	}
-	s.Release()
-}
-
-// TestSumUnits adds numbers that are cut off to multiples of a unit.
-func TestSumUnits(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
-	s := prooftest.Run(t, 1)
-	cut := 0
-	for range testlength.Of(2000, 20000, 200000) {
-		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)
-		x, y, z := halfulp.Random(p, 1, 1, 1, r.Uint64()), halfulp.Random(q, 1, 1, 1, r.Uint64()), halfulp.NewMatrix(halfulp.MP(uint(prec)), 1, 1)
-		v := y.Big(0, 0)
-		y.SetBig(0, 0, v.SetMantExp(v, -r.IntN(200)))
-		unit := int64(20 - r.IntN(500))
-		if err := s.SumHere(x.View(), y.View(), z.View(), &unit); err != nil {
-			t.Fatal(err)
-		}
-		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), y.Big(0, 0))
-		got := z.Big(0, 0)
-		if got.Sign() != 0 && int64(got.MantExp(nil))-int64(got.MinPrec()) < unit {
-			t.Fatalf("seed %d: %s is no multiple of 2^%d", seed, got.Text('p', 0), unit)
-		}
-		if got.Cmp(want) != 0 {
-			cut++
-		}
-		// What is cut off, and a unit in the last place.
-		most := new(big.Float).SetPrec(4000).SetMantExp(big.NewFloat(1), int(unit))
-		most.Add(most, new(big.Float).SetMantExp(big.NewFloat(1), max(want.MantExp(nil), got.MantExp(nil))-prec))
-		if d := new(big.Float).SetPrec(4000).Sub(got, want); d.Abs(d).Cmp(most) >= 0 {
-			t.Fatalf("seed %d: %s + %s is %s in units of 2^%d", seed, x.At(0, 0).Hex(), y.At(0, 0).Hex(), z.At(0, 0).Hex(), unit)
-		}
-	}
-	if cut == 0 {
-		t.Error("nothing is cut off")
 	}
 }

@@ -9,80 +9,9 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/proof/prooftest"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
-
-// sparse returns a random matrix with zeros in a share of its places, at random or above a
-// diagonal, in random order.
-func sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
-	z := halfulp.NewMatrix(f, n, n)
-	rows, cols, block := r.Perm(n), r.Perm(n), 1+r.IntN(n)
-	for i := range n {
-		for j := range n {
-			if i/block < j/block || i != j && r.Float64() < share {
-				continue
-			}
-			z.Set(rows[i], cols[j], a.At(i, j))
-		}
-	}
-	return z
-}
-
-// TestPattern compares with inverses of random matrices modulo a prime, which have no zeros but for
-// those of the pattern.
-func TestPattern(t *testing.T) {
-	seed := testseed.Of(t)
-	r := rand.New(rand.NewPCG(seed, 0))
-	f := modular.New(modular.Primes()())
-	s := prooftest.Run(t, 1)
-	patterns := 0
-	for range testlength.Of(100, 300, 3000) {
-		n := 1 + r.IntN(80)
-		a := sparse(r, halfulp.Float64, n, r.Float64())
-		if r.IntN(4) == 0 { // any places
-			i := r.IntN(n)
-			for j := range n {
-				if r.IntN(8) > 0 {
-					a.SetFloat64(i, j, 0)
-				}
-			}
-		}
-		l, err := modular.NewLifting(s, a.View(), modular.ToIntegers(a.View()), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		zeros := false
-		for i := range n {
-			for j := range n {
-				zeros = zeros || a.At(i, j).Sign() == 0
-			}
-		}
-		p := ziv.NewPattern(a.View())
-		if (p != nil) != (zeros && l != nil) {
-			t.Fatalf("seed %d, n = %d: a pattern is %t, zeros %t, a regular matrix %t\n%v", seed, n, p != nil, zeros, l != nil, a)
-		}
-		if p == nil {
-			continue
-		}
-		patterns++
-		for j := range n {
-			in := p.Reached(halfulp.Identity(halfulp.Float64, n).View(), j)
-			for i := range n {
-				if got, want := in[i/64]>>(i%64)&1 != 0, l.Inverse[i][j] != 0; got != want {
-					t.Fatalf("seed %d, n = %d: entry %d, %d of the inverse is not 0: %t, want %t\n%v", seed, n, i, j, got, want, a)
-				}
-			}
-		}
-	}
-	if patterns == 0 {
-		t.Fatal("no pattern was looked at")
-	}
-}
 
 // Zeros of patterns take no arithmetic modulo primes, wherever solutions come from.
 func TestSolvePatterns(t *testing.T) {
@@ -93,7 +22,7 @@ func TestSolvePatterns(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for range testlength.Of(3, 10, 100) {
 			n := 1 + r.IntN(14)
-			a := sparse(r, long[r.IntN(len(long))], n, r.Float64()/2)
+			a := lintest.Sparse(r, long[r.IntN(len(long))], n, r.Float64()/2)
 			inverse := lintest.Of(a).Solve(lintest.Identity(n))
 			if inverse == nil {
 				continue

@@ -2,7 +2,6 @@ package linsolve
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
-	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
 // matrixOf returns an n x n matrix by rows.
@@ -275,43 +273,5 @@ func TestPowUndecided(t *testing.T) {
 	st, err := Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x, nil)
 	if !errors.Is(err, halfulp.ErrMemory) || x.Float64(0, 0) != 8 {
 		t.Errorf("%v, %v, %v, %+v", err, x.At(0, 0), x.At(0, 1), st)
-	}
-}
-
-// Radii bound products of matrices near the midpoints.
-func TestEnclosedProduct(t *testing.T) {
-	r := testseed.Rand(t, 31, 111)
-	s, _, err := begin("Pow", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range testlength.Of(30, 100, 1000) {
-		n := 1 + r.IntN(4)
-		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
-		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
-		bits := 20 + r.IntN(120)
-		x, err := function.EncloseMatrix(s, p.View(), bits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := function.EncloseMatrix(s, q.View(), bits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := function.EnclosedProduct(s, x, y, 20+r.IntN(120))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := lintest.Of(p).Times(lintest.Of(q), n)
-		for i := range n {
-			for j := range n {
-				lo, hi := z.Ends(i, j)
-				l, _ := function.ScaledBy(lo, z.Exp).Rat(nil)
-				h, _ := function.ScaledBy(hi, z.Exp).Rat(nil)
-				if l.Cmp(want[i][j]) > 0 || h.Cmp(want[i][j]) < 0 {
-					t.Fatal(fmt.Sprint(lintest.Of(p), lintest.Of(q)), i, j, l, h)
-				}
-			}
-		}
 	}
 }

@@ -39,7 +39,7 @@ func TestTraced(t *testing.T) {
 		for family, a := range map[string]*halfulp.Matrix{
 			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
 			"graded":     lintest.ScaledRandom(r, halfulp.MP(80), n, 300),
-			"growing":    growing(r, n),
+			"growing":    lintest.Growing(r, n),
 			"unimodular": lintest.Unimodular(r, n),
 			"integers":   lintest.Integers(r, n, n, 9),
 			"signs":      lintest.Integers(r, n, n, 1),

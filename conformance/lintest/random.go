@@ -148,3 +148,79 @@ func Gram(a *halfulp.Matrix) *halfulp.Matrix {
 	}
 	return z
 }
+
+// IllConditioned are matrices of order n that float64 factors do not suffice for.
+func IllConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
+	f := halfulp.MP(200)
+	graded := halfulp.NewMatrix(f, n, n) // a product whose middle factor falls to 2^-120
+	left, right := Integers(r, n, n, 1<<20), Integers(r, n, n, 1<<20)
+	for j := range n {
+		for i := range n {
+			x := left.Big(i, j)
+			left.SetBig(i, j, x.SetMantExp(x, -120*j/n))
+		}
+	}
+	weights := left.Clone()
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, right, halfulp.Float(0), graded, nil); err != nil {
+		panic(err)
+	}
+	for i := range n { // rows of weights down to 2^-60
+		for j := range n {
+			x := right.Big(i, j)
+			weights.SetBig(i, j, x.SetMantExp(x, -60*i/n))
+		}
+	}
+	normal := halfulp.NewMatrix(halfulp.MP(500), n, n)
+	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), weights, weights, halfulp.Float(0), normal, nil); err != nil {
+		panic(err)
+	}
+	return map[string]*halfulp.Matrix{"graded": graded, "normal": normal, "Hilbert": halfulp.Hilbert(f, n), "rows far apart": spreadOut(graded)}
+}
+
+// spreadOut returns a matrix with rows and columns multiplied by powers of two.
+func spreadOut(a *halfulp.Matrix) *halfulp.Matrix {
+	z := a.Clone()
+	for i := range z.Rows() {
+		for j := range z.Cols() {
+			x := z.Big(i, j)
+			z.SetBig(i, j, x.SetMantExp(x, 37*i%400-91*j%300))
+		}
+	}
+	return z
+}
+
+// Growing is a matrix of Wilkinson: elimination with partial pivoting doubles its last column step
+// by step. Multiples of ε make it random.
+func Growing(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := range n {
+			switch x := r.Float64() * 0x1p-20; {
+			case i == j || j == n-1:
+				a.SetFloat64(i, j, 1-x)
+			case i > j:
+				a.SetFloat64(i, j, x-1)
+			default:
+				a.SetFloat64(i, j, x)
+			}
+		}
+	}
+	return a
+}
+
+// Sparse returns a random matrix with zeros in a share of its places, at random or above a
+// diagonal, in random order.
+func Sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matrix {
+	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	z := halfulp.NewMatrix(f, n, n)
+	rows, cols, block := r.Perm(n), r.Perm(n), 1+r.IntN(n)
+	for i := range n {
+		for j := range n {
+			if i/block < j/block || i != j && r.Float64() < share {
+				continue
+			}
+			z.Set(rows[i], cols[j], a.At(i, j))
+		}
+	}
+	return z
+}

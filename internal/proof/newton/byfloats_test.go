@@ -1,4 +1,4 @@
-package linsolve
+package newton_test
 
 import (
 	"fmt"

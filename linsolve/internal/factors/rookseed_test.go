@@ -1,13 +1,15 @@
-package linsolve
+package factors_test
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -31,10 +33,7 @@ func TestRookSeed(t *testing.T) {
 				a.SetFloat64(j, i, x)
 			}
 		}
-		s, err := start("LDLT", nil, a.View())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := prooftest.Run(t, runtime.GOMAXPROCS(0))
 		want := &factors.Rook{X: seed.LowerTriangle(a.View(), 300), Order: call.All(n)}
 		for k := 0; k < n; {
 			size := want.Pivot(k)
