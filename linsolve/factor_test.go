@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -342,55 +341,6 @@ func TestFactorsMisuse(t *testing.T) {
 	}
 }
 
-// exactLDLT returns L and D of an elimination in rationals with these pivots and blocks; not ok if
-// one of them is singular.
-func exactLDLT(a *halfulp.Matrix, order, blocks []int) (l, d lintest.Matrix, ok bool) {
-	n := a.Rows()
-	x := lintest.Of(halfulp.MatrixOf(modular.Chosen(a.View(), order, order)))
-	l, d = lintest.Identity(n), lintest.New(n, n)
-	b := 0
-	for _, size := range blocks {
-		inverse := [][]*big.Rat{{new(big.Rat)}}
-		p := x[b][b]
-		if size == 1 {
-			if p.Sign() == 0 {
-				return nil, nil, false
-			}
-			inverse[0][0].Inv(p)
-		} else {
-			o, q := x[b][b+1], x[b+1][b+1]
-			det := new(big.Rat).Mul(p, q)
-			if det.Sub(det, new(big.Rat).Mul(o, o)).Sign() == 0 {
-				return nil, nil, false
-			}
-			det.Inv(det)
-			minus := new(big.Rat).Mul(o, det)
-			minus.Neg(minus)
-			inverse = [][]*big.Rat{{new(big.Rat).Mul(q, det), minus}, {minus, new(big.Rat).Mul(p, det)}}
-		}
-		for i := range size {
-			for j := range size {
-				d[b+i][b+j] = x[b+i][b+j]
-			}
-		}
-		for i := b + size; i < n; i++ {
-			for c := range size {
-				l[i][b+c] = new(big.Rat)
-				for k := range size {
-					l[i][b+c].Add(l[i][b+c], new(big.Rat).Mul(x[i][b+k], inverse[k][c]))
-				}
-			}
-			for c := range size {
-				for j := b + size; j < n; j++ {
-					x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(l[i][b+c], x[b+c][j]))
-				}
-			}
-		}
-		b += size
-	}
-	return l, d, true
-}
-
 // checkLDLT compares with an elimination in rationals with these pivots and blocks.
 func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (twos int) {
 	t.Helper()
@@ -405,7 +355,7 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 	if err != nil {
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
-	l, d, _ := exactLDLT(a, z.P, z.Blocks)
+	l, d, _ := lintest.Of(a).LDLT(z.P, z.Blocks)
 	most, _ := seed.RookGrowth.Rat(nil)
 	b := 0
 	for _, size := range z.Blocks {
@@ -434,16 +384,6 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 	return twos
 }
 
-// mirrored makes the upper triangle of a the lower one as well.
-func mirrored(a *halfulp.Matrix) *halfulp.Matrix {
-	for i := range a.Rows() {
-		for j := range i {
-			a.Set(i, j, a.At(j, i))
-		}
-	}
-	return a
-}
-
 func TestLDLT(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -452,10 +392,10 @@ func TestLDLT(t *testing.T) {
 			n := 1 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
-			checkLDLT(t, name+", random", mirrored(halfulp.Random(g, n, n, 0, r.Uint64())), f)
-			checkLDLT(t, name+", spread", mirrored(halfulp.Random(g, n, n, 50, r.Uint64())), f)
-			checkLDLT(t, name+", integers", mirrored(lintest.Integers(r, n, n, 4)), f)
-			signs := mirrored(lintest.Integers(r, n, n, 1))
+			checkLDLT(t, name+", random", lintest.Mirrored(halfulp.Random(g, n, n, 0, r.Uint64())), f)
+			checkLDLT(t, name+", spread", lintest.Mirrored(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkLDLT(t, name+", integers", lintest.Mirrored(lintest.Integers(r, n, n, 4)), f)
+			signs := lintest.Mirrored(lintest.Integers(r, n, n, 1))
 			checkLDLT(t, name+", signs", signs, f)
 			for i := range n {
 				signs.SetFloat64(i, i, 0)
@@ -467,11 +407,11 @@ func TestLDLT(t *testing.T) {
 		for i := range 6 {
 			hollow.SetFloat64(i, i, 0)
 		}
-		if checkLDLT(t, "hollow", mirrored(hollow), f) == 0 {
+		if checkLDLT(t, "hollow", lintest.Mirrored(hollow), f) == 0 {
 			t.Errorf("%v: no block of order 2 of a matrix without a diagonal", f)
 		}
 	}
-	checkLDLT(t, "panels", mirrored(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
+	checkLDLT(t, "panels", lintest.Mirrored(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
 }
 
 // TestFactorsRange has entries of 2^±500, results below the smallest normal number and beyond the

@@ -80,7 +80,7 @@ export binaries qemu libc starting faults fakes oracles
 # kernels nor arithmetic of doubles of their own. They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
-longest=(linsolve conformance expansion ozaki rns)
+longest=(linsolve conformance expansion ozaki rns internal/proof/seed linsolve/internal/digits internal/proof/newton)
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then

@@ -222,13 +222,13 @@ levels() {
 		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
 		# Of products of bytes, on emulated tiles, the other tests run all loops. modgemm starts
 		# goroutines in one test. Where address space is limited the detector ends the program.
-		local few='^\./(internal/(gpu|modgemm)|linsolve)'
+		local few='^\./(internal/(gpu|modgemm|proof)|linsolve)'
 		local alone='Scripts|Readme|MemoryRefused|Examples|Help|(Failing)?Processes|GridFiles|NoMPI|(Bench|Commands)OnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds'
 		alone+='|PublishedErrors|SmallPrecision|Functions|LongSums|VerticalGemv|NumberConversions|XFloat|FMA|Arithmetic|QuotientAndRoot|Chain|Conversions|Evaluate|ScaleDown'
 		local tiles='^Test(Bounded|BoundedBase|Near|Across|Faults)$/^bytes$'
 		gotest -race -short -skip "$fakes|^Test($alone)\$|$tiles" $(grep -vE "$few" <<<"$concurrent")
-		# Of linsolve what compares numbers of threads, and of reproduce what measures: in the
-		# others nearly all time goes into oracles and plots.
+		# Of linsolve and its rooms what compares numbers of threads, and of reproduce what
+		# measures: in the others nearly all time goes into oracles and plots.
 		local chosen='Parts|Progress|Cancel|Several|Same|TestMeter|TestByteStress|^Test(Inverse|Solve|Det|Ozaki|Gemv)$'
 		gotest -race -short -run "$chosen" $(grep -E "$few" <<<"$concurrent")
 		(cd reproduce && gotest -race -short -run "$chosen" .)

@@ -224,3 +224,110 @@ func Sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matri
 	}
 	return z
 }
+
+// ByPivots returns the order of the pivots and, row by row, L below the diagonal and U, in many
+// more bits than enclosures have.
+func ByPivots(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
+	m, n := a.Dims()
+	order, lu = make([]int, m), make([][]*big.Float, m)
+	for i := range lu {
+		order[i] = i
+		for j := range n {
+			lu[i] = append(lu[i], new(big.Float).SetPrec(4000).Set(a.Big(i, j)))
+		}
+	}
+	for k := range min(m, n) {
+		p := k
+		for i := k + 1; i < m; i++ {
+			if new(big.Float).Abs(lu[i][k]).Cmp(new(big.Float).Abs(lu[p][k])) > 0 {
+				p = i
+			}
+		}
+		order[k], order[p], lu[k], lu[p] = order[p], order[k], lu[p], lu[k]
+		for i := k + 1; i < m; i++ {
+			l := lu[i][k].Quo(lu[i][k], lu[k][k])
+			for j := k + 1; j < n; j++ {
+				lu[i][j].Sub(lu[i][j], new(big.Float).Mul(l, lu[k][j]))
+			}
+		}
+	}
+	return order, lu
+}
+
+// FarApart returns a matrix of numbers of 40 bits with exponents up to far apart from 0, symmetric
+// if that is asked for, some of them 0.
+func FarApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfulp.Matrix {
+	a := halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		for j := range n {
+			x := new(big.Float)
+			if r.IntN(6) > 0 {
+				x.SetInt64(r.Int64N(1<<40) - 1<<39)
+			}
+			a.SetBig(i, j, x.SetMantExp(x, r.IntN(2*far+1)-far))
+			if symmetric && j <= i {
+				a.Set(j, i, a.At(i, j))
+			}
+		}
+	}
+	return a
+}
+
+// LDLT returns L and D of an elimination in rationals with these pivots and blocks; not ok if
+// one of them is singular.
+func (a Matrix) LDLT(order, blocks []int) (l, d Matrix, ok bool) {
+	n := len(a)
+	x := a.Rows(order).T(n).Rows(order).T(n)
+	l, d = Identity(n), New(n, n)
+	b := 0
+	for _, size := range blocks {
+		inverse := [][]*big.Rat{{new(big.Rat)}}
+		p := x[b][b]
+		if size == 1 {
+			if p.Sign() == 0 {
+				return nil, nil, false
+			}
+			inverse[0][0].Inv(p)
+		} else {
+			o, q := x[b][b+1], x[b+1][b+1]
+			det := new(big.Rat).Mul(p, q)
+			if det.Sub(det, new(big.Rat).Mul(o, o)).Sign() == 0 {
+				return nil, nil, false
+			}
+			det.Inv(det)
+			minus := new(big.Rat).Mul(o, det)
+			minus.Neg(minus)
+			inverse = [][]*big.Rat{{new(big.Rat).Mul(q, det), minus}, {minus, new(big.Rat).Mul(p, det)}}
+		}
+		for i := range size {
+			for j := range size {
+				d[b+i][b+j] = x[b+i][b+j]
+			}
+		}
+		for i := b + size; i < n; i++ {
+			for c := range size {
+				l[i][b+c] = new(big.Rat)
+				for k := range size {
+					l[i][b+c].Add(l[i][b+c], new(big.Rat).Mul(x[i][b+k], inverse[k][c]))
+				}
+			}
+			for c := range size {
+				for j := b + size; j < n; j++ {
+					x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(l[i][b+c], x[b+c][j]))
+				}
+			}
+		}
+		b += size
+	}
+	return l, d, true
+}
+
+// Mirrored makes the upper triangle of a the lower one as well.
+func Mirrored(a *halfulp.Matrix) *halfulp.Matrix {
+	for i := range a.Rows() {
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+	}
+	return a
+}
