@@ -2,7 +2,11 @@ package budget
 
 import (
 	"fmt"
+	"math"
+	"runtime"
+	"runtime/metrics"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/memlimit"
 )
 
@@ -15,15 +19,41 @@ const Least = 4 << 20
 type Budget struct {
 	limit      int64 // 0: none
 	used, most int64
+	// of a limit that the caller has set: the bytes of the heap when the routine began, and those
+	// from which on the next collection comes
+	keeps       bool
+	base, after int64
 }
 
 // New returns a budget of limit bytes, which is Options.MemoryLimit. For 0 the bound is what the
 // system allows the process.
 func New(limit int64) Budget {
 	if limit <= 0 {
-		limit = memlimit.Available().Bytes
+		return Budget{limit: max(memlimit.Available().Bytes, Least)}
 	}
-	return Budget{limit: max(limit, Least)}
+	b := Budget{limit: max(limit, Least), keeps: true, base: heap()}
+	b.after = b.base + b.limit
+	return b
+}
+
+// heap returns the bytes of all objects of the heap, those that are garbage among them.
+func heap() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
+}
+
+// Reclaim frees memory before so many bytes are allocated that the heap would grow by more than a
+// limit that the caller has set: it drops the buffers that are kept for later and collects garbage,
+// which the collector would let grow to the size of all that is in use. It does nothing where the
+// heap has hardly grown since it did so last.
+func (b *Budget) Reclaim(bytes int64) {
+	if !b.keeps || heap()+bytes <= b.after {
+		return
+	}
+	bufpool.Drop()
+	runtime.GC()
+	b.after = max(b.base+b.limit, heap()+bytes+b.limit/8)
 }
 
 // Take counts so many bytes, and fewer where they are negative. It does not look at the bound: see
@@ -31,6 +61,11 @@ func New(limit int64) Budget {
 func (b *Budget) Take(bytes int64) {
 	b.used += bytes
 	b.most = max(b.most, b.used)
+}
+
+// Left returns how many bytes more the bound allows, [Least] or more, and whether there is one.
+func (b *Budget) Left() (bytes int64, ok bool) {
+	return max(b.limit-b.used, Least), b.limit > 0
 }
 
 // Most returns the most bytes that were counted at a time.

@@ -25,6 +25,7 @@ type Call struct {
 
 // Floats returns n numbers of any values, which the caller gives back by [Call.Release].
 func (c *Call) Floats(n int) []float64 {
+	c.Budget.Reclaim(8 * int64(n))
 	x := bufpool.Slice(&floatRoom, n)[:n]
 	c.FloatsTaken = append(c.FloatsTaken, x)
 	c.Budget.Take(8 * int64(n))
@@ -33,6 +34,7 @@ func (c *Call) Floats(n int) []float64 {
 
 // Words is [Call.Floats] for integers.
 func (c *Call) Words(n int) []uint64 {
+	c.Budget.Reclaim(8 * int64(n))
 	x := bufpool.Slice(&wordRoom, n)[:n]
 	c.wordsTaken = append(c.wordsTaken, x)
 	c.Budget.Take(8 * int64(n))

@@ -167,7 +167,7 @@ func (s *Run) Drop(list ...num.Mat) {
 			m.Free()
 		} else if i := slices.Index(s.here, m); i >= 0 {
 			s.here = slices.Delete(s.here, i, i+1)
-			PutMatrix(m)
+			s.putHere(m)
 		}
 	}
 }
@@ -181,9 +181,22 @@ func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	if !s.Reuse {
 		return num.NewMat(f, rows, cols)
 	}
+	s.Budget.Reclaim(MatrixBytes(f, rows, cols))
 	m := TakeMatrix(f, rows, cols)
+	s.Budget.Take(MatrixBytes(f, rows, cols))
 	s.here = append(s.here, m)
 	return m
+}
+
+// putHere gives a matrix of MatrixHere back.
+func (s *Run) putHere(m num.Mat) {
+	s.Budget.Take(-MatrixBytes(m.Format(), m.Rows, m.Cols))
+	PutMatrix(m)
+}
+
+// MatrixBytes returns the bytes of a rows x cols matrix.
+func MatrixBytes(f num.Format, rows, cols int) int64 {
+	return num.SizeOf(num.NewMat(f, 0, 0).Arr.Format) * int64(rows) * int64(cols)
 }
 
 // TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may give back.
@@ -225,7 +238,7 @@ func (s *Run) Release() {
 		m.Free()
 	}
 	for _, m := range s.here {
-		PutMatrix(m)
+		s.putHere(m)
 	}
 	s.Reuse = false
 	s.Away, s.here, s.Tally, s.Lifting, s.one = nil, nil, nil, nil, num.Mat{}

@@ -25,7 +25,12 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	g := place.Gemm{Factors: factors}
 	g.Alpha, g.A, g.B, g.Beta, g.Old, g.C = num.Float(alpha).Real(), a, b, num.Float(beta).Real(), c, d
 	g.Triangle, g.Bound = triangle, limit
-	st, err := s.Set.Gemm(&g)
+	set := s.Set
+	s.Budget.Reclaim(0)
+	if left, ok := s.Budget.Left(); ok {
+		set.Memory = min(set.Memory, left)
+	}
+	st, err := set.Gemm(&g)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
+		s.Budget.Reclaim(0)
 		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
 			y.missing = 0
 			y.likely = 1

@@ -117,8 +117,8 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	// Planes, L, U, and what bound takes.
 	// may fuse: an estimate
-	if err := s.Budget.Check(call.PlaneBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
-		return nil, 0, err
+	if s.Budget.Check(call.PlaneBytes(m, max(planes, 3))+8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))) != nil {
+		return nil, 0, call.ErrRange // for callers to take another way
 	}
 	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
 		return nil, 0, err

@@ -228,8 +228,8 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 	for p := range t.panels() {
 		words += t.rowsOf(p) * size
 	}
-	if err := s.Budget.Check(8 * float64(words)); err != nil {
-		return nil, 0, err
+	if s.Budget.Check(8*float64(words)) != nil {
+		return nil, 0, call.ErrRange // for callers to take another way
 	}
 	room := s.Words(n * (n - 1) / 2 * d)
 	for i := range t.lower {

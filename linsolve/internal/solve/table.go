@@ -38,6 +38,9 @@ type way struct {
 	name string
 	// applies reports whether it is one for this problem.
 	applies func(p *problem) bool
+	// bytes bounds the memory that it takes of many columns, about; nil: it looks at the limit
+	// itself.
+	bytes func(p *problem) float64
 	// faster reports whether it is likely to be faster than those after it in the table. It is
 	// asked first.
 	faster func(p *problem) bool
@@ -46,14 +49,14 @@ type way struct {
 
 // ways are those for systems, the faster ones first. The last one decides all entries.
 var ways = []way{
-	{call.ByTriangles, always, few, byTriangles},
-	{call.BySlices, func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySlices)},
-	{call.BySeries, func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, many, timed(newton.InverseBySeries)},
-	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
-	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, many, timed(newton.SolveByNewton)},
-	{call.ByElimination, always, unproved, byElimination},
-	{call.ByRationals, func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, fewerDigits, byRationals},
-	{call.ByProducts, always, always, byProducts},
+	{call.ByTriangles, always, nil, few, byTriangles},
+	{call.BySlices, func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, floatBytes, many, timed(newton.InverseBySlices)},
+	{call.BySeries, func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, floatBytes, many, timed(newton.InverseBySeries)},
+	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, nil, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
+	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, func(p *problem) float64 { return floatBytes(p) + newtonBytes(p) }, many, timed(newton.SolveByNewton)},
+	{call.ByElimination, always, nil, unproved, byElimination},
+	{call.ByRationals, func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, nil, fewerDigits, byRationals},
+	{call.ByProducts, always, newtonBytes, always, byProducts},
 }
 
 func always(*problem) bool { return true }
@@ -70,7 +73,13 @@ func (p *problem) solve(table []way) error {
 		switch {
 		case forced == w.name && !w.applies(p):
 			return fmt.Errorf("%s: %w", w.name, call.ErrWay)
-		case forced == w.name, i == len(table)-1:
+		case forced == w.name:
+		case forced == "" && many(p) && !p.fits(w):
+			if i == len(table)-1 {
+				return p.oneByOne(table)
+			}
+			continue
+		case i == len(table)-1:
 		case forced != "" || !w.faster(p) || !w.applies(p):
 			continue
 		}
@@ -81,9 +90,12 @@ func (p *problem) solve(table []way) error {
 	return nil
 }
 
-// timed returns the run of a way that needs nothing but the factors.
+// timed returns the run of a way that needs nothing but the factors, and leaves nothing.
 func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
-	return func(p *problem) error { return run(p.s, p.a, p.b, p.lu, p.z, p.todo) }
+	return func(p *problem) error {
+		defer p.s.Temporary()()
+		return run(p.s, p.a, p.b, p.lu, p.z, p.todo)
+	}
 }
 
 // refined solves column by column with an inverse that is just made.
@@ -197,5 +209,5 @@ func byProducts(p *problem) (err error) {
 		}
 	}
 	s.Stage("approximate inverse")
-	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo)
+	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo, p.few)
 }
