@@ -112,7 +112,13 @@ func (t *Iteration) Inverse(bits int) (*bound.Nearly, error) {
 		}
 		g := t.Gain()
 		cubic := steps(g, third) < steps(g, half)
+		enough := g * 3 / 2
+		if g >= half || cubic && g >= third {
+			enough = bits
+		}
 		switch {
+		case t.blurred(h, enough):
+			t.S.Drop(e)
 		case cubic && g < third:
 			err = t.step(e, h, third)
 		case !cubic && g < half:

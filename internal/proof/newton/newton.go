@@ -130,6 +130,10 @@ func (t *Iteration) Refine(bits int) error {
 		if t.Gain() >= bits {
 			return nil
 		}
+		if t.blurred(h, min(bits, t.Gain()*3/2)) {
+			t.S.Drop(e)
+			continue
+		}
 		if err := t.step(e, h, bits); err != nil {
 			return err
 		}
@@ -139,6 +143,11 @@ func (t *Iteration) Refine(bits int) error {
 
 // LateBits are how many more bits than rho says E may turn out to be smaller by, and be of use.
 const LateBits = 8
+
+// blurred reports whether the error h of an E' is above 2^-bits. Where E turns out to be much
+// smaller than rho said, E' is hardly more than its error: a step by it would gain next to nothing.
+// It is made again then, by the rho that it has shown.
+func (t *Iteration) blurred(h *big.Float, bits int) bool { return -h.MantExp(nil) < bits }
 
 // errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
 // shows of it.

@@ -1,0 +1,133 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// conditioned returns X D Y for random X and Y, or X D Xᵀ, and a diagonal D that falls from 1 to
+// 1/cond.
+func conditioned(b testing.TB, n int, cond float64, symmetric bool) *halfulp.Matrix {
+	log := math.Log2(cond)
+	f := halfulp.MP(uint(64 + log))
+	x, y, trans := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2), halfulp.NoTrans
+	if symmetric {
+		f, y, trans = halfulp.MP(uint(256+log)), x, halfulp.Trans
+	}
+	d := halfulp.NewMatrix(halfulp.MP(24), n, n)
+	for i := range n {
+		d.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1), -int(log*float64(i)/float64(max(n-1, 1)))))
+	}
+	xd, z := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(f, n, n)
+	one := halfulp.Float(1)
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, trans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
+		b.Fatal(err)
+	}
+	return z
+}
+
+// unitProduct returns L U for unit triangular matrices of integers between -1 and 1: a matrix of
+// integers with the determinant 1, whose condition number grows exponentially in n.
+func unitProduct(r *rand.Rand, n int) *halfulp.Matrix {
+	l, u := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := range i {
+			l.SetFloat64(i, j, float64(r.IntN(3)-1))
+			u.SetFloat64(j, i, float64(r.IntN(3)-1))
+		}
+		l.SetFloat64(i, i, 1)
+		u.SetFloat64(i, i, 1)
+	}
+	z := halfulp.NewMatrix(halfulp.Float64, n, n)
+	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), l, u, halfulp.Float(0), nil, z, nil); err != nil {
+		panic(err)
+	}
+	return z
+}
+
+// BenchmarkConditions measures the routines for matrices of condition numbers from 1e2 to 1e100,
+// and of integers with the determinant 1.
+func BenchmarkConditions(b *testing.B) {
+	for _, n := range []int{30, 100, 300} {
+		for _, family := range []string{"1e2", "1e12", "1e30", "1e100", "unimodular"} {
+			var a, s *halfulp.Matrix
+			if family == "unimodular" {
+				if n > 100 {
+					continue
+				}
+				a = unitProduct(rand.New(rand.NewPCG(1, 2)), n)
+			} else {
+				var cond float64
+				if _, err := fmt.Sscan(family, &cond); err != nil {
+					b.Fatal(err)
+				}
+				a, s = conditioned(b, n, cond, false), conditioned(b, n, cond, true)
+			}
+			y := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
+			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(212)} {
+				x, inverse := halfulp.NewMatrix(f, n, 1), halfulp.NewMatrix(f, n, n)
+				for _, c := range []struct {
+					name string
+					run  func() error
+				}{
+					{"Solve", func() error { _, err := Solve(a, y, x, nil); return err }},
+					{"Inverse", func() error { _, err := Inverse(a, inverse, nil); return err }},
+					{"Det", func() error { _, _, err := Det(a, f, nil); return err }},
+					{"Cond", func() error { _, _, err := Cond(OneNorm, a, f, nil); return err }},
+					{"LU", func() error { _, _, err := LU(a, f, nil); return err }},
+					{"QR", func() error { _, _, err := QR(a, f, nil); return err }},
+					{"LDLT", func() error { _, _, err := LDLT(s, f, nil); return err }},
+					{"Cholesky", func() error { _, _, err := Cholesky(s, f, nil); return err }},
+					{"Rank", func() error { _, _, err := Rank(a, nil); return err }},
+				} {
+					if s == nil && (c.name == "LDLT" || c.name == "Cholesky") || c.name == "Rank" && f != halfulp.Float64 {
+						continue
+					}
+					b.Run(fmt.Sprintf("%s/n=%d/%s/%v", c.name, n, family, f), func(b *testing.B) {
+						for b.Loop() {
+							if err := c.run(); err != nil {
+								b.Fatal(err)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestShownGain inverts matrices that are so ill-conditioned that the bound of the first E' is far
+// above its norm: the E' that is made next has to be right to the bits that it is used for, so that
+// its enclosures decide all entries, and columns are not refined one by one.
+func TestShownGain(t *testing.T) {
+	for _, cond := range []float64{1e12, 1e20} {
+		a := conditioned(t, 64, cond, false)
+		for _, bits := range []uint{150, 212, 300} {
+			f := halfulp.MP(bits)
+			x, want := halfulp.NewMatrix(f, 64, 64), halfulp.NewMatrix(f, 64, 64)
+			if _, err := Inverse(a, want, nil); err != nil {
+				t.Fatal(err)
+			}
+			st, err := Inverse(a, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByProducts)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if most := int(bits) + ziv.Guard(64); st.Precision > most {
+				t.Errorf("condition %g, %d bits: entries took %d bits, want %d", cond, bits, st.Precision, most)
+			}
+			if !x.Same(want) {
+				t.Errorf("condition %g, %d bits: other bits", cond, bits)
+			}
+		}
+	}
+}
