@@ -19,6 +19,9 @@ const Least = 4 << 20
 type Budget struct {
 	limit      int64 // 0: none
 	used, most int64
+	reserved   int64 // for what is not counted: see Reserve
+	// the least that was asked for and refused since something was granted, 0 for nothing
+	least float64
 	// of a limit that the caller has set: the bytes of the heap when the routine began, and those
 	// from which on the next collection comes
 	keeps       bool
@@ -60,22 +63,40 @@ func (b *Budget) Reclaim(bytes int64) {
 // Check.
 func (b *Budget) Take(bytes int64) {
 	b.used += bytes
-	b.most = max(b.most, b.used)
+	b.most = max(b.most, b.used+b.reserved)
+}
+
+// Reserve checks so many bytes and counts them until the next call, which replaces them: of a way
+// whose slices are left to the collector and not counted one by one.
+func (b *Budget) Reserve(bytes float64) error {
+	b.reserved = 0
+	if err := b.Check(bytes); err != nil {
+		return err
+	}
+	b.reserved = int64(bytes)
+	b.Take(0)
+	return nil
 }
 
 // Left returns how many bytes more the bound allows, [Least] or more, and whether there is one.
 func (b *Budget) Left() (bytes int64, ok bool) {
-	return max(b.limit-b.used, Least), b.limit > 0
+	return max(b.limit-b.used-b.reserved, Least), b.limit > 0
 }
 
 // Most returns the most bytes that were counted at a time.
 func (b *Budget) Most() int64 { return b.most }
 
 // Check returns an error, which wraps memlimit.ErrExceeded, if so many bytes more exceed the bound.
-// It names the bytes that the routine takes together.
+// It names the bytes that the routine takes together, by the way that takes the least of those that
+// have been refused one after the other.
 func (b *Budget) Check(bytes float64) error {
-	if need := float64(b.used) + bytes; b.limit > 0 && need > float64(b.limit) {
-		return fmt.Errorf("%w: it takes %.0f bytes beside operands and results, %d are allowed", memlimit.ErrExceeded, need, b.limit)
+	need := float64(b.used+b.reserved) + bytes
+	if b.limit <= 0 || need <= float64(b.limit) {
+		b.least = 0
+		return nil
 	}
-	return nil
+	if b.least == 0 || need < b.least {
+		b.least = need
+	}
+	return fmt.Errorf("%w: it takes %.0f bytes beside operands and results, %d are allowed", memlimit.ErrExceeded, b.least, b.limit)
 }

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"slices"
+
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/budget"
@@ -39,6 +41,18 @@ func (c *Call) Words(n int) []uint64 {
 	c.wordsTaken = append(c.wordsTaken, x)
 	c.Budget.Take(8 * int64(n))
 	return x
+}
+
+// GiveBack gives back integers that Words returned, or the first of them.
+func (c *Call) GiveBack(x []uint64) {
+	for i, y := range c.wordsTaken {
+		if len(x) > 0 && &x[0] == &y[0] {
+			c.Budget.Take(-8 * int64(len(y)))
+			bufpool.Return(&wordRoom, y)
+			c.wordsTaken = slices.Delete(c.wordsTaken, i, i+1)
+			return
+		}
+	}
 }
 
 // Temporary returns a function that gives back what Floats and Words have taken since.

@@ -127,6 +127,9 @@ func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*see
 	if s.Work.Report != nil {
 		s.Plan(blocks.DetCost(f.N, places, blocks.Leaf(places)))
 	}
+	if err := blocks.ReserveDet(s, a, places); err != nil {
+		return nil, err
+	}
 	return blocks.Determinant(s, a, f, places, blocks.Leaf(places))
 }
 

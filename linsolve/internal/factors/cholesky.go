@@ -90,6 +90,9 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 			if u, e, err = digits.RootAttempt(s, a, n, bits-ziv.SpareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
 				return u, e, err
 			}
+			if err = reserve(s, a, n, f.Bits(), n*(n+1)/2, 0); err != nil {
+				return nil, nil, err
+			}
 			if fixed = false; u == nil {
 				u = ziv.NewUnknown(a, n, ziv.Ones(n), n*(n+1)/2)
 				for j := range n {

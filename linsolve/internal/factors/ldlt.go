@@ -98,6 +98,9 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 				return u, t.Enclosure(u), nil
 			}
 			fixed = false
+			if err = reserve(s, a, n, f.Bits(), n*(n+1)/2, 0); err != nil {
+				return nil, nil, err
+			}
 			if origin, err = newRook(s, a, MostBits(f)); err != nil {
 				return nil, nil, err
 			}

@@ -32,6 +32,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 		}
 		by.Cols[j] = -high
 	}
+	release := s.Temporary()
 	f, err := seed.NewFactors(s, a, by)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,8 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	if cond > seed.LossyBits {
 		cond = f.ConditionBits()
 	}
+	release()
+	f.LU = nil
 	wanted := bits + digits.LUSpare(n)
 	for {
 		d, ok := digits.CountFor(s, n, cond+wanted, digits.RootDigits)
@@ -115,7 +118,13 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	set := func(order []int) {
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &LUFactors{P: order, L: num.NewMat(f, m, k), U: num.NewMat(f, k, n)}
-			u = z.Unknown(modular.Chosen(a, order, call.All(n)))
+			var c num.Mat
+			if origin != nil && slices.Equal(origin.Order, order) {
+				c = origin.C
+			} else {
+				c = modular.Chosen(a, order, call.All(n))
+			}
+			u = z.Unknown(c)
 		}
 	}
 	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, k, f, false) }, Regular: full}
@@ -133,6 +142,9 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		var e *ziv.Enclosure
 		var err error
 		if first {
+			if err = reserve(s, a, k, f.Bits(), k*(m+n-k), 0); err != nil {
+				return nil, nil, err
+			}
 			if origin, err = NewPivoted(s, a, MostBits(f)); err != nil {
 				return nil, nil, err
 			}

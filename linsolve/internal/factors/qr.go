@@ -42,6 +42,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		return nil, err
 	}
 	m, n := a.Dims()
+	if err := reserveQR(s, a, f, pivoting); err != nil {
+		return nil, err
+	}
 	normal, err := Normal(s, a)
 	if err != nil {
 		return nil, err
@@ -67,6 +70,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 		}
 		z = &QRFactors{P: order, Q: num.NewMat(f, m, n), R: num.NewMat(f, n, n)}
 		c, u, d = Stacked(normal, a, order), nil, nil
+		if !pivoting {
+			normal = c.Slice(0, n, 0, n) // the same, in less memory
+		}
 		s.Did(call.StackCost(s, m, n))
 		return true
 	}
@@ -75,6 +81,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 			return nil
 		}
 		begun = true
+		if err := reserve(s, c, n, f.Bits(), n*(n+1)/2+m*n, stackedBytes(a, pivoting)); err != nil {
+			return err
+		}
 		if u == nil {
 			u = z.unknown(c)
 		}
@@ -169,9 +178,14 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	return z, err
 }
 
+// squareBits returns how many bits hold every entry of A^T A.
+func squareBits(a num.Mat) int {
+	return max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+}
+
 // Normal returns A^T A exactly.
 func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
-	bits := max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+	bits := squareBits(a)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
 	}

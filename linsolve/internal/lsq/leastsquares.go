@@ -162,6 +162,11 @@ func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
+	bytes := call.MatrixBytes(f, x.Cols, y.Cols)
+	if err := s.Budget.Check(float64(bytes)); err != nil {
+		return num.Mat{}, err
+	}
+	s.Budget.Take(bytes) // until the routine ends
 	z := num.NewMat(f, x.Cols, y.Cols)
 	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }

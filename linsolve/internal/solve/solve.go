@@ -134,6 +134,9 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
 	s.Budget.Take(beside)
 	defer s.Budget.Take(-beside)
+	if err := s.Budget.Reserve(0); err != nil {
+		return num.Mat{}, err
+	}
 	if err := s.Budget.Check(fewBytes(a, f, b.Cols)); err != nil { // no way takes less
 		return num.Mat{}, err
 	}
