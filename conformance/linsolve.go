@@ -64,6 +64,9 @@ type linearRoutine struct {
 	bad   func(a, b *halfulp.Matrix, err error) bool
 }
 
+// forced reports whether it is one of linearWays.
+func (r linearRoutine) forced() bool { return strings.Contains(r.name, " by ") }
+
 // bounds reports whether results are bounds, which may differ where they are right.
 func (r linearRoutine) bounds() bool { return strings.HasPrefix(r.name, "Enclose") }
 
@@ -173,41 +176,100 @@ func (c *linear) fit(fit *linsolve.Fit) {
 
 const power = 5
 
-// linearWays are Solve and Inverse in every way that package linsolve has for them on the host.
+// linearWays are routines in every way that package linsolve has for them on the host.
 var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.SystemWays {
-		for _, r := range linearRoutines[:2] { // Solve and Inverse
-			run := r.run
-			r.name += " by " + way
-			r.run = func(c *linear) (linsolve.Stats, error) {
-				chosen, opt := *c, halfulp.Options{}
-				if c.opt != nil {
-					opt = *c.opt
-				}
-				if opt.Context == nil {
-					opt.Context = context.Background()
-				}
-				opt.Context = call.Forcing(opt.Context, way)
-				chosen.opt = &opt
-				var x *halfulp.Matrix
-				chosen.room = func(rows, cols int) *halfulp.Matrix {
-					if x == nil {
-						x = c.room(rows, cols)
-					}
-					return x
-				}
-				stats, err := run(&chosen)
-				if errors.Is(err, call.ErrWay) { // not for this problem
-					chosen.opt = c.opt
-					stats, err = run(&chosen)
-				}
-				return stats, err
+		for _, name := range []string{"Solve", "Inverse"} {
+			all = append(all, routineOf(linearRoutines, name).by(way))
+		}
+	}
+	for _, way := range call.InverseWays {
+		all = append(all, routineOf(linearRoutines, "Inverse").by(way, call.ByProducts))
+	}
+	for _, way := range call.DeterminantWays {
+		for _, name := range []string{"Det", "LogDet"} {
+			all = append(all, routineOf(linearRoutines, name).by(way))
+		}
+	}
+	for _, way := range call.FactorWays {
+		for _, r := range factorRoutines {
+			if way != call.ByLongSeed || r.name == "LU" || r.name == "LDLT" {
+				all = append(all, r.by(way))
 			}
-			all = append(all, r)
 		}
 	}
 	return all
 }()
+
+// factorRoutines are those that make factors alone.
+var factorRoutines = []linearRoutine{
+	routineOf(linearRoutines, "LU"),
+	{"Cholesky", definiteA, routineOf(linearRoutines, "Cholesky").run, nil, routineOf(linearRoutines, "Cholesky").bad},
+	{"LDLT", symmetricA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.LDLT(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.L, z.D), append(c.said, z.P, z.Blocks)
+		}
+		return stats, err
+	}, nil, singular},
+	{"QR", tallA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.QR(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
+		}
+		return stats, err
+	}, nil, deficient},
+	routineOf(linearRoutines, "QRPivoted"),
+}
+
+func routineOf(list []linearRoutine, name string) linearRoutine {
+	return list[slices.IndexFunc(list, func(r linearRoutine) bool { return r.name == name })]
+}
+
+// by is a routine in some ways, where they are for its problem. Where no check says what results
+// should be, they are the same as in the ways that the routine chooses.
+func (r linearRoutine) by(ways ...string) linearRoutine {
+	run, compared := r.run, r.check == nil
+	r.name += " by " + strings.Join(ways, ", ")
+	r.run = func(c *linear) (linsolve.Stats, error) {
+		var rooms []*halfulp.Matrix
+		in := func(ctx context.Context) (linsolve.Stats, *linear, error) {
+			one, opt, count := *c, halfulp.Options{}, 0
+			if c.opt != nil {
+				opt = *c.opt
+			}
+			opt.Context, one.opt = ctx, &opt
+			one.room = func(rows, cols int) *halfulp.Matrix { // the same each time
+				if count++; count > len(rooms) {
+					rooms = append(rooms, c.room(rows, cols))
+				}
+				return rooms[count-1]
+			}
+			stats, err := run(&one)
+			return stats, &one, err
+		}
+		chosen := context.Background()
+		if c.opt != nil && c.opt.Context != nil {
+			chosen = c.opt.Context
+		}
+		stats, forced, err := in(call.Forcing(chosen, ways...))
+		if none := errors.Is(err, call.ErrWay); none || compared { // none: not for this problem
+			like, plain, failed := in(chosen)
+			switch {
+			case none || errors.Is(failed, halfulp.ErrMemory):
+				stats, forced, err = like, plain, failed
+			case errors.Is(err, halfulp.ErrMemory):
+			case fmt.Sprint(err) != fmt.Sprint(failed):
+				err = mismatchf("error %v, and %v by other ways", err, failed)
+			case err == nil:
+				err = forced.differs(plain, "other ways")
+			}
+		}
+		c.out, c.said, c.stored = forced.out, forced.said, forced.stored
+		return stats, err
+	}
+	return r
+}
 
 var linearRoutines = []linearRoutine{
 	{"Solve", squareA, func(c *linear) (linsolve.Stats, error) {
@@ -488,7 +550,7 @@ func (s *suite) linear(t *testing.T, every int) {
 	for _, r := range routines {
 		t.Run(r.name, func(t *testing.T) {
 			for _, fam := range lintest.Families {
-				if s.b.Partial && wide[fam.Name] {
+				if (s.b.Partial || r.forced() && r.check == nil) && wide[fam.Name] {
 					continue
 				}
 				for i := range testlength.Of(1, 2, 4) {
@@ -605,7 +667,7 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 }
 
 // differs compares results with those of a call in another configuration.
-func (c *linear) differs(first *linear, of config) error {
+func (c *linear) differs(first *linear, of any) error {
 	for i, z := range c.out {
 		if !z.Same(first.out[i]) {
 			return mismatchf("result %d differs from that of %s", i, of)

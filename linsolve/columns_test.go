@@ -42,7 +42,7 @@ func TestLongest(t *testing.T) {
 			if err != nil || product == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}
-			eliminated, _, err := factors.Positive(s, c, n, halfulp.Float64.View(), bits)
+			eliminated, _, err := factors.Positive(s, c, n, bits)
 			if err != nil || eliminated == nil {
 				t.Fatalf("no enclosure, error %v", err)
 			}

@@ -188,7 +188,7 @@ func TestDoublingSpoiled(t *testing.T) {
 							u.Want(ziv.OfRoot, i, j, l.View(), i, j)
 						}
 					}
-					if err := ziv.DecideFactors(s, u, e); err != nil {
+					if err := ziv.RoundFactors(s, u, e); err != nil {
 						t.Fatal(err)
 					}
 					decided = n*(n+1)/2 - len(u.Open)

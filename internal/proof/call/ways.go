@@ -3,9 +3,49 @@ package call
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 )
 
-// The ways that systems are solved by, for Forcing. What one leaves open the last one decides.
+// A Way is a method for problems of type P, such as a system of equations of which some entries are
+// not decided.
+type Way[P any] struct {
+	Name string
+	// Applies reports whether it is a method for this problem; nil stands for a method for all.
+	Applies func(P) bool
+	// Faster reports whether it is likely to be faster than those after it in the table; nil stands
+	// for yes. It is asked first.
+	Faster func(P) bool
+	Run    func(P) error
+}
+
+// Try tries the ways of a table in order, or the one that the context asks for, until the problem is
+// not open. The last way is tried for what these leave open.
+func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) error {
+	forced := ""
+	for _, w := range table {
+		if Forced(ctx, w.Name) {
+			forced = w.Name
+		}
+	}
+	for i, w := range table {
+		switch {
+		case forced == w.Name && !w.applies(p):
+			return fmt.Errorf("%s: %w", w.Name, ErrWay)
+		case forced == w.Name, i == len(table)-1:
+		case forced != "" || w.Faster != nil && !w.Faster(p) || !w.applies(p):
+			continue
+		}
+		if err := w.Run(p); err != nil || !p.Open() {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w Way[P]) applies(p P) bool { return w.Applies == nil || w.Applies(p) }
+
+// The ways that systems are solved by, for Forcing.
 const (
 	ByTriangles   = "triangles"   // float64 inverses of the factors' triangles, and refinement
 	BySlices      = "slices"      // an inverse in float64 slices
@@ -20,19 +60,51 @@ const (
 // SystemWays are the names of all of them, in the order in which they are tried.
 var SystemWays = []string{ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
+// The ways that approximate inverses are made by.
+const (
+	ByFloat64 = "float64" // from float64 factors
+	ByBlocks  = "blocks"  // an elimination by blocks
+	BySeeds   = "seeds"   // a product of float64 inverses, or an elimination in many bits
+)
+
+// InverseWays are the names of all of them, in the order in which they are tried.
+var InverseWays = []string{ByFloat64, ByBlocks, BySeeds}
+
+// The ways that determinants are enclosed by, besides ByDigits, ByBlocks and ByElimination.
+const (
+	ByPivots = "pivots" // enclosed pivots of an elimination in enough bits
+	ByPrimes = "primes" // an integer modulo primes
+	ByTraces = "traces" // on devices: traces of powers of the error of an inverse
+)
+
+// DeterminantWays are the names of all on the host, in the order in which they are tried.
+var DeterminantWays = []string{ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
+
+// The ways that factors are enclosed by, besides ByDigits and ByElimination.
+const (
+	ByNewton    = "newton"    // Newton's method that begins with float64 factors
+	ByLongSeed  = "long seed" // Newton's method that begins with an elimination in more bits
+	ByIntervals = "intervals" // an elimination in intervals
+)
+
+// FactorWays are the names of all of them, in the order in which they are tried. Cholesky and QR
+// have none of their own by a long seed.
+var FactorWays = []string{ByDigits, ByNewton, ByLongSeed, ByIntervals, ByElimination}
+
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")
 
 type forcedKey struct{}
 
-// Forcing returns a context with which systems are solved in a way, however fast it is, for tests
-// and measurements; the error wraps ErrWay where it does not apply.
-func Forcing(ctx context.Context, way string) context.Context {
-	return context.WithValue(ctx, forcedKey{}, way)
+// Forcing returns a context with which problems are solved in these ways, however fast they are, for
+// tests and measurements. A routine with tables of which none has such a name does as without. The
+// error wraps ErrWay where a way does not apply.
+func Forcing(ctx context.Context, ways ...string) context.Context {
+	return context.WithValue(ctx, forcedKey{}, ways)
 }
 
-// Forced returns the way of Forcing, "" if there is none.
-func Forced(ctx context.Context) string {
-	way, _ := ctx.Value(forcedKey{}).(string)
-	return way
+// Forced reports whether the context asks for one of these ways.
+func Forced(ctx context.Context, ways ...string) bool {
+	forced, _ := ctx.Value(forcedKey{}).([]string)
+	return slices.ContainsFunc(ways, func(w string) bool { return slices.Contains(forced, w) })
 }

@@ -51,9 +51,9 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
 		end = s.Before(2 * call.ProductOf(a.Rows, a.Rows, b.Cols, bits/2+t.Amp.MantExp(nil)))
 	}
-	for more := 64; bits <= most; more *= 4 {
+	more := 64
+	return ziv.Decide(s, ziv.Loop{What: "solutions", First: bits, Most: most}, func(bits int) (missing int, err error) {
 		var y *bound.Nearly
-		var err error
 		if inverse {
 			y, err = t.Inverse(bits)
 		} else {
@@ -62,7 +62,7 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 		end()
 		end = func() {}
 		if err != nil || y == nil {
-			return err
+			return ziv.Done, err
 		}
 		s.Stage("products")
 		before := ziv.CountOpen(todo)
@@ -71,11 +71,12 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 			err = checkNearly(s, t, y, g, z, todo, columns)
 		}
 		if err != nil || ziv.CountOpen(todo) == 0 || rounds == 1 && call.Few(ziv.OpenColumns(todo), a.Rows) || ziv.CountOpen(todo) > before*3/4 {
-			return err
+			return ziv.Done, err
 		}
-		bits += max(more, columnsMissing(y, todo, z.Format().Bits()))
-	}
-	return nil
+		missing = max(more, columnsMissing(y, todo, z.Format().Bits()))
+		more *= 4
+		return missing, nil
+	})
 }
 
 // columnsMissing returns how many bits closer enclosures have to be for most open entries to be

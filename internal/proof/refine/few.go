@@ -38,28 +38,34 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
+		if e == nil {
+			continue
+		}
 		s.Budget.Reclaim(0)
-		for want := bits + ziv.Suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; {
+		loop := ziv.Loop{What: "a solution", First: bits + ziv.Suspicion + 4, Most: 4*bits + 1024}
+		err := ziv.Decide(s, loop, func(want int) (missing int, err error) {
 			y.missing = 0
 			y.likely = 1
-			if want == bits+ziv.Suspicion+4 && r.MoreBits() > 2*scale.SeedBits {
+			if want == loop.First && r.MoreBits() > 2*scale.SeedBits {
 				y.likely = 1.6 // entries are far apart: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if len(e.Open) == 0 {
 				todo[j] = nil
 			}
-			if !more {
-				break
+			switch {
+			case !more || todo[j] == nil:
+				return ziv.Done, nil
+			case y.missing > 0:
+				return min(want, int(y.missing)+ziv.Suspicion), nil
 			}
-			next := 2 * want
-			if y.missing > 0 {
-				next = min(next, want+int(y.missing)+ziv.Suspicion)
-			}
-			want = next
+			return ziv.Double, nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

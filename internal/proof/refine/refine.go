@@ -71,10 +71,7 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 	// Bits of the largest entries of X that are proved to be right: X - R B is rho of X, and so is
 	// what a step leaves of an error, but for the rounding of X.
 	proved := min(p.Proved(), float64(width()-4))
-	x := num.NewMat(num.Precision(uint(width())), n, k)
-	if err := s.Gemm(1, p.R, b, 0, num.Mat{}, x); err != nil {
-		return err
-	}
+	var x, r num.Mat // the solution so far, and its residual
 	// 1/(1 - rho), rounded up
 	more := bound.Upper().Quo(p.Rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.Rho))
 	var suspected []ziv.Suspects
@@ -84,10 +81,23 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 			left++
 		}
 	}
-	for ; ; s.Stats.Steps++ {
+	// improve adds R r to X, which is R B at first, in as many bits as are known then.
+	improve := func() error {
+		next := num.NewMat(num.Precision(uint(width())), n, k)
+		if x.Arr == nil {
+			x = next
+			return s.Gemm(1, p.R, b, 0, num.Mat{}, x)
+		}
+		s.Stats.Steps++
+		err := s.Gemm(1, p.R, r, 1, x, next)
+		x = next
+		return err
+	}
+	// round decides what it can with the residual of X.
+	round := func() error {
 		planRefinement(s, missing, p.Gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
-		r := num.NewMat(num.Precision(uint(64+cond)), n, k)
+		r = num.NewMat(num.Precision(uint(64+cond)), n, k)
 		if err := s.Gemm(-1, a, x, 1, b, r); err != nil {
 			return err
 		}
@@ -132,26 +142,34 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 			s.Did(residualCost(n, left, a.Arr.Format, x.Arr.Format))
 			s.Work.Guessed = false // it is known what is missing
 		}
-		if left == 0 {
-			return nil
-		}
-		if int(proved) >= enough {
-			return call.Contradiction(fmt.Sprintf("%d entries are not decided by %d bits", ziv.CountOpen(todo), x.Format().Bits()))
-		}
-		known += p.Gain
-		if int(known) > target {
-			target += 64 // entries near ties, or far below others
-			if target > most {
-				return fmt.Errorf("%d entries are not decided by %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
+		return nil
+	}
+	loop := ziv.Loop{What: "a solution", First: target, Most: max(most, target)}
+	err := ziv.Decide(s, loop, func(bits int) (missing int, err error) {
+		for target = bits; ; {
+			if x.Arr != nil {
+				proved = min(proved+p.Proved(), float64(width()-4))
+			}
+			if err := improve(); err != nil {
+				return 0, err
+			}
+			if err := round(); err != nil {
+				return 0, err
+			}
+			switch known += p.Gain; {
+			case left == 0:
+				return ziv.Done, nil
+			case int(proved) >= enough:
+				return 0, call.Contradiction(fmt.Sprintf("%d bits do not decide %d entries", x.Format().Bits(), ziv.CountOpen(todo)))
+			case int(known) > target:
+				return 64, nil // entries near ties, or far below others
 			}
 		}
-		proved = min(proved+p.Proved(), float64(width()-4))
-		next := num.NewMat(num.Precision(uint(width())), n, k)
-		if err := s.Gemm(1, p.R, r, 1, x, next); err != nil {
-			return err
-		}
-		x = next
+	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%d entries in %d bits: %w", ziv.CountOpen(todo), most, call.ErrMemory)
 	}
+	return err
 }
 
 // enough returns how many bits of the largest entries of X, as F scales them, have to be right for

@@ -1,7 +1,6 @@
 package seed
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -96,28 +95,25 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 	z := modular.ToIntegers(a)
 	scales := ziv.SpanOfSums(p.Scale, z.Rows) + ziv.SpanOfSums(p.Weights, z.Cols)
 	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + 8*scales + scale.SeedBits
-	for bits := scale.SeedBits * MaxRounds; ; bits *= 2 {
+	theory := ziv.Enough(enough)
+	theory.Regular = func() error { return modular.ProvedRegular(s, a) }
+	return p, ziv.Decide(s, ziv.Loop{What: "an inverse", First: scale.SeedBits * MaxRounds, Theory: theory}, func(bits int) (missing int, err error) {
 		if err := call.Workable(2*bits, a); err != nil {
-			return nil, err
+			return 0, err
 		}
 		if s.Work.Report != nil {
 			s.Plan(call.InvertInCost(n, bits))
 		}
 		if ok, err := invertIn(s, bits, p, a); err != nil {
-			return nil, err
+			return 0, err
 		} else if ok {
 			if e, err := Distance(s, p, a); err != nil || e.Arr == nil {
-				return p, err
+				return ziv.Done, err
 			}
-		}
-		if bits >= enough {
-			if err := modular.ProvedRegular(s, a); err != nil {
-				return nil, err
-			}
-			return nil, call.Contradiction(fmt.Sprintf("an inverse in %d bits is none", bits))
 		}
 		s.Work.Guessed = true
-	}
+		return ziv.Double, nil
+	})
 }
 
 // Distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R

@@ -167,10 +167,10 @@ func (w *Wanted) lose(s *call.Run, lo, hi *big.Float) {
 	Lose(s, *w.Z, int(w.At[0]), int(w.At[1]), lo, hi)
 }
 
-// DecideFactors rounds the entries whose enclosures round to one number. Others may be 0, or
+// RoundFactors rounds the entries whose enclosures round to one number. Others may be 0, or
 // halfway between two numbers of the format: ties are what they may be. Those that may be numbers
 // of a format of one term round to one with few more bits, which others are likely to need as well.
-func DecideFactors(s *call.Run, u *Unknown, e *Enclosure) error {
+func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	for _, w := range u.copied {
 		x := u.C.Big(w.I, w.J)
 		w.lose(s, x, x)

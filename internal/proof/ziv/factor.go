@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
@@ -29,66 +28,36 @@ func (u *Unknown) missing() (bits int) {
 // not suffice. The unknown ones stay the same while pivots do.
 type attempt func(bits int) (*Unknown, *Enclosure, error)
 
-// Theory is what ends attempts that contradict it.
-type Theory struct {
-	Need func() Need
-	// Regular returns an error if a matrix is proved to have no such factors, else nil
-	Regular func() error
-}
-
-// TheoryBits are how many more than those of the format attempts have before theory is asked for.
-const TheoryBits = 1 << 11
-
-// DecideAll makes attempts in more and more bits until all entries of format f are decided, or
-// until these are more than theory says.
-func DecideAll(s *call.Run, f num.Format, t Theory, try attempt) error {
-	var more int
-	most := Need{bound.MaxBits + 1, bound.MaxBits + 1}
-	asked := false
-	for bits := f.Bits() + 64; bits <= bound.MaxBits; bits += more {
-		if !asked && bits > f.Bits()+TheoryBits {
-			asked, most = true, t.Need()
-		}
-		s.Stats.Precision, more = bits, bits
+// DecideFactors decides all entries of factors of format f by attempts in more and more bits.
+func DecideFactors(s *call.Run, f num.Format, t Theory, try attempt) error {
+	return Decide(s, Loop{What: "factors", First: f.Bits() + 64, Theory: t}, func(bits int) (missing int, err error) {
+		s.Stats.Precision = bits
 		u, e, err := try(bits)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		s.Stage(fmt.Sprintf("%d bits", bits))
 		if e == nil {
-			if bits >= most.Enclosed {
-				return contradicted(t, bits)
-			}
-			continue
+			return Unenclosed, nil
 		}
 		wanted := call.WantedCost(s, len(u.Open), 1)
-		if err := DecideFactors(s, u, e); err != nil {
-			return err
+		if err := RoundFactors(s, u, e); err != nil {
+			return 0, err
 		}
 		s.Did(wanted)
 		if err := prove(s, u, e); err != nil {
-			return err
+			return 0, err
 		}
 		s.Stage("rounding")
 		if len(u.Open) == 0 {
-			return nil
+			return Done, nil
 		}
-		if bits >= most.Decided {
-			return contradicted(t, bits)
+		have := e.Bits + SpareBits
+		if missing = u.missing(); missing == call.None32 {
+			return have, nil
 		}
-		if bits = e.Bits + SpareBits; u.missing() != call.None32 {
-			more = min(bits, max(u.missing(), bits-f.Bits()))
-		}
-	}
-	return fmt.Errorf("factors in %d bits: %w", bound.MaxBits, call.ErrMemory)
-}
-
-// contradicted returns the error of factors that so many bits do not decide.
-func contradicted(t Theory, bits int) error {
-	if err := t.Regular(); err != nil {
-		return err
-	}
-	return call.Contradiction(fmt.Sprintf("factors are not decided by %d bits", bits))
+		return have - bits + min(have, max(missing, have-f.Bits())), nil
+	})
 }
 
 // FullRank returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if

@@ -14,10 +14,10 @@ import (
 // matrix of integers are integers, of as many bits as Hadamard's inequality allows. Past these bits
 // a loop contradicts a theorem, since a product was wrong: it ends with call.Contradiction.
 
-// Need says how many bits the factors of a matrix take by theory.
+// Need is how many bits theory needs.
 type Need struct {
-	Enclosed int // there is an enclosure from an elimination in so many bits
-	Decided  int // that decides all entries which are no ties, and ties are proved by it
+	Enclosed int // attempts with so many bits enclose everything
+	Decided  int // and with so many decide everything: enclosures prove ties
 }
 
 // BeyondMost is more bits than any format has, and several times that is an int.

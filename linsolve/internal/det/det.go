@@ -1,7 +1,6 @@
 package det
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,11 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
-	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
-	"github.com/halfulp/halfulp/linsolve/internal/blocks"
-	"github.com/halfulp/halfulp/linsolve/internal/digits"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
@@ -33,37 +29,37 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 			return d, false, err
 		}
 	}
-	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*ziv.Suspicion; bits += ziv.Suspicion {
-		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, call.ErrSingular) {
-			s.Stats.Exact++
-			return num.NewScalar(f, new(big.Float)), true, nil
-		}
-		if err != nil && !errors.Is(err, call.ErrRange) {
-			return d, false, err
-		}
-		if lo == nil {
-			break
-		}
-		ziv.ScaleExactly(lo, shift)
-		ziv.ScaleExactly(hi, shift)
-		if l, u := num.NewScalar(f, lo), num.NewScalar(f, hi); l.Same(u) {
+	round := func(x *enclosed) bool {
+		lo, hi := x.ends()
+		l, u := num.NewScalar(f, lo), num.NewScalar(f, hi)
+		if done = l.Same(u); done {
 			ziv.LeavesRange(s, l, lo, hi)
-			return l, true, nil
+			d = l
 		}
+		return done
 	}
-	if s.At != nil {
-		return d, false, nil
+	err = ziv.Decide(s, attempts(f.Bits()+beyond), func(bits int) (missing int, err error) {
+		x, err := enclose(s, a, bits)
+		if err != nil || x.Open() || round(x) {
+			return ziv.Done, err
+		}
+		return ziv.Suspicion, nil
+	})
+	if done || err != nil || s.At != nil {
+		return d, done, err
 	}
-	s.Stats.Exact++
-	x, shift, err := Exact(s, a)
-	if err != nil {
+	x := &enclosed{s: s, a: a}
+	if err := x.byPrimes(); err != nil {
 		return d, false, err
 	}
-	ziv.ScaleExactly(x, shift)
-	d = num.NewScalar(f, x)
-	ziv.LeavesRange(s, d, x, x)
+	round(x)
 	return d, true, nil
+}
+
+// attempts are those to enclose a determinant: where the last one does not decide the result, it is
+// probably a tie, and exact arithmetic decides it.
+func attempts(first int) ziv.Loop {
+	return ziv.Loop{What: "a determinant", First: first, Most: first + 2*ziv.Suspicion}
 }
 
 // Sign returns the sign of the determinant of a matrix of the host.
@@ -75,96 +71,43 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 	return d.Big().Sign(), nil
 }
 
-// encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats, or if Exact takes less. At the run's place traces
-// tell it, on the host blocks. The error wraps ErrSingular if a is proved to be singular.
-func encloseDet(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > bound.MaxBits || s.At == nil && bound.Far(a, call.MostExponent) {
-		return nil, nil, 0, nil
-	}
-	var d *seed.Determinant
-	var f *seed.Factors
-	if s.At != nil {
-		d, err = Traced(s, a, bits)
-	} else {
-		if f, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
-			return nil, nil, 0, err
-		}
-		s.Stats.Rounds = 1
-		s.Did(call.FactorCost(a.Rows))
-		d, err = shortDeterminant(s, a, f, bits)
-	}
-	if s.At == nil && (err == nil || errors.Is(err, call.ErrRange)) && (d == nil || d.Log.MantExp(nil) > -10) {
-		exactly := exactCost(s, a)
-		if d, err = Long(s, a, f, bits, exactly); err == nil && d == nil {
-			if exactly < call.InvertInCost(a.Rows, seed.MostBlockBits) {
-				return nil, nil, 0, nil
-			}
-			return Factored(s, a, bits)
-		}
-	}
-	if err != nil || d == nil || d.Log.MantExp(nil) > -10 {
-		return nil, nil, 0, err
-	}
-	// exp(±log) lies within 1 ± 2 log.
-	radius := bound.Upper().Mul(bound.UpperOf(d.Mid), bound.Upper().Add(d.Log, d.Log))
-	wide := uint(bits + 256)
-	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.Mid, radius)
-	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.Mid, radius)
-	return lo, hi, d.Shift, nil
-}
-
-// shortDeterminant returns the determinant, with a log of about 2^-places, of an A that float64
-// factors suffice for, else nil.
-func shortDeterminant(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.Determinant, error) {
-	loss, err := seed.Loss(s, f)
-	if err != nil || loss > seed.LossyBits {
-		return nil, err
-	}
-	if d, err := digits.QuickDeterminant(s, a, f, loss, places); d != nil || err != nil {
-		return d, err
-	}
-	if s.Work.Report != nil {
-		s.Plan(blocks.DetCost(f.N, places, blocks.Leaf(places)))
-	}
-	if err := blocks.ReserveDet(s, a, places); err != nil {
-		return nil, err
-	}
-	return blocks.Determinant(s, a, f, places, blocks.Leaf(places))
-}
-
-// Factored is encloseDet by the pivots of factors from an elimination in enough bits; nil if
-// there are none.
+// Factored returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, by the pivots of
+// factors from an elimination in enough bits; nil if there are none.
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	p, e, err := factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
 	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its
 	// bits as are wanted.
-	enough := 0
-	for ; e != nil && err == nil; e, err = p.Enclosure(want) {
-		if enough == 0 && want > bits+ziv.TheoryBits {
-			enough = ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
-		}
-		want = e.Bits
-		x, shift := e.Pivots(a.Rows)
-		if x.Lo.Sign() == x.Hi.Sign() && x.Lo.Sign() != 0 {
-			width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
-			missing := width.Quo(width, x.Hi).MantExp(nil) + bits
-			if width.Sign() == 0 || missing <= 0 {
-				if seed.Odd(p.Order) {
-					x.Lo, x.Hi = x.Hi.Neg(x.Hi), x.Lo.Neg(x.Lo)
-				}
-				return x.Lo, x.Hi, shift, nil
-			}
-			want += missing
-		} else {
-			want *= 2 // a pivot's enclosure has 0 in it
-		}
-		if enough > 0 && e.Bits >= enough {
-			return nil, nil, 0, call.Contradiction(fmt.Sprintf("pivots are not told from 0 by %d bits", e.Bits))
-		}
+	need := func() ziv.Need {
+		enough := ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
+		return ziv.Need{Enclosed: enough, Decided: enough}
 	}
-	return nil, nil, 0, err
+	var p *factors.Pivoted
+	loop := ziv.Loop{What: "pivots", First: want, Most: bound.MaxBits, Theory: ziv.Theory{Need: need}}
+	err = ziv.Decide(s, loop, func(want int) (missing int, err error) {
+		var e *ziv.Enclosure
+		if p == nil {
+			p, e, err = factors.LUByElimination(s, a, bound.MaxBits, want, func() error { return modular.ProvedRegular(s, a) })
+		} else {
+			e, err = p.Enclosure(want)
+		}
+		if e == nil || err != nil {
+			return ziv.Done, err
+		}
+		x, exp := e.Pivots(a.Rows)
+		if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
+			return 2*e.Bits - want, nil // a pivot's enclosure has 0 in it
+		}
+		width := new(big.Float).SetPrec(64).Sub(x.Hi, x.Lo)
+		missing = width.Quo(width, x.Hi).MantExp(nil) + bits
+		if width.Sign() != 0 && missing > 0 {
+			return e.Bits - want + missing, nil
+		}
+		if lo, hi, shift = x.Lo, x.Hi, exp; seed.Odd(p.Order) {
+			lo, hi = hi.Neg(hi), lo.Neg(lo)
+		}
+		return ziv.Done, nil
+	})
+	return lo, hi, shift, err
 }
 
 // exactCost is the cost of Exact, about, infinite where there is none, and with Options.Check,

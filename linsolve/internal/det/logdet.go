@@ -1,13 +1,10 @@
 package det
 
 import (
-	"errors"
-	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -23,40 +20,35 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 			return log, 0, false, err
 		}
 	}
-	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*ziv.Suspicion; bits += ziv.Suspicion {
-		lo, hi, shift, err := encloseDet(s, a, bits)
-		if errors.Is(err, call.ErrSingular) {
-			s.Stats.Exact++
-			return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
+	var x *enclosed
+	err = ziv.Decide(s, attempts(f.Bits()+32), func(bits int) (missing int, err error) {
+		x, err = enclose(s, a, bits)
+		if err != nil || x.Open() || x.exact {
+			return ziv.Done, err
 		}
-		if err != nil && !errors.Is(err, call.ErrRange) {
+		// Both ends have one sign: they lie within 1 ± 2^-8 of the number between them.
+		lo, hi := new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)
+		if sign = lo.Sign(); sign < 0 {
+			lo, hi = hi.Neg(hi), lo.Neg(lo)
+		}
+		lower, _, from := logEnds(lo, x.shift, f, bits)
+		_, upper, to := logEnds(hi, x.shift, f, bits)
+		if done = lower.Same(upper); done {
+			ziv.LeavesRange(s, lower, from, to)
+			log = lower
+			return ziv.Done, nil
+		}
+		return ziv.Suspicion, nil
+	})
+	if done || err != nil || s.At != nil && !x.exact {
+		return log, sign, done, err
+	}
+	if !x.exact {
+		if err := x.byPrimes(); err != nil {
 			return log, 0, false, err
 		}
-		if lo == nil {
-			break
-		}
-		// lo and hi have one sign: they lie within 1 ± 2^-8 of the number between them.
-		if lo.Sign() < 0 {
-			lo, hi = hi.Neg(hi), lo.Neg(lo)
-			sign = -1
-		} else {
-			sign = 1
-		}
-		lower, _, x := logEnds(lo, shift, f, bits)
-		_, upper, y := logEnds(hi, shift, f, bits)
-		if lower.Same(upper) {
-			ziv.LeavesRange(s, lower, x, y)
-			return lower, sign, true, nil
-		}
 	}
-	if s.At != nil {
-		return log, 0, false, nil
-	}
-	s.Stats.Exact++
-	d, shift, err := Exact(s, a)
-	if err != nil {
-		return log, 0, false, err
-	}
+	d, shift := x.lo, x.shift
 	sign = d.Sign()
 	if sign == 0 {
 		return num.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
@@ -65,16 +57,17 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
 		return num.NewScalar(f, new(big.Float)), sign, true, nil
 	}
-	for bits := f.Bits() + 32; ; bits *= 2 {
-		// The logarithm of a rational number other than 1 is transcendental (Lindemann), so no tie.
-		if bits > bound.MaxBits {
-			return log, 0, false, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
+	// The logarithm of a rational number other than 1 is transcendental (Lindemann), so no tie.
+	err = ziv.Decide(s, ziv.Loop{What: "a logarithm", First: f.Bits() + 32}, func(bits int) (missing int, err error) {
+		lower, upper, x := logEnds(d, shift, f, bits)
+		if !lower.Same(upper) {
+			return ziv.Double, nil
 		}
-		if lower, upper, x := logEnds(d, shift, f, bits); lower.Same(upper) {
-			ziv.LeavesRange(s, lower, x, x)
-			return lower, sign, true, nil
-		}
-	}
+		log = lower
+		ziv.LeavesRange(s, log, x, x)
+		return ziv.Done, nil
+	})
+	return log, sign, err == nil, err
 }
 
 // logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a

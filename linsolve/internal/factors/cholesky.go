@@ -67,77 +67,134 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 		return num.Mat{}, err
 	}
 	n := a.Rows
-	l := num.NewMat(f, n, n)
-	want := func(u *ziv.Unknown, i, j int) { u.Want(ziv.OfRoot, i, j, l, i, j) }
-	var u *ziv.Unknown
-	var d *CholeskyNewton
-	fixed, known := true, false
-	proved := map[int]bool{} // the pivots of which it is known that they are positive
-	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, true) }, Regular: func() error {
+	p := &cholesky{attempt: attempt{s: s, f: f}, a: a, l: num.NewMat(f, n, n), sign: sign, digits: true, proved: map[int]bool{}}
+	theory := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, true) }, Regular: func() error {
 		for k := range n {
-			if !proved[k] {
-				if err := definite(s, a, k, sign); err != nil {
-					return err
-				}
+			if err := p.definite(k); err != nil {
+				return err
 			}
 		}
 		return nil
 	}}
-	return l, ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if fixed {
-			var e *ziv.Enclosure
-			var err error
-			if u, e, err = digits.RootAttempt(s, a, n, bits-ziv.SpareBits, &known, u, l, num.Mat{}, want); e != nil || err != nil {
-				return u, e, err
-			}
-			if err = reserve(s, a, n, f.Bits(), n*(n+1)/2, 0); err != nil {
-				return nil, nil, err
-			}
-			if fixed = false; u == nil {
-				u = ziv.NewUnknown(a, n, ziv.Ones(n), n*(n+1)/2)
-				for j := range n {
-					for i := j; i < n; i++ {
-						want(u, i, j)
-					}
-				}
-			}
-			if d, err = NewCholeskyNewton(s, a, n, MostBits(f)); err != nil {
-				return nil, nil, err
-			}
-		}
-		if e, err := d.Enclosure(bits - ziv.SpareBits); e != nil || err != nil {
-			return u, e, err
-		}
-		e, worst, err := Positive(s, a, n, f, bits)
-		if err == nil && e == nil && !proved[worst] {
-			err = definite(s, a, worst, sign)
-			proved[worst] = true
-		}
-		return u, e, err
-	})
+	return p.l, decide(p, &p.attempt, choleskyWays, theory)
 }
 
-// Positive encloses the factors of c, to format f, whose leading n x n part is symmetric, if all
-// its pivots are proved to be positive. If not, it returns the pivot which is most likely not to
-// be.
-func Positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *ziv.Enclosure, worst int, err error) {
-	if is, err := byIntervals(s, c, f, bits); err != nil {
-		return nil, 0, err
-	} else if is {
-		g, err := EliminateIntervals(s, c, ziv.Ones(n), bits, false)
-		if err != nil {
-			return nil, 0, err
-		}
-		if g.Bad < 0 {
-			e = g.enclosure(bits)
-			for j := range n {
-				if e.Upper(j, j).Hi.Sign() < 0 {
-					return nil, j, nil
-				}
-			}
-			return e, 0, nil
+// cholesky is a Cholesky factor L of A that is to be enclosed.
+type cholesky struct {
+	attempt
+	a, l   num.Mat
+	sign   signOf
+	digits bool // digits have not failed yet
+	known  bool // it is known whether A is regular
+	begun  bool // newton is made if there is one
+	newton *CholeskyNewton
+	proved map[int]bool // the pivots of which it is known that they are positive
+}
+
+var choleskyWays = []call.Way[*cholesky]{
+	{Name: call.ByDigits, Faster: func(p *cholesky) bool { return p.digits }, Run: (*cholesky).byDigits},
+	{Name: call.ByNewton, Run: (*cholesky).byNewton},
+	{Name: call.ByIntervals, Run: (*cholesky).byIntervals},
+	{Name: call.ByElimination, Run: (*cholesky).byElimination},
+}
+
+func (p *cholesky) want(u *ziv.Unknown, i, j int) { u.Want(ziv.OfRoot, i, j, p.l, i, j) }
+
+func (p *cholesky) byDigits() (err error) {
+	p.u, p.e, err = digits.RootAttempt(p.s, p.a, p.a.Rows, p.bits-ziv.SpareBits, &p.known, p.u, p.l, num.Mat{}, p.want)
+	p.digits = p.e != nil
+	return err
+}
+
+// unknown sees to the entries that are to be decided.
+func (p *cholesky) unknown() {
+	if p.u != nil {
+		return
+	}
+	n := p.a.Rows
+	p.u = ziv.NewUnknown(p.a, n, ziv.Ones(n), n*(n+1)/2)
+	for j := range n {
+		for i := j; i < n; i++ {
+			p.want(p.u, i, j)
 		}
 	}
+}
+
+func (p *cholesky) byNewton() (err error) {
+	n := p.a.Rows
+	if !p.begun {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+			return err
+		}
+	}
+	p.unknown()
+	if !p.begun {
+		p.begun = true
+		if p.newton, err = NewCholeskyNewton(p.s, p.a, p.a.Rows, MostBits(p.f)); err != nil {
+			return err
+		}
+	}
+	p.e, err = p.newton.Enclosure(p.bits - ziv.SpareBits)
+	return err
+}
+
+func (p *cholesky) byIntervals() error {
+	p.unknown()
+	return p.positive(p.positiveByIntervals(p.a, p.a.Rows))
+}
+
+func (p *cholesky) byElimination() error {
+	p.unknown()
+	return p.positive(Positive(p.s, p.a, p.a.Rows, p.bits))
+}
+
+// positive takes an enclosure, or looks into the pivot that is most likely not to be positive.
+func (p *cholesky) positive(e *ziv.Enclosure, worst int, err error) error {
+	if p.e = e; e != nil || err != nil || worst < 0 {
+		return err
+	}
+	return p.definite(worst)
+}
+
+// definite returns an error if the leading minor that ends with row k is proved not to be positive.
+func (p *cholesky) definite(k int) error {
+	if p.proved[k] {
+		return nil
+	}
+	d, err := p.sign(p.s, p.a.Slice(0, k+1, 0, k+1))
+	if err != nil {
+		return err
+	}
+	if d <= 0 {
+		return &NotPositiveDefiniteError{Order: k + 1, Sign: d}
+	}
+	p.proved[k] = true
+	return nil
+}
+
+// positiveByIntervals encloses the factors of c, whose leading n x n part is symmetric, in intervals,
+// if entries are far apart and all pivots are proved to be positive. If one is not, it returns which;
+// if nothing is proved, -1.
+func (p *attempt) positiveByIntervals(c num.Mat, n int) (e *ziv.Enclosure, worst int, err error) {
+	if is, err := p.farApart(c); err != nil || !is {
+		return nil, -1, err
+	}
+	g, err := EliminateIntervals(p.s, c, ziv.Ones(n), p.bits, false)
+	if err != nil || g.Bad >= 0 {
+		return nil, -1, err
+	}
+	e = g.enclosure(p.bits)
+	for j := range n {
+		if e.Upper(j, j).Hi.Sign() < 0 {
+			return nil, j, nil
+		}
+	}
+	return e, 0, nil
+}
+
+// Positive encloses the factors of c, whose leading n x n part is symmetric, if all its pivots are
+// proved to be positive. If not, it returns the pivot which is most likely not to be.
+func Positive(s *call.Run, c num.Mat, n, bits int) (e *ziv.Enclosure, worst int, err error) {
 	g, err := seed.Eliminate(s, c, n, bits, false)
 	if err != nil {
 		return nil, 0, err
@@ -172,15 +229,3 @@ func Positive(s *call.Run, c num.Mat, n int, f num.Format, bits int) (e *ziv.Enc
 
 // signOf returns the sign of the determinant of a matrix of the host.
 type signOf func(s *call.Run, a num.Mat) (int, error)
-
-// definite returns an error if the leading minor that ends with row k is proved not to be positive.
-func definite(s *call.Run, a num.Mat, k int, sign signOf) error {
-	d, err := sign(s, a.Slice(0, k+1, 0, k+1))
-	if err != nil {
-		return err
-	}
-	if d <= 0 {
-		return &NotPositiveDefiniteError{Order: k + 1, Sign: d}
-	}
-	return nil
-}

@@ -7,6 +7,36 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
+// An attempt encloses factors of format f in some bits.
+type attempt struct {
+	s    *call.Run
+	f    num.Format
+	bits int
+	u    *ziv.Unknown   // the entries that are wanted
+	e    *ziv.Enclosure // of them, nil if there is none yet
+}
+
+// Open reports whether the factors are not enclosed.
+func (p *attempt) Open() bool { return p.e == nil }
+
+// farApart reports whether factors of c are to be enclosed in intervals.
+func (p *attempt) farApart(c num.Mat) (bool, error) {
+	if call.Forced(p.s.Ctx, call.ByIntervals) {
+		return true, nil
+	}
+	return byIntervals(p.s, c, p.f, p.bits)
+}
+
+// decide decides all entries of factors by the ways of a table: each attempt tries them in order.
+// The last one encloses all in the bits that theory needs.
+func decide[P interface{ Open() bool }](p P, at *attempt, table []call.Way[P], theory ziv.Theory) error {
+	return ziv.DecideFactors(at.s, at.f, theory, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
+		at.bits, at.e = bits, nil
+		err := call.Try(at.s.Ctx, table, p)
+		return at.u, at.e, err
+	})
+}
+
 // countOverflow counts the entries of factors that became infinite.
 func countOverflow(s *call.Run, factors ...num.Mat) {
 	for _, z := range factors {

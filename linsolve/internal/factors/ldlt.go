@@ -44,132 +44,24 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error
 
 // ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
 func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, error) {
-	n := a.Rows
-	z := &LDLTFactors{}
-	var u *ziv.Unknown
-	checked := false
-	full := func() error {
-		if checked {
-			return nil
-		}
-		checked = true
-		return ziv.FullRank(s, a)
-	}
-	set := func(order, blocks []int) {
-		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
-			z = &LDLTFactors{P: order, Blocks: blocks, L: num.NewMat(f, n, n), D: num.NewMat(f, n, n)}
-			u = z.unknown(modular.Chosen(a, order, order))
-		}
-	}
-	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
-	// which chooses its own ones.
-	ways := []func(some int) (*Rook, error){func(some int) (*Rook, error) { return RookOf(s, a, some) }}
-	seeded := func() {
-		if origin != nil {
-			pivots := origin
-			ways = append([]func(some int) (*Rook, error){func(some int) (*Rook, error) { return rookAgain(s, pivots, some) }}, ways...)
-		}
-	}
-	var pivots *seed.RookOrder // for digits
-	fixed := origin == nil && !s.Set.Check && lanes.Bits() > 0
-	if fixed {
+	p := &ldltFactors{attempt: attempt{s: s, f: f}, a: a, z: &LDLTFactors{}, newton: origin}
+	p.seeds = []func(some int) (*Rook, error){func(some int) (*Rook, error) { return RookOf(s, a, some) }}
+	if origin == nil && !s.Set.Check && lanes.Bits() > 0 {
 		var err error
-		if pivots, err = seed.RookForDigits(s, a, MostBits(f)); err != nil {
-			return nil, err
-		}
-		fixed = pivots != nil
-	}
-	if origin == nil && !fixed { // so that pivots are those of the levels that have no digits
-		var err error
-		if origin, err = newRook(s, a, MostBits(f)); err != nil {
+		if p.pivots, err = seed.RookForDigits(s, a, MostBits(f)); err != nil {
 			return nil, err
 		}
 	}
-	seeded()
-	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, n, f, false) }, Regular: full}
-	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if fixed {
-			var t *digits.LDLT
-			var err error
-			if t, z, u, err = ldltAttempt(s, a, f, pivots, bits-ziv.SpareBits, full, z, u); err != nil {
-				return nil, nil, err
-			}
-			if t != nil {
-				return u, t.Enclosure(u), nil
-			}
-			fixed = false
-			if err = reserve(s, a, n, f.Bits(), n*(n+1)/2, 0); err != nil {
-				return nil, nil, err
-			}
-			if origin, err = newRook(s, a, MostBits(f)); err != nil {
-				return nil, nil, err
-			}
-			seeded()
+	if p.digits = p.pivots != nil; !p.digits { // so that pivots are those of the levels that have no digits
+		if err := p.begin(); err != nil {
+			return nil, err
 		}
-		var e *ziv.Enclosure
-		var err error
-		if origin != nil {
-			e, err = origin.LUNewton.Enclosure(bits - ziv.SpareBits)
-		}
-		for {
-			if err != nil {
-				return nil, nil, err
-			}
-			if e != nil {
-				set(origin.Order, origin.Blocks)
-				if ok, err := BelowLimit(s, u, e, seed.RookGrowth); ok || err != nil {
-					return u, e, err
-				}
-				ways = ways[max(len(ways)-1, 0):] // other pivots
-			}
-			if len(ways) == 0 {
-				break
-			}
-			origin, e, err = rookByElimination(s, a, MostBits(f), bits-ziv.SpareBits, full, ways[0])
-			ways = ways[1:]
-		}
-		origin = nil
-		r, err := RookOf(s, a, bits)
-		if err != nil {
-			return nil, nil, err
-		}
-		if r == nil {
-			return nil, nil, full()
-		}
-		set(r.Order, r.Blocks)
-		if is, err := byIntervals(s, a, f, bits); err != nil {
-			return nil, nil, err
-		} else if is {
-			g, err := EliminateIntervals(s, u.C, r.Blocks, bits, false)
-			if err != nil {
-				return nil, nil, err
-			}
-			if g.Bad < 0 {
-				e := g.enclosure(bits)
-				if ok, err := BelowLimit(s, u, e, seed.RookGrowth); ok || err != nil {
-					return u, e, err
-				}
-			}
-		}
-		li, ui, err := blockInverses(s, r, bits)
-		if err != nil {
-			return nil, nil, err
-		}
-		if e, err = ziv.Enclose(s, u.C, li, ui, bits); err != nil {
-			return nil, nil, err
-		}
-		if e == nil {
-			return nil, nil, full()
-		}
-		if ok, err := BelowLimit(s, u, e, seed.RookGrowth); !ok || err != nil {
-			return nil, nil, err
-		}
-		return u, e, nil
-	})
-	if err != nil {
+	}
+	theory := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, a.Rows, f, false) }, Regular: p.full}
+	if err := decide(p, &p.attempt, ldltWays, theory); err != nil {
 		return nil, err
 	}
-	b := 0
+	z, b := p.z, 0
 	for _, size := range z.Blocks {
 		if size == 2 {
 			z.D.SetEntry(b+1, b, z.D.Entry(b, b+1))
@@ -177,6 +69,182 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 		b += size
 	}
 	return z, nil
+}
+
+// ldltFactors are factors of A that are to be enclosed.
+type ldltFactors struct {
+	attempt
+	a       num.Mat
+	z       *LDLTFactors
+	checked bool            // it is known whether A has full rank
+	pivots  *seed.RookOrder // for digits, nil where these are no way
+	digits  bool            // digits have not failed yet
+	begun   bool            // newton has been made
+	newton  *Rooked         // nil if there is none yet, or if it has failed
+	// seeds make pivots of a long seed: the first, if there are two, those of the float64 seed, and
+	// the last its own ones. Those that have been tried are gone.
+	seeds    []func(some int) (*Rook, error)
+	rook     *Rook // an elimination in rookBits
+	rookBits int
+}
+
+var ldltWays = []call.Way[*ldltFactors]{
+	{Name: call.ByDigits, Applies: func(p *ldltFactors) bool { return p.pivots != nil }, Faster: func(p *ldltFactors) bool { return p.digits }, Run: (*ldltFactors).byDigits},
+	{Name: call.ByNewton, Run: (*ldltFactors).byNewton},
+	{Name: call.ByLongSeed, Run: (*ldltFactors).byLongSeed},
+	{Name: call.ByIntervals, Run: (*ldltFactors).byIntervals},
+	{Name: call.ByElimination, Run: (*ldltFactors).byElimination},
+}
+
+// full returns an error if A has not full rank, at the first call.
+func (p *ldltFactors) full() error {
+	if p.checked {
+		return nil
+	}
+	p.checked = true
+	return ziv.FullRank(p.s, p.a)
+}
+
+// set makes factors for pivots.
+func (p *ldltFactors) set(order, blocks []int) {
+	if p.u == nil || !slices.Equal(p.z.P, order) || !slices.Equal(p.z.Blocks, blocks) {
+		n := p.a.Rows
+		p.z = &LDLTFactors{P: order, Blocks: blocks, L: num.NewMat(p.f, n, n), D: num.NewMat(p.f, n, n)}
+		p.u = p.z.unknown(modular.Chosen(p.a, order, order))
+	}
+}
+
+// begin makes a float64 seed, if there is none yet.
+func (p *ldltFactors) begin() (err error) {
+	if p.begun {
+		return nil
+	}
+	p.begun = true
+	if n := p.a.Rows; p.newton == nil {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+			return err
+		}
+		if p.newton, err = newRook(p.s, p.a, MostBits(p.f)); err != nil {
+			return err
+		}
+	}
+	if origin := p.newton; origin != nil {
+		p.seeds = append([]func(some int) (*Rook, error){func(some int) (*Rook, error) { return rookAgain(p.s, origin, some) }}, p.seeds...)
+	}
+	return nil
+}
+
+func (p *ldltFactors) byDigits() error {
+	t, z, u, err := ldltAttempt(p.s, p.a, p.f, p.pivots, p.bits-ziv.SpareBits, p.full, p.z, p.u)
+	if err != nil {
+		return err
+	}
+	p.z, p.u = z, u
+	if p.digits = t != nil; !p.digits {
+		return p.begin()
+	}
+	p.e = t.Enclosure(u)
+	return nil
+}
+
+func (p *ldltFactors) byNewton() error {
+	if err := p.begin(); err != nil || p.newton == nil {
+		return err
+	}
+	e, err := p.newton.LUNewton.Enclosure(p.bits - ziv.SpareBits)
+	if e == nil || err != nil {
+		return err
+	}
+	return p.improved(e)
+}
+
+// improved takes an enclosure by newton, if it proves the pivots.
+func (p *ldltFactors) improved(e *ziv.Enclosure) error {
+	p.set(p.newton.Order, p.newton.Blocks)
+	if err := p.below(e); err != nil || p.e != nil {
+		return err
+	}
+	p.seeds = p.seeds[max(len(p.seeds)-1, 0):] // other pivots
+	return nil
+}
+
+// byLongSeed is for an ill-conditioned A, and for pivots that float64 does not tell.
+func (p *ldltFactors) byLongSeed() error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	for len(p.seeds) > 0 {
+		var e *ziv.Enclosure
+		var err error
+		p.newton, e, err = rookByElimination(p.s, p.a, MostBits(p.f), p.bits-ziv.SpareBits, p.full, p.seeds[0])
+		if p.seeds = p.seeds[1:]; err != nil {
+			return err
+		}
+		if e == nil {
+			continue
+		}
+		if err := p.improved(e); err != nil || p.e != nil {
+			return err
+		}
+	}
+	p.newton = nil
+	return nil
+}
+
+// eliminate makes pivots in the bits of the attempt, once; nil if there are none.
+func (p *ldltFactors) eliminate() (err error) {
+	if p.rookBits != p.bits {
+		p.rookBits = p.bits
+		p.rook, err = RookOf(p.s, p.a, p.bits)
+	}
+	if p.rook != nil {
+		p.set(p.rook.Order, p.rook.Blocks)
+	}
+	return err
+}
+
+func (p *ldltFactors) byIntervals() error {
+	if err := p.eliminate(); err != nil || p.rook == nil {
+		return err
+	}
+	if is, err := p.farApart(p.a); err != nil || !is {
+		return err
+	}
+	g, err := EliminateIntervals(p.s, p.u.C, p.rook.Blocks, p.bits, false)
+	if err != nil || g.Bad >= 0 {
+		return err
+	}
+	return p.below(g.enclosure(p.bits))
+}
+
+func (p *ldltFactors) byElimination() error {
+	if err := p.eliminate(); err != nil {
+		return err
+	}
+	if p.rook == nil {
+		return p.full()
+	}
+	li, ui, err := blockInverses(p.s, p.rook, p.bits)
+	if err != nil {
+		return err
+	}
+	e, err := ziv.Enclose(p.s, p.u.C, li, ui, p.bits)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return p.full()
+	}
+	return p.below(e)
+}
+
+// below takes an enclosure, if it proves the pivots.
+func (p *ldltFactors) below(e *ziv.Enclosure) error {
+	ok, err := BelowLimit(p.s, p.u, e, seed.RookGrowth)
+	if ok {
+		p.e = e
+	}
+	return err
 }
 
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all

@@ -101,114 +101,158 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if err := call.Workable(0, a); err != nil {
 		return nil, err
 	}
-	m, n := a.Dims()
-	k := min(m, n)
-	var z *LUFactors
-	var u *ziv.Unknown
-	checked := false
-	full := func() error {
-		if checked {
+	p := &lu{attempt: attempt{s: s, f: f}, a: a, digits: true, first: true}
+	theory := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, min(a.Rows, a.Cols), f, false) }, Regular: p.full}
+	err := decide(p, &p.attempt, luWays, theory)
+	return p.z, err
+}
+
+// lu are factors of A that are to be enclosed.
+type lu struct {
+	attempt
+	a       num.Mat
+	z       *LUFactors
+	checked bool     // it is known whether A has full rank
+	digits  bool     // digits have not failed yet
+	newton  *Pivoted // nil if there is none yet, or if it has failed
+	first   bool     // no seed of newton has done or failed for good
+	long    bool     // the seed of newton has more bits than float64
+}
+
+var luWays = []call.Way[*lu]{
+	{Name: call.ByDigits, Applies: func(p *lu) bool { return p.a.Rows == p.a.Cols }, Faster: func(p *lu) bool { return p.digits }, Run: (*lu).byDigits},
+	{Name: call.ByNewton, Run: (*lu).byNewton},
+	{Name: call.ByLongSeed, Faster: func(p *lu) bool { return p.first }, Run: (*lu).byLongSeed},
+	{Name: call.ByIntervals, Run: (*lu).byIntervals},
+	{Name: call.ByElimination, Run: (*lu).byElimination},
+}
+
+// k is how many pivots there are.
+func (p *lu) k() int { return min(p.a.Rows, p.a.Cols) }
+
+// full returns an error if A has not full rank, at the first call.
+func (p *lu) full() error {
+	if p.checked {
+		return nil
+	}
+	p.checked = true
+	return ziv.FullRank(p.s, p.a.Slice(0, p.a.Rows, 0, p.k()))
+}
+
+// set makes factors for pivots.
+func (p *lu) set(order []int) {
+	if p.z == nil || !slices.Equal(p.z.P, order) {
+		p.z = &LUFactors{P: order, L: num.NewMat(p.f, p.a.Rows, p.k()), U: num.NewMat(p.f, p.k(), p.a.Cols)}
+		var c num.Mat
+		if p.newton != nil && slices.Equal(p.newton.Order, order) {
+			c = p.newton.C
+		} else {
+			c = modular.Chosen(p.a, order, call.All(p.a.Cols))
+		}
+		p.u = p.z.Unknown(c)
+	}
+}
+
+func (p *lu) byDigits() error {
+	z, u, e, err := luAttempt(p.s, p.a, p.f, p.bits-ziv.SpareBits, &p.checked, p.z, p.u)
+	if p.digits = e != nil; p.digits {
+		p.z, p.u, p.e = z, u, e
+	}
+	return err
+}
+
+func (p *lu) byNewton() (err error) {
+	if p.newton == nil && p.first {
+		if err := reserve(p.s, p.a, p.k(), p.f.Bits(), p.k()*(p.a.Rows+p.a.Cols-p.k()), 0); err != nil {
+			return err
+		}
+		if p.newton, err = NewPivoted(p.s, p.a, MostBits(p.f)); err != nil {
+			return err
+		}
+	}
+	if p.newton == nil {
+		return nil
+	}
+	return p.improved(p.newton.Enclosure(p.bits - ziv.SpareBits))
+}
+
+// byLongSeed is for an ill-conditioned A, and for pivots as large as others, which takes more bits.
+func (p *lu) byLongSeed() error {
+	p.first = false
+	if p.long && p.newton != nil {
+		return p.improved(p.newton.Enclosure(p.bits - ziv.SpareBits))
+	}
+	p.long = true
+	var e *ziv.Enclosure
+	var err error
+	p.newton, e, err = LUByElimination(p.s, p.a, MostBits(p.f), p.bits-ziv.SpareBits, p.full)
+	return p.improved(e, err)
+}
+
+// improved takes an enclosure by newton, if it proves the pivots.
+func (p *lu) improved(e *ziv.Enclosure, err error) error {
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		p.set(p.newton.Order)
+		ok, err := PivotsAreFirst(p.s, p.u, e, p.newton.Order)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p.e, p.first = e, false
 			return nil
 		}
-		checked = true
-		return ziv.FullRank(s, a.Slice(0, m, 0, k))
 	}
-	var origin *Pivoted
-	first, digits := true, true
-	set := func(order []int) {
-		if z == nil || !slices.Equal(z.P, order) {
-			z = &LUFactors{P: order, L: num.NewMat(f, m, k), U: num.NewMat(f, k, n)}
-			var c num.Mat
-			if origin != nil && slices.Equal(origin.Order, order) {
-				c = origin.C
-			} else {
-				c = modular.Chosen(a, order, call.All(n))
-			}
-			u = z.Unknown(c)
-		}
+	if !p.first {
+		p.newton = nil
 	}
-	limits := ziv.Theory{Need: func() ziv.Need { return ziv.NeedOf(a, k, f, false) }, Regular: full}
-	err := ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if digits {
-			made, v, e, err := luAttempt(s, a, f, bits-ziv.SpareBits, &checked, z, u)
-			if err != nil {
-				return nil, nil, err
-			}
-			if digits = e != nil; digits {
-				z, u = made, v
-				return u, e, nil
-			}
-		}
-		var e *ziv.Enclosure
-		var err error
-		if first {
-			if err = reserve(s, a, k, f.Bits(), k*(m+n-k), 0); err != nil {
-				return nil, nil, err
-			}
-			if origin, err = NewPivoted(s, a, MostBits(f)); err != nil {
-				return nil, nil, err
-			}
-		}
-		if origin != nil {
-			e, err = origin.Enclosure(bits - ziv.SpareBits)
-		}
-		for ; ; first = false {
-			if e != nil {
-				set(origin.Order)
-				if ok, err := PivotsAreFirst(s, u, e, origin.Order); ok || err != nil {
-					first = false
-					return u, e, err
-				}
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-			if !first {
-				break
-			}
-			// A is ill-conditioned, or pivots are as large as others, which takes more bits.
-			origin, e, err = LUByElimination(s, a, MostBits(f), bits-ziv.SpareBits, full)
-		}
-		origin = nil
-		if is, err := byIntervals(s, a, f, bits); err != nil {
-			return nil, nil, err
-		} else if is {
-			g, err := EliminateIntervals(s, a, ziv.Ones(k), bits, true)
-			if err != nil {
-				return nil, nil, err
-			}
-			if g.Bad < 0 {
-				set(g.Order)
-				e := g.enclosure(bits)
-				if ok, err := BelowLimit(s, u, e, seed.Slack); ok || err != nil {
-					return u, e, err
-				}
-			}
-		}
-		g, err := seed.Eliminate(s, a, k, bits, true)
-		if err != nil {
-			return nil, nil, err
-		}
-		if g.Zero >= 0 {
-			return nil, nil, full()
-		}
-		set(g.Order)
-		li, ui, err := seed.TriangleInverses(s, g.LU, k)
-		if err != nil {
-			return nil, nil, err
-		}
-		if e, err = ziv.Enclose(s, u.C, li, ui, bits); err != nil {
-			return nil, nil, err
-		}
-		if e == nil {
-			return nil, nil, full()
-		}
-		if ok, err := BelowLimit(s, u, e, seed.Slack); !ok || err != nil {
-			return nil, nil, err
-		}
-		return u, e, nil
-	})
-	return z, err
+	return nil
+}
+
+func (p *lu) byIntervals() error {
+	if is, err := p.farApart(p.a); err != nil || !is {
+		return err
+	}
+	g, err := EliminateIntervals(p.s, p.a, ziv.Ones(p.k()), p.bits, true)
+	if err != nil || g.Bad >= 0 {
+		return err
+	}
+	p.set(g.Order)
+	return p.below(g.enclosure(p.bits))
+}
+
+func (p *lu) byElimination() error {
+	g, err := seed.Eliminate(p.s, p.a, p.k(), p.bits, true)
+	if err != nil {
+		return err
+	}
+	if g.Zero >= 0 {
+		return p.full()
+	}
+	p.set(g.Order)
+	li, ui, err := seed.TriangleInverses(p.s, g.LU, p.k())
+	if err != nil {
+		return err
+	}
+	e, err := ziv.Enclose(p.s, p.u.C, li, ui, p.bits)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return p.full()
+	}
+	return p.below(e)
+}
+
+// below takes an enclosure, if it proves the pivots.
+func (p *lu) below(e *ziv.Enclosure) error {
+	ok, err := BelowLimit(p.s, p.u, e, seed.Slack)
+	if ok {
+		p.e = e
+	}
+	return err
 }
 
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those

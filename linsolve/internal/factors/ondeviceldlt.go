@@ -163,7 +163,7 @@ func roundedBlocks(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) 
 			}
 			i += size
 		}
-		if err := ziv.DecideFactors(s, u, &ziv.Enclosure{U: y, Bits: e.Bits}); err != nil || len(u.Open) > 0 {
+		if err := ziv.RoundFactors(s, u, &ziv.Enclosure{U: y, Bits: e.Bits}); err != nil || len(u.Open) > 0 {
 			return false, err
 		}
 		for i := range n - off {

@@ -41,7 +41,6 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
-	m, n := a.Dims()
 	if err := reserveQR(s, a, f, pivoting); err != nil {
 		return nil, err
 	}
@@ -49,133 +48,206 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	if err != nil {
 		return nil, err
 	}
-	var z *QRFactors
-	var u *ziv.Unknown
-	var d *CholeskyNewton
-	checked, begun, known, fixed := false, false, false, !pivoting
-	fails := func() (*ziv.Unknown, *ziv.Enclosure, error) {
-		if checked {
-			return nil, nil, nil
-		}
-		checked = true
-		if err := ziv.FullRank(s, a); err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, sameNormal(s, normal, a)
-	}
-	var c num.Mat // A^T A above A, in z's order of columns
-	set := func(order []int) (changed bool) {
-		if z != nil && slices.Equal(z.P, order) {
-			return false
-		}
-		z = &QRFactors{P: order, Q: num.NewMat(f, m, n), R: num.NewMat(f, n, n)}
-		c, u, d = Stacked(normal, a, order), nil, nil
-		if !pivoting {
-			normal = c.Slice(0, n, 0, n) // the same, in less memory
-		}
-		s.Did(call.StackCost(s, m, n))
-		return true
-	}
-	begin := func(order []int) (err error) {
-		if !set(order) && begun {
-			return nil
-		}
-		begun = true
-		if err := reserve(s, c, n, f.Bits(), n*(n+1)/2+m*n, stackedBytes(a, pivoting)); err != nil {
-			return err
-		}
-		if u == nil {
-			u = z.unknown(c)
-		}
-		d, err = NewCholeskyNewton(s, c, n, MostBits(normal.Format()))
-		return err
-	}
-
-	// Whether the order of float64 numbers will do.
-	quick, sure := pivoting && n >= seed.Fewest, false
-	if quick {
-		order, err := seed.Pivots64(s, normal)
-		if err != nil {
+	p := &qrFactors{attempt: attempt{s: s, f: f}, a: a, normal: normal, pivoting: pivoting, digits: true}
+	if pivoting && a.Cols >= seed.Fewest {
+		if err := p.pivots64(); err != nil {
 			return nil, err
 		}
-		if quick = order != nil; quick {
-			if err := begin(order); err != nil {
-				return nil, err
-			}
+	}
+	theory := ziv.Theory{Need: func() ziv.Need {
+		of := p.c
+		if of.Arr == nil {
+			of = Stacked(normal, a, call.All(a.Cols))
 		}
-		if quick = quick && d != nil && d.X.Arr != nil; quick {
-			// Diagonals of the scaled matrix are less than 2.
-			if quick, err = d.PivotsKept(1, f.Bits()+64); err != nil {
-				return nil, err
-			}
+		return ziv.NeedOf(of, a.Cols, f, true)
+	}, Regular: p.fails}
+	err = decide(p, &p.attempt, qrWays, theory)
+	return p.z, err
+}
+
+// qrFactors are factors of A that are to be enclosed.
+type qrFactors struct {
+	attempt
+	a, normal num.Mat // normal is A^T A
+	pivoting  bool
+	z         *QRFactors
+	c         num.Mat // A^T A above A, in z's order of columns
+	newton    *CholeskyNewton
+	begun     bool // newton is made for c, if there is one
+	digits    bool // digits have not failed yet
+	known     bool // it is known whether A is regular
+	checked   bool // it is known whether A has full rank
+	quick     bool // the order of float64 numbers may do
+	sure      bool // it does
+	unordered bool // these bits do not tell the order of columns: only more of them help
+	orderBits int  // in which the order was last found
+}
+
+var qrWays = []call.Way[*qrFactors]{
+	{Name: call.ByDigits, Applies: func(p *qrFactors) bool { return !p.pivoting }, Faster: func(p *qrFactors) bool { return p.digits }, Run: (*qrFactors).byDigits},
+	{Name: call.ByNewton, Run: (*qrFactors).byNewton},
+	{Name: call.ByIntervals, Faster: func(p *qrFactors) bool { return !p.unordered }, Run: (*qrFactors).byIntervals},
+	{Name: call.ByElimination, Run: (*qrFactors).byElimination},
+}
+
+// fails returns an error if A has not full rank or A^T A is wrong, at the first call.
+func (p *qrFactors) fails() error {
+	if p.checked {
+		return nil
+	}
+	p.checked = true
+	if err := ziv.FullRank(p.s, p.a); err != nil {
+		return err
+	}
+	return sameNormal(p.s, p.normal, p.a)
+}
+
+// set makes factors for an order of columns, and reports whether it is another one.
+func (p *qrFactors) set(order []int) (changed bool) {
+	if p.z != nil && slices.Equal(p.z.P, order) {
+		return false
+	}
+	m, n := p.a.Dims()
+	p.z = &QRFactors{P: order, Q: num.NewMat(p.f, m, n), R: num.NewMat(p.f, n, n)}
+	p.c, p.u, p.newton, p.begun = Stacked(p.normal, p.a, order), nil, nil, false
+	if !p.pivoting {
+		p.normal = p.c.Slice(0, n, 0, n) // the same, in less memory
+	}
+	p.s.Did(call.StackCost(p.s, m, n))
+	return true
+}
+
+// begin makes newton for an order of columns.
+func (p *qrFactors) begin(order []int) (err error) {
+	if !p.set(order) && p.begun {
+		return nil
+	}
+	p.begun = true
+	m, n := p.a.Dims()
+	if err := reserve(p.s, p.c, n, p.f.Bits(), n*(n+1)/2+m*n, stackedBytes(p.a, p.pivoting)); err != nil {
+		return err
+	}
+	p.wanted()
+	p.newton, err = NewCholeskyNewton(p.s, p.c, p.a.Cols, MostBits(p.normal.Format()))
+	return err
+}
+
+// wanted sees to the entries that are to be decided.
+func (p *qrFactors) wanted() {
+	if p.u == nil {
+		p.u = p.z.unknown(p.c)
+	}
+}
+
+// pivots64 finds out whether the order of columns of float64 numbers may do, and begins with it.
+func (p *qrFactors) pivots64() error {
+	order, err := seed.Pivots64(p.s, p.normal)
+	if order == nil || err != nil {
+		return err
+	}
+	if err := p.begin(order); err != nil {
+		return err
+	}
+	if p.newton != nil && p.newton.X.Arr != nil {
+		// Diagonals of the scaled matrix are less than 2.
+		p.quick, err = p.newton.PivotsKept(1, p.f.Bits()+64)
+	}
+	return err
+}
+
+// order finds the order of columns in the bits of the attempt, once.
+func (p *qrFactors) order() error {
+	if p.orderBits == p.bits {
+		return nil
+	}
+	p.orderBits, p.unordered = p.bits, false
+	order := call.All(p.a.Cols)
+	if p.pivoting {
+		var err error
+		if order, err = seed.LongestColumns(p.s, p.normal, p.bits); err != nil {
+			return err
+		}
+		if order == nil {
+			p.unordered = true
+			return p.fails()
 		}
 	}
-	limits := ziv.Theory{Need: func() ziv.Need {
-		of := c
-		if of.Arr == nil {
-			of = Stacked(normal, a, call.All(n))
+	p.set(order)
+	return nil
+}
+
+// take takes an enclosure, if it proves the order of columns.
+func (p *qrFactors) take(e *ziv.Enclosure) error {
+	if p.pivoting {
+		if ok, err := seed.Longest(p.s, e, p.a.Cols); !ok {
+			p.unordered = true
+			return err
 		}
-		return ziv.NeedOf(of, n, f, true)
-	}, Regular: func() error {
-		_, _, err := fails()
-		return err
-	}}
-	err = ziv.DecideAll(s, f, limits, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
-		if quick {
-			e, err := d.Enclosure(bits - ziv.SpareBits)
-			if err == nil && e != nil && !sure && !d.Blocks { // by the seed that PivotsKept knows
-				sure, err = seed.LongestBy(s, big.NewFloat(seed.Clearly), e, n)
-			}
-			if e != nil && sure || err != nil {
-				return u, e, err
-			}
-			quick = false
+	}
+	p.e = e
+	return nil
+}
+
+func (p *qrFactors) byDigits() (err error) {
+	p.set(call.All(p.a.Cols))
+	p.u, p.e, err = digits.RootAttempt(p.s, p.c, p.a.Cols, p.bits-ziv.SpareBits, &p.known, p.u, p.z.R.T(), p.z.Q, p.z.want)
+	p.digits = p.e != nil
+	return err
+}
+
+func (p *qrFactors) byNewton() error {
+	if p.quick {
+		e, err := p.newton.Enclosure(p.bits - ziv.SpareBits)
+		if err == nil && e != nil && !p.sure && !p.newton.Blocks { // by the seed that PivotsKept knows
+			p.sure, err = seed.LongestBy(p.s, big.NewFloat(seed.Clearly), e, p.a.Cols)
 		}
-		order := call.All(n)
-		if fixed {
-			set(order)
-			var e *ziv.Enclosure
-			if u, e, err = digits.RootAttempt(s, c, n, bits-ziv.SpareBits, &known, u, z.R.T(), z.Q, z.want); e != nil || err != nil {
-				return u, e, err
-			}
-			fixed = false
-		}
-		if pivoting {
-			var err error
-			if order, err = seed.LongestColumns(s, normal, bits); err != nil {
-				return nil, nil, err
-			}
-			if order == nil {
-				return fails()
-			}
-		}
-		if err := begin(order); err != nil {
-			return nil, nil, err
-		}
-		if e, err := d.Enclosure(bits - ziv.SpareBits); e != nil || err != nil {
-			if pivoting && err == nil {
-				var ok bool
-				if ok, err = seed.Longest(s, e, n); !ok {
-					return nil, nil, err
-				}
-			}
-			return u, e, err
-		}
-		e, _, err := Positive(s, u.C, n, f, bits)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		if e == nil {
-			return fails()
+		if e != nil && p.sure {
+			p.e = e
+			return nil
 		}
-		if pivoting {
-			if ok, err := seed.Longest(s, e, n); !ok {
-				return nil, nil, err
-			}
-		}
-		return u, e, nil
-	})
-	return z, err
+		p.quick = false
+	}
+	if err := p.order(); err != nil || p.unordered {
+		return err
+	}
+	if err := p.begin(p.z.P); err != nil {
+		return err
+	}
+	e, err := p.newton.Enclosure(p.bits - ziv.SpareBits)
+	if e == nil || err != nil {
+		return err
+	}
+	return p.take(e)
+}
+
+func (p *qrFactors) byIntervals() error {
+	if err := p.order(); err != nil || p.unordered {
+		return err
+	}
+	p.wanted()
+	e, _, err := p.positiveByIntervals(p.c, p.a.Cols)
+	if e == nil || err != nil {
+		return err
+	}
+	return p.take(e)
+}
+
+func (p *qrFactors) byElimination() error {
+	if err := p.order(); err != nil || p.unordered {
+		return err
+	}
+	p.wanted()
+	e, _, err := Positive(p.s, p.c, p.a.Cols, p.bits)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return p.fails()
+	}
+	return p.take(e)
 }
 
 // squareBits returns how many bits hold every entry of A^T A.

@@ -158,10 +158,10 @@ func Reachable(a num.Mat) []ziv.Set {
 func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
 	f := z.Format()
 	at := inverseOf(nodes, z.Rows)
-	for bits := f.Bits() + 64; ; bits *= 2 {
+	err := ziv.Decide(s, ziv.Loop{What: "an exponential", First: f.Bits() + 64}, func(bits int) (missing int, err error) {
 		e, err := ExponentialOf(s, a, bits)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		left, more := open[:0], false
 		for _, p := range open {
@@ -187,9 +187,11 @@ func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, mos
 		}
 		open = left
 		if len(open) == 0 || bits > most && !(last && more) {
-			return open, nil
+			return ziv.Done, nil
 		}
-	}
+		return ziv.Double, nil
+	})
+	return open, err
 }
 
 // inverseOf returns z of length n with z[nodes[i]] = i.

@@ -29,18 +29,22 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	// low of PowerBits, radii are 2^-bits of the latter times some e, and ties of f near an entry
 	// are multiples of 2^(e low - 1 - TieBits).
 	exact := min(ziv.PowerBits(a, e), bound.MaxBits)
-	limit, enough := exact, 4*exact+2*ziv.TieBits(f)+256
+	enough := 4*exact + 2*ziv.TieBits(f) + 256
 	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
-	for bits := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n)); len(open) > 0; bits *= 2 {
-		bits = min(bits, limit, bound.MaxBits)
+	first := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n))
+	loop := ziv.Loop{What: "a power", First: min(first, exact), Theory: ziv.Enough(enough)}
+	return z, ziv.Decide(s, loop, func(bits int) (missing int, err error) {
+		if len(open) == 0 {
+			return ziv.Done, nil
+		}
 		s.Stats.Precision = bits
 		p, err := enclosedPower(s, a, e, bits)
 		if err != nil {
-			return num.Mat{}, err
+			return 0, err
 		}
 		var suspects []powerSuspect
 		if open, suspects, err = p.round(s, open, z); err != nil {
-			return num.Mat{}, err
+			return 0, err
 		}
 		if len(suspects) > 0 {
 			if primes == nil {
@@ -48,7 +52,7 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			}
 			proved, err := primes.prove(suspects)
 			if err != nil {
-				return num.Mat{}, err
+				return 0, err
 			}
 			for _, p := range proved {
 				z.SetBig(p.row, p.col, p.t)
@@ -59,17 +63,15 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 			})
 			s.Stats.Ties += len(proved)
 		}
-		if len(open) > 0 && bits == enough {
-			return num.Mat{}, call.Contradiction(fmt.Sprintf("a power is not decided by %d bits", bits))
+		if len(open) == 0 {
+			return ziv.Done, nil
 		}
-		if bits == exact {
-			limit = enough
+		limit := exact
+		if bits >= exact {
+			limit = min(enough, bound.MaxBits)
 		}
-		if len(open) > 0 && bits == bound.MaxBits {
-			return num.Mat{}, fmt.Errorf("%d bits: %w", 2*bits, call.ErrMemory)
-		}
-	}
-	return z, nil
+		return min(bits, limit-bits), nil
+	})
 }
 
 // enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where

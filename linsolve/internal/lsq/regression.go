@@ -304,7 +304,7 @@ func (r *Regressor) statistics(j int) []*statistic {
 // decide rounds statistics, those of each column of B, in more and more bits.
 func (r *Regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
-	n, order, k := r.a.Cols, r.e.m.Rows, len(open)
+	n, order := r.a.Cols, r.e.m.Rows
 	whole := s.Work
 	var approximate *seed.Approximate
 	done := equationsShare
@@ -330,12 +330,8 @@ func (r *Regressor) decide(open [][]*statistic) error {
 		}
 		return z, solve.With(s, approximate, e.m, d, z)
 	}
-	left := k
-	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
-		f, err := ziv.FormatFor(int64(bits))
-		if err != nil {
-			return err
-		}
+	err := ziv.Decide(s, ziv.Loop{What: "statistics", First: r.f.Bits() + 64}, func(bits int) (missing int, err error) {
+		f := num.Precision(uint(bits))
 		needs := func(of func(p product) bool) bool {
 			for _, statistics := range open {
 				for _, t := range statistics {
@@ -351,25 +347,25 @@ func (r *Regressor) decide(open [][]*statistic) error {
 		if needs(func(p product) bool { return p.x >= 0 }) {
 			share(0.2)
 			if x, err = solve(e.d, f); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		if needs(func(p product) bool { return p.u[0] >= 0 }) {
 			share(0.3)
 			if u, err = solve(units, f); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		if needs(func(p product) bool { return p.r }) {
 			share(0.5)
 			if residuals, err = r.residuals(f); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		share(0.5)
 		p := interval.Prec(bits + 64)
 		around := func(v *big.Float) interval.Interval { return p.Around(v, bits) }
-		left = 0
+		missing = ziv.Done
 		for j := range open {
 			value := func(t product) interval.Interval {
 				v := interval.OfInt(1)
@@ -385,15 +381,16 @@ func (r *Regressor) decide(open [][]*statistic) error {
 				return v
 			}
 			if open[j], err = r.round(j, open[j], p, value); err != nil {
-				return err
+				return 0, err
 			}
 			if len(open[j]) > 0 {
-				left++
+				missing = ziv.Double
 			}
 		}
-	}
+		return missing, nil
+	})
 	s.Work = whole
-	return nil
+	return err
 }
 
 // round stores the statistics of column j that are decided, and returns the others.

@@ -8,14 +8,13 @@ import (
 	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // ConditionNumber returns the condition number in the norm of column sums or of row sums.
-func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Scalar, error) {
+func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (z num.Scalar, err error) {
 	n := a.Rows
 	if n == 0 {
 		return num.NewScalar(f, new(big.Float)), nil
@@ -25,16 +24,17 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Sc
 	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
 	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, PowerBits bounds its bits.
 	most := int64(ziv.PowerBits(a, n))
-	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
-		if bits > bound.MaxBits {
-			return num.Scalar{}, fmt.Errorf("%d bits: %w", bits, call.ErrMemory)
-		}
+	// It is 1 at least, and ties near it have TieBits behind the point at most.
+	enough := int(min(most+int64(ziv.TieBits(f))+9, ziv.BeyondMost))
+	loop := ziv.Loop{What: "a condition number", First: f.Bits() + 32 + mathbits.Len(uint(n)), Theory: ziv.Enough(enough)}
+	err = ziv.Decide(s, loop, func(bits int) (missing int, err error) {
 		x, err := Solve(s, a, num.Identity(num.Float64, n), num.Precision(uint(bits)))
 		if errors.Is(err, call.ErrSingular) {
-			return num.NewScalar(f, new(big.Float).SetInf(false)), nil
+			z = num.NewScalar(f, new(big.Float).SetInf(false))
+			return ziv.Done, nil
 		}
 		if err != nil {
-			return num.Scalar{}, err
+			return 0, err
 		}
 		of := func(m num.Mat) *big.Float {
 			if columns {
@@ -45,25 +45,24 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (num.Sc
 		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
 		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
 		if product.IsInf() {
-			return num.Scalar{}, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
+			return 0, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
 		}
 		radius := new(big.Float).SetMantExp(product, 3-bits)
 		lower := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
 		upper := num.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
 		if lower.Same(upper) {
-			ziv.LeavesRange(s, lower, product, product)
-			return lower, nil
+			z = lower
+			ziv.LeavesRange(s, z, product, product)
+			return ziv.Done, nil
 		}
 		if t, _ := ziv.Tie(lower, upper); t != nil && int64(bits) > most+max(0, -interval.Lowest(t))+8 {
-			z := num.NewScalar(f, t)
+			z = num.NewScalar(f, t)
 			ziv.LeavesRange(s, z, t, t)
-			return z, nil
+			return ziv.Done, nil
 		}
-		// It is 1 at least, and ties near it have TieBits behind the point at most.
-		if int64(bits) > most+int64(ziv.TieBits(f))+8 {
-			return num.Scalar{}, call.Contradiction(fmt.Sprintf("a condition number is not decided by %d bits", bits))
-		}
-	}
+		return ziv.Double, nil
+	})
+	return z, err
 }
 
 // rowNorm returns the largest sum of magnitudes of a row, with a relative error below 2^-bits.

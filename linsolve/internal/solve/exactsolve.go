@@ -267,20 +267,15 @@ func (c *exactColumn) store(s *call.Run, l *modular.Lifting, v []*big.Int, d *bi
 			ziv.Lose(s, e.Z, i, e.J, t, t)
 			continue
 		}
-		// No tie is a number with such a denominator.
-		for bits := f.Bits() + 64; ; bits *= 2 {
-			shift := max(0, bits+y.BitLen()-x.BitLen())
-			g.Div(rest.Lsh(x, uint(shift)), y) // rounded down
-			low := ziv.ExactInt(g)
-			high := ziv.ExactInt(g.Add(g, big.NewInt(1)))
-			ziv.ScaleExactly(low, unit-int64(shift))
-			ziv.ScaleExactly(high, unit-int64(shift))
-			if lower := num.NewScalar(f, low); lower.Same(num.NewScalar(f, high)) {
-				e.Z.SetEntry(i, e.J, lower)
-				ziv.Lose(s, e.Z, i, e.J, low, high)
-				break
-			}
-		}
+		// The entry is neither a number of the format nor a tie, which such a denominator excludes.
+		// With more bits than ties have it lies between two neighboring integers, and is rounded as
+		// the number between them: no tie is.
+		shift := max(0, ziv.TieBits(f)+2+y.BitLen()-x.BitLen())
+		g.Div(rest.Lsh(x, uint(shift)), y) // rounded down
+		mean := ziv.ExactInt(g.Add(g.Lsh(g, 1), big.NewInt(1)))
+		ziv.ScaleExactly(mean, unit-int64(shift)-1)
+		e.Z.SetBig(i, e.J, mean)
+		ziv.Lose(s, e.Z, i, e.J, mean, mean)
 	}
 	e.Open = nil
 }

@@ -18,23 +18,25 @@ func fewBytes(a num.Mat, f num.Format, columns int) float64 {
 	return 8*(2*n*n+cut*cut+(n-cut)*(n-cut)) + call.PlaneBytes(a, (min(f.Bits(), a.Format().Bits())+127)/64)
 }
 
-// fits reports whether a way for many columns is likely to keep to the limit.
-func (p *problem) fits(w way) bool { return w.bytes == nil || p.s.Budget.Check(w.bytes(p)) == nil }
+// fits reports whether so many bytes keep to the limit, or whether the context asks for a way.
+func (p *problem) fits(bytes float64) bool {
+	return call.Forced(p.s.Ctx, call.SystemWays...) || p.s.Budget.Check(bytes) == nil
+}
 
-// oneByOne solves what is open of many columns as if they were few, one after the other, which
+// oneByOne has what is open of many columns solved as if they were few, one after the other, which
 // takes more time and the memory of one column.
-func (p *problem) oneByOne(table []way) error {
+func (p *problem) oneByOne() error {
 	if err := p.s.Budget.Check(fewBytes(p.a, p.z.Format(), len(p.todo)) - 8*float64(len(p.lu.LU))); err != nil {
 		return err
 	}
 	p.few = true
 	planBy(p.s, p.lu, true, p.a, p.z.Format(), ziv.OpenColumns(p.todo))
-	return p.solve(table)
+	return nil
 }
 
 // floatBytes returns the bytes of an inverse in slices or by series, beside the factors: measured
 // at order 600, for random matrices, in numbers of float64 an entry.
-func floatBytes(p *problem) float64 {
+func (p *problem) floatBytes() float64 {
 	n := float64(p.a.Rows)
 	if p.z.Format().Bits() <= scale.SeedBits {
 		return 12 * 8 * n * n
@@ -45,7 +47,7 @@ func floatBytes(p *problem) float64 {
 // newtonBytes returns the bytes of a solution by Newton's method and products: F, right-hand sides,
 // two inverses, three matrices as large as the solution in half of its bits, and half of one for
 // residues.
-func newtonBytes(p *problem) float64 {
+func (p *problem) newtonBytes() float64 {
 	n, k, bits := p.a.Rows, p.b.Cols, p.z.Format().Bits()
 	bytes := call.MatrixBytes(call.MP(p.a.Format().Bits()), n, n) + 2*call.MatrixBytes(call.MP(max(bits, 2*scale.SeedBits)), n, n)
 	bytes += 3*call.MatrixBytes(call.MP(bits/2+64), n, k) + call.MatrixBytes(call.MP(bits), n, n)/2

@@ -151,7 +151,13 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Did(call.FactorCost(a.Rows))
 	p := &problem{s: s, a: a, b: b, z: z, todo: todo, lu: lu, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
 	planBy(s, lu, p.few, a, z.Format(), len(todo))
-	if err := p.solve(ways); err != nil {
+	err = call.Try(s.Ctx, ways, p)
+	if err == nil && p.short {
+		if err = p.oneByOne(); err == nil {
+			err = call.Try(s.Ctx, ways, p)
+		}
+	}
+	if err != nil {
 		return num.Mat{}, err
 	}
 	return z, nil

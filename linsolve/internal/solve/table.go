@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -25,70 +24,30 @@ type problem struct {
 	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
 	// none has been made yet.
 	approximate *seed.Approximate
-	entries     int // how many were open at first
+	entries     int  // how many were open at first
+	short       bool // memory, for Newton's method with many columns
 	// exactly is what rational numbers cost, 0 before it is asked for: see exactCost.
 	exactly float64
 }
 
-// open reports whether entries are left to be decided.
-func (p *problem) open() bool { return ziv.CountOpen(p.todo) > 0 }
-
-// A way decides entries of a solution.
-type way struct {
-	name string
-	// applies reports whether it is one for this problem.
-	applies func(p *problem) bool
-	// bytes bounds the memory that it takes of many columns, about; nil: it looks at the limit
-	// itself.
-	bytes func(p *problem) float64
-	// faster reports whether it is likely to be faster than those after it in the table. It is
-	// asked first.
-	faster func(p *problem) bool
-	run    func(p *problem) error
-}
+// Open reports whether entries are left to be decided.
+func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 
 // ways are those for systems, the faster ones first. The last one decides all entries.
-var ways = []way{
-	{call.ByTriangles, always, nil, few, byTriangles},
-	{call.BySlices, func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, floatBytes, many, timed(newton.InverseBySlices)},
-	{call.BySeries, func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, floatBytes, many, timed(newton.InverseBySeries)},
-	{call.ByDigits, func(p *problem) bool { return ziv.IsIdentity(p.b) }, nil, func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, timed(digits.QuickInverse)},
-	{call.ByFloats, func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, func(p *problem) float64 { return floatBytes(p) + newtonBytes(p) }, many, timed(newton.SolveByNewton)},
-	{call.ByElimination, always, nil, unproved, byElimination},
-	{call.ByRationals, func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, nil, fewerDigits, byRationals},
-	{call.ByProducts, always, newtonBytes, always, byProducts},
+var ways = []call.Way[*problem]{
+	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
+	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
+	{Name: call.BySeries, Applies: func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySeries)},
+	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, Run: timed(digits.QuickInverse)},
+	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes()) }, Faster: many, Run: timed(newton.SolveByNewton)},
+	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
+	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
+	{Name: call.ByProducts, Run: byProducts},
 }
-
-func always(*problem) bool { return true }
 
 func few(p *problem) bool { return p.few }
 
 func many(p *problem) bool { return !p.few }
-
-// solve decides all entries by the ways of a table, or by the one that the context asks for and, if
-// that leaves any, by the last one.
-func (p *problem) solve(table []way) error {
-	forced := call.Forced(p.s.Ctx)
-	for i, w := range table {
-		switch {
-		case forced == w.name && !w.applies(p):
-			return fmt.Errorf("%s: %w", w.name, call.ErrWay)
-		case forced == w.name:
-		case forced == "" && many(p) && !p.fits(w):
-			if i == len(table)-1 {
-				return p.oneByOne(table)
-			}
-			continue
-		case i == len(table)-1:
-		case forced != "" || !w.faster(p) || !w.applies(p):
-			continue
-		}
-		if err := w.run(p); err != nil || !p.open() {
-			return err
-		}
-	}
-	return nil
-}
 
 // timed returns the run of a way that needs nothing but the factors, and leaves nothing.
 func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
@@ -169,7 +128,7 @@ func fewerDigits(p *problem) bool {
 // byRationals solves in rational numbers.
 func byRationals(p *problem) error {
 	other := 0.0
-	if call.Forced(p.s.Ctx) == "" {
+	if !call.Forced(p.s.Ctx, call.ByRationals) {
 		other = p.othersCost()
 	}
 	defer p.s.Stage("rational numbers")
@@ -179,7 +138,7 @@ func byRationals(p *problem) error {
 // byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
 func byElimination(p *problem) error {
 	other := math.Inf(1)
-	if call.Forced(p.s.Ctx) == "" && p.untouched() {
+	if !call.Forced(p.s.Ctx, call.ByElimination) && p.untouched() {
 		other = p.rationalsCost()
 	}
 	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits(), other)
@@ -194,15 +153,19 @@ func byElimination(p *problem) error {
 // Newton's method, few ones and what is left by refinement.
 func byProducts(p *problem) (err error) {
 	s := p.s
+	if !p.few && !p.fits(p.newtonBytes()) {
+		p.short = true
+		return nil
+	}
 	if p.approximate == nil {
 		if p.approximate, err = seed.FirstInverse(s, p.a, p.lu); err != nil {
 			return err
 		}
 	}
 	s.Work.Guessed = p.approximate.Rho == nil
-	if p.approximate.Rho == nil {
+	if p.approximate.Rho == nil || call.Forced(s.Ctx, call.InverseWays...) {
 		end := s.Before(solutionLeft(s, p.a, len(p.todo), p.z.Format().Bits()))
-		p.approximate, err = multiply(s, p.approximate, p.a, p.lu)
+		p.approximate, err = invertBy(s, p.a, p.lu, p.approximate)
 		end()
 		if err != nil {
 			return err

@@ -89,12 +89,68 @@ func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate,
 	return nil, nil
 }
 
+// An inverse is an approximate inverse of A that is to be made.
+type inverse struct {
+	s  *call.Run
+	a  num.Mat
+	lu *seed.Factors
+	// near is nil at first, or a seed of which nothing is proved if its Rho is nil.
+	near *seed.Approximate
+}
+
+// Open reports whether nothing is proved of an inverse.
+func (p *inverse) Open() bool { return p.near == nil || p.near.Rho == nil }
+
+// inverseWays are those for approximate inverses, the faster ones first. The last one proves one or
+// that A is singular.
+var inverseWays = []call.Way[*inverse]{
+	{Name: call.ByFloat64, Run: (*inverse).byFloat64},
+	{Name: call.ByBlocks, Applies: func(p *inverse) bool { return p.lu.N >= seed.Fewest }, Run: (*inverse).byBlocks},
+	{Name: call.BySeeds, Run: (*inverse).bySeeds},
+}
+
+// byFloat64 makes an inverse from float64 factors.
+func (p *inverse) byFloat64() (err error) {
+	if p.near == nil {
+		p.near, err = seed.FirstInverse(p.s, p.a, p.lu)
+	}
+	return err
+}
+
+// byBlocks makes an inverse by block elimination.
+func (p *inverse) byBlocks() error {
+	defer p.guessing()()
+	near, err := InvertByBlocks(p.s, p.a, p.lu)
+	if near != nil {
+		p.near = near
+	}
+	return err
+}
+
+// bySeeds makes an inverse by Rump's multiplicative preconditioning (Inversion of extremely
+// ill-conditioned matrices in floating-point, 2009): while R A is far from I, R is replaced by the
+// product of a seed of R A and R.
+func (p *inverse) bySeeds() error {
+	if err := p.byFloat64(); err != nil {
+		return err
+	}
+	known := !p.s.Work.Guessed
+	defer p.guessing()()
+	near, err := seed.MultiplySeeds(p.s, p.near, p.a, known)
+	p.near = near
+	return err
+}
+
+// guessing says that it is not known what lies ahead, until the function is called that it returns.
+func (p *inverse) guessing() (end func()) {
+	w := &p.s.Work
+	before := w.Guessed
+	w.Guessed = true
+	return func() { w.Guessed = before }
+}
+
 // invert returns an approximate inverse of the square matrix a. The error wraps ErrSingular if a is
 // singular, which is proved as well.
-//
-// The method is Rump's multiplicative preconditioning (Inversion of extremely ill-conditioned
-// matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
-// seed of R A and R.
 func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	if err := call.Workable(0, a); err != nil {
 		return nil, err
@@ -108,21 +164,12 @@ func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 
 // InvertBy is invert with factors of a.
 func InvertBy(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
-	p, err := seed.FirstInverse(s, a, f)
-	if err != nil || p.Rho != nil {
-		return p, err
-	}
-	return multiply(s, p, a, f)
+	return invertBy(s, a, f, nil)
 }
 
-// multiply is InvertBy with a seed of a, of which nothing is proved, by factors f: by blocks or, if
-// these do not do, by products of seeds.
-func multiply(s *call.Run, p *seed.Approximate, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
-	known := !s.Work.Guessed
-	s.Work.Guessed = true
-	defer func() { s.Work.Guessed = !known }()
-	if p, err := InvertByBlocks(s, a, f); p != nil || err != nil {
-		return p, err
-	}
-	return seed.MultiplySeeds(s, p, a, known)
+// invertBy is InvertBy with a float64 inverse, nil if none has been made yet.
+func invertBy(s *call.Run, a num.Mat, f *seed.Factors, near *seed.Approximate) (*seed.Approximate, error) {
+	p := &inverse{s: s, a: a, lu: f, near: near}
+	err := call.Try(s.Ctx, inverseWays, p)
+	return p.near, err
 }

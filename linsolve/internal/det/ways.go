@@ -1,0 +1,170 @@
+package det
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/blocks"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
+)
+
+// enclosed is a determinant that is to be enclosed: lo <= det(a) 2^-shift <= hi, about 2^-bits apart
+// relative to them.
+type enclosed struct {
+	s      *call.Run
+	a      num.Mat
+	bits   int
+	lo, hi *big.Float // nil at first
+	shift  int64
+	exact  bool // lo and hi are the determinant
+	// lu are float64 factors of A, nil where it is not tried to enclose the determinant, and loss is
+	// how many bits they lose.
+	lu     *seed.Factors
+	loss   int
+	failed bool    // the last way found numbers out of range, or an enclosure that is too wide
+	cost   float64 // of byPrimes, 0 before it is asked for
+}
+
+// Open reports whether nothing is enclosed.
+func (x *enclosed) Open() bool { return x.lo == nil }
+
+// ends returns the ends of the enclosure.
+func (x *enclosed) ends() (lo, hi *big.Float) {
+	lo, hi = new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)
+	ziv.ScaleExactly(lo, x.shift)
+	ziv.ScaleExactly(hi, x.shift)
+	return lo, hi
+}
+
+// ways are those for determinants on the host, the faster ones first. The last one finds all.
+var ways = []call.Way[*enclosed]{
+	{Name: call.ByDigits, Applies: (*enclosed).short, Run: (*enclosed).byDigits},
+	{Name: call.ByBlocks, Applies: (*enclosed).short, Faster: func(x *enclosed) bool { return !x.failed }, Run: (*enclosed).byBlocks},
+	{Name: call.ByElimination, Applies: factored, Run: (*enclosed).byElimination},
+	{Name: call.ByPivots, Applies: factored, Faster: func(x *enclosed) bool {
+		return !x.failed && x.primesCost() >= call.InvertInCost(x.a.Rows, seed.MostBlockBits)
+	}, Run: (*enclosed).byPivots},
+	{Name: call.ByPrimes, Run: (*enclosed).byPrimes},
+}
+
+// waysThere are those where a matrix lives: what they leave open the host finds.
+var waysThere = []call.Way[*enclosed]{{Name: call.ByTraces, Run: (*enclosed).byTraces}}
+
+// enclose encloses a determinant by the ways of a table. At the run's place it may be left open.
+func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
+	x := &enclosed{s: s, a: a, bits: bits}
+	if s.At != nil {
+		if bits+256 > bound.MaxBits {
+			return x, nil
+		}
+		return x, x.settled(call.Try(s.Ctx, waysThere, x))
+	}
+	if bits+256 <= bound.MaxBits && !bound.Far(a, call.MostExponent) {
+		var err error
+		if x.lu, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
+			return x, x.settled(err)
+		}
+		s.Stats.Rounds = 1
+		s.Did(call.FactorCost(a.Rows))
+		if x.loss, err = seed.Loss(s, x.lu); errors.Is(err, call.ErrRange) {
+			x.loss = math.MaxInt
+		} else if err != nil {
+			return x, err
+		}
+	}
+	return x, x.settled(call.Try(s.Ctx, ways, x))
+}
+
+// settled takes the error of a singular matrix for a determinant of 0.
+func (x *enclosed) settled(err error) error {
+	if !errors.Is(err, call.ErrSingular) {
+		return err
+	}
+	x.s.Stats.Exact++
+	x.lo, x.hi, x.exact = new(big.Float), new(big.Float), true
+	return nil
+}
+
+func factored(x *enclosed) bool { return x.lu != nil }
+
+// short reports whether float64 factors suffice.
+func (x *enclosed) short() bool { return factored(x) && x.loss <= seed.LossyBits }
+
+// primesCost is the cost of byPrimes.
+func (x *enclosed) primesCost() float64 {
+	if x.cost == 0 {
+		x.cost = exactCost(x.s, x.a)
+	}
+	return x.cost
+}
+
+// take encloses the determinant by one that is off by a factor near 1. Numbers out of range are left
+// to other ways.
+func (x *enclosed) take(d *seed.Determinant, err error) error {
+	if x.failed = errors.Is(err, call.ErrRange) || err == nil && d != nil && d.Log.MantExp(nil) > -10; x.failed {
+		return nil
+	}
+	if err != nil || d == nil {
+		return err
+	}
+	// exp(±log) lies within 1 ± 2 log.
+	radius := bound.Upper().Mul(bound.UpperOf(d.Mid), bound.Upper().Add(d.Log, d.Log))
+	wide := uint(x.bits + 256)
+	x.lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.Mid, radius)
+	x.hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.Mid, radius)
+	x.shift = d.Shift
+	return nil
+}
+
+// byDigits multiplies pivots of an elimination in fixed point.
+func (x *enclosed) byDigits() error {
+	return x.take(digits.QuickDeterminant(x.s, x.a, x.lu, x.loss, x.bits))
+}
+
+// byBlocks multiplies determinants of blocks and of their Schur complements.
+func (x *enclosed) byBlocks() error {
+	leaf := blocks.Leaf(x.bits)
+	if x.s.Work.Report != nil {
+		x.s.Plan(blocks.DetCost(x.lu.N, x.bits, leaf))
+	}
+	if err := blocks.ReserveDet(x.s, x.a, x.bits); err != nil {
+		return err
+	}
+	return x.take(blocks.Determinant(x.s, x.a, x.lu, x.bits, leaf))
+}
+
+// byElimination is for matrices that float64 factors do not suffice for; see Long.
+func (x *enclosed) byElimination() error {
+	other := math.Inf(1)
+	if !call.Forced(x.s.Ctx, call.ByElimination) {
+		other = x.primesCost()
+	}
+	return x.take(Long(x.s, x.a, x.lu, x.bits, other))
+}
+
+// byPivots multiplies enclosures of pivots; see Factored.
+func (x *enclosed) byPivots() (err error) {
+	x.lo, x.hi, x.shift, err = Factored(x.s, x.a, x.bits)
+	if errors.Is(err, call.ErrRange) {
+		return nil
+	}
+	return err
+}
+
+// byPrimes finds the determinant of integers modulo primes; see Exact.
+func (x *enclosed) byPrimes() (err error) {
+	x.s.Stats.Exact++
+	x.lo, x.shift, err = Exact(x.s, x.a)
+	x.hi, x.exact = x.lo, true
+	return err
+}
+
+// byTraces is for matrices on devices; see Traced.
+func (x *enclosed) byTraces() error { return x.take(Traced(x.s, x.a, x.bits)) }
