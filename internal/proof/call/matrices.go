@@ -136,6 +136,21 @@ func (s *Run) IdentityHere(n int) num.Mat {
 	return s.one
 }
 
+// Temporary returns a function that gives back what Floats and Words have taken since, and forgets
+// what the run has kept in that memory: the unit matrix and Lifting.
+func (s *Run) Temporary() (end func()) {
+	one, lifting, give := s.one, s.Lifting, s.Call.Temporary()
+	return func() {
+		if s.one != one {
+			s.one = num.Mat{}
+		}
+		if s.Lifting != lifting {
+			s.Lifting = nil
+		}
+		give()
+	}
+}
+
 // Sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
 // first is below 2^-(prec+30) (|x| + |y|).
 func (s *Run) Sum(x, y, z num.Mat) error { return s.SumTo(x, y, z, nil, 0) }

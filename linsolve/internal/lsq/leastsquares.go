@@ -201,6 +201,14 @@ func (m *Model) normal() (*Equations, error) {
 		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
 		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), call.MP(int(productBits(m.a, m.wb)))) + call.FactorCost(n) + call.SeedCost(n))
 	}
+	// What the solution takes as well is asked for first.
+	if f, err := ziv.FormatFor(productBits(m.a, m.wa)); err == nil {
+		square := num.Mat{Arr: num.NewMat(f, 0, 0).Arr, Rows: m.a.Cols, Cols: m.a.Cols}
+		bytes := float64(call.MatrixBytes(f, square.Rows, square.Cols)) + solve.FewBytes(square, num.Float64, m.b.Cols)
+		if err := m.s.Budget.Check(bytes); err != nil {
+			return nil, err
+		}
+	}
 	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {
 		return nil, err

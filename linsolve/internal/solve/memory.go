@@ -10,10 +10,10 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// fewBytes returns the bytes that a solution with few right-hand sides in format f takes: float64
+// FewBytes returns the bytes that a solution with few right-hand sides in format f takes: float64
 // factors, the inverses of both triangles, and A in fixed point, of as many bits as the result and
 // about a word more, unless A has fewer.
-func fewBytes(a num.Mat, f num.Format, columns int) float64 {
+func FewBytes(a num.Mat, f num.Format, columns int) float64 {
 	n, cut := float64(a.Rows), float64(seed.UpperCut(a.Rows, columns)) // of the factors' inverses
 	return 8*(2*n*n+cut*cut+(n-cut)*(n-cut)) + call.PlaneBytes(a, (min(f.Bits(), a.Format().Bits())+127)/64)
 }
@@ -26,7 +26,7 @@ func (p *problem) fits(bytes float64) bool {
 // oneByOne has what is open of many columns solved as if they were few, one after the other, which
 // takes more time and the memory of one column.
 func (p *problem) oneByOne() error {
-	if err := p.s.Budget.Check(fewBytes(p.a, p.z.Format(), len(p.todo)) - 8*float64(len(p.lu.LU))); err != nil {
+	if err := p.s.Budget.Check(FewBytes(p.a, p.z.Format(), len(p.todo)) - 8*float64(len(p.lu.LU))); err != nil {
 		return err
 	}
 	p.few = true

@@ -137,7 +137,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if err := s.Budget.Reserve(0); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.Budget.Check(fewBytes(a, f, b.Cols)); err != nil { // no way takes less
+	if err := s.Budget.Check(FewBytes(a, f, b.Cols)); err != nil { // no way takes less
 		return num.Mat{}, err
 	}
 	z := call.TakeMatrix(f, b.Rows, b.Cols)
