@@ -193,10 +193,10 @@ var arrayRoom bufpool.Shelf[*num.Array]
 // MatrixHere returns a rows x cols matrix of zeros on the host, which is given back by Drop or
 // Release where those that the run makes do not outlive it.
 func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
+	s.Budget.Reclaim(MatrixBytes(f, rows, cols))
 	if !s.Reuse {
 		return num.NewMat(f, rows, cols)
 	}
-	s.Budget.Reclaim(MatrixBytes(f, rows, cols))
 	m := TakeMatrix(f, rows, cols)
 	s.Budget.Take(MatrixBytes(f, rows, cols))
 	s.here = append(s.here, m)

@@ -8,10 +8,10 @@ import (
 // may fuse throughout: estimates of memory, none of them a result.
 
 // ReserveDet counts the memory of a determinant of so many places by blocks, or returns an error if
-// that exceeds the limit: F, and half as much again as a matrix of order n in some more bits for the
-// blocks of the first step, S among them, and the solution for it. Measured for random matrices of
-// order 600 in 53 bits and of order 120 in 1000. Float64 factors of blocks are counted as they are
-// made.
+// that exceeds the limit: F, and half as much again as a matrix of order n in some more bits for
+// the blocks of the first step, S among them, and the solution for it. Measured for random matrices
+// of order 600 in 53 bits and of order 120 in 1000. Float64 factors of blocks are counted as they
+// are made.
 func ReserveDet(s *call.Run, a num.Mat, places int) error {
 	n := a.Rows
 	factors := 8 * float64(n) * float64(n) // of blocks of order n/2, n/4, and so on, both of each
@@ -22,8 +22,8 @@ func ReserveDet(s *call.Run, a num.Mat, places int) error {
 	return s.Budget.Reserve(bytes)
 }
 
-// eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled matrix,
-// what is left of it and the factors.
+// eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled
+// matrix, what is left of it and the factors.
 func eliminationBytes(n, bits int) float64 {
 	return 2.5 * float64(call.MatrixBytes(call.MP(bits), n, n))
 }

@@ -16,8 +16,8 @@ import (
 // eliminated, by Newton's method, or returns an error if that exceeds the limit: c scaled, two
 // matrices as large as all factors in the bits of results and some more, another one of order k and
 // two of float64 inverses, and what is wanted of so many entries. Measured for random matrices of
-// order 600; residues are bounded by what is left. It counts so many bytes more for c, if that is no
-// operand.
+// order 600; residues are bounded by what is left. It counts so many bytes more for c, if that is
+// no operand.
 func reserve(s *call.Run, c num.Mat, k, bits, wanted int, beside float64) error {
 	return s.Budget.Reserve(newtonBytes(c.Rows, c.Cols, k, c.Format().Bits(), bits, wanted) + beside)
 }
