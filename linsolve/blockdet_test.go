@@ -78,7 +78,7 @@ func TestLongDeterminant(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				long, err := det.Long(s, a.View(), f, places, math.Inf(1))
+				long, err := det.Long(s, a.View(), f, places, func() float64 { return math.Inf(1) })
 				if err != nil {
 					t.Fatal(err)
 				}

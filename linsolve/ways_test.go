@@ -69,8 +69,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestOtherWays makes inverses, determinants and factors in every way: all have the same bits. Every
-// way does something.
+// TestOtherWays makes inverses, determinants and factors in every way: all have the same bits.
+// Every way has a matrix that it is for.
 func TestOtherWays(t *testing.T) {
 	ill := halfulp.Random(halfulp.Float64, 24, 24, 0, 8)
 	for i := range 24 { // float64 factors do not do

@@ -19,8 +19,8 @@ type Way[P any] struct {
 	Run    func(P) error
 }
 
-// Try tries the ways of a table in order, or the one that the context asks for, until the problem is
-// not open. The last way is tried for what these leave open.
+// Try tries the ways of a table in order, or the one that the context asks for, until the problem
+// is not open. The last way is tried for what these leave open.
 func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) error {
 	forced := ""
 	for _, w := range table {
@@ -96,9 +96,9 @@ var ErrWay = errors.New("this way is none for this problem")
 
 type forcedKey struct{}
 
-// Forcing returns a context with which problems are solved in these ways, however fast they are, for
-// tests and measurements. A routine with tables of which none has such a name does as without. The
-// error wraps ErrWay where a way does not apply.
+// Forcing returns a context with which problems are solved in these ways, however fast they are,
+// for tests and measurements. A table ignores names that it does not have. The error wraps ErrWay
+// where a way does not apply.
 func Forcing(ctx context.Context, ways ...string) context.Context {
 	return context.WithValue(ctx, forcedKey{}, ways)
 }

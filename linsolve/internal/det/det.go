@@ -71,8 +71,8 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 	return d.Big().Sign(), nil
 }
 
-// Factored returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, by the pivots of
-// factors from an elimination in enough bits; nil if there are none.
+// Factored returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, by the pivots
+// of factors from an elimination in enough bits; nil if there are none.
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
 	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its

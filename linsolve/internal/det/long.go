@@ -17,8 +17,8 @@ import (
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
 //
-// It ends without one as soon as that takes more than another way, which the cost is known of.
-func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other float64) (*seed.Determinant, error) {
+// It ends without one once the next attempt, with those before, would cost more than another way.
+func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (*seed.Determinant, error) {
 	n := f.N
 	if n < seed.Fewest {
 		return nil, nil
@@ -26,8 +26,10 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other float64) (*
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
+	all := 0.0            // what attempts cost; the first one is made in any case
 	for some := f.ConditionBits() + places; some+blocks.Spare <= seed.MostBlockBits+places; {
-		if other -= longCost(s, n, some); other < 0 {
+		before := all
+		if all += longCost(s, n, some); before > 0 && all > other() {
 			return nil, nil
 		}
 		det, more, err := digits.Determinant(s, a, f, some, places)

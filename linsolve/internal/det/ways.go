@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// enclosed is a determinant that is to be enclosed: lo <= det(a) 2^-shift <= hi, about 2^-bits apart
-// relative to them.
+// enclosed is a determinant that is to be enclosed: lo <= det(a) 2^-shift <= hi, about 2^-bits
+// apart relative to them.
 type enclosed struct {
 	s      *call.Run
 	a      num.Mat
@@ -24,8 +24,8 @@ type enclosed struct {
 	lo, hi *big.Float // nil at first
 	shift  int64
 	exact  bool // lo and hi are the determinant
-	// lu are float64 factors of A, nil where it is not tried to enclose the determinant, and loss is
-	// how many bits they lose.
+	// lu are float64 factors of A, nil where formats do not suffice for enclosures, and loss is how
+	// many bits the factors lose.
 	lu     *seed.Factors
 	loss   int
 	failed bool    // the last way found numbers out of range, or an enclosure that is too wide
@@ -105,8 +105,8 @@ func (x *enclosed) primesCost() float64 {
 	return x.cost
 }
 
-// take encloses the determinant by one that is off by a factor near 1. Numbers out of range are left
-// to other ways.
+// take encloses the determinant by one that is off by a factor near 1. Numbers out of range are
+// left to other ways.
 func (x *enclosed) take(d *seed.Determinant, err error) error {
 	if x.failed = errors.Is(err, call.ErrRange) || err == nil && d != nil && d.Log.MantExp(nil) > -10; x.failed {
 		return nil
@@ -142,9 +142,9 @@ func (x *enclosed) byBlocks() error {
 
 // byElimination is for matrices that float64 factors do not suffice for; see Long.
 func (x *enclosed) byElimination() error {
-	other := math.Inf(1)
-	if !call.Forced(x.s.Ctx, call.ByElimination) {
-		other = x.primesCost()
+	other := x.primesCost
+	if call.Forced(x.s.Ctx, call.ByElimination) {
+		other = func() float64 { return math.Inf(1) }
 	}
 	return x.take(Long(x.s, x.a, x.lu, x.bits, other))
 }

@@ -172,9 +172,9 @@ func (p *cholesky) definite(k int) error {
 	return nil
 }
 
-// positiveByIntervals encloses the factors of c, whose leading n x n part is symmetric, in intervals,
-// if entries are far apart and all pivots are proved to be positive. If one is not, it returns which;
-// if nothing is proved, -1.
+// positiveByIntervals encloses the factors of c, whose leading n x n part is symmetric, in
+// intervals, if entries are far apart and all pivots are proved to be positive. If one is proved to
+// be negative, it returns which; if nothing is proved, -1.
 func (p *attempt) positiveByIntervals(c num.Mat, n int) (e *ziv.Enclosure, worst int, err error) {
 	if is, err := p.farApart(c); err != nil || !is {
 		return nil, -1, err

@@ -52,7 +52,8 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 			return nil, err
 		}
 	}
-	if p.digits = p.pivots != nil; !p.digits { // so that pivots are those of the levels that have no digits
+	// Without digits the pivots are those of float64, as at the levels that have no digits.
+	if p.digits = p.pivots != nil; !p.digits {
 		if err := p.begin(); err != nil {
 			return nil, err
 		}

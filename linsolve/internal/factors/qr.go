@@ -198,7 +198,8 @@ func (p *qrFactors) byDigits() (err error) {
 func (p *qrFactors) byNewton() error {
 	if p.quick {
 		e, err := p.newton.Enclosure(p.bits - ziv.SpareBits)
-		if err == nil && e != nil && !p.sure && !p.newton.Blocks { // by the seed that PivotsKept knows
+		// Blocks have another seed than PivotsKept knows.
+		if err == nil && e != nil && !p.sure && !p.newton.Blocks {
 			p.sure, err = seed.LongestBy(p.s, big.NewFloat(seed.Clearly), e, p.a.Cols)
 		}
 		if err != nil {

@@ -137,9 +137,9 @@ func byRationals(p *problem) error {
 
 // byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
 func byElimination(p *problem) error {
-	other := math.Inf(1)
-	if !call.Forced(p.s.Ctx, call.ByElimination) && p.untouched() {
-		other = p.rationalsCost()
+	other := p.rationalsCost
+	if call.Forced(p.s.Ctx, call.ByElimination) || !p.untouched() {
+		other = func() float64 { return math.Inf(1) }
 	}
 	r, rho, norm, err := invertBlocks(p.s, p.a, p.lu, p.z.Format().Bits(), other)
 	if r == nil || err != nil {

@@ -15,18 +15,21 @@ import (
 // bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
 // so many bits.
 //
-// It ends without one as soon as that takes more than another way, which the cost is known of.
-func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other float64) (r seed.Inverse, rho, norm float64, err error) {
+// It ends without one once the next attempt, with those before, would cost more than another way.
+func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other func() float64) (r seed.Inverse, rho, norm float64, err error) {
 	known := false // that a is regular
+	all := 0.0     // what attempts cost; the first one is made in any case
 	for bits := f.ConditionBits(); bits+blocks.Spare <= seed.MostBlockBits; {
 		var more int
 		f.Condition = bits
 		d, fixed := digits.CountFor(s, f.N, bits+digits.Spare, digits.MostDigits)
-		cost := blocks.EliminationCost(f.N, bits+blocks.Spare, max(f.N/4, 32))
+		before := all
 		if fixed {
-			cost = digits.Cost(f.N, d)
+			all += digits.Cost(f.N, d)
+		} else {
+			all += blocks.EliminationCost(f.N, bits+blocks.Spare, max(f.N/4, 32))
 		}
-		if other -= cost; other < 0 {
+		if before > 0 && all > other() {
 			return nil, 0, 0, nil
 		}
 		if fixed {
