@@ -13,13 +13,25 @@ import (
 // of order 600 in 53 bits and of order 120 in 1000. Float64 factors of blocks are counted as they
 // are made.
 func ReserveDet(s *call.Run, a num.Mat, places int) error {
-	n := a.Rows
-	factors := 8 * float64(n) * float64(n) // of blocks of order n/2, n/4, and so on, both of each
-	bytes := float64(call.MatrixBytes(call.MP(a.Format().Bits()), n, n)) + 1.6*float64(call.MatrixBytes(call.MP(places+64), n, n))
+	bytes, factors := detBytes(a, places)
 	if err := s.Budget.Reserve(bytes + factors); err != nil {
 		return err
 	}
 	return s.Budget.Reserve(bytes)
+}
+
+// CheckDet returns the error that ReserveDet returns once there are float64 factors of A.
+func CheckDet(s *call.Run, a num.Mat, places int) error {
+	bytes, factors := detBytes(a, places)
+	return s.Budget.Check(bytes + 2*factors)
+}
+
+// detBytes returns the bytes of ReserveDet, and those of the factors of all blocks of orders n/2,
+// n/4 and so on, which are as large as those of A.
+func detBytes(a num.Mat, places int) (bytes, factors float64) {
+	n := a.Rows
+	bytes = float64(call.MatrixBytes(call.MP(a.Format().Bits()), n, n)) + 1.6*float64(call.MatrixBytes(call.MP(places+64), n, n))
+	return bytes, 8 * float64(n) * float64(n)
 }
 
 // eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled

@@ -67,7 +67,10 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 		return x, x.settled(call.Try(s.Ctx, waysThere, x))
 	}
 	if bits+256 <= bound.MaxBits && !bound.Far(a, call.MostExponent) {
-		var err error
+		err := blocks.CheckDet(s, a, bits) // digits take more
+		if err != nil {
+			return x, x.settled(err)
+		}
 		if x.lu, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
 			return x, x.settled(err)
 		}
