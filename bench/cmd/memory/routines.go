@@ -171,7 +171,10 @@ func answerJob() error {
 	}
 	a.Results = p.size(out)
 	a.Data = p.size(in) + a.Results
-	if failed == nil && slices.Contains([]string{"lu", "qr", "chol"}, j.Routine) {
+	switch {
+	case failed != nil:
+		a.Results = 0
+	case slices.Contains([]string{"lu", "qr", "chol"}, j.Routine):
 		a.Results += p.size(in)
 	}
 	a.Scratch = a.Peak - a.Before - a.Results
