@@ -66,7 +66,7 @@ func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
 		case err != nil:
 			return nil, err
 		}
-		rows, err := rowTops(s, x)
+		rows, err := s.RowSums(x)
 		if err != nil {
 			return nil, err
 		}
