@@ -118,6 +118,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	// Planes, L, U, and what bound takes.
 	bytes, square := call.PlaneBytes(m, max(planes, 3)), 8*float64(n)*float64(n)
 	if wanted > 0 {
+		// may fuse: an estimate
 		bytes += 3 * square
 	} else {
 		bytes = max(bytes, 3*square)
