@@ -225,7 +225,7 @@ func TestEncloseNear(t *testing.T) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
 		y := &bound.Nearly{X: x.View(), D: d.View(), Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}
-		set := &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(num.Float64, 2), Tmp: nil}
+		set := &bound.Rounder{Adder: bound.NewAdder(y.Words), Ends: num.New(num.Float64, 2), Tmp: nil}
 		mx, md := x.View(), d.View()
 		v := set.Enclose(y, &mx, &md, 0, 0)
 		if !v.Known {

@@ -66,7 +66,7 @@ func TestDigitColumns(t *testing.T) {
 			}
 			for k, j := range z.Order[first:min(n, first+z.Count())] {
 				for i := range n {
-					v := w.Near(i, k)
+					v := w.Enclosed(i, k)
 					x := rat(new(big.Int).Abs(twos(append(slices.Clone(v.Mag), 0))), int(v.Exp))
 					if v.Neg {
 						x.Neg(x)

@@ -23,8 +23,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// ratOfNear returns the middle of what is known of a number.
-func ratOfNear(v bound.Near) *big.Rat {
+// ratOfEnclosed returns the middle of what is known of a number.
+func ratOfEnclosed(v bound.EnclosedEntry) *big.Rat {
 	x := new(big.Float).SetPrec(5000).SetInt(bound.IntegerOf(v.Mag))
 	if v.Neg {
 		x.Neg(x)
@@ -115,7 +115,7 @@ func TestLDLTByDigits(t *testing.T) {
 		x, y := lintest.Identity(n), lintest.New(n, n)
 		for i := range n {
 			for j := range z.Start[i] {
-				x[i][j] = ratOfNear(z.Near(mag, i, j, 0))
+				x[i][j] = ratOfEnclosed(z.Enclosed(mag, i, j, 0))
 				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfL, I: i, J: j})
 			}
 		}
@@ -125,7 +125,7 @@ func TestLDLTByDigits(t *testing.T) {
 			}
 			for i := range p.Blocks[k] {
 				for j := range p.Blocks[k] {
-					y[b+i][b+j] = ratOfNear(z.NearInteger(mag, z.At(k, i, j), 0))
+					y[b+i][b+j] = ratOfEnclosed(z.EnclosedInteger(mag, z.At(k, i, j), 0))
 					u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: b + min(i, j), J: b + max(i, j)})
 				}
 			}

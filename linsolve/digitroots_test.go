@@ -21,14 +21,14 @@ import (
 // number returns entry (i, j) of L.
 func numberOfRoot(t *digits.Root, i, j int) *big.Rat {
 	mag := make([]uint64, (t.D*t.Bits()+63)/64+1)
-	v := t.NearInteger(mag, t.Roots[i%t.N], 0)
+	v := t.EnclosedInteger(mag, t.Roots[i%t.N], 0)
 	if i != j {
 		p := 0
 		for first, end := t.Place(p); i < first || i >= end; first, end = t.Place(p) {
 			p++
 		}
 		first, _ := t.Place(p)
-		v = t.NearVector(mag, t.Upper[p][j*t.Size():][:t.Size()], i-first, 0)
+		v = t.EnclosedVector(mag, t.Upper[p][j*t.Size():][:t.Size()], i-first, 0)
 	}
 	x := new(big.Float).SetPrec(5000).SetInt(twos(append(v.Mag, 0)))
 	if v.Neg {

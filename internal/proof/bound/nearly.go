@@ -17,7 +17,7 @@ type Nearly struct {
 }
 
 // Set makes v what is known of an entry.
-func (y *Nearly) Set(i, j int, v Near) {
+func (y *Nearly) Set(i, j int, v EnclosedEntry) {
 	z := y.X
 	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp})
 }

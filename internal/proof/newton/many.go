@@ -414,26 +414,26 @@ func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err e
 func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]bound.Rounded, error) {
 	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
-	settlers := make([]*bound.Settler, s.Threads)
+	rounders := make([]*bound.Rounder, s.Threads)
 	err := par.For(s.Ctx, s.Threads, z.Cols, func(w, j int) {
 		if todo[j] == nil {
 			return
 		}
-		if settlers[w] == nil {
-			settlers[w] = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(z.Arr.Format, 2), Tmp: nil}
+		if rounders[w] == nil {
+			rounders[w] = &bound.Rounder{Adder: bound.NewAdder(y.Words), Ends: num.New(z.Arr.Format, 2), Tmp: nil}
 		}
 		c := &columns[j]
 		c.Exactly = true
 		for _, i := range todo[j].Open {
-			v := settlers[w].Enclose(y, &mx, &md, i, j)
-			if !v.RoundTo(settlers[w], z.Arr, z.At(i, j)) {
+			v := rounders[w].Enclose(y, &mx, &md, i, j)
+			if !v.RoundTo(rounders[w], z.Arr, z.At(i, j)) {
 				c.Open = append(c.Open, i)
 			}
 			c.Exactly = c.Exactly && v.Special(z.Arr.Format)
 		}
 		// Others may have been decided before.
 		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].Open) < z.Rows && i < z.Rows; i++ {
-			v := settlers[w].Enclose(y, &mx, &md, i, j)
+			v := rounders[w].Enclose(y, &mx, &md, i, j)
 			c.Exactly = v.Special(z.Arr.Format)
 		}
 	})
@@ -468,7 +468,7 @@ func checkNearly(s *call.Run, t *Iteration, y *bound.Nearly, g, z num.Mat, todo 
 	adder := bound.NewAdder(y.Words)
 	// Both the numbers and the solution lie in the enclosures.
 	b := &residue.Bound{Rows: t.Row, Cols: make([]int64, len(list))}
-	set := &bound.Settler{Adder: adder}
+	set := &bound.Rounder{Adder: adder}
 	for c, j := range list {
 		b.Cols[c] = y.Err[j] + 3
 		for i := range n {

@@ -182,21 +182,21 @@ func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 			roots[w.J] = e.Arithmetic().Sqrt(e.Upper(w.J, w.J)) // positive, which is proved
 		}
 	}
-	settlers := make([]map[*bound.Nearly]*bound.Settler, s.Threads)
+	rounders := make([]map[*bound.Nearly]*bound.Rounder, s.Threads)
 	const some = 256 // a call
 	err := par.For(s.Ctx, s.Threads, (len(u.Open)+some-1)/some, func(worker, part int) {
-		if settlers[worker] == nil {
-			settlers[worker] = map[*bound.Nearly]*bound.Settler{}
+		if rounders[worker] == nil {
+			rounders[worker] = map[*bound.Nearly]*bound.Rounder{}
 		}
 		for k := part * some; k < min(len(u.Open), (part+1)*some); k++ {
 			w := &u.Open[k]
 			y, i, j := e.entry(w)
 			var x interval.Interval
 			if y != nil {
-				t := settlers[worker][y]
+				t := rounders[worker][y]
 				if t == nil {
-					t = &bound.Settler{Adder: bound.NewAdder(y.Words), Ends: num.New(w.Z.Arr.Format, 2), Tmp: nil}
-					settlers[worker][y] = t
+					t = &bound.Rounder{Adder: bound.NewAdder(y.Words), Ends: num.New(w.Z.Arr.Format, 2), Tmp: nil}
+					rounders[worker][y] = t
 				}
 				z, mx, md := w.Z, y.X, y.D
 				v := t.Enclose(y, &mx, &md, i, j)

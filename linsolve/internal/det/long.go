@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
@@ -18,7 +19,7 @@ import (
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
 //
 // It ends without one once the next attempt, with those before, would cost more than another way.
-func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (*seed.Determinant, error) {
+func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (det *seed.Determinant, err error) {
 	n := f.N
 	if n < seed.Fewest {
 		return nil, nil
@@ -27,31 +28,29 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() floa
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do
 	all := 0.0            // what attempts cost; the first one is made in any case
-	for some := f.ConditionBits() + places; some+blocks.Spare <= seed.MostBlockBits+places; {
+	loop := ziv.Loop{What: "an elimination", First: f.ConditionBits() + places, Most: seed.MostBlockBits + places - blocks.Spare}
+	err = ziv.Decide(s, loop, func(some int) (more int, err error) {
 		before := all
 		if all += longCost(s, n, some); before > 0 && all > other() {
-			return nil, nil
+			return ziv.Done, nil
 		}
-		det, more, err := digits.Determinant(s, a, f, some, places)
+		made, more, err := digits.Determinant(s, a, f, some, places)
 		if errors.Is(err, call.ErrRange) { // blocks are scaled anew
-			det, more, err = blocks.LongDeterminant(s, a, f, some+blocks.Spare, places)
+			made, more, err = blocks.LongDeterminant(s, a, f, some+blocks.Spare, places)
 		}
 		s.Work.Guessed = errors.Is(err, seed.ErrNoise)
 		switch {
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
+			return ziv.Done, nil
 		case err == nil && more <= 0:
-			return det, nil
+			det = made
+			return ziv.Done, nil
 		case err == nil:
-			some += more + 8
-			continue
+			return more + 8, nil
 		}
-		if err := seed.AskForMore(s, err, a, &known); err != nil {
-			return nil, err
-		}
-		some += max(more, (some+blocks.Spare)/4)
-	}
-	return nil, nil
+		return max(more, (some+blocks.Spare)/4), seed.AskForMore(s, err, a, &known)
+	})
+	return det, err
 }
 
 // longCost is the cost of an attempt of Long.

@@ -74,15 +74,15 @@ func (t *LU) off(j int) float64 {
 	return float64(t.tops[j] * t.l.radius[0]) // the first row of L is 1
 }
 
-// near returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
-func (t *LU) near(mag []uint64, i, j, cut int) bound.Near {
+// enclosed returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
+func (t *LU) enclosed(mag []uint64, i, j, cut int) bound.EnclosedEntry {
 	if i == j {
-		v := t.NearInteger(mag, t.pivots[j], cut)
+		v := t.EnclosedInteger(mag, t.pivots[j], cut)
 		v.Neg = t.neg[j]
 		return v
 	}
 	count, size := t.Count(), t.Size()
-	return t.NearVector(mag, t.upper[(j/count*t.N+i)*size:][:size], j%count, cut)
+	return t.EnclosedVector(mag, t.upper[(j/count*t.N+i)*size:][:size], j%count, cut)
 }
 
 // RoundTo stores the entries that are decided in L and U and returns the others; not ok
@@ -92,17 +92,17 @@ func (t *LU) RoundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 	if lower, ok, err = t.l.roundTo(s, l, seed.Slack); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	settlers, mags := t.settlers(s, u.Arr.Format)
+	rounders, mags := t.rounders(s, u.Arr.Format)
 	left := make([][][2]int, t.N)
 	err = par.For(s.Ctx, s.Threads, t.N, func(worker, j int) {
 		ziv.SetOne(l, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
 		for i := range j + 1 {
-			v := t.near(mags[worker], i, j, cut)
+			v := t.enclosed(mags[worker], i, j, cut)
 			v.Within(r, t.l.unit)
 			v.Exp += seed.Growth - t.Cols[j]
-			if !v.RoundTo(settlers[worker], u.Arr, u.At(i, j)) {
+			if !v.RoundTo(rounders[worker], u.Arr, u.At(i, j)) {
 				left[j] = append(left[j], [2]int{i, j})
 			}
 		}
@@ -123,11 +123,11 @@ func (t *LU) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	for j := range n {
 		e.U.Left[j] = seed.Growth
 		e.U.Err[j] = exponentOf(float64(t.off(j)*(1+0x1p-40)), t.l.unit)
-		e.U.Set(j, j, t.near(mag, j, j, 0))
+		e.U.Set(j, j, t.enclosed(mag, j, j, 0))
 	}
 	for _, w := range u.Open {
 		if w.Part == ziv.OfU {
-			e.U.Set(w.I, w.J, t.near(mag, w.I, w.J, 0))
+			e.U.Set(w.I, w.J, t.enclosed(mag, w.I, w.J, 0))
 		}
 	}
 	return e

@@ -234,7 +234,7 @@ func (t *Columns) Worker(f num.Format) *ColumnsWorker {
 		Columns: t, y: make([]uint64, n*size), x: make([]uint64, n*size), sums: make([]int64, n*size),
 		acc: make([]int64, size), sum: make([]int64, size), total: make([]int64, size), vector: make([]uint64, size),
 		mag:  make([]uint64, (t.D*t.Bits()+63)/64+1),
-		ends: &bound.Settler{Ends: num.New(f, 2)},
+		ends: &bound.Rounder{Ends: num.New(f, 2)},
 	}
 }
 
@@ -246,7 +246,7 @@ type ColumnsWorker struct {
 	sums            []int64  // of x
 	acc, sum, total []int64
 	vector, mag     []uint64
-	ends            *bound.Settler
+	ends            *bound.Rounder
 }
 
 // run decides entries of columns order[first] and those after it, as inverseTo does.
@@ -358,7 +358,7 @@ func (t *ColumnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, e
 	var open []int
 	exactly := true
 	for _, i := range e.Open {
-		v := t.Near(i, k)
+		v := t.Enclosed(i, k)
 		v.Exp += t.Cols[i] + t.Rows[e.J]
 		decided := v.RoundTo(t.ends, z.Arr, z.At(i, e.J))
 		if decided && !exactly {
@@ -379,8 +379,8 @@ func (t *ColumnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, e
 	return missing, enough
 }
 
-// Near returns row i of the column in lane k.
-func (t *ColumnsWorker) Near(i, k int) bound.Near {
+// Enclosed returns row i of the column in lane k.
+func (t *ColumnsWorker) Enclosed(i, k int) bound.EnclosedEntry {
 	d, size, count, b := t.D, t.Size(), t.Count(), t.Bits()
 	sums := t.sums[i*size+k:]
 	neg, flip := sums[0] < 0, int64(0)
@@ -400,7 +400,7 @@ func (t *ColumnsWorker) Near(i, k int) bound.Near {
 	for len(mag) > 0 && mag[len(mag)-1] == 0 {
 		mag = mag[:len(mag)-1]
 	}
-	v := bound.Near{Neg: neg, Mag: mag, Exp: int64(t.scale[t.first+k] - b*d + t.Cut), Known: len(mag) > 0}
+	v := bound.EnclosedEntry{Neg: neg, Mag: mag, Exp: int64(t.scale[t.first+k] - b*d + t.Cut), Known: len(mag) > 0}
 	v.Err = uint64(math.Ldexp(t.units[i], -t.Cut)) + 4 // what is cut off, and less than a unit
 	v.Zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.Err
 	return v

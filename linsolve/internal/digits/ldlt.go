@@ -438,7 +438,7 @@ func (t *LDLT) RoundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error
 	if lower, ok, err = t.digitLower.roundTo(s, l, seed.RookGrowth); !ok || err != nil {
 		return nil, nil, ok, err
 	}
-	settlers, mags := t.settlers(s, d.Arr.Format)
+	rounders, mags := t.rounders(s, d.Arr.Format)
 	left := make([][][2]int, len(t.blocks))
 	err = par.For(s.Ctx, s.Threads, len(t.blocks), func(worker, k int) {
 		b, size := t.First[k], t.blocks[k]
@@ -447,10 +447,10 @@ func (t *LDLT) RoundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error
 			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {
-				v := t.NearInteger(mags[worker], t.At(k, i, j), cut)
+				v := t.EnclosedInteger(mags[worker], t.At(k, i, j), cut)
 				v.Within(r, t.unit)
 				v.Exp -= t.Shift
-				if !v.RoundTo(settlers[worker], d.Arr, d.At(b+i, b+j)) {
+				if !v.RoundTo(rounders[worker], d.Arr, d.At(b+i, b+j)) {
 					left[k] = append(left[k], [2]int{b + i, b + j})
 				}
 			}
@@ -472,7 +472,7 @@ func (t *LDLT) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 			e.U.Left[b+j] = -t.Shift
 			e.U.Err[b+j] = exponentOf(float64(t.column(b+j, k)*t.radius[0])*(1+0x1p-40), t.unit)
 			for i := range j + 1 {
-				e.U.Set(b+i, b+j, t.NearInteger(mag, t.At(k, i, j), 0))
+				e.U.Set(b+i, b+j, t.EnclosedInteger(mag, t.At(k, i, j), 0))
 			}
 		}
 	}

@@ -51,8 +51,8 @@ func (t Numbers) cutOf(most float64, unit int) int {
 	return max(unit+t.Bits()*t.D+e-40, 0)
 }
 
-// Near returns entry (i, j), without bits that are cut off, in the memory of mag.
-func (t *digitLower) Near(mag []uint64, i, j, cut int) (v bound.Near) {
+// Enclosed returns entry (i, j), without bits that are cut off, in the memory of mag.
+func (t *digitLower) Enclosed(mag []uint64, i, j, cut int) (v bound.EnclosedEntry) {
 	b, d, x := t.Bits(), t.D, t.rows[i][j*t.D:]
 	clear(mag)
 	for c := range d {
@@ -79,9 +79,9 @@ func (t Numbers) putDigit(mag []uint64, v uint64, c, cut int) {
 	}
 }
 
-// NearVector returns the number in a lane of a vector, without bits that are cut off, in the memory
-// of mag.
-func (t Numbers) NearVector(mag, x []uint64, lane, cut int) (v bound.Near) {
+// EnclosedVector returns the number in a lane of a vector, without bits that are cut off, in the
+// memory of mag.
+func (t Numbers) EnclosedVector(mag, x []uint64, lane, cut int) (v bound.EnclosedEntry) {
 	clear(mag)
 	for c := range t.D {
 		digit, less := t.VectorDigit(x, c, lane)
@@ -92,8 +92,8 @@ func (t Numbers) NearVector(mag, x []uint64, lane, cut int) (v bound.Near) {
 	return v
 }
 
-// NearInteger is NearVector for x B^-d.
-func (t Numbers) NearInteger(mag []uint64, x *big.Int, cut int) (v bound.Near) {
+// EnclosedInteger is EnclosedVector for x B^-d.
+func (t Numbers) EnclosedInteger(mag []uint64, x *big.Int, cut int) (v bound.EnclosedEntry) {
 	clear(mag)
 	for k, word := range new(big.Int).Rsh(new(big.Int).Abs(x), uint(cut)).Bits() {
 		mag[k*bits.UintSize/64] |= uint64(word) << uint(k*bits.UintSize%64)
@@ -111,19 +111,19 @@ func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][
 	cut := t.cutOf(math.Ldexp(call.LargestOf(t.radius), -t.exp), t.unit)
 	n := len(t.rows)
 	left, fails := make([][][2]int, n), make([]bool, n)
-	settlers, mags := t.settlers(s, z.Arr.Format)
+	rounders, mags := t.rounders(s, z.Arr.Format)
 	quick, _ := bound.Float64()
 	quick = float64(quick * (1 - 0x1p-40))
 	err = par.For(s.Ctx, s.Threads, n, func(worker, i int) {
 		r := math.Ldexp(t.radius[i], t.unit)
 		for j := range t.length(i) {
-			v := t.Near(mags[worker], i, j, cut)
+			v := t.Enclosed(mags[worker], i, j, cut)
 			v.Within(t.radius[i], t.unit)
 			if !(math.Abs(t.float(i, j))+r < quick) && !v.Below(bound) {
 				fails[i] = true
 				return
 			}
-			if !v.RoundTo(settlers[worker], z.Arr, z.At(i, j)) {
+			if !v.RoundTo(rounders[worker], z.Arr, z.At(i, j)) {
 				left[i] = append(left[i], [2]int{i, j})
 			}
 		}
@@ -135,13 +135,13 @@ func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][
 	return open, ok, err
 }
 
-// settlers returns what workers round with.
-func (t Numbers) settlers(s *call.Run, f num.Format) ([]*bound.Settler, [][]uint64) {
-	settlers, mags := make([]*bound.Settler, s.Threads), make([][]uint64, s.Threads)
-	for w := range settlers {
-		settlers[w], mags[w] = &bound.Settler{Ends: num.New(f, 2)}, t.Room()
+// rounders returns what workers round with.
+func (t Numbers) rounders(s *call.Run, f num.Format) ([]*bound.Rounder, [][]uint64) {
+	rounders, mags := make([]*bound.Rounder, s.Threads), make([][]uint64, s.Threads)
+	for w := range rounders {
+		rounders[w], mags[w] = &bound.Rounder{Ends: num.New(f, 2)}, t.Room()
 	}
-	return settlers, mags
+	return rounders, mags
 }
 
 // openEntries returns m x n entries none of which is known yet, of errors of about 2^-(b d).
@@ -162,7 +162,7 @@ func (t *digitLower) enclosure(u *ziv.Unknown) *bound.Nearly {
 	}
 	for _, w := range u.Open {
 		if w.Part == ziv.OfL && w.J < t.length(w.I) {
-			y.Set(w.J, w.I, t.Near(mag, w.I, w.J, 0))
+			y.Set(w.J, w.I, t.Enclosed(mag, w.I, w.J, 0))
 		}
 	}
 	return y

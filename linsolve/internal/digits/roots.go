@@ -539,10 +539,10 @@ func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
 	_, e := math.Frexp(float64(call.LargestOf(t.Radius) * call.LargestOf(t.V)))
 	cut := max(e-40, 0) // bits below what matters
 	left := make([][][2]int, t.panels())
-	settlers := make([]*bound.Settler, s.Threads)
+	rounders := make([]*bound.Rounder, s.Threads)
 	err = par.For(s.Ctx, s.Threads, t.panels(), func(worker, p int) {
-		if settlers[worker] == nil {
-			settlers[worker] = &bound.Settler{Ends: num.New(z.Arr.Format, 2)}
+		if rounders[worker] == nil {
+			rounders[worker] = &bound.Rounder{Ends: num.New(z.Arr.Format, 2)}
 		}
 		first, end := t.Place(p)
 		to, at := z, first
@@ -553,18 +553,18 @@ func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
 		for j := range t.rowsOf(p) {
 			x := t.Upper[p][j*size:][:size]
 			for i := max(first, j); i < end; i++ {
-				var v bound.Near
+				var v bound.EnclosedEntry
 				if i == j {
-					v = t.NearInteger(mag, t.Roots[i], cut)
+					v = t.EnclosedInteger(mag, t.Roots[i], cut)
 				} else {
-					v = t.NearVector(mag, x, i-first, cut)
+					v = t.EnclosedVector(mag, x, i-first, cut)
 				}
 				v.Exp -= t.Rows[i]
 				// And what is cut off, and less than a unit.
 				v.Err = uint64(math.Ldexp(float64(t.Radius[i]*t.V[j]), -cut)) + 4
 				v.Known = len(v.Mag) > 0
 				v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
-				if !v.RoundTo(settlers[worker], to.Arr, to.At(at+i-first, j)) {
+				if !v.RoundTo(rounders[worker], to.Arr, to.At(at+i-first, j)) {
 					left[p] = append(left[p], [2]int{i, j})
 				}
 			}
@@ -596,7 +596,7 @@ func (t *Root) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	}
 	mag := t.Room()
 	for i := range t.N { // pivots tell of denominators, too
-		y.Set(i, i, t.NearInteger(mag, t.Roots[i], 0))
+		y.Set(i, i, t.EnclosedInteger(mag, t.Roots[i], 0))
 	}
 	for _, w := range u.Open {
 		if w.I == w.J {
@@ -607,7 +607,7 @@ func (t *Root) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 			p = (t.N+count-1)/count + (w.I-t.N)/count
 		}
 		first, _ := t.Place(p)
-		y.Set(w.J, w.I, t.NearVector(mag, t.Upper[p][w.J*size:][:size], w.I-first, 0))
+		y.Set(w.J, w.I, t.EnclosedVector(mag, t.Upper[p][w.J*size:][:size], w.I-first, 0))
 	}
 	e.Root = y
 	return e

@@ -573,7 +573,7 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 	if e.Each != nil {
 		return belowBy(s, u, e, limit)
 	}
-	settlers, fails := make([]*bound.Settler, s.Threads), make([]bool, s.Threads)
+	rounders, fails := make([]*bound.Rounder, s.Threads), make([]bool, s.Threads)
 	x, d := e.L.X, e.L.D
 	m := u.C.Rows
 	first := make([]int, 0, u.K) // rows below the blocks of columns
@@ -584,14 +584,14 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 		}
 	}
 	err := par.For(s.Ctx, s.Threads, u.K, func(worker, j int) {
-		if settlers[worker] == nil {
-			settlers[worker] = &bound.Settler{Adder: bound.NewAdder(e.L.Words)}
+		if rounders[worker] == nil {
+			rounders[worker] = &bound.Rounder{Adder: bound.NewAdder(e.L.Words)}
 		}
 		for i := first[j]; i < m && !fails[worker]; i++ {
 			if !u.Has(i, j) {
 				continue
 			}
-			v := settlers[worker].Enclose(e.L, &x, &d, j, i)
+			v := rounders[worker].Enclose(e.L, &x, &d, j, i)
 			fails[worker] = !v.Small() && !e.Lower(i, j).Below(limit(i, j))
 		}
 	})

@@ -88,37 +88,38 @@ func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 // byElimination returns what a seed for a matrix from an elimination in as few bits as do,
 // least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
 // regular tells whether the matrix may have any; its error is returned.
-func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (*ziv.Enclosure, error) {
+func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (e *ziv.Enclosure, err error) {
 	m, n := a.Dims()
 	if min(m, n) < seed.Fewest {
 		return nil, nil
 	}
-	for some := least; some <= mostRootBits; some += some / 2 {
+	err = ziv.Decide(s, ziv.Loop{What: "an elimination", First: least, Most: mostRootBits}, func(some int) (more int, err error) {
 		s.Work.Guessed = true // whether these bits do
 		planEliminated(s, m, n, some, bits)
 		t, err := origin(some)
 		if err == nil && t != nil {
-			var e *ziv.Enclosure
 			if e, err = t.Enclosure(bits + smallest(t.y)); err == nil && (e != nil || t.Gain >= LeastGain) {
-				return e, nil
+				return ziv.Done, nil
 			}
 		}
 		s.Work.Guessed = false
 		switch {
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
+			return ziv.Done, nil
 		case err != nil:
-			return nil, err
+			return 0, err
 		case some == least:
 			if err := regular(); err != nil {
-				return nil, err
+				return 0, err
 			}
 			cond, err := solve.MeasuredCondition(s, a, call.InvertInCost(min(m, n), some))
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
-			some = max(some, (min(cond, mostRootBits)+scale.SeedBits+64)*2/3) // as much more comes
+			known := max(some, (min(cond, mostRootBits)+scale.SeedBits+64)*2/3)
+			return known + known/2 - some, nil
 		}
-	}
-	return nil, nil
+		return some / 2, nil
+	})
+	return e, err
 }

@@ -32,7 +32,7 @@ func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positi
 
 // byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
 // elimination by products in as few bits as do. Nothing is known of its error: E tells.
-func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
+func (t *CholeskyNewton) byBlocks(bits int) (e *ziv.Enclosure, err error) {
 	s, n := t.S, t.N
 	bad := &pivotError{-1}
 	f := t.F.Slice(0, n, 0, n)
@@ -41,10 +41,10 @@ func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
 		return nil, err
 	}
 	want, known := bits, false
-	for some := least; some <= mostRootBits; some += some / 2 {
+	err = ziv.Decide(s, ziv.Loop{What: "an elimination", First: least, Most: mostRootBits}, func(some int) (more int, err error) {
 		if some > least && !known { // F may be singular
 			if r, _, err := modular.Rank(s, f); r < n || err != nil {
-				return nil, err
+				return ziv.Done, err
 			}
 			known = true
 		}
@@ -57,26 +57,27 @@ func (t *CholeskyNewton) byBlocks(bits int) (*ziv.Enclosure, error) {
 		switch {
 		case errors.As(err, &at):
 			if at.at == bad.at { // more bits have not made it positive
-				return nil, nil
+				return ziv.Done, nil
 			}
 			bad = at
-			continue
+			return some / 2, nil
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
+			return ziv.Done, nil
 		case err != nil:
-			return nil, err
+			return 0, err
 		}
 		rows, err := s.RowSums(x)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		t.Begin(x, int(slices.Max(rows))+4)
 		bits = want + smallest(x)
-		if e, err := Improved(s, t, bits); e != nil || err != nil || t.Gain >= LeastGain {
-			return e, err
+		if e, err = Improved(s, t, bits); e != nil || err != nil || t.Gain >= LeastGain {
+			return ziv.Done, err
 		}
-	}
-	return nil, nil
+		return some / 2, nil
+	})
+	return e, err
 }
 
 // stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.

@@ -36,11 +36,12 @@ func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	}
 	n := a.Rows
 	digits := exactBits(z, determinant, int(top))/60 + 1
-	// may fuse: estimates
 	room := digits * float64(min(columns, exactBatch)+2) // of columns, and numbers made of them
+	// may fuse: an estimate
 	if s.Budget.Check(8*float64(n)*(float64(n)+room)+call.PlaneBytes(a, z.MostBits()/64+1)) != nil {
 		return math.Inf(1)
 	}
+	// may fuse: an estimate
 	once := float64(2*call.WordCost)*call.Cube(n) + float64(n*n*call.PrimeCost) + call.PrimeStep(a)
 	return once + float64(float64(columns)*columnCost(z, n, digits))
 }

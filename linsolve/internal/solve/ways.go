@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
@@ -19,8 +20,8 @@ import (
 func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other func() float64) (r seed.Inverse, rho, norm float64, err error) {
 	known := false // that a is regular
 	all := 0.0     // what attempts cost; the first one is made in any case
-	for bits := f.ConditionBits(); bits+blocks.Spare <= seed.MostBlockBits; {
-		var more int
+	loop := ziv.Loop{What: "an elimination", First: f.ConditionBits(), Most: seed.MostBlockBits - blocks.Spare}
+	err = ziv.Decide(s, loop, func(bits int) (more int, err error) {
 		f.Condition = bits
 		d, fixed := digits.CountFor(s, f.N, bits+digits.Spare, digits.MostDigits)
 		before := all
@@ -30,66 +31,63 @@ func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other fun
 			all += blocks.EliminationCost(f.N, bits+blocks.Spare, max(f.N/4, 32))
 		}
 		if before > 0 && all > other() {
-			return nil, 0, 0, nil
+			return ziv.Done, nil
 		}
 		if fixed {
 			var t *digits.Elimination
 			s.Plan(digits.Cost(f.N, d))
 			if t, more, err = digits.Eliminate(s, a, f, d, wanted); err == nil {
 				if _, again := digits.CountFor(s, f.N, t.Top+digits.Spare, digits.MostDigits); t.Rho > blocks.SlowRho && t.Top > bits && again {
-					bits = t.Top
-					continue
+					return t.Top - bits, nil
 				}
-				return t, t.Rho, call.LargestOf(t.H), nil
+				r, rho, norm = t, t.Rho, call.LargestOf(t.H)
+				return ziv.Done, nil
 			}
 		}
 		if !fixed || errors.Is(err, call.ErrRange) { // blocks are scaled anew
 			var b *blocks.Elimination
 			blocks.PlanBlocks(s, f.N, bits+blocks.Spare)
 			if b, more, err = blocks.Eliminate(s, a, f, bits+blocks.Spare, max(f.N/4, 32)); err == nil {
-				return b, b.Rho, call.LargestOf(b.H), nil
+				r, rho, norm = b, b.Rho, call.LargestOf(b.H)
+				return ziv.Done, nil
 			}
 		}
 		if errors.Is(err, call.ErrRange) {
-			return nil, 0, 0, nil
+			return ziv.Done, nil
 		}
-		if err := seed.AskForMore(s, err, a, &known); err != nil {
-			return nil, 0, 0, err
-		}
-		bits += max(more, (bits+blocks.Spare)/4)
-	}
-	return nil, 0, 0, nil
+		return max(more, (bits+blocks.Spare)/4), seed.AskForMore(s, err, a, &known)
+	})
+	return r, rho, norm, err
 }
 
 // InvertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
-func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
+func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (p *seed.Approximate, err error) {
 	if f.N < seed.Fewest {
 		return nil, nil
 	}
 	known := false // that a is regular
 	step := 0      // what bits were last added, for want of a proof
-	for bits := blocks.Spare + f.ConditionBits(); bits <= seed.MostBlockBits; {
+	loop := ziv.Loop{What: "an elimination", First: blocks.Spare + f.ConditionBits(), Most: seed.MostBlockBits}
+	err = ziv.Decide(s, loop, func(bits int) (more int, err error) {
 		blocks.PlanBlocks(s, f.N, bits)
-		p, more, err := blocks.ApproximateInverse(s, a, f, bits)
+		made, more, err := blocks.ApproximateInverse(s, a, f, bits)
 		switch {
 		case err == nil:
-			return p, nil
+			p = made
+			return ziv.Done, nil
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
-		}
-		if err := seed.AskForMore(s, err, a, &known); err != nil {
-			return nil, err
-		}
-		if errors.Is(err, seed.ErrProof) {
+			return ziv.Done, nil
+		case errors.Is(err, seed.ErrProof):
 			// Of an inverse that is not even near I - R A does not tell what is missing.
 			step = max(more, 2*step)
-			bits += step
-		} else {
-			bits += max(more, bits/4)
+			more = step
+		default:
+			more = max(more, bits/4)
 		}
-	}
-	return nil, nil
+		return more, seed.AskForMore(s, err, a, &known)
+	})
+	return p, err
 }
 
 // An inverse is an approximate inverse of A that is to be made.

@@ -8,9 +8,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Near is a number within Err units of (-1)^Neg Mag 2^Exp; Err is below 2^61 if it is Known. It may
-// be 0 if Zero says so.
-type Near struct {
+// EnclosedEntry is an entry of a result within Err units of (-1)^Neg Mag 2^Exp. Err is below 2^61
+// if it is Known. The entry may be 0 if Zero says so.
+type EnclosedEntry struct {
 	Neg         bool
 	Mag         []uint64
 	Exp         int64
@@ -18,15 +18,15 @@ type Near struct {
 	Known, Zero bool
 }
 
-// Settler is what a worker that rounds needs.
-type Settler struct {
+// Rounder holds the memory with which a worker rounds entries.
+type Rounder struct {
 	*Adder
 	Ends *num.Array // two numbers of the output's format
 	Tmp  []uint64
 }
 
 // Enclose returns entry (i, j), scaled back.
-func (t *Settler) Enclose(y *Nearly, x, d *num.Mat, i, j int) Near {
+func (t *Rounder) Enclose(y *Nearly, x, d *num.Mat, i, j int) EnclosedEntry {
 	neg, mag, exp := t.Add(x, d, i, j)
 	e := y.Err[j] - exp
 	if e >= 60 && len(mag) > 0 { // words that the error covers
@@ -37,7 +37,7 @@ func (t *Settler) Enclose(y *Nearly, x, d *num.Mat, i, j int) Near {
 			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
 		}
 	}
-	v := Near{Neg: neg, Mag: mag, Exp: exp + y.Left[i] + y.Right[j]}
+	v := EnclosedEntry{Neg: neg, Mag: mag, Exp: exp + y.Left[i] + y.Right[j]}
 	if v.Known = len(mag) > 0 && e < 60; !v.Known {
 		v.Zero = len(mag) == 0 || int64(num.BitLen(mag)) <= e
 		return v
@@ -70,7 +70,7 @@ type Rounded struct {
 
 // RoundTo stores what all numbers of the enclosure round to, and reports whether there is such a
 // number. The tests are those of the engine (exact.finisher).
-func (v *Near) RoundTo(t *Settler, a *num.Array, at int) bool {
+func (v *EnclosedEntry) RoundTo(t *Rounder, a *num.Array, at int) bool {
 	if !v.Known || v.Zero {
 		return false
 	}
@@ -163,7 +163,7 @@ func StoreLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 // tail returns the 64 bits below the last place of a significand when drop bits are dropped, and
 // the error in units of their last one; false if that is a quarter of the last place or more, so
 // that numbers may lie beyond a power of two.
-func (v *Near) tail(drop int64) (tail, err uint64, ok bool) {
+func (v *EnclosedEntry) tail(drop int64) (tail, err uint64, ok bool) {
 	if drop < 2 || drop < 64 && v.Err >= 1<<(drop-2) {
 		return 0, 0, false
 	}
@@ -177,7 +177,7 @@ func (v *Near) tail(drop int64) (tail, err uint64, ok bool) {
 }
 
 // between is RoundTo for expansions: both ends round to the same bits.
-func (v *Near) between(t *Settler, a *num.Array, at int) bool {
+func (v *EnclosedEntry) between(t *Rounder, a *num.Array, at int) bool {
 	end := append(t.Tmp[:0], v.Mag...)
 	num.SubShifted(end, []uint64{v.Err})
 	flags := t.Ends.Set(0, num.Real{Class: num.Finite, Neg: v.Neg, Mag: end, Exp: v.Exp})
@@ -198,7 +198,7 @@ const fewer = 8
 
 // Special reports whether the enclosure holds 0, or a number of one more bit than the format, and
 // is small beside its last place.
-func (v *Near) Special(f num.Format) bool {
+func (v *EnclosedEntry) Special(f num.Format) bool {
 	if !v.Known || v.Zero {
 		return v.Zero
 	}
@@ -207,7 +207,7 @@ func (v *Near) Special(f num.Format) bool {
 }
 
 // Small reports whether the enclosure tells at a glance that a number is below 1 - 2^-40.
-func (v *Near) Small() bool {
+func (v *EnclosedEntry) Small() bool {
 	if !v.Known || v.Zero {
 		return false
 	}
@@ -222,14 +222,14 @@ func (v *Near) Small() bool {
 }
 
 // Within says that v, cut off, is in error by r 2^unit as well.
-func (v *Near) Within(r float64, unit int) {
+func (v *EnclosedEntry) Within(r float64, unit int) {
 	v.Err = uint64(math.Ldexp(r, unit-int(v.Exp))) + 4 // what is cut off, and less than a unit
 	v.Known = len(v.Mag) > 0
 	v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
 }
 
 // Below reports whether the number is proved not to exceed a bound in magnitude.
-func (v *Near) Below(bound *big.Float) bool {
+func (v *EnclosedEntry) Below(bound *big.Float) bool {
 	x := Upper().SetInt(new(big.Int).Add(IntegerOf(v.Mag), new(big.Int).SetUint64(v.Err)))
 	return x.SetMantExp(x, int(v.Exp)).Cmp(bound) <= 0
 }
