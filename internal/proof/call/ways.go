@@ -49,16 +49,15 @@ func (w Way[P]) applies(p P) bool { return w.Applies == nil || w.Applies(p) }
 const (
 	ByTriangles   = "triangles"   // float64 inverses of the factors' triangles, and refinement
 	BySlices      = "slices"      // an inverse in float64 slices
-	BySeries      = "series"      // an inverse by a series of float64 matrices
 	ByDigits      = "digits"      // an inverse by elimination in fixed point
-	ByFloats      = "floats"      // Newton's method that begins with float64 slices or a series
+	ByFloats      = "floats"      // Newton's method that begins with float64 slices
 	ByElimination = "elimination" // an elimination in fixed point or by blocks, and refinement
 	ByRationals   = "rationals"   // p-adic digits, and the rational numbers they are those of
 	ByProducts    = "products"    // an approximate inverse by products in many bits
 )
 
 // SystemWays are the names of all of them, in the order in which they are tried.
-var SystemWays = []string{ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
+var SystemWays = []string{ByTriangles, BySlices, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
 // The ways that approximate inverses are made by.
 const (

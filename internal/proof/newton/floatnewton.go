@@ -16,27 +16,17 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Newton's method begins with inverses in slices or by series, of more bits than float64 has: steps
-// to these are products of few bits, which take about as long as those of many at usual orders.
-
-// likelySlices and likelySeries are gains of these inverses of random matrices of order 300.
-const (
-	likelySlices = 64
-	likelySeries = 116
-)
+// Newton's method begins with inverses in slices, of more bits than float64 has: steps to these are
+// products of few bits, which take about as long as those of many at usual orders.
 
 // SolveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
 // products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
 // that are done.
 func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	bits, cost := wantedBits(z), slicesCost(n)
-	s.Plan(cost + ManyCost(n, b.Cols, bits)) // may fuse: an estimate
-	half := (bits + 3) / 2
-	if !ziv.IsIdentity(b) {
-		half += 10 // of the condition number
-	}
-	v, r, err := SolveByFloats(s, a, f, steps(likelySeries, half) < steps(likelySlices, half), mostSolvedBits(z))
+	cost := slicesCost(n)
+	s.Plan(cost + ManyCost(n, b.Cols, wantedBits(z))) // may fuse: an estimate
+	v, r, err := SolveByFloats(s, a, f, mostSolvedBits(z))
 	s.Did(cost)
 	s.Stage("approximate inverse")
 	if err != nil || v == nil {
@@ -54,21 +44,41 @@ func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo [
 	return err
 }
 
-// SolveByFloats begins with an inverse by a series, if it is to have that many bits, or else in
-// slices; nil if there is none. It returns the float64 inverse as well.
-func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, series bool, most int) (*Iteration, *seed.FloatInverse, error) {
-	if series {
-		if t, err := InvertSeries(s, a, f, likelySeries-16); err != nil {
-			return nil, nil, err
-		} else if t != nil {
-			return newtonBySums(s, a, f, t.start(), most), t.float, nil
-		}
-	}
+// SolveByFloats begins with an inverse in slices; nil if there is none. It returns the float64
+// inverse as well.
+func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, most int) (*Iteration, *seed.FloatInverse, error) {
 	t, err := InvertSlices(s, a, f)
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
 	return newtonBySums(s, a, f, t.start(), most), t.FloatInverse, nil
+}
+
+// addFloat adds x, cut off, to a number in two's complement, of units 2^unit, of which |x| is below
+// 2^190. Numbers below 2^-1022 are taken for 0.
+func addFloat(sum *[3]uint64, x float64, unit int64) {
+	a := math.Float64bits(x)
+	exp := int64(a >> 52 & 0x7ff)
+	if exp == 0 {
+		return
+	}
+	m := a&(1<<52-1) | 1<<52
+	var w [3]uint64
+	switch e := exp - 1075 - unit; {
+	case e >= 128:
+		w[2] = m << uint(e-128)
+	case e >= 64:
+		w[1], w[2] = m<<uint(e-64), m>>uint(128-e)
+	case e >= 0:
+		w[0], w[1] = m<<uint(e), m>>uint(64-e)
+	default:
+		w[0] = m >> uint(-e)
+	}
+	sign := uint64(int64(a) >> 63)
+	var carry uint64
+	sum[0], carry = bits.Add64(sum[0], w[0]^sign, sign&1)
+	sum[1], carry = bits.Add64(sum[1], w[1]^sign, carry)
+	sum[2], _ = bits.Add64(sum[2], w[2]^sign, carry)
 }
 
 // floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
@@ -106,7 +116,7 @@ func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most in
 		for i := range n {
 			var sum [3]uint64
 			for _, term := range terms {
-				AddProduct(&sum, term[i], 1, unit)
+				addFloat(&sum, term[i], unit)
 			}
 			sign := uint64(int64(sum[2]) >> 63) // no branch: it is random
 			var borrow uint64

@@ -319,6 +319,6 @@ func Sliceable(s *call.Run, a num.Mat) bool {
 	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= FloatOrder && !s.Set.Check
 }
 
-// FloatOrder bounds the order of matrices whose inverses come from slices or series, for their
+// FloatOrder bounds the order of matrices whose inverses come from slices, for their
 // room: that of some 15 matrices of float64 numbers, 2 GB.
 const FloatOrder = 4096

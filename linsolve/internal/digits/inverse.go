@@ -13,17 +13,17 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/refine"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
-// elimination in digits than by products: from order 9 to there they take a half to all of the
-// time, from 80 bits to 848. Newton's method, which begins with an inverse by a series, doubles its
-// bits to those of stepBits once, in few products: there it is faster from orders of stepDigits a
-// lane on. At n = 300, one thread with AVX-512, 424 bits take 73 ms in place of 103, 500 bits 95 in
-// place of 116, but 212 bits 100 in place of 41 and 320 bits 130 in place of 56 ("halfulp bench
-// inv").
+// elimination in digits than by products where float64 factors suffice: from order 9 to there they
+// take a half to all of the time, from 80 bits to 848. Newton's method doubles its bits to those of
+// stepBits once, in few products: there it is faster from orders of stepDigits a lane on. At n =
+// 300, one thread with AVX-512, 424 bits take 73 ms in place of 103, 500 bits 95 in place of 116,
+// but 212 bits 100 in place of 41 and 320 bits 130 in place of 56 ("halfulp bench inv").
 const (
 	inverseDigits = 40
 	stepDigits    = 25
@@ -31,28 +31,52 @@ const (
 
 var stepBits = [2]int{390, 600}
 
-// digitCount returns the order up to which inverses of so many bits are eliminated in digits.
-func digitCount(s *call.Run, a num.Mat, bits int) int {
-	lanes := lanes.Count()
-	if seed.Sliceable(s, a) && bits >= stepBits[0] && bits <= stepBits[1] {
-		return stepDigits * lanes
+// farLoss is what float64 factors lose where they do not suffice for inverses: products need an
+// approximate one of more bits first.
+const farLoss = 41
+
+// farShare, times the lanes, is the cost of inverses by digits beside that of others where both
+// take as long for factors that lose so much: at n = 500 and a condition number of 1e30, 16 threads
+// with AVX-512, 212 bits take 143 ms in place of 380, 424 bits 243 in place of 384, 1696 bits as
+// long.
+const farShare = 0.075
+
+// Quick reports whether the inverse of A with factors f is likely to come in format z from digits
+// sooner than from products.
+func Quick(s *call.Run, a num.Mat, f *seed.Factors, z num.Format) bool {
+	lanes, n := lanes.Count(), a.Rows
+	if loss, err := seed.Loss(s, f); err == nil && loss > farLoss {
+		cond, half := condition(f, loss), z.Bits()/2
+		d, ok := CountFor(s, n, cond+z.Bits()+ziv.Guard(n), MostDigits)
+		// may fuse: an estimate
+		other := call.InvertInCost(n, cond+scale.SeedBits) + 2*call.ProductOf(n, n, n, half) + call.ProductOf(n, n, n, half+cond/2)
+		return ok && 3*Cost(n, d) < farShare*float64(lanes)*other
 	}
-	return inverseDigits * lanes
+	if seed.Sliceable(s, a) && z.Bits() >= stepBits[0] && z.Bits() <= stepBits[1] {
+		return n <= stepDigits*lanes
+	}
+	return n <= inverseDigits*lanes
 }
 
-// Quick reports whether an inverse is likely to come from digits sooner than from products.
-func Quick(s *call.Run, a, z num.Mat) bool { return a.Rows <= digitCount(s, a, z.Format().Bits()) }
+// condition returns log2 of the condition number of a matrix whose factors have a loss, about.
+func condition(f *seed.Factors, loss int) int {
+	if loss > seed.LossyBits {
+		return f.ConditionBits()
+	}
+	return loss
+}
 
 // QuickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. B is the unit matrix.
 func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	cond, err := seed.Loss(s, f)
+	loss, err := seed.Loss(s, f)
 	if err != nil {
 		return err
 	}
-	if cond > seed.LossyBits {
-		cond, s.Work.Guessed = f.ConditionBits(), true // until it is known which digits do
+	cond := condition(f, loss)
+	if loss > seed.LossyBits {
+		s.Work.Guessed = true // until it is known which digits do
 	}
 	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + ziv.Guard(n)
 	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves

@@ -36,8 +36,7 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, Faster: many, Run: timed(newton.InverseBySlices)},
-	{Name: call.BySeries, Applies: func(p *problem) bool { return newton.Longer(p.s, p.a, p.b, p.z) }, Faster: many, Run: timed(newton.InverseBySeries)},
-	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.z) }, Run: timed(digits.QuickInverse)},
+	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.lu, p.z.Format()) }, Run: timed(digits.QuickInverse)},
 	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, Faster: many, Run: timed(newton.SolveByNewton)},
 	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
 	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
