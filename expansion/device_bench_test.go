@@ -154,7 +154,7 @@ func BenchmarkDeviceGemm(b *testing.B) {
 				unit := halfulp.Float(1).View()
 				none := halfulp.Float(0).View()
 				b.ReportMetric(clock(b, s, 5, func() error {
-					_, err := product.GemmResident(s, product.Config{}, unit, vx, vy, none, vz, vz)
+					_, err := product.GemmOnDevice(s, product.Config{}, unit, vx, vy, none, vz, vz)
 					return err
 				}), "exact-ms")
 				_, sx := gpuMatrix(x.Slice(0, 1000, 0, 1000))

@@ -122,10 +122,10 @@ func TestDriverCalls(t *testing.T) {
 	}
 }
 
-// BenchmarkResident measures operations on a GPU, and what they ask of its driver: go test -bench
-// Resident ./linsolve. The time between events, which the driver's calls have about them here, adds
+// BenchmarkOnDevice measures operations on a GPU, and what they ask of its driver: go test -bench
+// OnDevice ./linsolve. The time between events, which the driver's calls have about them here, adds
 // to that of the device.
-func BenchmarkResident(b *testing.B) {
+func BenchmarkOnDevice(b *testing.B) {
 	dev, drv := gputest.Traced(b, true)
 	defer mem.Substitute(dev)()
 	for _, n := range []int{1000, 4096} {

@@ -30,9 +30,9 @@ func (c *leaving) Err() error {
 	return c.Context.Err()
 }
 
-// TestResidentFailures lets allocations and launches on a device fail, and contexts be cancelled,
+// TestOnDeviceFailures lets allocations and launches on a device fail, and contexts be cancelled,
 // one after the other: the host's results or an error each time, and no memory is kept.
-func TestResidentFailures(t *testing.T) {
+func TestOnDeviceFailures(t *testing.T) {
 	devs, drivers := gputest.References(t, 1)
 	defer mem.Substitute(devs...)()
 	dev, drv := devs[0], drivers[0]

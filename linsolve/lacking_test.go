@@ -32,7 +32,8 @@ func TestLackingParts(t *testing.T) {
 		on, right := put(t, a), put(t, b)
 		start := func() *call.Run {
 			s := tracedOn(t, on)
-			s.At = lacking{s.At, partOf[place.Newton](t, s.At)}
+			at := place.Of(on.View().Arr)
+			s.At = call.At(lacking{at, partOf[place.Newton](t, at)})
 			return s
 		}
 		z, err := newton.SolveThere(start(), on.View(), right.View(), f.View())
@@ -42,19 +43,19 @@ func TestLackingParts(t *testing.T) {
 		checkSameThere(t, "solution", halfulp.MatrixOf(z), want)
 		for name, run := range map[string]func(s *call.Run) (made bool, err error){
 			"Cholesky": func(s *call.Run) (bool, error) {
-				z, err := factors.CholeskyResident(s, on.View(), f.View())
+				z, err := factors.CholeskyOnDevice(s, on.View(), f.View())
 				return z.Arr != nil, err
 			},
 			"LU": func(s *call.Run) (bool, error) {
-				z, err := factors.LUResident(s, on.View(), f.View())
+				z, err := factors.LUOnDevice(s, on.View(), f.View())
 				return z != nil, err
 			},
 			"QR": func(s *call.Run) (bool, error) {
-				z, err := factors.QRResident(s, on.View(), f.View(), false)
+				z, err := factors.QROnDevice(s, on.View(), f.View(), false)
 				return z != nil, err
 			},
 			"QRPivoted": func(s *call.Run) (bool, error) {
-				z, err := factors.QRResident(s, on.View(), f.View(), true)
+				z, err := factors.QROnDevice(s, on.View(), f.View(), true)
 				return z != nil, err
 			},
 			"Det": func(s *call.Run) (bool, error) {

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
 // TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
@@ -61,4 +65,37 @@ func TestMatricesInUsedRoom(t *testing.T) {
 			t.Fatal("a matrix that may outlive the solver was given away")
 		}
 	}
+}
+
+// TestUnitMatrixLasts takes a unit matrix, and has routines take and give back numbers of as many:
+// the matrix stays what it is until the run's Release.
+func TestUnitMatrixLasts(t *testing.T) {
+	const n = seed.Fewest + 3
+	s := testSolver(t, 2)
+	a := gramIn(t, halfulp.MP(100), n, 0, 1)
+	one, other := s.IdentityHere(n), s.IdentityHere(n+1)
+	for range 3 {
+		end := s.Temporary()
+		x := s.Floats(n * n)
+		for i := range x {
+			x[i] = 3
+		}
+		end()
+		if _, err := factors.NewCholeskyNewton(s, a.View(), n, bound.MaxBits); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := factors.NewPivoted(s, a.View(), bound.MaxBits); err != nil {
+			t.Fatal(err)
+		}
+		x = s.Floats(n * n)
+		for i := range x {
+			x[i] = 5
+		}
+		for _, m := range []num.Mat{one, other, s.IdentityHere(n)} {
+			if !halfulp.MatrixOf(m).Same(halfulp.Identity(halfulp.Float64, m.Rows)) {
+				t.Fatalf("the unit matrix of order %d is another one", m.Rows)
+			}
+		}
+	}
+	s.Release()
 }

@@ -101,7 +101,7 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := &call.Run{Call: call.Call{Run: set.Run}, Set: set, Since: time.Now()}
+	s := &call.Run{Call: call.Call{Run: set.Run}, Set: set, Since: time.Now(), At: call.Host}
 	s.Budget = budget.New(set.Limit)
 	s.Work.Report, s.Set.Progress = set.Progress, nil
 	s.Begin()

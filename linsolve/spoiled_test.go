@@ -87,9 +87,9 @@ func TestTracedSpoiled(t *testing.T) {
 				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
 					s := tracedOn(t, on)
-					s.At = newSpoiled(t, s.At, func(u *halfulp.Matrix) {
+					s.At = call.At(newSpoiled(t, place.Of(on.View().Arr), func(u *halfulp.Matrix) {
 						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
-					})
+					}))
 					d, err := det.Traced(s, on.View(), bits)
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -120,10 +120,10 @@ func TestCholeskySpoiled(t *testing.T) {
 				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
 					name := fmt.Sprintf("%v, %v at %v", f, by, at)
 					s := tracedOn(t, on)
-					s.At = newSpoiled(t, s.At, func(x *halfulp.Matrix) {
+					s.At = call.At(newSpoiled(t, place.Of(on.View().Arr), func(x *halfulp.Matrix) {
 						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
-					})
-					made, err := factors.CholeskyResident(s, on.View(), f.View())
+					}))
+					made, err := factors.CholeskyOnDevice(s, on.View(), f.View())
 					if call.Resignable(err) != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -148,9 +148,9 @@ func TestCholeskySpoiled(t *testing.T) {
 	})
 }
 
-// TestDoublingSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
-// they are, or not at all.
-func TestDoublingSpoiled(t *testing.T) {
+// TestCholeskyNewtonSpoiled decides entries of Cholesky factors on the host by seeds of all
+// qualities: as they are, or not at all.
+func TestCholeskyNewtonSpoiled(t *testing.T) {
 	n := seed.Fewest + 2
 	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
 		a := gramIn(t, f, n, 0, 1)

@@ -25,7 +25,7 @@ func tracedOn(t *testing.T, a *halfulp.Matrix) *call.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.At = place.Of(a.View().Arr)
+	s.At = call.At(place.Of(a.View().Arr))
 	t.Cleanup(s.Release)
 	return s
 }

@@ -138,18 +138,18 @@ type Device struct {
 	drv  cudadrv.Driver
 	info Info
 	executor
-	pool    *pool
-	main    *Stream
-	ofDrv   cudadrv.Context
-	peers   peers
-	besides besides
-	staged  []staging
-	turn    int // index in staged
-	little  [littleStages]staging
-	turns   int // index in little
-	stage   int // bytes of a staging buffer
-	fetches []*fetched
-	counts  counts
+	pool        *pool
+	main        *Stream
+	ofDrv       cudadrv.Context
+	peers       peers
+	sideStreams sideStreams
+	staged      []staging
+	turn        int // index in staged
+	little      [littleStages]staging
+	turns       int // index in little
+	stage       int // bytes of a staging buffer
+	fetches     []*fetched
+	counts      counts
 }
 
 var opened struct {

@@ -313,7 +313,7 @@ func (e *elimination) block(k0, k1 int) error {
 	c := e.columns(k1, e.w.Cols).T()
 	cfg := e.Config
 	cfg.Progress = nil // which counts panels
-	_, err := product.GemmResident(e.s, cfg, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
+	_, err := product.GemmOnDevice(e.s, cfg, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
 	return err
 }
 

@@ -60,13 +60,13 @@ func (o *operands) free() {
 	}
 }
 
-// TestResident compares the routines for resident operands with the host's, bit for bit.
-func TestResident(t *testing.T) {
-	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) { checkResident(t, size, "cuda:0") })
+// TestOnDevice compares the routines for resident operands with the host's, bit for bit.
+func TestOnDevice(t *testing.T) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) { checkOnDevice(t, size, "cuda:0") })
 }
 
-// checkResident is TestResident at a place.
-func checkResident(t *testing.T, size int, at Device) {
+// checkOnDevice is TestOnDevice at a place.
+func checkOnDevice(t *testing.T, size int, at Device) {
 	for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
 		o := newOperands(f, size, at)
 		third := must(ParseScalar(MP(80), "0.33333"))

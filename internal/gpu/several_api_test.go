@@ -16,14 +16,14 @@ func inUse(devs []*cuda.Device) (list []int64) {
 	return list
 }
 
-// TestResidentParts is TestResident for matrices that live on several fake devices in parts. What a
+// TestOnDeviceParts is TestOnDevice for matrices that live on several fake devices in parts. What a
 // second time takes is given back: constants of products are kept from the first.
-func TestResidentParts(t *testing.T) {
+func TestOnDeviceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
 	defer mem.Substitute(devs...)()
-	checkResident(t, 12, "cuda:0-2")
+	checkOnDevice(t, 12, "cuda:0-2")
 	was := inUse(devs)
-	checkResident(t, 12, "cuda:0-2")
+	checkOnDevice(t, 12, "cuda:0-2")
 	for d, n := range inUse(devs) {
 		if n != was[d] {
 			t.Errorf("%v: %d bytes in use, %d before", devs[d], n, was[d])

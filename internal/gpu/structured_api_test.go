@@ -82,9 +82,9 @@ func structuredCalls(n int) map[string]func(a, x, c *Matrix, alpha, beta Scalar,
 	}
 }
 
-// TestStructuredResident compares routines with operands that live on a GPU with the CPU's, bit for
+// TestStructuredOnDevice compares routines with operands that live on a GPU with the CPU's, bit for
 // bit, and sees to it that ordinary numbers stay there, as do matrices that are copied.
-func TestStructuredResident(t *testing.T) {
+func TestStructuredOnDevice(t *testing.T) {
 	run := func(t *testing.T, n int, fetched func() uint64) {
 		third := must(ParseScalar(MP(80), "0.33333"))
 		formats := []Format{MP(106), DD, Float64, Float32, MP(424)}

@@ -108,7 +108,7 @@ func Levels() []Set { return slices.Clone(levels) }
 // parallel. It panics if the level is not available.
 func Force(level Set) (restore func()) {
 	if !slices.Contains(levels, level) {
-		panic(fmt.Sprintf("impl: level %q is not available here, the best is %q", level, Best()))
+		panic(fmt.Sprintf("isa: level %q is not available here, the best is %q", level, Best()))
 	}
 	old := forced.Swap(1 + int32(level))
 	return func() { forced.Store(old) }

@@ -161,7 +161,7 @@ func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 		}
 		cfg.Elsewhere = elsewhere(c.Elsewhere)
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
+			st, err = product.GemmOnDevice(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
 			return err
 		})
 		return st, err
@@ -190,7 +190,7 @@ func (p *gpus) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta n
 	}
 	var n rows.Counts
 	err := p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		n, err = rows.GemvResident(s, c.Run, alpha, Matrix(m), Vector(x), beta, Vector(y), Vector(z), count)
+		n, err = rows.GemvOnDevice(s, c.Run, alpha, Matrix(m), Vector(x), beta, Vector(y), Vector(z), count)
 		return err
 	})
 	return n.Host, err
@@ -203,7 +203,7 @@ func (p *gpus) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.A
 		return flags, n.Host > 0, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		flags, n, err = rows.ReduceResident(s, c.Run, r, Vector(x), Vector(y), z)
+		flags, n, err = rows.ReduceOnDevice(s, c.Run, r, Vector(x), Vector(y), z)
 		return err
 	})
 	return flags, n.Host > 0, err
@@ -216,7 +216,7 @@ func (p *gpus) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, e
 		return flags, n.Host > 0, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		flags, n, err = rows.NormResident(s, c.Run, Vector(x), z)
+		flags, n, err = rows.NormOnDevice(s, c.Run, Vector(x), z)
 		return err
 	})
 	return flags, n.Host > 0, err
@@ -228,7 +228,7 @@ func (p *gpus) Iamax(c place.Config, x num.Vec) (best int, err error) {
 		return best, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		best, _, err = rows.IamaxResident(s, c.Run, Vector(x))
+		best, _, err = rows.IamaxOnDevice(s, c.Run, Vector(x))
 		return err
 	})
 	return best, err
@@ -240,7 +240,7 @@ func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums [
 		return sums, explained(err)
 	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		sums, _, err = rows.MomentsResident(s, c.Run, Vector(x), list...)
+		sums, _, err = rows.MomentsOnDevice(s, c.Run, Vector(x), list...)
 		return err
 	})
 	return sums, err
@@ -252,7 +252,7 @@ func (p *gpus) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, cou
 		return explained(err)
 	}
 	return p.do(c.Ctx, func(s *cuda.Stream) error {
-		_, err := rows.ScalResident(s, c.Run, alpha, Vector(x), count)
+		_, err := rows.ScalOnDevice(s, c.Run, alpha, Vector(x), count)
 		return err
 	})
 }
@@ -262,9 +262,9 @@ func (p *gpus) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z
 	case a.Arr.Away != nil:
 		return p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			if y.Arr == nil {
-				_, err = rows.AxpyResident(s, c.Run, alpha, Vector(x), Vector(a.Col(0)), count)
+				_, err = rows.AxpyOnDevice(s, c.Run, alpha, Vector(x), Vector(a.Col(0)), count)
 			} else {
-				_, err = rows.GerResident(s, c.Run, alpha, Vector(x), Vector(y), Matrix(a), count)
+				_, err = rows.GerOnDevice(s, c.Run, alpha, Vector(x), Vector(y), Matrix(a), count)
 			}
 			return err
 		})

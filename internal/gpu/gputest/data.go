@@ -145,9 +145,9 @@ func Show(a *num.Array, i int) string {
 // MP returns the format of p bits.
 func MP(p int) num.Format { return num.Format{Kind: num.MP, Prec: uint32(p)} }
 
-// ResidentRandom returns an n x n matrix of numbers of sizes (u - 1/2) exp(phi g), u uniform, g
+// RandomOnDevice returns an n x n matrix of numbers of sizes (u - 1/2) exp(phi g), u uniform, g
 // normal, and random full significands.
-func ResidentRandom(s *cuda.Stream, f num.Format, n int, phi float64, seed uint64) (mem.Matrix, error) {
+func RandomOnDevice(s *cuda.Stream, f num.Format, n int, phi float64, seed uint64) (mem.Matrix, error) {
 	h := num.New(f, n*n)
 	err := par.For(context.Background(), runtime.GOMAXPROCS(0), n, func(_, j int) {
 		rng := rand.New(rand.NewPCG(seed, uint64(j)))

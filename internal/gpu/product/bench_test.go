@@ -118,7 +118,7 @@ func benchmarkExactPass(b *testing.B, dev *cuda.Device, f num.Format, n, rows in
 		var times []time.Duration
 		for b.Loop() {
 			for range 7 {
-				stats, err := GemmResident(s, Config{Timing: true}, gputest.Scalar(1), v[0], v[1], num.Real{}, c, c)
+				stats, err := GemmOnDevice(s, Config{Timing: true}, gputest.Scalar(1), v[0], v[1], num.Real{}, c, c)
 				if err != nil {
 					return err
 				}
@@ -144,12 +144,12 @@ func benchmarkExactPass(b *testing.B, dev *cuda.Device, f num.Format, n, rows in
 
 func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi float64, alpha, beta num.Real) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-		x, err := gputest.ResidentRandom(s, f, n, phi, 1)
+		x, err := gputest.RandomOnDevice(s, f, n, phi, 1)
 		if err != nil {
 			return err
 		}
 		defer x.Arr.Free()
-		y, err := gputest.ResidentRandom(s, f, n, phi, 2)
+		y, err := gputest.RandomOnDevice(s, f, n, phi, 2)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 		c := mem.Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
 		old := c
 		if beta.Class != num.Zero {
-			if old, err = gputest.ResidentRandom(s, f, n, phi, 3); err != nil {
+			if old, err = gputest.RandomOnDevice(s, f, n, phi, 3); err != nil {
 				return err
 			}
 			defer old.Arr.Free()
@@ -173,7 +173,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 		}
 		multiply := func(timing bool) (r run, err error) {
 			start := time.Now()
-			r.stats, err = GemmResident(s, Config{Timing: timing}, alpha, x, y, beta, old, c)
+			r.stats, err = GemmOnDevice(s, Config{Timing: timing}, alpha, x, y, beta, old, c)
 			r.all = time.Since(start)
 			for _, st := range r.stats.Stages {
 				r.device += st.Time
@@ -273,7 +273,7 @@ func BenchmarkCheck(b *testing.B) {
 func compareChecked(b *testing.B, s *cuda.Stream, f num.Format, n int) error {
 	var list []mem.Matrix
 	for i := range uint64(3) {
-		x, err := gputest.ResidentRandom(s, f, n, 0, i)
+		x, err := gputest.RandomOnDevice(s, f, n, 0, i)
 		if err != nil {
 			return err
 		}
@@ -285,7 +285,7 @@ func compareChecked(b *testing.B, s *cuda.Stream, f num.Format, n int) error {
 		for i := range 2 * 31 {
 			start := time.Now()
 			check := (i+i/2)%2 == 1 // each is first every other time
-			st, err := GemmResident(s, Config{Run: par.Run{Check: check}}, gputest.Scalar(1), list[0], list[1], num.Real{}, list[2], list[2])
+			st, err := GemmOnDevice(s, Config{Run: par.Run{Check: check}}, gputest.Scalar(1), list[0], list[1], num.Real{}, list[2], list[2])
 			if err != nil {
 				return err
 			}

@@ -224,7 +224,7 @@ func (p *bounded) device(t *testing.T, dev *cuda.Device, f num.Format, b *residu
 			defer on[i].Arr.Free()
 		}
 		var err error
-		if st, err = GemmResident(s, Config{Pattern: place.Pattern{Bound: b}, Run: par.Run{Check: p.old.Rows%2 == 0}}, p.alpha, on[0], on[1], p.beta, on[2], on[3]); err != nil {
+		if st, err = GemmOnDevice(s, Config{Pattern: place.Pattern{Bound: b}, Run: par.Run{Check: p.old.Rows%2 == 0}}, p.alpha, on[0], on[1], p.beta, on[2], on[3]); err != nil {
 			return err
 		}
 		c, err = on[3].Get(s)

@@ -405,7 +405,7 @@ func exactly(t *testing.T, dev *cuda.Device, a, b num.Mat, out num.Format) {
 		}
 		defer z.Free()
 		c := mem.Matrix{Arr: z, RS: 1, CS: a.Rows, Rows: a.Rows, Cols: b.Cols}
-		stats, err := GemmResident(s, Config{}, gputest.Scalar(1), x, y, num.Real{}, c, c)
+		stats, err := GemmOnDevice(s, Config{}, gputest.Scalar(1), x, y, num.Real{}, c, c)
 		if err != nil {
 			return err
 		}

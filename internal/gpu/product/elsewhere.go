@@ -55,7 +55,7 @@ func (m *multiplication) pull() error {
 	if m.cfg.Elsewhere == nil {
 		return nil
 	}
-	aside, err := m.e.beside(m.s)
+	aside, err := m.e.sideStream(m.s)
 	if err != nil {
 		return err
 	}

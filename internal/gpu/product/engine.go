@@ -75,8 +75,8 @@ func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return e.told, err
 }
 
-// beside returns the stream on which panels come.
-func (e *engine) beside(s *cuda.Stream) (_ *cuda.Stream, err error) {
+// sideStream returns the stream on which panels come.
+func (e *engine) sideStream(s *cuda.Stream) (_ *cuda.Stream, err error) {
 	if e.aside == nil {
 		e.aside, err = s.NewStream()
 	}

@@ -73,11 +73,11 @@ func (q part) panels(kept [2]*Copies) (shared int, list []part) {
 }
 
 func (f *flow) run(whole part) error {
-	up, err := f.dev.Beside(0)
+	up, err := f.dev.SideStream(0)
 	if err != nil {
 		return err
 	}
-	down, err := f.dev.Beside(1)
+	down, err := f.dev.SideStream(1)
 	if err != nil {
 		return err
 	}

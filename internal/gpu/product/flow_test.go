@@ -259,11 +259,11 @@ func TestFlowFails(t *testing.T) {
 	}
 	use := func() (s string) {
 		for i := range 2 {
-			beside, err := dev.Beside(i)
+			side, err := dev.SideStream(i)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s += fmt.Sprint(beside.Counters().InUse, dev.Counters().Events+beside.Counters().Events, " ")
+			s += fmt.Sprint(side.Counters().InUse, dev.Counters().Events+side.Counters().Events, " ")
 		}
 		return s
 	}

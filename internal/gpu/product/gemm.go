@@ -3,7 +3,7 @@
 // The mathematics is that of package exact; the moduli fit the 8-bit integer tensor cores.
 // Since every result is correctly rounded, its bits are those of package exact.
 //
-// Gemm and GemmResident (gemm.go) cut what does not fit a device, or is for several, into parts
+// Gemm and GemmOnDevice (gemm.go) cut what does not fit a device, or is for several, into parts
 // (parts.go), and large ones of these into panels, which go up and come down while others are
 // computed (flow.go). Each is a call (call.go), which connects a multiplication (multiplication.go)
 // to its operands and finishes single entries on the host. Blocks to which residues do not apply
@@ -46,21 +46,21 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 	return p.run(a, b, old, c)
 }
 
-// GemmResident is Gemm for matrices in the memory of the device of s.
-func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
+// GemmOnDevice is Gemm for matrices in the memory of the device of s.
+func GemmOnDevice(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
 	cfg = cfg.defaults()
 	c.Changed()
 	cfg.Elsewhere.changed()
 	done := newMeter(cfg.Progress)
 	cfg.Progress = done.share(1)
-	stats, err := gemmResident(s, cfg, alpha, a, b, beta, old, c)
+	stats, err := gemmOnDevice(s, cfg, alpha, a, b, beta, old, c)
 	if err == nil {
 		done.finish()
 	}
 	return stats, err
 }
 
-func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
+func gemmOnDevice(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, beta num.Real, old, c mem.Matrix) (residue.Stats, error) {
 	declined := func() (residue.Stats, error) {
 		if cfg.Elsewhere != nil {
 			return residue.Stats{}, place.ErrApart
@@ -78,7 +78,7 @@ func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b mem.Matrix, b
 	if err != nil || len(rest) == 0 {
 		return p.stats, err
 	}
-	host := residentHost(s, a, b, old, c)
+	host := newDeviceOperands(s, a, b, old, c)
 	if err := finishRest(cfg, rest, &p.stats, func() (*residue.Finisher, error) { return host.finisher(cfg, alpha, beta) }); err != nil {
 		return p.stats, err
 	}

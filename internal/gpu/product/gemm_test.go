@@ -485,7 +485,7 @@ func checkFactors(t *testing.T, dev *cuda.Device, n int) {
 						}
 						defer on[i].Arr.Free()
 					}
-					stats, err := GemmResident(s, cfg, gputest.Scalar(-1), on[0], on[1], gputest.Scalar(1), on[2], on[3])
+					stats, err := GemmOnDevice(s, cfg, gputest.Scalar(-1), on[0], on[1], gputest.Scalar(1), on[2], on[3])
 					if err != nil {
 						return err
 					}

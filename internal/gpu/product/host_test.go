@@ -144,7 +144,7 @@ func TestDeclined(t *testing.T) {
 				defer on[i].Arr.Free()
 			}
 			cfg.More = nil
-			st, err := GemmResident(s, cfg, c.alpha, on[0], on[1], c.beta, on[2], on[2])
+			st, err := GemmOnDevice(s, cfg, c.alpha, on[0], on[1], c.beta, on[2], on[2])
 			h, failed := on[2].Get(s)
 			check("resident", h, st, err)
 			return failed

@@ -71,7 +71,7 @@ func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int, known bool) 
 // one. It waits for nothing.
 func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix, from, until int) error {
 	p.whole = to
-	aside, err := engineOf(s).beside(s)
+	aside, err := engineOf(s).sideStream(s)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (r *preparedRun) check(what string, f num.Format, a, b mem.Matrix, x, y num
 	}
 	defer z.Free()
 	c := mem.Matrix{Arr: z, RS: 1, CS: m, Rows: m, Cols: n}
-	stats, err := GemmResident(r.s, r.cfg, gputest.Scalar(1), a, b, num.Real{}, c, c)
+	stats, err := GemmOnDevice(r.s, r.cfg, gputest.Scalar(1), a, b, num.Real{}, c, c)
 	if err != nil {
 		r.t.Fatalf("%s: %v", what, err)
 	}
@@ -219,14 +219,14 @@ func TestPreparedResults(t *testing.T) {
 			x.Arr = h
 		}
 		prepare()
-		if _, err := GemmResident(r.s, r.cfg, gputest.Scalar(1), b, b, num.Real{}, a, a); err != nil {
+		if _, err := GemmOnDevice(r.s, r.cfg, gputest.Scalar(1), b, b, num.Real{}, a, a); err != nil {
 			return err
 		}
 		back()
 		prepare()
 		row := mem.Vector{Arr: a.Arr, Off: 1, Inc: 4, N: 4}
 		col := mem.Vector{Arr: b.Arr, Inc: 1, N: 4}
-		if _, err := rows.GemvResident(r.s, par.Run{}, gputest.Scalar(1), b, col, num.Real{}, row, row, func(num.Flags) {}); err != nil {
+		if _, err := rows.GemvOnDevice(r.s, par.Run{}, gputest.Scalar(1), b, col, num.Real{}, row, row, func(num.Flags) {}); err != nil {
 			return err
 		}
 		back()
@@ -330,7 +330,7 @@ func TestPreparedFailures(t *testing.T) {
 				for range 2 {
 					drv.Fail(call, after, cudadrv.OutOfMemory)
 				}
-				_, err = GemmResident(r.s, r.cfg, gputest.Scalar(1), a, a, num.Real{}, c, c)
+				_, err = GemmOnDevice(r.s, r.cfg, gputest.Scalar(1), a, a, num.Real{}, c, c)
 				if call == "MemAlloc" && err != nil && !errors.Is(err, cuda.ErrMemory) {
 					t.Errorf("%s %d: %v", call, after, err)
 				}
@@ -360,7 +360,7 @@ func benchmarkPrepared(b *testing.B, dev *cuda.Device, n, bits, prepared int) {
 		var m [2]mem.Matrix
 		for i := range m {
 			var err error
-			if m[i], err = gputest.ResidentRandom(s, f, n, 0, uint64(i)); err != nil {
+			if m[i], err = gputest.RandomOnDevice(s, f, n, 0, uint64(i)); err != nil {
 				return err
 			}
 			defer m[i].Arr.Free()
@@ -375,7 +375,7 @@ func benchmarkPrepared(b *testing.B, dev *cuda.Device, n, bits, prepared int) {
 		defer z.Free()
 		c := mem.Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
 		run := func(timing bool) (residue.Stats, error) {
-			return GemmResident(s, Config{Timing: timing}, gputest.Scalar(1), m[0], m[1], num.Real{}, c, c)
+			return GemmOnDevice(s, Config{Timing: timing}, gputest.Scalar(1), m[0], m[1], num.Real{}, c, c)
 		}
 		if _, err := run(false); err != nil {
 			return err

@@ -33,12 +33,12 @@ func Scal(dev *cuda.Device, cfg par.Run, alpha num.Real, x num.Vec, z *num.Array
 	return u.counts, err
 }
 
-// ScalResident replaces the entries of x, in the memory of the device of s, by alpha x_i rounded,
+// ScalOnDevice replaces the entries of x, in the memory of the device of s, by alpha x_i rounded,
 // or by +0 for alpha = 0. With an error x is unspecified.
-func ScalResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x mem.Vector, count func(num.Flags)) (Counts, error) {
+func ScalOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x mem.Vector, count func(num.Flags)) (Counts, error) {
 	x.Col().Changed()
 	u := newUpdating(cfg, alpha, x.N, 1, count)
-	u.resident(s, x, mem.Vector{}, x.Col())
+	u.onDevice(s, x, mem.Vector{}, x.Col())
 	if !u.applies(s.Device(), x.Arr.Format, num.Format{}, x.Arr.Format) {
 		return u.counts, u.onHost()
 	}
@@ -51,10 +51,10 @@ func Axpy(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, z *num.Ar
 	return Ger(dev, cfg, alpha, x, ones, y.Mat(), z, count)
 }
 
-// AxpyResident replaces the entries of y by alpha x_i + y_i rounded, for vectors in the memory of
+// AxpyOnDevice replaces the entries of y by alpha x_i + y_i rounded, for vectors in the memory of
 // the device of s, which may overlap. alpha is not 0. With an error y is unspecified.
-func AxpyResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, count func(num.Flags)) (Counts, error) {
-	return GerResident(s, cfg, alpha, x, mem.Vector{N: 1}, y.Col(), count)
+func AxpyOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, count func(num.Flags)) (Counts, error) {
+	return GerOnDevice(s, cfg, alpha, x, mem.Vector{N: 1}, y.Col(), count)
 }
 
 // ones is the vector (1): y of Ger where there is none. On the device that is a vector without
@@ -102,9 +102,9 @@ func Ger(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, c num.Mat,
 	return u.counts, err
 }
 
-// GerResident replaces the entries of c by alpha x_i y_j + c_ij rounded, for operands in the memory
+// GerOnDevice replaces the entries of c by alpha x_i y_j + c_ij rounded, for operands in the memory
 // of the device of s, which may overlap. alpha is not 0. With an error c is unspecified.
-func GerResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c mem.Matrix, count func(num.Flags)) (Counts, error) {
+func GerOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c mem.Matrix, count func(num.Flags)) (Counts, error) {
 	c.Changed()
 	if y.Arr != nil && abs(c.RS) > abs(c.CS) { // neighbouring threads take neighbouring numbers
 		x, y, c = y, x, c.T()
@@ -121,7 +121,7 @@ func GerResident(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c
 			v.Arr = a
 		}
 	}
-	u.resident(s, x, y, c)
+	u.onDevice(s, x, y, c)
 	if !u.applies(s.Device(), x.Arr.Format, formatOf(y), c.Arr.Format) {
 		return u.counts, u.onHost()
 	}
@@ -172,8 +172,8 @@ func newUpdating(cfg par.Run, alpha num.Real, rows, cols int, count func(num.Fla
 	return &updating{cfg: cfg.Filled(), alpha: alpha, rows: rows, cols: cols, count: count, get: nothing, put: nothing}
 }
 
-// resident sets host and put for operands on the device: c is written in place.
-func (u *updating) resident(s *cuda.Stream, x, y mem.Vector, c mem.Matrix) {
+// onDevice sets host and put for operands on the device: c is written in place.
+func (u *updating) onDevice(s *cuda.Stream, x, y mem.Vector, c mem.Matrix) {
 	var z num.Mat
 	u.host = func() (h hostUpdate, err error) {
 		h.y = ones

@@ -104,10 +104,10 @@ func newElementBench(s *cuda.Stream, name string, f num.Format) (*elementBench, 
 		e.alpha = gputest.Scalar(-1)
 	}
 	var err error
-	if e.a, err = gputest.ResidentRandom(s, f, side, 0, 1); err != nil {
+	if e.a, err = gputest.RandomOnDevice(s, f, side, 0, 1); err != nil {
 		return nil, err
 	}
-	if e.b, err = gputest.ResidentRandom(s, f, side, 0, 2); err != nil {
+	if e.b, err = gputest.RandomOnDevice(s, f, side, 0, 2); err != nil {
 		e.a.Arr.Free()
 	}
 	return e, err
@@ -124,18 +124,18 @@ func (e *elementBench) run() (err error) {
 	x, y := mem.Vector{Arr: e.a.Arr, Off: 0, Inc: 1, N: n}, mem.Vector{Arr: e.b.Arr, Off: 0, Inc: 1, N: n}
 	switch e.name {
 	case "Scal":
-		_, err = ScalResident(e.s, par.Run{}, e.alpha, x, none)
+		_, err = ScalOnDevice(e.s, par.Run{}, e.alpha, x, none)
 	case "Axpy", "AxpyLong":
-		_, err = AxpyResident(e.s, par.Run{}, e.alpha, y, x, none)
+		_, err = AxpyOnDevice(e.s, par.Run{}, e.alpha, y, x, none)
 	case "Ger", "GerLong":
 		x.N, y.N = e.a.Rows, e.a.Cols
 		y.Off = e.b.Rows
 		x.Arr = e.b.Arr
-		_, err = GerResident(e.s, par.Run{}, e.alpha, x, y, e.a, none)
+		_, err = GerOnDevice(e.s, par.Run{}, e.alpha, x, y, e.a, none)
 	case "Iamax":
-		_, _, err = IamaxResident(e.s, par.Run{}, x)
+		_, _, err = IamaxOnDevice(e.s, par.Run{}, x)
 	case "Mean":
-		_, _, err = MomentsResident(e.s, par.Run{}, x, direct.First)
+		_, _, err = MomentsOnDevice(e.s, par.Run{}, x, direct.First)
 	}
 	return err
 }

@@ -245,11 +245,11 @@ func checkUpdate(t *testing.T, dev *cuda.Device, p updateProblem) Counts {
 		switch {
 		case p.n < 0:
 			v.Arr = arrays[2]
-			resident, err = ScalResident(s, cfg, p.alpha.Real, v, flags[2].count)
+			resident, err = ScalOnDevice(s, cfg, p.alpha.Real, v, flags[2].count)
 		case p.n == 0:
-			resident, err = AxpyResident(s, cfg, p.alpha.Real, v, mem.Vector{Arr: z.Arr, Off: z.Off, Inc: z.RS, N: z.Rows}, flags[2].count)
+			resident, err = AxpyOnDevice(s, cfg, p.alpha.Real, v, mem.Vector{Arr: z.Arr, Off: z.Off, Inc: z.RS, N: z.Rows}, flags[2].count)
 		default:
-			resident, err = GerResident(s, cfg, p.alpha.Real, v, mem.Vector{Arr: arrays[1], Off: y.Off, Inc: y.Inc, N: y.N}, z, flags[2].count)
+			resident, err = GerOnDevice(s, cfg, p.alpha.Real, v, mem.Vector{Arr: arrays[1], Off: y.Off, Inc: y.Inc, N: y.N}, z, flags[2].count)
 		}
 		if err != nil {
 			return err
@@ -391,7 +391,7 @@ func overlap(t *testing.T, dev *cuda.Device, n int) {
 					y = mem.Vector{Arr: b, Off: v.y.Off, Inc: v.y.Inc, N: v.y.N}
 				}
 				c := mem.Matrix{Arr: b, Off: v.c.Off, RS: v.c.RS, CS: v.c.CS, Rows: v.c.Rows, Cols: v.c.Cols}
-				counts, err = GerResident(s, par.Run{}, alpha, mem.Vector{Arr: b, Off: v.x.Off, Inc: v.x.Inc, N: v.x.N}, y, c, flags[1].count)
+				counts, err = GerOnDevice(s, par.Run{}, alpha, mem.Vector{Arr: b, Off: v.x.Off, Inc: v.x.Inc, N: v.x.N}, y, c, flags[1].count)
 				if err != nil {
 					return err
 				}
@@ -463,7 +463,7 @@ func checkSearches(t *testing.T, dev *cuda.Device, n int) {
 						return err
 					}
 					defer b.Free()
-					got, _, err = IamaxResident(s, cfg, mem.Vector{Arr: b, Off: x.Off, Inc: x.Inc, N: x.N})
+					got, _, err = IamaxOnDevice(s, cfg, mem.Vector{Arr: b, Off: x.Off, Inc: x.Inc, N: x.N})
 					return err
 				})
 				if err != nil || got != want {
@@ -508,7 +508,7 @@ func checkMoments(t *testing.T, dev *cuda.Device, p rowProblem) {
 			return err
 		}
 		defer b.Free()
-		resident, _, err = MomentsResident(s, cfg, mem.Vector{Arr: b, Off: x.Off, Inc: x.Inc, N: x.N}, list...)
+		resident, _, err = MomentsOnDevice(s, cfg, mem.Vector{Arr: b, Off: x.Off, Inc: x.Inc, N: x.N}, list...)
 		return err
 	})
 	if err != nil {
@@ -579,10 +579,10 @@ func TestElementFailures(t *testing.T) {
 				}
 				defer a.Free()
 				v := mem.Vector{Arr: a, Off: 0, Inc: 1, N: 10}
-				if _, err := AxpyResident(s, cfg, p.alpha.Real, v, mem.Vector{Arr: a, Off: 1, Inc: 1, N: 10}, none); err != nil {
+				if _, err := AxpyOnDevice(s, cfg, p.alpha.Real, v, mem.Vector{Arr: a, Off: 1, Inc: 1, N: 10}, none); err != nil {
 					return err
 				}
-				_, err = ScalResident(s, cfg, p.alpha.Real, v, none)
+				_, err = ScalOnDevice(s, cfg, p.alpha.Real, v, none)
 				return err
 			})
 		}

@@ -49,9 +49,9 @@ func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, b
 	return p.counts, err
 }
 
-// GemvResident is Gemv for operands in the memory of the device of s. z shares no storage with
+// GemvOnDevice is Gemv for operands in the memory of the device of s. z shares no storage with
 // m and x, and with y only if it is the same view.
-func GemvResident(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
+func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().Changed()
 	copies := mem.NewHostCopies(s)
 	p := multiplying{cfg: cfg.Filled(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count, out: z.Arr.Format, n: m.Rows,

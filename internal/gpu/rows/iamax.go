@@ -32,8 +32,8 @@ func Iamax(dev *cuda.Device, cfg par.Run, x num.Vec) (int, Counts, error) {
 	return best, counts, err
 }
 
-// IamaxResident is Iamax for a vector in the memory of the device of s.
-func IamaxResident(s *cuda.Stream, cfg par.Run, x mem.Vector) (int, Counts, error) {
+// IamaxOnDevice is Iamax for a vector in the memory of the device of s.
+func IamaxOnDevice(s *cuda.Stream, cfg par.Run, x mem.Vector) (int, Counts, error) {
 	cfg = cfg.Filled()
 	host := func() (num.Vec, error) {
 		m, err := x.Col().Get(s)

@@ -29,8 +29,8 @@ func Moments(dev *cuda.Device, cfg par.Run, x num.Vec, list ...direct.Moment) ([
 	return sums, p.counts, err
 }
 
-// MomentsResident is Moments for a vector in the memory of the device of s.
-func MomentsResident(s *cuda.Stream, cfg par.Run, x mem.Vector, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
+// MomentsOnDevice is Moments for a vector in the memory of the device of s.
+func MomentsOnDevice(s *cuda.Stream, cfg par.Run, x mem.Vector, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
 	copies := mem.NewHostCopies(s)
 	p := summing{cfg: cfg.Filled(), host: func() (num.Vec, error) { return copies.Vector(x) }}
 	if !applies(x.N) {

@@ -32,14 +32,14 @@ func Norm(dev *cuda.Device, cfg par.Run, x num.Vec, z *num.Array) (num.Flags, Co
 	return reduceHost(dev, cfg, direct.Squares, true, x, x, z)
 }
 
-// ReduceResident is Reduce for vectors in the memory of the device of s; z is the host's.
-func ReduceResident(s *cuda.Stream, cfg par.Run, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
-	return reduceResident(s, cfg, r, false, x, y, z)
+// ReduceOnDevice is Reduce for vectors in the memory of the device of s; z is the host's.
+func ReduceOnDevice(s *cuda.Stream, cfg par.Run, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceOnDevice(s, cfg, r, false, x, y, z)
 }
 
-// NormResident is Norm for a vector in the memory of the device of s; z is the host's.
-func NormResident(s *cuda.Stream, cfg par.Run, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
-	return reduceResident(s, cfg, direct.Squares, true, x, x, z)
+// NormOnDevice is Norm for a vector in the memory of the device of s; z is the host's.
+func NormOnDevice(s *cuda.Stream, cfg par.Run, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceOnDevice(s, cfg, direct.Squares, true, x, x, z)
 }
 
 func reduceHost(dev *cuda.Device, cfg par.Run, r direct.Reduction, root bool, x, y num.Vec, z *num.Array) (flags num.Flags, counts Counts, err error) {
@@ -73,7 +73,7 @@ func reduceHost(dev *cuda.Device, cfg par.Run, r direct.Reduction, root bool, x,
 	return flags, p.counts, err
 }
 
-func reduceResident(s *cuda.Stream, cfg par.Run, r direct.Reduction, root bool, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+func reduceOnDevice(s *cuda.Stream, cfg par.Run, r direct.Reduction, root bool, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	if r != direct.Dot {
 		y = x
 	}

@@ -119,11 +119,11 @@ type rowBench struct {
 const side = 1000
 
 func newRowBench(s *cuda.Stream, f num.Format) (*rowBench, error) {
-	m, err := gputest.ResidentRandom(s, f, side, 0, 1)
+	m, err := gputest.RandomOnDevice(s, f, side, 0, 1)
 	if err != nil {
 		return nil, err
 	}
-	y, err := gputest.ResidentRandom(s, f, side, 0, 2)
+	y, err := gputest.RandomOnDevice(s, f, side, 0, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +149,18 @@ func (b *rowBench) run(name string) (Counts, error) {
 	case "Gemv":
 		x := b.y
 		x.N = side
-		return GemvResident(b.s, par.Run{}, gputest.Scalar(1), m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: b.z, Off: 0, Inc: 1, N: side}, func(num.Flags) {})
+		return GemvOnDevice(b.s, par.Run{}, gputest.Scalar(1), m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: b.z, Off: 0, Inc: 1, N: side}, func(num.Flags) {})
 	case "Sum":
-		_, c, err := ReduceResident(b.s, par.Run{}, direct.Sum, b.x, b.x, b.out)
+		_, c, err := ReduceOnDevice(b.s, par.Run{}, direct.Sum, b.x, b.x, b.out)
 		return c, err
 	case "Asum":
-		_, c, err := ReduceResident(b.s, par.Run{}, direct.Asum, b.x, b.x, b.out)
+		_, c, err := ReduceOnDevice(b.s, par.Run{}, direct.Asum, b.x, b.x, b.out)
 		return c, err
 	case "Nrm2":
-		_, c, err := NormResident(b.s, par.Run{}, b.x, b.out)
+		_, c, err := NormOnDevice(b.s, par.Run{}, b.x, b.out)
 		return c, err
 	}
-	_, c, err := ReduceResident(b.s, par.Run{}, direct.Dot, b.x, b.y, b.out)
+	_, c, err := ReduceOnDevice(b.s, par.Run{}, direct.Dot, b.x, b.y, b.out)
 	return c, err
 }
 
@@ -291,7 +291,7 @@ func benchOuter(b *testing.B, s *cuda.Stream, f num.Format, m, k int) error {
 			return err
 		}
 		x := r.y
-		_, err = GemvResident(s, par.Run{}, gputest.Scalar(1), r.m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: r.z, Inc: 1, N: r.m.Rows}, func(num.Flags) {})
+		_, err = GemvOnDevice(s, par.Run{}, gputest.Scalar(1), r.m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: r.z, Inc: 1, N: r.m.Rows}, func(num.Flags) {})
 		return err
 	}
 	if err := run(); err != nil { // loads the kernels

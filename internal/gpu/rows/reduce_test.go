@@ -151,7 +151,7 @@ func checkGemv(t *testing.T, dev *cuda.Device, p rowProblem) {
 			defer arrays[i].Free()
 		}
 		m := mem.Matrix{Arr: arrays[0], Off: a.Off, RS: a.RS, CS: a.CS, Rows: a.Rows, Cols: a.Cols}
-		counts, err = GemvResident(s, cfg, alpha, m, mem.Vector{Arr: arrays[1], Off: x.Off, Inc: x.Inc, N: x.N}, beta,
+		counts, err = GemvOnDevice(s, cfg, alpha, m, mem.Vector{Arr: arrays[1], Off: x.Off, Inc: x.Inc, N: x.N}, beta,
 			mem.Vector{Arr: arrays[2], Off: y.Off, Inc: y.Inc, N: y.N}, mem.Vector{Arr: arrays[3], Off: 0, Inc: 1, N: p.m}, flags[2].count)
 		if err != nil {
 			return err
@@ -231,9 +231,9 @@ func checkReductions(t *testing.T, dev *cuda.Device, p rowProblem) {
 			defer y.Free()
 			v := mem.Vector{Arr: b, Off: u.Off, Inc: u.Inc, N: u.N}
 			if r < 0 {
-				resident, _, err = NormResident(s, cfg, v, got)
+				resident, _, err = NormOnDevice(s, cfg, v, got)
 			} else {
-				resident, _, err = ReduceResident(s, cfg, r, v, mem.Vector{Arr: y, Off: x.Off, Inc: x.Inc, N: x.N}, got)
+				resident, _, err = ReduceOnDevice(s, cfg, r, v, mem.Vector{Arr: y, Off: x.Off, Inc: x.Inc, N: x.N}, got)
 			}
 			return err
 		})

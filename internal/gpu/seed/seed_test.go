@@ -399,7 +399,7 @@ func BenchmarkInverse(b *testing.B) {
 		var a, to mem.Matrix
 		var w *work
 		do(b, func(s *cuda.Stream) (err error) {
-			if a, err = gputest.ResidentRandom(s, num.Float64, n, 0, 1); err != nil {
+			if a, err = gputest.RandomOnDevice(s, num.Float64, n, 0, 1); err != nil {
 				return err
 			}
 			x, err := mem.NewArray(s, num.Float64, n*n)

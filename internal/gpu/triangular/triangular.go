@@ -129,7 +129,7 @@ func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 	defer factor.Free()
 	column := mem.Matrix{Arr: packed, RS: 1, CS: n, Rows: n, Cols: 1}
 	to := mem.Vector{Arr: m.Arr, Inc: 1, N: n}
-	_, err = rows.GemvResident(p.s, p.cfg.Run, direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
+	_, err = rows.GemvOnDevice(p.s, p.cfg.Run, direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
 		num.Real{}, to, to, func(num.Flags) { p.lost = true })
 	if err != nil {
 		return err
@@ -180,14 +180,14 @@ func (p *substitution) update(to, from [2]int) error {
 	if p.x.Cols == 1 {
 		y := mem.Vector{Arr: r.Arr, Off: r.Off, Inc: r.RS, N: r.Rows}
 		x := part(p.x, from)
-		_, err := rows.GemvResident(p.s, p.cfg.Run, direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
+		_, err := rows.GemvOnDevice(p.s, p.cfg.Run, direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
 			direct.One(false), y, y, func(num.Flags) { p.lost = true })
 		if err != nil || p.lost {
 			return err
 		}
 		return p.raise(to[0], to[1], false)
 	}
-	st, err := product.GemmResident(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
+	st, err := product.GemmOnDevice(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
 	if errors.Is(err, place.ErrUnsupported) { // the host solves all of the system
 		p.lost = true
 		return nil

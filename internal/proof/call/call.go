@@ -25,10 +25,20 @@ type Call struct {
 
 // Floats returns n numbers of any values, which the caller gives back by [Call.Release].
 func (c *Call) Floats(n int) []float64 {
-	x := bufpool.Slice(&floatRoom, n)[:n]
+	x := c.floats(n)
 	c.FloatsTaken = append(c.FloatsTaken, x)
-	c.Budget.Take(8 * int64(n))
 	return x
+}
+
+// floats is Floats for numbers that returnFloats gives back.
+func (c *Call) floats(n int) []float64 {
+	c.Budget.Take(8 * int64(n))
+	return bufpool.Slice(&floatRoom, n)[:n]
+}
+
+func (c *Call) returnFloats(x []float64) {
+	c.Budget.Take(-8 * int64(len(x)))
+	bufpool.Return(&floatRoom, x)
 }
 
 // Words is [Call.Floats] for integers.
@@ -52,8 +62,7 @@ func (c *Call) Release() { c.releaseFrom(0, 0) }
 func (c *Call) releaseFrom(floats, words int) {
 	floats, words = min(floats, len(c.FloatsTaken)), min(words, len(c.wordsTaken))
 	for _, x := range c.FloatsTaken[floats:] {
-		c.Budget.Take(-8 * int64(len(x)))
-		bufpool.Return(&floatRoom, x)
+		c.returnFloats(x)
 	}
 	for _, x := range c.wordsTaken[words:] {
 		c.Budget.Take(-8 * int64(len(x)))

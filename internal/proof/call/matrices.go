@@ -1,9 +1,7 @@
 package call
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
@@ -56,40 +54,6 @@ func (s *Run) SumHere(x, y, z num.Mat, unit *int64) error {
 	})
 }
 
-// Matrix returns a rows x cols matrix of zeros.
-func (s *Run) Matrix(f num.Format, rows, cols int) (num.Mat, error) {
-	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
-		return s.At.New(s.Ctx, f, rows, cols)
-	})
-}
-
-// Room returns a rows x cols matrix for numbers that are all stored before they are read: of zeros
-// on the host, of anything elsewhere.
-func (s *Run) Room(f num.Format, rows, cols int) (num.Mat, error) {
-	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
-		newton, err := part[place.Newton](s)
-		if err != nil {
-			return nil, err
-		}
-		return newton.Room(s.Config(), f, rows, cols)
-	})
-}
-
-// matrixOf returns a rows x cols matrix of zeros on the host, or of numbers that there returns
-// elsewhere.
-func (s *Run) matrixOf(f num.Format, rows, cols int, there func(f num.Format, rows, cols int) (*num.Array, error)) (num.Mat, error) {
-	if s.At == nil {
-		return s.MatrixHere(f, rows, cols), nil
-	}
-	a, err := there(num.NewMat(f, 0, 0).Arr.Format, rows, cols)
-	if err != nil {
-		return num.Mat{}, err
-	}
-	m := num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}
-	s.Away = append(s.Away, m)
-	return m, nil
-}
-
 // Upload returns a copy, at the run's place, of a matrix of the host.
 func (s *Run) Upload(m num.Mat) (num.Mat, error) {
 	z, err := s.Room(m.Format(), m.Rows, m.Cols)
@@ -104,72 +68,22 @@ func (s *Run) Config() place.Config {
 	return place.Config{Run: s.Call.Reporting(nil)}
 }
 
-// Identity returns the n x n unit matrix. Elsewhere its entries share storage: entry (i, j) is
-// number n - 1 + i - j of 2 n - 1 numbers, all but one of them zeros.
-func (s *Run) Identity(n int) (num.Mat, error) {
-	if s.At == nil {
-		return s.IdentityHere(n), nil
-	}
-	if !place.Oblique(s.At) {
-		return s.Upload(num.Identity(num.Float64, n))
-	}
-	x := make([]float64, 2*n-1)
-	x[n-1] = 1
-	z, err := s.Upload(num.Float64s(len(x), 1, x))
-	if err != nil {
-		return num.Mat{}, err
-	}
-	m := num.Mat{Arr: z.Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
-	return m, nil
-}
-
-// IdentityHere is identity on the host.
+// IdentityHere is Identity on the host. The matrix lasts until the run's Release, whatever else is
+// given back before: it is no temporary slice.
 func (s *Run) IdentityHere(n int) num.Mat {
-	if s.one.Arr == nil || s.one.Rows != n {
-		x := s.Floats(n * n)
-		clear(x)
-		for i := range n {
-			x[i+i*n] = 1
-		}
-		s.one = num.Float64s(n, n, x)
-	}
-	return s.one
-}
-
-// Sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
-// first is below 2^-(prec+30) (|x| + |y|).
-func (s *Run) Sum(x, y, z num.Mat) error { return s.SumTo(x, y, z, nil, 0) }
-
-// SumOfTriangles is sum for lower triangles above zeros.
-func (s *Run) SumOfTriangles(x, y, z num.Mat) error { return s.SumTo(x, y, z, nil, 'L') }
-
-// SumTo is sum, but that sums are cut off to multiples of 2^unit before they are rounded, if there
-// is a unit. Beyond a triangle, if there is one, both are zeros, and so is Z already.
-func (s *Run) SumTo(x, y, z num.Mat, unit *int64, triangle byte) error {
-	defer s.Did(float64(z.Rows) * float64(z.Cols) * SumCost)
-	if s.At == nil {
-		return s.SumHere(x, y, z, unit)
-	}
-	left, err := s.SumThere(place.Sum{X: x, D: y, Bits: z.Format().Bits(), Triangle: triangle, Tally: s.Tally, Unit: unit}, z)
-	if err == nil && left > 0 {
-		err = fmt.Errorf("sums beyond the exponents of formats: %w", ErrRange)
-	}
-	return err
-}
-
-// Drop gives back matrices that are no longer needed.
-func (s *Run) Drop(list ...num.Mat) {
-	for _, m := range list {
-		if m.Arr == nil {
-			continue
-		}
-		if s.At != nil {
-			m.Free()
-		} else if i := slices.Index(s.here, m); i >= 0 {
-			s.here = slices.Delete(s.here, i, i+1)
-			PutMatrix(m)
+	for _, m := range s.units {
+		if m.Rows == n {
+			return m
 		}
 	}
+	x := s.floats(n * n)
+	clear(x)
+	for i := range n {
+		x[i+i*n] = 1
+	}
+	m := num.Float64s(n, n, x)
+	s.units = append(s.units, m)
+	return m
 }
 
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
@@ -218,7 +132,8 @@ func PutMatrix(m num.Mat) {
 	arrayRoom.Put(&kept, len(kept.Sig), bufpool.Bytes(kept.Sig)+bufpool.Bytes(kept.Exp)+bufpool.Bytes(kept.Cls))
 }
 
-// Release gives back what was taken.
+// Release gives back what was taken. A routine does so at its end; what it calls gives back what it
+// has taken itself, see Temporary: the caller may still use the rest.
 func (s *Run) Release() {
 	s.Call.Release()
 	for _, m := range s.Away {
@@ -227,6 +142,9 @@ func (s *Run) Release() {
 	for _, m := range s.here {
 		PutMatrix(m)
 	}
+	for _, m := range s.units {
+		s.returnFloats(m.Arr.F64[0])
+	}
 	s.Reuse = false
-	s.Away, s.here, s.Tally, s.Lifting, s.one = nil, nil, nil, nil, num.Mat{}
+	s.Away, s.here, s.Tally, s.Lifting, s.units = nil, nil, nil, nil, nil
 }

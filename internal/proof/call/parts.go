@@ -7,12 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// part returns a part of the run's place, which is not the host. The error wraps
-// place.ErrUnsupported where the place does not offer it: then the host computes (see Resignable).
+// Offers reports whether the run's place offers a part. The host offers none.
+func Offers[T any](s *Run) bool {
+	_, ok := place.Part[T](s.At.place())
+	return ok
+}
+
+// part returns a part of the run's place. The error wraps place.ErrUnsupported where that does not
+// offer it: then the host computes (see Resignable).
 func part[T any](s *Run) (T, error) {
-	z, ok := place.Part[T](s.At)
+	z, ok := place.Part[T](s.At.place())
 	if !ok {
-		return z, fmt.Errorf("%s: %w", place.Label(s.At), place.ErrUnsupported)
+		return z, fmt.Errorf("%s: %w", s.At, place.ErrUnsupported)
 	}
 	return z, nil
 }
@@ -73,24 +79,6 @@ func (s *Run) InverseRoot(a, x num.Mat) (exps []int64, begun place.Seed, err err
 	return factors.InverseRoot(s.Config(), a, x)
 }
 
-// Triangle is place.Factors.Triangle at the run's place.
-func (s *Run) Triangle(op place.TriangleOperation, a num.Mat, tally *num.Array) (count int, err error) {
-	factors, err := part[place.Factors](s)
-	if err != nil {
-		return 0, err
-	}
-	return factors.Triangle(s.Config(), op, a, tally)
-}
-
-// Spread is place.Factors.Spread at the run's place.
-func (s *Run) Spread(a, b num.Mat) (rows, cols float64, err error) {
-	factors, err := part[place.Factors](s)
-	if err != nil {
-		return 0, 0, err
-	}
-	return factors.Spread(s.Config(), a, b)
-}
-
 // Triangles is place.Determinant.Triangles at the run's place.
 func (s *Run) Triangles(a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
 	determinant, err := part[place.Determinant](s)
@@ -116,15 +104,6 @@ func (s *Run) PivotedTriangles(a, z, u num.Mat) (rows, cols []int64, order []int
 		return nil, nil, nil, false, err
 	}
 	return splitting.PivotedTriangles(s.Config(), a, z, u)
-}
-
-// PartTriangles is place.Splitting.Part at the run's place.
-func (s *Run) PartTriangles(a, lower, upper num.Mat) error {
-	splitting, err := part[place.Splitting](s)
-	if err != nil {
-		return err
-	}
-	return splitting.Part(s.Config(), a, lower, upper)
 }
 
 // NotSmall is place.Splitting.NotSmall at the run's place.

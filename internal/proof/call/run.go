@@ -25,14 +25,14 @@ type Run struct {
 	Since   time.Time
 	Lost    LostEntries
 
-	At   place.Place // where matrices of Newton's method live; nil: the host
-	Away []num.Mat   // those that live there
+	At   Home      // where matrices of Newton's method live
+	Away []num.Mat // those that live at a place
 	// counts there what operations cannot store; nil: they wait, and say so
 	Tally *num.Array
 
 	Reuse bool      // no matrix of MatrixHere outlives the next Release
 	here  []num.Mat // those of MatrixHere
-	one   num.Mat   // the unit matrix on the host, if it is made
+	units []num.Mat // unit matrices of the host
 }
 
 // Begin makes Stats those of a routine of which nothing has been done.
@@ -93,7 +93,7 @@ func (s *Run) Finished() {
 // on the host where the place does not decide the result.
 func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err error)) error {
 	if !a.OnHost() && a.Rows >= least {
-		s.At = place.Of(a.Arr)
+		s.At = At(place.Of(a.Arr))
 		done, err := run(a)
 		if err = Resignable(err); done || err != nil {
 			return err
@@ -125,10 +125,10 @@ func (s *Run) Resign() {
 		attempt.Time += g.Time
 	}
 	s.Release()
-	s.At, s.Tally, s.Since = nil, nil, time.Now()
+	s.At, s.Tally, s.Since = Host, nil, time.Now()
 	s.Begin()
 	s.Stats.Stages = []residue.Stage{attempt}
 }
 
-// ResidentGuard takes the place of guard: what is not decided costs all of the host's way.
-const ResidentGuard = 48
+// DeviceGuard takes the place of guard: what is not decided costs all of the host's way.
+const DeviceGuard = 48

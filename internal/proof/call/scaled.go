@@ -1,12 +1,10 @@
 package call
 
 import (
-	"errors"
 	"math"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
@@ -89,40 +87,6 @@ func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f nu
 		}
 	}
 	return z
-}
-
-// Scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where function scaled does. At a
-// place no exponents stand for zeros, of Float64.
-func (s *Run) Scaled(a num.Mat, by scale.Scaling, most int) (num.Mat, error) {
-	if s.At == nil {
-		return Scaled(a, by, most), nil
-	}
-	if a.Arr.Terms() > 1 { // whose bits are not those of the format
-		h, err := place.On(nil, a)
-		if err != nil {
-			return num.Mat{}, err
-		}
-		if errors.Is(Finite("", h), ErrNotFinite) { // scaled takes them for zeros
-			return num.Mat{}, nil
-		}
-		if h = Scaled(h, by, most); h.Arr == nil {
-			return num.Mat{}, nil
-		}
-		return s.Upload(h)
-	}
-	bits := a.Format().Bits()
-	if bits > most {
-		return num.Mat{}, nil
-	}
-	z, err := s.Room(num.Precision(uint(max(bits, num.MinPrec))), a.Rows, a.Cols)
-	if err != nil {
-		return num.Mat{}, err
-	}
-	odd, err := s.Shift(a, by.Rows, by.Cols, z, s.Tally)
-	if err != nil || odd > 0 {
-		return num.Mat{}, err
-	}
-	return z, nil
 }
 
 // SetFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite, and

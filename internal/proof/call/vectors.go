@@ -5,11 +5,13 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
+
+// NoNumber is above the exponents of rows of zeros.
+const NoNumber = -1 << 60
 
 // SumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and NoNumber the exponents of
 // zeros. Without x all of them are 1.
@@ -28,15 +30,6 @@ func SumUp(x []float64, exps []int64) *big.Float {
 	}
 	// Each addition errs by 2^-53 relatively.
 	return bound.ScaledUp(bound.Upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
-}
-
-// VectorsOf returns what the extents tell products; nil if there are rows of zeros, which have no
-// exponents.
-func VectorsOf(x place.Extents) *residue.Vectors {
-	if len(x.Top) == 0 || slices.Min(x.Top) <= NoNumber {
-		return nil
-	}
-	return &residue.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
 }
 
 // UniformVectors are so many vectors of n numbers of at most 2^top, whose sums of magnitudes are at

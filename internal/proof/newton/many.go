@@ -205,7 +205,7 @@ const FloatPlaces = 40
 func (t *Iteration) Square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
-	if t.S.At == nil && places <= FloatPlaces {
+	if t.S.At.AtHand() && places <= FloatPlaces {
 		defer t.S.Multiplying(e, e, e, 0)()
 		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
 		x, z := scale.Unscaled(n, n).Float64s(e, t.S.Floats(n*n)), t.S.Floats(n*n)
@@ -243,11 +243,12 @@ func (t *Iteration) squareBound(places int) (b *residue.Bound, lost *big.Float) 
 
 // CoarseGain is the gain that Newton's method leads to from another one for k columns: the other
 // bits come from residuals. Of many columns one of them doubles the bits. Steps for matrices of
-// small order take as long as products with few columns.
+// small order take as long as products with few columns. Numbers at hand have faster ways for few
+// columns, and come here with many.
 func (t *Iteration) CoarseGain(gain, k, bits int) int {
 	n := t.n()
 	switch {
-	case t.S.At == nil || !call.Few(k, n):
+	case t.S.At.AtHand() || !call.Few(k, n):
 		return (bits + 7) / 2
 	case n >= 2048:
 		return bits / 6
@@ -286,7 +287,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		return nil, err
 	}
 	x, size, off, cols, err := t.start(g, t.Gain()+2)
-	if err != nil || t.S.At != nil && slices.Contains(size, none) {
+	if err != nil || t.S.At.Told() && slices.Contains(size, none) {
 		return nil, err
 	}
 	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
@@ -321,7 +322,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		for _, e := range known {
 			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
 		}
-		if t.S.At != nil {
+		if t.S.At.Told() {
 			b.Within, of.Within = int64(wide), int64(short)
 			t.S.Known(b, t.fRows, cols)
 			t.S.Known(of, t.xRows, sizes)
@@ -402,15 +403,11 @@ func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, 
 // for zeros, and what products at the run's place want to know of them, or nil.
 func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
-	if s.At == nil {
-		size, err = s.ColumnTops(m, none)
-		return size, nil, err
-	}
-	x, err := s.Extents(m.T())
+	x, err := s.Measure(m.T())
 	if err != nil {
 		return nil, nil, err
 	}
-	return call.ExtentTops(x[0], none), call.VectorsOf(x[0]), nil
+	return x[0].Tops(none), x[0].Vectors(), nil
 }
 
 // round stores the entries of y that its enclosures decide, and notes what they do not.

@@ -177,16 +177,12 @@ func (t *Iteration) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 
 // look returns an upper bound of the norm of an E', and finds out what products want to know of it.
 func (t *Iteration) look(e num.Mat) (norm *big.Float, err error) {
-	if t.S.At == nil {
-		return call.RowNorm64(e), nil
-	}
-	x, err := t.S.Extents(e)
+	x, err := t.S.Measure(e)
 	if err != nil {
 		return nil, err
 	}
-	t.eSums, norm = call.Sums(x[0])
-	t.eRows = call.VectorsOf(x[0])
-	return norm, nil
+	t.eSums, t.eRows = x[0].Sums(), x[0].Vectors()
+	return x[0].Norm(), nil
 }
 
 // errorBound returns the bound 2^top of all entries of E, which may be in error by 2^(top - places)
@@ -245,7 +241,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.Amp.MantExp(nil)+4, 64)
 	unit, cut := t.unit(next)
-	if unit != nil && t.S.At != nil { // all numbers above the unit have these bits
+	if unit != nil && t.S.At.Told() { // all numbers above the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
 	d, err := t.S.Room(num.Precision(uint(max(prec-g+1, 24))), n, n)
@@ -264,7 +260,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 		return err
 	}
 	t.S.Drop(e, d, t.X)
-	if t.X = x; unit != nil && t.S.At != nil {
+	if t.X = x; unit != nil && t.S.At.Told() {
 		t.xRows.Width, t.xCols.Width = slices.Max(t.xRows.Top)-*unit, slices.Max(t.xCols.Top)-*unit
 	}
 	t.S.Stats.Precision = prec
@@ -286,7 +282,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 // and X' in floating point of so many bits are multiples of units that are smaller by far, so that
 // products would take more moduli than they need.
 func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
-	if t.S.At != nil && (t.S.Tally == nil || t.xRows == nil || t.xCols == nil) {
+	if t.S.At.Told() && (t.S.Tally == nil || t.xRows == nil || t.xCols == nil) {
 		return nil, bound.Upper()
 	}
 	e := int64(-(next + 4) - call.SumUp(nil, t.Row).MantExp(nil))
@@ -301,7 +297,7 @@ func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
 func (t *Iteration) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
 	switch {
-	case t.S.At == nil: // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
+	case !t.S.At.Told(): // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
 		sums = make([]int64, t.n())
 		for i := range sums {
 			sums[i], tops[i] = int64(bound.Upper().Add(t.Rho, h).MantExp(nil)), t.Col[i]+1

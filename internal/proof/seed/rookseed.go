@@ -271,7 +271,7 @@ func RookForDigits(s *call.Run, a num.Mat, most int) (*RookOrder, error) {
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, call.MostExponent) {
 		return nil, nil
 	}
-	defer s.Release()
+	defer s.Temporary()()
 	p, r, err := RookPivots(s, a)
 	if p != nil {
 		p.Loss = r.loss()

@@ -24,7 +24,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
-	if s.At == nil {
+	if s.At.AtHand() {
 		if err := call.Finite("A", a); err != nil {
 			return d, false, err
 		}
@@ -45,7 +45,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 		}
 		return ziv.Suspicion, nil
 	})
-	if done || err != nil || s.At != nil {
+	if done || err != nil || !s.At.Decides() {
 		return d, done, err
 	}
 	x := &enclosed{s: s, a: a}

@@ -15,7 +15,7 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	if a.Rows == 0 {
 		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
 	}
-	if s.At == nil {
+	if s.At.AtHand() {
 		if err := call.Finite("A", a); err != nil {
 			return log, 0, false, err
 		}
@@ -40,7 +40,7 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 		}
 		return ziv.Suspicion, nil
 	})
-	if done || err != nil || s.At != nil && !x.exact {
+	if done || err != nil || !s.At.Decides() && !x.exact {
 		return log, sign, done, err
 	}
 	if !x.exact {

@@ -60,7 +60,7 @@ var waysThere = []call.Way[*enclosed]{{Name: call.ByTraces, Run: (*enclosed).byT
 // enclose encloses a determinant by the ways of a table. At the run's place it may be left open.
 func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 	x := &enclosed{s: s, a: a, bits: bits}
-	if s.At != nil {
+	if !s.At.Decides() {
 		if bits+256 > bound.MaxBits {
 			return x, nil
 		}

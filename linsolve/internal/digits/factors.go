@@ -36,7 +36,7 @@ func LUSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 //
 // as |U^-1| e ≤ |U^-1| |L^-1| e for L with ones on its diagonal. If that is at most e ≤ 1/8, there
 // are strictly lower and upper triangular X and Y with norms of 1.2 e at most for which I + E =
-// (I + X) (I + Y), see enclosure and splitting: so the factors are L (I + X) and (I + Y) U, and
+// (I + X) (I + Y), see enclosure and LUNewton: so the factors are L (I + X) and (I + Y) U, and
 //
 //	|L X|_ij ≤ 1.2 e Σ_k |l_ik|,  |Y U|_ij ≤ 1.2 e max_k |u_kj|.
 func (t *Elimination) LUBits() int {

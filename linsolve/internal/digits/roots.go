@@ -40,9 +40,9 @@ import (
 //   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
 //
 // With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
-// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of doubling maps the lower triangular Z with |Z| ≤ 1.2
-// η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E = (I + Z)
-// (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
+// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of CholeskyNewton maps the lower triangular Z with
+// |Z| ≤ 1.2 η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E =
+// (I + Z) (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
 // definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows below
 // are
 //
@@ -145,7 +145,7 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 // RootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
 // of the leading part of the factor, and below. There is no enclosure where digits are not the way.
 func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	t, err := NewRoot(s, c, n, bits, known)
 	if t == nil || err != nil {
 		return u, nil, err
@@ -173,7 +173,7 @@ const RootSlack = 16
 // rootLoss returns how many bits more than those of the entries an elimination needs, about, from
 // float64 factors; negative if a pivot is.
 func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}

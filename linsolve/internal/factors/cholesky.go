@@ -36,6 +36,7 @@ func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinit
 
 // FactorCholesky returns the factor where a lives; sign returns the sign of a determinant.
 func FactorCholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
+	defer s.Release()
 	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
 		return l, err
 	}

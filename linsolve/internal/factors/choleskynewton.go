@@ -127,7 +127,7 @@ func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, er
 // the size of it beside that factor; nil if there is none.
 func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
-	defer s.Release()
+	defer s.Temporary()()
 	lu := by.Float64s(a, s.Floats(n*n))
 	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, seed.LeastPivot, nil); err != nil {
 		return num.Mat{}, 0, err
@@ -163,7 +163,7 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	for i := range one {
 		one[i] = 1
 	}
-	return z, sizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
+	return z, call.SizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
 }
 
 // Enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
@@ -177,7 +177,7 @@ func (t *CholeskyNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 			return e, err
 		}
 	}
-	if t.S.At != nil || t.Blocks {
+	if !t.S.At.Decides() || t.Blocks {
 		return nil, nil
 	}
 	t.Blocks = true
@@ -205,7 +205,7 @@ func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Fl
 	if tolerance != nil {
 		lost = bound.Exp2(t.Amp - width)
 	}
-	if t.Amp, err = spreadThere(t.S, t.X, v); err != nil {
+	if t.Amp, err = spread(t.S, t.X, v); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if err := t.lookAtV(v); err != nil {
@@ -251,7 +251,7 @@ func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.
 	if terms == 2 {
 		return e, lost.Add(lost, bound.Exp2(2-2*g)), halveDiagonal(s, e) // without Φ(E')
 	}
-	whole, err := mirroredThere(s, e)
+	whole, err := mirrored(s, e)
 	if err != nil {
 		return num.Mat{}, nil, err
 	}
@@ -376,7 +376,7 @@ func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
 // a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
 // at most.
 func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
-	if t.S.At == nil {
+	if !t.S.At.Told() {
 		return nil, nil
 	}
 	f, s, err := t.Sizes()
@@ -392,30 +392,21 @@ func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.N, int(size)+s, int(size)+s-off), call.UniformVectors(t.N, t.N, size, size), t.sCols), nil
 }
 
-// lookAtV finds out what is needed of the first n rows of V at a place.
+// lookAtV finds out what products are to be told of the first n rows of V.
 func (t *CholeskyNewton) lookAtV(v num.Mat) error {
-	if t.S.At == nil {
+	if !t.S.At.Told() {
 		return nil
 	}
-	x, err := t.S.Extents(v.T(), v)
+	x, err := t.S.Measure(v.T(), v)
 	if err != nil {
 		return err
 	}
-	t.vCols, t.vRows = call.VectorsOf(x[0]), call.VectorsOf(x[1])
-	t.vSums, _ = call.Sums(x[1])
+	t.vCols, t.vRows, t.vSums = x[0].Vectors(), x[1].Vectors(), x[1].Sums()
 	return nil
 }
 
 // Sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
 func (t *CholeskyNewton) Sizes() (f, s int, err error) {
-	if t.S.At == nil {
-		if t.size == nil {
-			t.size = call.RowNorm64(t.F.Slice(0, t.N, 0, t.N))
-		}
-		if t.sizeS == nil {
-			t.sizeS = call.RowNorm64(t.X)
-		}
-	}
 	var list []num.Mat
 	if t.sizeS == nil {
 		list = append(list, t.X, t.X.T())
@@ -424,18 +415,16 @@ func (t *CholeskyNewton) Sizes() (f, s int, err error) {
 		list = append(list, t.F.Slice(0, t.N, 0, t.N))
 	}
 	if len(list) > 0 {
-		x, err := t.S.Extents(list...)
+		x, err := t.S.Measure(list...)
 		if err != nil {
 			return 0, 0, err
 		}
 		if t.sizeS == nil {
-			_, t.sizeS = call.Sums(x[0])
-			t.sRows, t.sCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
+			t.sizeS, t.sRows, t.sCols = x[0].Norm(), x[0].Vectors(), x[1].Vectors()
 			x = x[2:]
 		}
 		if t.size == nil {
-			_, t.size = call.Sums(x[0])
-			t.fRows = call.VectorsOf(x[0])
+			t.size, t.fRows = x[0].Norm(), x[0].Vectors()
 		}
 	}
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
@@ -462,7 +451,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 	v := leading
 	var offs []int64 // rows of V below are in error by 2^offs
 	if m > n {
-		if v, err = tallerThere(t.S, leading, m); err != nil {
+		if v, err = taller(t.S, leading, m); err != nil {
 			return nil, err
 		}
 		within, err := t.belowTolerance(bits)
@@ -479,8 +468,8 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 		}
 	}
 	tops := t.vSums
-	if t.S.At == nil || m > n {
-		if tops, err = rowTops(t.S, v); err != nil {
+	if tops == nil || m > n {
+		if tops, err = t.S.RowSums(v); err != nil {
 			return nil, err
 		}
 	}
@@ -557,11 +546,11 @@ func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 // of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
 // these are asked for.
 func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
-	if t.S.At == nil {
+	if !t.S.At.Told() {
 		return nil, nil
 	}
 	below := t.F.Slice(t.N, t.F.Rows, 0, t.N)
-	rows, _, err := t.S.RowSums(below)
+	rows, err := t.S.RowSums(below)
 	if err != nil {
 		return nil, err
 	}

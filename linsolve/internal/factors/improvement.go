@@ -21,7 +21,8 @@ type Improvement struct {
 
 func (t *Improvement) known() *Improvement { return t }
 
-// Improving are approximate inverses of factors that products make better: doubling and splitting.
+// Improving are approximate inverses of factors that products make better: CholeskyNewton
+// and LUNewton.
 type Improving interface {
 	known() *Improvement
 	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and

@@ -15,6 +15,7 @@ import (
 // FactorLDLT returns the factors where a lives, of which there is a copy on the host, with a copy
 // of a.
 func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
+	defer s.Release()
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func (p *ldltFactors) below(e *ziv.Enclosure) error {
 // ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
 // that is decided. There is no elimination where digits are not the way.
 func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *LDLTFactors, u *ziv.Unknown) (*digits.LDLT, *LDLTFactors, *ziv.Unknown, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	t, err := digits.NewLDLT(s, a, pivots, bits, regular)
 	if t == nil || err != nil || u != nil {
 		return t, z, u, err

@@ -71,6 +71,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 
 // FactorLU returns the factors where a lives, with a copy of it.
 func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+	defer s.Release()
 	z, err := luThere(s, a, f)
 	if err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (p *lu) below(e *ziv.Enclosure) error {
 // luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
 // for its pivots. There is no enclosure where digits are not the way.
 func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *ziv.Unknown) (*LUFactors, *ziv.Unknown, *ziv.Enclosure, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	t, err := LUByDigits(s, a, bits, known)
 	if t == nil || err != nil {
 		return nil, nil, nil, err

@@ -32,7 +32,7 @@ import (
 //	(I + X)^-1 = (I + X')^-1 (I - X1),  (I + Y)^-1 = (I - Y1) (I + Y')^-1
 //
 // for the X' and Y' of E', which are its parts but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. As for
-// doubling, an E that is known up to h leaves
+// CholeskyNewton, an E that is known up to h leaves
 //
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //
@@ -64,10 +64,10 @@ type LUNewton struct {
 	one         num.Mat // the unit matrix; nil until it is needed
 	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
 	Improvement         // amp: of ‖|S| |F T|‖∞ + cond
-	splitSizes          // at a place
+	luSizes
 }
 
-// Pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
+// Pivoted is an LUNewton of the rows of A, and for LDLT of its columns, in an order that float64
 // arithmetic found.
 type Pivoted struct {
 	*LUNewton // nil if float64 does not suffice for more
@@ -83,7 +83,7 @@ func NewPivoted(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if k < seed.Fewest {
 		return nil, nil
 	}
-	defer s.Release()
+	defer s.Temporary()()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)
@@ -162,7 +162,7 @@ func (t *LUNewton) invert(lu []float64) (ok bool, err error) {
 		return false, nil
 	}
 	t.cond = float64(2 * t.cond)
-	t.Amp = sizeOf(size+t.cond) + 1
+	t.Amp = call.SizeOf(size+t.cond) + 1
 	unit := make([]int64, n)
 	if t.x, err = seed.Stored(t.S, n, func(i, j int) float64 {
 		switch {
@@ -252,49 +252,36 @@ func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
 	if upper, err = t.S.Matrix(a.Format(), t.K, t.K); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if t.S.At != nil {
-		return lower, upper, t.partThere(a, lower, upper)
+	if err := t.S.PartTriangles(a, lower, upper); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	t.copyParts(lower, upper, a, a)
-	return lower, upper, nil
+	if len(t.Blocks) == t.K {
+		return lower, upper, nil
+	}
+	var moved num.Mat // from one to the other, which has zeros there
+	if err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
+		if moved.Arr == nil {
+			moved = num.NewMat(h.Format(), h.Rows, 1)
+		}
+		moved.SetBig(i, 0, h.Big(i, 0))
+		h.SetFloat64(i, 0, 0)
+	}); err != nil {
+		return num.Mat{}, num.Mat{}, err
+	}
+	return lower, upper, change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
 }
 
 // products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
 // matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
 func (t *LUNewton) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
-	left, err := t.S.Matrix(format, t.K, t.K)
+	z, err := t.S.Matrix(format, t.K, t.K)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	if err := t.S.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, left, [2]byte{'L', 'L'}, ofLower); err != nil {
+	if err := t.S.GemmOfTriangles('L', -1, a, b, 0, num.Mat{}, z, [2]byte{'L', 'L'}, ofLower); err != nil {
 		return num.Mat{}, err
 	}
-	if t.S.At != nil { // one matrix for both: the diagonal is that of the second
-		return left, t.upperProduct(-1, c, d, 0, num.Mat{}, left, ofUpper)
-	}
-	right := num.NewMat(format, t.K, t.K)
-	if err := t.upperProduct(-1, c, d, 0, num.Mat{}, right, nil); err != nil {
-		return num.Mat{}, err
-	}
-	z := num.NewMat(format, t.K, t.K)
-	t.copyParts(z, z, left, right)
-	return z, nil
-}
-
-func (t *LUNewton) copyParts(toLower, toUpper, fromLower, fromUpper num.Mat) {
-	lower, upper, a, b := toLower, toUpper, fromLower, fromUpper
-	first := 0
-	for _, size := range t.Blocks {
-		for j := first; j < first+size; j++ {
-			for i := range first + size {
-				upper.Arr.CopyFrom(upper.At(i, j), b.Arr, b.At(i, j))
-			}
-			for i := first + size; i < t.K; i++ {
-				lower.Arr.CopyFrom(lower.At(i, j), a.Arr, a.At(i, j))
-			}
-		}
-		first += size
-	}
+	return z, t.upperProduct(-1, c, d, 0, num.Mat{}, z, ofUpper) // with the diagonal
 }
 
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
@@ -304,19 +291,20 @@ func (t *LUNewton) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d 
 	if err := t.S.GemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
 		return err
 	}
-	if t.S.At != nil {
-		return t.belowThere(alpha, a, b, d)
+	if len(t.Blocks) == t.K {
+		return nil
 	}
-	first := 0
-	for _, size := range t.Blocks {
-		if size == 2 {
-			i, j := first+1, first
-			x := belowProduct(a.Big(i, j), a.Big(i, i), b.Big(j, j), b.Big(i, j))
-			d.SetBig(i, j, x.Mul(x, big.NewFloat(alpha)))
+	var here [4]num.Mat
+	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
+		var err error
+		if here[i], err = columnHere(t.S, m); err != nil {
+			return err
 		}
-		first += size
 	}
-	return nil
+	return change(t.S, belowDiagonal(d), t.Blocks, func(h num.Mat, i int) {
+		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
+		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
+	})
 }
 
 // belowProduct returns the entry below the diagonal of a product A B, by that of A, the entry right
@@ -517,14 +505,14 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 	}
 	v := leading
 	if m > k {
-		if v, err = tallerThere(t.S, leading, m); err != nil {
+		if v, err = taller(t.S, leading, m); err != nil {
 			return nil, err
 		}
 		if err := t.S.GemmOfTriangles(0, 1, t.F.Slice(k, m, 0, k), t.y, 0, num.Mat{}, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := rowTops(t.S, v)
+	rows, err := t.S.RowSums(v)
 	if err != nil {
 		return nil, err
 	}
@@ -616,44 +604,4 @@ func (t *LUNewton) planned(gain, bits int) {
 		// may fuse: an estimate
 		t.S.Plan(improvedCost(m, n, gain, t.Amp, bits, true) + call.WantedCost(t.S, m, n))
 	}
-}
-
-// partThere is split at a place.
-func (t *LUNewton) partThere(a, lower, upper num.Mat) error {
-	if err := t.S.PartTriangles(a, lower, upper); err != nil {
-		return err
-	}
-	if len(t.Blocks) == t.K {
-		return nil
-	}
-	var moved num.Mat // from one to the other, which has zeros there
-	err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
-		if moved.Arr == nil {
-			moved = num.NewMat(h.Format(), h.Rows, 1)
-		}
-		moved.SetBig(i, 0, h.Big(i, 0))
-		h.SetFloat64(i, 0, 0)
-	})
-	if err != nil {
-		return err
-	}
-	return change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
-}
-
-// belowThere is what upperProduct does below the diagonal, at a place.
-func (t *LUNewton) belowThere(alpha float64, a, b, d num.Mat) error {
-	if len(t.Blocks) == t.K {
-		return nil
-	}
-	var here [4]num.Mat
-	for i, m := range []num.Mat{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
-		var err error
-		if here[i], err = columnHere(t.S, m); err != nil {
-			return err
-		}
-	}
-	return change(t.S, belowDiagonal(d), t.Blocks, func(h num.Mat, i int) {
-		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
-		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
-	})
 }

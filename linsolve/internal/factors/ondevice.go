@@ -1,7 +1,6 @@
 package factors
 
 import (
-	"fmt"
 	"math/big"
 	"math/bits"
 
@@ -18,52 +17,30 @@ import (
 // them.
 func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, error) {
 	var none T
-	s.At = place.Of(a.Arr)
+	s.At = call.At(place.Of(a.Arr))
 	z, err := run()
 	if err = call.Resignable(err); z == none && err == nil {
 		s.Resign()
 		return none, nil
 	}
 	s.Release()
-	s.At = nil
+	s.At = call.Host
 	return z, err
 }
 
-// taller returns a matrix of the host of m rows that begins with those of another one.
-func taller(first num.Mat, m int) num.Mat {
-	z := num.NewMat(first.Format(), m, first.Cols)
-	x, y := z, first
-	for j := range y.Cols {
-		for i := range y.Rows {
-			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
-		}
-	}
-	return z
-}
-
-// tallerThere returns a matrix of m rows that begins with those of another one.
-func tallerThere(s *call.Run, first num.Mat, m int) (num.Mat, error) {
-	if s.At == nil {
-		return taller(first, m), nil
-	}
+// taller returns a matrix of m rows that begins with those of another one.
+func taller(s *call.Run, first num.Mat, m int) (num.Mat, error) {
 	z, err := s.Matrix(first.Format(), m, first.Cols)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return z, shiftThere(s, first, z.Slice(0, first.Rows, 0, first.Cols))
+	return z, s.CopyNumbers(z.Slice(0, first.Rows, 0, first.Cols), first)
 }
 
-// spreadThere returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
-func spreadThere(s *call.Run, a, b num.Mat) (int, error) {
-	if s.At == nil {
-		x, y, err := bothMagnitudes(s, a, b)
-		if err != nil {
-			return 0, err
-		}
-		return x.spread(y), nil
-	}
+// spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
+func spread(s *call.Run, a, b num.Mat) (int, error) {
 	rows, cols, err := s.Spread(a, b)
-	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
+	return call.SizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
 // uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
@@ -76,58 +53,26 @@ func uniform(s *call.Run, n, top, within int) *residue.Bound {
 	return b
 }
 
-// rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.
-func rowTops(s *call.Run, m num.Mat) ([]int64, error) {
-	if s.At != nil {
-		tops, _, err := s.RowSums(m)
-		return tops, err
-	}
-	sizes, err := magnitudesOf(s, m)
-	if err != nil {
-		return nil, err
-	}
-	var tops []int64
-	for _, sum := range sizes.rows() {
-		tops = append(tops, int64(sizeOf(sum)))
-	}
-	return tops, nil
-}
-
 // symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle, above zeros.
 func symmetricNorm(s *call.Run, m num.Mat) (*big.Float, error) {
-	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
-	if s.At == nil {
-		return bound.Largest([]*big.Float{symmetricNorm64(m), least}), nil
-	}
-	// Rows and columns of the triangle both have the diagonal.
-	x, err := s.Extents(m, m.T())
+	norm, err := s.SymmetricNorm(m)
 	if err != nil {
 		return nil, err
 	}
-	_, rows := call.Sums(x[0])
-	_, cols := call.Sums(x[1])
-	return bound.Largest([]*big.Float{bound.Upper().Add(rows, cols), least}), nil
+	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
+	return bound.Largest([]*big.Float{norm, least}), nil
 }
 
 // halveDiagonal halves the diagonal of a square matrix in MP.
 func halveDiagonal(s *call.Run, a num.Mat) error {
-	m := a
-	if s.At != nil {
-		_, err := s.Triangle(place.HalveDiagonal, m, nil)
-		return err
-	}
-	for i := range m.Rows {
-		if at := m.At(i, i); m.Arr.Class(at) == num.Finite {
-			m.Arr.Exp[at]--
-		}
-	}
-	return nil
+	_, err := s.Triangle(place.HalveDiagonal, a, nil)
+	return err
 }
 
-// mirroredThere returns the symmetric matrix in MP of which there is the lower triangle, above
+// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above
 // zeros.
-func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
+func mirrored(s *call.Run, a num.Mat) (num.Mat, error) {
 	z, err := s.Room(a.Format(), a.Rows, a.Rows)
 	if err != nil {
 		return num.Mat{}, err
@@ -140,17 +85,8 @@ func mirroredThere(s *call.Run, a num.Mat) (num.Mat, error) {
 
 // Mirror copies the lower triangle of a square matrix in MP to the upper one.
 func Mirror(s *call.Run, a num.Mat) error {
-	m := a
-	if s.At != nil {
-		_, err := s.Triangle(place.MirrorLower, m, nil)
-		return err
-	}
-	for j := range m.Cols {
-		for i := j + 1; i < m.Rows; i++ {
-			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
-		}
-	}
-	return nil
+	_, err := s.Triangle(place.MirrorLower, a, nil)
+	return err
 }
 
 // halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
@@ -169,7 +105,7 @@ func halfOfSquare(s *call.Run, minus, z num.Mat) error {
 	}); err != nil {
 		return err
 	}
-	if s.At == nil {
+	if s.At.AtHand() { // the diagonal itself was changed
 		return nil
 	}
 	there, err := s.Upload(list[0])
@@ -177,7 +113,7 @@ func halfOfSquare(s *call.Run, minus, z num.Mat) error {
 		return err
 	}
 	defer s.Drop(there)
-	return shiftThere(s, there, diagonalOf(minus))
+	return s.CopyNumbers(diagonalOf(minus), there)
 }
 
 // HalfLessSquares makes entries from <= i < until of d, of MP, half of what they are less the
@@ -223,26 +159,25 @@ func diagonalOf(a num.Mat) num.Mat {
 	return num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}
 }
 
-// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: copies, or
-// of the matrices if these are there.
+// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: of the
+// matrices themselves if these are at hand, else copies.
 func diagonalsHere(s *call.Run, list ...num.Mat) (z []num.Mat, err error) {
 	for _, a := range list {
-		d := diagonalOf(a)
-		if s.At != nil {
-			there, err := s.Room(a.Format(), a.Rows, 1)
-			if err != nil {
-				return nil, err
-			}
-			defer s.Drop(there)
-			if err := shiftThere(s, d, there); err != nil {
-				return nil, err
-			}
-			d = there
-		}
-		z = append(z, d)
+		z = append(z, diagonalOf(a))
 	}
-	if s.At == nil {
+	if s.At.AtHand() {
 		return z, nil
+	}
+	for i, a := range list {
+		there, err := s.Room(a.Format(), a.Rows, 1)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Drop(there)
+		if err := s.CopyNumbers(there, z[i]); err != nil {
+			return nil, err
+		}
+		z[i] = there
 	}
 	for i, d := range z { // which waits, once
 		if z[i], err = place.On(nil, d); err != nil {
@@ -261,29 +196,11 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return z[0], nil
 }
 
-// shiftThere copies finite numbers from one view of matrices in MP at the run's place to another.
-func shiftThere(s *call.Run, from, to num.Mat) error {
-	odd, err := s.Shift(from, nil, nil, to, s.Tally)
-	if err == nil && odd > 0 {
-		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", call.ErrRange)
-	}
-	return err
-}
-
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
 // positive, or lets the tally tell.
 func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
-	m := a
-	if s.At != nil {
-		count, err := s.Triangle(place.CountNotPositive, m, s.Tally)
-		return count == 0, err
-	}
-	for i := range m.Rows {
-		if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {
-			return false, nil
-		}
-	}
-	return true, nil
+	count, err := s.Triangle(place.CountNotPositive, a, s.Tally)
+	return count == 0, err
 }
 
 // belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
@@ -292,8 +209,11 @@ func belowDiagonal(a num.Mat) num.Mat {
 	return diagonalOf(a.Slice(1, n, 0, n-1))
 }
 
-// columnHere returns a copy on the host of a column at the run's place.
+// columnHere returns a column on the host: itself if it is at hand, else a copy.
 func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
+	if s.At.AtHand() {
+		return a, nil
+	}
 	z, err := s.Room(a.Format(), a.Rows, 1)
 	if err != nil {
 		return num.Mat{}, err
@@ -305,8 +225,8 @@ func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return place.On(nil, z)
 }
 
-// change sets, for each block of two rows, number i of a column at the run's place, if i is the
-// block's first row: f does so in a copy on the host.
+// change sets, for each block of two rows, number i of a column, if i is the block's first row: f
+// does so on the host.
 func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
 	if len(blocks) == column.Rows+1 { // of one row each
 		return nil
@@ -321,6 +241,9 @@ func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int))
 			f(h, i)
 		}
 		i += size
+	}
+	if s.At.AtHand() { // the column itself was changed
+		return nil
 	}
 	there, err := s.Upload(h)
 	if err != nil {

@@ -25,22 +25,22 @@ func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
 		return num.Mat{}, err
 	}
-	return factored(s, a, func() (num.Mat, error) { return CholeskyResident(s, a, f) })
+	return factored(s, a, func() (num.Mat, error) { return CholeskyOnDevice(s, a, f) })
 }
 
-// CholeskyResident returns the factor at the run's place; nil where the place does not decide it.
-func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+// CholeskyOnDevice returns the factor at the run's place; nil where the place does not decide it.
+func CholeskyOnDevice(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {
 		return num.Mat{}, err
 	}
-	d, err := doublingThere(s, a, MostBits(f))
+	d, err := choleskyNewtonThere(s, a, MostBits(f))
 	s.Stage("approximate inverse")
 	if err != nil || d == nil {
 		return num.Mat{}, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
+	bits := f.Bits() + 4*(terms-1) + call.DeviceGuard
 	e, err := d.Enclosure(bits)
 	s.Stage("products")
 	if err != nil || e == nil {
@@ -64,8 +64,8 @@ func CholeskyResident(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// doublingThere is NewCholeskyNewton for a square matrix at the run's place.
-func doublingThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
+// choleskyNewtonThere is NewCholeskyNewton for a square matrix at the run's place.
+func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
 	n := a.Rows
 	x, err := s.Room(num.Float64, n, n)
 	if err != nil {

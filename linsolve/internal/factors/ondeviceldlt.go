@@ -38,10 +38,10 @@ func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors
 	if !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*LDLTFactors, error) { return ldltResident(s, a, f, seed) })
+	return factored(s, a, func() (*LDLTFactors, error) { return ldltOnDevice(s, a, f, seed) })
 }
 
-func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {
+func ldltOnDevice(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFact
 		return nil, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	e, err := t.Enclosure(f.Bits() + 4*(terms-1) + call.ResidentGuard)
+	e, err := t.Enclosure(f.Bits() + 4*(terms-1) + call.DeviceGuard)
 	s.Stage("products")
 	if err != nil || e == nil || !e.Narrow() {
 		return nil, err
@@ -75,7 +75,7 @@ func ldltResident(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFact
 	return z, nil
 }
 
-// uploaded returns a splitting of the host at the run's place. What is known of its condition is
+// uploaded returns an LUNewton of the host at the run's place. What is known of its condition is
 // found there.
 func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
 	t := &LUNewton{S: s, K: of.K, Blocks: of.Blocks, By: of.By}

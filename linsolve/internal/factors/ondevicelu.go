@@ -19,11 +19,11 @@ func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if a.OnHost() || min(a.Dims()) < seed.Fewest {
 		return nil, nil
 	}
-	return factored(s, a, func() (*LUFactors, error) { return LUResident(s, a, f) })
+	return factored(s, a, func() (*LUFactors, error) { return LUOnDevice(s, a, f) })
 }
 
-// LUResident returns the factors at the run's place; nil where the place does not decide them.
-func LUResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
+// LUOnDevice returns the factors at the run's place; nil where the place does not decide them.
+func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
 	if err := s.NewTally(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func LUResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		return nil, err
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
+	bits := f.Bits() + 4*(terms-1) + call.DeviceGuard
 	e, err := p.Enclosure(bits)
 	s.Stage("products")
 	if err != nil || e == nil {
@@ -49,7 +49,7 @@ func LUResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := roundedSplitting(s, z, e)
+	ok, err := roundedLU(s, z, e)
 	if err != nil || !ok {
 		z.L.Free()
 		z.U.Free()
@@ -58,9 +58,9 @@ func LUResident(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return z, nil
 }
 
-// roundedSplitting rounds factors, and reports whether all entries are decided and all of L below
+// roundedLU rounds factors, and reports whether all entries are decided and all of L below
 // its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
-func roundedSplitting(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
+func roundedLU(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
 	if _, err := s.SumThere(u, z.U); err != nil {
@@ -125,7 +125,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 		s.Drop(*m.of)
 	}
 	// Entries of L are at most 1 where rows are not scaled.
-	norm, _, err := extent(s, p.x)
+	norm, _, err := s.Size(p.x)
 	if err != nil {
 		return nil, err
 	}

@@ -5,19 +5,17 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
-	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
 // LU factors by products live where A does, as those of Cholesky factors do. The functions here are
 // what is different at a place: products there need not be rounded correctly, and norms come from
 // it.
 
-// splitSizes are exponents of bounds of what a splitting at a place has.
-type splitSizes struct {
+// luSizes are exponents of bounds of what an LUNewton has.
+type luSizes struct {
 	normF, topF int  // ‖F‖∞ and entries of F, its leading part
 	normS, topS int  // those of S
 	normT, topT int  // those of T
@@ -38,47 +36,18 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 	return call.UniformVectors(t.K, t.K, int64(top), sum)
 }
 
-// sizesOf returns exponents of bounds of the norm ‖M‖∞ and of the entries, given the extents of the
-// rows.
-func sizesOf(x place.Extents) (norm, top int) {
-	_, most := call.Sums(x)
-	norm, top = -bound.MaxBits, -bound.MaxBits // of zeros
-	if most.Sign() > 0 {
-		norm = most.MantExp(nil)
-	}
-	for _, t := range x.Top {
-		top = max(top, int(max(t, -bound.MaxBits)))
-	}
-	return norm, top
-}
-
-// extent is sizesOf a matrix at the run's place, in MP.
-func extent(s *call.Run, m num.Mat) (norm, top int, err error) {
-	x, err := s.Extents(m)
-	if err != nil {
-		return 0, 0, err
-	}
-	norm, top = sizesOf(x[0])
-	return norm, top, nil
-}
-
-// spread returns amp for V, of which it finds out what is needed at a place.
+// spread returns amp for V, of which it finds out what products are to be told.
 func (t *LUNewton) spread(v num.Mat) (int, error) {
-	if t.S.At == nil {
-		left, right, err := bothMagnitudes(t.S, t.x, v)
+	if t.S.At.Told() {
+		x, err := t.S.Measure(v, v.T())
 		if err != nil {
 			return 0, err
 		}
-		return sizeOf(float64((call.LargestOf(left.times(right.rows())) + t.cond) * (1 + 0x1p-50))), nil
+		t.normV, _ = x[0].Size()
+		t.vRows, t.vCols = x[0].Vectors(), x[1].Vectors()
 	}
-	x, err := t.S.Extents(v, v.T())
-	if err != nil {
-		return 0, err
-	}
-	t.normV, _ = sizesOf(x[0])
-	t.vRows, t.vCols = call.VectorsOf(x[0]), call.VectorsOf(x[1])
-	rows, _, err := t.S.Spread(t.x, v)
-	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
+	rows, err := t.S.RowSpread(t.x, v)
+	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
 // findCond finds cond, if that is not known, and at a place the norm of S F.
@@ -100,77 +69,45 @@ func (t *LUNewton) findCond() error {
 	if err := t.S.GemmOfTriangles(0, 1, t.x, t.F.Slice(0, n, 0, n), 0, num.Mat{}, w, [2]byte{'L', 0}, within); err != nil {
 		return err
 	}
-	if t.S.At == nil {
-		left, right, err := bothMagnitudes(t.S, w, t.y)
-		if err != nil {
-			return err
-		}
-		norm, _ := sizesHere(w)
-		t.normW = max(norm, 0) + 1
-		t.foundCond(call.LargestOf(left.times(right.rows())))
-		return nil
-	}
-	rows, _, err := t.S.Spread(w, t.y)
+	size, err := t.S.RowSpread(w, t.y)
 	if err != nil {
 		return err
 	}
-	norm, _, err := extent(t.S, w)
+	norm, _, err := t.S.Size(w)
 	if err != nil {
 		return err
 	}
 	t.S.Drop(w)
 	t.normW = max(norm, 0) + 1 // and n 2^off
-	t.foundCond(rows)
+	t.cond = float64(1.01*float64(size*(1+0x1p-20))) + 0x1p-20
+	t.Amp = max(t.Amp, call.SizeOf(t.cond)) + 1
 	return nil
-}
-
-// sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
-// numbers.
-func sizesHere(m num.Mat) (norm, top int) {
-	return call.RowNorm64(m).MantExp(nil), int(max(blocks.LargestTop(m), -bound.MaxBits))
-}
-
-// foundCond takes cond from a bound of ‖|W| |T|‖∞.
-func (t *LUNewton) foundCond(norm float64) {
-	t.cond = float64(1.01*float64(norm*(1+0x1p-20))) + 0x1p-20
-	t.Amp = max(t.Amp, sizeOf(t.cond)) + 1
 }
 
 // tolerance finds sizes, and returns what V is known to be bounded by where it need not be rounded
 // correctly; else nil. Errors δ of V beside its rounding add S δ to E: with all |δ| ≤ 2^off its
 // norm is k ‖S‖ 2^off at most, 2^(amp - width - 1) altogether.
 func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
-	if t.S.At == nil {
-		t.normS, t.topS = sizesHere(t.x)
-		t.normT, t.topT = sizesHere(t.y)
-		t.normF, t.topF = sizesHere(t.F.Slice(0, t.K, 0, t.K))
-		return t.withinOff(width), nil
-	}
 	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
 		f := t.F.Slice(0, t.K, 0, t.K)
 		list = append(list, f, f.T())
 	}
-	x, err := t.S.Extents(list...)
+	x, err := t.S.Measure(list...)
 	if err != nil {
 		return nil, err
 	}
-	t.normS, t.topS = sizesOf(x[0])
-	t.normT, t.topT = sizesOf(x[2])
-	t.sRows, t.sCols, t.tRows, t.tCols = call.VectorsOf(x[0]), call.VectorsOf(x[1]), call.VectorsOf(x[2]), call.VectorsOf(x[3])
+	t.normS, t.topS = x[0].Size()
+	t.normT, t.topT = x[2].Size()
+	t.sRows, t.sCols, t.tRows, t.tCols = x[0].Vectors(), x[1].Vectors(), x[2].Vectors(), x[3].Vectors()
 	if !t.measured {
 		t.measured = true
-		t.normF, t.topF = sizesOf(x[4])
-		t.fRows, t.fCols = call.VectorsOf(x[4]), call.VectorsOf(x[5])
+		t.normF, t.topF = x[4].Size()
+		t.fRows, t.fCols = x[4].Vectors(), x[5].Vectors()
 	}
-	return t.withinOff(width), nil
-}
-
-// withinOff is the end of tolerance.
-func (t *LUNewton) withinOff(width int) *residue.Bound {
 	top := t.normF + t.topT
 	t.off = min(t.Amp-width-1-bits.Len(uint(t.K))-t.normS, top-1)
-	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols)
+	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
 }
 
 // stepTolerances returns what the products X S and T Y of a step are known to be bounded by where
@@ -187,7 +124,7 @@ func (t *LUNewton) withinOff(width int) *residue.Bound {
 // and less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
 func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
-	if t.S.At == nil {
+	if !t.S.At.Told() {
 		return nil, nil
 	}
 	length := bits.Len(uint(t.K))
@@ -244,7 +181,7 @@ func (t *LUNewton) finishTolerances(places int) (z finishTolerances, err error) 
 		}
 	}
 	if m > t.K {
-		tops, err := rowTops(t.S, t.F.Slice(t.K, m, 0, t.K))
+		tops, err := t.S.RowSums(t.F.Slice(t.K, m, 0, t.K))
 		if err != nil {
 			return z, err
 		}

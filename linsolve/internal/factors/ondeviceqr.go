@@ -19,19 +19,19 @@ func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, e
 	if pivoting && !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func() (*QRFactors, error) { return QRResident(s, a, f, pivoting) })
+	return factored(s, a, func() (*QRFactors, error) { return QROnDevice(s, a, f, pivoting) })
 }
 
-// QRResident is LUResident for Q and R.
-func QRResident(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+// QROnDevice is LUOnDevice for Q and R.
+func QROnDevice(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
-	bits := f.Bits() + 4*(terms-1) + call.ResidentGuard
+	bits := f.Bits() + 4*(terms-1) + call.DeviceGuard
 	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	if pivoting {
-		bits = max(bits, num.Float64.Bits()+call.ResidentGuard) // for longestThere
+		bits = max(bits, num.Float64.Bits()+call.DeviceGuard) // for longestThere
 	}
 	d, order, err := stackedThere(s, a, bits+normalBits, MostBits(f), pivoting)
 	if err == nil && d != nil && pivoting {
@@ -114,12 +114,12 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 			}
 		}
 	}
-	d, err := doublingThere(s, normal, max(most, bits))
+	d, err := choleskyNewtonThere(s, normal, max(most, bits))
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
 	s.Drop(normal)
-	_, top, err := extent(s, d.F)
+	_, top, err := s.Size(d.F)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,10 +144,10 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := shiftThere(s, d.F, f.Slice(0, n, 0, n)); err != nil {
+	if err := s.CopyNumbers(f.Slice(0, n, 0, n), d.F); err != nil {
 		return nil, nil, err
 	}
-	if err := shiftThere(s, below, f.Slice(n, n+m, 0, n)); err != nil {
+	if err := s.CopyNumbers(f.Slice(n, n+m, 0, n), below); err != nil {
 		return nil, nil, err
 	}
 	s.Drop(d.F, below)

@@ -29,15 +29,15 @@ func newEliminated(s *call.Run, a num.Mat, most, bits int) (*Pivoted, error) {
 		return nil, err
 	}
 	p := &Pivoted{Order: g.Order, C: modular.Chosen(a, g.Order, call.All(n))}
-	if p.LUNewton, err = newSplitting(s, p.C, ziv.Ones(k), li, ui, most); err != nil || p.LUNewton == nil {
+	if p.LUNewton, err = newLUNewton(s, p.C, ziv.Ones(k), li, ui, most); err != nil || p.LUNewton == nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// newSplitting returns one of C by inverses of its factors with these blocks, of which nothing is
+// newLUNewton returns one of C by inverses of its factors with these blocks, of which nothing is
 // known: E tells. It is nil if numbers have more than most bits.
-func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int) (*LUNewton, error) {
+func newLUNewton(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int) (*LUNewton, error) {
 	m, n := c.Dims()
 	k := min(m, n)
 	d := &LUNewton{S: s, K: k, Blocks: blocks, By: scale.Equilibrate(c, scale.Unscaled(m, n))}
@@ -48,7 +48,7 @@ func newSplitting(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int
 	if d.F.Arr == nil || d.x.Arr == nil || d.y.Arr == nil {
 		return nil, nil
 	}
-	rows, err := rowTops(s, d.x)
+	rows, err := s.RowSums(d.x)
 	if err != nil {
 		return nil, err
 	}

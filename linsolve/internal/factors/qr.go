@@ -18,6 +18,7 @@ import (
 
 // FactorQR returns the factors where a lives, with a copy of it.
 func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
+	defer s.Release()
 	z, err := qrThere(s, a, f, pivoting)
 	if err != nil {
 		return nil, err

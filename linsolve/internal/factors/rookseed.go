@@ -15,7 +15,7 @@ import (
 // newRook returns what RookPivots does, with a seed if float64 suffices for one; nil too where
 // numbers have more than most bits, with which pivots are never taken.
 func newRook(s *call.Run, a num.Mat, most int) (*Rooked, error) {
-	defer s.Release()
+	defer s.Temporary()()
 	found, r, err := seed.RookPivots(s, a)
 	if found == nil || err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() er
 			return nil, err
 		}
 		p = &Rooked{Pivoted: Pivoted{Order: r.Order, C: modular.Chosen(a, r.Order, r.Order)}, Blocks: r.Blocks}
-		p.LUNewton, err = newSplitting(s, p.C, r.Blocks, li, ui, most)
+		p.LUNewton, err = newLUNewton(s, p.C, r.Blocks, li, ui, most)
 		return p.LUNewton, err
 	})
 	return p, e, err
@@ -143,15 +143,15 @@ func (t *LUNewton) InvertBlocks(r *seed.RookSeed, high int64) (ok bool, err erro
 	if err := t.upperProduct(1, upper, t.y, -1, num.Identity(num.Float64, n), g, nil); err != nil {
 		return false, err
 	}
-	near, err := magnitudesOf(t.S, g)
-	if err != nil || !(call.LargestOf(near.rows()) <= 0.25) {
+	near, err := call.MagnitudesOf(&t.S.Call, g)
+	if err != nil || !(call.LargestOf(near.Rows()) <= 0.25) {
 		return false, err
 	}
-	a, b, err := bothMagnitudes(t.S, upper, t.y)
+	size, err := t.S.RowSpread(upper, t.y)
 	if err != nil {
 		return false, err
 	}
-	t.cond = float64(1.5 * call.LargestOf(a.times(b.rows())))
-	t.Amp = 2*sizeOf(t.cond) + 1
+	t.cond = float64(1.5 * size)
+	t.Amp = 2*call.SizeOf(t.cond) + 1
 	return t.Amp < 1<<20, nil
 }

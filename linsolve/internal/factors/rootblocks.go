@@ -66,7 +66,7 @@ func (t *CholeskyNewton) byBlocks(bits int) (e *ziv.Enclosure, err error) {
 		case err != nil:
 			return 0, err
 		}
-		rows, err := rowTops(s, x)
+		rows, err := s.RowSums(x)
 		if err != nil {
 			return 0, err
 		}

@@ -58,7 +58,7 @@ func Into(s *call.Run, a, b, x num.Mat) error {
 		there = !apart
 	}
 	if there {
-		s.At = place.Of(a.Arr)
+		s.At = call.At(place.Of(a.Arr))
 		z, err := newton.SolveThere(s, a, b, x.Format())
 		if err == nil && z.Arr != nil {
 			s.Finished()

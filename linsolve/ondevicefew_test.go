@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestResidentFixed compares solutions of systems with one right-hand side on a device with
+// TestOnDeviceFixed compares solutions of systems with one right-hand side on a device with
 // rational ones: of scaled matrices, nearly singular ones, and such whose solutions are zeros, ties
 // or far below others. Fixed point has to have made those of well-conditioned ones.
-func TestResidentFixed(t *testing.T) {
+func TestOnDeviceFixed(t *testing.T) {
 	everywhere(t, 9, 9, func(t *testing.T, n int) {
 		r := testseed.Rand(t, 11, 12)
 		fixed := 0

@@ -7,21 +7,21 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// residents are the operands of a product that live on a device, for what is left to the host.
-type residents struct {
+// deviceOperands are the operands of a product that live on a device, for what is left to the host.
+type deviceOperands struct {
 	copies *mem.HostCopies
 	views  [4]mem.Matrix // a, b, old, c
 }
 
-func residentHost(s *cuda.Stream, a, b, old, c mem.Matrix) *residents {
-	return &residents{mem.NewHostCopies(s), [4]mem.Matrix{a, b, old, c}}
+func newDeviceOperands(s *cuda.Stream, a, b, old, c mem.Matrix) *deviceOperands {
+	return &deviceOperands{mem.NewHostCopies(s), [4]mem.Matrix{a, b, old, c}}
 }
 
 // put copies the host's result to the device.
-func (r *residents) put() error { return r.copies.Put(r.views[3]) }
+func (r *deviceOperands) put() error { return r.copies.Put(r.views[3]) }
 
 // get returns the host's copies, but that of old entries that are not read.
-func (r *residents) get(beta num.Real) (v [4]num.Mat, err error) {
+func (r *deviceOperands) get(beta num.Real) (v [4]num.Mat, err error) {
 	for i := range v {
 		if i == 2 && beta.Class == num.Zero {
 			continue
@@ -34,7 +34,7 @@ func (r *residents) get(beta num.Real) (v [4]num.Mat, err error) {
 }
 
 // finisher finishes entries on the host.
-func (r *residents) finisher(cfg Config, alpha, beta num.Real) (*residue.Finisher, error) {
+func (r *deviceOperands) finisher(cfg Config, alpha, beta num.Real) (*residue.Finisher, error) {
 	v, err := r.get(beta)
 	if err != nil {
 		return nil, err

@@ -1,19 +1,19 @@
-package factors
+package call
 
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
-	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// sizeOf returns e with |x| ≤ 2^e.
-func sizeOf(x float64) int {
+// SizeOf returns e with |x| ≤ 2^e.
+func SizeOf(x float64) int {
 	if !(math.Abs(x) <= math.MaxFloat64) {
 		return math.MaxInt32
 	}
@@ -21,19 +21,19 @@ func sizeOf(x float64) int {
 	return e
 }
 
-// magnitudes are upper bounds of those of a matrix, by columns.
-type magnitudes struct {
+// Magnitudes are upper bounds of those of a matrix, by columns.
+type Magnitudes struct {
 	m, n int
 	x    []float64
 }
 
-// magnitudesOf returns bounds of the entries of a matrix in MP; infinities for numbers beyond
+// MagnitudesOf returns bounds of the entries of a matrix in MP; infinities for numbers beyond
 // 2^1000.
-func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
+func MagnitudesOf(c *Call, a num.Mat) (Magnitudes, error) {
 	m := a
-	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
+	z := Magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
-	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
+	return z, par.For(c.Ctx, c.Threads, m.Cols, func(_, j int) {
 		column := z.x[j*m.Rows : (j+1)*m.Rows]
 		for i := range column {
 			at := m.At(i, j)
@@ -44,16 +44,8 @@ func magnitudesOf(s *call.Run, a num.Mat) (magnitudes, error) {
 	})
 }
 
-// bothMagnitudes is magnitudes for two matrices.
-func bothMagnitudes(s *call.Run, a, b num.Mat) (x, y magnitudes, err error) {
-	if x, err = magnitudesOf(s, a); err == nil {
-		y, err = magnitudesOf(s, b)
-	}
-	return x, y, err
-}
-
-// rows returns bounds of the sums of rows.
-func (a magnitudes) rows() []float64 {
+// Rows returns bounds of the sums of rows.
+func (a Magnitudes) Rows() []float64 {
 	ones := make([]float64, a.n)
 	for i := range ones {
 		ones[i] = 1
@@ -63,7 +55,7 @@ func (a magnitudes) rows() []float64 {
 
 // times returns bounds of the product with a vector x ≥ 0: each of n products and sums errs by
 // 2^-53 relatively.
-func (a magnitudes) times(x []float64) []float64 {
+func (a Magnitudes) times(x []float64) []float64 {
 	z := make([]float64, a.m)
 	for j, f := range x {
 		dgemm.AxpyAbs(f, a.x[j*a.m:(j+1)*a.m], z)
@@ -76,7 +68,7 @@ func (a magnitudes) times(x []float64) []float64 {
 }
 
 // transposed returns bounds of the product of the transpose with a vector x ≥ 0.
-func (a magnitudes) transposed(x []float64) []float64 {
+func (a Magnitudes) transposed(x []float64) []float64 {
 	z := make([]float64, a.n)
 	slack := 1 + float64(float64(a.m+4)*0x1p-52)
 	for j := range z {
@@ -89,20 +81,56 @@ func (a magnitudes) transposed(x []float64) []float64 {
 	return z
 }
 
-// spread returns e with ‖A B‖∞ + ‖A B‖1 ≤ 2^e.
-func (a magnitudes) spread(b magnitudes) int {
+// columns returns bounds of the sums of the columns of A B.
+func (a Magnitudes) columns(b Magnitudes) []float64 {
 	ones := make([]float64, a.m)
 	for i := range ones {
 		ones[i] = 1
 	}
-	return sizeOf(float64((call.LargestOf(a.times(b.rows())) + call.LargestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
+	return b.transposed(a.transposed(ones))
+}
+
+// ColumnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
+// zeros.
+func ColumnTops(m num.Mat, low int64) []int64 {
+	z := make([]int64, m.Cols)
+	for j := range z {
+		z[j] = low
+		for i := range m.Rows {
+			if at := m.At(i, j); m.Arr.Class(at) == num.Finite {
+				z[j] = max(z[j], int64(m.Arr.Exp[at]))
+			}
+		}
+	}
+	return z
+}
+
+// RowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
+func RowNorm64(m num.Mat) *big.Float {
+	most := int64(math.MinInt32)
+	for _, e := range ColumnTops(m, most) {
+		most = max(most, e)
+	}
+	sums := make([]float64, m.Rows)
+	l := m.Arr.Limbs()
+	for j := range m.Cols {
+		for i := range m.Rows {
+			at := m.At(i, j)
+			if m.Arr.Class(at) == num.Finite {
+				sums[i] += scale.Ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
+			}
+		}
+	}
+	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
+	norm := bound.Upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	return norm.SetMantExp(norm, int(most))
 }
 
 // symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle.
 func symmetricNorm64(m num.Mat) *big.Float {
 	high := int64(math.MinInt32)
-	for _, e := range call.ColumnTops(m, high) {
+	for _, e := range ColumnTops(m, high) {
 		high = max(high, e)
 	}
 	sums := make([]float64, m.Rows)
@@ -119,7 +147,7 @@ func symmetricNorm64(m num.Mat) *big.Float {
 			}
 		}
 	}
-	norm := bound.Upper().SetFloat64(call.LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	norm := bound.Upper().SetFloat64(LargestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
 	return norm
 }

@@ -46,9 +46,9 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 	}
 }
 
-// TestResidentCholesky compares factors on a device with those on the host. Products there, and not
+// TestOnDeviceCholesky compares factors on a device with those on the host. Products there, and not
 // the host, have made them.
-func TestResidentCholesky(t *testing.T) {
+func TestOnDeviceCholesky(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			for _, spread := range []int{0, 10} {
@@ -70,8 +70,8 @@ func TestResidentCholesky(t *testing.T) {
 	})
 }
 
-// TestResidentCholeskyLeft has matrices on a device that only the host's means decide.
-func TestResidentCholeskyLeft(t *testing.T) {
+// TestOnDeviceCholeskyLeft has matrices on a device that only the host's means decide.
+func TestOnDeviceCholeskyLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
@@ -111,9 +111,9 @@ func TestResidentCholeskyLeft(t *testing.T) {
 	})
 }
 
-// TestResidentCholeskySolve solves with the factors of a matrix on a device, for right-hand sides
+// TestOnDeviceCholeskySolve solves with the factors of a matrix on a device, for right-hand sides
 // there and on the host, and finds that they stay while A changes.
-func TestResidentCholeskySolve(t *testing.T) {
+func TestOnDeviceCholeskySolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)

@@ -32,9 +32,9 @@ func isOutside(y *bound.Nearly, i, j int, x *big.Float) float64 {
 	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
 }
 
-// TestDoubling compares enclosures with factors in many more bits: all hold, and they are as narrow
-// as they were asked for, with corrections of all orders.
-func TestDoubling(t *testing.T) {
+// TestNewtonFactors compares enclosures with factors in many more bits: all hold, and they are
+// as narrow as they were asked for, with corrections of all orders.
+func TestNewtonFactors(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	const more = 1500
@@ -113,8 +113,8 @@ func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 	}
 }
 
-// wider returns w such that doubling and splitting enclose factors of order n with errors of at
-// most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
+// wider returns w such that CholeskyNewton and LUNewton enclose factors of order n with errors of
+// at most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
 //
 // Let u = 2^-bits, g the gain by the last E, G the gain that its places were chosen for, a the amp
 // that the width bits + a + 4 of V was chosen for, and A = a + δ the amp that V showed. Then E is
@@ -131,12 +131,12 @@ func checkWidth(t *testing.T, name string, y *bound.Nearly, bits, wider int) {
 // 2^-g, where 4 g ≥ bits + 10, and numbers of bits - k g + 4 bits hold its products of k powers:
 //
 //	2^(5-4g)                         2^-5 u
-//	errors of products, four times   2^-2 + 2^-2 + 1 (doubling), 2^-2 + 2^-2 + 2^-1 + 1 + 1 (splitting)
+//	errors of products, four times   2^-2 + 2^-2 + 1 (Cholesky), 2^-2 + 2^-2 + 2^-1 + 1 + 1 (LU)
 //	roundings                        1 + 1 + 2 + 2^-3
 //
 // and finish adds 2^(1-width), 2^(1-g-places), 2^(-g-places) and less: 0.4 u. All are at most
 // (8.3 + 0.16 2^δ) u, below 16 u up to δ = 5 and below 2^(δ-1) u beyond. This is relative to sums
-// of at most n entries, so that 2^(bit length of n) is a further factor; splitting doubles all.
+// of at most n entries, so that 2^(bit length of n) is a further factor; LUNewton doubles all.
 func wider(n, bits, amp int, y *bound.Nearly) int {
 	delta := amp - (y.X.Format().Bits() - bits - 4)
 	return max(4, delta-1) + mathbits.Len(uint(n)) + 1

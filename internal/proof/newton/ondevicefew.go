@@ -39,8 +39,7 @@ func (t *Iteration) fixes(k, places int) (words, need int, ok bool) {
 	// |x| ≥ 2^-(most+1) for some of its entries, for g of 1/2 or more and rows of 2^most at most.
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
-	_, ok = place.Part[place.Refiner](t.S.At)
-	ok = ok && !t.S.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
+	ok = call.Offers[place.Refiner](t.S) && !t.S.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
 	return words, need, ok && max(cond, t.Norm, -t.Norm) <= mostFixed
 }
 

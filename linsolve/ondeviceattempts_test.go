@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 )
 
@@ -51,9 +52,9 @@ func (z failed) Drop() {
 	z.Seed.Drop()
 }
 
-// TestResidentAttempts has the host's bits when the place finds a seed only after some attempts,
+// TestOnDeviceAttempts has the host's bits when the place finds a seed only after some attempts,
 // whatever numbers those before have left.
-func TestResidentAttempts(t *testing.T) {
+func TestOnDeviceAttempts(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
 		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
@@ -71,11 +72,12 @@ func TestResidentAttempts(t *testing.T) {
 					name := fmt.Sprintf("%g, after %d attempts, %d columns", left, attempts, c.want.Cols())
 					ended := 0
 					s := tracedOn(t, on)
-					s.At = failing{newSpoiled(t, s.At, func(x *halfulp.Matrix) {
+					at := place.Of(on.View().Arr)
+					s.At = call.At(failing{newSpoiled(t, at, func(x *halfulp.Matrix) {
 						for i := range n {
 							x.SetFloat64(i, n/2, left)
 						}
-					}), partOf[place.Newton](t, s.At), attempts, &ended}
+					}), partOf[place.Newton](t, at), attempts, &ended})
 					var g num.Mat
 					if c.b != nil {
 						g = c.b.View()
@@ -150,7 +152,7 @@ func TestNoSeed(t *testing.T) {
 		}
 		on := put(t, a)
 		s := tracedOn(t, on)
-		s.At = place.Of(on.View().Arr)
+		s.At = call.At(place.Of(on.View().Arr))
 		if z, err := newton.SolveThere(s, on.View(), num.Mat{}, halfulp.Float64.View()); z.Arr != nil || err != nil {
 			t.Errorf("%v, %v", z, err)
 		}

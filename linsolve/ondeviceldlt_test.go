@@ -50,9 +50,9 @@ func symmetricIn(f halfulp.Format, n, spread int, seed uint64, diagonal float64)
 	return a
 }
 
-// TestResidentLDLT compares factors on a device with those on the host. Products there, and not the
+// TestOnDeviceLDLT compares factors on a device with those on the host. Products there, and not the
 // host, have made them, with blocks of one row and of two.
-func TestResidentLDLT(t *testing.T) {
+func TestOnDeviceLDLT(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		twos := 0
 		check := func(name string, a *halfulp.Matrix, f halfulp.Format) {
@@ -98,8 +98,8 @@ func TestResidentLDLT(t *testing.T) {
 	})
 }
 
-// TestResidentLDLTLeft has matrices on a device that only the host's means decide.
-func TestResidentLDLTLeft(t *testing.T) {
+// TestOnDeviceLDLTLeft has matrices on a device that only the host's means decide.
+func TestOnDeviceLDLTLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
@@ -161,9 +161,9 @@ func TestResidentLDLTLeft(t *testing.T) {
 	})
 }
 
-// TestResidentLDLTGrowth has pivots that no rook finds, the first of which is small: they are left
+// TestOnDeviceLDLTGrowth has pivots that no rook finds, the first of which is small: they are left
 // to the host if an entry of L is too large for what it asks of pivots, and taken otherwise.
-func TestResidentLDLTGrowth(t *testing.T) {
+func TestOnDeviceLDLTGrowth(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		for _, most := range []float64{2.75, 2.8} {
 			a := symmetricIn(halfulp.Float64, n, 0, 1, 1)
@@ -219,9 +219,9 @@ func TestResidentLDLTGrowth(t *testing.T) {
 	})
 }
 
-// TestResidentLDLTSolve solves with the factors of a matrix on a device, for right-hand sides there
+// TestOnDeviceLDLTSolve solves with the factors of a matrix on a device, for right-hand sides there
 // and on the host, and finds that they stay while A changes.
-func TestResidentLDLTSolve(t *testing.T) {
+func TestOnDeviceLDLTSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)

@@ -31,9 +31,9 @@ func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.For
 	checkResidentStages(t, name, stats, resident, min(a.Dims()) >= seed.Fewest)
 }
 
-// TestResidentLU compares factors on a device with those on the host. Products there, and not the
+// TestOnDeviceLU compares factors on a device with those on the host. Products there, and not the
 // host, have made them.
-func TestResidentLU(t *testing.T) {
+func TestOnDeviceLU(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			checkResidentLU(t, f.String(), halfulp.Random(f, n, n, 10, 1), f, true)
@@ -66,8 +66,8 @@ func nearlyEqual(n int, by float64) *halfulp.Matrix {
 	return a
 }
 
-// TestResidentLULeft has matrices on a device that only the host's means decide.
-func TestResidentLULeft(t *testing.T) {
+// TestOnDeviceLULeft has matrices on a device that only the host's means decide.
+func TestOnDeviceLULeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
@@ -120,9 +120,9 @@ func fillColumn(a *halfulp.Matrix, j int, x float64) {
 	}
 }
 
-// TestResidentLUSolve solves with the factors of a matrix on a device, for right-hand sides there
+// TestOnDeviceLUSolve solves with the factors of a matrix on a device, for right-hand sides there
 // and on the host, and finds that they stay while A changes.
-func TestResidentLUSolve(t *testing.T) {
+func TestOnDeviceLUSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)

@@ -44,8 +44,8 @@ func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) 
 	})
 }
 
-// TestResidentParts has factors of matrices in parts.
-func TestResidentParts(t *testing.T) {
+// TestOnDeviceParts has factors of matrices in parts.
+func TestOnDeviceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 2)
 	defer mem.Substitute(devs...)()
 	where = "cuda:0,1"

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// TestResidentLeastSquares compares solutions on a device with those on the host.
-func TestResidentLeastSquares(t *testing.T) {
+// TestOnDeviceLeastSquares compares solutions on a device with those on the host.
+func TestOnDeviceLeastSquares(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		dependent, nan := halfulp.Random(halfulp.Float64, 2*n, n, 0, 4), halfulp.Random(halfulp.Float64, 2*n, n, 0, 4)
 		for i := range dependent.Rows() {

@@ -49,9 +49,9 @@ func checkResidentStages(t *testing.T, name string, stats Stats, resident, tried
 	}
 }
 
-// TestResidentQR compares factors on a device with those on the host. Products there, and not the
+// TestOnDeviceQR compares factors on a device with those on the host. Products there, and not the
 // host, have made them.
-func TestResidentQR(t *testing.T) {
+func TestOnDeviceQR(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			checkResidentQR(t, fmt.Sprint(f), QR, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
@@ -68,8 +68,8 @@ func TestResidentQR(t *testing.T) {
 	})
 }
 
-// TestResidentQRLeft has matrices on a device that only the host's means decide.
-func TestResidentQRLeft(t *testing.T) {
+// TestOnDeviceQRLeft has matrices on a device that only the host's means decide.
+func TestOnDeviceQRLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
@@ -103,9 +103,9 @@ func TestResidentQRLeft(t *testing.T) {
 	})
 }
 
-// TestResidentQRPivoted compares factors on a device, and the order of columns, with those on the
+// TestOnDeviceQRPivoted compares factors on a device, and the order of columns, with those on the
 // host. Products there, and not the host, have made them.
-func TestResidentQRPivoted(t *testing.T) {
+func TestOnDeviceQRPivoted(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		n = min(n, 60) // the host chooses columns by elimination
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
@@ -123,9 +123,9 @@ func TestResidentQRPivoted(t *testing.T) {
 	})
 }
 
-// TestResidentQRPivotedNear has two columns of nearly the same length, the second of which is the
+// TestOnDeviceQRPivotedNear has two columns of nearly the same length, the second of which is the
 // longer one or passes for as long. A device decides about the first pair.
-func TestResidentQRPivotedNear(t *testing.T) {
+func TestOnDeviceQRPivotedNear(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 40, func(t *testing.T, n int) {
 		for _, x := range []struct {
 			by       float64
@@ -152,8 +152,8 @@ func TestResidentQRPivotedNear(t *testing.T) {
 	})
 }
 
-// TestResidentQRSolve solves with the factors of a matrix on a device.
-func TestResidentQRSolve(t *testing.T) {
+// TestOnDeviceQRSolve solves with the factors of a matrix on a device.
+func TestOnDeviceQRSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)

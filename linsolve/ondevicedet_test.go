@@ -16,9 +16,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
-// TestDetResident compares determinants on a device with those on the host. Traces there, and not
+// TestDetOnDevice compares determinants on a device with those on the host. Traces there, and not
 // the host, have made them.
-func TestDetResident(t *testing.T) {
+func TestDetOnDevice(t *testing.T) {
 	onDevices(t, det.LeastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 5, 5)] {
 			a := halfulp.Random(f, n, n, 5, 1)
@@ -77,10 +77,10 @@ func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
 	return a
 }
 
-// TestDetResidentCases has determinants that are 0, ±1, huge, tiny or ties, of matrices that are
+// TestDetOnDeviceCases has determinants that are 0, ±1, huge, tiny or ties, of matrices that are
 // singular, or nearly so, with exponents far apart and numbers that are none: those of the host,
 // with its errors. What the device does not decide leaves nothing in Stats but its time.
-func TestDetResidentCases(t *testing.T) {
+func TestDetOnDeviceCases(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	onDevices(t, 12, 40, func(t *testing.T, n int) {

@@ -25,7 +25,7 @@ func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
 			return false, err
 		}
 	}
-	s.At = place.Of(a.Arr)
+	s.At = call.At(place.Of(a.Arr))
 	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
 	s.Stage("equations")
 	if err = call.Resignable(err); err != nil {

@@ -41,9 +41,9 @@ func checkSameThere(t *testing.T, name string, got, want *halfulp.Matrix) {
 // nearlySingular stands for matrices whose last column is the first one but for some 2^-14.
 const nearlySingular = -1
 
-// TestResident compares inverses and solutions on a device with those on the host. Newton's method
+// TestOnDevice compares inverses and solutions on a device with those on the host. Newton's method
 // there, and not the host, has made them.
-func TestResident(t *testing.T) {
+func TestOnDevice(t *testing.T) {
 	everywhere(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			for _, spread := range []int{0, 20, nearlySingular} {
@@ -87,10 +87,10 @@ func TestResident(t *testing.T) {
 	})
 }
 
-// TestResidentLeft has matrices on a device that only the host's means decide: zeros and ties,
+// TestOnDeviceLeft has matrices on a device that only the host's means decide: zeros and ties,
 // singular ones, infinities, exponents far away, and formats that overflow. Stats then tell of the
 // host's way.
-func TestResidentLeft(t *testing.T) {
+func TestOnDeviceLeft(t *testing.T) {
 	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
 		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
@@ -131,8 +131,8 @@ func TestResidentLeft(t *testing.T) {
 	})
 }
 
-// TestResidentEmpty has systems without equations or without columns on a device.
-func TestResidentEmpty(t *testing.T) {
+// TestOnDeviceEmpty has systems without equations or without columns on a device.
+func TestOnDeviceEmpty(t *testing.T) {
 	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		empty := func(rows, cols int) *halfulp.Matrix {
 			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
@@ -151,8 +151,8 @@ func TestResidentEmpty(t *testing.T) {
 	})
 }
 
-// TestResidentNotFinite has the host's errors for an infinity or a NaN in A or B.
-func TestResidentNotFinite(t *testing.T) {
+// TestOnDeviceNotFinite has the host's errors for an infinity or a NaN in A or B.
+func TestOnDeviceNotFinite(t *testing.T) {
 	everywhere(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.MP(100)} {
 			for _, special := range []float64{math.Inf(1), math.NaN()} {

@@ -21,11 +21,11 @@ import (
 // live. It returns nil where only the host can decide: where A is singular or nearly so, where
 // entries are or may be ties or zeros, and for numbers that products of some bits do not reach.
 func SolveThere(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
-	z, err := solveResident(s, a, b, f)
+	z, err := solveOnDevice(s, a, b, f)
 	return z, call.Resignable(err)
 }
 
-func solveResident(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
+func solveOnDevice(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	k := n
 	if b.Arr != nil {
@@ -35,7 +35,7 @@ func solveResident(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	bits := f.Bits() + 4*(max(z.Arr.Terms(), 1)-1) + call.ResidentGuard
+	bits := f.Bits() + 4*(max(z.Arr.Terms(), 1)-1) + call.DeviceGuard
 	t, x, g, err := seedThere(s, a, b, 4*bits+2048)
 	s.Stage("approximate inverse")
 	if err != nil || t == nil {
@@ -122,7 +122,7 @@ func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration,
 	return t, g, false, err
 }
 
-// scaledSystem returns X of newResident, and G.
+// scaledSystem returns X of newIteration, and G.
 func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *Iteration, g num.Mat, err error) {
 	if err := s.NewTally(); err != nil {
 		return nil, num.Mat{}, err
@@ -132,14 +132,14 @@ func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *
 			return nil, num.Mat{}, err
 		}
 	}
-	t, err = newResident(s, a, r, g, by, most)
+	t, err = newIteration(s, a, r, g, by, most)
 	return t, g, err
 }
 
-// newResident returns X for a float64 matrix R that may approximate the inverse of A scaled; nil if
-// A has numbers of more than most bits, or if a row of R or a column of A has none but zeros. The
-// right-hand sides may be nil.
-func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (*Iteration, error) {
+// newIteration returns X for a float64 matrix R that may approximate the inverse of A scaled; nil
+// if A has numbers of more than most bits, or if a row of R or a column of A has none but zeros.
+// The right-hand sides may be nil.
+func newIteration(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (*Iteration, error) {
 	t := &Iteration{S: s, By: by}
 	var err error
 	if t.F, err = s.Scaled(a, by, most); err != nil || t.F.Arr == nil {
@@ -155,18 +155,17 @@ func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (
 	if right.Arr != nil {
 		list = append(list, right.T())
 	}
-	found, err := s.Extents(list...)
+	found, err := s.Measure(list...)
 	if err != nil {
 		return nil, err
 	}
 	if right.Arr != nil {
-		t.gCols = call.VectorsOf(found[4])
+		t.gCols = found[4].Vectors()
 	}
-	row, of := call.Sums(found[0])
-	sumsX, norm := call.Sums(found[2])
-	t.Row, t.Norm, t.Col, t.sums = row, norm.MantExp(nil), call.ExtentTops(found[3], -1<<31), sumsX
-	t.Amp = bound.Upper().Mul(norm, of)
-	t.fRows, t.fCols, t.xRows, t.xCols = call.VectorsOf(found[0]), call.VectorsOf(found[1]), call.VectorsOf(found[2]), call.VectorsOf(found[3])
+	norm := found[2].Norm()
+	t.Row, t.Norm, t.Col, t.sums = found[0].Sums(), norm.MantExp(nil), found[3].Tops(-1<<31), found[2].Sums()
+	t.Amp = bound.Upper().Mul(norm, found[0].Norm())
+	t.fRows, t.fCols, t.xRows, t.xCols = found[0].Vectors(), found[1].Vectors(), found[2].Vectors(), found[3].Vectors()
 	if t.fCols == nil || t.xRows == nil {
 		return nil, nil
 	}
@@ -176,7 +175,7 @@ func newResident(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (
 // likelyGain is about the gain of a seed.
 func (t *Iteration) likelyGain() int { return max(scale.SeedBits-t.Amp.MantExp(nil), LateBits) }
 
-// prove finds rho by E = I - X F, for the X of newResident, and returns nil if X is no good
+// prove finds rho by E = I - X F, for the X of newIteration, and returns nil if X is no good
 // inverse. E' has about width bits.
 func (t *Iteration) prove(width int) (*Iteration, error) {
 	b, lost := t.proofBound(t.likelyGain() + width)
