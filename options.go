@@ -77,9 +77,10 @@ type Options struct {
 	// says when it falls there, or is 0 because it is not known. On GPUs it is
 	// called on their threads: it must not call routines that run there.
 	Progress func(done float64)
-	// MemoryLimit bounds the working memory in bytes; 0 means [DefaultMemoryLimit]. Larger products
-	// run in blocks. On a GPU it bounds what a product takes there beside its operands; 0 means
-	// most of what is there.
+	// MemoryLimit bounds the working memory in bytes, beside operands and results; 0 means
+	// [DefaultMemoryLimit]. Larger products run in blocks, and package linsolve chooses methods
+	// that keep to it, or fails with an error that names the bytes it needs. On a GPU it bounds
+	// what a product takes there beside its operands; 0 means most of what is there.
 	MemoryLimit int64
 	// Check watches the hardware: products of matrices run by the method "residue" with one modulus
 	// more than they need, the redundant one, and the integer of every entry is compared with the

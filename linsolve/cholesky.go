@@ -42,9 +42,8 @@ func (y *CholeskyFactors) Free() {
 //
 // The error is a *NotPositiveDefiniteError, which names a leading minor that is proved not to be
 // positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps
-// halfulp.ErrMemory, and names the bytes, if an elimination in fixed point takes more than
-// Options.MemoryLimit on the host. Options.Method is of the products, and so is Device. Cholesky
-// panics if A is not square.
+// halfulp.ErrMemory, and names the bytes, if all methods take more than Options.MemoryLimit on the
+// host. Options.Method is of the products, and so is Device. Cholesky panics if A is not square.
 func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

@@ -21,7 +21,7 @@ import (
 // eliminations; larger ones that are singular are proved to be so as Rank proves it.
 //
 // The error wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and names the
-// bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the host. Det
+// bytes, if the elimination and the blocks take more than Options.MemoryLimit on the host. Det
 // panics if A is not square.
 // Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits
 // below the smallest normal number of f.

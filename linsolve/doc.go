@@ -63,6 +63,12 @@
 // is not known how much is left: how many seeds an ill-conditioned matrix takes shows when they
 // have succeeded.
 //
+// Options.MemoryLimit bounds the memory beside operands and results, on the host: large matrices
+// are counted before they are made, or a method's estimate is. A method that does not fit gives way
+// to another, in more time and with the same bits. The error wraps halfulp.ErrMemory where none
+// fits, and names the bytes of the one that takes the least. Matrices that only some
+// ill-conditioned problems need are not counted.
+//
 // Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
 // Where exponents are so far apart that no format has the bits between them factors come from

@@ -42,9 +42,8 @@ func (z *LDLTFactors) Free() {
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
-// names the bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the
-// host. Options.Method is of the products, and so are Device and all else of MemoryLimit. LDLT
-// panics if A is not square.
+// names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
+// of the products, and so is Device. LDLT panics if A is not square.
 func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

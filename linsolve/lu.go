@@ -41,8 +41,8 @@ func (z *LUFactors) Free() {
 // The error wraps ErrSingular, a *SingularError for square matrices, if the first k columns of A
 // are linearly dependent, which is proved; for a matrix of less rows than columns these are the
 // first m of them. It wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
-// names the bytes, if an elimination in fixed point takes more than Options.MemoryLimit on the
-// host. Options.Method is of the products, and so are Device and all else of MemoryLimit.
+// names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
+// of the products, and so is Device.
 func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
 	s, err := start("LU", opt, a.View())
 	if err != nil {

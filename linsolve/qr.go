@@ -40,9 +40,9 @@ func publicQR(z *factors.QRFactors) *QRFactors {
 //
 // The error wraps ErrSingular, it is a *SingularError for square matrices, if the columns of A are
 // linearly dependent, which is proved. It wraps ErrNotFinite for infinities and NaN,
-// halfulp.ErrMemory if A^T A has more bits than there are formats for, or, naming the bytes, if an
-// elimination in fixed point takes more than Options.MemoryLimit on the host. Options.Method is of
-// the products, and so are Device and all else of MemoryLimit. QR panics if m < n.
+// halfulp.ErrMemory if A^T A has more bits than there are formats for, or, naming the bytes, if all
+// methods take more than Options.MemoryLimit on the host. Options.Method is of the products, and so
+// is Device. QR panics if m < n.
 func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)

@@ -124,11 +124,11 @@ const errShape = "linsolve: shapes do not fit"
 // decides: ties, zeros, and matrices that are singular or nearly so.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
-// for infinities and NaN in A or B. It wraps halfulp.ErrMemory, and names the bytes, if few columns
-// take more than Options.MemoryLimit on the host beside A, B and X, or if the inverses of triangles
-// or an elimination in fixed point do for many columns. Options.Method is of the products, and so
-// is Device, and MemoryLimit for all else of many columns. After an error X is unchanged. Solve
-// panics if shapes do not fit.
+// for infinities and NaN in A or B. Where the products for many columns take more than
+// Options.MemoryLimit on the host, beside A, B and X, the columns are solved one after the other,
+// with the same bits in more time. If one column takes more, the error wraps halfulp.ErrMemory and
+// names the bytes. Options.Method is of the products, and so is Device. After an error X is
+// unchanged. Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)

@@ -218,7 +218,7 @@ type runFlags struct {
 
 // memoryFlag says how much memory to take.
 type memoryFlag struct {
-	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks."`
+	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks, systems and factors by methods that fit it."`
 }
 
 // commonFlags are those of commands that read, compute and write.

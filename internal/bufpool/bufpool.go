@@ -61,6 +61,20 @@ var (
 // Kept returns how many bytes all shelves keep.
 func Kept() int64 { return bytesKept.Load() }
 
+// Drop drops the buffers of all shelves, for the collector to find.
+func Drop() {
+	racksMu.Lock()
+	all := racks
+	racks = nil
+	racksMu.Unlock()
+	for _, s := range all {
+		s.mu.Lock()
+		s.remove(0, len(s.free))
+		s.known = false
+		s.mu.Unlock()
+	}
+}
+
 // A mark is what collections are noticed by: nothing else refers to it. It is not of the size of
 // objects that share their memory with others.
 type mark struct{ _ [4]uint64 }

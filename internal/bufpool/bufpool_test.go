@@ -171,3 +171,20 @@ func TestCollected(t *testing.T) {
 		}
 	}
 }
+
+// TestDrop drops the buffers of several shelves, which take new ones afterwards.
+func TestDrop(t *testing.T) {
+	limited(t, math.MaxInt64, math.MaxInt64, time.Hour)
+	var s, other Shelf[int]
+	for range 2 {
+		s.Put(0, 1, 100)
+		s.Put(1, 1, 100)
+		other.Put(2, 1, 100)
+		if Kept() != 300 || len(racks) != 2 {
+			t.Fatalf("%d bytes of %d shelves are kept, want 300 of 2", Kept(), len(racks))
+		}
+		if Drop(); Kept() != 0 || len(s.free)+len(other.free) != 0 || len(racks) != 0 {
+			t.Fatalf("%d bytes of %d shelves are left", Kept(), len(racks))
+		}
+	}
+}

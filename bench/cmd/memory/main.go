@@ -1,6 +1,7 @@
 // Memory measures the most memory that routines hold under limits: each in a process of its own,
 // whose peak of resident memory counts from the moment the operands are there. It compares results
-// under limits with those without, bit by bit.
+// under limits with those without, bit by bit. What a limit bounds is the peak beyond operands and
+// results.
 package main
 
 import (
@@ -41,10 +42,12 @@ type figure struct {
 
 // An answer is what the process of a job finds. Sizes are in bytes.
 type answer struct {
-	Data    int64   `json:"data"`   // operands and results
-	Before  int64   `json:"before"` // resident before the routine runs, with the operands
-	Peak    int64   `json:"peak"`   // most that was resident while the routine ran
-	After   int64   `json:"after"`  // heap in use after a collection, with operands and results
+	Data    int64   `json:"data"`    // operands and results
+	Results int64   `json:"results"` // and the copies of operands that factors keep
+	Before  int64   `json:"before"`  // resident before the routine runs, with the operands
+	Peak    int64   `json:"peak"`    // most that was resident while the routine ran
+	Scratch int64   `json:"scratch"` // what the peak is beyond Before and Results
+	After   int64   `json:"after"`   // heap in use after a collection, with operands and results
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error,omitempty"`
 	Hash    string  `json:"hash,omitempty"` // of the bits of the results
@@ -92,7 +95,7 @@ func main() {
 
 // measure runs every routine at every size, first without a limit, and prints a line for each.
 func (r *results) measure(w io.Writer, routines, sizes, limits []string, threads int, seconds float64) error {
-	fmt.Fprintf(w, "%-8s %5s %5s %9s %9s %9s %9s %6s %8s  %s\n", "", "n", "bits", "data MB", "limit MB", "before", "peak", "/limit", "seconds", "")
+	fmt.Fprintf(w, "%-8s %5s %5s %9s %9s %9s %9s %6s %8s  %s\n", "", "n", "bits", "data MB", "limit MB", "peak", "scratch", "/limit", "seconds", "")
 	for _, size := range sizes {
 		var n, bits int
 		if _, err := fmt.Sscanf(size, "%d:%d", &n, &bits); err != nil {
@@ -137,13 +140,13 @@ func (r *results) show(w io.Writer, f figure) {
 	r.Figures = append(r.Figures, f)
 	limit, share := "-", "-"
 	if f.Limit > 0 {
-		limit, share = fmt.Sprintf("%.1f", float64(f.Limit)/1e6), fmt.Sprintf("%.2f", float64(f.Peak)/float64(f.Limit))
+		limit, share = fmt.Sprintf("%.1f", float64(f.Limit)/1e6), fmt.Sprintf("%.2f", float64(f.Scratch)/float64(f.Limit))
 	}
 	what := f.Error
 	if f.Same != nil && !*f.Same {
 		what = "ANOTHER RESULT"
 	}
-	fmt.Fprintf(w, "%-8s %5d %5d %9.1f %9s %9.1f %9.1f %6s %8.2f  %s\n", f.Routine, f.N, f.Bits, float64(f.Data)/1e6, limit, float64(f.Before)/1e6, float64(f.Peak)/1e6, share, f.Seconds, what)
+	fmt.Fprintf(w, "%-8s %5d %5d %9.1f %9s %9.1f %9.1f %6s %8.2f  %s\n", f.Routine, f.N, f.Bits, float64(f.Data)/1e6, limit, float64(f.Peak)/1e6, float64(f.Scratch)/1e6, share, f.Seconds, what)
 }
 
 // run has a process of its own do the job of f. A process that is ended, by the system or as it

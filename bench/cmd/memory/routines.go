@@ -169,7 +169,15 @@ func answerJob() error {
 	if a.Peak, err = status("VmHWM"); err != nil {
 		return err
 	}
-	a.Data = p.size(in) + p.size(out)
+	a.Results = p.size(out)
+	a.Data = p.size(in) + a.Results
+	switch {
+	case failed != nil:
+		a.Results = 0
+	case slices.Contains([]string{"lu", "qr", "chol"}, j.Routine):
+		a.Results += p.size(in)
+	}
+	a.Scratch = a.Peak - a.Before - a.Results
 	if failed != nil {
 		a.Error = failed.Error()
 	} else {

@@ -2,8 +2,12 @@ package budget
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"strings"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/memlimit"
 )
 
@@ -33,4 +37,63 @@ func TestBudget(t *testing.T) {
 	if b := New(0); b.Check(1e300) == nil {
 		t.Error("more is allowed than any system has")
 	}
+}
+
+// TestLeast has the error name the least of the ways that were refused one after the other, and
+// forget them when one has been granted.
+func TestLeast(t *testing.T) {
+	b := New(Least)
+	says := func(err error, need int) {
+		t.Helper()
+		if want := fmt.Sprintf("it takes %d bytes", need); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	says(b.Check(3*Least), 3*Least)
+	says(b.Check(2*Least), 2*Least)
+	says(b.Check(4*Least), 2*Least)
+	if err := b.Check(1); err != nil {
+		t.Error(err)
+	}
+	says(b.Check(4*Least), 4*Least)
+	if err := b.Reserve(Least / 2); err != nil {
+		t.Error(err)
+	}
+	says(b.Check(Least), Least*3/2)
+	if left, ok := b.Left(); !ok || left != Least {
+		t.Errorf("%d bytes are left, which is no less than %d at any time", left, Least)
+	}
+	if err := b.Reserve(Least); err != nil { // in place of the other one
+		t.Error(err)
+	}
+	says(b.Reserve(Least+1), Least+1)
+	if err := b.Check(Least); err != nil {
+		t.Errorf("what was refused is reserved: %v", err)
+	}
+	if _, ok := new(Budget).Left(); ok {
+		t.Error("without a bound some bytes are left")
+	}
+}
+
+// TestReclaim frees what is kept for later before a limit would be exceeded, and nothing else.
+func TestReclaim(t *testing.T) {
+	var s bufpool.Shelf[[]float64]
+	keep := func() { s.Put(make([]float64, 100), 100, 800) }
+	b := New(Least)
+	keep()
+	if b.Reclaim(0); bufpool.Kept() != 800 {
+		t.Errorf("%d bytes are kept within the limit, want 800", bufpool.Kept())
+	}
+	if b.Reclaim(math.MaxInt32); bufpool.Kept() != 0 {
+		t.Errorf("%d bytes are kept beyond the limit", bufpool.Kept())
+	}
+	keep()
+	if b.Reclaim(math.MaxInt32); bufpool.Kept() != 800 {
+		t.Errorf("%d bytes are kept where nothing was allocated since, want 800", bufpool.Kept())
+	}
+	b = New(0)
+	if b.Reclaim(math.MaxInt64 / 2); bufpool.Kept() != 800 {
+		t.Errorf("%d bytes are kept without a limit, want 800", bufpool.Kept())
+	}
+	bufpool.Drop()
 }

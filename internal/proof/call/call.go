@@ -1,6 +1,8 @@
 package call
 
 import (
+	"slices"
+
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/budget"
@@ -32,6 +34,7 @@ func (c *Call) Floats(n int) []float64 {
 
 // floats is Floats for numbers that returnFloats gives back.
 func (c *Call) floats(n int) []float64 {
+	c.Budget.Reclaim(8 * int64(n))
 	c.Budget.Take(8 * int64(n))
 	return bufpool.Slice(&floatRoom, n)[:n]
 }
@@ -43,10 +46,23 @@ func (c *Call) returnFloats(x []float64) {
 
 // Words is [Call.Floats] for integers.
 func (c *Call) Words(n int) []uint64 {
+	c.Budget.Reclaim(8 * int64(n))
 	x := bufpool.Slice(&wordRoom, n)[:n]
 	c.wordsTaken = append(c.wordsTaken, x)
 	c.Budget.Take(8 * int64(n))
 	return x
+}
+
+// GiveBack gives back integers that Words returned, or the first of them.
+func (c *Call) GiveBack(x []uint64) {
+	for i, y := range c.wordsTaken {
+		if len(x) > 0 && &x[0] == &y[0] {
+			c.Budget.Take(-8 * int64(len(y)))
+			bufpool.Return(&wordRoom, y)
+			c.wordsTaken = slices.Delete(c.wordsTaken, i, i+1)
+			return
+		}
+	}
 }
 
 // Temporary returns a function that gives back what Floats and Words have taken since.

@@ -36,7 +36,7 @@ func (host) identity(s *Run, n int) (num.Mat, error) { return s.IdentityHere(n),
 func (host) drop(s *Run, m num.Mat) {
 	if i := slices.Index(s.here, m); i >= 0 {
 		s.here = slices.Delete(s.here, i, i+1)
-		PutMatrix(m)
+		s.putHere(m)
 	}
 }
 

@@ -86,18 +86,43 @@ func (s *Run) IdentityHere(n int) num.Mat {
 	return m
 }
 
+// Temporary returns a function that gives back what Floats and Words have taken since, and forgets
+// Lifting, if the run has kept it in that memory.
+func (s *Run) Temporary() (end func()) {
+	lifting, give := s.Lifting, s.Call.Temporary()
+	return func() {
+		if s.Lifting != lifting {
+			s.Lifting = nil
+		}
+		give()
+	}
+}
+
 // arrayRoom are arrays of MP that are kept in the same way, by their words.
 var arrayRoom bufpool.Shelf[*num.Array]
 
 // MatrixHere returns a rows x cols matrix of zeros on the host, which is given back by Drop or
 // Release where those that the run makes do not outlive it.
 func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
+	s.Budget.Reclaim(MatrixBytes(f, rows, cols))
 	if !s.Reuse {
 		return num.NewMat(f, rows, cols)
 	}
 	m := TakeMatrix(f, rows, cols)
+	s.Budget.Take(MatrixBytes(f, rows, cols))
 	s.here = append(s.here, m)
 	return m
+}
+
+// putHere gives a matrix of MatrixHere back.
+func (s *Run) putHere(m num.Mat) {
+	s.Budget.Take(-MatrixBytes(m.Format(), m.Rows, m.Cols))
+	PutMatrix(m)
+}
+
+// MatrixBytes returns the bytes of a rows x cols matrix.
+func MatrixBytes(f num.Format, rows, cols int) int64 {
+	return num.SizeOf(num.NewMat(f, 0, 0).Arr.Format) * int64(rows) * int64(cols)
 }
 
 // TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may give back.
@@ -140,7 +165,7 @@ func (s *Run) Release() {
 		m.Free()
 	}
 	for _, m := range s.here {
-		PutMatrix(m)
+		s.putHere(m)
 	}
 	for _, m := range s.units {
 		s.returnFloats(m.Arr.F64[0])

@@ -25,7 +25,13 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	g := place.Gemm{Factors: factors}
 	g.Alpha, g.A, g.B, g.Beta, g.Old, g.C = num.Float(alpha).Real(), a, b, num.Float(beta).Real(), c, d
 	g.Triangle, g.Bound = triangle, limit
-	st, err := s.Set.Gemm(&g)
+	set := s.Set
+	if left, ok := s.Budget.Left(); ok {
+		set.Memory = min(set.Memory, left)
+		// Residues take about as much as twice the factors.
+		s.Budget.Reclaim(min(left, 2*(MatrixBytes(a.Format(), a.Rows, a.Cols)+MatrixBytes(b.Format(), b.Rows, b.Cols))))
+	}
+	st, err := set.Gemm(&g)
 	if err != nil {
 		return err
 	}

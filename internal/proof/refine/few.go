@@ -41,6 +41,7 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 		if e == nil {
 			continue
 		}
+		s.Budget.Reclaim(0)
 		loop := ziv.Loop{What: "a solution", First: bits + ziv.Suspicion + 4, Most: 4*bits + 1024}
 		err := ziv.Decide(s, loop, func(want int) (missing int, err error) {
 			y.missing = 0

@@ -37,7 +37,7 @@ func NewFactors(s *call.Run, a num.Mat, by scale.Scaling) (*Factors, error) {
 	for j := range f.N {
 		dgemm.AxpyAbs(1, f.LU[j*f.N:(j+1)*f.N], sums)
 	}
-	for i, sum := range raised(sums) {
+	for i, sum := range Raised(sums) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}
 	f.Sums, f.Norm = sums, call.LargestOf(sums)

@@ -220,7 +220,7 @@ func AbsAll(n int, a, v []float64) []float64 {
 	for j, f := range v {
 		dgemm.AxpyAbs(f, a[j*n:(j+1)*n], z)
 	}
-	return raised(z)
+	return Raised(z)
 }
 
 // AbsUpper returns bounds of |U| v for the upper triangle U of an n x n matrix, its diagonal
@@ -230,7 +230,7 @@ func AbsUpper(n int, u, v []float64) []float64 {
 	for j, f := range v {
 		dgemm.AxpyAbs(f, u[j*n:j*n+j+1], z)
 	}
-	return raised(z)
+	return Raised(z)
 }
 
 // AbsLower returns bounds of |L| v for the lower triangle L with a diagonal of ones, and v ≥ 0.
@@ -239,14 +239,14 @@ func AbsLower(n int, l, v []float64) []float64 {
 	for j, f := range v {
 		dgemm.AxpyAbs(f, l[j*n+j+1:(j+1)*n], z[j+1:])
 	}
-	return raised(z)
+	return Raised(z)
 }
 
-// raised makes bounds of sums of up to n = len(z) products of numbers that are not negative, whose
+// Raised makes bounds of sums of up to n = len(z) products of numbers that are not negative, whose
 // relative errors are below (n + 1) 2^-53; underflow takes less than 2^-1074 from each product.
-func raised(z []float64) []float64 { return raisedBy(len(z), z) }
+func Raised(z []float64) []float64 { return raisedBy(len(z), z) }
 
-// raisedBy is raised for sums of up to n products and one number more.
+// raisedBy is Raised for sums of up to n products and one number more.
 func raisedBy(n int, z []float64) []float64 {
 	slack := 1 + float64(float64(n+4)*0x1p-52)
 	for i, v := range z {

@@ -15,7 +15,7 @@ import (
 )
 
 // Part says which factor an entry is of.
-type Part int
+type Part uint8
 
 const (
 	OfL    Part = iota // of L
@@ -24,16 +24,23 @@ const (
 )
 
 // Wanted is an entry of a factor of C that is not decided, and where it goes.
+//
+// There may be one for each entry of the factors: it is small.
 type Wanted struct {
-	Part
 	I, J int // in the factor
-	Z    num.Mat
-	At   [2]int
-	tie  *big.Float // a number that it may be
-	off  *big.Float // a bound of its distance from that
-	done bool       // decided
+	Z    *num.Mat
+	At   [2]int32
+	near *nearNumber // a number that it may be
 	// missing is what the last enclosure told, see there
-	missing int
+	missing int32
+	Part
+	done bool // decided
+}
+
+// A nearNumber is a number that an entry may be.
+type nearNumber struct {
+	tie *big.Float
+	off *big.Float // a bound of the entry's distance from that
 }
 
 // Unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
@@ -44,7 +51,8 @@ type Unknown struct {
 	Blocks []int // their sizes, each 1 or 2, k in all
 	filled [][]uint64
 	Open   []Wanted
-	copied []Wanted // from c, whose underflows decide counts
+	to     []*num.Mat // where they go
+	copied []Wanted   // from c, whose underflows decide counts
 }
 
 // NewUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
@@ -138,10 +146,25 @@ func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 		if z.Format().IsMP() {
 			return
 		}
-		u.copied = append(u.copied, Wanted{Part: p, I: i, J: j, Z: z, At: [2]int{r, c}})
+		u.copied = append(u.copied, u.wanted(p, i, j, z, r, c))
 	default:
-		u.Open = append(u.Open, Wanted{Part: p, I: i, J: j, Z: z, At: [2]int{r, c}})
+		u.Open = append(u.Open, u.wanted(p, i, j, z, r, c))
 	}
+}
+
+// wanted returns entry (i, j) of a factor that goes to z[r,c].
+func (u *Unknown) wanted(p Part, i, j int, z num.Mat, r, c int) Wanted {
+	k := slices.IndexFunc(u.to, func(m *num.Mat) bool { return *m == z })
+	if k < 0 {
+		k = len(u.to)
+		u.to = append(u.to, &z)
+	}
+	return Wanted{Part: p, I: i, J: j, Z: u.to[k], At: [2]int32{int32(r), int32(c)}}
+}
+
+// lose is Lose for the entry, which lies between lo and hi.
+func (w *Wanted) lose(s *call.Run, lo, hi *big.Float) {
+	Lose(s, *w.Z, int(w.At[0]), int(w.At[1]), lo, hi)
 }
 
 // RoundFactors rounds the entries whose enclosures round to one number. Others may be 0, or
@@ -150,7 +173,7 @@ func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	for _, w := range u.copied {
 		x := u.C.Big(w.I, w.J)
-		Lose(s, w.Z, w.At[0], w.At[1], x, x)
+		w.lose(s, x, x)
 	}
 	u.copied = nil
 	roots := map[int]interval.Interval{} // of the diagonal of U
@@ -177,7 +200,7 @@ func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 				}
 				z, mx, md := w.Z, y.X, y.D
 				v := t.Enclose(y, &mx, &md, i, j)
-				if w.done = v.RoundTo(t, z.Arr, z.At(w.At[0], w.At[1])); w.done {
+				if w.done = v.RoundTo(t, z.Arr, z.At(int(w.At[0]), int(w.At[1]))); w.done {
 					continue
 				}
 				x = y.Interval(i, j, e.Bits)
@@ -193,17 +216,18 @@ func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 			}
 			lower, upper := num.NewScalar(w.Z.Format(), x.Lo), num.NewScalar(w.Z.Format(), x.Hi)
 			if w.done = lower.Same(upper); w.done {
-				w.Z.SetEntry(w.At[0], w.At[1], lower)
-				Lose(s, w.Z, w.At[0], w.At[1], x.Lo, x.Hi)
+				w.Z.SetEntry(int(w.At[0]), int(w.At[1]), lower)
+				w.lose(s, x.Lo, x.Hi)
 				continue
 			}
-			w.missing = BitsMissing(x, w.Z.Format().Bits())
-			w.tie = x.Simplest()
-			if single := w.Z.Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && num.NewScalar(w.Z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
-				w.tie = nil
+			w.missing = int32(min(BitsMissing(x, w.Z.Format().Bits()), math.MaxInt32))
+			w.near = nil
+			tie := x.Simplest()
+			if single := w.Z.Arr.Terms() < 2; single && tie != nil && tie.Sign() != 0 && num.NewScalar(w.Z.Format(), tie).Big().Cmp(tie) == 0 {
+				tie = nil
 			}
-			if w.tie != nil {
-				w.off = interval.Prec(64).Difference(interval.Prec(64).Up(), x.Hi, x.Lo, 1)
+			if tie != nil {
+				w.near = &nearNumber{tie, interval.Prec(64).Difference(interval.Prec(64).Up(), x.Hi, x.Lo, 1)}
 			}
 		}
 	})
@@ -239,7 +263,7 @@ func BitsMissing(x interval.Interval, bits int) int {
 func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	var ties []suspect
 	for k := range u.Open {
-		if w := &u.Open[k]; w.tie != nil {
+		if w := &u.Open[k]; w.near != nil {
 			ties = append(ties, suspect{Wanted: w, order: min(w.I, w.J, u.K-1) + 1})
 		}
 	}
@@ -276,11 +300,11 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 			power = 2
 		}
 		low := int64(0)
-		if w.tie.Sign() != 0 {
-			low = int64(w.tie.MantExp(nil)) - int64(w.tie.MinPrec())
+		if w.near.tie.Sign() != 0 {
+			low = int64(w.near.tie.MantExp(nil)) - int64(w.near.tie.MinPrec())
 		}
 		off := int64(power)*low - shift
-		need := int64(power)*(int64(float64(minor*(1+0x1p-40)))+2+int64(w.tie.MinPrec())) + max(off, -off) + 4
+		need := int64(power)*(int64(float64(minor*(1+0x1p-40)))+2+int64(w.near.tie.MinPrec())) + max(off, -off) + 4
 		w.need = int(min(need, max(d.bits(w.Wanted, shift, int64(power)*low), 0), math.MaxInt32))
 	}
 	settled := ties[:0]
@@ -322,7 +346,7 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 		left := ties[:0]
 		most = 0
 		for _, w := range ties {
-			x, t := lu[w.I][w.J], f.Rational(w.tie)
+			x, t := lu[w.I][w.J], f.Rational(w.near.tie)
 			if w.Part == OfRoot {
 				d := lu[w.J][w.J]
 				if w.I == w.J {
@@ -354,8 +378,8 @@ const refuting = 120
 
 // exactly stores the tie that an entry is proved to be.
 func exactly(s *call.Run, w *Wanted) {
-	w.Z.SetBig(w.At[0], w.At[1], w.tie)
-	Lose(s, w.Z, w.At[0], w.At[1], w.tie, w.tie)
+	w.Z.SetBig(int(w.At[0]), int(w.At[1]), w.near.tie)
+	w.lose(s, w.near.tie, w.near.tie)
 	w.done = true
 	s.Stats.Ties++
 	s.Stats.Exact++
@@ -412,19 +436,19 @@ func denominatorsOf(z modular.Integers, u *Unknown, e *Enclosure) denominators {
 //
 // and for the square D is the product of the denominators of L and of the pivot.
 func (d denominators) bits(w *Wanted, shift, low int64) int64 {
-	if w.tie.Sign() != 0 {
+	if w.near.tie.Sign() != 0 {
 		shift = min(shift, low)
 	}
 	var limit wideBound
 	switch w.Part {
 	case OfL:
-		limit = d.minors[d.end[w.J]].times(w.off, -shift)
+		limit = d.minors[d.end[w.J]].times(w.near.off, -shift)
 	case OfU:
-		limit = d.minors[d.start[w.I]].times(w.off, -shift)
+		limit = d.minors[d.start[w.I]].times(w.near.off, -shift)
 	case OfRoot: // |x² - t²| ≤ |x - t| (2 |t| + |x - t|)
-		sum := bound.UpperOf(w.tie)
-		sum.Add(sum.Add(sum, sum), w.off)
-		limit = d.minors[d.end[w.J]].times(w.off, -shift).times(sum, 0)
+		sum := bound.UpperOf(w.near.tie)
+		sum.Add(sum.Add(sum, sum), w.near.off)
+		limit = d.minors[d.end[w.J]].times(w.near.off, -shift).times(sum, 0)
 		one := d.minors[d.start[w.J]]
 		limit = limit.times(one.x, one.exp)
 	}

@@ -19,7 +19,7 @@ func (u *Unknown) missing() (bits int) {
 		if u.Open[i].missing == call.None32 {
 			return call.None32
 		}
-		bits = max(bits, u.Open[i].missing)
+		bits = max(bits, int(u.Open[i].missing))
 	}
 	return bits
 }

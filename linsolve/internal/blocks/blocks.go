@@ -206,7 +206,9 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, 
 	if s.Work.Report != nil {
 		end = s.Before(DetCost(m, places, leaf))
 	}
+	release := s.Temporary() // factors of smaller blocks
 	list, err = leaves(s, first, lu, places, leaf, d, list)
+	release()
 	end()
 	if err != nil || list == nil {
 		return nil, err

@@ -96,6 +96,9 @@ const (
 // do not do, it guesses how many more will.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elimination, more int, err error) {
 	n := f.N
+	if err := s.Budget.Reserve(eliminationBytes(n, bits)); err != nil {
+		return nil, 0, err
+	}
 	near, exact := seed.Narrow(a, uint(bits))
 	m := call.Scaled(near, f.Scaling, math.MaxInt32)
 	if m.Arr == nil {

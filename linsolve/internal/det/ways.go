@@ -67,7 +67,10 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 		return x, x.settled(call.Try(s.Ctx, waysThere, x))
 	}
 	if bits+256 <= bound.MaxBits && !bound.Far(a, call.MostExponent) {
-		var err error
+		err := blocks.CheckDet(s, a, bits) // digits take more
+		if err != nil {
+			return x, x.settled(err)
+		}
 		if x.lu, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
 			return x, x.settled(err)
 		}
@@ -133,6 +136,9 @@ func (x *enclosed) byBlocks() error {
 	leaf := blocks.Leaf(x.bits)
 	if x.s.Work.Report != nil {
 		x.s.Plan(blocks.DetCost(x.lu.N, x.bits, leaf))
+	}
+	if err := blocks.ReserveDet(x.s, x.a, x.bits); err != nil {
+		return err
 	}
 	return x.take(blocks.Determinant(x.s, x.a, x.lu, x.bits, leaf))
 }

@@ -98,7 +98,7 @@ func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 }
 
 // Eliminate returns an inverse with d digits; if these do not do, it guesses how many more
-// bits will.
+// bits will. With 0 bits wanted it is for factors alone, and keeps no planes of F.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimination, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := f.N
@@ -116,17 +116,25 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
 	// Planes, L, U, and what bound takes.
-	// may fuse: an estimate
-	if err := s.Budget.Check(call.PlaneBytes(m, max(planes, 3)) + 8*float64(n)*(float64(n*d)+float64(panels*size)+float64(4*n))); err != nil {
-		return nil, 0, err
+	bytes, square := call.PlaneBytes(m, max(planes, 3)), 8*float64(n)*float64(n)
+	if wanted > 0 {
+		// may fuse: an estimate
+		bytes += 3 * square
+	} else {
+		bytes = max(bytes, 3*square)
 	}
-	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
-		return nil, 0, err
+	// may fuse: an estimate
+	if s.Budget.Check(bytes+8*float64(n)*(float64(n*d)+float64(panels*size))) != nil {
+		return nil, 0, call.ErrRange // for callers to take another way
 	}
 	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, seed.Growth-d*lanes.Bits())
 	room := s.Words(n * n * d)
 	for i := range t.lower {
 		t.lower[i] = room[i*n*d : (i+1)*n*d]
+	}
+	release := s.Temporary()
+	if t.f, err = fixed.New(&s.Call, m, f.Scaling, max(planes, 3)); err != nil {
+		return nil, 0, err
 	}
 	p := t.newPanel()
 	for k := range panels {
@@ -135,6 +143,10 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 			return nil, min(known, known*(n-done)/max(done, 1)+seed.LeastGood/2), err
 		}
 		s.Did(Cost(n, d) / float64(panels))
+	}
+	if wanted == 0 {
+		t.f = nil
+		release()
 	}
 	if more, err := t.bound(); err != nil {
 		return nil, more, err
@@ -483,8 +495,8 @@ func (t *Elimination) invert(j int, s []int64, lane int) error {
 func (t *Elimination) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
-	l, u, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
-	for _, x := range [][]float64{l, u, li, ui} {
+	l, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
+	for _, x := range [][]float64{l, li, ui} {
 		clear(x)
 	}
 	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
@@ -495,6 +507,26 @@ func (t *Elimination) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
+		return 0, err
+	}
+	if !(max(call.LargestOf(l), call.LargestOf(li)) < 0x1p900) {
+		return 0, call.ErrRange
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v := seed.AbsLower(n, li, ones)
+	off := 0.0 // what L L^-1 is off by
+	for _, x := range seed.AbsLower(n, l, v) {
+		off = max(off, x)
+	}
+	off = float64(gamma*off*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
+	u := l // of which nothing more is needed
+	clear(u)
 	for k := range n {
 		u[k+k*n] = 1
 		pivot := t.pivot[k]
@@ -510,37 +542,22 @@ func (t *Elimination) bound() (more int, err error) {
 			}
 		}
 	}
-	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
-		return 0, err
-	}
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
-	if !(max(call.LargestOf(l), call.LargestOf(u), call.LargestOf(li), call.LargestOf(ui)) < 0x1p900) {
+	if !(max(call.LargestOf(u), call.LargestOf(ui)) < 0x1p900) {
 		return 0, call.ErrRange
 	}
 	t.setTops(li, ui)
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
-	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := seed.AbsLower(n, li, ones)
-	lost := 0.0
-	for _, x := range seed.AbsLower(n, l, v) {
-		lost = max(lost, x)
-	}
-	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
-	if lost < seed.MostRho {
+	if off < seed.MostRho {
 		for i, x := range v {
-			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
+			v[i] = float64(x / (1 - off) * (1 + 0x1p-40))
 		}
 	} else if v, more, err = t.longLower(li); err != nil {
 		return more, err
 	}
 	t.lowerNorm = call.LargestOf(v)
-	lost = float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	lost := float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if t.D > MostDigits && n > 0 {
 		// Numbers of U below 2^-900 are right to 2^-940.
 		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))

@@ -48,7 +48,6 @@ func Quick(s *call.Run, a num.Mat, f *seed.Factors, z num.Format) bool {
 	if loss, err := seed.Loss(s, f); err == nil && loss > farLoss {
 		cond, half := condition(f, loss), z.Bits()/2
 		d, ok := CountFor(s, n, cond+z.Bits()+ziv.Guard(n), MostDigits)
-		// may fuse: an estimate
 		other := call.InvertInCost(n, cond+scale.SeedBits) + 2*call.ProductOf(n, n, n, half) + call.ProductOf(n, n, n, half+cond/2)
 		return ok && 3*Cost(n, d) < farShare*float64(lanes)*other
 	}

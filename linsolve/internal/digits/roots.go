@@ -66,6 +66,8 @@ type Root struct {
 	V       []float64
 	Radius  []float64 // entry (i, j) is off by radius_i v_j units
 	Gain    int       // bits that entries are right to, about
+	// short says that memory is: lower is given back before bound then
+	short bool
 }
 
 // rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
@@ -78,6 +80,20 @@ func digitRootCost(m, n, d int) float64 {
 
 // rootWords returns how many words a factor in d digits takes.
 func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
+
+// LeastRootBytes returns the bytes of a factor right to so many bits of a well-conditioned matrix,
+// about, if memory is short; infinite where digits are not the way.
+func LeastRootBytes(m, n, bits int) float64 {
+	if lanes.Bits() == 0 {
+		return math.Inf(1)
+	}
+	d := max((bits+ziv.Guard(n)+lanes.Bits()-1)/lanes.Bits(), 3)
+	if d > RootDigits || rootWords(m, n, d) > digitBytes/8 || m > n && n*d > digitsBelow*lanes.Count() {
+		return math.Inf(1)
+	}
+	upper, lower := (n*n/2+(m-n)*n)*(d+1), n*n/2*d
+	return 8 * float64(upper+max(lower, n*n+boundColumns*n))
+}
 
 const (
 	// RootDigits bounds the digits of factors: up to order 700, beyond which there is no room for
@@ -121,12 +137,14 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 			return nil, nil
 		}
 		s.Plan(digitRootCost(m.Rows, n, d) + call.WantedCost(s, m.Rows, n)) // may fuse: an estimate
+		release := s.Temporary()
 		t, more, err := eliminateRoot(s, c, n, by, d)
 		switch {
 		case err == nil && t.Gain >= bits-RootSlack:
 			return t, nil
 		case err == nil:
 			more = bits - t.Gain
+			release()
 		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
 			return nil, nil
 		default:
@@ -224,14 +242,17 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
 	count, size := t.Count(), t.Size()
-	words := n*(n-1)/2*d + 2*n*n // and what bound takes
+	upper, lower := 0, n*(n-1)/2*d
 	for p := range t.panels() {
-		words += t.rowsOf(p) * size
+		upper += t.rowsOf(p) * size
 	}
-	if err := s.Budget.Check(8 * float64(words)); err != nil {
-		return nil, 0, err
+	if s.Budget.Check(8*float64(upper+lower+2*n*n)) != nil { // with what bound takes
+		if s.Budget.Check(8*float64(upper+max(lower, n*n+boundColumns*n))) != nil {
+			return nil, 0, call.ErrRange // for callers to take another way
+		}
+		t.short = true
 	}
-	room := s.Words(n * (n - 1) / 2 * d)
+	room := s.Words(lower)
 	for i := range t.lower {
 		t.lower[i], room = room[:i*d], room[i*d:]
 	}
@@ -265,8 +286,51 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 		}
 		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
 	}
+	if t.short && n > 1 { // the first rows of what room was
+		s.GiveBack(t.lower[1])
+		t.lower = nil
+	}
 	more, err = t.bound()
 	return t, more, err
+}
+
+// boundColumns are columns of an inverse that bound makes at a time where memory is short.
+const boundColumns = 32
+
+// lowerSums returns bounds of the sums of magnitudes of the rows of about the inverse of L', of
+// order n, which has a diagonal of ones, and the largest number of that. Where memory is short it
+// makes some columns of it at a time.
+func (t *Root) lowerSums(l []float64) (v []float64, most float64, err error) {
+	s, n := t.s, t.N
+	v = make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	if !t.short {
+		li := s.Floats(n * n)
+		clear(li)
+		if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
+			return nil, 0, err
+		}
+		return seed.AbsLower(n, li, v), call.LargestOf(li), nil
+	}
+	room := s.Floats(n * boundColumns)
+	for first := 0; first < n; first += boundColumns {
+		end := min(first+boundColumns, n)
+		x := room[:n*(end-first)]
+		clear(x)
+		for j := first; j < end; j++ {
+			x[(j-first)*n+j] = 1
+		}
+		if err := dgemm.SolveLower(s.Ctx, s.Threads, n, end-first, l, x); err != nil {
+			return nil, 0, err
+		}
+		most = max(most, call.LargestOf(x))
+		for j := first; j < end; j++ {
+			dgemm.AxpyAbs(1, x[(j-first)*n+j+1:(j-first+1)*n], v[j+1:])
+		}
+	}
+	return seed.Raised(v), most, nil
 }
 
 // panels returns how many there are; those of rows below come after the leading ones.
@@ -383,9 +447,8 @@ func (t *Root) pivot(i int, s []int64, lane int) error {
 func (t *Root) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
-	l, li := s.Floats(n*n), s.Floats(n*n)
+	l := s.Floats(n * n)
 	clear(l)
-	clear(li)
 	leading := (n + count - 1) / count
 	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
 		first, end := t.Place(p)
@@ -399,29 +462,27 @@ func (t *Root) bound() (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
+	v, largest, err := t.lowerSums(l)
+	if err != nil {
 		return 0, err
 	}
 	least := slices.Min(t.root)
 	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-300) {
 		return 0, call.ErrRange
 	}
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = 1
-	}
 	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v = seed.AbsLower(n, li, v)
 	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
-	if lost < seed.MostRho && call.LargestOf(li) < 0x1p300 {
+	if lost < seed.MostRho && largest < 0x1p300 {
 		for i, x := range v {
 			part[i] = float64(x / (1 - lost) * (1 + 0x1p-40))
 			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
 		}
+	} else if t.short {
+		return 0, call.ErrRange // rows of L are not there
 	} else {
-		_, top := math.Frexp(call.LargestOf(li) / least)
+		_, top := math.Frexp(largest / least)
 		long := Triangle{Numbers: t.Numbers, Rows: t.lower, Length: func(i int) int { return i }, Inverse: t.inverse, Shift: t.shift}
 		if v, more, err = long.Sums(s, top, nil); err != nil {
 			return more, err

@@ -122,6 +122,12 @@ func (p *cholesky) unknown() {
 }
 
 func (p *cholesky) byNewton() (err error) {
+	n := p.a.Rows
+	if !p.begun {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+			return err
+		}
+	}
 	p.unknown()
 	if !p.begun {
 		p.begun = true

@@ -122,7 +122,10 @@ func (p *ldltFactors) begin() (err error) {
 		return nil
 	}
 	p.begun = true
-	if p.newton == nil {
+	if n := p.a.Rows; p.newton == nil {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+			return err
+		}
 		if p.newton, err = newRook(p.s, p.a, MostBits(p.f)); err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 		}
 		by.Cols[j] = -high
 	}
+	release := s.Temporary()
 	f, err := seed.NewFactors(s, a, by)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,8 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	if cond > seed.LossyBits {
 		cond = f.ConditionBits()
 	}
+	release()
+	f.LU = nil
 	wanted := bits + digits.LUSpare(n)
 	for {
 		d, ok := digits.CountFor(s, n, cond+wanted, digits.RootDigits)
@@ -141,7 +144,13 @@ func (p *lu) full() error {
 func (p *lu) set(order []int) {
 	if p.z == nil || !slices.Equal(p.z.P, order) {
 		p.z = &LUFactors{P: order, L: num.NewMat(p.f, p.a.Rows, p.k()), U: num.NewMat(p.f, p.k(), p.a.Cols)}
-		p.u = p.z.Unknown(modular.Chosen(p.a, order, call.All(p.a.Cols)))
+		var c num.Mat
+		if p.newton != nil && slices.Equal(p.newton.Order, order) {
+			c = p.newton.C
+		} else {
+			c = modular.Chosen(p.a, order, call.All(p.a.Cols))
+		}
+		p.u = p.z.Unknown(c)
 	}
 }
 
@@ -155,6 +164,9 @@ func (p *lu) byDigits() error {
 
 func (p *lu) byNewton() (err error) {
 	if p.newton == nil && p.first {
+		if err := reserve(p.s, p.a, p.k(), p.f.Bits(), p.k()*(p.a.Rows+p.a.Cols-p.k()), 0); err != nil {
+			return err
+		}
 		if p.newton, err = NewPivoted(p.s, p.a, MostBits(p.f)); err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func roundedBlocks(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) 
 		i := 0
 		for _, size := range z.Blocks {
 			for j := i; j < i+size-off; j++ {
-				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: 0, J: j, Z: here, At: [2]int{j, 0}})
+				u.Open = append(u.Open, ziv.Wanted{Part: ziv.OfU, I: 0, J: j, Z: &here, At: [2]int32{int32(j), 0}})
 			}
 			i += size
 		}

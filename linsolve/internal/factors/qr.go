@@ -42,6 +42,9 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
 	}
+	if err := reserveQR(s, a, f, pivoting); err != nil {
+		return nil, err
+	}
 	normal, err := Normal(s, a)
 	if err != nil {
 		return nil, err
@@ -108,6 +111,9 @@ func (p *qrFactors) set(order []int) (changed bool) {
 	m, n := p.a.Dims()
 	p.z = &QRFactors{P: order, Q: num.NewMat(p.f, m, n), R: num.NewMat(p.f, n, n)}
 	p.c, p.u, p.newton, p.begun = Stacked(p.normal, p.a, order), nil, nil, false
+	if !p.pivoting {
+		p.normal = p.c.Slice(0, n, 0, n) // the same, in less memory
+	}
 	p.s.Did(call.StackCost(p.s, m, n))
 	return true
 }
@@ -118,6 +124,10 @@ func (p *qrFactors) begin(order []int) (err error) {
 		return nil
 	}
 	p.begun = true
+	m, n := p.a.Dims()
+	if err := reserve(p.s, p.c, n, p.f.Bits(), n*(n+1)/2+m*n, stackedBytes(p.a, p.pivoting)); err != nil {
+		return err
+	}
 	p.wanted()
 	p.newton, err = NewCholeskyNewton(p.s, p.c, p.a.Cols, MostBits(p.normal.Format()))
 	return err
@@ -242,9 +252,14 @@ func (p *qrFactors) byElimination() error {
 	return p.take(e)
 }
 
+// squareBits returns how many bits hold every entry of A^T A.
+func squareBits(a num.Mat) int {
+	return max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+}
+
 // Normal returns A^T A exactly.
 func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
-	bits := max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+	bits := squareBits(a)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
 	}

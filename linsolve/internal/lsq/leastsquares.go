@@ -162,6 +162,11 @@ func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
+	bytes := call.MatrixBytes(f, x.Cols, y.Cols)
+	if err := s.Budget.Check(float64(bytes)); err != nil {
+		return num.Mat{}, err
+	}
+	s.Budget.Take(bytes) // until the routine ends
 	z := num.NewMat(f, x.Cols, y.Cols)
 	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }
@@ -195,6 +200,14 @@ func (m *Model) normal() (*Equations, error) {
 		of := func(x num.Mat) num.Format { return x.Arr.Format }
 		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
 		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), call.MP(int(productBits(m.a, m.wb)))) + call.FactorCost(n) + call.SeedCost(n))
+	}
+	// What the solution takes as well is asked for first.
+	if f, err := ziv.FormatFor(productBits(m.a, m.wa)); err == nil {
+		square := num.Mat{Arr: num.NewMat(f, 0, 0).Arr, Rows: m.a.Cols, Cols: m.a.Cols}
+		bytes := float64(call.MatrixBytes(f, square.Rows, square.Cols)) + solve.FewBytes(square, num.Float64, m.b.Cols)
+		if err := m.s.Budget.Check(bytes); err != nil {
+			return nil, err
+		}
 	}
 	square, err := exactProduct(m.s, m.a, m.wa)
 	if err != nil {

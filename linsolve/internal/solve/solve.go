@@ -114,9 +114,8 @@ func Finish(s *call.Run, z, x num.Mat) error {
 
 // Solve solves A X = B on the host, in format f.
 func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
-	z := call.TakeMatrix(f, b.Rows, b.Cols)
 	if a.Rows == 0 || b.Cols == 0 {
-		return z, s.Ctx.Err()
+		return call.TakeMatrix(f, b.Rows, b.Cols), s.Ctx.Err()
 	}
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
@@ -131,13 +130,19 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	defer s.Release()
 	s.Reuse = true
+	// The result before it is X, and the rows of its entries that are open.
+	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
+	s.Budget.Take(beside)
+	defer s.Budget.Take(-beside)
+	if err := s.Budget.Reserve(0); err != nil {
+		return num.Mat{}, err
+	}
+	if err := s.Budget.Check(FewBytes(a, f, b.Cols)); err != nil { // no way takes less
+		return num.Mat{}, err
+	}
+	z := call.TakeMatrix(f, b.Rows, b.Cols)
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
-	if call.Few(len(todo), a.Rows) {
-		if err := s.Budget.Check(fewBytes(a, f, len(todo))); err != nil {
-			return num.Mat{}, err
-		}
-	}
 	planSolve(s, a, z.Format(), len(todo))
 	lu, err := seed.NewFactors(s, a, scale.Of(a))
 	if err != nil {
@@ -146,7 +151,13 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Did(call.FactorCost(a.Rows))
 	p := &problem{s: s, a: a, b: b, z: z, todo: todo, lu: lu, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
 	planBy(s, lu, p.few, a, z.Format(), len(todo))
-	if err := call.Try(s.Ctx, ways, p); err != nil {
+	err = call.Try(s.Ctx, ways, p)
+	if err == nil && p.short {
+		if err = p.oneByOne(); err == nil {
+			err = call.Try(s.Ctx, ways, p)
+		}
+	}
+	if err != nil {
 		return num.Mat{}, err
 	}
 	return z, nil
@@ -162,20 +173,20 @@ func ApproximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 func With(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
-	return solveOpen(s, p, a, b, z, todo)
+	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows))
 }
 
-// solveOpen does so for what is open in todo.
-func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
+// solveOpen does so for what is open in todo, column by column if columns are few.
+func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
-	if !call.Few(len(todo), a.Rows) {
+	if !few {
 		err := newton.SolveMany(s, p, a, b, z, todo)
 		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
 			return err
 		}
 	}
-	if call.Few(ziv.OpenColumns(todo), a.Rows) {
+	if few || call.Few(ziv.OpenColumns(todo), a.Rows) {
 		w, err := refine.NewWideInverse(s, p)
 		if err == nil {
 			err = refine.SolveFew(s, a, b, z, w, todo)

@@ -24,7 +24,8 @@ type problem struct {
 	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
 	// none has been made yet.
 	approximate *seed.Approximate
-	entries     int // how many were open at first
+	entries     int  // how many were open at first
+	short       bool // memory, for Newton's method with many columns
 	// exactly is what rational numbers cost, 0 before it is asked for: see exactCost.
 	exactly float64
 }
@@ -35,9 +36,9 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 // ways are those for systems, the faster ones first. The last one decides all entries.
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
-	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) }, Faster: many, Run: timed(newton.InverseBySlices)},
+	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
 	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.lu, p.z.Format()) }, Run: timed(digits.QuickInverse)},
-	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) }, Faster: many, Run: timed(newton.SolveByNewton)},
+	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes()) }, Faster: many, Run: timed(newton.SolveByNewton)},
 	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
 	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
 	{Name: call.ByProducts, Run: byProducts},
@@ -47,9 +48,12 @@ func few(p *problem) bool { return p.few }
 
 func many(p *problem) bool { return !p.few }
 
-// timed returns the run of a way that needs nothing but the factors.
+// timed returns the run of a way that needs nothing but the factors, and leaves nothing.
 func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
-	return func(p *problem) error { return run(p.s, p.a, p.b, p.lu, p.z, p.todo) }
+	return func(p *problem) error {
+		defer p.s.Temporary()()
+		return run(p.s, p.a, p.b, p.lu, p.z, p.todo)
+	}
 }
 
 // refined solves column by column with an inverse that is just made.
@@ -148,6 +152,10 @@ func byElimination(p *problem) error {
 // Newton's method, few ones and what is left by refinement.
 func byProducts(p *problem) (err error) {
 	s := p.s
+	if !p.few && !p.fits(p.newtonBytes()) {
+		p.short = true
+		return nil
+	}
 	if p.approximate == nil {
 		if p.approximate, err = seed.FirstInverse(s, p.a, p.lu); err != nil {
 			return err
@@ -163,5 +171,5 @@ func byProducts(p *problem) (err error) {
 		}
 	}
 	s.Stage("approximate inverse")
-	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo)
+	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo, p.few)
 }

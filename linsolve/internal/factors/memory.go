@@ -1,0 +1,56 @@
+package factors
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+	"github.com/halfulp/halfulp/linsolve/internal/digits"
+)
+
+// may fuse throughout: estimates of memory, none of them a result.
+
+// reserve counts the memory of factors of the m x n matrix c, the leading k columns of which are
+// eliminated, by Newton's method, or returns an error if that exceeds the limit: c scaled, two
+// matrices as large as all factors in the bits of results and some more, another one of order k and
+// two of float64 inverses, and what is wanted of so many entries. Measured for random matrices of
+// order 600; residues are bounded by what is left. It counts so many bytes more for c, if that is
+// no operand.
+func reserve(s *call.Run, c num.Mat, k, bits, wanted int, beside float64) error {
+	return s.Budget.Reserve(newtonBytes(c.Rows, c.Cols, k, c.Format().Bits(), bits, wanted) + beside)
+}
+
+// newtonBytes returns the bytes of reserve, for an m x n matrix of numbers of so many bits.
+func newtonBytes(m, n, k, given, bits, wanted int) float64 {
+	wide := call.MP(bits + 64)
+	bytes := call.MatrixBytes(call.MP(given), m, n) + 2*call.MatrixBytes(wide, m, n) + call.MatrixBytes(wide, k, k)
+	bytes += 2*call.MatrixBytes(call.MP(scale.SeedBits), k, k) + int64(unsafe.Sizeof(ziv.Wanted{}))*int64(wanted)
+	return float64(bytes)
+}
+
+// stackedBytes returns the bytes of A^T A above A, and of A^T A beside it where pivots come from
+// that.
+func stackedBytes(a num.Mat, pivoting bool) float64 {
+	m, n := a.Dims()
+	f := call.MP(squareBits(a))
+	if pivoting {
+		m += n
+	}
+	return float64(call.MatrixBytes(f, m+n, n))
+}
+
+// reserveQR counts A^T A above A, or returns an error if that and the factors exceed the limit.
+func reserveQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) error {
+	m, n := a.Dims()
+	bytes := stackedBytes(a, pivoting)
+	least := newtonBytes(m+n, n, n, squareBits(a), f.Bits(), n*(n+1)/2+m*n)
+	if !pivoting && !s.Set.Check {
+		least = min(least, digits.LeastRootBytes(m+n, n, f.Bits()))
+	}
+	if err := s.Budget.Reserve(bytes + least); err != nil {
+		return err
+	}
+	return s.Budget.Reserve(bytes)
+}
