@@ -195,7 +195,7 @@ func Growing(r *rand.Rand, n int) *halfulp.Matrix {
 	a := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for i := range n {
 		for j := range n {
-			switch x := r.Float64() * 0x1p-20; {
+			switch x := float64(r.Float64() * 0x1p-20); {
 			case i == j || j == n-1:
 				a.SetFloat64(i, j, 1-x)
 			case i > j:
