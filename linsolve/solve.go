@@ -25,7 +25,8 @@ type Stats struct {
 type Proof struct {
 	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
 	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
-	// orders around 1000 it may be larger by four digits.
+	// orders around 1000 it may be larger by four digits. It is empty where no approximate inverse
+	// was made, as solutions in rational numbers need none.
 	Cond   string          `json:"scaled_condition_at_most,omitempty"`
 	Rounds int             `json:"decompositions,omitempty"` // float64, for the inverse
 	Rho    halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
@@ -35,9 +36,10 @@ type Proof struct {
 	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
 	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
 	// zeros and ties in others, by p-adic digits
-	Ties      int `json:"exact_entries,omitempty"`
-	Digits    int `json:"p_adic_digits,omitempty"` // that this took
-	Undecided int `json:"undecided,omitempty"`     // entries of Expm that seem to be 0 or ties
+	Ties int `json:"exact_entries,omitempty"`
+	// p-adic digits of these, and of solutions in rational numbers
+	Digits    int `json:"p_adic_digits,omitempty"`
+	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
 }
 
 // result returns the statistics of a routine that has ended.

@@ -214,6 +214,9 @@ func (t rows) solver(s *linsolve.Proof) {
 	if s.Cond != "" {
 		t.row("condition number of the scaled matrix", "at most "+s.Cond)
 	}
+	if s.Cond == "" && s.Digits > 0 {
+		t.row("solved in", "rational numbers, by p-adic digits")
+	}
 	t.some("float64 decompositions", int64(s.Rounds))
 	if s.Rho > 0 {
 		t.row("bound of |I - R A|", shortMeasure(s.Rho, 2))

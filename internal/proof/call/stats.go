@@ -22,6 +22,6 @@ type Proof struct {
 	Primes    int     // modulo which A was decomposed
 	Solved    int     // columns that solve the system exactly
 	Ties      int     // zeros and ties decided by p-adic digits
-	Digits    int     // p-adic digits that this took
+	Digits    int     // p-adic digits of these, and of solutions in rational numbers
 	Undecided int     // entries that seem to be 0 or ties
 }

@@ -118,7 +118,7 @@ func exactCost(s *call.Run, a num.Mat) float64 {
 	}
 	z := modular.ToIntegers(a)
 	bits := z.DeterminantBits(a)
-	if bits < 0 || bits > ziv.MaxDeterminant {
+	if bits > ziv.MaxDeterminant {
 		return math.Inf(1)
 	}
 	step := call.PrimeStep(a)
@@ -145,8 +145,11 @@ func Exact(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	small := z.Words64(m)
 	for next := modular.Primes(); product.BitLen() <= bits+1; {
 		f := modular.New(next())
-		rows, err := f.Words64(s.Ctx, s.Threads, small)
-		if small == nil {
+		var rows [][]uint64
+		var err error
+		if small != nil {
+			rows, err = f.Words64(s.Ctx, s.Threads, small)
+		} else {
 			rows, err = f.Matrix(s.Ctx, s.Threads, m)
 		}
 		if err != nil {

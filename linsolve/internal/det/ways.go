@@ -45,7 +45,7 @@ func (x *enclosed) ends() (lo, hi *big.Float) {
 
 // ways are those for determinants on the host, the faster ones first. The last one finds all.
 var ways = []call.Way[*enclosed]{
-	{Name: call.ByDigits, Applies: (*enclosed).short, Run: (*enclosed).byDigits},
+	{Name: call.ByDigits, Applies: func(x *enclosed) bool { return x.short() && digits.Available(x.s) }, Run: (*enclosed).byDigits},
 	{Name: call.ByBlocks, Applies: (*enclosed).short, Faster: func(x *enclosed) bool { return !x.failed }, Run: (*enclosed).byBlocks},
 	{Name: call.ByElimination, Applies: factored, Run: (*enclosed).byElimination},
 	{Name: call.ByPivots, Applies: factored, Faster: func(x *enclosed) bool {

@@ -84,15 +84,19 @@ const (
 	digitBytes = 1 << 28
 )
 
+// Available reports whether there are kernels for digits, and no products to be checked in their
+// place.
+func Available(s *call.Run) bool { return lanes.Bits() != 0 && !s.Set.Check }
+
 // CountFor returns how many digits hold so many bits, if these are not more than most and an
 // elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
 // refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
 // products are compared.
 func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
-	b := lanes.Bits()
-	if b == 0 || s.Set.Check {
+	if !Available(s) {
 		return 0, false
 	}
+	b := lanes.Bits()
 	d = max((bits+seed.Growth+b-1)/b, 3)
 	return d, d <= most && n <= digitBytes/(8*(2*d+1))/max(n, 1)
 }

@@ -93,7 +93,7 @@ type cholesky struct {
 }
 
 var choleskyWays = []call.Way[*cholesky]{
-	{Name: call.ByDigits, Faster: func(p *cholesky) bool { return p.digits }, Run: (*cholesky).byDigits},
+	{Name: call.ByDigits, Applies: func(p *cholesky) bool { return digits.Available(p.s) }, Faster: func(p *cholesky) bool { return p.digits }, Run: (*cholesky).byDigits},
 	{Name: call.ByNewton, Run: (*cholesky).byNewton},
 	{Name: call.ByIntervals, Run: (*cholesky).byIntervals},
 	{Name: call.ByElimination, Run: (*cholesky).byElimination},

@@ -121,7 +121,7 @@ type lu struct {
 }
 
 var luWays = []call.Way[*lu]{
-	{Name: call.ByDigits, Applies: func(p *lu) bool { return p.a.Rows == p.a.Cols }, Faster: func(p *lu) bool { return p.digits }, Run: (*lu).byDigits},
+	{Name: call.ByDigits, Applies: func(p *lu) bool { return p.a.Rows == p.a.Cols && digits.Available(p.s) }, Faster: func(p *lu) bool { return p.digits }, Run: (*lu).byDigits},
 	{Name: call.ByNewton, Run: (*lu).byNewton},
 	{Name: call.ByLongSeed, Faster: func(p *lu) bool { return p.first }, Run: (*lu).byLongSeed},
 	{Name: call.ByIntervals, Run: (*lu).byIntervals},

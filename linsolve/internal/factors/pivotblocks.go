@@ -116,8 +116,9 @@ func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error
 			if err != nil {
 				return 0, err
 			}
-			known := max(some, (min(cond, mostRootBits)+scale.SeedBits+64)*2/3)
-			return known + known/2 - some, nil
+			if next := min(max(some+some/2, cond+scale.SeedBits+64), mostRootBits); next > some {
+				return next - some, nil
+			}
 		}
 		return some / 2, nil
 	})

@@ -85,7 +85,7 @@ type qrFactors struct {
 }
 
 var qrWays = []call.Way[*qrFactors]{
-	{Name: call.ByDigits, Applies: func(p *qrFactors) bool { return !p.pivoting }, Faster: func(p *qrFactors) bool { return p.digits }, Run: (*qrFactors).byDigits},
+	{Name: call.ByDigits, Applies: func(p *qrFactors) bool { return !p.pivoting && digits.Available(p.s) }, Faster: func(p *qrFactors) bool { return p.digits }, Run: (*qrFactors).byDigits},
 	{Name: call.ByNewton, Run: (*qrFactors).byNewton},
 	{Name: call.ByIntervals, Faster: func(p *qrFactors) bool { return !p.unordered }, Run: (*qrFactors).byIntervals},
 	{Name: call.ByElimination, Run: (*qrFactors).byElimination},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -31,7 +32,7 @@ func exactBits(z modular.Integers, determinant, top int) float64 {
 func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	z := modular.ToIntegers(a)
 	top, determinant := rightBits(z, b), z.DeterminantBits(a)
-	if s.Set.Check || z.MostBits() > modular.MostLifted || top > modular.MostLifted || determinant < 0 {
+	if s.Set.Check || z.MostBits() > modular.MostLifted || top > modular.MostLifted {
 		return math.Inf(1)
 	}
 	n := a.Rows
@@ -114,7 +115,7 @@ func solveExactly(s *call.Run, a, b num.Mat, todo []*ziv.Entries, other float64)
 			}
 		}
 		other = 0
-		if d, err = solveBatch(s, l, determinant, batch, d, most); err != nil {
+		if d, err = solveBatch(s, l, determinant, slices.Clone(batch), d, most); err != nil {
 			return err
 		}
 		for _, c := range batch {
@@ -129,7 +130,7 @@ func solveExactly(s *call.Run, a, b num.Mat, todo []*ziv.Entries, other float64)
 }
 
 // solveBatch is solveExactly for the columns of l, whose determinant of integers has so many bits,
-// by so many digits at most, and returns the last denominator.
+// by so many digits at most, and returns the last denominator. It overwrites batch.
 func solveBatch(s *call.Run, l *modular.Lifting, determinant int, batch []*exactColumn, d *big.Int, most int) (*big.Int, error) {
 	n := len(l.Inverse)
 	cost := l.Z.DigitCost(n, n)
@@ -144,6 +145,9 @@ func solveBatch(s *call.Run, l *modular.Lifting, determinant int, batch []*exact
 		s.Did(float64(len(batch)) * cost)
 		k := 0
 		for i, c := range batch {
+			if err := s.Ctx.Err(); err != nil {
+				return nil, err
+			}
 			c.digits = append(c.digits, digits[i])
 			done := false
 			if have >= c.next {

@@ -37,7 +37,9 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
-	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) }, Faster: func(p *problem) bool { return many(p) && digits.Quick(p.s, p.a, p.lu, p.z.Format()) }, Run: timed(digits.QuickInverse)},
+	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) && digits.Available(p.s) }, Faster: func(p *problem) bool {
+		return many(p) && ziv.IsIdentity(p.b) && digits.Quick(p.s, p.a, p.lu, p.z.Format())
+	}, Run: timed(digits.QuickInverse)},
 	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes()) }, Faster: many, Run: timed(newton.SolveByNewton)},
 	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
 	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
