@@ -34,7 +34,7 @@ func (p *problem) oneByOne() error {
 	return nil
 }
 
-// floatBytes returns the bytes of an inverse in slices or by series, beside the factors: measured
+// floatBytes returns the bytes of an inverse in slices, at most, beside the factors: measured
 // at order 600, for random matrices, in numbers of float64 an entry.
 func (p *problem) floatBytes() float64 {
 	n := float64(p.a.Rows)
