@@ -177,7 +177,9 @@ func TestSolveZerosAmongIntegers(t *testing.T) {
 	}
 	y := halfulp.NewMatrix(halfulp.Float64, n, 1)
 	stats, err := Solve(a, b, y, nil)
-	if err != nil || !y.Same(x) || stats.Solved != 1 || stats.Digits > 0 {
+	// Without kernels for digits rational numbers cost less.
+	solved := stats.Solved == 1 && stats.Digits == 0 || stats.Exact == n
+	if err != nil || !y.Same(x) || !solved {
 		t.Errorf("%v, %v (%+v)", y, err, stats)
 	}
 }

@@ -117,10 +117,18 @@ func (p *problem) othersCost() float64 {
 }
 
 // fewerDigits reports whether p-adic digits cost less than the products of other ways. Of many
-// columns the first one tells how many digits it takes.
+// columns the first one tells how many digits it takes; products are tried first where pivots tell
+// how ill-conditioned A is, as they do but for matrices such as those of integers with a small
+// determinant.
 func fewerDigits(p *problem) bool {
 	if !p.untouched() {
 		return false
+	}
+	if !p.few {
+		loss, err := seed.Loss(p.s, p.lu)
+		if err != nil || loss <= seed.LossyBits || p.lu.PivotsAbove(math.Ldexp(1, -seed.Seen)) < p.a.Rows {
+			return false
+		}
 	}
 	other := p.othersCost()
 	return p.rationalsCost() < other || !p.few && exactCost(p.s, p.a, p.b, 1) < other/4
