@@ -55,7 +55,7 @@ func TestWays(t *testing.T) {
 		}
 	}
 	for _, way := range call.SystemWays {
-		if solved[way] == 0 {
+		if solved[way] == 0 && (way != call.ByDigits || lanes.Bits() > 0) {
 			t.Errorf("%s: no problem", way)
 		}
 	}
@@ -169,7 +169,7 @@ func TestOtherWays(t *testing.T) {
 			}
 		}
 		for _, way := range c.ways {
-			may := way != call.ByDigits || c.name != "QRPivoted" && (c.name != "LDLT" || lanes.Bits() > 0)
+			may := way != call.ByDigits || c.name != "QRPivoted" && lanes.Bits() > 0
 			if done[way] == 0 && may {
 				t.Errorf("%s by %s: no matrix", c.name, way)
 			}

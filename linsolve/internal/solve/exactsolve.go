@@ -137,6 +137,8 @@ func solveBatch(s *call.Run, l *modular.Lifting, determinant int, batch []*exact
 	p := new(big.Int).SetUint64(l.F.P)
 	powers := map[int]*big.Int{}
 	for have := 1; len(batch) > 0 && have <= most; have++ {
+		left := min(float64(most), exactBits(l.Z, determinant, batch[0].top)/60+1) - float64(have)
+		s.Plan(float64(len(batch)) * cost * max(left, 1)) // at most
 		digits, _, err := l.Digits()
 		if err != nil {
 			return nil, err
