@@ -95,18 +95,7 @@ func Hard(r *rand.Rand, n int) *halfulp.Matrix {
 // ScaledRandom is a random matrix whose rows and columns are multiplied by powers of two up to
 // 2^±spread.
 func ScaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
-	rows, cols := make([]int, n), make([]int, n)
-	for i := range n {
-		rows[i], cols[i] = r.IntN(2*spread+1)-spread, r.IntN(2*spread+1)-spread
-	}
-	for i := range n {
-		for j := range n {
-			x := a.Big(i, j)
-			a.SetBig(i, j, x.SetMantExp(x, rows[i]+cols[j]))
-		}
-	}
-	return a
+	return Graded(r, halfulp.Random(f, n, n, 0, r.Uint64()), spread)
 }
 
 // Unimodular is an integer matrix of determinant ±1: its inverse has integer entries.

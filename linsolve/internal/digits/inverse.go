@@ -37,7 +37,7 @@ const farLoss = 41
 
 // farShare, times the lanes, is the cost of inverses by digits beside that of others where both
 // take as long for factors that lose so much: at n = 500 and a condition number of 1e30, 16 threads
-// with AVX-512, 212 bits take 143 ms in place of 380, 424 bits 243 in place of 384, 1696 bits as
+// with AVX-512, 212 bits take 159 ms in place of 393, 424 bits 236 in place of 435, 1696 bits as
 // long.
 const farShare = 0.075
 
