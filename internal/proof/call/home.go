@@ -18,10 +18,10 @@ type Home interface {
 	// AtHand reports whether numbers can be read and changed where they are. Elsewhere they are
 	// copied to the host and back.
 	AtHand() bool
-	// Told reports whether products know of their factors what they are told, nothing of zeros, and
-	// take less time for results that need not be rounded correctly. Those of the host look at
-	// their factors, and round correctly.
-	Told() bool
+	// UsesBounds reports whether products use the bounds of their factors that they are given, look
+	// for no zeros, and take less time for results that need not be rounded correctly. Products of
+	// the host look at their factors, and round correctly.
+	UsesBounds() bool
 	// Decides reports whether what enclosures leave open is decided here, by eliminations and exact
 	// arithmetic. Elsewhere it is left to the host.
 	Decides() bool

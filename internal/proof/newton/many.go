@@ -287,7 +287,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		return nil, err
 	}
 	x, size, off, cols, err := t.start(g, t.Gain()+2)
-	if err != nil || t.S.At.Told() && slices.Contains(size, none) {
+	if err != nil || t.S.At.UsesBounds() && slices.Contains(size, none) {
 		return nil, err
 	}
 	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
@@ -322,7 +322,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		for _, e := range known {
 			of.Cols, sizes.Top = append(of.Cols, e+1), append(sizes.Top, most+e+1)
 		}
-		if t.S.At.Told() {
+		if t.S.At.UsesBounds() {
 			b.Within, of.Within = int64(wide), int64(short)
 			t.S.Known(b, t.fRows, cols)
 			t.S.Known(of, t.xRows, sizes)

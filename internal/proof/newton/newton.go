@@ -241,7 +241,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.Amp.MantExp(nil)+4, 64)
 	unit, cut := t.unit(next)
-	if unit != nil && t.S.At.Told() { // all numbers above the unit have these bits
+	if unit != nil && t.S.At.UsesBounds() { // all numbers above the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
 	d, err := t.S.Room(num.Precision(uint(max(prec-g+1, 24))), n, n)
@@ -260,7 +260,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 		return err
 	}
 	t.S.Drop(e, d, t.X)
-	if t.X = x; unit != nil && t.S.At.Told() {
+	if t.X = x; unit != nil && t.S.At.UsesBounds() {
 		t.xRows.Width, t.xCols.Width = slices.Max(t.xRows.Top)-*unit, slices.Max(t.xCols.Top)-*unit
 	}
 	t.S.Stats.Precision = prec
@@ -282,7 +282,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 // and X' in floating point of so many bits are multiples of units that are smaller by far, so that
 // products would take more moduli than they need.
 func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
-	if t.S.At.Told() && (t.S.Tally == nil || t.xRows == nil || t.xCols == nil) {
+	if t.S.At.UsesBounds() && (t.S.Tally == nil || t.xRows == nil || t.xCols == nil) {
 		return nil, bound.Upper()
 	}
 	e := int64(-(next + 4) - call.SumUp(nil, t.Row).MantExp(nil))
@@ -297,7 +297,7 @@ func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
 func (t *Iteration) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
 	switch {
-	case !t.S.At.Told(): // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
+	case !t.S.At.UsesBounds(): // ‖E'‖ ≤ rho + h, and columns of X are below 2^(col + 1)
 		sums = make([]int64, t.n())
 		for i := range sums {
 			sums[i], tops[i] = int64(bound.Upper().Add(t.Rho, h).MantExp(nil)), t.Col[i]+1

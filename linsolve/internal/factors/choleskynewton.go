@@ -376,7 +376,7 @@ func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
 // a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
 // at most.
 func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
-	if !t.S.At.Told() {
+	if !t.S.At.UsesBounds() {
 		return nil, nil
 	}
 	f, s, err := t.Sizes()
@@ -394,7 +394,7 @@ func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 
 // lookAtV finds out what products are to be told of the first n rows of V.
 func (t *CholeskyNewton) lookAtV(v num.Mat) error {
-	if !t.S.At.Told() {
+	if !t.S.At.UsesBounds() {
 		return nil
 	}
 	x, err := t.S.Measure(v.T(), v)
@@ -546,7 +546,7 @@ func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 // of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
 // these are asked for.
 func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
-	if !t.S.At.Told() {
+	if !t.S.At.UsesBounds() {
 		return nil, nil
 	}
 	below := t.F.Slice(t.N, t.F.Rows, 0, t.N)

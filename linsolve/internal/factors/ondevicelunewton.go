@@ -38,7 +38,7 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 
 // spread returns amp for V, of which it finds out what products are to be told.
 func (t *LUNewton) spread(v num.Mat) (int, error) {
-	if t.S.At.Told() {
+	if t.S.At.UsesBounds() {
 		x, err := t.S.Measure(v, v.T())
 		if err != nil {
 			return 0, err
@@ -124,7 +124,7 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 // and less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
 func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
-	if !t.S.At.Told() {
+	if !t.S.At.UsesBounds() {
 		return nil, nil
 	}
 	length := bits.Len(uint(t.K))
