@@ -16,7 +16,7 @@ type away struct{ at place.Place }
 
 func (p away) String() string     { return p.at.String() }
 func (away) AtHand() bool         { return false }
-func (away) UsesBounds() bool           { return true }
+func (away) UsesBounds() bool     { return true }
 func (away) Decides() bool        { return false }
 func (p away) place() place.Place { return p.at }
 

@@ -19,7 +19,7 @@ type host struct{}
 
 func (host) String() string     { return place.Host }
 func (host) AtHand() bool       { return true }
-func (host) UsesBounds() bool         { return false }
+func (host) UsesBounds() bool   { return false }
 func (host) Decides() bool      { return true }
 func (host) place() place.Place { return nil }
 
