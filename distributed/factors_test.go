@@ -322,7 +322,7 @@ func TestLeastSquares(t *testing.T) {
 		{"dependent columns", dependent, 2, false},
 	} {
 		b := halfulp.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
-		want := halfulp.NewMatrix(c.a.Format(), c.a.Cols(), c.k)
+		want := halfulp.NewMatrix(c.a.NumberFormat(), c.a.Cols(), c.k)
 		got := on(want)
 		_, wantErr := linsolve.LeastSquares(c.a, b, want, nil)
 		st, err := linsolve.LeastSquares(on(c.a), on(b), got, nil)

@@ -36,7 +36,7 @@ func withSign(x halfulp.Scalar, v *big.Float) halfulp.Scalar {
 		return x
 	}
 	z := x.Big()
-	return halfulp.NewScalar(x.Format(), z.Neg(z))
+	return halfulp.NewScalar(x.NumberFormat(), z.Neg(z))
 }
 
 var borderCases = []borderCase{

@@ -40,7 +40,7 @@ func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if err := call.Finite("A", on[0]); err != nil {
 		return result(s), wrapped("Expm", err)
 	}
-	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
+	z := num.NewMat(x.NumberFormat().View(), a.Rows(), a.Rows())
 	if err := function.Expm(s, on[0], z); err != nil {
 		return result(s), wrapped("Expm", err)
 	}

@@ -78,7 +78,7 @@ func TestBeyondExponents(t *testing.T) {
 			a := halfulp.NewMatrix(halfulp.MP(200), n, n)
 			for i := range n {
 				for j := range n {
-					a.SetBig(i, j, timesPower(a.Format(), m[i][j], (j-i)*step))
+					a.SetBig(i, j, timesPower(a.NumberFormat(), m[i][j], (j-i)*step))
 				}
 			}
 			for _, f := range []halfulp.Format{halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)} {

@@ -68,14 +68,14 @@ func TestFarExponents(t *testing.T) {
 		},
 		"Enclose":  func(x *halfulp.Matrix) error { _, err := Enclose(three, one, x, x, 1, nil); return err },
 		"Inverse":  func(x *halfulp.Matrix) error { _, err := Inverse(three, x, nil); return err },
-		"LU":       func(x *halfulp.Matrix) error { _, _, err := LU(three, x.Format(), nil); return err },
-		"Cholesky": func(x *halfulp.Matrix) error { _, _, err := Cholesky(three, x.Format(), nil); return err },
-		"LDLT":     func(x *halfulp.Matrix) error { _, _, err := LDLT(three, x.Format(), nil); return err },
-		"QR":       func(x *halfulp.Matrix) error { _, _, err := QRPivoted(three, x.Format(), nil); return err },
+		"LU":       func(x *halfulp.Matrix) error { _, _, err := LU(three, x.NumberFormat(), nil); return err },
+		"Cholesky": func(x *halfulp.Matrix) error { _, _, err := Cholesky(three, x.NumberFormat(), nil); return err },
+		"LDLT":     func(x *halfulp.Matrix) error { _, _, err := LDLT(three, x.NumberFormat(), nil); return err },
+		"QR":       func(x *halfulp.Matrix) error { _, _, err := QRPivoted(three, x.NumberFormat(), nil); return err },
 		"Pow":      func(x *halfulp.Matrix) error { _, err := Pow(three, 3, x, nil); return err },
 		"Pow of a large number beside 1": func(x *halfulp.Matrix) error {
 			a := matrix(2, 2, power2(1, 1<<30), new(big.Float), new(big.Float), power2(1, 0))
-			_, err := Pow(a, 8, halfulp.NewMatrix(x.Format(), 2, 2), nil)
+			_, err := Pow(a, 8, halfulp.NewMatrix(x.NumberFormat(), 2, 2), nil)
 			return err
 		},
 	} {

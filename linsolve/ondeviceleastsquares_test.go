@@ -34,7 +34,7 @@ func TestOnDeviceLeastSquares(t *testing.T) {
 			{"nan", nan, 1, false},
 			{"far exponents", far, 1, false},
 		} {
-			f := c.a.Format()
+			f := c.a.NumberFormat()
 			b, want := halfulp.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
 			x := put(t, want)
 			_, wantErr := LeastSquares(c.a, b, want, nil)

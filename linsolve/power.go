@@ -37,7 +37,7 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	if err := call.Finite("A", on[0]); err != nil {
 		return result(s), wrapped("Pow", err)
 	}
-	z, err := function.Power(s, on[0], e, x.Format().View())
+	z, err := function.Power(s, on[0], e, x.NumberFormat().View())
 	if err != nil {
 		return result(s), wrapped("Pow", err)
 	}

@@ -37,7 +37,7 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 	if err != nil {
 		return Stats{}, err
 	}
-	z, err := y.of.Solve(s, on[0], x.Format().View())
+	z, err := y.of.Solve(s, on[0], x.NumberFormat().View())
 	if err == nil {
 		err = solve.Finish(s, z, x.View())
 	}

@@ -88,7 +88,7 @@ func TestNeeded(t *testing.T) {
 				a.SetBig(i, j, x.SetMantExp(x, (j*j%n-n/2)*c.apart))
 			}
 		}
-		wide := halfulp.MP(uint(max(2*a.Format().Bits()+8, 64)))
+		wide := halfulp.MP(uint(max(2*a.NumberFormat().Bits()+8, 64)))
 		spd := halfulp.NewMatrix(wide, n, n)
 		if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
 			t.Fatal(err)

@@ -85,7 +85,7 @@ func TestOtherWays(t *testing.T) {
 	matrix := func(z *halfulp.Matrix) string { return z.Text(halfulp.Hex) }
 	type result func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error)
 	positive := func(a *halfulp.Matrix) *halfulp.Matrix {
-		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.Format().Bits()+340)), a.Rows(), a.Cols())
+		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.NumberFormat().Bits()+340)), a.Rows(), a.Cols())
 		if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), z, nil); err != nil {
 			t.Fatal(err)
 		}
