@@ -73,7 +73,7 @@ func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if !ok {
 		panic(errTooMany)
 	}
-	return &Matrix{m: num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
+	return &Matrix{m: num.Mat{Arr: num.New(f.View(), n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
 // extent returns how many numbers a matrix of that shape extends over, gaps included, if an int
@@ -193,8 +193,8 @@ func (m *Matrix) Rows() int { return m.mat().Rows }
 // Cols returns the number of columns.
 func (m *Matrix) Cols() int { return m.mat().Cols }
 
-// Format returns the format of the entries.
-func (m *Matrix) NumberFormat() Format { return Format{m.mat().Arr.Format} }
+// NumberFormat returns the format of the entries.
+func (m *Matrix) NumberFormat() Format { return FormatOf(m.mat().Arr.Format) }
 
 // T returns the transpose as a view.
 func (m *Matrix) T() *Matrix { return &Matrix{m: m.mat().T()} }

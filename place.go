@@ -81,7 +81,7 @@ func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	if cols > 0 && rows > math.MaxInt/cols {
 		return nil, fmt.Errorf("%s: %w: %d x %d numbers", d, ErrMemory, rows, cols)
 	}
-	m, err := place.NewMat(p, f.f, rows, cols)
+	m, err := place.NewMat(p, f.View(), rows, cols)
 	if err != nil {
 		return nil, err
 	}

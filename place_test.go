@@ -3,6 +3,7 @@ package halfulp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -315,6 +316,12 @@ func TestDeviceMisuse(t *testing.T) {
 	} {
 		if got := panics(v.f); got != v.want {
 			t.Errorf("case %d: got %v, want %s", i, got, v.want)
+		}
+	}
+	for _, v := range []any{a, *a, x, *x, freed, gone} {
+		got := fmt.Sprintf("%.3g", v)
+		if want := "[matrix of shape 4 x 4, format f64, on cuda:0]"; got != want && got != "[vector of length 4, format f64, on cuda:0]" {
+			t.Errorf("a device's %T is printed as %s", v, got)
 		}
 	}
 	h := NewMatrix(Float64, 4, 4)

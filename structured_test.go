@@ -287,8 +287,8 @@ func TestCommonFormat(t *testing.T) {
 	trials(t, 600, func(r *rand.Rand) error {
 		a := drawMatrix(r, pickFormat(r), 2, 3, pickFamily(r))
 		b := drawMatrix(r, pickFormat(r), 3, 2, pickFamily(r))
-		f := Format{commonFormat(a.m, b.m)}
-		if g := (Format{commonFormat(b.m, a.m)}); g != f {
+		f := FormatOf(commonFormat(a.m, b.m))
+		if g := FormatOf(commonFormat(b.m, a.m)); g != f {
 			return fmt.Errorf("%v and %v: %v, swapped %v", a.NumberFormat(), b.NumberFormat(), f, g)
 		}
 		for _, m := range []*Matrix{a, b} {

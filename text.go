@@ -42,7 +42,7 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 // nan, all with an optional sign. A number beyond the range of f becomes infinite, one too small
 // for it a zero or subnormal, whatever its exponent.
 func ParseScalar(f Format, s string) (Scalar, error) {
-	a := num.New(f.f, 1)
+	a := num.New(f.View(), 1)
 	if _, err := setText(a, 0, []byte(s)); err != nil {
 		return Scalar{}, err
 	}
@@ -117,8 +117,10 @@ func (m *Matrix) Text(digits int) string {
 	return b.String()
 }
 
-// String returns Text(0).
-func (m *Matrix) String() string { return m.Text(0) }
+// String returns what fmt prints for m with %v: Text(0) without the last line feed, or a text in
+// brackets if m has no entries or lives on a device: see [Matrix.Format]. It returns "<nil>" for
+// nil.
+func (m *Matrix) String() string { return fmt.Sprint(m) }
 
 // Text returns the entries as Scalar.Text writes them, one a line.
 func (x *Vector) Text(digits int) string {
@@ -129,8 +131,10 @@ func (x *Vector) Text(digits int) string {
 	return string(b)
 }
 
-// String returns Text(0).
-func (x *Vector) String() string { return x.Text(0) }
+// String returns what fmt prints for x with %v: Text(0) without the last line feed, or a text in
+// brackets if x has no entries or lives on a device: see [Vector.Format]. It returns "<nil>" for
+// nil.
+func (x *Vector) String() string { return fmt.Sprint(x) }
 
 // InputFormat says how the numbers of a file are stored. The zero InputFormat is
 // AtLeast(Float64).

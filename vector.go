@@ -23,7 +23,7 @@ func NewVector(f Format, n int) *Vector {
 	if n < 0 {
 		panic(errNegativeDim)
 	}
-	return &Vector{num.Vec{Arr: num.New(f.f, n), Inc: 1, N: n}}
+	return &Vector{num.Vec{Arr: num.New(f.View(), n), Inc: 1, N: n}}
 }
 
 // NewVectorFloat64 returns a Float64 vector of n numbers that uses data as its
@@ -58,8 +58,8 @@ func NewVectorBig(f Format, data []*big.Float) *Vector {
 // Len returns the number of entries.
 func (x *Vector) Len() int { return x.vec().N }
 
-// Format returns the format of the entries.
-func (x *Vector) NumberFormat() Format { return Format{x.vec().Arr.Format} }
+// NumberFormat returns the format of the entries.
+func (x *Vector) NumberFormat() Format { return FormatOf(x.vec().Arr.Format) }
 
 // Slice returns the view of the entries i0 <= i < i1.
 func (x *Vector) Slice(i0, i1 int) *Vector {

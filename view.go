@@ -26,10 +26,20 @@ func (s Scalar) View() num.Real { return s.value() }
 func MatrixOf(m num.Mat) *Matrix { return &Matrix{m: m} }
 
 // View returns the format as the packages of this module know it, like [Matrix.View].
-func (f Format) View() num.Format { return f.f }
+func (f Format) View() num.Format {
+	if f == (Format{}) {
+		return num.Float64
+	}
+	return f.other
+}
 
 // FormatOf is the converse of [Format.View].
-func FormatOf(f num.Format) Format { return Format{f} }
+func FormatOf(f num.Format) Format {
+	if f == num.Float64 {
+		return Format{}
+	}
+	return Format{f}
+}
 
 // ScalarOf returns the scalar that is a number of the packages of this module.
 func ScalarOf(x num.Scalar) Scalar { return Scalar{x} }

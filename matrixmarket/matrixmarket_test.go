@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 				continue
 			}
-			if got := strings.Join(strings.Fields(m.String()), " "); got != strings.Join(strings.Fields(c.want), " ") {
+			if got := strings.Join(strings.Fields(m.Text(0)), " "); got != strings.Join(strings.Fields(c.want), " ") {
 				t.Errorf("%s: got\n%v", c.name, m)
 			}
 		}

@@ -79,7 +79,7 @@ func TestReadSparse(t *testing.T) {
 			t.Errorf("%q: %v", c.in, err)
 			continue
 		}
-		values := strings.Join(strings.Fields(a.Values.Matrix().String()), " ")
+		values := strings.Join(strings.Fields(a.Values.Text(0)), " ")
 		if got := fmt.Sprint(a.Row, a.Col, " ", values); got != c.want {
 			t.Errorf("%q: %s, want %s", c.in, got, c.want)
 		}
