@@ -79,3 +79,19 @@ func (f Format) Bits() int { return f.View().Bits() }
 
 // IsMP reports whether f is MP(p) for some p.
 func (f Format) IsMP() bool { return f.View().IsMP() }
+
+// View returns the format as the packages of this module know it, like [Matrix.View].
+func (f Format) View() num.Format {
+	if f == (Format{}) {
+		return num.Float64
+	}
+	return f.other
+}
+
+// FormatOf is the converse of [Format.View].
+func FormatOf(f num.Format) Format {
+	if f == num.Float64 {
+		return Format{}
+	}
+	return Format{f}
+}

@@ -71,24 +71,28 @@ func (m *Matrix) SetString(i, j int, s string) error { return m.SetText(i, j, []
 
 // SetText is SetString for bytes. Distinct entries may be set at the same time.
 func (m *Matrix) SetText(i, j int, text []byte) error {
-	_, err := setText(m.m.Arr, m.at(i, j), text)
+	k := m.at(i, j)
+	_, err := setText(m.m.Arr, k, text)
 	return err
 }
 
 // AppendText appends entry (i, j) to dst, as Scalar.Text writes it.
 func (m *Matrix) AppendText(dst []byte, i, j, digits int) []byte {
-	return appendText(dst, m.m.Arr, m.at(i, j), digits)
+	k := m.at(i, j)
+	return appendText(dst, m.m.Arr, k, digits)
 }
 
 // SetString stores the number s, as ParseScalar reads it, in entry i.
 func (x *Vector) SetString(i int, s string) error {
-	_, err := setText(x.v.Arr, x.at(i), []byte(s))
+	k := x.at(i)
+	_, err := setText(x.v.Arr, k, []byte(s))
 	return err
 }
 
 // AppendText appends entry i to dst, as Scalar.Text writes it.
 func (x *Vector) AppendText(dst []byte, i, digits int) []byte {
-	return appendText(dst, x.v.Arr, x.at(i), digits)
+	k := x.at(i)
+	return appendText(dst, x.v.Arr, k, digits)
 }
 
 // Text returns the entries as Scalar.Text writes them, a row a line, the columns

@@ -16,9 +16,23 @@ type QRFactors struct {
 
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (z *QRFactors) Free() {
-	z.Q.Free()
-	z.R.Free()
-	z.free()
+	if z == nil {
+		panic(errFactors)
+	}
+	z.free(z.Q, z.R)
+}
+
+// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
+// entry is correctly rounded, as the entries of package function [Solve] are, with the same errors.
+// It comes from A itself, not from its rounded factors. What the first call finds out about A
+// serves all others, which take a few products of A with their right-hand sides. Where A, B and X
+// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
+// shapes do not fit. It may be called by several goroutines.
+func (z *QRFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if z == nil {
+		panic(errFactors)
+	}
+	return z.solve(b, x, opt)
 }
 
 // publicQR returns the factors with this package's types.

@@ -35,7 +35,15 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
 func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, lower.View(), upper.View(), steps, opt)
+	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: radius(da), B: b.View(), DB: radius(db)}, lower.View(), upper.View(), steps, opt)
+}
+
+// radius returns the storage of a matrix of radii, none for nil.
+func radius(d *halfulp.Matrix) num.Mat {
+	if d == nil {
+		return num.Mat{}
+	}
+	return d.View()
 }
 
 // enclosed encloses the solutions of a system.
