@@ -208,11 +208,14 @@ func (o *SolveOptions) workBytes(n, m int, size int64) int64 {
 	return (rows*cols + min(width, rows)*(rows+cols)) * size
 }
 
-// noPivot is the error about a column, which its text counts from 1.
+// noPivot is the error about a column.
 type noPivot int
 
-func (k noPivot) Error() string {
-	return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)+1)
+func (k noPivot) Error() string { return k.From(0) }
+
+// From implements counted.From.
+func (k noPivot) From(first int) string {
+	return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)+first)
 }
 func (noPivot) Unwrap() error { return ErrSingular }
 

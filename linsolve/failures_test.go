@@ -3,6 +3,8 @@ package linsolve
 import (
 	"context"
 	"errors"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -155,6 +157,29 @@ func TestOnDeviceFailures(t *testing.T) {
 				t.Logf("%s: %d questions", name, after)
 				break
 			}
+		}
+	}
+}
+
+// TestIndicesFromZero checks that messages name entries as At does.
+func TestIndicesFromZero(t *testing.T) {
+	asymmetric := halfulp.FromRows(halfulp.Float64, [][]float64{{4, 1, 1}, {1, 4, 2}, {1, 3, 4}})
+	bad := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 0}, {math.NaN(), 1}})
+	two := halfulp.Identity(halfulp.Float64, 2)
+	_, _, err1 := Cholesky(asymmetric, halfulp.DD, nil)
+	_, err2 := Solve(bad, two, two.Clone(), nil)
+	_, err3 := LeastSquares(two, two, two.Clone(), &LeastSquaresOptions{Weights: halfulp.FromRows(halfulp.Float64, [][]float64{{1, -2}}).Row(0)})
+	for _, c := range []struct {
+		err  error
+		is   error
+		want string
+	}{
+		{err1, ErrNotSymmetric, "Cholesky: entries A[1,2] and A[2,1] differ: matrix is not symmetric"},
+		{err2, ErrNotFinite, "Solve: A[1,0]: infinity or NaN"},
+		{err3, ErrWeights, "LeastSquares: weight 1 is -2: "},
+	} {
+		if !errors.Is(c.err, c.is) || !strings.HasPrefix(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
 }
