@@ -99,7 +99,7 @@ func TestAutoFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v for a cancelled context", err)
 	}
 	// A method that does not apply is no fault of the GPU.
@@ -116,7 +116,8 @@ func TestDeviceAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := uniformVector(MP(1696), 1<<16)
-	if _, st, err := Dot(x.Slice(0, 100), x.Slice(0, 100), Float64, &Options{Threads: 2}); err != nil || st.Device != "cpu" {
+	var st Stats
+	if _, err := Dot(x.Slice(0, 100), x.Slice(0, 100), Float64, &Options{Threads: 2, Stats: &st}); err != nil || st.Device != "cpu" {
 		t.Errorf("Dot of 100 ran on %s: %v", st.Device, err)
 	}
 	want, _ := must2(Dot(x, x, Float64, onCPU))
@@ -132,14 +133,15 @@ func TestDeviceAuto(t *testing.T) {
 		fillUniform(testseed.Rand(t, 1, 1), a.m.Arr)
 		fillUniform(testseed.Rand(t, 1, 2), b.m.Arr)
 		x, y := NewMatrix(f, c.n, c.n), NewMatrix(f, c.n, c.n)
-		st, err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), x, &Options{Threads: 2})
+		var st Stats
+		err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), x, &Options{Threads: 2, Stats: &st})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if st.Device != c.device {
 			t.Errorf("n = %d ran on %s, want %s", c.n, st.Device, c.device)
 		}
-		if _, err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), y, &Options{Device: "cpu"}); err != nil {
+		if err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), y, &Options{Device: "cpu"}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range c.n * c.n {

@@ -140,7 +140,7 @@ func TestNotLinked(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	a := Identity(Float64, 2)
-	if _, err := Gemm(NoTrans, NoTrans, Float(1), Prepare(a), a, Float(0), a, nil); err != nil {
+	if err := Gemm(NoTrans, NoTrans, Float(1), Prepare(a), a, Float(0), a, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -297,17 +297,17 @@ func TestDeviceMisuse(t *testing.T) {
 		{func() { must(Gemv('x', one, a, x, zero, x, nil)) }, errTranspose},
 		{func() { must(GemmTo(NoTrans, NoTrans, one, a, a, one, nil, c, nil)) }, errNoC},
 		{func() { must(GemvTo(NoTrans, one, a, x, one, nil, x, nil)) }, errNoC},
-		{func() { _, _, _ = Dot(x, x.Slice(0, 2), Float64, nil) }, errShape},
+		{func() { _, _ = Dot(x, x.Slice(0, 2), Float64, nil) }, errShape},
 		{func() { gemm(a, a, freed) }, errFreed},
 		{func() { gemm(a, view, c) }, errFreed},
 		{func() { must(Syrk(Lower, Trans, one, view, zero, c, nil)) }, errFreed},
 		{func() { gemv(a, view.Col(0), x) }, errFreed},
-		{func() { _, _, _ = Sum(gone, Float64, nil) }, errFreed},
-		{func() { _, _, _ = Nrm2(freed.Row(1), Float64, nil) }, errFreed},
+		{func() { _, _ = Sum(gone, Float64, nil) }, errFreed},
+		{func() { _, _ = Nrm2(freed.Row(1), Float64, nil) }, errFreed},
 		// before all errors
-		{func() { _, _, _ = Sum(gone, Float64, &Options{Device: "abacus"}) }, errFreed},
-		{func() { _, _ = Gemm(NoTrans, NoTrans, one, a, freed, zero, c, &Options{Method: "abacus"}) }, errFreed},
-		{func() { _, _ = Gemm(NoTrans, NoTrans, one, a, b, zero, freed, nil) }, errFreed},
+		{func() { _, _ = Sum(gone, Float64, &Options{Device: "abacus"}) }, errFreed},
+		{func() { _ = Gemm(NoTrans, NoTrans, one, a, freed, zero, c, &Options{Method: "abacus"}) }, errFreed},
+		{func() { _ = Gemm(NoTrans, NoTrans, one, a, b, zero, freed, nil) }, errFreed},
 		{func() { must(freed.Host()) }, errFreed},
 		{func() { must(gone.Host()) }, errFreed},
 		{func() { _ = view.CopyFrom(NewMatrix(Float64, 4, 4)) }, errFreed},
@@ -325,7 +325,7 @@ func TestDeviceMisuse(t *testing.T) {
 		func() error { return second(Gemm(NoTrans, NoTrans, one, h, h, zero, c, nil)) },
 		func() error { return second(GemmTo(NoTrans, NoTrans, one, a, a, one, h, c, nil)) },
 		func() error { return second(Gemv(NoTrans, one, a, y, zero, x, nil)) },
-		func() error { _, _, err := Dot(x, y, Float64, nil); return err },
+		func() error { _, err := Dot(x, y, Float64, nil); return err },
 		func() error { return second(Syrk(Upper, NoTrans, one, a, zero, b, nil)) },
 		func() error { return second(Axpy(one, h.Col(0), x, nil)) },
 		func() error { return second(Copy(h.Col(0), x, nil)) },
@@ -338,16 +338,16 @@ func TestDeviceMisuse(t *testing.T) {
 			t.Errorf("mixed places, case %d: error %v", i, err)
 		}
 	}
-	if _, err := Gemm(NoTrans, NoTrans, one, a, h, zero, c, nil); err.Error() != "gemm: operands live in different places, cuda:0 and cpu: On and Host copy them from one to another" {
+	if err := Gemm(NoTrans, NoTrans, one, a, h, zero, c, nil); err.Error() != "gemm: operands live in different places, cuda:0 and cpu: On and Host copy them from one to another" {
 		t.Error(err)
 	}
 	if data, _, ok := a.RawFloat64(); ok || data != nil {
 		t.Error("a device's matrix has storage on the host")
 	}
-	if _, err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Method: "direct"}); !errors.Is(err, ErrMethod) {
+	if err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Method: "direct"}); !errors.Is(err, ErrMethod) {
 		t.Error(err)
 	}
-	if _, _, err := Sum(x, Float64, &Options{Method: "residue"}); !errors.Is(err, ErrMethod) {
+	if _, err := Sum(x, Float64, &Options{Method: "residue"}); !errors.Is(err, ErrMethod) {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func TestSolveExactly(t *testing.T) {
 			x := halfulp.Random(halfulp.Float32, n, k, 3, r.Uint64())
 			b = halfulp.NewMatrix(halfulp.MP(400), n, k)
 			one, zero := halfulp.Float(1), halfulp.Float(0)
-			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, x, zero, b, nil); err != nil {
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, x, zero, b, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,10 +37,11 @@ func TestSolveExactly(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
-		if _, err := Solve(a, b, want, nil); err != nil {
+		if err := Solve(a, b, want, nil); err != nil {
 			t.Fatal(err)
 		}
-		st, err := Solve(a, b, got, forced)
+		var st halfulp.Stats
+		err := Solve(a, b, got, forced.WithStats(&st))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestSolveExactly(t *testing.T) {
 		}
 	}
 	z := halfulp.NewMatrix(halfulp.Float64, 3, 3)
-	if _, err := Solve(a, halfulp.Identity(halfulp.Float64, 3), z, forced); !errors.Is(err, ErrSingular) {
+	if err := Solve(a, halfulp.Identity(halfulp.Float64, 3), z, forced); !errors.Is(err, ErrSingular) {
 		t.Errorf("a singular matrix: error %v", err)
 	}
 }
@@ -86,13 +87,15 @@ func TestSolveByRationals(t *testing.T) {
 	a := halfulp.MatrixOf(triangularProduct(t, n, 14))
 	one := halfulp.MatrixOf(num.Identity(num.Float64, n))
 	inverse := halfulp.NewMatrix(halfulp.MP(64), n, n)
-	st, err := Inverse(a, inverse, nil)
+	var st halfulp.Stats
+	err := Inverse(a, inverse, &halfulp.Options{Stats: &st})
 	if err != nil || st.Digits == 0 {
 		t.Fatalf("inverse: error %v, %d digits", err, st.Digits)
 	}
 	for _, k := range []int{1, n} {
 		x := halfulp.NewMatrix(halfulp.MP(64), n, k)
-		if st, err := Solve(a, one.Slice(0, n, 0, k), x, nil); err != nil || st.Digits == 0 || !x.Same(inverse.Slice(0, n, 0, k)) {
+		var st halfulp.Stats
+		if err := Solve(a, one.Slice(0, n, 0, k), x, &halfulp.Options{Stats: &st}); err != nil || st.Digits == 0 || !x.Same(inverse.Slice(0, n, 0, k)) {
 			t.Errorf("%d columns: error %v, %d digits", k, err, st.Digits)
 		}
 	}
@@ -111,10 +114,10 @@ func TestRationalsFarApart(t *testing.T) {
 		}
 	}
 	x := halfulp.NewMatrix(halfulp.MP(64), n, 1)
-	if _, err := Solve(a, b, x, nil); err != nil {
+	if err := Solve(a, b, x, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Solve(a, b, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
+	err := Solve(a, b, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("error %v", err)
 	}

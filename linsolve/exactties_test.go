@@ -52,7 +52,8 @@ func TestTrueTies(t *testing.T) {
 			b.SetBig(i, 0, new(big.Float).SetPrec(200).SetRat(sum))
 		}
 		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
-		stats, err := Solve(a, b, x, nil)
+		var stats halfulp.Stats
+		err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,8 @@ func TestFalseTies(t *testing.T) {
 			b.SetBig(i, 0, new(big.Float).SetPrec(700).SetInt(sum))
 		}
 		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
-		stats, err := Solve(a, b, x, nil)
+		var stats halfulp.Stats
+		err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}

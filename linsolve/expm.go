@@ -29,21 +29,21 @@ import (
 //
 // The error wraps ErrNotFinite for infinities and NaN in A, and ErrNorm if μ or the norm of A - μ I
 // exceeds 2^28, for a part of the graph. Expm panics if shapes do not fit.
-func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
 	s, on, err := begin("Expm", opt, a.View(), x.View())
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), wrapped("Expm", err)
+		return ended(opt, s, "Expm", err)
 	}
 	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
 	if err := function.Expm(s, on[0], z); err != nil {
-		return result(s), wrapped("Expm", err)
+		return ended(opt, s, "Expm", err)
 	}
 	s.Stage("products")
-	return ended(s, "Expm", solve.Finish(s, z, x.View()))
+	return ended(opt, s, "Expm", solve.Finish(s, z, x.View()))
 }

@@ -70,13 +70,13 @@ func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
 //
 // Where A, B and X live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
 // equations are formed and solved there, but for what only arithmetic on the host decides.
-func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, error) {
+func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) error {
 	if a.Rows() != b.Rows() || x.Rows() != a.Cols() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
 	s, err := start("LeastSquares", opt.options(), opt.operands(a, b, x)...)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
-	return ended(s, "LeastSquares", lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), x.View()))
+	return ended(opt.options(), s, "LeastSquares", lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), x.View()))
 }

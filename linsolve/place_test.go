@@ -23,29 +23,30 @@ func BenchmarkDevice(b *testing.B) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.MP(1696)} {
 			a, z, spd := randomOn(b, f, n), newOn(b, f, n, n), newOn(b, f, n, n)
 			y, x := on(b, halfulp.Random(f, n, 1, 0, 2)), newOn(b, f, n, 1)
-			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, spd, nil); err != nil {
+			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, spd, nil); err != nil {
 				b.Fatal(err)
 			}
 			var product float64
 			for _, r := range []struct {
 				name string
-				run  func() (Stats, error)
+				run  func() error
 			}{
-				{"gemm", func() (Stats, error) {
-					st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, nil)
-					return Stats{Stats: st}, err
+				{"gemm", func() error {
+					var st halfulp.Stats
+					err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, &halfulp.Options{Stats: &st})
+					return err
 				}},
-				{"solve1", func() (Stats, error) { return Solve(a, y, x, nil) }},
-				{"cholesky", func() (Stats, error) {
-					l, st, err := Cholesky(spd, f, nil)
+				{"solve1", func() error { return Solve(a, y, x, nil) }},
+				{"cholesky", func() error {
+					l, err := Cholesky(spd, f, nil)
 					if err == nil {
 						l.Free()
 					}
-					return st, err
+					return err
 				}},
-				{"det", func() (Stats, error) { _, st, err := Det(a, f, nil); return st, err }},
-				{"inverse", func() (Stats, error) { return Inverse(a, z, nil) }},
-				{"solven", func() (Stats, error) { return Solve(a, spd, z, nil) }},
+				{"det", func() error { _, err := Det(a, f, nil); return err }},
+				{"inverse", func() error { return Inverse(a, z, nil) }},
+				{"solven", func() error { return Solve(a, spd, z, nil) }},
 			} {
 				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, r.name), func(b *testing.B) {
 					var times []float64
@@ -110,7 +111,7 @@ func randomOn(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 		return x
 	}
 	multiply := func(alpha float64, p, q *halfulp.Matrix, beta float64, c, z *halfulp.Matrix) {
-		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), p, q, halfulp.Float(beta), c, z, nil); err != nil {
+		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), p, q, halfulp.Float(beta), c, z, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // lies so close to the middle between two numbers that no format has the bits to tell. It wraps
 // ErrRange if entries of A differ by more than 2^(2^29), or if a result leaves the exponents of
 // format MP. Pow panics for a negative e, or if shapes do not fit.
-func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
@@ -32,15 +32,15 @@ func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 	}
 	s, on, err := begin("Pow", opt, a.View(), x.View())
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), wrapped("Pow", err)
+		return ended(opt, s, "Pow", err)
 	}
 	z, err := function.Power(s, on[0], e, x.Format().View())
 	if err != nil {
-		return result(s), wrapped("Pow", err)
+		return ended(opt, s, "Pow", err)
 	}
 	s.Stage("products")
-	return ended(s, "Pow", solve.Finish(s, z, x.View()))
+	return ended(opt, s, "Pow", solve.Finish(s, z, x.View()))
 }

@@ -50,8 +50,8 @@ func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *h
 			hilbert.SetBig(i, j, new(big.Float).SetPrec(uint(bits)).Quo(big.NewFloat(1), big.NewFloat(float64(i+j+1))))
 		}
 	}
-	last := func(_ any, _ Stats, err error) error { return err }
-	only := func(_ Stats, err error) error { return err }
+	last := func(_ any, err error) error { return err }
+	only := func(err error) error { return err }
 	return a, map[string]func(opt *halfulp.Options) error{
 		"Solve, one column": func(opt *halfulp.Options) error {
 			return only(Solve(a, b.Slice(0, n, 0, 1), halfulp.NewMatrix(f, n, 1), opt))
@@ -66,11 +66,31 @@ func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *h
 		"Inverse, Hilbert": func(opt *halfulp.Options) error {
 			return only(Inverse(hilbert, halfulp.NewMatrix(f, n/4, n/4), opt))
 		},
-		"Det":      func(opt *halfulp.Options) error { d, st, err := Det(a, f, opt); return last(d, st, err) },
-		"LU":       func(opt *halfulp.Options) error { z, st, err := LU(a, f, opt); return last(z, st, err) },
-		"QR":       func(opt *halfulp.Options) error { z, st, err := QR(a, f, opt); return last(z, st, err) },
-		"Cholesky": func(opt *halfulp.Options) error { z, st, err := Cholesky(square, f, opt); return last(z, st, err) },
-		"LDLT":     func(opt *halfulp.Options) error { z, st, err := LDLT(square, f, opt); return last(z, st, err) },
+		"Det": func(opt *halfulp.Options) error {
+			var st halfulp.Stats
+			d, err := Det(a, f, opt.WithStats(&st))
+			return last(d, st, err)
+		},
+		"LU": func(opt *halfulp.Options) error {
+			var st halfulp.Stats
+			z, err := LU(a, f, opt.WithStats(&st))
+			return last(z, st, err)
+		},
+		"QR": func(opt *halfulp.Options) error {
+			var st halfulp.Stats
+			z, err := QR(a, f, opt.WithStats(&st))
+			return last(z, st, err)
+		},
+		"Cholesky": func(opt *halfulp.Options) error {
+			var st halfulp.Stats
+			z, err := Cholesky(square, f, opt.WithStats(&st))
+			return last(z, st, err)
+		},
+		"LDLT": func(opt *halfulp.Options) error {
+			var st halfulp.Stats
+			z, err := LDLT(square, f, opt.WithStats(&st))
+			return last(z, st, err)
+		},
 		"LeastSquares": func(opt *halfulp.Options) error {
 			return only(LeastSquares(a.Slice(0, n, 0, n/2), b, halfulp.NewMatrix(f, n/2, n/2), &LeastSquaresOptions{Options: *opt}))
 		},
@@ -115,7 +135,7 @@ func TestPlans(t *testing.T) {
 	a, _ := progressCases(n, bits)
 	b := halfulp.Identity(halfulp.Float64, n)
 	square := halfulp.NewMatrix(f, n, n)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), square, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), square, nil); err != nil {
 		t.Fatal(err)
 	}
 	hilbert, unit := halfulp.Hilbert(f, n/4), halfulp.Identity(halfulp.Float64, n/4)

@@ -14,7 +14,7 @@ import (
 //
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
-func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
+func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) error {
 	return enclosed("Enclose", &solve.IntervalSystem{A: a.View(), B: b.View()}, lower.View(), upper.View(), steps, opt)
 }
 
@@ -34,12 +34,12 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 //
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
-func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
+func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) error {
 	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, lower.View(), upper.View(), steps, opt)
 }
 
 // enclosed encloses the solutions of a system.
-func enclosed(name string, t *solve.IntervalSystem, lower, upper num.Mat, steps int, opt *halfulp.Options) (Stats, error) {
+func enclosed(name string, t *solve.IntervalSystem, lower, upper num.Mat, steps int, opt *halfulp.Options) error {
 	like := func(m, n num.Mat) bool { return m.Arr == nil || m.Rows == n.Rows && m.Cols == n.Cols }
 	if t.A.Rows != t.A.Cols || t.B.Rows != t.A.Rows || !like(lower, t.B) || !like(upper, t.B) || !like(t.DA, t.A) || !like(t.DB, t.B) {
 		panic(errShape)
@@ -55,7 +55,7 @@ func enclosed(name string, t *solve.IntervalSystem, lower, upper num.Mat, steps 
 	}
 	s, err := start(name, opt, operands...)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
-	return ended(s, name, solve.EncloseTo(s, t, lower, upper, steps))
+	return ended(opt, s, name, solve.EncloseTo(s, t, lower, upper, steps))
 }

@@ -13,41 +13,12 @@ import (
 // Method is the method in Stats.
 const Method = call.Method
 
-// Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
-// exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
-// that lost bits below the smallest normal number, as far as enclosures tell; Stages has times.
-type Stats struct {
-	halfulp.Stats
-	Proof
-}
-
-// Proof is what a result rests on.
-type Proof struct {
-	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
-	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
-	// orders around 1000 it may be larger by four digits. It is empty where no approximate inverse
-	// was made, as solutions in rational numbers need none.
-	Cond   string          `json:"scaled_condition_at_most,omitempty"`
-	Rounds int             `json:"decompositions,omitempty"` // float64, for the inverse
-	Rho    halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
-	Steps  int             `json:"steps,omitempty"`          // of refinement
-	// bits that were worked with last
-	Precision int `json:"precision,omitempty"`
-	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
-	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
-	// zeros and ties in others, by p-adic digits
-	Ties int `json:"exact_entries,omitempty"`
-	// p-adic digits of these, and of solutions in rational numbers
-	Digits    int `json:"p_adic_digits,omitempty"`
-	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
-}
-
-// result returns the statistics of a routine that has ended.
-func result(s *call.Run) Stats {
+// stats returns how a routine ran.
+func stats(s *call.Run) halfulp.Stats {
 	t := &s.Stats
-	z := Stats{
-		Stats: halfulp.Stats{Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check)},
-		Proof: Proof{
+	z := halfulp.Stats{
+		Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
+		Proof: halfulp.Proof{
 			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
 			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,
 		},
@@ -58,12 +29,16 @@ func result(s *call.Run) Stats {
 	return z
 }
 
-// ended returns what a routine does that has ended.
-func ended(s *call.Run, name string, err error) (Stats, error) {
-	if err != nil {
-		err = wrapped(name, err)
+// ended stores the statistics of routine name where its options ask for them, and returns its
+// error, if there is one.
+func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
+	if opt != nil && opt.Stats != nil {
+		*opt.Stats = stats(s)
 	}
-	return result(s), err
+	if err != nil {
+		return wrapped(name, err)
+	}
+	return nil
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
@@ -131,25 +106,25 @@ const errShape = "linsolve: shapes do not fit"
 // with the same bits in more time. If one column takes more, the error wraps halfulp.ErrMemory and
 // names the bytes. Options.Method is of the products, and so is Device. After an error X is
 // unchanged. Solve panics if shapes do not fit.
-func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
 	s, err := start("Solve", opt, a.View(), b.View(), x.View())
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
-	return ended(s, "Solve", solve.Into(s, a.View(), b.View(), x.View()))
+	return ended(opt, s, "Solve", solve.Into(s, a.View(), b.View(), x.View()))
 }
 
 // Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
-func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
 	s, err := start("Inverse", opt, a.View(), x.View())
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
-	return ended(s, "Inverse", solve.Into(s, a.View(), num.Mat{}, x.View()))
+	return ended(opt, s, "Inverse", solve.Into(s, a.View(), num.Mat{}, x.View()))
 }

@@ -23,7 +23,8 @@ func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Fo
 	t.Helper()
 	n, k := b.Rows(), b.Cols()
 	x := halfulp.NewMatrix(f, n, k)
-	stats, err := Solve(a, b, x, nil)
+	var stats halfulp.Stats
+	err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
 	if want == nil && k > 0 {
 		var singular *SingularError
 		if !errors.As(err, &singular) || singular.Rank != lintest.Of(a).Rank(n) {
@@ -85,7 +86,8 @@ func TestDet(t *testing.T) {
 
 func checkDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
-	got, stats, err := Det(a, f, nil)
+	var stats halfulp.Stats
+	got, err := Det(a, f, &halfulp.Options{Stats: &stats})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

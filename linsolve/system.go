@@ -25,7 +25,7 @@ func (y *system) free() {
 // others, which take a few products of A with their right-hand sides. Where A, B and X live on one
 // GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
 // fit. It may be called by several goroutines.
-func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) error {
 	a := y.of.A
 	if a.Rows != a.Cols || b.Rows() != a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
@@ -35,11 +35,11 @@ func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error
 	}
 	s, on, err := begin("Solve", opt, b.View(), x.View())
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	z, err := y.of.Solve(s, on[0], x.Format().View())
 	if err == nil {
 		err = solve.Finish(s, z, x.View())
 	}
-	return ended(s, "Solve", err)
+	return ended(opt, s, "Solve", err)
 }

@@ -222,7 +222,9 @@ func (c *cumsumCmd) Run(env *cli.Environment) error {
 	n, from := vectorsOf(m, axis)
 	_, to := vectorsOf(z, axis)
 	stats, err := j.eachVector(n, func(i int, opt *halfulp.Options) (halfulp.Stats, error) {
-		return halfulp.CumSum(from(i), to(i), opt)
+		var st halfulp.Stats
+		err := halfulp.CumSum(from(i), to(i), opt.WithStats(&st))
+		return st, err
 	})
 	if err != nil {
 		return err
@@ -255,7 +257,8 @@ func (c *traceCmd) Run(env *cli.Environment) error {
 	if err := checkSquare(c.A, a); err != nil {
 		return err
 	}
-	z, stats, err := halfulp.Trace(a, j.format, j.options())
+	var stats halfulp.Stats
+	z, err := halfulp.Trace(a, j.format, j.options().WithStats(&stats))
 	j.finish()
 	if err != nil {
 		return err

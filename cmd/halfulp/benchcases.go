@@ -47,15 +47,18 @@ func (o benchOperation) vectors() bool { return !strings.ContainsAny(o.needs, "A
 
 var benchOperations = []benchOperation{
 	{"sum", "sum of n numbers", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Sum(d.vector(opX), d.format, opt)
+		var st halfulp.Stats
+		_, err := halfulp.Sum(d.vector(opX), d.format, opt.WithStats(&st))
 		return blas(st, err)
 	}},
 	{"dot", "dot product", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Dot(d.vector(opX), d.vector(opY), d.format, opt)
+		var st halfulp.Stats
+		_, err := halfulp.Dot(d.vector(opX), d.vector(opY), d.format, opt.WithStats(&st))
 		return blas(st, err)
 	}},
 	{"nrm2", "Euclidean norm", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Nrm2(d.vector(opX), d.format, opt)
+		var st halfulp.Stats
+		_, err := halfulp.Nrm2(d.vector(opX), d.format, opt.WithStats(&st))
 		return blas(st, err)
 	}},
 	{"axpy", "y <- 3 x + y", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
@@ -83,47 +86,55 @@ var benchOperations = []benchOperation{
 		return solving(linsolve.Inverse(d.matrix(opA), d.matrix(opC), opt))
 	}},
 	{"det", "determinant", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Det(d.matrix(opA), d.format, opt)
+		var st halfulp.Stats
+		_, err := linsolve.Det(d.matrix(opA), d.format, opt.WithStats(&st))
 		return solving(st, err)
 	}},
 	{"rank", "rank", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Rank(d.matrix(opA), opt)
+		var st halfulp.Stats
+		_, err := linsolve.Rank(d.matrix(opA), opt.WithStats(&st))
 		return solving(st, err)
 	}},
 	{"cond", "condition number in the 1-norm", "A", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt)
+		var st halfulp.Stats
+		_, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt.WithStats(&st))
 		return solving(st, err)
 	}},
 	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
+		var st halfulp.Stats
+		z, err := linsolve.Cholesky(d.matrix(opS), d.format, opt.WithStats(&st))
 		if err == nil {
 			z.Free()
 		}
 		return solving(st, err)
 	}},
 	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
+		var st halfulp.Stats
+		z, err := linsolve.LDLT(d.matrix(opS), d.format, opt.WithStats(&st))
 		if err == nil {
 			z.Free()
 		}
 		return solving(st, err)
 	}},
 	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.LU(d.matrix(opA), d.format, opt)
+		var st halfulp.Stats
+		z, err := linsolve.LU(d.matrix(opA), d.format, opt.WithStats(&st))
 		if err == nil {
 			z.Free()
 		}
 		return solving(st, err)
 	}},
 	{"qr", "factors A = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.QR(d.matrix(opA), d.format, opt)
+		var st halfulp.Stats
+		z, err := linsolve.QR(d.matrix(opA), d.format, opt.WithStats(&st))
 		if err == nil {
 			z.Free()
 		}
 		return solving(st, err)
 	}},
 	{"qrp", "factors A P = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.QRPivoted(d.matrix(opA), d.format, opt)
+		var st halfulp.Stats
+		z, err := linsolve.QRPivoted(d.matrix(opA), d.format, opt.WithStats(&st))
 		if err == nil {
 			z.Free()
 		}
@@ -191,7 +202,7 @@ func (d *benchData) make(needs string) error {
 		d.made[o] = m
 		if o == opS {
 			a := d.matrix(opA)
-			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(float64(d.n)), m, nil); err != nil {
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(float64(d.n)), m, nil); err != nil {
 				return err
 			}
 		}

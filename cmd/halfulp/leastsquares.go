@@ -92,7 +92,9 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	}
 	fit, err := solved(j, c.A, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
 		opt.Options = *run
-		return linsolve.Regression(a, b, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.Regression(a, b, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -130,7 +132,9 @@ func (c *lstsqCmd) solution(j *job) error {
 	}
 	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
 		opt.Options = *run
-		return linsolve.LeastSquares(a, b, x, opt)
+		var st halfulp.Stats
+		err := linsolve.LeastSquares(a, b, x, opt.WithStats(&st))
+		return st, err
 	})
 }
 
@@ -181,7 +185,9 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	}
 	fit, err := solved(j, c.X, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
 		opt.Options = *run
-		return linsolve.PolyFit(x, y, *c.Degree, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.PolyFit(x, y, *c.Degree, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err

@@ -172,11 +172,11 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 	var stats halfulp.Stats
 	switch {
 	case native:
-		z, stats, err = expansion.Dot(x, y, c.Format.Format, j.options())
+		z, err = expansion.Dot(x, y, c.Format.Format, j.options().WithStats(&stats))
 	case choice != nil:
 		z, stats, err = j.rnsDot(choice, x, y)
 	default:
-		z, stats, err = halfulp.Dot(x, y, c.Format.Format, j.options())
+		z, err = halfulp.Dot(x, y, c.Format.Format, j.options().WithStats(&stats))
 	}
 	j.finish()
 	if err != nil {

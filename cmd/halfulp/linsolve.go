@@ -78,7 +78,9 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Solve(a, b, x, opt)
+		var st halfulp.Stats
+		err := linsolve.Solve(a, b, x, opt.WithStats(&st))
+		return st, err
 	})
 }
 
@@ -125,7 +127,8 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		steps = *c.Steps
 	}
 	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		stats, err := linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
+		var stats halfulp.Stats
+		err := linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt.WithStats(&stats))
 		return lower, stats, err
 	})
 	if err != nil {
@@ -176,7 +179,9 @@ func (c *invCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Inverse(a, x, opt)
+		var st halfulp.Stats
+		err := linsolve.Inverse(a, x, opt.WithStats(&st))
+		return st, err
 	})
 }
 
@@ -208,7 +213,9 @@ func (c *detCmd) Run(env *cli.Environment) error {
 		return j.logDet(c.A, a)
 	}
 	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
-		return linsolve.Det(a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.Det(a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -229,7 +236,7 @@ type logDetResult struct {
 func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	var sign int
 	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, stats linsolve.Stats, err error) {
-		z, sign, stats, err = linsolve.LogDet(a, j.format, opt)
+		z, sign, err = linsolve.LogDet(a, j.format, opt.WithStats(&stats))
 		return z, stats, err
 	})
 	if err != nil {
@@ -261,7 +268,11 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, linsolve.Stats, error) { return linsolve.Rank(a, opt) })
+	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, linsolve.Stats, error) {
+		var st halfulp.Stats
+		v0, err := linsolve.Rank(a, opt.WithStats(&st))
+		return v0, st, err
+	})
 	if err != nil {
 		return err
 	}
@@ -293,7 +304,9 @@ func (c *condCmd) Run(env *cli.Environment) error {
 		norm = linsolve.InfNorm
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
-		return linsolve.Cond(norm, a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.Cond(norm, a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -321,7 +334,9 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		return linsolve.NullSpace(a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.NullSpace(a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -357,7 +372,9 @@ func (c *powCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Pow(a, c.E, x, opt)
+		var st halfulp.Stats
+		err := linsolve.Pow(a, c.E, x, opt.WithStats(&st))
+		return st, err
 	})
 }
 
@@ -383,7 +400,8 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		stats, err := linsolve.Expm(a, x, opt)
+		var stats halfulp.Stats
+		err := linsolve.Expm(a, x, opt.WithStats(&stats))
 		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)

@@ -64,14 +64,24 @@ func mappedFunctions() []mapped {
 		{"mul", 2, binary(expansion.Mul[matrix]), arithmetic("mul")},
 		{"div", 2, binary(expansion.Div[matrix]), arithmetic("div")},
 		{"fma", 3, func(x []matrix, z matrix, opt options) (stats, error) {
-			return expansion.FMA(x[0], x[1], x[2], z, opt)
+			var st halfulp.Stats
+			err := expansion.FMA(x[0], x[1], x[2], z, opt.WithStats(&st))
+			return st, err
 		}, nil},
 		{"sqrt", 1, unary(expansion.Sqrt[matrix]), arithmetic("sqrt")},
 	}
 	for _, f := range expansion.Functions() {
-		run := unary(func(x, z matrix, opt options) (stats, error) { return expansion.Map(f, x, z, opt) })
+		run := unary(func(x, z matrix, opt options) (stats, error) {
+			var st halfulp.Stats
+			err := expansion.Map(f, x, z, opt.WithStats(&st))
+			return st, err
+		})
 		if f.Arity() == 2 {
-			run = binary(func(x, y, z matrix, opt options) (stats, error) { return expansion.Map2(f, x, y, z, opt) })
+			run = binary(func(x, y, z matrix, opt options) (stats, error) {
+				var st halfulp.Stats
+				err := expansion.Map2(f, x, y, z, opt.WithStats(&st))
+				return st, err
+			})
 		}
 		list = append(list, mapped{f.String(), f.Arity(), run, f.Bound})
 	}

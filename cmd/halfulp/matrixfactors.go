@@ -34,7 +34,9 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
-		return linsolve.Cholesky(a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.Cholesky(a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -84,7 +86,9 @@ func (c *luCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
-		return linsolve.LU(a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.LU(a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err
@@ -167,7 +171,9 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {
-		return linsolve.LDLT(a, j.format, opt)
+		var st halfulp.Stats
+		v0, err := linsolve.LDLT(a, j.format, opt.WithStats(&st))
+		return v0, st, err
 	})
 	if err != nil {
 		return err

@@ -192,7 +192,8 @@ type rnsChoice struct {
 // tryDevice returns an error unless the device is there and takes the base, which a sum of nothing
 // tells.
 func (c *rnsChoice) tryDevice(method string) error {
-	_, st, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device}})
+	var st halfulp.Stats
+	_, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device, Stats: &st}})
 	if err != nil {
 		err = errors.Unwrap(err) // without the name of the routine
 	}
@@ -470,7 +471,7 @@ func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halful
 // dot adds the rounded products up in the order of the method.
 func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
 	products := r.base.NewVector(x.Len())
-	if _, err := rns.Mul(x, y, products, r.options()); err != nil {
+	if err := rns.Mul(x, y, products, r.options()); err != nil {
 		return nil, err
 	}
 	return r.sum(products)
@@ -501,22 +502,34 @@ func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.
 // rnsMapped are the operations of map that package rns has.
 var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error){
 	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.Add(x[0], x[1], z, o)
+		var st halfulp.Stats
+		err := rns.Add(x[0], x[1], z, o.WithStats(&st))
+		return st, err
 	},
 	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.Sub(x[0], x[1], z, o)
+		var st halfulp.Stats
+		err := rns.Sub(x[0], x[1], z, o.WithStats(&st))
+		return st, err
 	},
 	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.Mul(x[0], x[1], z, o)
+		var st halfulp.Stats
+		err := rns.Mul(x[0], x[1], z, o.WithStats(&st))
+		return st, err
 	},
 	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.Div(x[0], x[1], z, o)
+		var st halfulp.Stats
+		err := rns.Div(x[0], x[1], z, o.WithStats(&st))
+		return st, err
 	},
 	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.Sqrt(x[0], z, o)
+		var st halfulp.Stats
+		err := rns.Sqrt(x[0], z, o.WithStats(&st))
+		return st, err
 	},
 	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		return rns.FMA(x[0], x[1], x[2], z, o)
+		var st halfulp.Stats
+		err := rns.FMA(x[0], x[1], x[2], z, o.WithStats(&st))
+		return st, err
 	},
 }
 

@@ -122,7 +122,9 @@ func (c *symmCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		return halfulp.SymmTo(c.side(), c.uplo(), o.alpha, o.a, o.b, o.beta, old, z, j.options())
+		var st halfulp.Stats
+		err := halfulp.SymmTo(c.side(), c.uplo(), o.alpha, o.a, o.b, o.beta, old, z, j.options().WithStats(&st))
+		return st, err
 	})
 }
 
@@ -185,7 +187,8 @@ func (c *syr2kCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, j.options())
+		var st halfulp.Stats
+		err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, j.options().WithStats(&st))
 		mirror(z, c.uplo())
 		return st, err
 	})

@@ -66,7 +66,9 @@ func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY st
 	}
 	return j.newResult(x.Rows(), x.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
 		column := func(m *halfulp.Matrix) *halfulp.Matrix { return m.Vec().Matrix() }
-		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, alpha, column(x), halfulp.Identity(halfulp.Float64, 1), beta, column(y), column(z), j.options())
+		var st halfulp.Stats
+		err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, alpha, column(x), halfulp.Identity(halfulp.Float64, 1), beta, column(y), column(z), j.options().WithStats(&st))
+		return st, err
 	})
 }
 
@@ -120,14 +122,17 @@ func (c *syrkCmd) Run(env *cli.Environment) error {
 	}
 	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
 		if old == nil {
-			st, err := halfulp.Syrk(c.uplo(), transpose(c.Trans), alpha, a, halfulp.Float(0), z, j.options())
+			var st halfulp.Stats
+			err := halfulp.Syrk(c.uplo(), transpose(c.Trans), alpha, a, halfulp.Float(0), z, j.options().WithStats(&st))
 			mirror(z, c.uplo())
 			return st, err
 		}
 		// C may be of another format than the result, which Syrk has no room for.
 		old = old.Clone() // for it may be A
 		mirror(old, c.uplo())
-		return halfulp.GemmTo(transpose(c.Trans), transpose(!c.Trans), alpha, a, a, beta, old, z, j.options())
+		var st halfulp.Stats
+		err := halfulp.GemmTo(transpose(c.Trans), transpose(!c.Trans), alpha, a, a, beta, old, z, j.options().WithStats(&st))
+		return st, err
 	})
 }
 

@@ -85,7 +85,7 @@ func checkOnDevice(t *testing.T, size int, at Device) {
 }
 
 // check runs a routine on the host and on the GPU, with the same C and another result.
-func (o *operands) check(t *testing.T, what string, h func(z *Matrix) (Stats, error), d func(z *Matrix) (Stats, error)) {
+func (o *operands) check(t *testing.T, what string, h func(z *Matrix) error, d func(z *Matrix) error) {
 	t.Helper()
 	want := o.c.Clone()
 	must(h(want))
@@ -101,36 +101,36 @@ func (o *operands) check(t *testing.T, what string, h func(z *Matrix) (Stats, er
 func (o *operands) products(t *testing.T) {
 	n := o.x.Len()
 	al, be := o.alpha, o.beta
-	o.check(t, "Gemm", func(z *Matrix) (Stats, error) { return Gemm(NoTrans, NoTrans, al, o.a, o.b, be, z, onCPU) },
-		func(z *Matrix) (Stats, error) { return Gemm(NoTrans, NoTrans, al, o.da, o.db, be, z, nil) })
-	o.check(t, "Gemm of views", func(z *Matrix) (Stats, error) {
+	o.check(t, "Gemm", func(z *Matrix) error { return Gemm(NoTrans, NoTrans, al, o.a, o.b, be, z, onCPU) },
+		func(z *Matrix) error { return Gemm(NoTrans, NoTrans, al, o.da, o.db, be, z, nil) })
+	o.check(t, "Gemm of views", func(z *Matrix) error {
 		return GemmTo(Trans, Trans, al, o.b.Slice(0, n, 2, 12), o.a.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), onCPU)
-	}, func(z *Matrix) (Stats, error) {
+	}, func(z *Matrix) error {
 		return GemmTo(Trans, Trans, al, o.db.Slice(0, n, 2, 12), o.da.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), nil)
 	})
-	o.check(t, "Gemm within a matrix", func(z *Matrix) (Stats, error) {
+	o.check(t, "Gemm within a matrix", func(z *Matrix) error {
 		return Gemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), onCPU)
-	}, func(z *Matrix) (Stats, error) {
+	}, func(z *Matrix) error {
 		return Gemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), nil)
 	})
-	o.check(t, "Syrk", func(z *Matrix) (Stats, error) { return Syrk(Lower, Trans, al, o.a, be, z.Slice(0, n, 0, n), onCPU) },
-		func(z *Matrix) (Stats, error) {
+	o.check(t, "Syrk", func(z *Matrix) error { return Syrk(Lower, Trans, al, o.a, be, z.Slice(0, n, 0, n), onCPU) },
+		func(z *Matrix) error {
 			return Syrk(Lower, Trans, al, o.da, be, z.Slice(0, n, 0, n), nil)
 		})
-	o.check(t, "Gemv", func(z *Matrix) (Stats, error) { return Gemv(NoTrans, al, o.a, o.x, be, z.Col(3), onCPU) },
-		func(z *Matrix) (Stats, error) { return Gemv(NoTrans, al, o.da, o.dx, be, z.Col(3), nil) })
-	o.check(t, "Gemv within a matrix", func(z *Matrix) (Stats, error) {
+	o.check(t, "Gemv", func(z *Matrix) error { return Gemv(NoTrans, al, o.a, o.x, be, z.Col(3), onCPU) },
+		func(z *Matrix) error { return Gemv(NoTrans, al, o.da, o.dx, be, z.Col(3), nil) })
+	o.check(t, "Gemv within a matrix", func(z *Matrix) error {
 		return GemvTo(Trans, al, z.Slice(3, n, 1, 6), o.y.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), onCPU)
-	}, func(z *Matrix) (Stats, error) {
+	}, func(z *Matrix) error {
 		return GemvTo(Trans, al, z.Slice(3, n, 1, 6), o.dy.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), nil)
 	})
 	if o.beta.Float64() == 0 {
-		o.check(t, "GemmTo without C", func(z *Matrix) (Stats, error) { return GemmTo(NoTrans, NoTrans, al, o.a, o.b, be, nil, z, onCPU) },
-			func(z *Matrix) (Stats, error) {
+		o.check(t, "GemmTo without C", func(z *Matrix) error { return GemmTo(NoTrans, NoTrans, al, o.a, o.b, be, nil, z, onCPU) },
+			func(z *Matrix) error {
 				return GemmTo(NoTrans, NoTrans, al, o.da, o.db, be, nil, z, nil)
 			})
-		o.check(t, "GemvTo without y", func(z *Matrix) (Stats, error) { return GemvTo(NoTrans, al, o.a, o.x, be, nil, z.Col(1), onCPU) },
-			func(z *Matrix) (Stats, error) {
+		o.check(t, "GemvTo without y", func(z *Matrix) error { return GemvTo(NoTrans, al, o.a, o.x, be, nil, z.Col(1), onCPU) },
+			func(z *Matrix) error {
 				return GemvTo(NoTrans, al, o.da, o.dx, be, nil, z.Col(1), nil)
 			})
 	}
@@ -138,18 +138,18 @@ func (o *operands) products(t *testing.T) {
 
 func (o *operands) updates(t *testing.T) {
 	n, al := o.x.Len(), o.alpha
-	o.check(t, "Axpy", func(z *Matrix) (Stats, error) { return Axpy(al, o.x, z.Row(2).Slice(3, n+3), onCPU) },
-		func(z *Matrix) (Stats, error) { return Axpy(al, o.dx, z.Row(2).Slice(3, n+3), nil) })
-	o.check(t, "Axpy within a vector", func(z *Matrix) (Stats, error) { return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), onCPU) },
-		func(z *Matrix) (Stats, error) {
+	o.check(t, "Axpy", func(z *Matrix) error { return Axpy(al, o.x, z.Row(2).Slice(3, n+3), onCPU) },
+		func(z *Matrix) error { return Axpy(al, o.dx, z.Row(2).Slice(3, n+3), nil) })
+	o.check(t, "Axpy within a vector", func(z *Matrix) error { return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), onCPU) },
+		func(z *Matrix) error {
 			return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), nil)
 		})
-	o.check(t, "Scal", func(z *Matrix) (Stats, error) { return Scal(al, z.Col(1).Stride(-3), onCPU) },
-		func(z *Matrix) (Stats, error) { return Scal(al, z.Col(1).Stride(-3), nil) })
-	o.check(t, "Ger", func(z *Matrix) (Stats, error) { return Ger(al, o.y, o.x, z.Slice(0, n+20, 4, n+4), onCPU) },
-		func(z *Matrix) (Stats, error) { return Ger(al, o.dy, o.dx, z.Slice(0, n+20, 4, n+4), nil) })
-	o.check(t, "Ger within a matrix", func(z *Matrix) (Stats, error) { return Ger(al, z.Row(1), z.Col(2), z.T(), onCPU) },
-		func(z *Matrix) (Stats, error) { return Ger(al, z.Row(1), z.Col(2), z.T(), nil) })
+	o.check(t, "Scal", func(z *Matrix) error { return Scal(al, z.Col(1).Stride(-3), onCPU) },
+		func(z *Matrix) error { return Scal(al, z.Col(1).Stride(-3), nil) })
+	o.check(t, "Ger", func(z *Matrix) error { return Ger(al, o.y, o.x, z.Slice(0, n+20, 4, n+4), onCPU) },
+		func(z *Matrix) error { return Ger(al, o.dy, o.dx, z.Slice(0, n+20, 4, n+4), nil) })
+	o.check(t, "Ger within a matrix", func(z *Matrix) error { return Ger(al, z.Row(1), z.Col(2), z.T(), onCPU) },
+		func(z *Matrix) error { return Ger(al, z.Row(1), z.Col(2), z.T(), nil) })
 }
 
 func (o *operands) reductions(t *testing.T) {
@@ -157,11 +157,12 @@ func (o *operands) reductions(t *testing.T) {
 		h *Vector
 		d *Vector
 	}{{o.x, o.dx}, {o.b.Row(1).Stride(-2), o.db.Row(1).Stride(-2)}, {o.x.Slice(1, 1), o.dx.Slice(1, 1)}} {
-		want, _, err := Iamax(v.h, onCPU)
+		want, err := Iamax(v.h, onCPU)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, st, err := Iamax(v.d, nil); err != nil || got != want || st.Device != string(o.at) {
+		var st halfulp.Stats
+		if got, err := Iamax(v.d, &halfulp.Options{Stats: &st}); err != nil || got != want || st.Device != string(o.at) {
 			t.Errorf("Iamax of %v: %d, want %d; %+v, %v", o.format, got, want, st, err)
 		}
 	}
@@ -169,17 +170,17 @@ func (o *operands) reductions(t *testing.T) {
 	for _, f := range []Format{o.format, Float64, MP(90)} {
 		for _, r := range []struct {
 			name string
-			h, d func() (Scalar, Stats, error)
+			h, d func() (Scalar, error)
 		}{
-			{"Sum", func() (Scalar, Stats, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return Sum(o.dx, f, nil) }},
-			{"Asum", func() (Scalar, Stats, error) { return Asum(row, f, onCPU) }, func() (Scalar, Stats, error) { return Asum(drow, f, nil) }},
-			{"Dot", func() (Scalar, Stats, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, Stats, error) { return Dot(o.dx, drow, f, nil) }},
-			{"Mean", func() (Scalar, Stats, error) { return Mean(row, f, onCPU) }, func() (Scalar, Stats, error) { return Mean(drow, f, nil) }},
-			{"StdDev", func() (Scalar, Stats, error) { return StdDev(row, f, onCPU) }, func() (Scalar, Stats, error) { return StdDev(drow, f, nil) }},
-			{"Autocorr1", func() (Scalar, Stats, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return Autocorr1(o.dx, f, nil) }},
-			{"Nrm2", func() (Scalar, Stats, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, Stats, error) { return Nrm2(drow, f, nil) }},
+			{"Sum", func() (Scalar, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, error) { return Sum(o.dx, f, nil) }},
+			{"Asum", func() (Scalar, error) { return Asum(row, f, onCPU) }, func() (Scalar, error) { return Asum(drow, f, nil) }},
+			{"Dot", func() (Scalar, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, error) { return Dot(o.dx, drow, f, nil) }},
+			{"Mean", func() (Scalar, error) { return Mean(row, f, onCPU) }, func() (Scalar, error) { return Mean(drow, f, nil) }},
+			{"StdDev", func() (Scalar, error) { return StdDev(row, f, onCPU) }, func() (Scalar, error) { return StdDev(drow, f, nil) }},
+			{"Autocorr1", func() (Scalar, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, error) { return Autocorr1(o.dx, f, nil) }},
+			{"Nrm2", func() (Scalar, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, error) { return Nrm2(drow, f, nil) }},
 		} {
-			want, _, err := r.h()
+			want, err := r.h()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,8 +225,8 @@ func TestSeveral(t *testing.T) {
 			first = "cuda:0"
 		}
 		done = 0
-		s, st, err := Sum(b.Vec(), Float64, opt)
-		plain, _, _ := Sum(b.Vec(), Float64, onCPU)
+		s, err := Sum(b.Vec(), Float64, opt.WithStats(&st))
+		plain, _ := Sum(b.Vec(), Float64, onCPU)
 		if err != nil || !s.Same(plain) || st.Device != first || done != 1 {
 			t.Errorf("%s: Sum on %s, %g done: %v", device, st.Device, done, err)
 		}
@@ -235,8 +236,8 @@ func TestSeveral(t *testing.T) {
 		"cuda:0,": "want", "cuda:-": "want", "cuda:0-1-2": "want", "cuda:all,0": "want", "cuda:+1": "want", "cuda:99999999": "want",
 	} {
 		c := NewMatrix(Float64, 3, 800)
-		_, err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device})
-		_, _, errSum := Sum(b.Vec(), Float64, &Options{Device: device})
+		err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device})
+		_, errSum := Sum(b.Vec(), Float64, &Options{Device: device})
 		for _, err := range []error{err, errSum} {
 			if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %v", device, err)
@@ -351,7 +352,7 @@ func TestPrepare(t *testing.T) {
 // x at the beginning.
 func conjugateGradients(f Format, a *Matrix, x, r, p, q *Vector) int {
 	dot := func(x, y *Vector) *big.Float {
-		s, _, err := Dot(x, y, f, onCPU)
+		s, err := Dot(x, y, f, onCPU)
 		return must(s, err).Big()
 	}
 	ratio := func(x, y *big.Float) Scalar { return NewScalar(f, new(big.Float).SetPrec(uint(f.Bits())).Quo(x, y)) }
@@ -400,7 +401,7 @@ func TestConjugateGradients(t *testing.T) {
 			t.Errorf("%d steps on the GPU, %d on the CPU; the same bits: %v", got, steps, z.Same(x))
 		}
 		must(Gemv(NoTrans, Float(-1), a, x, Float(1), rhs, onCPU))
-		if s, _, err := Nrm2(rhs, Float64, onCPU); err != nil || s.Float64() > 1e-11 || steps > 3*size {
+		if s, err := Nrm2(rhs, Float64, onCPU); err != nil || s.Float64() > 1e-11 || steps > 3*size {
 			t.Errorf("residual %v after %d steps: %v", s, steps, err)
 		}
 	})
@@ -467,7 +468,7 @@ func cycle(t *testing.T, n int) {
 	}
 	must(Gemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
 	must(Axpy(Float(3), dx, dc.Col(1), nil))
-	_, _, err := Dot(dx, dc.Row(1), f, nil)
+	_, err := Dot(dx, dc.Row(1), f, nil)
 	must(must(dc.Host()), err)
 	for _, d := range []interface{ Free() }{da, dc, dx} {
 		d.Free()
@@ -559,8 +560,8 @@ func TestMethodResidue(t *testing.T) {
 			{Float(2), "direct", ErrMethod},
 		} {
 			opt := &Options{Device: "cuda:0", Method: x.method}
-			_, err := Gemm(NoTrans, Trans, x.alpha, a, a, Float(0), c, opt)
-			_, derr := Gemm(NoTrans, Trans, x.alpha, da, da, Float(0), dc, opt)
+			err := Gemm(NoTrans, Trans, x.alpha, a, a, Float(0), c, opt)
+			derr := Gemm(NoTrans, Trans, x.alpha, da, da, Float(0), dc, opt)
 			if !errors.Is(err, x.want) || !errors.Is(derr, x.want) {
 				t.Errorf("%v A A, %s: errors %v and %v, want %v", x.alpha, x.method, err, derr, x.want)
 			}
@@ -585,11 +586,11 @@ func TestTraceReference(t *testing.T) {
 					if transposed {
 						x, y = x.T(), y.T()
 					}
-					want, _, err := Trace(x, MP(90), nil)
+					want, err := Trace(x, MP(90), nil)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if z, _, err := Trace(y, MP(90), nil); err != nil || !z.Same(want) {
+					if z, err := Trace(y, MP(90), nil); err != nil || !z.Same(want) {
 						t.Errorf("%v, %s, %v: %v, %v, want %v", f, name, s, z, err, want)
 					}
 				}

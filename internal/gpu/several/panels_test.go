@@ -224,7 +224,7 @@ func TestPanelsFail(t *testing.T) {
 		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		run := func(ctx context.Context) error {
-			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
+			err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
 			return err
 		}
 		if err := run(t.Context()); err != nil { // which keeps its constants
@@ -301,7 +301,7 @@ func TestPanelsDropKept(t *testing.T) {
 					drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
 				}
 			}
-			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, nil)
+			err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, nil)
 			return err
 		}
 		if err := run(-1); err != nil { // which keeps its constants

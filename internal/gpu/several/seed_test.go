@@ -129,7 +129,8 @@ func TestRefine(t *testing.T) {
 				x, da, db := must(NewMatrixOn(device, f, n, 1)), must(a.On(device)), must(b.On(device))
 				restore := several.Refined(from)
 				drv.ForgetCalls()
-				st, err := linsolve.Solve(da, db, x, nil)
+				var st halfulp.Stats
+				err := linsolve.Solve(da, db, x, &halfulp.Options{Stats: &st})
 				restore()
 				if err != nil {
 					t.Fatal(err)
