@@ -1,7 +1,6 @@
 package halfulp
 
 import (
-
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 )

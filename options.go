@@ -167,7 +167,7 @@ type Stats struct {
 	// for products of matrices that processes share, where each of them multiplied
 	Processes []string `json:"processes,omitempty"`
 	// what proved a result of package linsolve
-	Proof
+	Proof `json:"linsolve,omitzero"`
 }
 
 // Proof is what a result of package linsolve rests on.

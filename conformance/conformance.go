@@ -258,7 +258,7 @@ func (tr *trial) all() {
 	}
 }
 
-// under calls f with the options of every configuration. A method that
+// under calls f with the options of every configuration, which have Stats. A method that
 // does not apply and a product that does not fit are refused, not wrong: then auto
 // runs.
 func (tr *trial) under(f func(c config, opt *halfulp.Options) error) error {
@@ -344,15 +344,14 @@ func (tr *trial) scalarResult(x real, f halfulp.Format, call func(opt *halfulp.O
 		return fmt.Errorf("the library stores the expected result wrongly: %w", err)
 	}
 	return tr.under(func(c config, opt *halfulp.Options) error {
-		var st halfulp.Stats
-		got, err := call(opt.WithStats(&st))
+		got, err := call(opt)
 		if err != nil {
 			return err
 		}
 		if !got.Same(want) {
 			return mismatchf("got   %v\nwant  %v\nexact %v", describe(got), w.real, x)
 		}
-		return w.counted(st)
+		return w.counted(*opt.Stats)
 	})
 }
 
@@ -413,13 +412,12 @@ func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call
 	return tr.under(func(c config, opt *halfulp.Options) error {
 		got := before.Clone()
 		there := tr.move(got)
-		var st halfulp.Stats
 		err := call(func(v *view) *halfulp.Matrix {
 			if v.g == out.g {
 				return v.on(there)
 			}
 			return v.on(tr.move(v.g.matrix()))
-		}, opt.WithStats(&st))
+		}, opt)
 		if err == nil {
 			err = tr.back(got)
 		}
@@ -429,7 +427,7 @@ func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call
 		if !got.Same(want) {
 			return firstDifference(out, got, want, exacts)
 		}
-		if st.Overflow != over || st.Underflow != under {
+		if st := opt.Stats; st.Overflow != over || st.Underflow != under {
 			return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 		}
 		return nil

@@ -145,7 +145,7 @@ func leastSquares(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix)
 // withFactors solves twice with factors.
 func (c *linear) withFactors(solve func(b, x *halfulp.Matrix, opt *halfulp.Options) error) (err error) {
 	for range 2 {
-		if err = solve(c.b, c.room(c.a.Cols(), c.b.Cols()), c.opt.WithStats(&stats)); err != nil {
+		if err = solve(c.b, c.room(c.a.Cols(), c.b.Cols()), c.opt); err != nil {
 			break
 		}
 		c.stored++
@@ -252,12 +252,12 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 		if c.opt != nil && c.opt.Context != nil {
 			chosen = c.opt.Context
 		}
-		stats, forced, err := in(call.Forcing(chosen, ways...))
+		forced, err := in(call.Forcing(chosen, ways...))
 		if none := errors.Is(err, call.ErrWay); none || compared { // none: not for this problem
-			like, plain, failed := in(chosen)
+			plain, failed := in(chosen)
 			switch {
 			case none || errors.Is(failed, halfulp.ErrMemory):
-				stats, forced, err = like, plain, failed
+				forced, err = plain, failed
 			case errors.Is(err, halfulp.ErrMemory):
 			case fmt.Sprint(err) != fmt.Sprint(failed):
 				err = mismatchf("error %v, and %v by other ways", err, failed)
@@ -626,8 +626,8 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 			rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
 			return tr.move(rooms[len(rooms)-1])
 		}}
-		stats, err := r.run(call)
-		st := halfulp.Stats{Method: c.method, Device: stats.Device}
+		err := r.run(call)
+		*opt.Stats = halfulp.Stats{Method: c.method, Device: opt.Stats.Device}
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return err // refused by products
 		}

@@ -18,13 +18,12 @@ func (tr *trial) pairResult(x, y changes, call func(x, y *halfulp.Vector, opt *h
 		over, under := other.counts()
 		return tr.matrixResult(this.out, this.exact, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			too := other.out.g.matrix().Clone()
-			var st halfulp.Stats
-			err := call(vectorAt(at, this.out), other.out.lineOn(tr.move(too)), opt.WithStats(&st))
+			err := call(vectorAt(at, this.out), other.out.lineOn(tr.move(too)), opt)
 			if err == nil {
 				err = tr.back(too)
 			}
-			st.Overflow -= over
-			st.Underflow -= under
+			opt.Stats.Overflow -= over
+			opt.Stats.Underflow -= under
 			return err
 		})
 	}
@@ -126,8 +125,7 @@ func (tr *trial) scalarResults(x []real, f halfulp.Format, call func(opt *halful
 		}
 	}
 	return tr.under(func(c config, opt *halfulp.Options) error {
-		var st halfulp.Stats
-		got, err := call(opt.WithStats(&st))
+		got, err := call(opt)
 		if err != nil {
 			return err
 		}
@@ -136,7 +134,7 @@ func (tr *trial) scalarResults(x []real, f halfulp.Format, call func(opt *halful
 				return mismatchf("number %d of %d\ngot   %v\nwant  %v\nexact %v", k, len(got), describe(got[k]), realOf(want[k]), x[k])
 			}
 		}
-		if st.Overflow != over || st.Underflow != under {
+		if st := opt.Stats; st.Overflow != over || st.Underflow != under {
 			return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 		}
 		return nil

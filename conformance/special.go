@@ -254,14 +254,13 @@ func (tr *trial) aliased(t *testing.T, name string) {
 		})
 		run(fmt.Sprintf("Dot x %v y %v", x, y), y, func(i, j int) (real, bool) { return real{}, false }, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			want := round(entry(one, real{}, n, func(h int) (real, real) { return x.at(h, 0), y.at(h, 0) }, real{}), f)
-			var st halfulp.Stats
-			got, err := halfulp.Dot(vectorAt(at, x), vectorAt(at, y), f, opt.WithStats(&st))
+			got, err := halfulp.Dot(vectorAt(at, x), vectorAt(at, y), f, opt)
 			if err == nil {
 				if bad := want.stored(got); bad != nil {
 					return mismatchf("%v", bad)
 				}
 			}
-			st.Overflow, st.Underflow = 0, 0
+			opt.Stats.Overflow, opt.Stats.Underflow = 0, 0
 			return err
 		})
 	}
@@ -465,10 +464,9 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	tr.product, tr.format = true, p.fc.String()
 	tr.fail(t, tr.under(func(cf config, opt *halfulp.Options) error {
 		got := before.Clone()
-		var st halfulp.Stats
-		err := gemm(got, c, opt.WithStats(&st))
+		err := gemm(got, c, opt)
 		if err == nil {
-			blocks = max(blocks, st.Blocks)
+			blocks = max(blocks, opt.Stats.Blocks)
 		}
 		if err == nil && !got.Same(want) {
 			for j := range p.n {

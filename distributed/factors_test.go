@@ -37,7 +37,7 @@ func inProcesses(t *testing.T, numbers ...int) (on func(m *halfulp.Matrix) *half
 }
 
 // shared reports whether processes have shared all of a computation.
-func shared(st linsolve.Stats) bool {
+func shared(st halfulp.Stats) bool {
 	return st.Device == string(distributed.Device(0, 0)) && !slices.ContainsFunc(st.Stages, func(g halfulp.Stage) bool { return strings.HasPrefix(g.Name, "attempt") })
 }
 
@@ -52,7 +52,7 @@ func gram(t *testing.T, f halfulp.Format, n int, seed uint64) *halfulp.Matrix {
 }
 
 // sameOnGrid compares matrices of the grid with those of the host, which it returns in pairs.
-func sameOnGrid(t *testing.T, name string, st linsolve.Stats, pairs ...*halfulp.Matrix) {
+func sameOnGrid(t *testing.T, name string, st halfulp.Stats, pairs ...*halfulp.Matrix) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		got, want := pairs[i], pairs[i+1]

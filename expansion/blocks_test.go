@@ -187,7 +187,8 @@ func TestBlockSystems(t *testing.T) {
 				x[i] = copied(b)
 				o := SolveOptions{Pivoting: rule, Options: halfulp.Options{Method: method, Threads: 1 + i}, Estimate: i == 1}
 				var st halfulp.Stats
-				err := Solve(a, b, x[i], o.WithStats(&st))
+				o.Stats = &st
+				err := Solve(a, b, x[i], &o)
 				must(t, err)
 				if st.Method != method || (st.Condition != nil) != o.Estimate {
 					t.Errorf("%s: %+v", method, st)

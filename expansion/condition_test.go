@@ -134,7 +134,8 @@ func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*b
 	must(t, errOf(Solve(a, b, plain, &o)))
 	o.Estimate = true
 	var st halfulp.Stats
-	err := Solve(a, b, x, o.WithStats(&st))
+	o.Stats = &st
+	err := Solve(a, b, x, &o)
 	must(t, err)
 	sameMatrix(t, what, x, plain)
 	if c = st.Condition; c == nil {
@@ -320,7 +321,8 @@ func TestConditionSpecial(t *testing.T) {
 		last = done
 	}}}
 	var st halfulp.Stats
-	err := Solve(a, b, x, o.WithStats(&st))
+	o.Stats = &st
+	err := Solve(a, b, x, &o)
 	must(t, err)
 	if last != 1 || len(st.Stages) != 3 {
 		t.Errorf("progress ends at %v, stages are %v", last, st.Stages)

@@ -776,7 +776,9 @@ func TestDeviceStats(t *testing.T) {
 			if name == "Dot" && stages == 3 {
 				stages = 2 // a number does not travel
 			}
-			st, err := run(c.m[0], c.m[1], c.m[2], o)
+			var st halfulp.Stats
+			o.Stats = &st
+			err := run(c.m[0], c.m[1], c.m[2], o)
 			if err != nil || st.Device != c.stats || st.Method != Method || st.Threads != 3 || len(st.Stages) != stages || last != 1 || (st.Kernel == "") != (st.Device != "cpu") {
 				t.Errorf("%s: %+v, progress %v, %v", what, st, last, err)
 			}

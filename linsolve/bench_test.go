@@ -13,7 +13,7 @@ func BenchmarkSolve(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
 				m, y := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
 				x := halfulp.NewMatrix(f, n, 1)
-				var stats Stats
+				var stats halfulp.Stats
 				for b.Loop() {
 					var err error
 					if err = Solve(m, y, x, &halfulp.Options{Stats: &stats}); err != nil {

@@ -40,7 +40,7 @@ func countCalls(calls []trace.Call) (c callCount) {
 }
 
 // onTraced are operations on matrices of order n that live on a device.
-func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func() error {
+func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halfulp.Options) error {
 	on := func(m *halfulp.Matrix) *halfulp.Matrix {
 		z, err := m.On("cuda:0")
 		if err != nil {
@@ -58,13 +58,13 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func() error {
 		t.Fatal(err)
 	}
 	a, b, x, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(halfulp.NewMatrix(f, n, n)), on(spd)
-	return map[string]func() error{
-		"solve":   func() error { return Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1), nil) },
-		"solve-n": func() error { return Solve(a, b, x, nil) },
-		"inv":     func() error { return Inverse(a, x, nil) },
-		"det":     func() error { _, err := Det(a, f, nil); return err },
-		"chol": func() error {
-			y, err := Cholesky(s, f, nil)
+	return map[string]func(opt *halfulp.Options) error{
+		"solve":   func(opt *halfulp.Options) error { return Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1), opt) },
+		"solve-n": func(opt *halfulp.Options) error { return Solve(a, b, x, opt) },
+		"inv":     func(opt *halfulp.Options) error { return Inverse(a, x, opt) },
+		"det":     func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err },
+		"chol": func(opt *halfulp.Options) error {
+			y, err := Cholesky(s, f, opt)
 			if err == nil {
 				y.Free()
 			}
@@ -102,8 +102,8 @@ func TestDriverCalls(t *testing.T) {
 			var got callCount
 			for range 3 {
 				drv.Reset()
-				stats, err := run()
-				if err != nil {
+				var stats halfulp.Stats
+				if err := run(&halfulp.Options{Stats: &stats}); err != nil {
 					t.Fatal(err)
 				}
 				if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" && name != "det" || stats.Device != "cuda:0" {
@@ -134,13 +134,13 @@ func BenchmarkOnDevice(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/n=%d/%v", name, n, f), func(b *testing.B) {
 					drv.Timed = false
 					for b.Loop() {
-						if err := run(); err != nil {
+						if err := run(nil); err != nil {
 							b.Fatal(err)
 						}
 					}
 					drv.Timed = true
 					drv.Reset()
-					if err := run(); err != nil {
+					if err := run(nil); err != nil {
 						b.Fatal(err)
 					}
 					var calls []trace.Call

@@ -27,30 +27,30 @@ func TestFaults(t *testing.T) {
 	// Smaller systems, and those with few right-hand sides, are solved without products.
 	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
 	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
-	routines := map[string]func() error{
-		"Solve":   func() error { return Solve(large, right, halfulp.NewMatrix(f, 200, 100), opt) },
-		"Inverse": func() error { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
-		"Det":     func() error { _, err := Det(large, f, opt); return err },
-		"LogDet":  func() error { _, _, err := LogDet(large, f, opt); return err },
-		"Cholesky": func() error {
+	routines := map[string]func(opt *halfulp.Options) error{
+		"Solve":   func(opt *halfulp.Options) error { return Solve(large, right, halfulp.NewMatrix(f, 200, 100), opt) },
+		"Inverse": func(opt *halfulp.Options) error { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
+		"Det":     func(opt *halfulp.Options) error { _, err := Det(large, f, opt); return err },
+		"LogDet":  func(opt *halfulp.Options) error { _, _, err := LogDet(large, f, opt); return err },
+		"Cholesky": func(opt *halfulp.Options) error {
 			_, err := Cholesky(spd, f, opt)
 			return err
 		},
-		"LU":   func() error { _, err := LU(a, f, opt); return err },
-		"LDLT": func() error { _, err := LDLT(spd, f, opt); return err },
-		"QR":   func() error { _, err := QR(tall, f, opt); return err },
-		"LeastSquares": func() error {
+		"LU":   func(opt *halfulp.Options) error { _, err := LU(a, f, opt); return err },
+		"LDLT": func(opt *halfulp.Options) error { _, err := LDLT(spd, f, opt); return err },
+		"QR":   func(opt *halfulp.Options) error { _, err := QR(tall, f, opt); return err },
+		"LeastSquares": func(opt *halfulp.Options) error {
 			return LeastSquares(tall, b, halfulp.NewMatrix(f, n/2, 2), &LeastSquaresOptions{Options: *opt})
 		},
-		"Expm": func() error { return Expm(a, halfulp.NewMatrix(f, n, n), opt) },
-		"Pow":  func() error { return Pow(a, 5, halfulp.NewMatrix(f, n, n), opt) },
+		"Expm": func(opt *halfulp.Options) error { return Expm(a, halfulp.NewMatrix(f, n, n), opt) },
+		"Pow":  func(opt *halfulp.Options) error { return Pow(a, 5, halfulp.NewMatrix(f, n, n), opt) },
 	}
 	for name, run := range routines {
 		t.Run(name, func(t *testing.T) {
 			var blocks atomic.Int64
 			defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
-			st, err := run()
-			if err != nil {
+			var st halfulp.Stats
+			if err := run(opt.WithStats(&st)); err != nil {
 				t.Fatal(err)
 			}
 			if st.Check == nil || st.Check.Compared == 0 {
@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 						}
 					}
 				})
-				err := run()
+				err := run(opt)
 				restore()
 				if !errors.Is(err, halfulp.ErrHardware) {
 					t.Errorf("fault in block %d of %d: error %v", k, total, err)
@@ -128,8 +128,8 @@ func TestCheckResigned(t *testing.T) {
 		}
 		a.SetFloat64(i, i, 256)
 	}
-	for name, run := range map[string]func() error{
-		"Solve": func() error {
+	for name, run := range map[string]func(opt *halfulp.Options) error{
+		"Solve": func(opt *halfulp.Options) error {
 			// The solution has three halves in the last place.
 			b := halfulp.NewMatrix(halfulp.MP(200), n, n)
 			y := halfulp.NewMatrix(halfulp.MP(54), n, n)
@@ -141,20 +141,20 @@ func TestCheckResigned(t *testing.T) {
 			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
 				return err
 			}
-			return Solve(put(t, a), put(t, b), put(t, x), &halfulp.Options{Check: true})
+			return Solve(put(t, a), put(t, b), put(t, x), opt)
 		},
-		"LU": func() error {
+		"LU": func(opt *halfulp.Options) error {
 			z := halfulp.Random(f, n, n, 0, 1)
 			for j := range n {
 				z.Set(1, j, z.At(0, j))
 			}
 			z.SetFloat64(1, n-1, 3) // the elimination of row 1 leaves zeros
-			_, err := LU(put(t, z), f, &halfulp.Options{Check: true})
+			_, err := LU(put(t, z), f, opt)
 			return err
 		},
 	} {
-		stats, err := run()
-		if err != nil {
+		var stats halfulp.Stats
+		if err := run(&halfulp.Options{Check: true, Stats: &stats}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(stats.Stages) == 0 || stats.Stages[0].Name != "attempt on cuda:0" {

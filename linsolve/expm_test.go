@@ -58,7 +58,7 @@ func expmOracle(a *halfulp.Matrix, prec uint) [][]*big.Float {
 	}
 }
 
-func checkExpm(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+func checkExpm(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	n := a.Rows()
 	x := halfulp.NewMatrix(f, n, n)
@@ -151,7 +151,6 @@ func TestExpmNilpotent(t *testing.T) {
 	a.Set(1, 2, halfulp.Float(1.5))
 	a.Set(0, 1, halfulp.Float(-5)) // -3.75, then 3 2^1
 	x = halfulp.NewMatrix(halfulp.MP(3), 3, 3)
-	var stats halfulp.Stats
 	if err := Expm(a, x, &halfulp.Options{Stats: &stats}); err != nil || x.Float64(0, 2) != -4 || x.Float64(0, 1) != -5 || stats.Exact != 1 {
 		t.Fatalf("%v, %v, %+v", x, err, stats)
 	}

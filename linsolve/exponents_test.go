@@ -170,12 +170,13 @@ func TestRhoOfFarExponents(t *testing.T) {
 				7e274, 1e-127, 1e-232, -1e-172, -1e-82,
 			})
 		}
-		for name, factor := range map[string]func() error{
-			"LU":   func() error { _, err := LU(a, halfulp.Float64, nil); return err },
-			"LDLT": func() error { _, err := LDLT(a, halfulp.Float64, nil); return err },
-			"QR":   func() error { _, err := QR(a, halfulp.Float64, nil); return err },
+		for name, factor := range map[string]func(opt *halfulp.Options) error{
+			"LU":   func(opt *halfulp.Options) error { _, err := LU(a, halfulp.Float64, opt); return err },
+			"LDLT": func(opt *halfulp.Options) error { _, err := LDLT(a, halfulp.Float64, opt); return err },
+			"QR":   func(opt *halfulp.Options) error { _, err := QR(a, halfulp.Float64, opt); return err },
 		} {
-			stats, err := factor()
+			var stats halfulp.Stats
+			err := factor(&halfulp.Options{Stats: &stats})
 			if err != nil && !errors.Is(err, ErrSingular) && !errors.Is(err, call.ErrRange) {
 				t.Errorf("%s of\n%v: %v", name, a, err)
 			}

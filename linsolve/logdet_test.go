@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	var stats halfulp.Stats
 	got, sign, err := LogDet(a, f, &halfulp.Options{Stats: &stats})

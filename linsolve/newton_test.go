@@ -20,7 +20,7 @@ import (
 )
 
 // checkInverse inverts a and compares with rationals.
-func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	n := a.Rows()
 	x := halfulp.NewMatrix(f, n, n)
@@ -49,7 +49,7 @@ func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format
 // integerSteps bounds the steps of an inverse of integers: 3 of all columns together, and those of
 // the last few, which zeros may leave to be solved one after the other, for a guess that a residual
 // of 0 proves then. A step gains the bits of float64 but for those of the condition number.
-func integerSteps(t *testing.T, f halfulp.Format, stats Stats) int {
+func integerSteps(t *testing.T, f halfulp.Format, stats halfulp.Stats) int {
 	cond, err := strconv.ParseFloat(stats.Cond, 64)
 	if err != nil {
 		t.Fatal(err)

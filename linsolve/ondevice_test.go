@@ -57,23 +57,23 @@ func TestOnDevice(t *testing.T) {
 						a.SetBig(i, n-1, x.Add(x, new(big.Float).SetMantExp(a.Big(i, n-1), -14)))
 					}
 				}
-				for name, run := range map[string]func(a, b, x *halfulp.Matrix) error{
-					"inverse": func(a, _, x *halfulp.Matrix) error { return Inverse(a, x, nil) },
-					"solve":   func(a, b, x *halfulp.Matrix) error { return Solve(a, b, x, nil) },
-					"one": func(a, b, x *halfulp.Matrix) error {
-						return Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1), nil)
+				for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error{
+					"inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) error { return Inverse(a, x, opt) },
+					"solve":   func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error { return Solve(a, b, x, opt) },
+					"one": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1), opt)
 					},
-					"few": func(a, b, x *halfulp.Matrix) error {
-						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), nil)
+					"few": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), opt)
 					},
 				} {
 					t.Run(fmt.Sprintf("%v/%d/%s", f, spread, name), func(t *testing.T) {
 						want, x := halfulp.NewMatrix(f, n, n), put(t, halfulp.NewMatrix(f, n, n))
-						if err := run(a, b, want); err != nil {
+						if err := run(a, b, want, nil); err != nil {
 							t.Fatal(err)
 						}
-						stats, err := run(put(t, a), put(t, b), x)
-						if err != nil {
+						var stats halfulp.Stats
+						if err := run(put(t, a), put(t, b), x, &halfulp.Options{Stats: &stats}); err != nil {
 							t.Fatal(err)
 						}
 						checkSameThere(t, name, x, want)

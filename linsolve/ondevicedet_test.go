@@ -54,7 +54,7 @@ func TestDetOnDevice(t *testing.T) {
 }
 
 // checkThere sees whether traces on the device made a result.
-func checkThere(t *testing.T, name string, stats Stats) {
+func checkThere(t *testing.T, name string, stats halfulp.Stats) {
 	t.Helper()
 	for _, g := range stats.Stages {
 		if g.Name == "traces" && stats.Device == string(where) {

@@ -36,7 +36,7 @@ func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, hal
 
 // checkResidentStages checks whether all ran on the device, or was tried there before the host did
 // it.
-func checkResidentStages(t *testing.T, name string, stats Stats, resident, tried bool) {
+func checkResidentStages(t *testing.T, name string, stats halfulp.Stats, resident, tried bool) {
 	t.Helper()
 	names := make([]string, len(stats.Stages))
 	for i, stage := range stats.Stages {

@@ -29,34 +29,33 @@ func BenchmarkDevice(b *testing.B) {
 			var product float64
 			for _, r := range []struct {
 				name string
-				run  func() error
+				run  func(opt *halfulp.Options) error
 			}{
-				{"gemm", func() error {
-					var st halfulp.Stats
-					err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, &halfulp.Options{Stats: &st})
-					return err
+				{"gemm", func(opt *halfulp.Options) error {
+					return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, opt)
 				}},
-				{"solve1", func() error { return Solve(a, y, x, nil) }},
-				{"cholesky", func() error {
-					l, err := Cholesky(spd, f, nil)
+				{"solve1", func(opt *halfulp.Options) error { return Solve(a, y, x, opt) }},
+				{"cholesky", func(opt *halfulp.Options) error {
+					l, err := Cholesky(spd, f, opt)
 					if err == nil {
 						l.Free()
 					}
 					return err
 				}},
-				{"det", func() error { _, err := Det(a, f, nil); return err }},
-				{"inverse", func() error { return Inverse(a, z, nil) }},
-				{"solven", func() error { return Solve(a, spd, z, nil) }},
+				{"det", func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err }},
+				{"inverse", func(opt *halfulp.Options) error { return Inverse(a, z, opt) }},
+				{"solven", func(opt *halfulp.Options) error { return Solve(a, spd, z, opt) }},
 			} {
 				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, r.name), func(b *testing.B) {
 					var times []float64
-					st, err := r.run() // kernels are compiled
-					if err != nil {
+					var st halfulp.Stats
+					opt := &halfulp.Options{Stats: &st}
+					if err := r.run(opt); err != nil { // kernels are compiled
 						b.Fatal(err)
 					}
 					for b.Loop() {
 						start := time.Now()
-						if st, err = r.run(); err != nil {
+						if err := r.run(opt); err != nil {
 							b.Fatal(err)
 						}
 						times = append(times, time.Since(start).Seconds())

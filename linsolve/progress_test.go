@@ -51,48 +51,37 @@ func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *h
 		}
 	}
 	last := func(_ any, err error) error { return err }
-	only := func(err error) error { return err }
 	return a, map[string]func(opt *halfulp.Options) error{
 		"Solve, one column": func(opt *halfulp.Options) error {
-			return only(Solve(a, b.Slice(0, n, 0, 1), halfulp.NewMatrix(f, n, 1), opt))
+			return Solve(a, b.Slice(0, n, 0, 1), halfulp.NewMatrix(f, n, 1), opt)
 		},
 		"Solve, many columns": func(opt *halfulp.Options) error {
-			return only(Solve(a, b, halfulp.NewMatrix(f, n, n/2), opt))
+			return Solve(a, b, halfulp.NewMatrix(f, n, n/2), opt)
 		},
 		"Solve, Hilbert": func(opt *halfulp.Options) error {
-			return only(Solve(hilbert, b.Slice(0, n/4, 0, 1), halfulp.NewMatrix(f, n/4, 1), opt))
+			return Solve(hilbert, b.Slice(0, n/4, 0, 1), halfulp.NewMatrix(f, n/4, 1), opt)
 		},
-		"Inverse": func(opt *halfulp.Options) error { return only(Inverse(a, halfulp.NewMatrix(f, n, n), opt)) },
+		"Inverse": func(opt *halfulp.Options) error { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
 		"Inverse, Hilbert": func(opt *halfulp.Options) error {
-			return only(Inverse(hilbert, halfulp.NewMatrix(f, n/4, n/4), opt))
+			return Inverse(hilbert, halfulp.NewMatrix(f, n/4, n/4), opt)
 		},
 		"Det": func(opt *halfulp.Options) error {
-			var st halfulp.Stats
-			d, err := Det(a, f, opt.WithStats(&st))
-			return last(d, st, err)
+			return last(Det(a, f, opt))
 		},
 		"LU": func(opt *halfulp.Options) error {
-			var st halfulp.Stats
-			z, err := LU(a, f, opt.WithStats(&st))
-			return last(z, st, err)
+			return last(LU(a, f, opt))
 		},
 		"QR": func(opt *halfulp.Options) error {
-			var st halfulp.Stats
-			z, err := QR(a, f, opt.WithStats(&st))
-			return last(z, st, err)
+			return last(QR(a, f, opt))
 		},
 		"Cholesky": func(opt *halfulp.Options) error {
-			var st halfulp.Stats
-			z, err := Cholesky(square, f, opt.WithStats(&st))
-			return last(z, st, err)
+			return last(Cholesky(square, f, opt))
 		},
 		"LDLT": func(opt *halfulp.Options) error {
-			var st halfulp.Stats
-			z, err := LDLT(square, f, opt.WithStats(&st))
-			return last(z, st, err)
+			return last(LDLT(square, f, opt))
 		},
 		"LeastSquares": func(opt *halfulp.Options) error {
-			return only(LeastSquares(a.Slice(0, n, 0, n/2), b, halfulp.NewMatrix(f, n/2, n/2), &LeastSquaresOptions{Options: *opt}))
+			return LeastSquares(a.Slice(0, n, 0, n/2), b, halfulp.NewMatrix(f, n/2, n/2), &LeastSquaresOptions{Options: *opt})
 		},
 	}
 }

@@ -98,7 +98,8 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 	t.Helper()
 	opt.Covariance = true
 	var stats halfulp.Stats
-	fit, err := Regression(a, b, f, opt.WithStats(&stats))
+	opt.Stats = &stats
+	fit, err := Regression(a, b, f, opt)
 	if err == nil {
 		// The same by the augmented system.
 		s, err := start("test", nil)
@@ -405,7 +406,7 @@ func TestInterpolation(t *testing.T) {
 	w.SetFloat64(n, 0)
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
 		var stats halfulp.Stats
-		fit, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, &RegressionOptions{Options: halfulp.Options{Stats: &stats}})
+		fit, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}})
 		if err != nil {
 			t.Fatal(err)
 		}

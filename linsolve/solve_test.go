@@ -13,13 +13,13 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) Stats {
+func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	return checkSolution(t, name, a, b, f, lintest.Of(a).Solve(lintest.Of(b)))
 }
 
 // checkSolution expects a solution, nil for an error that says the rank.
-func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) Stats {
+func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) halfulp.Stats {
 	t.Helper()
 	n, k := b.Rows(), b.Cols()
 	x := halfulp.NewMatrix(f, n, k)

@@ -19,8 +19,8 @@ import (
 )
 
 // spoilProducts flips bits of the first products, or of all of them, in a run that is cancelled
-// after far more blocks of them than it may take, and reports how many there were.
-func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks int, err error) {
+// after far more blocks of them than it may take, and reports how many there were, and the bits.
+func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks, bits int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer residue.Spoil(func(residues []int16, stride int) {
@@ -31,8 +31,9 @@ func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks int
 			residues[i] ^= 1
 		}
 	})()
+	var st halfulp.Stats
 	err = run(&halfulp.Options{Device: halfulp.CPU, Method: "residue", Threads: 1, Context: ctx, Stats: &st})
-	return blocks, err
+	return blocks, st.Precision, err
 }
 
 // TestWrongProductsEnd has routines end with one error where products are wrong, before the
@@ -64,9 +65,9 @@ func TestWrongProductsEnd(t *testing.T) {
 		{"QRPivoted", [2]bool{false, true}, func(opt *halfulp.Options) error { _, err := QRPivoted(a, f, opt); return err }},
 	} {
 		for i, first := range []bool{true, false} {
-			st, blocks, err := spoilProducts(first, c.run)
+			blocks, bits, err := spoilProducts(first, c.run)
 			if errors.Is(err, context.Canceled) || c.ends[i] && err == nil || err != nil && !errors.Is(err, halfulp.ErrHardware) {
-				t.Errorf("%s, first %v: error %v after %d bits, %d blocks of products", c.name, first, err, st.Precision, blocks)
+				t.Errorf("%s, first %v: error %v after %d bits, %d blocks of products", c.name, first, err, bits, blocks)
 			}
 		}
 	}
@@ -95,17 +96,18 @@ func TestNeeded(t *testing.T) {
 		}
 		for _, level := range isa.Levels() {
 			restore := isa.Force(level)
-			for name, run := range map[string]func() error{
-				"LU":       func() error { _, err := LU(a, f, nil); return err },
-				"Cholesky": func() error { _, err := Cholesky(spd, f, nil); return err },
-				"QR":       func() error { _, err := QR(a, f, nil); return err },
-				"LDLT":     func() error { _, err := LDLT(spd, f, nil); return err },
+			for name, run := range map[string]func(opt *halfulp.Options) error{
+				"LU":       func(opt *halfulp.Options) error { _, err := LU(a, f, opt); return err },
+				"Cholesky": func(opt *halfulp.Options) error { _, err := Cholesky(spd, f, opt); return err },
+				"QR":       func(opt *halfulp.Options) error { _, err := QR(a, f, opt); return err },
+				"LDLT":     func(opt *halfulp.Options) error { _, err := LDLT(spd, f, opt); return err },
 			} {
 				of, positive := a.View(), false
 				if name != "LU" {
 					of, positive = spd.View(), name != "LDLT"
 				}
-				st, err := run()
+				var st halfulp.Stats
+				err := run(&halfulp.Options{Stats: &st})
 				if most := ziv.NeedOf(of, n, f.View(), positive); err != nil || st.Precision > most.Decided {
 					t.Errorf("%s, %d bits, %v: error %v after %d bits, of %+v", name, bits, level, err, st.Precision, most)
 				}

@@ -77,7 +77,7 @@ func TestScalarsLeaveRange(t *testing.T) {
 		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "7", "0", "1"), "0", 0, 0},
 	} {
 		var z halfulp.Scalar
-		var stats Stats
+		var stats halfulp.Stats
 		var err error
 		switch x.name {
 		case "Cond":
@@ -107,7 +107,7 @@ func TestScalarsLeaveRange(t *testing.T) {
 		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},
 	} {
 		var stats halfulp.Stats
-		fit, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32, Options: halfulp.Options{Stats: &stats}})
+		fit, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32, LeastSquaresOptions: LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}})
 		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {
 			t.Errorf("regression of %v to %v: %v, %d overflows, %d underflows, want %d, %d: %+v", x.b, x.f, err, stats.Overflow, stats.Underflow, x.over, x.under, fit)
 		}
@@ -153,33 +153,35 @@ func TestEntriesUnderflow(t *testing.T) {
 			tall.SetFloat64(i, 0, a.Float64(i, 0))
 			tall.SetFloat64(i, 1, a.Float64(i, 1))
 		}
-		into := func(rows, cols int, run func(x *halfulp.Matrix) error) func(f halfulp.Format) ([]*halfulp.Matrix, error) {
-			return func(f halfulp.Format) ([]*halfulp.Matrix, error) {
+		into := func(rows, cols int, run func(x *halfulp.Matrix, opt *halfulp.Options) error) func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			return func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
 				x := halfulp.NewMatrix(f, rows, cols)
-				err := run(x)
-				return []*halfulp.Matrix{x}, err
+				return []*halfulp.Matrix{x}, run(x, opt)
 			}
 		}
-		for name, routine := range map[string]func(f halfulp.Format) ([]*halfulp.Matrix, error){
-			"Solve":        into(n, 2, func(x *halfulp.Matrix) error { return Solve(a, b, x, nil) }),
-			"Inverse":      into(n, n, func(x *halfulp.Matrix) error { return Inverse(a, x, nil) }),
-			"Pow":          into(n, n, func(x *halfulp.Matrix) error { return Pow(small, 2, x, nil) }),
-			"Expm":         into(n, n, func(x *halfulp.Matrix) error { return Expm(negative, x, nil) }),
-			"LeastSquares": into(2, 2, func(x *halfulp.Matrix) error { return LeastSquares(tall, b, x, nil) }),
-			"LU": func(f halfulp.Format) ([]*halfulp.Matrix, error) {
-				z, err := LU(small, f, nil)
+		for name, routine := range map[string]func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error){
+			"Solve":   into(n, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Solve(a, b, x, opt) }),
+			"Inverse": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Inverse(a, x, opt) }),
+			"Pow":     into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Pow(small, 2, x, opt) }),
+			"Expm":    into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Expm(negative, x, opt) }),
+			"LeastSquares": into(2, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return LeastSquares(tall, b, x, &LeastSquaresOptions{Options: *opt})
+			}),
+			"LU": func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+				z, err := LU(small, f, opt)
 				if err != nil {
 					return nil, err
 				}
 				return []*halfulp.Matrix{z.L, z.U}, nil
 			},
 		} {
-			exact, err := routine(wide)
+			exact, err := routine(wide, &halfulp.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD} {
-				got, stats, err := routine(f)
+				var stats halfulp.Stats
+				got, err := routine(f, &halfulp.Options{Stats: &stats})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -17,9 +17,9 @@ func TestVerify(t *testing.T) {
 	for _, f := range lintest.Formats {
 		n := 6
 		a, b := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, 2, 3, 2)
-		for name, right := range map[string]func(*halfulp.Matrix) (Accuracy, error){
-			"solution": func(x *halfulp.Matrix) (Accuracy, error) { return VerifySolution(a, b, x, nil) },
-			"product":  func(x *halfulp.Matrix) (Accuracy, error) { return VerifyProduct(a, b, x, nil) },
+		for name, right := range map[string]func(*halfulp.Matrix, *halfulp.Options) (Accuracy, error){
+			"solution": func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifySolution(a, b, x, opt) },
+			"product":  func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifyProduct(a, b, x, opt) },
 		} {
 			x := halfulp.NewMatrix(f, n, 2)
 			steps := 0
@@ -33,7 +33,8 @@ func TestVerify(t *testing.T) {
 			} else if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, x, nil); err != nil {
 				t.Fatal(err)
 			}
-			v, stats, err := right(x) // solved once
+			var stats halfulp.Stats
+			v, err := right(x, &halfulp.Options{Stats: &stats}) // solved once
 			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) || stats.Steps != steps {
 				t.Fatalf("%v, %s: %+v, %v, %+v", f, name, v, err, stats)
 			}
@@ -44,12 +45,12 @@ func TestVerify(t *testing.T) {
 			}
 			move(2, 1, 100)
 			move(3, 0, -7)
-			v, err = right(x)
+			v, err = right(x, nil)
 			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(float64(v.Largest)-100) > 0.51 {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 			x.Set(5, 1, halfulp.NaN(f))
-			v, err = right(x)
+			v, err = right(x, nil)
 			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(float64(v.Largest), 1) {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}

@@ -179,7 +179,8 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 	cpu, want := opt, c.Clone()
 	cpu.Bound = halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
 	var stats Stats
-	err := Gemm(tA, tB, alpha, a, b, beta, want, cpu.WithStats(&stats))
+	cpu.Stats = &stats
+	err := Gemm(tA, tB, alpha, a, b, beta, want, &cpu)
 	must(t, err)
 
 	dev, got := opt, c.Clone()
@@ -193,7 +194,8 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 		last = done
 	}
 	var own Stats
-	err = Gemm(tA, tB, alpha, a, b, beta, got, dev.WithStats(&own))
+	dev.Stats = &own
+	err = Gemm(tA, tB, alpha, a, b, beta, got, &dev)
 	must(t, err)
 	if last != 1 {
 		t.Errorf("%s: progress ended at %g", name, last)
@@ -209,7 +211,8 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 	x, y, z, bound := on(t, a), on(t, b), on(t, c), on(t, dev.Bound)
 	opt.SGEMM, opt.Bound = "own", halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
 	var stays Stats
-	err = Gemm(tA, tB, alpha, x, y, beta, z, opt.WithStats(&stays))
+	opt.Stats = &stays
+	err = Gemm(tA, tB, alpha, x, y, beta, z, &opt)
 	must(t, err)
 	got, err = z.Host()
 	must(t, err)
@@ -323,7 +326,8 @@ func TestDeviceTolerance(t *testing.T) {
 				c := halfulp.NewMatrix(halfulp.Float64, 20, 10)
 				opt := Options{Tolerance: tolerance, Block: 256, Options: halfulp.Options{Device: device}}
 				var stats Stats
-				err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, opt.WithStats(&stats))
+				opt.Stats = &stats
+				err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &opt)
 				if tolerance < 1e-16 {
 					if !errors.Is(err, ErrTolerance) {
 						t.Error(device, tolerance, err)
@@ -538,7 +542,8 @@ func TestDeviceParts(t *testing.T) {
 			results[i], bounds[i] = c.Clone(), halfulp.NewMatrix(halfulp.Float64, 300, 150)
 			opt := Options{Slices: 4, Block: 24, SGEMM: "own", Bound: bounds[i], Options: halfulp.Options{MemoryLimit: 1, Device: device}}
 			var stats Stats
-			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 1, results[i], opt.WithStats(&stats))
+			opt.Stats = &stats
+			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 1, results[i], &opt)
 			must(t, err)
 			if stats.Blocks < 6 {
 				t.Errorf("%s: %d blocks", device, stats.Blocks)
@@ -572,12 +577,14 @@ func TestDeviceLarge(t *testing.T) {
 		want, got := c.Clone(), c.Clone()
 		test.opt.Bound = halfulp.NewMatrix(halfulp.Float64, 300, 160)
 		var cpu Stats
-		err := test.run(test.opt.WithStats(&cpu), want)
+		test.opt.Stats = &cpu
+		err := test.run(&test.opt, want)
 		must(t, err)
 		bound := test.opt.Bound
 		test.opt.Device, test.opt.SGEMM, test.opt.Bound = "cuda:0", "own", halfulp.NewMatrix(halfulp.Float64, 300, 160)
 		var stats Stats
-		err = test.run(test.opt.WithStats(&stats), got)
+		test.opt.Stats = &stats
+		err = test.run(&test.opt, got)
 		must(t, err)
 		wantBits(t, test.name, got, want)
 		if test.name != "double-floats" {
@@ -609,7 +616,7 @@ func TestDeviceZeroSlices(t *testing.T) {
 	err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, want, &Options{Slices: 2})
 	must(t, err)
 	var stats Stats
-	err = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, gpu(Options{Slices: 6}).WithStats(&stats))
+	err = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, gpu(Options{Slices: 6, Stats: &stats}))
 	must(t, err)
 	wantBits(t, "integers", got, want)
 	if stats.Products != 1 || stats.Skipped != 20 {

@@ -162,8 +162,9 @@ func TestScaling(t *testing.T) {
 func mustGemm(t *testing.T, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) Stats {
 	t.Helper()
 	var s Stats
-	err := Gemm(tA, tB, alpha, a, b, beta, c, opt.WithStats(&s))
-	if err != nil {
+	o := *opt
+	o.Stats = &s
+	if err := Gemm(tA, tB, alpha, a, b, beta, c, &o); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -448,7 +449,7 @@ func TestBackwards(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	a := halfulp.NewMatrix(halfulp.Float64, 120, 120)
 	var s Stats
-	err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Options: halfulp.Options{Threads: math.MaxInt, Stats: &s}})
+	err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Stats: &s, Options: halfulp.Options{Threads: math.MaxInt}})
 	if most := 4*runtime.GOMAXPROCS(0) + 16; err != nil || s.Threads > most {
 		t.Errorf("%d threads, error %v, want at most %d", s.Threads, err, most)
 	}

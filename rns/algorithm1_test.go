@@ -99,14 +99,19 @@ func TestAlgorithm1(t *testing.T) {
 			}
 			one := onCUDA("cuda:0")
 			one.Variant = Published
-			st := done(GemvBasic(trans, b.NewNumber().SetInt64(alpha), c.a, c.x, b.NewNumber().SetInt64(2), c.y.Clone(), one))
+			var st halfulp.Stats
+			one.Stats = &st
+			done(GemvBasic(trans, b.NewNumber().SetInt64(alpha), c.a, c.x, b.NewNumber().SetInt64(2), c.y.Clone(), one))
 			if got := stageNames(st); !slices.Equal(got, append(slices.Clone(products), "copies")) || count(*list, "rnsBasic1") != len(products) {
 				t.Errorf("basic, α = %d: stages %q, launches %q", alpha, got, *list)
 			}
 			for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
 				*list = nil
 				f := b.NewNumber().SetInt64(alpha)
-				st := done(gemvPublished(trans, f, c.a, c.x, b.NewNumber().SetInt64(2), c.y.Clone(), onCUDA(device)))
+				var st halfulp.Stats
+				o := onCUDA(device)
+				o.Stats = &st
+				done(gemvPublished(trans, f, c.a, c.x, b.NewNumber().SetInt64(2), c.y.Clone(), o))
 				if got := stageNames(st); !slices.Equal(got, append(slices.Clone(want), "copies")) {
 					t.Errorf("%s, α = %d: stages %q, want %q", device, alpha, got, want)
 				}

@@ -173,7 +173,8 @@ func TestCGGraded(t *testing.T) {
 			o := &CGOptions{Preconditioner: c, Tolerance: power2(b, -159)}
 			o.Blocks, o.BlockSize = 2, 4
 			var st halfulp.Stats
-			result, err := CG(m, a.ones(b), x, o.WithStats(&st))
+			o.Stats = &st
+			result, err := CG(m, a.ones(b), x, o)
 			must(t, err)
 			if !result.Converged || st.Device != "cpu" || len(result.Residuals) != result.Iterations+1 {
 				t.Fatalf("preconditioner %v, %v: %d iterations, converged %v", c, f, result.Iterations, result.Converged)
@@ -476,7 +477,8 @@ func compareCG(t *testing.T, b *Base, dev *cuda.Device) {
 				o.Device = "cuda:0"
 				y := start.Clone()
 				var st halfulp.Stats
-				got, err := CG(m, f, y, o.WithStats(&st))
+				o.Stats = &st
+				got, err := CG(m, f, y, o)
 				must(t, err)
 				if !y.Same(x) || st.Device != "cuda:0" {
 					t.Errorf("%s: another x on %s", what, st.Device)
@@ -489,7 +491,8 @@ func compareCG(t *testing.T, b *Base, dev *cuda.Device) {
 				dx, err := start.On("cuda:0")
 				must(t, err)
 				o.Device = ""
-				got, err = CG(dm, df, dx, o.WithStats(&st))
+				o.Stats = &st
+				got, err = CG(dm, df, dx, o)
 				must(t, err)
 				y, err = dx.Host()
 				must(t, err)

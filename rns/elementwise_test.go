@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/halfulp/halfulp"
 )
 
 // An operation of the tests has three operands, which it need not read.

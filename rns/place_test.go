@@ -150,7 +150,9 @@ func TestPlaceErrors(t *testing.T) {
 	}
 	// Operands on a device say where they are computed with.
 	var st halfulp.Stats
-	if err := Scal(one, d, onCUDA("cuda:9").WithStats(&st)); err != nil || st.Device != "cuda:0" {
+	o := onCUDA("cuda:9")
+	o.Stats = &st
+	if err := Scal(one, d, o); err != nil || st.Device != "cuda:0" {
 		t.Errorf("Scal on %s: %v", st.Device, err)
 	}
 	if err := Scal(one, d, onCUDA("gpu")); !errors.Is(err, halfulp.ErrDevice) {
@@ -216,7 +218,7 @@ type operands struct {
 }
 
 // withoutNumber makes a routine without a number as result one with.
-func withoutNumber(st halfulp.Stats, err error) (*Number, halfulp.Stats, error) { return nil, st, err }
+func withoutNumber(err error) (*Number, error) { return nil, err }
 
 // routines are all those of the package.
 var routines = []routine{

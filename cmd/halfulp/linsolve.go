@@ -77,10 +77,8 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a, &b); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		var st halfulp.Stats
-		err := linsolve.Solve(a, b, x, opt.WithStats(&st))
-		return st, err
+	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
+		return linsolve.Solve(a, b, x, opt)
 	})
 }
 
@@ -126,10 +124,8 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if c.Steps != nil {
 		steps = *c.Steps
 	}
-	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		var stats halfulp.Stats
-		err := linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt.WithStats(&stats))
-		return lower, stats, err
+	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return lower, linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
 	})
 	if err != nil {
 		return err
@@ -150,10 +146,10 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 				both.Set(i, 2*k+1, upper.At(i, k))
 			}
 		}
-		return j.writeMatrix(both, &j.solver.Stats)
+		return j.writeMatrix(both, j.solver)
 	}
-	j.report(&j.solver.Stats)
-	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.resultStats(&j.solver.Stats)}))
+	j.report(j.solver)
+	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.resultStats(j.solver)}))
 }
 
 type invCmd struct {
@@ -178,10 +174,8 @@ func (c *invCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		var st halfulp.Stats
-		err := linsolve.Inverse(a, x, opt.WithStats(&st))
-		return st, err
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
+		return linsolve.Inverse(a, x, opt)
 	})
 }
 
@@ -212,15 +206,13 @@ func (c *detCmd) Run(env *cli.Environment) error {
 	if c.Log {
 		return j.logDet(c.A, a)
 	}
-	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
-		var st halfulp.Stats
-		v0, err := linsolve.Det(a, j.format, opt.WithStats(&st))
-		return v0, st, err
+	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
+		return linsolve.Det(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(d, j.solver.Stats)
+	return j.writeScalar(d, *j.solver)
 }
 
 // logDetResult is its JSON.
@@ -235,16 +227,16 @@ type logDetResult struct {
 // logDet prints the sign and the logarithm of a determinant.
 func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	var sign int
-	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, stats linsolve.Stats, err error) {
-		z, sign, err = linsolve.LogDet(a, j.format, opt.WithStats(&stats))
-		return z, stats, err
+	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, err error) {
+		z, sign, err = linsolve.LogDet(a, j.format, opt)
+		return z, err
 	})
 	if err != nil {
 		return err
 	}
-	j.report(&j.solver.Stats)
+	j.report(j.solver)
 	if j.print.JSON {
-		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(&j.solver.Stats)}))
+		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(j.solver)}))
 	}
 	return j.writeTable(fmt.Sprintf("sign\t%d\nlog\t%s\n", sign, j.text(z)))
 }
@@ -268,15 +260,13 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, linsolve.Stats, error) {
-		var st halfulp.Stats
-		v0, err := linsolve.Rank(a, opt.WithStats(&st))
-		return v0, st, err
+	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, error) {
+		return linsolve.Rank(a, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(halfulp.Float(float64(r)), j.solver.Stats)
+	return j.writeScalar(halfulp.Float(float64(r)), *j.solver)
 }
 
 type condCmd struct {
@@ -303,15 +293,13 @@ func (c *condCmd) Run(env *cli.Environment) error {
 	if c.Norm == "inf" {
 		norm = linsolve.InfNorm
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
-		var st halfulp.Stats
-		v0, err := linsolve.Cond(norm, a, j.format, opt.WithStats(&st))
-		return v0, st, err
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
+		return linsolve.Cond(norm, a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(z, j.solver.Stats)
+	return j.writeScalar(z, *j.solver)
 }
 
 type nullSpaceCmd struct {
@@ -333,15 +321,13 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		var st halfulp.Stats
-		v0, err := linsolve.NullSpace(a, j.format, opt.WithStats(&st))
-		return v0, st, err
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.NullSpace(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	err = j.writeMatrix(z, &j.solver.Stats)
+	err = j.writeMatrix(z, j.solver)
 	if errors.Is(err, matfile.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
@@ -371,10 +357,8 @@ func (c *powCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		var st halfulp.Stats
-		err := linsolve.Pow(a, c.E, x, opt.WithStats(&st))
-		return st, err
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
+		return linsolve.Pow(a, c.E, x, opt)
 	})
 }
 
@@ -399,13 +383,12 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		var stats halfulp.Stats
-		err := linsolve.Expm(a, x, opt.WithStats(&stats))
-		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
+	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
+		err := linsolve.Expm(a, x, opt)
+		if n := opt.Stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}
-		return stats, err
+		return err
 	})
 }

@@ -438,7 +438,7 @@ func (r *rnsRun) sum(x *rns.Vector) (*rns.Number, error) {
 	case "rns-pairwise":
 		reduce = rns.Reduce2
 	}
-	z, _, err := reduce(x, r.watched())
+	z, err := reduce(x, r.watched())
 	r.job.finish()
 	return z, err
 }
@@ -500,36 +500,24 @@ func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.
 }
 
 // rnsMapped are the operations of map that package rns has.
-var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error){
-	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.Add(x[0], x[1], z, o.WithStats(&st))
-		return st, err
+var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error{
+	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.Add(x[0], x[1], z, o)
 	},
-	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.Sub(x[0], x[1], z, o.WithStats(&st))
-		return st, err
+	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.Sub(x[0], x[1], z, o)
 	},
-	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.Mul(x[0], x[1], z, o.WithStats(&st))
-		return st, err
+	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.Mul(x[0], x[1], z, o)
 	},
-	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.Div(x[0], x[1], z, o.WithStats(&st))
-		return st, err
+	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.Div(x[0], x[1], z, o)
 	},
-	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.Sqrt(x[0], z, o.WithStats(&st))
-		return st, err
+	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.Sqrt(x[0], z, o)
 	},
-	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
-		var st halfulp.Stats
-		err := rns.FMA(x[0], x[1], x[2], z, o.WithStats(&st))
-		return st, err
+	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
+		return rns.FMA(x[0], x[1], x[2], z, o)
 	},
 }
 
@@ -545,7 +533,7 @@ func (j *job) rnsMap(c *rnsChoice, name string, x []*halfulp.Matrix, z *halfulp.
 	}
 	r.stage("conversion")
 	result := r.base.NewVector(v[0].Len())
-	_, err := rnsMapped[name](v, result, r.watched())
+	err := rnsMapped[name](v, result, r.watched())
 	j.finish()
 	if err != nil {
 		return r.stats, err
@@ -609,7 +597,7 @@ func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix,
 		product = rns.GemvBasic
 	}
 	z := y.Clone()
-	_, err := product(trans, alpha, a, x, beta, z, r.watched())
+	err := product(trans, alpha, a, x, beta, z, r.watched())
 	r.job.finish()
 	return z, err
 }

@@ -75,7 +75,8 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 	o.Options = *j.options()
 	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
 	var stats halfulp.Stats
-	err = expansion.Solve(a, b, x, o.WithStats(&stats))
+	o.Stats = &stats
+	err = expansion.Solve(a, b, x, o)
 	j.finish()
 	if err != nil {
 		if errors.Is(err, expansion.ErrSingular) {

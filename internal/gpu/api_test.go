@@ -32,6 +32,13 @@ func must[T any](x T, err error) T {
 	return x
 }
 
+// ok stops a test at an error.
+func ok(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // operands are those of a routine of the host and on a GPU.
 type operands struct {
 	format      Format
@@ -88,11 +95,11 @@ func checkOnDevice(t *testing.T, size int, at Device) {
 func (o *operands) check(t *testing.T, what string, h func(z *Matrix) error, d func(z *Matrix) error) {
 	t.Helper()
 	want := o.c.Clone()
-	must(h(want))
+	ok(h(want))
 	if err := o.dc.CopyFrom(o.c); err != nil {
 		t.Fatal(err)
 	}
-	must(d(o.dc))
+	ok(d(o.dc))
 	if !must(o.dc.Host()).Same(want) {
 		t.Errorf("%s of %v, alpha %v, beta %v: other bits than on the CPU", what, o.format, o.alpha, o.beta)
 	}
@@ -161,8 +168,8 @@ func (o *operands) reductions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var st halfulp.Stats
-		if got, err := Iamax(v.d, &halfulp.Options{Stats: &st}); err != nil || got != want || st.Device != string(o.at) {
+		var st Stats
+		if got, err := Iamax(v.d, &Options{Stats: &st}); err != nil || got != want || st.Device != string(o.at) {
 			t.Errorf("Iamax of %v: %d, want %d; %+v, %v", o.format, got, want, st, err)
 		}
 	}
@@ -170,21 +177,22 @@ func (o *operands) reductions(t *testing.T) {
 	for _, f := range []Format{o.format, Float64, MP(90)} {
 		for _, r := range []struct {
 			name string
-			h, d func() (Scalar, error)
+			h, d func(opt *Options) (Scalar, error)
 		}{
-			{"Sum", func() (Scalar, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, error) { return Sum(o.dx, f, nil) }},
-			{"Asum", func() (Scalar, error) { return Asum(row, f, onCPU) }, func() (Scalar, error) { return Asum(drow, f, nil) }},
-			{"Dot", func() (Scalar, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, error) { return Dot(o.dx, drow, f, nil) }},
-			{"Mean", func() (Scalar, error) { return Mean(row, f, onCPU) }, func() (Scalar, error) { return Mean(drow, f, nil) }},
-			{"StdDev", func() (Scalar, error) { return StdDev(row, f, onCPU) }, func() (Scalar, error) { return StdDev(drow, f, nil) }},
-			{"Autocorr1", func() (Scalar, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, error) { return Autocorr1(o.dx, f, nil) }},
-			{"Nrm2", func() (Scalar, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, error) { return Nrm2(drow, f, nil) }},
+			{"Sum", func(opt *Options) (Scalar, error) { return Sum(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Sum(o.dx, f, opt) }},
+			{"Asum", func(opt *Options) (Scalar, error) { return Asum(row, f, opt) }, func(opt *Options) (Scalar, error) { return Asum(drow, f, opt) }},
+			{"Dot", func(opt *Options) (Scalar, error) { return Dot(o.x, row, f, opt) }, func(opt *Options) (Scalar, error) { return Dot(o.dx, drow, f, opt) }},
+			{"Mean", func(opt *Options) (Scalar, error) { return Mean(row, f, opt) }, func(opt *Options) (Scalar, error) { return Mean(drow, f, opt) }},
+			{"StdDev", func(opt *Options) (Scalar, error) { return StdDev(row, f, opt) }, func(opt *Options) (Scalar, error) { return StdDev(drow, f, opt) }},
+			{"Autocorr1", func(opt *Options) (Scalar, error) { return Autocorr1(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Autocorr1(o.dx, f, opt) }},
+			{"Nrm2", func(opt *Options) (Scalar, error) { return Nrm2(row, f, opt) }, func(opt *Options) (Scalar, error) { return Nrm2(drow, f, opt) }},
 		} {
-			want, err := r.h()
+			want, err := r.h(onCPU)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, st, err := r.d()
+			var st Stats
+			got, err := r.d(&Options{Stats: &st})
 			if err != nil || !got.Same(want) || st.Device != string(o.at) {
 				t.Errorf("%s of %v to %v: %v, want %v; %+v, %v", r.name, o.format, f, got, want, st, err)
 			}
@@ -199,7 +207,7 @@ func TestSeveral(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	a, b := Random(Float64, 3, 4, 3, 1), Random(Float64, 4, 800, 3, 2)
 	want := NewMatrix(Float64, 3, 800)
-	must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
+	ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
 	for device, ran := range map[Device]string{
 		"cuda:0,1,2": "cuda:0,1,2", "cuda:0-2": "cuda:0,1,2", "cuda:all": "cuda:0,1,2", "cuda:2,0-1": "cuda:0,1,2",
 		"cuda:1-2": "cuda:1,2", "cuda:2,0": "cuda:0,2", "cuda:1": "cuda:1", "cuda:1-1": "cuda:1",
@@ -210,12 +218,13 @@ func TestSeveral(t *testing.T) {
 		var done float64
 		opt := &Options{Device: device, Progress: func(d float64) { done = d }}
 		c := NewMatrix(Float64, 3, 800)
-		st := must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, opt))
+		var st Stats
+		ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, opt.WithStats(&st)))
 		if !c.Same(want) || st.Device != ran || done != 1 {
 			t.Errorf("%s: on %s, %g done; the same bits: %v", device, st.Device, done, c.Same(want))
 		}
 		c = NewMatrix(Float64, 800, 3)
-		must(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, opt))
+		ok(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, opt))
 		if !c.T().Same(want) {
 			t.Errorf("%s: other bits of the transpose", device)
 		}
@@ -299,20 +308,21 @@ func TestPrepare(t *testing.T) {
 		for i, f := range []Format{MP(106), Float64} {
 			b := Random(f, 5, n, 3, uint64(i))
 			c, want := NewMatrix(f, 7, n), NewMatrix(f, 7, n)
-			must(Gemm(NoTrans, NoTrans, Float(1), x, b, Float(0), want, onCPU))
-			st := must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device}))
+			ok(Gemm(NoTrans, NoTrans, Float(1), x, b, Float(0), want, onCPU))
+			var st Stats
+			ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device, Stats: &st}))
 			if !c.Same(want) {
 				t.Errorf("%s: other bits: %+v", device, st)
 			}
 			c, want = NewMatrix(f, n, 7), NewMatrix(f, n, 7)
-			must(Gemm(Trans, Trans, Float(1), b, x, Float(0), want, onCPU))
-			must(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, &Options{Device: device}))
+			ok(Gemm(Trans, Trans, Float(1), b, x, Float(0), want, onCPU))
+			ok(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, &Options{Device: device}))
 			if !c.Same(want) {
 				t.Errorf("%s: other bits of the transpose", device)
 			}
 			c, want = NewMatrix(f, 5, 5), NewMatrix(f, 5, 5)
-			must(Syrk(Upper, Trans, Float(1), x, Float(0), want, onCPU))
-			must(Syrk(Upper, Trans, Float(1), a, Float(0), c, &Options{Device: device}))
+			ok(Syrk(Upper, Trans, Float(1), x, Float(0), want, onCPU))
+			ok(Syrk(Upper, Trans, Float(1), a, Float(0), c, &Options{Device: device}))
 			if !c.Same(want) {
 				t.Errorf("%s: other bits of the square", device)
 			}
@@ -359,16 +369,16 @@ func conjugateGradients(f Format, a *Matrix, x, r, p, q *Vector) int {
 	rr := dot(r, r)
 	end := new(big.Float).Mul(rr, big.NewFloat(1e-24))
 	for step := 1; ; step++ {
-		must(Gemv(NoTrans, Float(1), a, p, Float(0), q, onCPU))
+		ok(Gemv(NoTrans, Float(1), a, p, Float(0), q, onCPU))
 		alpha := ratio(rr, dot(p, q))
-		must(Axpy(alpha, p, x, onCPU))
-		must(Axpy(NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, onCPU))
+		ok(Axpy(alpha, p, x, onCPU))
+		ok(Axpy(NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, onCPU))
 		before := rr
 		if rr = dot(r, r); rr.Cmp(end) <= 0 {
 			return step
 		}
-		must(Scal(ratio(rr, before), p, onCPU))
-		must(Axpy(Float(1), r, p, onCPU))
+		ok(Scal(ratio(rr, before), p, onCPU))
+		ok(Axpy(Float(1), r, p, onCPU))
 	}
 }
 
@@ -379,7 +389,7 @@ func TestConjugateGradients(t *testing.T) {
 		f := MP(212)
 		a := NewMatrix(f, size, size)
 		b := Random(f, size, size, 0, 1)
-		must(Syrk(Upper, NoTrans, Float(1), b, Float(0), a, onCPU))
+		ok(Syrk(Upper, NoTrans, Float(1), b, Float(0), a, onCPU))
 		for i := range size {
 			a.SetFloat64(i, i, a.Float64(i, i)+1)
 			for j := range i {
@@ -400,7 +410,7 @@ func TestConjugateGradients(t *testing.T) {
 		if z := must(work.Col(0).Host()); got != steps || !z.Same(x) {
 			t.Errorf("%d steps on the GPU, %d on the CPU; the same bits: %v", got, steps, z.Same(x))
 		}
-		must(Gemv(NoTrans, Float(-1), a, x, Float(1), rhs, onCPU))
+		ok(Gemv(NoTrans, Float(-1), a, x, Float(1), rhs, onCPU))
 		if s, err := Nrm2(rhs, Float64, onCPU); err != nil || s.Float64() > 1e-11 || steps > 3*size {
 			t.Errorf("residual %v after %d steps: %v", s, steps, err)
 		}
@@ -459,15 +469,15 @@ func cycle(t *testing.T, n int) {
 	a, x := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2).Col(0)
 	c := NewMatrix(f, n, n)
 	onGPU := &Options{Device: "cuda:0"}
-	must(Gemm(NoTrans, Trans, Float(1), a, a, Float(0), c, onGPU))
-	must(Gemv(NoTrans, Float(1), a, x, Float(0), c.Col(0), onGPU))
+	ok(Gemm(NoTrans, Trans, Float(1), a, a, Float(0), c, onGPU))
+	ok(Gemv(NoTrans, Float(1), a, x, Float(0), c.Col(0), onGPU))
 	da, dc, dx := must(a.On("cuda:0")), must(NewMatrixOn("cuda:0", f, n, n)), must(x.On("cuda:0"))
 	Prepare(da)
 	for range 2 {
-		must(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
 	}
-	must(Gemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
-	must(Axpy(Float(3), dx, dc.Col(1), nil))
+	ok(Gemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
+	ok(Axpy(Float(3), dx, dc.Col(1), nil))
 	_, err := Dot(dx, dc.Row(1), f, nil)
 	must(must(dc.Host()), err)
 	for _, d := range []interface{ Free() }{da, dc, dx} {
@@ -507,7 +517,7 @@ func BenchmarkPrepare(b *testing.B) {
 		}{{"none", a}, {"left", Prepare(a)}} {
 			b.Run(fmt.Sprintf("%v/%s", f, m.name), func(b *testing.B) {
 				for b.Loop() {
-					must(Gemm(NoTrans, NoTrans, Float(1), m.a, x, Float(0), c, &Options{Device: "cuda:0"}))
+					ok(Gemm(NoTrans, NoTrans, Float(1), m.a, x, Float(0), c, &Options{Device: "cuda:0"}))
 				}
 			})
 		}

@@ -28,13 +28,13 @@ func TestCheck(t *testing.T) {
 				},
 				"Syrk": func(a, _, c *Matrix, opt *Options) error { return Syrk(Lower, NoTrans, one, a, zero, c, opt) },
 			} {
-				must(run(a, b, want, onCPU))
+				ok(run(a, b, want, onCPU))
 				for trial := range 4 {
 					check := trial%2 == 1
-					for place, st := range map[string]Stats{
-						"resident": must(run(da, db, dc, &Options{Check: check})),
-						"host":     must(run(a, b, got, &Options{Device: "cuda:0", Check: check})),
-					} {
+					var resident, host Stats
+					ok(run(da, db, dc, &Options{Check: check, Stats: &resident}))
+					ok(run(a, b, got, &Options{Device: "cuda:0", Check: check, Stats: &host}))
+					for place, st := range map[string]Stats{"resident": resident, "host": host} {
 						if st.Device != "cuda:0" || check != (st.Check != nil && st.Check.Compared >= int64(n*(n+1)/2)) {
 							t.Errorf("%v, %s, %s: %s, compared %+v", f, name, place, st.Device, st.Check)
 						}

@@ -115,10 +115,11 @@ func TestStructuredOnDevice(t *testing.T) {
 							break
 						}
 						p, q := x.Clone(), c.Clone()
-						must(call(a, p, q, s[0], s[1], onCPU))
+						ok(call(a, p, q, s[0], s[1], onCPU))
 						u, v := must(x.On("cuda:0")), must(c.On("cuda:0"))
 						before := fetched()
-						st := must(call(da, u, v, s[0], s[1], nil))
+						var st Stats
+						ok(call(da, u, v, s[0], s[1], &Options{Stats: &st}))
 						moved := fetched() - before
 						if !must(u.Host()).Same(p) || !must(v.Host()).Same(q) || there && s[0].Float64() != 0 && st.Device != "cuda:0" {
 							t.Errorf("%s of %v, %s, alpha %v, beta %v: other bits than on the CPU, or elsewhere: %+v", name, f, kind, s[0], s[1], st)
@@ -203,7 +204,7 @@ func TestStructured(t *testing.T) {
 				} {
 					run := func(opt *Options) (*Matrix, *Matrix) {
 						p, q := b.Clone(), c.Clone()
-						must(call(p.Col(0), p.Col(1), p, q, opt))
+						ok(call(p.Col(0), p.Col(1), p, q, opt))
 						return p, q
 					}
 					p, q := run(onCPU)
@@ -244,7 +245,7 @@ func BenchmarkStructured(b *testing.B) {
 				return Symv(Upper, Float(1), a, x.Col(0), Float(0), c.Col(0), opt)
 			}},
 			{"Trmv", func(a, x, c *Matrix, opt *Options) error {
-				must(Copy(x.Col(0), c.Col(1), opt))
+				ok(Copy(x.Col(0), c.Col(1), opt))
 				return Trmv(Upper, NoTrans, NonUnit, a, c.Col(1), opt)
 			}},
 			{"Gbmv", func(a, x, c *Matrix, opt *Options) error {
@@ -254,7 +255,7 @@ func BenchmarkStructured(b *testing.B) {
 				return Rot(c.Slice(0, n, 0, n/2).Vec(), c.Slice(0, n, n/2, n).Vec(), third, Float(1), opt)
 			}},
 			{"Trsv", func(a, x, c *Matrix, opt *Options) error {
-				must(Copy(x.Col(0), c.Col(1), opt))
+				ok(Copy(x.Col(0), c.Col(1), opt))
 				return Trsv(Lower, NoTrans, Unit, a, c.Col(1), opt)
 			}},
 			{"Symm", func(a, x, c *Matrix, opt *Options) error {
@@ -274,9 +275,9 @@ func BenchmarkStructured(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/%v/%s", r.name, f, where), func(b *testing.B) {
 					call := func() {
 						if where == "host" {
-							must(r.call(a, x, c, &Options{Device: "cuda:0"}))
+							ok(r.call(a, x, c, &Options{Device: "cuda:0"}))
 						} else {
-							must(r.call(da, dx, dc, nil))
+							ok(r.call(da, dx, dc, nil))
 						}
 					}
 					call() // loads the kernels

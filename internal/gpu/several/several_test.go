@@ -28,6 +28,13 @@ func must[T any](x T, err error) T {
 	return x
 }
 
+// ok stops a test at an error.
+func ok(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // on runs f with fake GPUs.
 func on(t *testing.T, n int, f func(devs []*cuda.Device, drv *fake.Driver)) {
 	t.Helper()
@@ -83,8 +90,8 @@ func TestShares(t *testing.T) {
 						}
 						done = d
 					}
-					must(run(a, b, c, onCPU))
-					must(run(da, db, dc, &Options{Progress: progress}))
+					ok(run(a, b, c, onCPU))
+					ok(run(da, db, dc, &Options{Progress: progress}))
 					if done != 1 && name != "change" {
 						t.Errorf("%s: %g done at the end", name, done)
 					}
@@ -109,7 +116,7 @@ func TestMemory(t *testing.T) {
 		const n = 20
 		a := Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)) // which keeps its constants
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)) // which keeps its constants
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
 		was := inUse()
 		failed := 0
@@ -148,12 +155,12 @@ func TestRoom(t *testing.T) {
 		const n = 20
 		a := Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
-		must(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
-		must(Scal(Float(1), da.Row(1), nil)) // drops its copies
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
+		ok(Scal(Float(1), da.Row(1), nil)) // drops its copies
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
 		was := inUse()
-		must(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
+		ok(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
 		if inUse() == was {
 			t.Error("no copy is kept")
 		}
@@ -164,7 +171,7 @@ func TestRoom(t *testing.T) {
 		}
 		drv.Fail("MemAlloc", 0, cudadrv.OutOfMemory)
 		drv.Fail("MemAlloc", 0, cudadrv.OutOfMemory)
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
 		if got := inUse(); got != was {
 			t.Errorf("%s bytes in use, %s before", got, was)
 		}
@@ -179,9 +186,9 @@ func TestNoPeers(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	a := Random(Float64, 9, 9, 3, 1)
 	want := NewMatrix(Float64, 9, 9)
-	must(Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), want, onCPU))
+	ok(Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), want, onCPU))
 	da, dc := must(a.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", Float64, 9, 9))
-	must(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
+	ok(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
 	if !must(dc.Host()).Same(want) {
 		t.Error("other bits than on the CPU")
 	}
@@ -236,8 +243,9 @@ func TestHost(t *testing.T) {
 				},
 			} {
 				want, got := Random(MP(70), 21, 25, 3, 4), Random(MP(70), 21, 25, 3, 4)
-				must(run(want, onCPU))
-				st := must(run(got, &Options{Device: device}))
+				ok(run(want, onCPU))
+				var st Stats
+				ok(run(got, &Options{Device: device, Stats: &st}))
 				if !got.Same(want) {
 					t.Errorf("%s, %s: other bits than on the CPU", device, name)
 				}
@@ -293,19 +301,20 @@ func TestDeclined(t *testing.T) {
 				},
 			} {
 				want := c.Clone()
-				must(run(a, b, want, onCPU))
+				ok(run(a, b, want, onCPU))
 				for _, resident := range []bool{true, false} {
 					x, y, z := a, b, c.Clone()
 					if resident {
 						x, y, z = must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(c.On("cuda:0,1"))
 					}
 					done := 0.0
-					st := must(run(x, y, z, &Options{Device: "cuda:0,1", Progress: func(share float64) {
+					var st Stats
+					ok(run(x, y, z, &Options{Device: "cuda:0,1", Progress: func(share float64) {
 						if share <= done {
 							t.Errorf("%s, %v, resident %t: progress fell from %g to %g", name, shape, resident, done, share)
 						}
 						done = share
-					}}))
+					}, Stats: &st}))
 					if st.Device != "cpu" || done != 1 && len(st.Stages) > 0 {
 						t.Errorf("%s, %v, resident %t: %+v, progress %g", name, shape, resident, st, done)
 					}
