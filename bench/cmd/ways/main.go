@@ -116,10 +116,10 @@ func matrix(n int, cond float64) *halfulp.Matrix {
 	}
 	xd, z := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(f, n, n)
 	one := halfulp.Float(1)
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
 		panic(err)
 	}
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
 		panic(err)
 	}
 	return z
@@ -134,12 +134,12 @@ func (c *cell) measure(a *halfulp.Matrix, most time.Duration) error {
 	}
 	b := halfulp.Random(halfulp.Float64, c.N, 1, 0, 3)
 	solve := func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		_, err := linsolve.Solve(a, b, x, opt)
+		err := linsolve.Solve(a, b, x, opt)
 		return err
 	}
 	if c.Columns == c.N {
 		solve = func(x *halfulp.Matrix, opt *halfulp.Options) error {
-			_, err := linsolve.Inverse(a, x, opt)
+			err := linsolve.Inverse(a, x, opt)
 			return err
 		}
 	}
