@@ -25,12 +25,26 @@ type linear struct {
 	a, b *halfulp.Matrix
 	f    halfulp.Format
 	opt  *halfulp.Options
-	// room returns a matrix for a result, where operands live, which is one of the results.
-	room func(rows, cols int) *halfulp.Matrix
-	// stored counts rooms that have results of calls before one that fails.
-	stored int
-	out    []*halfulp.Matrix // other results, on the host
-	said   []any             // and numbers
+	out  []*halfulp.Matrix // results
+	said []any             // and numbers
+}
+
+// result adds a result, which lives where the operands do, or returns the error that is in its
+// place.
+func (c *linear) result(z *halfulp.Matrix, err error) error {
+	if err != nil {
+		if z != nil {
+			return mismatchf("a result after %v", err)
+		}
+		return err
+	}
+	if z.Place() != c.a.Place() {
+		return mismatchf("a result on %s of a matrix on %s", z.Place(), c.a.Place())
+	}
+	h, err := z.Host()
+	z.Free()
+	c.out = append(c.out, h)
+	return err
 }
 
 // scalar adds a result.
@@ -143,14 +157,13 @@ func leastSquares(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix)
 }
 
 // withFactors solves twice with factors.
-func (c *linear) withFactors(solve func(b, x *halfulp.Matrix, opt *halfulp.Options) error) (err error) {
+func (c *linear) withFactors(solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) error {
 	for range 2 {
-		if err = solve(c.b, c.room(c.a.Cols(), c.b.Cols()), c.opt); err != nil {
-			break
+		if err := c.result(solve(c.b, c.f, c.opt)); err != nil {
+			return err
 		}
-		c.stored++
 	}
-	return err
+	return nil
 }
 
 func (c *linear) leastSquares() linsolve.LeastSquaresOptions {
@@ -232,19 +245,12 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 	run, compared := r.run, r.check == nil
 	r.name += " by " + strings.Join(ways, ", ")
 	r.run = func(c *linear) error {
-		var rooms []*halfulp.Matrix
 		in := func(ctx context.Context) (*linear, error) {
-			one, opt, count := *c, halfulp.Options{}, 0
+			one, opt := *c, halfulp.Options{}
 			if c.opt != nil {
 				opt = *c.opt
 			}
 			opt.Context, one.opt = ctx, &opt
-			one.room = func(rows, cols int) *halfulp.Matrix { // the same each time
-				if count++; count > len(rooms) {
-					rooms = append(rooms, c.room(rows, cols))
-				}
-				return rooms[count-1]
-			}
 			err := run(&one)
 			return &one, err
 		}
@@ -265,7 +271,7 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 				err = forced.differs(plain, "other ways")
 			}
 		}
-		c.out, c.said, c.stored = forced.out, forced.said, forced.stored
+		c.out, c.said = forced.out, forced.said
 		return err
 	}
 	return r
@@ -273,9 +279,9 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 
 var linearRoutines = []linearRoutine{
 	{"Solve", squareA, func(c *linear) error {
-		return linsolve.Solve(c.a, c.b, c.room(c.b.Dims()), c.opt)
+		return c.result(linsolve.Solve(c.a, c.b, c.f, c.opt))
 	}, solution, singular},
-	{"Inverse", squareA, func(c *linear) error { return linsolve.Inverse(c.a, c.room(c.a.Dims()), c.opt) },
+	{"Inverse", squareA, func(c *linear) error { return c.result(linsolve.Inverse(c.a, c.f, c.opt)) },
 		func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
 			return solution(f, a, halfulp.Identity(halfulp.Float64, a.Rows()), out)
 		}, singular},
@@ -347,20 +353,20 @@ var linearRoutines = []linearRoutine{
 		return err
 	}, condition(false), nil},
 	{"Pow", squareA, func(c *linear) error {
-		return linsolve.Pow(c.a, power, c.room(c.a.Dims()), c.opt)
+		return c.result(linsolve.Pow(c.a, power, c.f, c.opt))
 	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
 		return sameEntries("power", f, out[0], lintest.Of(a).Pow(power))
 	}, nil},
 	{"Expm", squareA, func(c *linear) error {
-		return linsolve.Expm(c.a, c.room(c.a.Dims()), c.opt)
+		return c.result(linsolve.Expm(c.a, c.f, c.opt))
 	}, nil, func(_, _ *halfulp.Matrix, err error) bool { return errors.Is(err, linsolve.ErrNorm) }},
 	{"LeastSquares, tall", tallA, func(c *linear) error {
 		opt := c.leastSquares()
-		return linsolve.LeastSquares(c.a, c.b, c.room(c.a.Cols(), c.b.Cols()), &opt)
+		return c.result(linsolve.LeastSquares(c.a, c.b, c.f, &opt))
 	}, leastSquares, deficient},
 	{"LeastSquares, wide", wideA, func(c *linear) error {
 		opt := c.leastSquares()
-		return linsolve.LeastSquares(c.a, c.b, c.room(c.a.Cols(), c.b.Cols()), &opt)
+		return c.result(linsolve.LeastSquares(c.a, c.b, c.f, &opt))
 	}, leastSquares, deficient},
 	{"Regression", tallA, func(c *linear) error {
 		fit, err := linsolve.Regression(c.a, c.b, c.f, &linsolve.RegressionOptions{LeastSquaresOptions: c.leastSquares(), Covariance: true})
@@ -480,10 +486,12 @@ var linearRoutines = []linearRoutine{
 		return err
 	}, nil, deficient},
 	{"Enclose", squareA, func(c *linear) error {
-		return linsolve.Enclose(c.a, c.b, c.room(c.b.Dims()), c.room(c.b.Dims()), 2, c.opt)
+		lower, upper, err := linsolve.Enclose(c.a, c.b, 2, c.f, c.opt)
+		return firstError(c.result(lower, err), c.result(upper, err))
 	}, encloses, singular},
 	{"EncloseSet", squareA, func(c *linear) error {
-		return linsolve.EncloseSet(c.a, nil, c.b, c.b, c.room(c.b.Dims()), c.room(c.b.Dims()), 1, c.opt)
+		lower, upper, err := linsolve.EncloseSet(c.a, nil, c.b, c.b, 1, c.f, c.opt)
+		return firstError(c.result(lower, err), c.result(upper, err))
 	}, encloses, singular},
 	{"VerifySolution", squareA, func(c *linear) error {
 		v, err := linsolve.VerifySolution(c.a, c.b, c.b, c.opt)
@@ -621,25 +629,12 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 		if c.way != "" {
 			return halfulp.ErrMethod // a call makes many products
 		}
-		var rooms []*halfulp.Matrix
-		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, room: func(rows, cols int) *halfulp.Matrix {
-			rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
-			return tr.move(rooms[len(rooms)-1])
-		}}
+		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt}
 		err := r.run(call)
 		*opt.Stats = halfulp.Stats{Method: c.method, Device: opt.Stats.Device}
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return err // refused by products
 		}
-		for i, m := range rooms {
-			if back := tr.back(m); back != nil {
-				return back
-			}
-			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
-				return mismatchf("a result after %v", err)
-			}
-		}
-		call.out = append(call.out, rooms...)
 		for i, m := range call.out {
 			var back error
 			if call.out[i], back = m.Host(); back != nil { // a factor lives where A does
@@ -693,20 +688,10 @@ func (r linearRoutine) takesB() bool {
 // error leaves behind.
 func (tr *trial) try(r linearRoutine, a, b *halfulp.Matrix, opt *halfulp.Options) (panicked string, err error) {
 	f := halfulp.MP(106)
-	var rooms []*halfulp.Matrix
-	call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, room: func(rows, cols int) *halfulp.Matrix {
-		rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
-		return tr.move(rooms[len(rooms)-1])
-	}}
+	call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt}
 	defer func() {
 		if v := recover(); v != nil {
 			panicked = fmt.Sprint(v)
-		}
-		for i, m := range rooms {
-			err = errors.Join(err, tr.back(m))
-			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
-				err = errors.Join(err, mismatchf("a result after an error"))
-			}
 		}
 		err = errors.Join(err, tr.end())
 	}()

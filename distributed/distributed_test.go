@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/mpitest"
@@ -50,15 +51,15 @@ func TestAlone(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, n), on(halfulp.NewMatrix(f, n, n))
-		if err := linsolve.Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(linsolve.Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err := linsolve.Solve(on(a), on(b), got, &halfulp.Options{Stats: &st})
+		err := lintest.Into(got)(linsolve.Solve(on(a), on(b), got.Format(), &halfulp.Options{Stats: &st}))
 		check("solution", "rounding", err, got, want)
-		if err := linsolve.Inverse(a, want, nil); err != nil {
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err = linsolve.Inverse(on(a), got, &halfulp.Options{Stats: &st})
+		err = lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
 		check("inverse", "rounding", err, got, want)
 		factors, err := linsolve.Cholesky(spd, f, nil)
 		if err != nil {
@@ -67,10 +68,10 @@ func TestAlone(t *testing.T) {
 		shared, err := linsolve.Cholesky(on(spd), f, &halfulp.Options{Stats: &st})
 		check("Cholesky factor", "approximate inverse", err, shared.L, factors.L)
 		least, there := halfulp.NewMatrix(f, n/2, 2), on(halfulp.NewMatrix(f, n/2, 2))
-		if err := linsolve.LeastSquares(tall, right, least, nil); err != nil {
+		if err := lintest.Into(least)(linsolve.LeastSquares(tall, right, least.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err = linsolve.LeastSquares(on(tall), on(right), there, &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}})
+		err = lintest.Into(there)(linsolve.LeastSquares(on(tall), on(right), there.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 		check("solution of least squares", "rounding", err, there, least)
 	}
 }
@@ -168,11 +169,11 @@ func TestSolve(t *testing.T) {
 		a, b := halfulp.Random(f, 150, 150, 3, 1), halfulp.Random(f, 150, 2, 3, 2)
 		for _, rhs := range []*halfulp.Matrix{b, halfulp.Random(f, 150, 150, 2, 3)} {
 			want, got := halfulp.NewMatrix(f, 150, rhs.Cols()), on(halfulp.NewMatrix(f, 150, rhs.Cols()))
-			if err := linsolve.Solve(a, rhs, want, nil); err != nil {
+			if err := lintest.Into(want)(linsolve.Solve(a, rhs, want.Format(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			var st halfulp.Stats
-			err := linsolve.Solve(on(a), on(rhs), got, &halfulp.Options{Stats: &st})
+			err := lintest.Into(got)(linsolve.Solve(on(a), on(rhs), got.Format(), &halfulp.Options{Stats: &st}))
 			if few := rhs.Cols() < 150; err != nil || (st.Device == string(grid)) == few {
 				t.Fatalf("%v, %d right-hand sides: %v, on %s", f, rhs.Cols(), err, st.Device)
 			}
@@ -181,11 +182,11 @@ func TestSolve(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, 150, 150), on(halfulp.NewMatrix(f, 150, 150))
-		if err := linsolve.Inverse(a, want, nil); err != nil {
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		var st halfulp.Stats
-		err := linsolve.Inverse(on(a), got, &halfulp.Options{Stats: &st})
+		err := lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
 		if err != nil || st.Device != string(grid) {
 			t.Fatalf("%v: %v, on %s", f, err, st.Device)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/linsolve"
@@ -330,9 +331,9 @@ func TestLeastSquares(t *testing.T) {
 		b := halfulp.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
 		want := halfulp.NewMatrix(c.a.Format(), c.a.Cols(), c.k)
 		got := on(want)
-		wantErr := linsolve.LeastSquares(c.a, b, want, nil)
+		wantErr := lintest.Into(want)(linsolve.LeastSquares(c.a, b, want.Format(), nil))
 		var st halfulp.Stats
-		err := linsolve.LeastSquares(on(c.a), on(b), got, &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}})
+		err := lintest.Into(got)(linsolve.LeastSquares(on(c.a), on(b), got.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 		if wantErr != nil || err != nil {
 			if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 				t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/linsolve"
@@ -23,7 +24,7 @@ func TestContexts(t *testing.T) {
 		return err
 	}
 	inverse := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
-		err := linsolve.Inverse(a, c, opt)
+		err := lintest.Into(c)(linsolve.Inverse(a, c.Format(), opt))
 		return err
 	}
 	for _, x := range []struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -41,14 +42,12 @@ func withSign(x halfulp.Scalar, v *big.Float) halfulp.Scalar {
 
 var borderCases = []borderCase{
 	{"Solve of one column", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
-		x := halfulp.NewMatrix(f, 2, 1) // (v, v/2)
-		err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75), big.NewFloat(0.25)}, []*big.Float{big.NewFloat(0.25), big.NewFloat(0.25)}),
-			rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.875))}, []*big.Float{interval.ExactMul(v, big.NewFloat(0.375))}), x, nil)
+		x, err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75), big.NewFloat(0.25)}, []*big.Float{big.NewFloat(0.25), big.NewFloat(0.25)}),
+			rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.875))}, []*big.Float{interval.ExactMul(v, big.NewFloat(0.375))}), f, nil)
 		return x.At(0, 0), err
 	}},
 	{"Solve of an entry alone", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
-		x := halfulp.NewMatrix(f, 1, 1)
-		err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75)}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.75))}), x, nil)
+		x, err := Solve(rowsOf([]*big.Float{big.NewFloat(0.75)}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(0.75))}), f, nil)
 		return x.At(0, 0), err
 	}},
 	{"Solve of many columns", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -60,7 +59,7 @@ var borderCases = []borderCase{
 			b[0] = append(b[0], interval.ExactAdd(interval.ExactMul(v, big.NewFloat(3)), y))
 			b[1] = append(b[1], interval.ExactAdd(v, interval.ExactMul(y, big.NewFloat(5))))
 		}
-		err := Solve(rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(5)}), rowsOf(b[:]...), x, nil)
+		err := lintest.Into(x)(Solve(rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(5)}), rowsOf(b[:]...), x.Format(), nil))
 		for j := range k {
 			if !x.At(0, j).Same(x.At(0, 0)) {
 				return halfulp.Scalar{}, fmt.Errorf("column %d differs from the first one", j)
@@ -71,7 +70,7 @@ var borderCases = []borderCase{
 	{"Inverse", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one, minus := big.NewFloat(1), new(big.Float).Neg(v)
-		err := Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, interval.ExactAdd(one, minus)}), x, nil)
+		err := lintest.Into(x)(Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, interval.ExactAdd(one, minus)}), x.Format(), nil))
 		return x.At(0, 1), err
 	}},
 	{"Det", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -116,14 +115,14 @@ var borderCases = []borderCase{
 		x := halfulp.NewMatrix(f, 1, 1)
 		one := big.NewFloat(1)
 		first := interval.ExactSub(interval.ExactMul(v, big.NewFloat(3)), big.NewFloat(2))
-		err := LeastSquares(rowsOf([]*big.Float{one}, []*big.Float{one}, []*big.Float{one}),
-			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), x, nil)
+		err := lintest.Into(x)(LeastSquares(rowsOf([]*big.Float{one}, []*big.Float{one}, []*big.Float{one}),
+			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), x.Format(), nil))
 		return x.At(0, 0), err
 	}},
 	{"LeastSquares of a wide matrix", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 3, 1)
 		one := big.NewFloat(1)
-		err := LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(3))}), x, nil)
+		err := lintest.Into(x)(LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(3))}), x.Format(), nil))
 		return x.At(0, 0), err
 	}},
 	{"Regression", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -156,7 +155,7 @@ var borderCases = []borderCase{
 	{"Pow", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one := big.NewFloat(1)
-		err := Pow(rowsOf([]*big.Float{one, interval.ExactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x, nil)
+		err := lintest.Into(x)(Pow(rowsOf([]*big.Float{one, interval.ExactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x.Format(), nil))
 		return x.At(0, 1), err
 	}},
 	{"VerifySolution", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {

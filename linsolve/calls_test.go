@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
@@ -59,9 +60,11 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 	}
 	a, b, x, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(halfulp.NewMatrix(f, n, n)), on(spd)
 	return map[string]func(opt *halfulp.Options) error{
-		"solve":   func(opt *halfulp.Options) error { return Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1), opt) },
-		"solve-n": func(opt *halfulp.Options) error { return Solve(a, b, x, opt) },
-		"inv":     func(opt *halfulp.Options) error { return Inverse(a, x, opt) },
+		"solve": func(opt *halfulp.Options) error {
+			return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1).Format(), opt))
+		},
+		"solve-n": func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, b, x.Format(), opt)) },
+		"inv":     func(opt *halfulp.Options) error { return lintest.Into(x)(Inverse(a, x.Format(), opt)) },
 		"det":     func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err },
 		"chol": func(opt *halfulp.Options) error {
 			y, err := Cholesky(s, f, opt)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -28,8 +29,8 @@ func TestFaults(t *testing.T) {
 	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
 	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
 	routines := map[string]func(opt *halfulp.Options) error{
-		"Solve":   func(opt *halfulp.Options) error { return Solve(large, right, halfulp.NewMatrix(f, 200, 100), opt) },
-		"Inverse": func(opt *halfulp.Options) error { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
+		"Solve":   func(opt *halfulp.Options) error { return lintest.ErrorOf(Solve(large, right, f, opt)) },
+		"Inverse": func(opt *halfulp.Options) error { return lintest.ErrorOf(Inverse(a, f, opt)) },
 		"Det":     func(opt *halfulp.Options) error { _, err := Det(large, f, opt); return err },
 		"LogDet":  func(opt *halfulp.Options) error { _, _, err := LogDet(large, f, opt); return err },
 		"Cholesky": func(opt *halfulp.Options) error {
@@ -40,10 +41,10 @@ func TestFaults(t *testing.T) {
 		"LDLT": func(opt *halfulp.Options) error { _, err := LDLT(spd, f, opt); return err },
 		"QR":   func(opt *halfulp.Options) error { _, err := QR(tall, f, opt); return err },
 		"LeastSquares": func(opt *halfulp.Options) error {
-			return LeastSquares(tall, b, halfulp.NewMatrix(f, n/2, 2), &LeastSquaresOptions{Options: *opt})
+			return lintest.ErrorOf(LeastSquares(tall, b, f, &LeastSquaresOptions{Options: *opt}))
 		},
-		"Expm": func(opt *halfulp.Options) error { return Expm(a, halfulp.NewMatrix(f, n, n), opt) },
-		"Pow":  func(opt *halfulp.Options) error { return Pow(a, 5, halfulp.NewMatrix(f, n, n), opt) },
+		"Expm": func(opt *halfulp.Options) error { return lintest.ErrorOf(Expm(a, f, opt)) },
+		"Pow":  func(opt *halfulp.Options) error { return lintest.ErrorOf(Pow(a, 5, f, opt)) },
 	}
 	for name, run := range routines {
 		t.Run(name, func(t *testing.T) {
@@ -89,21 +90,18 @@ func TestCheckOnDevices(t *testing.T) {
 			}
 			defer on[i].Free()
 		}
-		for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error{
-			"Solve":   Solve,
-			"Inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) error { return Inverse(a, x, opt) },
+		for name, run := range map[string]func(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error){
+			"Solve": Solve,
+			"Inverse": func(a, _ *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+				return Inverse(a, f, opt)
+			},
 		} {
-			want, got := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
-			if err := run(a, b, want, &halfulp.Options{Device: halfulp.CPU}); err != nil {
-				t.Fatal(err)
-			}
-			z, err := got.On("cuda:0")
+			want, err := run(a, b, f, &halfulp.Options{Device: halfulp.CPU})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer z.Free()
 			var st halfulp.Stats
-			err = run(on[0], on[1], z, &halfulp.Options{Check: true, Stats: &st})
+			z, err := run(on[0], on[1], f, &halfulp.Options{Check: true, Stats: &st})
 			if err != nil || st.Device != "cuda:0" || st.Check == nil || st.Check.Compared == 0 {
 				t.Fatalf("%s: %v, on %s, compared %+v", name, err, st.Device, st.Check)
 			}
@@ -141,7 +139,7 @@ func TestCheckResigned(t *testing.T) {
 			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
 				return err
 			}
-			return Solve(put(t, a), put(t, b), put(t, x), opt)
+			return lintest.ErrorOf(Solve(put(t, a), put(t, b), x.Format(), opt))
 		},
 		"LU": func(opt *halfulp.Options) error {
 			z := halfulp.Random(f, n, n, 0, 1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -37,11 +38,11 @@ func TestSolveExactly(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
-		if err := Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		var st halfulp.Stats
-		err := Solve(a, b, got, forced.WithStats(&st))
+		err := lintest.Into(got)(Solve(a, b, got.Format(), forced.WithStats(&st)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +75,8 @@ func TestSolveExactly(t *testing.T) {
 			a.SetFloat64(i, j, float64(3*i+j))
 		}
 	}
-	z := halfulp.NewMatrix(halfulp.Float64, 3, 3)
-	if err := Solve(a, halfulp.Identity(halfulp.Float64, 3), z, forced); !errors.Is(err, ErrSingular) {
+	_, err := Solve(a, halfulp.Identity(halfulp.Float64, 3), halfulp.Float64, forced)
+	if !errors.Is(err, ErrSingular) {
 		t.Errorf("a singular matrix: error %v", err)
 	}
 }
@@ -86,16 +87,15 @@ func TestSolveByRationals(t *testing.T) {
 	const n = 72
 	a := halfulp.MatrixOf(triangularProduct(t, n, 14))
 	one := halfulp.MatrixOf(num.Identity(num.Float64, n))
-	inverse := halfulp.NewMatrix(halfulp.MP(64), n, n)
 	var st halfulp.Stats
-	err := Inverse(a, inverse, &halfulp.Options{Stats: &st})
+	inverse, err := Inverse(a, halfulp.MP(64), &halfulp.Options{Stats: &st})
 	if err != nil || st.Digits == 0 {
 		t.Fatalf("inverse: error %v, %d digits", err, st.Digits)
 	}
 	for _, k := range []int{1, n} {
-		x := halfulp.NewMatrix(halfulp.MP(64), n, k)
 		var st halfulp.Stats
-		if err := Solve(a, one.Slice(0, n, 0, k), x, &halfulp.Options{Stats: &st}); err != nil || st.Digits == 0 || !x.Same(inverse.Slice(0, n, 0, k)) {
+		x, err := Solve(a, one.Slice(0, n, 0, k), halfulp.MP(64), &halfulp.Options{Stats: &st})
+		if err != nil || st.Digits == 0 || !x.Same(inverse.Slice(0, n, 0, k)) {
 			t.Errorf("%d columns: error %v, %d digits", k, err, st.Digits)
 		}
 	}
@@ -113,11 +113,11 @@ func TestRationalsFarApart(t *testing.T) {
 			a.SetBig(i, j, x.SetMantExp(x, (i-2)<<24))
 		}
 	}
-	x := halfulp.NewMatrix(halfulp.MP(64), n, 1)
-	if err := Solve(a, b, x, nil); err != nil {
+	x, err := Solve(a, b, halfulp.MP(64), nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	err := Solve(a, b, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
+	_, err = Solve(a, b, x.Format(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("error %v", err)
 	}

@@ -51,9 +51,8 @@ func TestTrueTies(t *testing.T) {
 			}
 			b.SetBig(i, 0, new(big.Float).SetPrec(200).SetRat(sum))
 		}
-		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
 		var stats halfulp.Stats
-		err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
+		x, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,9 +111,8 @@ func TestFalseTies(t *testing.T) {
 			}
 			b.SetBig(i, 0, new(big.Float).SetPrec(700).SetInt(sum))
 		}
-		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
 		var stats halfulp.Stats
-		err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
+		x, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}

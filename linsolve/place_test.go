@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	_ "github.com/halfulp/halfulp/cuda"
 )
 
@@ -34,7 +35,7 @@ func BenchmarkDevice(b *testing.B) {
 				{"gemm", func(opt *halfulp.Options) error {
 					return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, opt)
 				}},
-				{"solve1", func(opt *halfulp.Options) error { return Solve(a, y, x, opt) }},
+				{"solve1", func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, y, x.Format(), opt)) }},
 				{"cholesky", func(opt *halfulp.Options) error {
 					l, err := Cholesky(spd, f, opt)
 					if err == nil {
@@ -43,8 +44,8 @@ func BenchmarkDevice(b *testing.B) {
 					return err
 				}},
 				{"det", func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err }},
-				{"inverse", func(opt *halfulp.Options) error { return Inverse(a, z, opt) }},
-				{"solven", func(opt *halfulp.Options) error { return Solve(a, spd, z, opt) }},
+				{"inverse", func(opt *halfulp.Options) error { return lintest.Into(z)(Inverse(a, z.Format(), opt)) }},
+				{"solven", func(opt *halfulp.Options) error { return lintest.Into(z)(Solve(a, spd, z.Format(), opt)) }},
 			} {
 				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, r.name), func(b *testing.B) {
 					var times []float64

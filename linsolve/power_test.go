@@ -115,9 +115,8 @@ func TestPowFamilies(t *testing.T) {
 				for range testlength.Of(1, 4, 60) {
 					a, e := family(r), r.IntN(30)
 					n := a.Rows()
-					x := halfulp.NewMatrix(f, n, n)
 					var stats halfulp.Stats
-					err := Pow(a, e, x, &halfulp.Options{Stats: &stats})
+					x, err := Pow(a, e, f, &halfulp.Options{Stats: &stats})
 					if err != nil {
 						t.Fatalf("%v, e = %d: %v: %v", f, e, lintest.Of(a), err)
 					}
@@ -193,9 +192,9 @@ func TestPowLarge(t *testing.T) {
 	} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(11), halfulp.MP(200)} {
 			n := c.a.Rows()
-			x := halfulp.NewMatrix(f, n, n)
 			var stats halfulp.Stats
-			if err := Pow(c.a, c.e, x, &halfulp.Options{Stats: &stats}); err != nil || stats.Precision > 4096 {
+			x, err := Pow(c.a, c.e, f, &halfulp.Options{Stats: &stats})
+			if err != nil || stats.Precision > 4096 {
 				t.Fatalf("%s, %v: %v (%+v)", c.name, f, err, stats)
 			}
 			for i, want := range c.want {
@@ -217,9 +216,9 @@ func TestPowBidiagonal(t *testing.T) {
 			a.SetFloat64(i, i+1, 5)
 		}
 	}
-	x := halfulp.NewMatrix(halfulp.TD, n, n)
 	var stats halfulp.Stats
-	if err := Pow(a, e, x, &halfulp.Options{Stats: &stats}); err != nil || stats.Precision > 300 {
+	x, err := Pow(a, e, halfulp.TD, &halfulp.Options{Stats: &stats})
+	if err != nil || stats.Precision > 300 {
 		t.Fatal(err, stats)
 	}
 	for i := range n {
@@ -248,23 +247,22 @@ func TestPowTies(t *testing.T) {
 		0, 7, -7, 1, 0,
 		5, 1, -1, 0, 0)
 	for _, e := range []int{3, 1000, 123_457} {
-		x := halfulp.NewMatrix(halfulp.MP(2), 5, 5)
 		var stats halfulp.Stats
-		err := Pow(a, e, x, &halfulp.Options{Stats: &stats})
+		x, err := Pow(a, e, halfulp.MP(2), &halfulp.Options{Stats: &stats})
 		if err != nil || x.Float64(4, 0) != 4 || stats.Ties == 0 && e > 1000 {
 			t.Errorf("e = %d: %v, %v, want 4 (%+v)", e, x.At(4, 0), err, stats)
 		}
 	}
 	// 5 (1 - 2^-e) lies below the middle between 4 and 6.
 	for _, e := range []int{60, 5000} {
-		x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
-		if err := Pow(matrixOf(2, 0.5, 2.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != 4 {
+		x, err := Pow(matrixOf(2, 0.5, 2.5, 0, 1), e, halfulp.MP(2), nil)
+		if err != nil || x.Float64(0, 1) != 4 {
 			t.Errorf("e = %d: %v, %v, want 4 below 5", e, x.At(0, 1), err)
 		}
-		if err := Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != -4 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != -4 {
 			t.Errorf("e = %d: %v, %v, want -4 above -5", e, x.At(0, 1), err)
 		}
-		if err := Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != 6 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != 6 {
 			t.Errorf("e = %d: %v, %v, want 6 below 7", e, x.At(0, 1), err)
 		}
 	}
@@ -275,7 +273,7 @@ func TestPowUndecided(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
 	x.SetFloat64(0, 0, 9)
 	var st halfulp.Stats
-	err := Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x, &halfulp.Options{Stats: &st})
+	err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x.Format(), &halfulp.Options{Stats: &st}))
 	if !errors.Is(err, halfulp.ErrMemory) || x.Float64(0, 0) != 8 {
 		t.Errorf("%v, %v, %v, %+v", err, x.At(0, 0), x.At(0, 1), st)
 	}

@@ -79,11 +79,26 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	return call.New(set), nil
 }
 
+// made returns a matrix of format f that lives where like does, with what compute stores in it,
+// and ends routine name.
+func made(opt *halfulp.Options, s *call.Run, name string, like *halfulp.Matrix, f halfulp.Format, rows, cols int, compute func(x num.Mat) error) (*halfulp.Matrix, error) {
+	x, err := halfulp.NewMatrixOn(like.Place(), f, rows, cols)
+	if err == nil {
+		if err = compute(x.View()); err != nil {
+			x.Free()
+		}
+	}
+	if err := ended(opt, s, name, err); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
 const errShape = "linsolve: shapes do not fit"
 
-// Solve stores in X the solution of A X = B, A square and regular: every entry is the exact one
-// rounded once to the format of X, ties to even, whatever the condition of A. Zeros are +0. A, B
-// and X are n x n, n x k and n x k of any formats; X may overlap A and B.
+// Solve returns the solution X of A X = B, A square and regular: every entry is the exact one
+// rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X are
+// n x n, n x k and n x k, A and B of any formats. X lives where A and B do.
 //
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
@@ -104,27 +119,31 @@ const errShape = "linsolve: shapes do not fit"
 // for infinities and NaN in A or B. Where the products for many columns take more than
 // Options.MemoryLimit on the host, beside A, B and X, the columns are solved one after the other,
 // with the same bits in more time. If one column takes more, the error wraps halfulp.ErrMemory and
-// names the bytes. Options.Method is of the products, and so is Device. After an error X is
-// unchanged. Solve panics if shapes do not fit.
-func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
-	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+// names the bytes. Options.Method is of the products, and so is Device. Solve panics if shapes do
+// not fit.
+func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() || b.Rows() != a.Rows() {
 		panic(errShape)
 	}
-	s, err := start("Solve", opt, a.View(), b.View(), x.View())
+	s, err := start("Solve", opt, a.View(), b.View())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return ended(opt, s, "Solve", solve.Into(s, a.View(), b.View(), x.View()))
+	return made(opt, s, "Solve", a, f, b.Rows(), b.Cols(), func(x num.Mat) error {
+		return solve.Into(s, a.View(), b.View(), x)
+	})
 }
 
-// Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
-func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) error {
-	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+// Inverse returns the inverse of a square matrix A, each entry rounded once to format f; see Solve.
+func Inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Inverse", opt, a.View(), x.View())
+	s, err := start("Inverse", opt, a.View())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return ended(opt, s, "Inverse", solve.Into(s, a.View(), num.Mat{}, x.View()))
+	return made(opt, s, "Inverse", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+		return solve.Into(s, a.View(), num.Mat{}, x)
+	})
 }

@@ -22,9 +22,8 @@ func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) ha
 func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) halfulp.Stats {
 	t.Helper()
 	n, k := b.Rows(), b.Cols()
-	x := halfulp.NewMatrix(f, n, k)
 	var stats halfulp.Stats
-	err := Solve(a, b, x, &halfulp.Options{Stats: &stats})
+	x, err := Solve(a, b, f, &halfulp.Options{Stats: &stats})
 	if want == nil && k > 0 {
 		var singular *SingularError
 		if !errors.As(err, &singular) || singular.Rank != lintest.Of(a).Rank(n) {

@@ -193,7 +193,7 @@ func TestGainIsAGuess(t *testing.T) {
 	p.Gain = 45
 	long := halfulp.MP(300)
 	z, want := halfulp.NewMatrix(long, n, 2), halfulp.NewMatrix(long, n, 2)
-	if err := Solve(a, b, want, nil); err != nil {
+	if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	todo := ziv.NewEntries(s, a.View(), b.View(), z.View())

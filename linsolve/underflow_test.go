@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -160,12 +161,20 @@ func TestEntriesUnderflow(t *testing.T) {
 			}
 		}
 		for name, routine := range map[string]func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error){
-			"Solve":   into(n, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Solve(a, b, x, opt) }),
-			"Inverse": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Inverse(a, x, opt) }),
-			"Pow":     into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Pow(small, 2, x, opt) }),
-			"Expm":    into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error { return Expm(negative, x, opt) }),
+			"Solve": into(n, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Solve(a, b, x.Format(), opt))
+			}),
+			"Inverse": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Inverse(a, x.Format(), opt))
+			}),
+			"Pow": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Pow(small, 2, x.Format(), opt))
+			}),
+			"Expm": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Expm(negative, x.Format(), opt))
+			}),
 			"LeastSquares": into(2, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return LeastSquares(tall, b, x, &LeastSquaresOptions{Options: *opt})
+				return lintest.Into(x)(LeastSquares(tall, b, x.Format(), &LeastSquaresOptions{Options: *opt}))
 			}),
 			"LU": func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
 				z, err := LU(small, f, opt)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -31,14 +32,14 @@ func TestWays(t *testing.T) {
 					if columns == order {
 						b = halfulp.Identity(halfulp.Float64, order)
 					}
-					want := halfulp.NewMatrix(f, order, columns)
-					if err := Solve(a, b, want, nil); err != nil {
+					want, err := Solve(a, b, f, nil)
+					if err != nil {
 						t.Fatal(err)
 					}
 					for _, way := range call.SystemWays {
 						x := halfulp.NewMatrix(f, order, columns)
 						what := fmt.Sprintf("%s %d, %v, %d columns by %s", name, order, f, columns, way)
-						err := Solve(a, b, x, &halfulp.Options{Context: call.Forcing(context.Background(), way)})
+						err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Context: call.Forcing(context.Background(), way)}))
 						if errors.Is(err, call.ErrWay) {
 							continue
 						}
@@ -60,7 +61,7 @@ func TestWays(t *testing.T) {
 		}
 	}
 	a := halfulp.Random(halfulp.Float64, 3, 3, 0, 1)
-	err := Solve(a, a, halfulp.NewMatrix(halfulp.Float64, 3, 3), &halfulp.Options{Context: call.Forcing(context.Background(), call.ByDigits)})
+	err := lintest.ErrorOf(Solve(a, a, halfulp.Float64, &halfulp.Options{Context: call.Forcing(context.Background(), call.ByDigits)}))
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("digits for no inverse: %v", err)
 	}
@@ -97,8 +98,7 @@ func TestOtherWays(t *testing.T) {
 		run  result
 	}{
 		{"Inverse", call.InverseWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
-			x := halfulp.NewMatrix(f, a.Rows(), a.Cols())
-			err := Inverse(a, x, opt)
+			x, err := Inverse(a, f, opt)
 			return matrix(x), err
 		}},
 		{"Det", call.DeterminantWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {

@@ -71,20 +71,18 @@ func power(a *halfulp.Matrix, exponent int, f halfulp.Format, opt *halfulp.Optio
 	if exponent < 0 {
 		panic(misuse("argument exponent: %d; at least 0 is needed", exponent))
 	}
-	x, err := result(f, a.Rows(), a.Cols(), a)
-	if err != nil {
+	if err := checkMemory(f, a.Rows(), a.Cols()); err != nil {
 		return nil, err
 	}
-	return x, linsolve.Pow(a, exponent, x, opt)
+	return linsolve.Pow(a, exponent, f, opt)
 }
 
 func expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
-	x, err := result(f, a.Rows(), a.Cols(), a)
-	if err != nil {
+	if err := checkMemory(f, a.Rows(), a.Cols()); err != nil {
 		return nil, err
 	}
-	return x, linsolve.Expm(a, x, opt)
+	return linsolve.Expm(a, f, opt)
 }
 
 // orDefaults returns the options, or those that nil stands for.
@@ -107,11 +105,10 @@ func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
 	checkWeights(a.Rows(), w)
-	x, err := result(f, a.Cols(), b.Cols(), a)
-	if err != nil {
+	if err := checkMemory(f, a.Cols(), b.Cols()); err != nil {
 		return nil, err
 	}
-	return x, linsolve.LeastSquares(a, b, x, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
+	return linsolve.LeastSquares(a, b, f, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
 }
 
 // rational reads a unit, such as 1/1000 or 0.001; no text is no unit.
@@ -209,24 +206,12 @@ func checkSystem(a, b *halfulp.Matrix, steps int) {
 	}
 }
 
-// bounds returns matrices for bounds of the solution of a system.
-func bounds(a, b *halfulp.Matrix, f halfulp.Format) (lower, upper *halfulp.Matrix, err error) {
-	if lower, err = result(f, a.Cols(), b.Cols(), a); err != nil {
-		return nil, nil, err
-	}
-	if upper, err = result(f, a.Cols(), b.Cols(), a); err != nil {
-		lower.Free()
-	}
-	return lower, upper, err
-}
-
 func enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
 	checkSystem(a, b, steps)
-	if lower, upper, err = bounds(a, b, f); err != nil {
+	if err := checkMemory(f, a.Cols(), 2*b.Cols()); err != nil {
 		return nil, nil, err
 	}
-	err = linsolve.Enclose(a, b, lower, upper, steps, opt)
-	return lower, upper, err
+	return linsolve.Enclose(a, b, steps, f, opt)
 }
 
 func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
@@ -236,11 +221,10 @@ func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *
 			panic(misuse("the radii of %d x %d numbers are %d x %d", m[0].Rows(), m[0].Cols(), m[1].Rows(), m[1].Cols()))
 		}
 	}
-	if lower, upper, err = bounds(a, b, f); err != nil {
+	if err := checkMemory(f, a.Cols(), 2*b.Cols()); err != nil {
 		return nil, nil, err
 	}
-	err = linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
-	return lower, upper, err
+	return linsolve.EncloseSet(a, da, b, db, steps, f, opt)
 }
 
 func rotm(x, y *halfulp.Vector, flag int, h11, h21, h12, h22 halfulp.Scalar, opt *halfulp.Options) error {

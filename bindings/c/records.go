@@ -18,7 +18,7 @@ type record struct {
 	memory *memory // of its matrices on a device
 	parts  []part
 	// of factors, with the order of the matrix that was factored, -1 if it is not square
-	solve func(b, x *halfulp.Matrix, opt *halfulp.Options) error
+	solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	order int
 }
 
@@ -98,7 +98,7 @@ func recordIntegers(r *record, name string, data *int64, room int) (int, error) 
 }
 
 // factors is a record of factors of a: its matrices are freed with it, when views of them are, too.
-func factors(a *halfulp.Matrix, free func(), solve func(b, x *halfulp.Matrix, opt *halfulp.Options) error) *record {
+func factors(a *halfulp.Matrix, free func(), solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) *record {
 	r := &record{solve: solve, order: -1}
 	if a.Place() != halfulp.CPU {
 		r.memory = &memory{free: free, at: place.Of(a.View().Arr)}
@@ -177,12 +177,10 @@ func factorsSolve(r *record, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	case r.order != b.Rows():
 		return nil, misuse("the matrix that was factored is %d x %[1]d, b is %d x %d: they need as many rows", r.order, b.Rows(), b.Cols())
 	}
-	x, err := result(f, b.Rows(), b.Cols(), b)
-	if err != nil {
+	if err := checkMemory(f, b.Rows(), b.Cols()); err != nil {
 		return nil, err
 	}
-	err = r.solve(b, x, opt)
-	return x, err
+	return r.solve(b, f, opt)
 }
 
 func rotg(a, b halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, error) {

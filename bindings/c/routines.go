@@ -107,11 +107,10 @@ func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 	if a.Rows() != b.Rows() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
-	x, err := result(f, a.Cols(), b.Cols(), a)
-	if err != nil {
+	if err := checkMemory(f, a.Cols(), b.Cols()); err != nil {
 		return nil, err
 	}
-	return x, linsolve.Solve(a, b, x, opt)
+	return linsolve.Solve(a, b, f, opt)
 }
 
 // solveF64 solves a system of arrays of C.
@@ -126,16 +125,19 @@ func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) error {
 			return err
 		}
 	}
-	return linsolve.Solve(m[0], m[1], m[2], opt)
+	z, err := linsolve.Solve(m[0], m[1], halfulp.Float64, opt)
+	if err != nil {
+		return err
+	}
+	return m[2].CopyFrom(z)
 }
 
 func inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
-	x, err := result(f, a.Cols(), a.Rows(), a)
-	if err != nil {
+	if err := checkMemory(f, a.Cols(), a.Rows()); err != nil {
 		return nil, err
 	}
-	return x, linsolve.Inverse(a, x, opt)
+	return linsolve.Inverse(a, f, opt)
 }
 
 func checkOrder(n int, f halfulp.Format) error {

@@ -128,9 +128,9 @@ func (c *lstsqCmd) solution(j *job) error {
 	if weights != nil {
 		opt.Weights = weights.Col(0)
 	}
-	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) error {
+	return j.writeSolved(c.A, func(run *halfulp.Options) (*halfulp.Matrix, error) {
 		opt.Options = *run
-		return linsolve.LeastSquares(a, b, x, opt)
+		return linsolve.LeastSquares(a, b, j.format, opt)
 	})
 }
 

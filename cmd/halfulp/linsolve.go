@@ -77,8 +77,8 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a, &b); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		return linsolve.Solve(a, b, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Solve(a, b, j.format, opt)
 	})
 }
 
@@ -119,13 +119,14 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	lower, upper := halfulp.NewMatrix(j.format, b.Rows(), b.Cols()), halfulp.NewMatrix(j.format, b.Rows(), b.Cols())
 	steps := defaultSteps
 	if c.Steps != nil {
 		steps = *c.Steps
 	}
-	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
-		return lower, linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
+	var upper *halfulp.Matrix
+	lower, err := solved(j, c.A, func(opt *halfulp.Options) (lower *halfulp.Matrix, err error) {
+		lower, upper, err = linsolve.EncloseSet(a, da, b, db, steps, j.format, opt)
+		return lower, err
 	})
 	if err != nil {
 		return err
@@ -174,8 +175,8 @@ func (c *invCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		return linsolve.Inverse(a, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Inverse(a, j.format, opt)
 	})
 }
 
@@ -357,8 +358,8 @@ func (c *powCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		return linsolve.Pow(a, c.E, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Pow(a, c.E, j.format, opt)
 	})
 }
 
@@ -383,12 +384,12 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		err := linsolve.Expm(a, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		x, err := linsolve.Expm(a, j.format, opt)
 		if n := opt.Stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}
-		return err
+		return x, err
 	})
 }

@@ -130,16 +130,9 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error
 	return z, named(file, err)
 }
 
-// writeSolved does so for a routine that stores X, with as many rows as A has columns and the given
-// columns, and writes that. X lives where A does, as routines want their operands.
-func (j *job) writeSolved(file string, a *halfulp.Matrix, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) error) error {
-	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
-		x, err := halfulp.NewMatrixOn(a.Place(), j.format, a.Cols(), cols)
-		if err != nil {
-			return nil, err
-		}
-		return x, routine(x, opt)
-	})
+// writeSolved does so and writes the result, a matrix that lives where the operands do.
+func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) error {
+	x, err := solved(j, file, routine)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (j job) matrix(rows, cols int) *halfulp.Matrix {
 
 func (j job) run(rows, cols int) {
 	j.say("P is %d x %d in %d blocks of %d bits, %s", rows, cols, blocks, precision, j.where)
-	p, q, x := j.matrix(rows, cols), j.matrix(cols, cols), j.matrix(cols, 1)
+	p, q := j.matrix(rows, cols), j.matrix(cols, cols)
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	s := newSamples(rows)
 	j.step("P, block by block", func() error {
@@ -116,8 +116,9 @@ func (j job) run(rows, cols int) {
 	check(err)
 	right, err := b.On(j.device)
 	check(err)
-	j.step("L Lᵀ x = b", func() error {
-		err := factors.Solve(right, x, nil)
+	var x *halfulp.Matrix
+	j.step("L Lᵀ x = b", func() (err error) {
+		x, err = factors.Solve(right, halfulp.MP(precision), nil)
 		return err
 	})
 

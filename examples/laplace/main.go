@@ -39,8 +39,8 @@ func main() {
 func invert(n int, format halfulp.Format) (*big.Float, error) {
 	// Σ c_j e^(-j t) has the transform Σ c_j / (s + j).
 	h, given := halfulp.Hilbert(format, n), transform(n, format)
-	c := halfulp.NewMatrix(format, n, 1)
-	if err := linsolve.Solve(h, given, c, nil); err != nil {
+	c, err := linsolve.Solve(h, given, format, nil)
+	if err != nil {
 		return nil, err
 	}
 	worst := new(big.Float)

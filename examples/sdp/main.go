@@ -39,15 +39,15 @@ func main() {
 			}
 			return s
 		}
-		exact := halfulp.NewMatrix(halfulp.MP(424), order, 1)
 		s := normal(halfulp.MP(4000))
-		if err := linsolve.Solve(s, g, exact, nil); err != nil {
+		exact, err := linsolve.Solve(s, g, halfulp.MP(424), nil)
+		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("2^-%-8d  %9.1e  %8.1e", gap, condition(s), condition(scaled(s)))
 		for _, f := range formats {
-			x := halfulp.NewMatrix(halfulp.MP(424), order, 1)
-			if err := linsolve.Solve(normal(f), g, x, nil); err != nil {
+			x, err := linsolve.Solve(normal(f), g, halfulp.MP(424), nil)
+			if err != nil {
 				log.Fatal(err)
 			}
 			fmt.Printf("  %9.1e", difference(x, exact))

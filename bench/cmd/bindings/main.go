@@ -324,21 +324,19 @@ func problems() []problem {
 	gemv := func(f halfulp.Format) func() error {
 		a, x, y := of(f, 8, 8), of(f, 8, 1).Col(0), halfulp.NewVector(f, 8)
 		return func() error {
-			err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), y, nil)
-			return err
+			return halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), y, nil)
 		}
 	}
 	gemm := func(f halfulp.Format, n int) func() error {
 		a, c := of(f, n, n), halfulp.NewMatrix(f, n, n)
 		return func() error {
-			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil)
-			return err
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil)
 		}
 	}
 	solve := func(f halfulp.Format) func() error {
-		a, b, x := of(f, 8, 8), of(f, 8, 1), halfulp.NewMatrix(f, 8, 1)
+		a, b := of(f, 8, 8), of(f, 8, 1)
 		return func() error {
-			err := linsolve.Solve(a, b, x, nil)
+			_, err := linsolve.Solve(a, b, f, nil)
 			return err
 		}
 	}

@@ -77,7 +77,7 @@ const (
 
 // halfulp returns the library's own methods.
 func (p *problem) halfulp() []method {
-	x, c := halfulp.NewMatrix(p.format, p.n, 1), halfulp.NewMatrix(p.format, p.n, p.n)
+	c := halfulp.NewMatrix(p.format, p.n, p.n)
 	b := halfulp.Random(p.format, p.n, p.n, 0, 4)
 	methods := []method{
 		{name: productName, run: func() (any, error) {
@@ -86,12 +86,12 @@ func (p *problem) halfulp() []method {
 		}},
 		{name: solveName, run: func() (any, error) {
 			var st halfulp.Stats
-			err := linsolve.Solve(p.a, p.b, x, p.options().WithStats(&st))
+			_, err := linsolve.Solve(p.a, p.b, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp Inverse", slow: true, run: func() (any, error) {
 			var st halfulp.Stats
-			err := linsolve.Inverse(p.a, c, p.options().WithStats(&st))
+			_, err := linsolve.Inverse(p.a, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp Det", slow: true, run: func() (any, error) {

@@ -49,8 +49,7 @@ var routines = []routine{
 	{"solve1", systems(1), solve},
 	{"solven", systems(0), solve},
 	{"inv", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		x := halfulp.NewMatrix(p.format, p.n, p.n)
-		err := linsolve.Inverse(in[0], x, p.opt)
+		x, err := linsolve.Inverse(in[0], p.format, p.opt)
 		return []*halfulp.Matrix{x}, err
 	}},
 	{"det", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
@@ -96,8 +95,7 @@ var routines = []routine{
 	{"lstsq", func(p *problem) []*halfulp.Matrix {
 		return []*halfulp.Matrix{p.random(1, p.n, max(p.n/2, 1)), p.random(2, p.n, 1)}
 	}, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		x := halfulp.NewMatrix(p.format, in[0].Cols(), 1)
-		err := linsolve.LeastSquares(in[0], in[1], x, &linsolve.LeastSquaresOptions{Options: *p.opt})
+		x, err := linsolve.LeastSquares(in[0], in[1], p.format, &linsolve.LeastSquaresOptions{Options: *p.opt})
 		return []*halfulp.Matrix{x}, err
 	}},
 }
@@ -116,8 +114,7 @@ func systems(columns int) func(p *problem) []*halfulp.Matrix {
 }
 
 func solve(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-	x := halfulp.NewMatrix(p.format, p.n, in[1].Cols())
-	err := linsolve.Solve(in[0], in[1], x, p.opt)
+	x, err := linsolve.Solve(in[0], in[1], p.format, p.opt)
 	return []*halfulp.Matrix{x}, err
 }
 
