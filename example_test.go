@@ -303,7 +303,7 @@ func ExampleFromGonum() {
 // on a device nothing travels but for scalar products.
 func ExampleMatrix_On() {
 	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
-		f := b.Format()
+		f := b.NumberFormat()
 		// x, r, p and q are columns of one matrix.
 		work, err := halfulp.NewMatrixOn(a.Place(), f, b.Len(), 4)
 		if err != nil {

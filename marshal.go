@@ -12,7 +12,7 @@ import (
 // AppendText appends the text of s: the name of its format, a blank, and the shortest decimal that
 // reads back to s in that format, such as "mp:424 0.1". The error is nil. JSON has it as a string.
 func (s Scalar) AppendText(dst []byte) ([]byte, error) {
-	return s.Append(append(append(dst, s.Format().String()...), ' '), 0), nil
+	return s.Append(append(append(dst, s.NumberFormat().String()...), ' '), 0), nil
 }
 
 // MarshalText returns the text of s, as [Scalar.AppendText] writes it. The error is nil.
@@ -22,7 +22,7 @@ func (s Scalar) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 // where [Scalar.AppendText] wrote it, or for a number alone rounded once to the format of s, which
 // is Float64 for the zero Scalar. Numbers are those of [ParseScalar].
 func (s *Scalar) UnmarshalText(text []byte) error {
-	f, number := s.Format(), string(text)
+	f, number := s.NumberFormat(), string(text)
 	if name, rest, ok := bytes.Cut(text, []byte(" ")); ok {
 		g, err := ParseFormat(string(name))
 		if err != nil {
@@ -119,7 +119,7 @@ func entriesJSON(m *Matrix, i int) []entryJSON {
 // MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, every entry as the shortest
 // decimal that reads back to it, without loss.
 func (x *Vector) MarshalJSON() ([]byte, error) {
-	return json.Marshal(vectorJSON{x.Format().String(), entriesJSON(x.Matrix().T(), 0)})
+	return json.Marshal(vectorJSON{x.NumberFormat().String(), entriesJSON(x.Matrix().T(), 0)})
 }
 
 // UnmarshalJSON replaces x, format and length and all, by what [Vector.MarshalJSON] wrote. Entries
@@ -153,7 +153,7 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 // MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by
 // row, every entry as the shortest decimal that reads back to it, without loss.
 func (m *Matrix) MarshalJSON() ([]byte, error) {
-	v := matrixJSON{Format: m.Format().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
+	v := matrixJSON{Format: m.NumberFormat().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
 	for i := range v.Entries {
 		v.Entries[i] = entriesJSON(m, i)
 	}

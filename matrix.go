@@ -194,7 +194,7 @@ func (m *Matrix) Rows() int { return m.mat().Rows }
 func (m *Matrix) Cols() int { return m.mat().Cols }
 
 // Format returns the format of the entries.
-func (m *Matrix) Format() Format { return Format{m.mat().Arr.Format} }
+func (m *Matrix) NumberFormat() Format { return Format{m.mat().Arr.Format} }
 
 // T returns the transpose as a view.
 func (m *Matrix) T() *Matrix { return &Matrix{m: m.mat().T()} }
@@ -282,13 +282,13 @@ func (m *Matrix) Convert(f Format) *Matrix {
 }
 
 // Clone returns a copy of m with its own storage and leading dimension rows.
-func (m *Matrix) Clone() *Matrix { return m.Convert(m.Format()) }
+func (m *Matrix) Clone() *Matrix { return m.Convert(m.NumberFormat()) }
 
 // Same reports whether a and b have the same shape, format and bits.
 func (m *Matrix) Same(b *Matrix) bool {
 	needHost(m.mat().Arr)
 	needHost(b.mat().Arr)
-	if m.mat().Rows != b.mat().Rows || m.mat().Cols != b.mat().Cols || m.Format() != b.Format() {
+	if m.mat().Rows != b.mat().Rows || m.mat().Cols != b.mat().Cols || m.NumberFormat() != b.NumberFormat() {
 		return false
 	}
 	for j := range m.mat().Cols {

@@ -110,7 +110,7 @@ func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
 // On returns a copy of m that lives on a device, as [NewMatrixOn] names it, with the errors of
 // that. Free gives its memory back.
 func (m *Matrix) On(d Device) (*Matrix, error) {
-	z, err := NewMatrixOn(d, m.Format(), m.mat().Rows, m.mat().Cols)
+	z, err := NewMatrixOn(d, m.NumberFormat(), m.mat().Rows, m.mat().Cols)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func NewScalar(f Format, x *big.Float) Scalar { return Scalar{num.NewScalar(f.f,
 func NaN(f Format) Scalar { return Scalar{num.NaNOf(f.f)} }
 
 // Format returns the format of s.
-func (s Scalar) Format() Format { return Format{s.array().Format} }
+func (s Scalar) NumberFormat() Format { return Format{s.array().Format} }
 
 // Convert returns s rounded to nearest even in format f.
 func (s Scalar) Convert(f Format) Scalar {

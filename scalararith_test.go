@@ -157,7 +157,7 @@ func TestScalarArithmetic(t *testing.T) {
 		case 1:
 			x[2] = f.Mul(x[0], x[1]).Neg()
 		case 2: // a square, or what is next to one
-			x[0] = x[0].Format().Mul(x[1], x[1])
+			x[0] = x[0].NumberFormat().Mul(x[1], x[1])
 		}
 		checkScalars(t, f, x[0], x[1], x[2])
 		if t.Failed() {
@@ -182,7 +182,7 @@ func checkScalars(t *testing.T, f Format, x, y, z Scalar) {
 		t.Helper()
 		if !got.Same(want) {
 			t.Errorf("%s in %v of %v %s, %v %s, %v %s is %s, want %s", name, f,
-				x.Format(), x.Hex(), y.Format(), y.Hex(), z.Format(), z.Hex(), got.Hex(), want.Hex())
+				x.NumberFormat(), x.Hex(), y.NumberFormat(), y.Hex(), z.NumberFormat(), z.Hex(), got.Hex(), want.Hex())
 		}
 	}
 	check("-(-x)", x.Neg().Neg(), x)
@@ -242,7 +242,7 @@ func checkSpecials(t *testing.T, f Format, x, y, z Scalar) {
 	} {
 		switch {
 		case math.IsNaN(op.want):
-			if !op.got.Same(NaN(op.got.Format())) {
+			if !op.got.Same(NaN(op.got.NumberFormat())) {
 				t.Errorf("%s in %v of %v, %v, %v is %v, want NaN", op.name, f, x, y, z, op.got)
 			}
 		case math.IsInf(op.want, 0) && !op.got.IsInf(int(math.Copysign(1, op.want))):

@@ -59,7 +59,7 @@ func NewVectorBig(f Format, data []*big.Float) *Vector {
 func (x *Vector) Len() int { return x.vec().N }
 
 // Format returns the format of the entries.
-func (x *Vector) Format() Format { return Format{x.vec().Arr.Format} }
+func (x *Vector) NumberFormat() Format { return Format{x.vec().Arr.Format} }
 
 // Slice returns the view of the entries i0 <= i < i1.
 func (x *Vector) Slice(i0, i1 int) *Vector {
@@ -134,7 +134,7 @@ func (x *Vector) Convert(f Format) *Vector {
 }
 
 // Clone returns a copy of x with its own storage and stride 1.
-func (x *Vector) Clone() *Vector { return x.Convert(x.Format()) }
+func (x *Vector) Clone() *Vector { return x.Convert(x.NumberFormat()) }
 
 // Same reports whether x and y have the same length, format and bits.
 func (x *Vector) Same(y *Vector) bool { return x.Matrix().Same(y.Matrix()) }

@@ -54,7 +54,7 @@ func TestVerbsFloat(t *testing.T) {
 		check := func(s Scalar, want string) {
 			t.Helper()
 			if got := fmt.Sprintf(layout, Formatted(s)); got != want {
-				t.Errorf("%s of %v %s: %q, want %q", layout, s.Format(), s.Hex(), got, want)
+				t.Errorf("%s of %v %s: %q, want %q", layout, s.NumberFormat(), s.Hex(), got, want)
 			}
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) || verb == 'x' && strings.Contains(layout, "#") {
@@ -91,7 +91,7 @@ func TestVerbsBig(t *testing.T) {
 		}
 		want := fmt.Sprintf(layout, s.Big())
 		if layout == "%g" {
-			back, err := ParseScalar(s.Format(), fmt.Sprintf(layout, Formatted(s)))
+			back, err := ParseScalar(s.NumberFormat(), fmt.Sprintf(layout, Formatted(s)))
 			if err != nil || !back.Same(s) {
 				t.Fatalf("seed %d: %%g of %s is read as %v, %v", seed, s.Hex(), back, err)
 			}

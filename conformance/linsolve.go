@@ -49,7 +49,7 @@ func (c *linear) result(z *halfulp.Matrix, err error) error {
 
 // scalar adds a result.
 func (c *linear) scalar(z halfulp.Scalar) {
-	m := halfulp.NewMatrix(z.Format(), 1, 1)
+	m := halfulp.NewMatrix(z.NumberFormat(), 1, 1)
 	m.Set(0, 0, z)
 	c.out = append(c.out, m)
 }
@@ -622,7 +622,7 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 	}
 	a, b = shaped(r.kind, bits, a, b)
 	a, b = a.Clone(), b.Clone()
-	tr.note("%v %d x %d, %v %d x %d", a.Format(), a.Rows(), a.Cols(), b.Format(), b.Rows(), b.Cols())
+	tr.note("%v %d x %d, %v %d x %d", a.NumberFormat(), a.Rows(), a.Cols(), b.NumberFormat(), b.Rows(), b.Cols())
 	var first *linear
 	var failed error
 	return tr.under(func(c config, opt *halfulp.Options) error {

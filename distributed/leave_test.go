@@ -24,7 +24,7 @@ func TestContexts(t *testing.T) {
 		return err
 	}
 	inverse := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
-		err := lintest.Into(c)(linsolve.Inverse(a, c.Format(), opt))
+		err := lintest.Into(c)(linsolve.Inverse(a, c.NumberFormat(), opt))
 		return err
 	}
 	for _, x := range []struct {

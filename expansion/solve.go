@@ -255,7 +255,7 @@ func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *hal
 	if n == 0 || m == 0 {
 		return nil
 	}
-	s := newSystem[E](r, b.Format(), n, m, o.Pivoting == ZeroPivoting)
+	s := newSystem[E](r, b.NumberFormat(), n, m, o.Pivoting == ZeroPivoting)
 	copyMatrix(s.columns(0, n), a)
 	copyMatrix(s.columns(n, n+m), b)
 	var err error
@@ -423,7 +423,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 	}
 	s.exchange(k, width, j0, j1)
 	c, panel := s.columns(j0, j1), s.columns(k, k+width)
-	rows := halfulp.NewMatrixLD(c.Format(), j1-j0, width, j1-j0).T()
+	rows := halfulp.NewMatrixLD(c.NumberFormat(), j1-j0, width, j1-j0).T()
 	copyMatrix(rows, c.Slice(k, k+width, 0, j1-j0))
 	for _, part := range []struct {
 		i0, i1 int

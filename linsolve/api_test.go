@@ -80,17 +80,17 @@ func TestSolveErrors(t *testing.T) {
 	a, b, x := halfulp.Random(halfulp.Float64, 20, 20, 0, 1), halfulp.Random(halfulp.Float64, 20, 2, 0, 2), halfulp.NewMatrix(halfulp.Float64, 20, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Context: ctx})); !errors.Is(err, context.Canceled) {
+	if err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: ctx})); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Device: "cuda:99"})); !errors.Is(err, halfulp.ErrDevice) {
+	if err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Device: "cuda:99"})); !errors.Is(err, halfulp.ErrDevice) {
 		t.Fatal(err)
 	}
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Method: "lu"})); !errors.Is(err, halfulp.ErrMethod) {
+	if err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Method: "lu"})); !errors.Is(err, halfulp.ErrMethod) {
 		t.Fatal(err)
 	}
 	a.Set(3, 4, halfulp.Float(math.Inf(1)))
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), nil)); !errors.Is(err, call.ErrNotFinite) {
+	if err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), nil)); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	if !x.Same(halfulp.NewMatrix(halfulp.Float64, 20, 2)) {
@@ -101,7 +101,7 @@ func TestSolveErrors(t *testing.T) {
 			t.Fatal("no panic for shapes that do not fit")
 		}
 	}()
-	_ = lintest.Into(x)(Solve(a, x.T(), x.Format(), nil))
+	_ = lintest.Into(x)(Solve(a, x.T(), x.NumberFormat(), nil))
 }
 
 // TestSolveSame solves with threads and methods, and with X in the place of B, and B in A.
@@ -120,7 +120,7 @@ func TestSolveSame(t *testing.T) {
 			}
 			done = d
 		}
-		if err := lintest.Into(x)(Solve(a, x, x.Format(), &o)); err != nil {
+		if err := lintest.Into(x)(Solve(a, x, x.NumberFormat(), &o)); err != nil {
 			t.Fatal(err)
 		}
 		if !x.Same(want) {

@@ -61,10 +61,10 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 	a, b, x, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(halfulp.NewMatrix(f, n, n)), on(spd)
 	return map[string]func(opt *halfulp.Options) error{
 		"solve": func(opt *halfulp.Options) error {
-			return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1).Format(), opt))
+			return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1).NumberFormat(), opt))
 		},
-		"solve-n": func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, b, x.Format(), opt)) },
-		"inv":     func(opt *halfulp.Options) error { return lintest.Into(x)(Inverse(a, x.Format(), opt)) },
+		"solve-n": func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, b, x.NumberFormat(), opt)) },
+		"inv":     func(opt *halfulp.Options) error { return lintest.Into(x)(Inverse(a, x.NumberFormat(), opt)) },
 		"det":     func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err },
 		"chol": func(opt *halfulp.Options) error {
 			y, err := Cholesky(s, f, opt)

@@ -50,7 +50,7 @@ func TestOnDeviceFailures(t *testing.T) {
 	on := put(t, a)
 	b := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
 	solution, right := halfulp.NewMatrix(halfulp.Float64, n, 1), put(t, b)
-	if err := lintest.Into(solution)(Solve(a, b, solution.Format(), nil)); err != nil {
+	if err := lintest.Into(solution)(Solve(a, b, solution.NumberFormat(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	for name, run := range map[string]func(ctx context.Context) error{
@@ -77,7 +77,7 @@ func TestOnDeviceFailures(t *testing.T) {
 				return err
 			}
 			defer x.Free()
-			if err := lintest.Into(x)(Solve(on, right, x.Format(), &halfulp.Options{Context: ctx})); err != nil {
+			if err := lintest.Into(x)(Solve(on, right, x.NumberFormat(), &halfulp.Options{Context: ctx})); err != nil {
 				return err
 			}
 			if h, err := x.Host(); err == nil && !h.Same(solution) {

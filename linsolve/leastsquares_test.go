@@ -189,18 +189,18 @@ func TestLeastSquaresErrors(t *testing.T) {
 	zero := x.Clone()
 	for _, bad := range []float64{-1, math.Inf(1), math.NaN()} {
 		w := halfulp.NewVectorFloat64(5, 1, []float64{1, 1, bad, 1, 1})
-		if err := lintest.Into(x)(LeastSquares(a, b, x.Format(), &LeastSquaresOptions{Weights: w})); !errors.Is(err, ErrWeights) {
+		if err := lintest.Into(x)(LeastSquares(a, b, x.NumberFormat(), &LeastSquaresOptions{Weights: w})); !errors.Is(err, ErrWeights) {
 			t.Fatalf("weight %g: %v", bad, err)
 		}
 	}
 	nan := b.Clone()
 	nan.SetFloat64(3, 0, math.NaN())
-	if err := lintest.Into(x)(LeastSquares(a, nan, x.Format(), nil)); !errors.Is(err, call.ErrNotFinite) {
+	if err := lintest.Into(x)(LeastSquares(a, nan, x.NumberFormat(), nil)); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	huge := halfulp.NewMatrix(halfulp.MP(64), 5, 2)
 	huge.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1), 1<<30))
-	if err := lintest.Into(x)(LeastSquares(huge, b, x.Format(), nil)); !errors.Is(err, call.ErrRange) {
+	if err := lintest.Into(x)(LeastSquares(huge, b, x.NumberFormat(), nil)); !errors.Is(err, call.ErrRange) {
 		t.Fatal(err)
 	}
 	if !x.Same(zero) {
@@ -211,7 +211,7 @@ func TestLeastSquaresErrors(t *testing.T) {
 			t.Fatal("no panic for shapes that do not fit")
 		}
 	}()
-	_ = lintest.Into(x.T())(LeastSquares(a, b, x.T().Format(), nil))
+	_ = lintest.Into(x.T())(LeastSquares(a, b, x.T().NumberFormat(), nil))
 }
 
 // TestLeastSquaresSame solves with threads and methods, in the place of B, and is cancelled.
@@ -236,7 +236,7 @@ func TestLeastSquaresSame(t *testing.T) {
 				}
 				done = max(d, done)
 			}
-			if err := lintest.Into(x)(LeastSquares(a, y, x.Format(), &LeastSquaresOptions{Options: o})); err != nil {
+			if err := lintest.Into(x)(LeastSquares(a, y, x.NumberFormat(), &LeastSquaresOptions{Options: o})); err != nil {
 				t.Fatal(err)
 			}
 			if !x.Same(want) || done != 1 {
@@ -253,7 +253,7 @@ func TestLeastSquaresSame(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		opt := LeastSquaresOptions{Options: halfulp.Options{Context: ctx}}
-		if err := lintest.Into(want.Clone())(LeastSquares(a, b, want.Clone().Format(), &opt)); !errors.Is(err, context.Canceled) {
+		if err := lintest.Into(want.Clone())(LeastSquares(a, b, want.Clone().NumberFormat(), &opt)); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}

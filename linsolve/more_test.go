@@ -30,7 +30,7 @@ func TestPow(t *testing.T) {
 			}
 			want := lintest.Of(a).Pow(e)
 			var stats halfulp.Stats
-			err := lintest.Into(x)(Pow(a, e, x.Format(), &halfulp.Options{Stats: &stats}))
+			err := lintest.Into(x)(Pow(a, e, x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			if err != nil {
 				t.Fatal(err)
 			}

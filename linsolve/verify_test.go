@@ -25,7 +25,7 @@ func TestVerify(t *testing.T) {
 			steps := 0
 			if name == "solution" {
 				var stats halfulp.Stats
-				err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Stats: &stats}))
+				err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !got.Same(m) {
-				t.Errorf("%s in format %v comes back as %v:\n%v, want\n%v", name, f, got.Format(), got, m)
+				t.Errorf("%s in format %v comes back as %v:\n%v, want\n%v", name, f, got.NumberFormat(), got, m)
 			}
 			// The same bytes on standard input.
 			b, err := os.ReadFile(path)
