@@ -44,8 +44,8 @@ func TestNil(t *testing.T) {
 	}{
 		{func() { (*Matrix)(nil).At(0, 0) }, errNilMatrix},
 		{func() { (*Vector)(nil).Len() }, errNilVector},
-		{func() { _, _ = Gemm(NoTrans, NoTrans, Float(1), Identity(DD, 2), nil, Float(0), Identity(DD, 2), nil) }, errNilMatrix},
-		{func() { _, _, _ = Sum(nil, DD, nil) }, errNilVector},
+		{func() { _ = Gemm(NoTrans, NoTrans, Float(1), Identity(DD, 2), nil, Float(0), Identity(DD, 2), nil) }, errNilMatrix},
+		{func() { _, _ = Sum(nil, DD, nil) }, errNilVector},
 		{func() { FromGonum(DD, nil) }, errNilGonum},
 		{func() { NewScalar(DD, nil) }, "halfulp: nil big.Float"},
 	} {

@@ -21,17 +21,17 @@ func (y *CholeskyFactors) Free() {
 	y.free(y.L)
 }
 
-// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
-// entry is correctly rounded, as the entries of package function [Solve] are, with the same errors.
-// It comes from A itself, not from its rounded factors. What the first call finds out about A
-// serves all others, which take a few products of A with their right-hand sides. Where A, B and X
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from A
+// itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
 // live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
 // shapes do not fit. It may be called by several goroutines.
-func (y *CholeskyFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func (y *CholeskyFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if y == nil {
 		panic(errFactors)
 	}
-	return y.solve(b, x, opt)
+	return y.solve(b, f, opt)
 }
 
 // Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in
@@ -59,22 +59,22 @@ func (y *CholeskyFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Sta
 // positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps
 // halfulp.ErrMemory, and names the bytes, if all methods take more than Options.MemoryLimit on the
 // host. Options.Method is of the products, and so is Device. Cholesky panics if A is not square.
-func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, Stats, error) {
+func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("Cholesky", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	l, err := factors.FactorCholesky(s, a.View(), f.View(), det.Sign)
 	if err != nil {
-		return nil, result(s), wrapped("Cholesky", err)
+		return nil, ended(opt, s, "Cholesky", err)
 	}
 	var kept num.Mat
 	if err := factors.Keep(a.View(), &kept, &l); err != nil {
-		return nil, result(s), wrapped("Cholesky", err)
+		return nil, ended(opt, s, "Cholesky", err)
 	}
 	s.Finished()
-	return &CholeskyFactors{halfulp.MatrixOf(l), newSystem(kept)}, result(s), nil
+	return &CholeskyFactors{halfulp.MatrixOf(l), newSystem(kept)}, ended(opt, s, "", nil)
 }

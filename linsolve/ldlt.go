@@ -23,17 +23,17 @@ func (z *LDLTFactors) Free() {
 	z.free(z.L, z.D)
 }
 
-// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
-// entry is correctly rounded, as the entries of package function [Solve] are, with the same errors.
-// It comes from A itself, not from its rounded factors. What the first call finds out about A
-// serves all others, which take a few products of A with their right-hand sides. Where A, B and X
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from A
+// itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
 // live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
 // shapes do not fit. It may be called by several goroutines.
-func (z *LDLTFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func (z *LDLTFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if z == nil {
 		panic(errFactors)
 	}
-	return z.solve(b, x, opt)
+	return z.solve(b, f, opt)
 }
 
 // LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with
@@ -58,18 +58,18 @@ func (z *LDLTFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, 
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
 // names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
 // of the products, and so is Device. LDLT panics if A is not square.
-func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, Stats, error) {
+func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, on, err := begin("LDLT", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorLDLT(s, a.View(), on[0], f.View())
 	if err != nil {
-		return nil, result(s), wrapped("LDLT", err)
+		return nil, ended(opt, s, "LDLT", err)
 	}
 	s.Finished()
-	return &LDLTFactors{P: z.P, Blocks: z.Blocks, L: halfulp.MatrixOf(z.L), D: halfulp.MatrixOf(z.D), system: newSystem(z.A)}, result(s), nil
+	return &LDLTFactors{P: z.P, Blocks: z.Blocks, L: halfulp.MatrixOf(z.L), D: halfulp.MatrixOf(z.D), system: newSystem(z.A)}, ended(opt, s, "", nil)
 }

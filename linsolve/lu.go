@@ -20,17 +20,17 @@ func (z *LUFactors) Free() {
 	z.free(z.L, z.U)
 }
 
-// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
-// entry is correctly rounded, as the entries of package function [Solve] are, with the same errors.
-// It comes from A itself, not from its rounded factors. What the first call finds out about A
-// serves all others, which take a few products of A with their right-hand sides. Where A, B and X
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from A
+// itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
 // live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
 // shapes do not fit. It may be called by several goroutines.
-func (z *LUFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func (z *LUFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if z == nil {
 		panic(errFactors)
 	}
-	return z.solve(b, x, opt)
+	return z.solve(b, f, opt)
 }
 
 // LU returns the factors P A = L U of an m x n matrix A by elimination with partial pivoting in
@@ -57,15 +57,15 @@ func (z *LUFactors) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, er
 // first m of them. It wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
 // names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
 // of the products, and so is Device.
-func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
+func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, error) {
 	s, err := start("LU", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorLU(s, a.View(), f.View())
 	if err != nil {
-		return nil, result(s), wrapped("LU", err)
+		return nil, ended(opt, s, "LU", err)
 	}
 	s.Finished()
-	return &LUFactors{P: z.P, L: halfulp.MatrixOf(z.L), U: halfulp.MatrixOf(z.U), system: newSystem(z.A)}, result(s), nil
+	return &LUFactors{P: z.P, L: halfulp.MatrixOf(z.L), U: halfulp.MatrixOf(z.U), system: newSystem(z.A)}, ended(opt, s, "", nil)
 }

@@ -29,24 +29,26 @@ func (y *system) free(factors ...*halfulp.Matrix) {
 }
 
 // solve is the method Solve of factors.
-func (y *system) solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+func (y *system) solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if y.of == nil {
 		panic(errFactors)
 	}
 	a := y.of.A
-	if a.Rows != a.Cols || b.Rows() != a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+	if a.Rows != a.Cols || b.Rows() != a.Rows {
 		panic(errShape)
 	}
 	if p := place.Of(a.Arr); p != nil && place.Label(p) == string(b.Place()) {
-		return Solve(halfulp.MatrixOf(a), b, x, opt)
+		return Solve(halfulp.MatrixOf(a), b, f, opt)
 	}
-	s, on, err := begin("Solve", opt, b.View(), x.View())
+	s, on, err := begin("Solve", opt, b.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	z, err := y.of.Solve(s, on[0], x.NumberFormat().View())
-	if err == nil {
-		err = solve.Finish(s, z, x.View())
-	}
-	return ended(s, "Solve", err)
+	return made(opt, s, "Solve", b, f, b.Rows(), b.Cols(), func(x num.Mat) error {
+		z, err := y.of.Solve(s, on[0], f.View())
+		if err != nil {
+			return err
+		}
+		return solve.Finish(s, z, x)
+	})
 }

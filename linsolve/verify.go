@@ -27,7 +27,7 @@ type Accuracy struct {
 // anywhere: a NaN in it is wrong, and so is an infinity, unless the exact value rounds to it, being
 // beyond the largest number of the format. Errors are those of Solve; in particular the error wraps
 // ErrNotFinite for infinities and NaN in A or B.
-func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Stats, error) {
+func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
@@ -55,7 +55,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 
 // VerifyProduct compares C with the product A B, in the format of C, as VerifySolution compares X
 // with a solution. The error wraps ErrNotFinite for infinities and NaN in A or B.
-func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Stats, error) {
+func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
@@ -73,20 +73,20 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 }
 
 // compared compares x with exact values.
-func compared(name string, x num.Mat, opt *halfulp.Options, exact solve.ExactValues, operands ...num.Mat) (Accuracy, Stats, error) {
+func compared(name string, x num.Mat, opt *halfulp.Options, exact solve.ExactValues, operands ...num.Mat) (Accuracy, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
-		return Accuracy{}, Stats{}, err
+		return Accuracy{}, err
 	}
 	for i, m := range on[:len(operands)] {
 		if err := call.Finite([]string{"A", "B"}[i], m); err != nil {
-			return Accuracy{}, result(s), wrapped(name, err)
+			return Accuracy{}, ended(opt, s, name, err)
 		}
 	}
 	v, err := solve.Verify(s, on[len(operands)], exact, on[:len(operands)])
 	if err != nil {
-		return Accuracy{}, result(s), wrapped(name, err)
+		return Accuracy{}, ended(opt, s, name, err)
 	}
 	s.Finished()
-	return Accuracy{v.Entries, v.Correct, v.Faithful, v.Wrong, halfulp.Measure(v.Largest), v.Row, v.Col}, result(s), nil
+	return Accuracy{v.Entries, v.Correct, v.Faithful, v.Wrong, halfulp.Measure(v.Largest), v.Row, v.Col}, ended(opt, s, "", nil)
 }
