@@ -23,8 +23,8 @@ func (z *QRFactors) Free() {
 }
 
 // Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
-// is rounded once to format f, as by package function [Solve], with the same errors. It comes from A
-// itself, not from its rounded factors. What the first call finds out about A serves all others,
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from
+// A itself, not from its rounded factors. What the first call finds out about A serves all others,
 // which take a few products of A with their right-hand sides. X lives where B does. Where A and B
 // live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
 // shapes do not fit. It may be called by several goroutines.

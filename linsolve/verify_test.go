@@ -151,8 +151,8 @@ func TestVerifyLimits(t *testing.T) {
 	}
 }
 
-// TestVerifyNotFinite has infinities and NaN in operands, which are errors, and in what is compared,
-// where the exact value may be beyond the format.
+// TestVerifyNotFinite has infinities and NaN in operands, which are errors, and in what is
+// compared, where the exact value may be beyond the format.
 func TestVerifyNotFinite(t *testing.T) {
 	one := halfulp.Identity(halfulp.Float64, 2)
 	huge := halfulp.FromRows(halfulp.Float64, [][]float64{{0x1p1000, 0}, {0, 0x1p1000}})
