@@ -144,7 +144,9 @@ var ErrMethod = product.ErrMethod
 // allowed even in the smallest blocks.
 var ErrMemory = product.ErrMemory
 
-// Stats tells how a routine ran.
+// Stats says how a routine ran. A routine of package linsolve counts in Exact the entries that only
+// exact arithmetic decided, and in Underflow those that lost bits below the smallest normal number,
+// as far as enclosures tell; it says in Proof what its result rests on.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
 	Method   string `json:"method"`             // algorithm that ran

@@ -8,9 +8,9 @@ import (
 
 // Enclose returns bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
 // of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
-// Bounds are proved, and rounded outwards to format f. A step gains 8 to 45 bits, up to those of the
-// format. Float64 arithmetic is behind it, which rounds differently on other
-// instruction sets: so do the bounds, all proved.
+// Bounds are proved, and rounded outwards to format f. A step gains 8 to 45 bits, up to those of
+// the format. Float64 arithmetic is behind it, which rounds differently on other instruction sets:
+// so do the bounds, all proved.
 //
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.

@@ -3,7 +3,6 @@ package rns
 import (
 	"math/big"
 	"testing"
-
 )
 
 // An operation of the tests has three operands, which it need not read.
