@@ -1,6 +1,8 @@
 package halfulp
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -28,6 +30,10 @@ var (
 	TD = FormatOf(num.TDouble)
 	QD = FormatOf(num.QDouble)
 )
+
+// ErrFormat is wrapped by errors about matrices of formats that a routine of another package of
+// this module does not have. The routines of this package have all of them.
+var ErrFormat = errors.New("format does not fit")
 
 // MinPrec and MaxPrec bound the precision of MP, in bits.
 const (

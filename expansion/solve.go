@@ -63,8 +63,8 @@ type SolveOptions struct {
 	Estimate bool
 }
 
-// ErrSingular is wrapped by errors about matrices in which no row has a pivot.
-var ErrSingular = errors.New("singular matrix")
+// ErrNoPivot is wrapped by errors about matrices in which no row has a pivot.
+var ErrNoPivot = errors.New("singular matrix")
 
 // panelWidth is the number of columns of a panel, defaultBlock that of a block of panels.
 // BenchmarkDeviceSolve measures blocks.
@@ -84,7 +84,7 @@ const (
 // asks for an estimate, without which nothing tells an ill-conditioned system from others. Package
 // linsolve rounds every entry of X correctly.
 //
-// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrSingular if
+// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrNoPivot if
 // all entries that could be a pivot are zero, ErrFormat if formats differ or are others,
 // halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
 // error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
@@ -215,9 +215,9 @@ func (k noPivot) Error() string { return k.From(0) }
 
 // From implements counted.From.
 func (k noPivot) From(first int) string {
-	return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)+first)
+	return fmt.Sprintf("%v: no pivot in column %d", ErrNoPivot, int(k)+first)
 }
-func (noPivot) Unwrap() error { return ErrSingular }
+func (noPivot) Unwrap() error { return ErrNoPivot }
 
 // A system is [A B] row by row, word by word: word t of entry (i, j) is w[t][i ld + j].
 type system[E eliminable[E]] struct {

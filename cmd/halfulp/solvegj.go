@@ -79,7 +79,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 	err = expansion.Solve(a, b, x, o)
 	j.finish()
 	if err != nil {
-		if errors.Is(err, expansion.ErrSingular) {
+		if errors.Is(err, expansion.ErrNoPivot) {
 			// without the name of the routine
 			return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err))
 		}
