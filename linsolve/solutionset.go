@@ -35,7 +35,15 @@ func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Opt
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
 func EncloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
-	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, steps, f, opt)
+	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: radius(da), B: b.View(), DB: radius(db)}, steps, f, opt)
+}
+
+// radius returns the storage of a matrix of radii, none for nil.
+func radius(d *halfulp.Matrix) num.Mat {
+	if d == nil {
+		return num.Mat{}
+	}
+	return d.View()
 }
 
 // enclosed encloses the solutions of a system.

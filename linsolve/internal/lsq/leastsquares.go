@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -99,7 +100,10 @@ func (m *Model) weigh(w num.Mat) error {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, weightText(w, i), ErrWeights)
+			weight := weightText(w, i)
+			return counted.New(ErrWeights, func(first int) string {
+				return fmt.Sprintf("weight %d is %s: %v", i+first, weight, ErrWeights)
+			})
 		default:
 			rows = append(rows, i)
 		}
