@@ -496,3 +496,33 @@ func TestSciPy(t *testing.T) {
 		}
 	}
 }
+
+// TestForeign names files of other programs, and the way out.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	for _, x := range []struct{ name, text, want string }{
+		{"old.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600), "workbook of Excel"},
+		{"a.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + strings.Repeat(" ", 90), "'precision', 17"},
+		{"b.mat", "MATLAB 7.3 MAT-file, Platform: GLNXA64" + strings.Repeat(" ", 90), "'precision', 17"},
+		{"a.h5", "\x89HDF\r\n\x1a\n\x00\x00", "HDF5"},
+		{"a.parquet", "PAR1\x15\x04\x15\x20", "Parquet"},
+		{"large.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 1<<12), "save the sheet as CSV"},
+	} {
+		path := filepath.Join(dir, x.name)
+		if err := os.WriteFile(path, []byte(x.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		// of a memory limit that makes the last one a large file
+		_, err := ReadMatrix(path, nil, ReadOptions{MemoryLimit: 1 << 13})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": this is a") || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %s", x.name, err, x.want)
+		}
+	}
+	path := filepath.Join(dir, "header.csv")
+	if err := os.WriteFile(path, []byte("PAR1,b\n1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := ReadMatrix(path, nil, ReadOptions{}); err != nil || m.Rows() != 1 {
+		t.Errorf("%v, %v", m, err)
+	}
+}

@@ -36,9 +36,12 @@ type ReadOptions struct {
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
 	Dialect     Dialect            // of a table
-	Note        *string            // if not nil, set to what a first row with words was taken for
-	NoTable     *bool              // if not nil, set to whether it is another kind of file
-	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
+	// if not nil, set to what a row with words, or an array of three dimensions, was taken for
+	Note      *string
+	Names     *[]string // if not nil, set to the names of the columns read, if a table has a header
+	NoTable   *bool     // if not nil, set to whether it is another kind of file
+	Flat      *bool     // if not nil, set to true for an array of NumPy of one dimension
+	Densified *bool     // if not nil, set to true for a sparse file of which a dense matrix is made
 
 	file io.ReaderAt // what the content is mapped from
 	part string      // a matrix of a .npz file, columns of a table
@@ -60,12 +63,12 @@ type Dialect struct {
 // Blank is the delimiter white space, as much of it as there is.
 const Blank = delimited.Blank
 
-var (
-	// ErrEmpty is wrapped by the error for a table that would have no rows or no columns.
-	ErrEmpty = delimited.ErrEmpty
-	// ErrNoColumn is the error for a column without a number or a name.
-	ErrNoColumn = delimited.ErrNoColumn
-)
+// ErrEmpty is wrapped by the error for a table that would have no rows or no columns.
+var ErrEmpty = delimited.ErrEmpty
+
+// SplitColumns splits a list of the columns of a Dialect at its commas. A name in quotes may have
+// commas; two quotes in it stand for one.
+func SplitColumns(list string) ([]string, error) { return delimited.SplitColumns(list) }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
 // content says what it is: a Matrix Market file, a .npy or .npz file or a table of
@@ -167,8 +170,9 @@ func (in *input) readInBlocks(opt ReadOptions) (m *halfulp.Matrix, ok bool, err 
 	rows := false
 	switch k := KindOf(in.name, head); {
 	case KindOf("", head) == MatrixMarket:
+		opt.densify(head)
 		m, err = matrixmarket.ReadAt(in.file, in.size, files.Shown(in.name), opt.matrixMarket())
-	case k == tableText && !isUTF16(head) && !files.IsPacked(in.name) && !bytes.HasPrefix(head, []byte(gzipMagic)):
+	case k == tableText && foreign(head) == nil && !files.IsPacked(in.name) && !bytes.HasPrefix(head, []byte(gzipMagic)):
 		rows = true
 		if m, ok, err = delimited.ReadAt(in.file, in.size, files.Shown(in.name), opt.table()); !ok {
 			return nil, false, nil
@@ -337,12 +341,12 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 }
 
 func (opt ReadOptions) numpy() npy.Options {
-	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.part}
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, Densified: opt.Densified, Note: opt.Note, File: opt.file, Member: opt.part}
 }
 
 func (opt ReadOptions) table() delimited.Options {
 	return delimited.Options{
-		In: opt.In, Stats: opt.Stats, Dialect: delimited.Dialect(opt.Dialect), Note: opt.Note,
+		In: opt.In, Stats: opt.Stats, Dialect: delimited.Dialect(opt.Dialect), Note: opt.Note, Names: opt.Names,
 		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	}
 }
@@ -357,6 +361,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	}
 	switch k {
 	case MatrixMarket:
+		opt.densify(text)
 		return matrixmarket.Parse(text, files.Shown(name), opt.matrixMarket())
 	case NumPy:
 		return npy.Parse(text, files.Shown(name), opt.numpy())
@@ -365,13 +370,45 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	case list:
 		return nil, fmt.Errorf("%s: lists for %s are written, not read: rows of numbers are (.csv, .txt)", files.Shown(name), listOf(name).Name)
 	}
-	if isUTF16(text) {
-		return nil, files.Named(files.Shown(name), errUTF16)
+	if err := foreign(text); err != nil {
+		return nil, files.Named(files.Shown(name), err)
 	}
 	if opt.part != "" {
-		opt.Dialect.Columns = strings.Split(opt.part, ",")
+		var err error
+		if opt.Dialect.Columns, err = SplitColumns(opt.part); err != nil {
+			return nil, files.Named(files.Shown(name), err)
+		}
 	}
 	return delimited.Parse(text, files.Shown(name), opt.table())
+}
+
+// densify sets Densified if a Matrix Market file is a coordinate file.
+func (opt ReadOptions) densify(text []byte) {
+	line, _, _ := bytes.Cut(text[:min(len(text), headSize)], []byte{'\n'})
+	words := bytes.Fields(line)
+	if opt.Densified != nil && len(words) > 2 && bytes.EqualFold(words[2], []byte("coordinate")) {
+		*opt.Densified = true
+	}
+}
+
+// foreign returns an error that names a kind of file that is no text, or a text of UTF-16, and the
+// way out; nil for other texts.
+func foreign(text []byte) error {
+	for _, x := range []struct{ magic, what string }{
+		{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "this is a workbook of Excel (.xls, or .xlsx with a password) or another document of Microsoft Office: save the sheet as CSV"},
+		{"MATLAB 5.0 MAT-file", "this is a MAT-file of MATLAB or Octave: save the matrix by dlmwrite('A.csv', A, 'precision', 17)"},
+		{"MATLAB 7.3 MAT-file", "this is a MAT-file of MATLAB or Octave: save the matrix by dlmwrite('A.csv', A, 'precision', 17)"},
+		{"\x89HDF\r\n\x1a\n", "this is an HDF5 file: save the matrix by numpy.save, or as CSV"},
+		{"PAR1\x15", "this is a Parquet file: save the table as CSV, or by numpy.save"},
+	} {
+		if bytes.HasPrefix(text, []byte(x.magic)) {
+			return errors.New(x.what)
+		}
+	}
+	if isUTF16(text) {
+		return errUTF16
+	}
+	return nil
 }
 
 var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")
@@ -506,7 +543,7 @@ func KindOf(name string, text []byte) Kind {
 	if bytes.HasPrefix(text, []byte(npy.ZipMagic)) {
 		return NumPyZip
 	}
-	if k := KindByName(name); k != unknown && extension(name) != "" {
+	if k := KindByName(name); k != unknown && Extension(name) != "" {
 		return k
 	}
 	return tableText
@@ -514,7 +551,7 @@ func KindOf(name string, text []byte) Kind {
 
 // KindByName tells the file format by the extension, Matrix Market for a name without one.
 func KindByName(name string) Kind {
-	switch extension(name) {
+	switch Extension(name) {
 	case "", ".mtx", ".mm":
 		return MatrixMarket
 	case ".npy":
@@ -536,7 +573,7 @@ var listExtensions = map[string]string{".arb": "flint", ".gp": "pari", ".py": "m
 // listOf returns which program's lists a file has by its extension, the program's name or another;
 // nil for another kind.
 func listOf(name string) *casformat.Kind {
-	e := extension(name)
+	e := Extension(name)
 	for _, k := range casformat.Kinds {
 		if e == "."+k.Name || listExtensions[e] == k.Name {
 			return k
@@ -545,7 +582,7 @@ func listOf(name string) *casformat.Kind {
 	return nil
 }
 
-// extension returns the extension of a name, in lower case and without .gz.
-func extension(name string) string {
+// Extension returns the extension of a name, in lower case and without .gz.
+func Extension(name string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz"))
 }

@@ -144,7 +144,7 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 		return listOf(name).Write(w, m, casformat.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
 	case tableText:
 		separator := byte(' ')
-		switch extension(name) {
+		switch Extension(name) {
 		case ".csv":
 			separator = ','
 		case ".tsv":
@@ -173,7 +173,7 @@ func CheckMatrixName(name string, formats ...halfulp.Format) error {
 	switch KindByName(name) {
 	case unknown:
 		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt, .dat, or .arb, .gp, .py or .wl for lists of FLINT, PARI/GP, mpmath or Mathematica, and .gz after it",
-			name, extension(name))
+			name, Extension(name))
 	case NumPy:
 		for _, f := range formats {
 			if !npy.Holds(f) {

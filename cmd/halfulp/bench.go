@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 type benchCmd struct {
@@ -184,7 +185,7 @@ func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 	for _, name := range names {
 		o, ok := findBenchOperation(name)
 		if !ok {
-			return nil, cli.Misuse("there is no operation %q: there are %s", name, benchNames())
+			return nil, cli.Misuse("there is no operation %q: there are %s%s", name, strings.Join(benchNames(), ", "), textio.DidYouMean(name, benchNames()))
 		}
 		list = append(list, o)
 	}

@@ -135,12 +135,12 @@ func findBenchOperation(name string) (benchOperation, bool) {
 }
 
 // benchNames lists the operations.
-func benchNames() string {
+func benchNames() []string {
 	var names []string
 	for _, o := range benchOperations {
 		names = append(names, o.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // operand is one of a benchmark: a letter for each, in the formulas' own names.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -89,38 +88,11 @@ var flagGroups = []kong.Group{
 	{Key: "papers", Title: "Methods of papers, with error bounds of their own:"},
 }
 
-// calledOtherwise are names that other programs have for commands.
-var calledOtherwise = map[string]string{
-	"plus": "add", "sub": "add", "scal": "add", "mul": "gemm", "matmul": "gemm", "mm": "gemm", "multiply": "gemm", "product": "gemm", "prod": "gemm",
-	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "determinant": "det", "slogdet": "det", "cholesky": "chol",
-	"potrf": "chol", "getrf": "lu", "geqrf": "qr", "sytrf": "ldlt", "gesv": "solve", "linsolve": "solve", "gels": "lstsq", "leastsquares": "lstsq", "fit": "polyfit",
-	"tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
-}
-
-// unknownCommand says what there is in place of a command that does not exist.
-func unknownCommand(app *kong.Application, name string) string {
-	if other := calledOtherwise[strings.ToLower(name)]; other != "" {
-		return "it is called " + other + " here"
-	}
-	names := map[string][]string{}
-	var like []string
-	for _, c := range app.Children {
-		names[c.Group.Key] = append(names[c.Group.Key], c.Name)
-		if len(name) > 2 && (strings.HasPrefix(c.Name, name) || strings.HasPrefix(name, c.Name)) {
-			like = append(like, c.Name)
-		}
-	}
-	if len(like) > 0 {
-		return "did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return "those of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", ")
-}
-
 // inputFlags say how files are read.
 type inputFlags struct {
 	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that which the file names, as those that halfulp writes do; else that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
 
-	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price. FILE:LIST has those of one operand."`
+	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price; a name with a comma stands in double quotes. FILE:LIST has those of one operand."`
 	Header       bool      `group:"input" help:"The first row of a table holds names, as it does by default where none of its fields is a number."`
 	Skip         uint      `group:"input" placeholder:"N" help:"Lines before a table."`
 	Delimiter    character `group:"input" placeholder:"CHAR" help:"What separates the fields of a table: a character, or tab, comma, semicolon or space (default: what the first row has)."`
@@ -155,12 +127,9 @@ func (f *inputFlags) tableFlag() string {
 type columns []string
 
 func (c *columns) UnmarshalText(text []byte) error {
-	list := strings.Split(string(text), ",")
-	if slices.Contains(list, "") {
-		return matfile.ErrNoColumn
-	}
+	list, err := matfile.SplitColumns(string(text))
 	*c = append(*c, list...)
-	return nil
+	return err
 }
 
 // character is one that separates or begins something in a text, 0 for none.
@@ -312,7 +281,9 @@ const cpuDevice = "cpu"
 type formatFlag struct{ halfulp.Format }
 
 func (f *formatFlag) UnmarshalText(text []byte) (err error) {
-	f.Format, err = halfulp.ParseFormat(string(text))
+	if f.Format, err = halfulp.ParseFormat(string(text)); err != nil {
+		err = fmt.Errorf("%w%s", err, meantFormat(string(text)))
+	}
 	return err
 }
 

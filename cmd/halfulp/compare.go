@@ -47,6 +47,39 @@ func plainGemm(alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Mat
 	return z
 }
 
+// plainSolve is Gaussian elimination with partial pivoting of A X = B, and back substitution.
+func plainSolve(a, b *halfulp.Matrix) [][]float64 {
+	u, z := float64Rows(a), float64Rows(b)
+	n := len(u)
+	for k := range n {
+		p := k
+		for i := k + 1; i < n; i++ {
+			if math.Abs(u[i][k]) > math.Abs(u[p][k]) {
+				p = i
+			}
+		}
+		u[k], u[p], z[k], z[p] = u[p], u[k], z[p], z[k]
+		for i := k + 1; i < n; i++ {
+			f := u[i][k] / u[k][k]
+			for j := k; j < n; j++ {
+				u[i][j] -= float64(f * u[k][j])
+			}
+			for j := range z[i] {
+				z[i][j] -= float64(f * z[k][j])
+			}
+		}
+	}
+	for k := n - 1; k >= 0; k-- {
+		for j := range z[k] {
+			for i := k + 1; i < n; i++ {
+				z[k][j] -= float64(u[k][i] * z[i][j])
+			}
+			z[k][j] /= u[k][k]
+		}
+	}
+	return z
+}
+
 func float64Rows(a *halfulp.Matrix) [][]float64 {
 	z := make([][]float64, a.Rows())
 	for i := range z {

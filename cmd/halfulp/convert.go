@@ -36,7 +36,7 @@ Tables are read as spreadsheets export them, here and by every command: fields i
 
 Lists of other programs are written, not read: for FLINT lines that arb_load_str reads, row by row after a line with the numbers of rows and columns, exactly; a matrix of PARI/GP; the repr of a matrix of mpmath, which has the precision in a comment; lists of Mathematica, numbers of more than 53 bits with their precision.
 
-A .npy file holds f32 and f64, and dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss, in arrays that numpy.load reads: format, and values, terms, or limbs, exponents, signs and classes. Where an operand of a command is an array of one dimension, a result of one column is one, too.`
+A .npy file holds f32 and f64, and dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss, in arrays that numpy.load reads: format, and values, terms, or limbs, exponents, signs (1 and -1) and classes (0 zero, 1 finite, 2 infinity, 3 NaN), which docs/guide/files.md explains. Where an operand of a command is an array of one dimension, a result of one column is one, too.`
 }
 
 func (c *convertCmd) Run(env *cli.Environment) error {

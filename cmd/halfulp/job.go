@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
@@ -31,15 +34,21 @@ type job struct {
 	reading  time.Duration
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
-	unended  []string       // files of which a warning said that their last line has no end
-	ran      []namedStats   // to be shown once the result is written
-	table    bool           // an operand is a table
-	flat     bool           // a NumPy operand has one dimension: so has a result of one column
-	rns      *rnsStats      // of a method of package rns
-	ozaki    *ozakiStats    // of a method of package ozaki
-	solver   *halfulp.Stats // of a routine of package linsolve
-	residual *residualStats
-	grid     *grid.Grid // of processes, on which operands and results live; nil for the host
+	unended  []string     // files of which a warning said that their last line has no end
+	headers  []string     // notes on the first rows of files
+	noted    bool         // a note said that decimals have more digits than the result's format
+	ran      []namedStats // to be shown once the result is written
+	table    bool         // an operand is a table
+	// Of the file that was read last: whether it is a sparse one, of which a dense matrix was made,
+	// and the names of the columns, if it is a table that has some.
+	densified bool
+	names     []string
+	flat      bool           // a NumPy operand has one dimension: so has a result of one column
+	rns       *rnsStats      // of a method of package rns
+	ozaki     *ozakiStats    // of a method of package ozaki
+	solver    *halfulp.Stats // of a routine of package linsolve
+	residual  *residualStats
+	grid      *grid.Grid // of processes, on which operands and results live; nil for the host
 }
 
 // newJob checks what can be checked before any file is read: that one operand at
@@ -77,16 +86,57 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 	}
 	device, err := team.device(command, how)
 	if err != nil {
-		return nil, err
+		return nil, nearestName(command, how, err)
 	}
 	how.Device = string(device)
 	if j.grid, err = team.resident(command, how); err != nil {
-		return nil, err
+		return nil, nearestName(command, how, err)
 	}
 	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method, Check: how.Check}); err != nil {
-		return nil, err
+		return nil, nearestName(command, how, err)
 	}
 	return j, nil
+}
+
+// nearestName adds what may have been meant to an error about a device or a method that does not
+// exist.
+func nearestName(command string, how *runFlags, err error) error {
+	meant := ""
+	switch {
+	case errors.Is(err, halfulp.ErrDevice) && !strings.HasPrefix(how.Device, "cuda:"):
+		if meant = textio.DidYouMean(how.Device, []string{"auto", cpuDevice}); slices.Contains([]string{"gpu", "cuda", "nvidia"}, strings.ToLower(how.Device)) {
+			meant = ": did you mean cuda:0?"
+		}
+	case errors.Is(err, halfulp.ErrMethod):
+		if names := methodsOf(command); !slices.Contains(names, how.Method) {
+			meant = textio.DidYouMean(how.Method, names)
+		}
+	}
+	if meant == "" {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, meant)
+}
+
+// methodsOf are the methods of a command, but for numbers after a colon.
+func methodsOf(command string) []string {
+	names := []string{"auto", "residue", "direct"}
+	for _, m := range rnsMethods {
+		if slices.Contains(m.commands, command) {
+			names = append(names, m.name)
+		}
+	}
+	switch command {
+	case "gemm":
+		names = append(names, ozakiAuto, ozakiLiteral+":K", doubleFloat, expansion.Method, expansion.SquareBlocks)
+	case "dot", "gemv":
+		names = append(names, expansion.Method)
+	case "map":
+		names = append(names, expansion.Method, expansion.Published)
+	case "solve-gj":
+		names = append(names, expansion.SquareBlocks, expansion.LinearBlocks)
+	}
+	return names
 }
 
 // warnDigits says that --digits asks for more than the numbers of a format hold, and what holds

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 	"strings"
 
 	"github.com/halfulp/halfulp"
@@ -15,6 +16,7 @@ import (
 type fitFlags struct {
 	Weights    string `placeholder:"FILE" help:"Weights of the rows, a vector: the weighted sum of the squares of residuals is minimised; rows of weight 0 are left out."`
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
+	PValues    bool   `name:"p-values" help:"Print t, the estimate over its standard error, and the p-values of the estimates (two-sided, Student's t) and of F, too. The fit is computed twice."`
 }
 
 // fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a
@@ -30,20 +32,23 @@ func fitHelp(estimates, model, b, center, parameters string) string {
   R-squared      1 - r/TSS
   F              (TSS - r)/` + parameters + ` over the residual MS
 
-Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, as in a square system, the fit goes through all of them: no degree of freedom is left that tells how far they scatter, and the standard errors, residual MS, residual sd and F are nan.`
+Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, as in a square system, the fit goes through all of them: no degree of freedom is left that tells how far they scatter, and the standard errors, residual MS, residual sd and F are nan.
+
+--p-values prints t and p-values as well, each the number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2 P + 128) of it of the middle between them, P the bits of the format.`
 }
 
 type lstsqCmd struct {
-	A        string `arg:"" name:"A" help:"Matrix; - is standard input."`
-	B        string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
-	Solution bool   `help:"Print the estimates alone, as a matrix, and of fewer rows than columns the solution of minimal norm. Numbers are rounded when they are read, as solve does."`
+	A         string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	B         string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
+	Intercept bool   `help:"Add a column of ones to A, before its first: the model has a constant."`
+	Solution  bool   `help:"Print the estimates alone, as a matrix, and of fewer rows than columns the solution of minimal norm. Numbers are rounded when they are read, as solve does."`
 	fitFlags
 	commonFlags
 }
 
 func (lstsqCmd) Help() string {
-	return `Solves A x = b in the sense of least squares, whatever the condition of A, for each column b of B; A is m x n with m ≥ n. A is taken as it is: an intercept is a column of ones in it. ` +
-		fitHelp("the estimates x1, x2, ...", "A x", "b", ", or of b if no column of A is constant", "(columns but for a constant one)") + `
+	return `Solves A x = b in the sense of least squares, whatever the condition of A, for each column b of B; A is m x n with m ≥ n. A is taken as it is; --intercept adds a column of ones, unless A has one. Estimates and right-hand sides have the names of the columns of a table with a header. ` +
+		fitHelp("the estimates x1, x2, ..., after an intercept,", "A x", "b", ", or of b if no column of A is constant", "(columns but for a constant one)") + `
 
 A must have independent columns; if not, that is proved, with the rank, and an error.
 
@@ -51,6 +56,7 @@ Examples:
 
   halfulp lstsq A.csv b.txt
   halfulp lstsq points.csv:one,x points.csv:y        # columns of one table
+  halfulp lstsq points.csv:x points.csv:y --intercept
   halfulp lstsq A.csv b.txt --weights w.txt --covariance --digits 6
   halfulp lstsq A.mtx B.mtx --solution --out X.mtx`
 }
@@ -63,6 +69,9 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if c.Solution && c.Covariance {
 		return cli.Misuse("--covariance: --solution prints the estimates alone")
 	}
+	if c.Solution && c.PValues {
+		return cli.Misuse("--p-values: --solution prints the estimates alone")
+	}
 	if c.Solution {
 		return c.solution(j)
 	}
@@ -70,12 +79,23 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	estimates := names(j.names, "x", 1, a.Cols())
 	b, units, err := j.decimals(c.B, false)
 	if err != nil {
 		return err
 	}
 	if b, err = finiteSystem(c.A, a, c.B, b); err != nil {
 		return err
+	}
+	responses := j.names
+	if c.Intercept {
+		if a, err = c.withOnes(j, a); err != nil {
+			return err
+		}
+		estimates = append([]string{"intercept"}, estimates...)
+		if columnUnits != nil {
+			columnUnits = append([]*big.Rat{big.NewRat(1, 1)}, columnUnits...)
+		}
 	}
 	if a.Rows() < a.Cols() {
 		return cli.Misuse("%s is %d x %d: statistics need as many rows as columns; --solution prints the solution of minimal norm",
@@ -97,7 +117,57 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFit(fit, "x", 1)
+	if !fit.Centered && !j.print.Quiet {
+		fmt.Fprintf(j.env.Stderr, "halfulp: note: no column of %s is constant: the model has no intercept, and R-squared and F compare it with 0, not with the mean; --intercept adds a column of ones\n", shown(c.A))
+	}
+	tests, err := c.tests(j, c.A, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
+		opt.Options, opt.Covariance = *run, false
+		return linsolve.Regression(a, b, f, opt)
+	})
+	if err != nil {
+		return err
+	}
+	return j.writeFit(fit, tests, estimates, names(responses, "column ", 1, b.Cols()))
+}
+
+// withOnes returns A with a column of ones before the others.
+func (c *lstsqCmd) withOnes(j *job, a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	rows, cols := a.Dims()
+	for k := range cols {
+		constant := rows > 0 && a.At(0, k).Big().Sign() != 0
+		for i := 1; i < rows && constant; i++ {
+			constant = a.At(i, k).Same(a.At(0, k))
+		}
+		if constant {
+			return nil, cli.Misuse("--intercept: column %d of %s is constant, an intercept already", k+1, shown(c.A))
+		}
+	}
+	if err := j.how.Memory.checkSize(a.NumberFormat(), rows, cols+1); err != nil {
+		return nil, fmt.Errorf("%s with a column of ones: %w", shown(c.A), err)
+	}
+	z := halfulp.NewMatrix(a.NumberFormat(), rows, cols+1)
+	for i := range rows {
+		z.SetFloat64(i, 0, 1)
+		for k := range cols {
+			z.Set(i, k+1, a.At(i, k))
+		}
+	}
+	return z, nil
+}
+
+// names returns the names of n columns: those of a header or, where there is none, a prefix and a
+// number from first on.
+func names(header []string, prefix string, first, n int) []string {
+	all := make([]string, n)
+	for k := range all {
+		if len(header) == n {
+			all[k] = header[k]
+		}
+		if all[k] == "" {
+			all[k] = fmt.Sprint(prefix, first+k)
+		}
+	}
+	return all
 }
 
 func (c *lstsqCmd) solution(j *job) error {
@@ -107,6 +177,11 @@ func (c *lstsqCmd) solution(j *job) error {
 	}
 	if b, err = finiteSystem(c.A, a, c.B, b); err != nil {
 		return err
+	}
+	if c.Intercept {
+		if a, err = c.withOnes(j, a); err != nil {
+			return err
+		}
 	}
 	opt := &linsolve.LeastSquaresOptions{}
 	operands := []**halfulp.Matrix{&a, &b}
@@ -135,9 +210,10 @@ func (c *lstsqCmd) solution(j *job) error {
 }
 
 type polyfitCmd struct {
-	X      string `arg:"" name:"x" help:"Vector of nodes; - is standard input."`
-	Y      string `arg:"" name:"y" help:"Vector of values, one for each node."`
-	Degree *int   `required:"" placeholder:"N" help:"Degree of the polynomial."`
+	X         string `arg:"" name:"x" help:"Vector of nodes; - is standard input."`
+	Y         string `arg:"" name:"y" help:"Vector of values, one for each node."`
+	Degree    *int   `required:"" placeholder:"N" help:"Degree of the polynomial."`
+	Intercept bool   `help:"As for lstsq: a polynomial has a constant, c0, with this flag and without it."`
 	fitFlags
 	commonFlags
 }
@@ -169,6 +245,7 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	response := j.names
 	if x.Len() != y.Len() {
 		return cli.Misuse("%s has %s, %s has %d: each node needs a value", shown(c.X), textio.Count(x.Len(), "entry"), shown(c.Y), y.Len())
 	}
@@ -186,7 +263,49 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFit(fit, "c", 0)
+	tests, err := c.tests(j, c.X, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
+		opt.Options, opt.Covariance = *run, false
+		return linsolve.PolyFit(x, y, *c.Degree, f, opt)
+	})
+	if err != nil {
+		return err
+	}
+	return j.writeFit(fit, tests, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
+}
+
+// tests returns the tests of a fit, nil if they are not asked for. refit computes the fit in a
+// format of more than twice the bits of the result and, where that leaves a number undecided, of
+// twice as many.
+func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error)) ([]testResult, error) {
+	if !c.PValues {
+		return nil, nil
+	}
+	prec := uint(j.format.Bits() + 64 + bits.Len(uint(fit.Observations)))
+	for last := false; ; last = true {
+		prec = min(2*prec, halfulp.MaxPrec)
+		wide, err := refit(halfulp.MP(prec), j.options())
+		j.finish()
+		if err != nil {
+			return nil, named(file, err)
+		}
+		e := encloser{format: j.format, prec: prec, freedom: int64(wide.DegreesOfFreedom), parameters: int64(wide.X.Rows())}
+		if wide.Centered {
+			e.parameters--
+		}
+		var all []testResult
+		for k, of := range wide.Responses {
+			var r testResult
+			for i := range wide.X.Rows() {
+				t, p := e.estimate(wide.X.At(i, k), wide.StandardErrors.At(i, k))
+				r.t, r.p = append(r.t, t), append(r.p, p)
+			}
+			r.f = e.overall(of.F)
+			all = append(all, r)
+		}
+		if e.undecided == 0 || last || prec == halfulp.MaxPrec {
+			return all, j.env.Ctx.Err()
+		}
+	}
 }
 
 // operands are the files that are read.
@@ -267,11 +386,13 @@ type fitResult struct {
 	Observations int              `json:"observations"`
 	Freedom      int              `json:"degrees_of_freedom"`
 	Centered     bool             `json:"centered"` // total sums of squares are about the mean
+	Names        []string         `json:"names"`    // of the estimates
 	Responses    []responseResult `json:"responses"`
 	Stats        *runStats        `json:"stats"`
 }
 
 type responseResult struct {
+	Name           string     `json:"name"`
 	Estimates      []string   `json:"estimates"`
 	StandardErrors []string   `json:"standard_errors"`
 	Covariance     [][]string `json:"covariance,omitempty"`
@@ -281,22 +402,26 @@ type responseResult struct {
 	RegressionSS   string     `json:"regression_ss"`
 	RSquared       string     `json:"r_squared"`
 	F              string     `json:"f"`
+	T              []string   `json:"t,omitempty"`
+	P              []string   `json:"p_values,omitempty"`
+	FP             string     `json:"f_p_value,omitempty"`
 }
 
-// writeFit writes a table for each response; estimates are called name first, name first+1 and so
-// on.
-func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
+// writeFit writes a table for each response, with names of estimates and responses; tests is nil
+// where they are not asked for.
+func (j *job) writeFit(fit *linsolve.Fit, tests []testResult, estimates, responses []string) error {
 	j.report(j.solver)
 	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: as many estimates as observations: no degrees of freedom are left, and standard errors are nan\n")
 	}
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
-		Centered: fit.Centered, Stats: j.resultStats(j.solver),
+		Centered: fit.Centered, Names: estimates, Stats: j.resultStats(j.solver),
 	}
 	n := fit.X.Rows()
 	for k, of := range fit.Responses {
 		z := responseResult{
+			Name:      responses[k],
 			Estimates: make([]string, n), StandardErrors: make([]string, n),
 			ResidualSS: j.text(of.ResidualSS), ResidualMS: j.text(of.ResidualMS), ResidualSD: j.text(of.ResidualSD),
 			RegressionSS: j.text(of.RegressionSS), RSquared: j.text(of.RSquared), F: j.text(of.F),
@@ -311,6 +436,12 @@ func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 				z.Covariance = append(z.Covariance, row)
 			}
 		}
+		if tests != nil {
+			for i := range n {
+				z.T, z.P = append(z.T, j.text(tests[k].t[i])), append(z.P, j.text(tests[k].p[i]))
+			}
+			z.FP = j.text(tests[k].f)
+		}
 		r.Responses = append(r.Responses, z)
 	}
 	if j.print.JSON {
@@ -319,11 +450,19 @@ func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 	var b strings.Builder
 	for k, z := range r.Responses {
 		if len(r.Responses) > 1 {
-			fmt.Fprintf(&b, "column %d\n", k+1)
+			fmt.Fprintf(&b, "%s\n", z.Name)
 		}
-		fmt.Fprintf(&b, "\testimate\tstandard error\n")
+		b.WriteString("\testimate\tstandard error")
+		if tests != nil {
+			b.WriteString("\tt\tp-value")
+		}
+		b.WriteByte('\n')
 		for i := range n {
-			fmt.Fprintf(&b, "%s%d\t%s\t%s\n", name, first+i, z.Estimates[i], z.StandardErrors[i])
+			fmt.Fprintf(&b, "%s\t%s\t%s", estimates[i], z.Estimates[i], z.StandardErrors[i])
+			if tests != nil {
+				fmt.Fprintf(&b, "\t%s\t%s", z.T[i], z.P[i])
+			}
+			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
 		for i, row := range z.Covariance {
@@ -341,6 +480,9 @@ func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 			{"regression SS", z.RegressionSS}, {"R-squared", z.RSquared}, {"F", z.F},
 		} {
 			fmt.Fprintf(&b, "%s\t%s\n", row[0], row[1])
+		}
+		if tests != nil {
+			fmt.Fprintf(&b, "p-value of F\t%s\n", z.FP)
 		}
 		if k+1 < len(r.Responses) {
 			b.WriteByte('\n')

@@ -20,6 +20,7 @@ type solveCmd struct {
 	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for B."`
 
 	commonFlags
+	compareFlags
 }
 
 func (solveCmd) Help() string {
@@ -27,7 +28,7 @@ func (solveCmd) Help() string {
 
 A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats says how X came about: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
 
-The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits.
+The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits. --compare shows beside X what Gaussian elimination with partial pivoting makes of the system in float64 arithmetic.
 
 --enclose prints bounds between which X is proved to lie instead, rounded outwards to --format and to --digits N, after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
 
@@ -36,6 +37,7 @@ Examples:
   halfulp solve A.mtx b.mtx
   halfulp solve A.csv B.csv --in mp:400 --format dd --out X.mtx
   halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp gen random 30 | halfulp solve H.mtx - --stats
+  halfulp gen hilbert 12 --out H.mtx && halfulp gen random 12 | halfulp solve H.mtx - --compare
   halfulp solve A.csv b.csv --enclose --radius-a dA.csv --radius-b db.csv`
 }
 
@@ -51,6 +53,8 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 		return cli.Misuse("--radius-a and --radius-b need --enclose")
 	case c.Steps != nil && !c.Enclose:
 		return cli.Misuse("--steps needs --enclose")
+	case c.Compare && c.Enclose:
+		return cli.Misuse("--compare: --enclose prints bounds, no solution to compare")
 	case c.Steps != nil && *c.Steps < 0:
 		return cli.Misuse("--steps: %d is negative", *c.Steps)
 	}
@@ -58,8 +62,8 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if c.Enclose {
-		j.grid = nil // bounds are computed on the host
+	if c.Enclose || c.Compare {
+		j.grid = nil // bounds and float64 solutions are computed on the host
 	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
@@ -74,12 +78,22 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if c.Enclose {
 		return c.enclose(j, a, b)
 	}
+	hostA, hostB := a, b
 	if err := j.there(&a, &b); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+	x, err := j.solution(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
 		return linsolve.Solve(a, b, j.format, opt)
 	})
+	if err != nil {
+		return err
+	}
+	if c.Compare {
+		if err := writeComparison(env.Stderr, x, plainSolve(hostA, hostB), j.text); err != nil {
+			return err
+		}
+	}
+	return j.writeMatrix(x, j.solver)
 }
 
 // defaultSteps are those of --enclose.

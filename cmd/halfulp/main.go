@@ -27,4 +27,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // program is the whole program.
-var program = cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}
+var program = cli.Program{
+	Name: "halfulp", Description: description, Groups: flagGroups,
+	Unknown: unknownCommand, UnknownFlag: unknownFlag, Topics: map[string]string{"limits": limitsHelp()},
+	Grammar: func() any { return new(grammar) },
+}

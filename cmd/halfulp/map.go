@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 type mapCmd struct {
@@ -109,7 +110,11 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	list := mappedFunctions()
 	at := slices.IndexFunc(list, func(f mapped) bool { return f.name == c.Func })
 	if at < 0 {
-		return cli.Misuse("%q is no function that map knows: see halfulp map --help", c.Func)
+		var names []string
+		for _, f := range list {
+			names = append(names, f.name)
+		}
+		return cli.Misuse("%q is no function that map knows%s (see halfulp map --help)", c.Func, textio.DidYouMean(c.Func, names))
 	}
 	f := list[at]
 	var operands []string

@@ -130,13 +130,20 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error
 	return z, named(file, err)
 }
 
-// writeSolved does so and writes the result, a matrix that lives where the operands do.
-func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) error {
+// solution is solved for a matrix that lives where the operands do. It is returned on the host, or
+// on the grid of the processes where results live there.
+func (j *job) solution(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) (*halfulp.Matrix, error) {
 	x, err := solved(j, file, routine)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if x, err = j.back(x); err != nil {
+	return j.back(x)
+}
+
+// writeSolved does so and writes the matrix.
+func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) error {
+	x, err := j.solution(file, routine)
+	if err != nil {
 		return err
 	}
 	return j.writeMatrix(x, j.solver)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"runtime"
 	"slices"
 	"strings"
@@ -341,7 +342,7 @@ type cgCmd struct {
 }
 
 func (cgCmd) Help() string {
-	return `Prints an approximate solution x of A x = b by the conjugate gradient method, as MPRES-BLAS has it, in residue number system floating point of as many bits as it takes: where float64 fails because A is ill conditioned, --precision helps. x is not correctly rounded. It is printed if the residual that iterations update has become --tolerance times the first one; otherwise, and where A turns out not to be symmetric and positive definite, the exit status is 1.
+	return `Prints an approximate solution x of A x = b by the conjugate gradient method, as MPRES-BLAS has it, in residue number system floating point of as many bits as it takes: where float64 fails because A is ill conditioned, --precision helps. x is not correctly rounded. It is printed if the residual that iterations update has become --tolerance times the first one; otherwise, and where A turns out not to be symmetric and positive definite, the exit status is 1. A diagonal entry or a 2 x 2 principal minor that is 0 or negative is found before the iterations.
 
 --stats shows an upper bound on the Euclidean norm of b - A x, which is proved, and the largest entry of the exact residual of the x that is printed. How far x is from the solution neither tells: that is up to the condition of A times as much.
 
@@ -417,12 +418,15 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 			return cli.Misuse("--tolerance: %s is no number from 0 on", *c.Tolerance)
 		}
 	}
+	if why := notDefinite(a); why != "" {
+		return fmt.Errorf("%s is not positive definite, as conjugate gradients need: %s (solve takes any regular matrix, as a dense one)", shown(c.A), why)
+	}
 	x, stats, err := j.rnsCG(choice, a, vectors[0], vectors[1], o)
 	j.finish()
 	switch {
 	case errors.Is(err, rns.ErrBreakdown):
-		// without the name of the routine
-		return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err))
+		// without the names of routine and package
+		return fmt.Errorf("%s: %s", shown(c.A), strings.TrimPrefix(errors.Unwrap(err).Error(), "rns: "))
 	case err != nil:
 		return err
 	}
@@ -466,6 +470,54 @@ func asymmetric(a *matrixmarket.Sparse) (i, j int) {
 		}
 	}
 	return -1, -1
+}
+
+// notDefinite says which principal minor of order 1 or 2 proves that a symmetric matrix is not
+// positive definite, or nothing if all of those that hold an entry are positive: larger minors may
+// not be. Infinite entries and NaN are left to the iterations.
+func notDefinite(a *matrixmarket.Sparse) string {
+	diagonal := make([]int, a.Rows) // places of entries
+	for i := range diagonal {
+		diagonal[i] = -1
+	}
+	for k, i := range a.Row {
+		if a.Col[k] == i {
+			diagonal[i] = k
+		}
+	}
+	special := func(x halfulp.Scalar) bool { return x.IsNaN() || x.IsInf(0) }
+	for i, k := range diagonal {
+		if k < 0 {
+			return fmt.Sprintf("entry (%d, %[1]d) of the diagonal is 0", i+1)
+		}
+		if x := a.Values.At(k); !special(x) && x.Big().Sign() <= 0 {
+			return fmt.Sprintf("entry (%d, %[1]d) of the diagonal is %v", i+1, x)
+		}
+	}
+	for k, row := range a.Row {
+		i, j := int(row), int(a.Col[k])
+		if i >= j {
+			continue
+		}
+		x, y, z := a.Values.At(diagonal[i]), a.Values.At(diagonal[j]), a.Values.At(k)
+		if special(x) || special(y) || special(z) {
+			continue
+		}
+		// Float64 changes a number to at most twice its value, unless it becomes 0.
+		if p, q := float64(x.Float64()*y.Float64()), float64(z.Float64()*z.Float64()); q < p/4 && p < math.Inf(1) && p > 1e-290 {
+			continue
+		}
+		if exactProduct(x, y).Cmp(exactProduct(z, z)) <= 0 {
+			return fmt.Sprintf("the minor of rows and columns %d and %d is not positive", i+1, j+1)
+		}
+	}
+	return ""
+}
+
+// exactProduct returns the exact product of two finite numbers.
+func exactProduct(x, y halfulp.Scalar) *big.Float {
+	a, b := x.Big(), y.Big()
+	return new(big.Float).SetPrec(a.Prec()+b.Prec()).Mul(a, b)
 }
 
 // cgStats tell how conjugate gradients ended.

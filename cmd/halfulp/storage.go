@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/textio"
@@ -55,8 +56,41 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 	if err != nil {
 		return nil, stats, err
 	}
+	if rows, cols := m.Dims(); j.densified && rows > 1 && cols > 1 && !j.print.Quiet {
+		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: the sparse matrix becomes a dense one of %d x %d numbers, which takes %s; spmv and cg keep it sparse\n",
+			shown(name), rows, cols, textio.Bytes(bytesOf(m.NumberFormat(), rows, cols)))
+	}
 	j.warnInput(name, stats, m.NumberFormat())
+	j.noteDigits(name, stats)
 	return m, stats, nil
+}
+
+// noteDigits says, once for all files, that decimals of a text have more digits than the result's
+// format holds, so that results differ from the results for the same numbers in binary files.
+func (j *job) noteDigits(name string, stats halfulp.InputStats) {
+	f, err := num.ParseFormat(j.format.String())
+	if err != nil || stats.Digits <= decimal.HeldDigits(f) || j.noted || j.print.Quiet || j.command == "convert" || j.command == "transpose" {
+		return
+	}
+	j.noted = true
+	in := j.format
+	if in.Bits() < halfulp.Float64.Bits() {
+		in = halfulp.Float64
+	}
+	file, _ := matfile.Split(name)
+	fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: decimals of up to %d digits, more than %v holds, are read in full; --in %v rounds them first, as a binary file does\n",
+		shown(file), stats.Digits, j.format, in)
+}
+
+// noteHeader says, once for each file, what a first row with words was taken for.
+func (j *job) noteHeader(name, note string) {
+	file, _ := matfile.Split(name)
+	text := fmt.Sprintf("halfulp: note: %s: %s\n", shown(file), note)
+	if note == "" || j.print.Quiet || slices.Contains(j.headers, text) {
+		return
+	}
+	j.headers = append(j.headers, text)
+	fmt.Fprint(j.env.Stderr, text)
 }
 
 // sparse reads the entries of a matrix.
@@ -66,6 +100,7 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 		return nil, err
 	}
 	j.warnInput(name, stats, a.Values.NumberFormat())
+	j.noteDigits(name, stats)
 	return a, nil
 }
 
@@ -74,16 +109,19 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, matfile.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
 	start := time.Now()
 	var stats halfulp.InputStats
+	j.densified, j.names = false, nil
 	opt := matfile.ReadOptions{
-		In:       in,
-		Stats:    &stats,
-		Threads:  int(j.how.Threads),
-		Context:  j.env.Ctx,
-		Progress: j.startProgress("reading " + name),
-		Flat:     &j.flat,
-		Dialect:  j.in.dialect(),
-		Note:     new(string),
-		NoTable:  new(bool),
+		In:        in,
+		Stats:     &stats,
+		Threads:   int(j.how.Threads),
+		Context:   j.env.Ctx,
+		Progress:  j.startProgress("reading " + name),
+		Flat:      &j.flat,
+		Densified: &j.densified,
+		Dialect:   j.in.dialect(),
+		Note:      new(string),
+		Names:     &j.names,
+		NoTable:   new(bool),
 
 		MemoryLimit: int64(j.how.Memory),
 	}
@@ -100,8 +138,8 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	}
 	j.reading += time.Since(start)
 	j.table = j.table || !*opt.NoTable
-	if *opt.Note != "" && err == nil && !j.print.Quiet {
-		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: %s\n", shown(name), *opt.Note)
+	if err == nil {
+		j.noteHeader(name, *opt.Note)
 	}
 	return z, stats, err
 }
@@ -249,8 +287,8 @@ func (j *job) writeTable(text string) error {
 		for line := range strings.Lines(text) {
 			cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			for i, c := range cells {
-				if strings.Contains(c, ",") {
-					cells[i] = `"` + c + `"`
+				if strings.ContainsAny(c, `,"`) {
+					cells[i] = `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
 				}
 			}
 			b.WriteString(strings.Join(cells, ",") + "\n")
@@ -310,7 +348,7 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		}
 		name := f.as()
 		if name != "" && !matfile.IsKind(name) {
-			return cli.Misuse("--to %s: the kinds are mtx, npz, npy, csv, tsv, txt, flint, pari, mpmath and mathematica", f.To)
+			return cli.Misuse("--to %s: the kinds are mtx, npz, npy, csv, tsv, txt, flint, pari, mpmath and mathematica%s", f.To, textio.DidYouMean(f.To, matrixKinds))
 		}
 		if name == "" {
 			name = "--out: " + f.target()
@@ -323,24 +361,32 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if f.isArchive() {
 		return files.CheckWritable(f.target())
 	}
-	what := "text"
+	what, held := "text", append([]string{"", ".txt", ".dat"}, tableEndings...)
 	if f.JSON {
-		what = "JSON"
+		what, held = "JSON", []string{"", ".json", ".txt"}
+	} else if f.Several {
+		held = append(held, ".npz")
 	}
 	if f.To != "" && (f.JSON || ending(f.as(), tableEndings...) == "" && ending(f.as(), ".txt") == "") {
-		return cli.Misuse("--to %s: this result is %s", f.To, what)
+		meant := ""
+		if !f.JSON && !matfile.IsKind(f.as()) {
+			meant = textio.DidYouMean(f.To, []string{"csv", "tsv", "txt"})
+		}
+		return cli.Misuse("--to %s: this result is %s%s", f.To, what, meant)
 	}
-	no := []string{".npy", ".npz", ".mtx", ".arb", ".gp", ".py", ".wl"}
-	if f.JSON {
-		no = append(no, tableEndings...)
-	} else {
-		no = append(no, ".json")
-	}
-	if kind := ending(f.target(), no...); kind != "" && f.To == "" {
+	switch kind := matfile.Extension(f.target()); {
+	case f.To != "" || slices.Contains(held, kind):
+	case kind == ".json" || matfile.IsKind(f.target()):
 		return cli.Misuse("--out: %s: this result is %s, which a %s file does not hold", f.target(), what, kind)
+	default:
+		return cli.Misuse("--out: %s: the extension %s does not say what kind of file to write: this result is %s, for %s, and .gz after it",
+			f.target(), kind, what, strings.Join(held[1:], ", "))
 	}
 	return files.CheckWritable(f.target())
 }
+
+// matrixKinds are the values of --to.
+var matrixKinds = []string{"mtx", "npz", "npy", "csv", "tsv", "txt", "flint", "pari", "mpmath", "mathematica"}
 
 // tableEndings are those of files that hold text in rows of cells.
 var tableEndings = []string{".csv", ".tsv"}
@@ -356,8 +402,8 @@ func ending(name string, endings ...string) string {
 	return ""
 }
 
-// checkSize returns an error if a rows x cols matrix of format f takes more memory than allowed.
-func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
+// bytesOf returns how much memory a rows x cols matrix of format f takes.
+func bytesOf(f halfulp.Format, rows, cols int) float64 {
 	number := float64(math.Ceil(float64(f.Bits())/64) * 8)
 	switch {
 	case f == halfulp.Float32:
@@ -365,7 +411,12 @@ func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	case f.IsMP():
 		number += 8 // exponent, sign and class
 	}
-	need, limit := float64(rows)*float64(cols)*number, float64(m.limit())
+	return float64(rows) * float64(cols) * number
+}
+
+// checkSize returns an error if a rows x cols matrix of format f takes more memory than allowed.
+func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
+	need, limit := bytesOf(f, rows, cols), float64(m.limit())
 	if need > limit {
 		return fmt.Errorf("%d x %d numbers of format %v take %s, the memory limit is %s", rows, cols, f, textio.Bytes(need), textio.Bytes(limit))
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // Exit statuses. A run that a signal ended exits with 128 and the signal's
@@ -45,8 +46,14 @@ type Program struct {
 	Name        string // how it is called
 	Description string
 	Groups      []kong.Group // of flags and commands
-	// Unknown, if not nil, says what to use in place of a command that does not exist.
-	Unknown func(app *kong.Application, command string) string
+	// Unknown, if not nil, says what to use in place of a command that does not exist, and which
+	// command to run for more, if that is not the program with --help.
+	Unknown func(app *kong.Application, command string) (instead, see string)
+	// UnknownFlag, if not nil, returns the flags that a flag of another program stands for, with
+	// values where they follow from the value given.
+	UnknownFlag func(name, value string) []string
+	// Topics are texts that help prints for words that are no commands.
+	Topics map[string]string
 	// Grammar returns commands and flags anew: a pointer to a structure that package kong
 	// understands, whose commands have methods Run(*Environment) error.
 	Grammar func() any
@@ -179,13 +186,21 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 		return err
 	}
 	if len(args) > 0 && args[0] == "help" && childOf(parser.Model.Node, "help") != nil {
+		if len(args) == 2 && p.Topics[args[1]] != "" {
+			_, err := fmt.Fprintln(out, p.Topics[args[1]])
+			return err
+		}
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
 	if name := args[0]; p.Unknown != nil && !strings.HasPrefix(name, "-") && childOf(parser.Model.Node, name) == nil {
-		return Misuse("there is no command %s: %s (see %s --help)", name, p.Unknown(parser.Model, name), p.Name)
+		instead, see := p.Unknown(parser.Model, name)
+		if see == "" {
+			see = p.Name + " --help"
+		}
+		return Misuse("there is no command %s: %s (see %s)", name, instead, see)
 	}
 	parsed, err := parser.Parse(args)
 	for joined := args; err != nil; {
@@ -197,7 +212,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 		parsed, err = parser.Parse(joined)
 	}
 	if err != nil {
-		return p.commandLineError(err)
+		return p.commandLineError(args, err)
 	}
 	if err := isa.CheckEnv(); err != nil {
 		return Misuse("%w", err)
@@ -249,16 +264,77 @@ func onlyCommand(grammar any, args []string) any {
 	return reflect.New(reflect.StructOf(kept)).Interface()
 }
 
-// commandLineError says which command's help to read.
-func (p Program) commandLineError(err error) error {
+// commandLineError says which command's help to read, and what may have been meant.
+func (p Program) commandLineError(args []string, err error) error {
 	var parse *kong.ParseError
-	help := p.Name + " --help"
+	help, meant := p.Name+" --help", ""
 	if errors.As(err, &parse) && parse.Context != nil {
-		if node := parse.Context.Selected(); node != nil {
+		node := parse.Context.Selected()
+		if node == nil {
+			node = parse.Context.Model.Node
+		} else {
 			help = node.FullPath() + " --help"
 		}
+		meant = p.meant(node, args, err)
 	}
-	return Misuse("%w (see %s)", parserError{err}, help)
+	return Misuse("%w%s (see %s)", parserError{err}, meant, help)
+}
+
+// meant returns ": did you mean ...?" for the word of the command line that an error is about, or
+// nothing.
+func (p Program) meant(node *kong.Node, args []string, err error) string {
+	text := err.Error()
+	if found := unknownFlag.FindStringSubmatch(text); found != nil {
+		flags := map[string]bool{}
+		var names []string
+		for _, group := range node.AllFlags(true) {
+			for _, f := range group {
+				flags["--"+f.Name] = true
+				names = append(names, "--"+f.Name)
+			}
+		}
+		if p.UnknownFlag != nil {
+			var known []string
+			for _, other := range p.UnknownFlag(strings.TrimLeft(found[1], "-"), valueOf(args, found[1])) {
+				if name, _, _ := strings.Cut(other, " "); flags[name] {
+					known = append(known, other)
+				}
+			}
+			if len(known) > 0 {
+				return ": did you mean " + strings.Join(known, " or ") + "?"
+			}
+		}
+		return textio.DidYouMean(found[1], names)
+	}
+	if found := unexpected.FindStringSubmatch(text); found != nil {
+		return textio.DidYouMean(found[1], namesOf(node))
+	}
+	if found := notOne.FindStringSubmatch(text); found != nil {
+		return textio.DidYouMean(found[2], strings.Split(strings.ReplaceAll(found[1], `"`, ""), ","))
+	}
+	return ""
+}
+
+// valueOf returns the value that stands after a flag, or nothing.
+func valueOf(args []string, flag string) string {
+	for i, a := range args {
+		if v, ok := strings.CutPrefix(a, flag+"="); ok {
+			return v
+		}
+		if a == flag && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// namesOf are the names of the commands below another.
+func namesOf(n *kong.Node) []string {
+	var names []string
+	for _, c := range n.Children {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // parserError is an error of package kong in plainer words.
@@ -327,12 +403,18 @@ var (
 	valued   = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[^"]*)" \(short flag\); perhaps try .*`)
 	missing  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "EOL" \(<EOL>\)`)
 	negative = regexp.MustCompile(`^unknown flag -[0-9.iI]`)
+
+	unknownFlag = regexp.MustCompile(`^unknown flag (-[^\s,]+)`)
+	unexpected  = regexp.MustCompile(`^unexpected argument ([^\s,]+)`)
+	notOne      = regexp.MustCompile(`must be one of (".*") but got "(.*)"$`)
+	parsersOwn  = regexp.MustCompile(`, did you mean .*$`) // guesses of package kong
 )
 
 func (e parserError) Error() string {
 	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
 	text = valued.ReplaceAllString(text, "$1: $2 is taken for a flag: write $1=$2")
-	return missing.ReplaceAllString(text, "$1: a value is missing")
+	text = missing.ReplaceAllString(text, "$1: a value is missing")
+	return parsersOwn.ReplaceAllString(text, "")
 }
 
 func (e parserError) Unwrap() error { return e.error }
@@ -446,5 +528,6 @@ func (HelpCmd) Help() string {
 Examples:
 
   halfulp help
-  halfulp help gen random`
+  halfulp help gen random
+  halfulp help limits                        # what there is not`
 }

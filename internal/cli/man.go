@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // ManCmd is the command that prints manual pages.
@@ -28,8 +29,9 @@ Examples:
 func (c *ManCmd) Run(app *kong.Kong, env *Environment) error {
 	node := app.Model.Node
 	for _, name := range c.Command {
+		above := node
 		if node = childOf(node, name); node == nil {
-			return Misuse("there is no command %s", strings.Join(c.Command, " "))
+			return Misuse("there is no command %s%s", strings.Join(c.Command, " "), textio.DidYouMean(name, namesOf(above)))
 		}
 	}
 	_, err := fmt.Fprint(env.Stdout, manPage(app.Model, node))

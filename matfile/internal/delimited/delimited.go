@@ -19,12 +19,13 @@ import (
 )
 
 // Options change how a table is read or written; all but In, Stats, Dialect,
-// Note, Digits, Separator and Progress must be set.
+// Note, Names, Digits, Separator and Progress must be set.
 type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
 	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
 	Dialect     Dialect             // of the file (Parse)
 	Note        *string             // if not nil, set to what words in the first row mean (Parse)
+	Names       *[]string           // if not nil, set to the names in a header (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
 	Threads     int
@@ -56,14 +57,17 @@ func parse(text []byte, name string, o Options, size int) (*halfulp.Matrix, erro
 		if need := rewriting(text); need > float64(o.MemoryLimit) {
 			return nil, &textio.Error{Name: name, Err: tooLarge("the table with its delimiters needs", need, o.MemoryLimit)}
 		}
-		plain, note, err := o.Dialect.rewrite(text, name)
+		plain, l, err := o.Dialect.rewrite(text, name)
 		if err != nil {
 			return nil, err
 		}
 		held += len(plain)
 		text = plain
-		if o.Note != nil && note != "" {
-			*o.Note = note
+		if o.Note != nil && l != nil && l.note != "" {
+			*o.Note = l.note
+		}
+		if o.Names != nil && l != nil {
+			*o.Names = l.names
 		}
 	}
 	c := cutter{size: size, line: 1}

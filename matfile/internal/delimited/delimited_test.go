@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -432,4 +433,30 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", text, m, back, err)
 		}
 	})
+}
+
+func TestSplitColumns(t *testing.T) {
+	for list, want := range map[string][]string{
+		"2,4-6,price":    {"2", "4-6", "price"},
+		`"a, b",c`:       {"a, b", "c"},
+		`c,"a ""b"", c"`: {"c", `a "b", c`},
+		`"""x"""`:        {`"x"`},
+		`5",6"`:          {`5"`, `6"`},
+		`"`:              nil, `"a`: nil, `"a""`: nil, `"a"b`: nil, `""`: nil, "": nil, "a,": nil, ",a": nil, `"a",`: nil,
+	} {
+		got, err := SplitColumns(list)
+		if (err == nil) != (want != nil) || err == nil && !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", list, got, err, want)
+		}
+		if err != nil {
+			continue
+		}
+		var names []string
+		for _, name := range got {
+			names = append(names, columnName(name))
+		}
+		if again, err := SplitColumns(strings.Join(names, ",")); err != nil || !slices.Equal(again, got) {
+			t.Errorf("%s: %q becomes %q, %v", list, names, again, err)
+		}
+	}
 }

@@ -180,11 +180,11 @@ func (d *Dialect) detect(text []byte) rune {
 	return Blank
 }
 
-// rewrite turns a text into rows of numbers between commas, of the same lines; note tells what a
-// first row with words was taken for, unless that was asked for.
-func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, err error) {
-	fail := func(line int, err error) ([]byte, string, error) {
-		return nil, "", &textio.Error{Name: name, Line: line, Err: err}
+// rewrite turns a text into rows of numbers between commas, of the same lines, and returns what its
+// fields were taken for.
+func (d Dialect) rewrite(text []byte, name string) (plain []byte, l *layout, err error) {
+	fail := func(line int, err error) ([]byte, *layout, error) {
+		return nil, nil, &textio.Error{Name: name, Line: line, Err: err}
 	}
 	if d.Comment == 0 {
 		d.Comment = '#'
@@ -198,7 +198,6 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 	}
 	plain = bytes.Repeat([]byte{'\n'}, skipped)
 	at := 1 // line that is written next
-	var l *layout
 	var header []string
 	headerLine := 0
 	err = d.rows(text, func(line int, fields []string) error {
@@ -214,7 +213,6 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 				}
 				return &rowError{line, err}
 			}
-			note = l.note
 		}
 		if err := l.check(fields); err != nil {
 			return &rowError{line, err}
@@ -242,7 +240,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 		return fail(skipped+bad.line, bad.error)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	plain = append(plain, '\n')
 	// The comment that names a format counts wherever it stands.
@@ -250,7 +248,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, note string, e
 		line, _, _ := bytes.Cut(text[k:], []byte{'\n'})
 		plain = append(append(plain, line...), '\n')
 	}
-	return plain, note, nil
+	return plain, l, nil
 }
 
 // rewriting returns about how many bytes rewrite takes for a text: the text, its copy, and the
@@ -274,11 +272,13 @@ func rewriting(text []byte) float64 {
 // layout is which fields of a row are read.
 type layout struct {
 	columns []int
-	width   int  // fields of every row; 0: of any number
-	named   bool // columns are chosen by names
-	header  int  // names in the header
-	rows    bool // the first field of a row is its name, for which the header has none
-	note    string
+	width   int      // fields of every row; 0: of any number
+	named   bool     // columns are chosen by names
+	header  int      // names in the header
+	rows    bool     // the first field of a row is its name, for which the header has none
+	names   []string // of the columns that are read; nil without a header
+	// what a first row with words was taken for, unless that was asked for
+	note string
 }
 
 // layout finds out what the fields of the first row under a header mean; header is nil if there is
@@ -291,12 +291,12 @@ func (d *Dialect) layout(header, fields []string) (*layout, error) {
 	if header == nil {
 		header = fields
 		if slices.ContainsFunc(fields, isName) {
-			l.note = fmt.Sprintf("the first row is taken for numbers: %.60q: --header, if they are names", row(fields))
+			l.note = fmt.Sprintf("the first row is taken for numbers: %q: --header, if they are names", shortened(row(fields)))
 		}
 	} else {
 		l.rows = len(fields) == l.header+1 && !blank(fields[l.header])
 		if !d.Header {
-			l.note = fmt.Sprintf("the first row is taken for a header: %.60q", row(header))
+			l.note = fmt.Sprintf("the first row is taken for a header: %q", shortened(row(header)))
 		}
 	}
 	first := 0 // field that the header names first
@@ -318,6 +318,15 @@ func (d *Dialect) layout(header, fields []string) (*layout, error) {
 			l.columns = append(l.columns, k)
 		}
 	}
+	if l.header > 0 {
+		for _, c := range l.columns {
+			name := ""
+			if k := c - first; k >= 0 && k < l.header {
+				name = strings.Join(strings.Fields(header[k]), " ")
+			}
+			l.names = append(l.names, name)
+		}
+	}
 	if unnamed && (l.named && l.rows || len(d.Columns) == 0) {
 		if l.note != "" {
 			l.note += "; "
@@ -325,6 +334,19 @@ func (d *Dialect) layout(header, fields []string) (*layout, error) {
 		l.note += fmt.Sprintf("the first field of each row, for which the header has no name, is taken for the row's name: --columns 1-%d reads it, too", len(fields))
 	}
 	return l, nil
+}
+
+// shortened returns a text of a message, with an ellipsis in place of what follows its first 60
+// characters.
+func shortened(s string) string {
+	const most = 60
+	n := 0
+	for k := range s {
+		if n++; n > most {
+			return strings.TrimSpace(s[:k]) + "…"
+		}
+	}
+	return s
 }
 
 // check returns an error for a row of another number of fields than the first.
@@ -384,6 +406,52 @@ func thousands(f string) bool {
 // ErrNoColumn is the error for a column without a number or a name.
 var ErrNoColumn = errors.New("the name of a column is empty")
 
+// SplitColumns splits a list of columns at its commas. A name in quotes may have commas; two quotes
+// in it stand for one.
+func SplitColumns(list string) (all []string, err error) {
+	for more := true; more; {
+		var c string
+		if strings.HasPrefix(list, `"`) {
+			end := closing(list)
+			if end < 0 || end+1 < len(list) && list[end+1] != ',' {
+				return nil, fmt.Errorf("%.40s: a quote must end a name that begins with one; two quotes within it stand for one", list)
+			}
+			c = strings.ReplaceAll(list[1:end], `""`, `"`)
+			_, list, more = strings.Cut(list[end+1:], ",")
+		} else {
+			c, list, more = strings.Cut(list, ",")
+		}
+		if c == "" {
+			return nil, ErrNoColumn
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// closing returns where the quote is that ends a text that begins with one, -1 if there is none.
+func closing(s string) int {
+	for k := 1; k < len(s); k++ {
+		switch {
+		case s[k] != '"':
+		case k+1 < len(s) && s[k+1] == '"':
+			k++
+		default:
+			return k
+		}
+	}
+	return -1
+}
+
+// columnName is a name as a list of columns has it.
+func columnName(name string) string {
+	name = strings.TrimSpace(name)
+	if !strings.Contains(name, ",") && !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
 // columns returns which fields to read, nil for all, and whether one was found by its name: names
 // are those of the first row if it holds some, of which the first is that of field from.
 func (d *Dialect) columns(first []string, names bool, from int) (all []int, byName bool, err error) {
@@ -409,10 +477,16 @@ func (d *Dialect) columns(first []string, names bool, from int) (all []int, byNa
 		to, err2 := strconv.Atoi(high)
 		if err1 != nil || err2 != nil || begin < 1 || to < begin || to > math.MaxInt32 {
 			what := "there is no header"
+			meant := ""
 			if names {
-				what = "the header has " + strings.Join(first, ", ")
+				known := make([]string, len(first))
+				for k, name := range first {
+					known[k] = columnName(name)
+				}
+				what = "the header has " + shortened(strings.Join(known, ", "))
+				meant = textio.DidYouMean(c, known)
 			}
-			return nil, false, fmt.Errorf("there is no column %q: %s", c, what)
+			return nil, false, fmt.Errorf("there is no column %q: %s%s", c, what, meant)
 		}
 		if to > from+len(first) {
 			return nil, false, fmt.Errorf("there is no column %d in a row of %s", to, textio.Count(from+len(first), "field"))

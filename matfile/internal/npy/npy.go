@@ -59,7 +59,10 @@ type Options struct {
 	MemoryLimit int64
 	Context     context.Context
 	Member      string // of a .npz file of several matrices: which one
+	Densified   *bool  // if not nil, set to true for a sparse matrix of which a dense one is made
 	Flat        *bool  // if not nil, set to true for an array of one dimension
+	// if not nil, set to what an array of three dimensions was taken for, if that is not certain
+	Note *string
 	// File, if not nil, is what the bytes to read are mapped from: reading takes less time than
 	// the faults of pages that are met once.
 	File io.ReaderAt
@@ -77,8 +80,21 @@ func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 		a.at = int64(len(file) - len(a.data))
-		return a.matrix(opt)
+		return a.unnamed(opt)
 	})
+}
+
+// unnamed is matrix for an array whose format no file names: one of three dimensions may be sums of
+// doubles or a stack of matrices.
+func (a *array) unnamed(opt Options) (*halfulp.Matrix, error) {
+	m, err := a.matrix(opt)
+	switch {
+	case errors.Is(err, errNoSums):
+		err = fmt.Errorf("%w, and %w", stack([]int64{int64(a.rows), int64(a.cols), int64(a.terms)}), err)
+	case err == nil:
+		a.noteStack(&opt)
+	}
+	return m, err
 }
 
 // named returns what f reads, its error with the name of the file, unless it is the context's.
@@ -220,11 +236,40 @@ func (h *header) array() (*array, error) {
 			return nil, err
 		}
 		if t := h.dims[2]; t < 2 || t > 4 || d.kind != 'f' || d.size != 8 {
-			return nil, errors.New("the array has 3 dimensions: only vectors and matrices can be read, " +
-				"and sums of doubles along a third dimension of 2, 3 or 4")
+			return nil, stack(h.dims)
 		}
 	}
 	return h.numbers(sums)
+}
+
+// stack is the error for an array of three dimensions or more that is not one of sums of doubles.
+func stack(dims []int64) error {
+	var shape []string
+	for _, n := range dims {
+		shape = append(shape, strconv.FormatInt(n, 10))
+	}
+	first := strings.TrimSuffix(strings.Repeat("0, ", len(dims)-2), ", ")
+	return fmt.Errorf("the array has %d dimensions, %s: of a stack of matrices save one, as numpy.save('one.npy', a[%s]) does",
+		len(dims), strings.Join(shape, " x "), first)
+}
+
+// noteStack notes that an array of three dimensions was read as sums of doubles whose terms after
+// the first are all 0: it may be a stack of matrices.
+func (a *array) noteStack(opt *Options) {
+	if opt.Note == nil || a.terms < 2 || a.rows == 0 || a.cols == 0 {
+		return
+	}
+	for i := range a.rows {
+		for j := range a.cols {
+			for t := 1; t < a.terms; t++ {
+				if a.order.Uint64(a.data[8*a.index(i, j, t):])<<1 != 0 {
+					return
+				}
+			}
+		}
+	}
+	*opt.Note = fmt.Sprintf("the array, %d x %d x %d, is taken for %d x %d numbers of format %v, whose terms after the first are all 0: if it is a stack of matrices, save one of them",
+		a.rows, a.cols, a.terms, a.rows, a.cols, []num.Format{num.DDouble, num.TDouble, num.QDouble}[a.terms-2])
 }
 
 // numbers returns an array, of terms along the last dimension if sums says so. It checks that the
@@ -250,7 +295,7 @@ func (h *header) numbers(sums bool) (*array, error) {
 		dims, a.flat = []int64{dims[0], 1}, true
 	case 2:
 	default:
-		return nil, fmt.Errorf("the array has %d dimensions: only vectors and matrices can be read", len(dims))
+		return nil, stack(h.dims)
 	}
 	need := float64(dims[0]) * float64(dims[1]) * float64(a.terms*d.size)
 	if have := float64(h.length); need != have {
@@ -496,7 +541,7 @@ func oneNaN(x float64) float64 {
 	return x
 }
 
-var errNoSums = errors.New("the array has 3 dimensions: its doubles are not the terms of double-double, triple-double or quad-double numbers")
+var errNoSums = errors.New("its doubles are not the terms of double-double, triple-double or quad-double numbers")
 
 // fillSums rounds the sums of terms, which are numbers of format own, to the format of z.
 func (a *array) fillSums(opt *Options, z *num.Array, own num.Format) error {

@@ -186,8 +186,10 @@ func TestErrors(t *testing.T) {
 		{file("{'descr': [('a', '<f8'), ('b', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""), "has fields"},
 		{file(head("<f8", "False", "()"), "1234567"), "ends early"},
 		{file(head("<f8", "False", "(1, 1, 2)"), "1234567812345678"), "not the terms"},
+		{file(head("<f8", "False", "(1, 1, 2)"), "1234567812345678"), "has 3 dimensions, 1 x 1 x 2: of a stack of matrices save one, as numpy.save('one.npy', a[0]) does, and its doubles"},
 		{file(head("<f4", "False", "(1, 1, 2)"), "12345678"), "3 dimensions"},
-		{file(head("<f8", "False", "(1, 1, 1, 1)"), "12345678"), "4 dimensions"},
+		{file(head("<f8", "False", "(5, 4, 7)"), "12345678"), "3 dimensions, 5 x 4 x 7: of a stack of matrices save one, as numpy.save('one.npy', a[0]) does"},
+		{file(head("<f8", "False", "(1, 1, 1, 1)"), "12345678"), "4 dimensions, 1 x 1 x 1 x 1: of a stack of matrices save one, as numpy.save('one.npy', a[0, 0]) does"},
 		// Long doubles without their first bit; 1, 3 and 2^-3000 in binary128, the last one beside
 		// 0; and 1 and -1 as sums of two doubles.
 		{file(head("<f12", "False", "(1,)"), "0123456\x378901"), "not the 80-bit numbers"},
@@ -211,6 +213,36 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := File(halfulp.NewMatrix(halfulp.MP(9), 1, 1), false); err == nil {
 		t.Error("MP in a .npy file")
+	}
+}
+
+// TestStack reads arrays of three dimensions as sums of doubles, with a note if these may be the
+// numbers of a stack of matrices.
+func TestStack(t *testing.T) {
+	low := halfulp.NewMatrix(halfulp.DD, 2, 3)
+	low.Set(1, 2, halfulp.DD.Quo(halfulp.Float(1), halfulp.Float(3)))
+	for _, c := range []struct {
+		m    *halfulp.Matrix
+		note string
+	}{
+		{halfulp.NewMatrixFloat64(2, 3, 2, []float64{1, 2, 3, 4, 5, -6}).Convert(halfulp.DD), "the array, 2 x 3 x 2, is taken for 2 x 3 numbers of format dd, whose terms after the first are all 0"},
+		{halfulp.NewMatrixFloat64(1, 1, 1, []float64{1}).Convert(halfulp.QD), "1 x 1 x 4, is taken for 1 x 1 numbers of format qd"},
+		{low, ""},
+		{halfulp.NewMatrix(halfulp.DD, 0, 3), ""},
+		{halfulp.NewMatrix(halfulp.Float64, 2, 2), ""},
+	} {
+		for _, named := range []bool{false, true} {
+			o, note := options(t, halfulp.InputFormat{}, 1<<20, nil), ""
+			o.Note = &note
+			read, b := Parse, written(t, c.m)
+			if named {
+				read, b, c.note = ParseZip, zipped(t, c.m), ""
+			}
+			m, err := read(b, "a", o)
+			if err != nil || !m.Same(c.m) || (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
+				t.Errorf("%v, named %t: %v, note %q, want %q", c.m, named, err, note, c.note)
+			}
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func parseZip(file []byte, opt Options, entries bool) (*halfulp.Matrix, *matrixm
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := a.matrix(opt)
+		m, err := a.unnamed(opt)
 		return m, nil, err
 	}
 	part := func(n string) ([]byte, error) { return read(prefix + n) }
@@ -163,6 +163,14 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 		}
 		x.members[n] = f
 		x.names = append(x.names, n)
+	}
+	switch has := func(prefix string) bool {
+		return slices.ContainsFunc(x.names, func(n string) bool { return strings.HasPrefix(n, prefix) })
+	}; {
+	case has("xl/"):
+		return nil, errors.New("this is an Excel workbook: save the sheet as CSV, or write it by pandas.read_excel('book.xlsx', header=None).to_csv('sheet.csv', header=False, index=False)")
+	case x.members["content.xml"] != nil && x.members["mimetype"] != nil:
+		return nil, errors.New("this is an OpenDocument file: save the sheet as CSV")
 	}
 	return x, nil
 }
@@ -321,11 +329,11 @@ func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
 		x.Exp[n] = int32(exponents.order.Uint32(exponents.data[4*exponents.index(i, j, 0):]))
 		sign, class := int8(signs.data[signs.index(i, j, 0)]), classes.data[classes.index(i, j, 0)]
 		if (sign != 1 && sign != -1) || class > byte(num.NaN) || class == byte(num.NaN) && sign < 0 {
-			return errNumber(f, limbs.entry(i, j))
+			return errNumber(f, limbs.entry(i, j), sign, class, sig, x.Exp[n])
 		}
 		x.Cls[n] = num.MakeCls(sign < 0, num.Class(class))
 		if !x.WellFormed(n) {
-			return errNumber(f, limbs.entry(i, j))
+			return errNumber(f, limbs.entry(i, j), sign, class, sig, x.Exp[n])
 		}
 		if x != z {
 			w.store(z, at, x.Value(0, nil))
@@ -334,6 +342,28 @@ func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
 	})
 }
 
-func errNumber(f num.Format, at [2]int) error {
-	return fmt.Errorf("entry (%d, %d) is no number of format %v", at[0]+1, at[1]+1, f)
+// errNumber says why an entry of these codes is no number of a format.
+func errNumber(f num.Format, at [2]int, sign int8, class byte, sig []uint64, exponent int32) error {
+	names := []string{"zero", "finite", "infinity", "NaN"}
+	var why string
+	switch {
+	case class > byte(num.NaN):
+		why = fmt.Sprintf("class %d is none of 0 zero, 1 finite, 2 infinity, 3 NaN", class)
+	case sign != 1 && sign != -1:
+		why = fmt.Sprintf("its sign is %d, and every number needs 1 or -1", sign)
+		if num.Class(class) == num.Zero {
+			why = fmt.Sprintf("its sign is %d: zero needs sign 1, or -1 for -0", sign)
+		}
+	case num.Class(class) == num.NaN && sign < 0:
+		why = "its sign is -1: NaN needs sign 1"
+	case num.Class(class) != num.Finite && !num.IsZero(sig):
+		why = fmt.Sprintf("of class %d, %s, it needs limbs 0", class, names[class])
+	case num.Class(class) != num.Finite && exponent != 0:
+		why = fmt.Sprintf("of class %d, %s, it needs exponent 0", class, names[class])
+	case sig[len(sig)-1]>>63 == 0:
+		why = "of class 1, finite, it needs the highest bit of the last limb set"
+	default:
+		why = fmt.Sprintf("bits of the first limb below its %d bits of precision are set", f.Bits())
+	}
+	return fmt.Errorf("entry (%d, %d) is no number of format %v: %s", at[0]+1, at[1]+1, f, why)
 }

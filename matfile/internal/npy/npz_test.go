@@ -188,6 +188,29 @@ func TestZipErrors(t *testing.T) {
 			return b
 		}})
 	}
+	// A zero of which one code is another byte.
+	zeros, err := Arrays(halfulp.NewMatrix(halfulp.MP(65), 1, 1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := func(k int, to byte) []byte {
+		c := append([]Array(nil), zeros...)
+		c[k] = Array{Name: c[k].Name, Head: c[k].Head, Parts: 1, Append: func(b []byte, _ int) []byte {
+			n := len(b)
+			b = zeros[k].Append(b, 0)
+			b[n] = to
+			return b
+		}}
+		return zipOf(t, c...)
+	}
+	number := halfulp.NewMatrix(halfulp.MP(65), 1, 1)
+	number.SetFloat64(0, 0, math.NaN())
+	nans, err := Arrays(number, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nans[3].Append = func(b []byte, _ int) []byte { return append(b, 0xff) }
+	nan := zipOf(t, nans...)
 	damaged := zipOf(t, value)
 	damaged[200] ^= 1
 	named := func(s string) []byte { return zipOf(t, text("format", s), value) }
@@ -213,10 +236,18 @@ func TestZipErrors(t *testing.T) {
 		{other(1, value), `array "limbs": not of NumPy's type u8`},
 		{other(2, value), `array "exponents": not of NumPy's type i4`},
 		{other(3, all[1]), `array "signs"`},
-		{changed(3, 0, 0), "entry (1, 1) is no number"},
-		{changed(4, 1, 4), "entry (2, 1) is no number"},
-		{changed(4, 1, 0), "entry (2, 1) is no number"}, // a zero with limbs
-		{changed(1, 0, 1), "entry (1, 1) is no number"}, // a bit below the last
+		{changed(3, 0, 0), "entry (1, 1) is no number of format mp:65: its sign is 0, and every number needs 1 or -1"},
+		{changed(4, 1, 4), "entry (2, 1) is no number of format mp:65: class 4 is none of 0 zero, 1 finite, 2 infinity, 3 NaN"},
+		{changed(4, 1, 0), "entry (2, 1) is no number of format mp:65: of class 0, zero, it needs limbs 0"},
+		{changed(1, 0, 1), "entry (1, 1) is no number of format mp:65: bits of the first limb below its 65 bits of precision are set"},
+		{changed(1, 55, 0), "entry (1, 1) is no number of format mp:65: of class 1, finite, it needs the highest bit of the last limb set"},
+		{zero(2, 1), "of class 0, zero, it needs exponent 0"},
+		{zero(3, 0), "its sign is 0: zero needs sign 1, or -1 for -0"},
+		{zero(3, 0xff), ""}, // -0
+		{zero(4, 2), ""},    // infinity
+		{nan, "its sign is -1: NaN needs sign 1"},
+		{zipOf(t, value, Array{Name: "xl/workbook.xml"}), "this is an Excel workbook: save the sheet as CSV"},
+		{zipOf(t, Array{Name: "mimetype"}, Array{Name: "content.xml"}), "this is an OpenDocument file: save the sheet as CSV"},
 	} {
 		_, err := ParseZip(c.file, "a.npz", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		switch {

@@ -534,7 +534,10 @@ func (s *sparse) matrix() (*halfulp.Matrix, error) {
 	}
 	m, z, err := s.opt.newMatrix(own, &array{rows: int(s.rows), cols: int(s.cols), flat: s.flat})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the sparse matrix becomes dense: %w", err)
+	}
+	if s.opt.Densified != nil {
+		*s.opt.Densified = true
 	}
 	return m, s.values(groups, func(w *worker, _ int, place int64, r num.Real) error {
 		w.store(z, int(place%s.cols*s.rows+place/s.cols), r)

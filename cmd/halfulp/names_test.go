@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestNotYet looks for everything that is not there yet in the page on limits, and for commands
+// that are there after all.
+func TestNotYet(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guide/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "## Not there yet")
+	list = strings.ToLower(list)
+	for _, m := range notYet {
+		if !strings.Contains(list, strings.ToLower(m.what)) || m.what != "complex numbers" && !strings.Contains(list, "`"+m.names[0]+"`") {
+			t.Errorf("docs/guide/limits.md does not list %s, %s", m.what, m.names[0])
+		}
+		for _, name := range m.names {
+			if calledOtherwise[name] != "" {
+				t.Errorf("%s is in two lists", name)
+			}
+			var stderr strings.Builder
+			if status := run([]string{name, "A.csv"}, nil, nil, &stderr); status != 2 || !strings.Contains(stderr.String(), m.what+" are not there yet") {
+				t.Errorf("%s: status %d, %s", name, status, &stderr)
+			}
+		}
+	}
+}
+
+// TestOtherwise runs every name that a command has elsewhere: the command that it stands for is
+// there.
+func TestOtherwise(t *testing.T) {
+	for name, here := range calledOtherwise {
+		var stdout, stderr strings.Builder
+		if status := run([]string{name, "A.csv"}, nil, nil, &stderr); status != 2 || !strings.Contains(stderr.String(), "it is called "+here+" here") {
+			t.Errorf("%s: status %d, %s", name, status, &stderr)
+		}
+		if status := run([]string{"help", here}, nil, &stdout, &stderr); status != 0 {
+			t.Errorf("help %s: status %d", here, status)
+		}
+	}
+}
+
+func TestMeantFormat(t *testing.T) {
+	for text, want := range map[string]string{
+		"mp300": "mp:300", "MP-300": "mp:300", "300": "mp:300", "300bits": "mp:300", "double": "f64", "float64": "f64", "f65": "f64", "f128": "mp:113",
+		"long-double": "mp:64", "double-double": "dd", "ddd": "dd", "FLOAT": "f32", "mp:": "", "mp:x": "", "banana": "", "mp1": "",
+	} {
+		got := meantFormat(text)
+		if want == "" && got != "" || !strings.HasPrefix(got, ": did you mean "[:min(len(want), 1)*15]+want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, f := range formatsOtherwise {
+		var flag formatFlag
+		if err := flag.UnmarshalText([]byte(f)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

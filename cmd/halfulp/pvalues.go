@@ -1,0 +1,107 @@
+package main
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bigfun"
+)
+
+// testResult has the tests of one right-hand side: for each estimate t, the estimate over its
+// standard error, and p, the probability of a magnitude of t as large if the parameter is 0; and
+// the probability of an F as large if all parameters but the intercept are.
+type testResult struct {
+	t, p []halfulp.Scalar
+	f    halfulp.Scalar
+}
+
+// encloser computes tests from statistics that are rounded to prec bits.
+type encloser struct {
+	format              halfulp.Format // of the results
+	prec                uint
+	freedom, parameters int64
+	undecided           int // results whose enclosures do not round to one number
+}
+
+// around encloses a number whose relative error is at most 2^(3-prec): two roundings to prec bits,
+// and those of this precision.
+func (e *encloser) around(x *big.Float) (lower, upper *big.Float) {
+	w := e.prec + 64
+	one := new(big.Float).SetPrec(w).SetInt64(1)
+	d := new(big.Float).SetMantExp(one, 3-int(e.prec))
+	low, high := new(big.Float).SetPrec(w).Sub(one, d), new(big.Float).SetPrec(w).Add(one, d)
+	lower, upper = new(big.Float).SetPrec(w).Mul(x, low), new(big.Float).SetPrec(w).Mul(x, high)
+	if x.Sign() < 0 {
+		lower, upper = upper, lower
+	}
+	return lower, upper
+}
+
+// decide rounds what lies between two numbers.
+func (e *encloser) decide(lower, upper *big.Float) (z halfulp.Scalar, ok bool) {
+	z = halfulp.NewScalar(e.format, lower)
+	return z, z.Same(halfulp.NewScalar(e.format, upper))
+}
+
+// float returns a number that the format holds.
+func (e *encloser) float(x float64) halfulp.Scalar {
+	return e.format.Mul(halfulp.Float(x), halfulp.Float(1))
+}
+
+// estimate tests an estimate.
+func (e *encloser) estimate(x, deviation halfulp.Scalar) (t, p halfulp.Scalar) {
+	switch {
+	case deviation.IsNaN() || e.freedom < 1 || x.Big().Sign() == 0 && deviation.Big().Sign() == 0:
+		return e.float(math.NaN()), e.float(math.NaN())
+	case deviation.Big().Sign() == 0:
+		return e.float(math.Inf(x.Big().Sign())), e.float(0)
+	case x.Big().Sign() == 0:
+		return e.float(0), e.float(1)
+	}
+	lower, upper := e.around(new(big.Float).SetPrec(e.prec+64).Quo(x.Big(), deviation.Big()))
+	t, ok := e.decide(lower, upper)
+	if !ok {
+		e.undecided++
+	}
+	if lower.Sign() < 0 {
+		lower, upper = upper.Neg(upper), lower.Neg(lower)
+	}
+	square := func(x *big.Float, mode big.RoundingMode) *big.Float {
+		return new(big.Float).SetPrec(e.prec+64).SetMode(mode).Mul(x, x)
+	}
+	return t, e.tail(square(lower, big.ToNegativeInf), square(upper, big.ToPositiveInf), 1)
+}
+
+// overall tests F.
+func (e *encloser) overall(f halfulp.Scalar) halfulp.Scalar {
+	switch {
+	case f.IsNaN() || e.freedom < 1 || e.parameters < 1:
+		return e.float(math.NaN())
+	case f.IsInf(0):
+		return e.float(0)
+	case f.Big().Sign() == 0:
+		return e.float(1)
+	}
+	lower, upper := e.around(f.Big())
+	return e.tail(lower, upper, e.parameters)
+}
+
+// tail is the probability that F of m degrees of freedom and those of the residuals is larger than
+// a number between two others.
+func (e *encloser) tail(lower, upper *big.Float, m int64) halfulp.Scalar {
+	const doublings = 5 // 1 less a probability may lose bits
+	w := e.prec + 64
+	for k := range doublings {
+		_, high := bigfun.FTail(lower, m, e.freedom, w)
+		low, _ := bigfun.FTail(upper, m, e.freedom, w)
+		if p, ok := e.decide(low, high); ok || k == doublings-1 {
+			if !ok {
+				e.undecided++
+			}
+			return p
+		}
+		w *= 2
+	}
+	panic("unreachable")
+}
