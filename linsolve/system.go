@@ -44,11 +44,9 @@ func (y *system) solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Solve", b, f, b.Rows(), b.Cols(), func(x num.Mat) error {
-		z, err := y.of.Solve(s, on[0], f.View())
-		if err != nil {
-			return err
-		}
-		return solve.Finish(s, z, x)
-	})
+	z, err := y.of.Solve(s, on[0], f.View())
+	if err == nil {
+		z, err = solve.Finish(s, z, b.View())
+	}
+	return returned(opt, s, "Solve", z, err)
 }

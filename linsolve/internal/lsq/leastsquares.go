@@ -33,22 +33,22 @@ func (e *RankError) Error() string {
 func (e *RankError) Unwrap() error { return call.ErrSingular }
 
 // LeastSquares stores the solution in x; without w all weights are 1.
-func LeastSquares(s *call.Run, a, b, w, x num.Mat) error {
+func LeastSquares(s *call.Run, a, b, w num.Mat, f num.Format) (num.Mat, error) {
 	defer func() { s.Stats.Method = leastSquaresMethod }()
-	if !a.OnHost() && a.Rows >= a.Cols && x.Rows*x.Cols > 0 && w.Arr == nil {
-		if done, err := leastSquaresThere(s, a, b, x); done || err != nil {
-			return err
+	if !a.OnHost() && a.Rows >= a.Cols && a.Cols*b.Cols > 0 && w.Arr == nil {
+		if z, err := leastSquaresThere(s, a, b, f); z.Arr != nil || err != nil {
+			return z, err
 		}
 	}
 	m, err := NewModel(s, a, b, w)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
-	z, err := m.solution(x.Format(), m.a.Rows < a.Cols)
+	z, err := m.solution(f, m.a.Rows < a.Cols)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
-	return solve.Finish(s, z, x)
+	return solve.Finish(s, z, a)
 }
 
 // Model is a problem of least squares. A and B have no row of weight 0.
