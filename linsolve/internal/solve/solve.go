@@ -173,15 +173,15 @@ func ApproximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 func With(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
-	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows))
+	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows), newton.Columns{Width: b.Cols})
 }
 
 // solveOpen does so for what is open in todo, column by column if columns are few.
-func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool) error {
+func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool, by newton.Columns) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !few {
-		err := newton.SolveMany(s, p, a, b, z, todo)
+		err := newton.SolveMany(s, p, a, b, z, todo, by)
 		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
 			return err
 		}
