@@ -49,8 +49,8 @@ func heap() int64 {
 // Reclaim frees memory before so many bytes are allocated that the heap would grow by more than a
 // limit that the caller has set: it drops the buffers that are kept for later, collects garbage,
 // which the collector would let grow to the size of all that is in use, and returns it to the
-// system, since free memory in pieces is of no use for what is larger. It does nothing where the heap
-// has hardly grown since it did so last.
+// system, since free memory in pieces is of no use for what is larger. It does nothing where the
+// heap has hardly grown since it did so last.
 func (b *Budget) Reclaim(bytes int64) {
 	if !b.keeps || heap()+bytes <= b.after {
 		return
@@ -84,9 +84,9 @@ func (b *Budget) Left() (bytes int64, ok bool) {
 	return max(b.limit-b.used-b.reserved, Least), b.limit > 0
 }
 
-// Room returns how many bytes more what works in any memory may take where there is a bound: what is
-// left, but of a limit that the caller has set no more than the heap is below it, which also holds
-// what is not counted, and at least half of what is left.
+// Room returns how many bytes more what works in any memory may take where there is a bound: what
+// is left, but of a limit that the caller has set no more than the heap is below it, which also
+// holds what is not counted, and at least half of what is left.
 func (b *Budget) Room() int64 {
 	left, _ := b.Left()
 	if b.keeps {

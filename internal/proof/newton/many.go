@@ -48,8 +48,8 @@ func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 // Columns says how [SolveMany] solves, which depends on the memory that it may take.
 type Columns struct {
 	Width int // columns at a time
-	// Coarse leaves X as it begins, which takes no other matrices of its order: solutions gain fewer
-	// bits by a step, and take more of these.
+	// Coarse leaves X as it begins, which takes no other matrices of its order: solutions gain
+	// fewer bits by a step, and take more of these.
 	Coarse bool
 }
 
@@ -61,8 +61,8 @@ func wantedBits(z num.Mat) int {
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
-// solveManyBy is SolveMany for all columns by an X that came from some rounds, and that remains as it
-// is if it is to be coarse.
+// solveManyBy is SolveMany for all columns by an X that came from some rounds, and that remains as
+// it is if it is to be coarse.
 func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries, coarse bool) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, !coarse && ziv.IsIdentity(b)

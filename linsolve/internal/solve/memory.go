@@ -69,9 +69,9 @@ func (p *problem) newtonBytes(by newton.Columns) float64 {
 	return bytes + max(solving, square(half)+3*square(max(bits/4+ziv.Guard(n), first)))
 }
 
-// columns returns how Newton's method solves: for all columns at a time, or for as many as the limit
-// allows, or coarsely. It is not ok where columns are so few at a time that they are better solved
-// one by one.
+// columns returns how Newton's method solves: for all columns at a time, or for as many as the
+// limit allows, or coarsely. It is not ok where columns are so few at a time that they are better
+// solved one by one.
 func (p *problem) columns() (by newton.Columns, ok bool) {
 	k := p.b.Cols
 	for _, by.Coarse = range []bool{false, true} {
