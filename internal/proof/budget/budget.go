@@ -57,7 +57,7 @@ func (b *Budget) Reclaim(bytes int64) {
 	}
 	bufpool.Drop()
 	debug.FreeOSMemory()
-	b.after = max(b.base+b.limit, heap()+bytes+b.limit/8)
+	b.after = max(b.base+b.limit, heap()+bytes+b.limit/16)
 }
 
 // Take counts so many bytes, and fewer where they are negative. It does not look at the bound: see
