@@ -31,6 +31,9 @@ func newFactorWorker(ctx context.Context, threads int) *worker {
 	return w
 }
 
+// RoomBytes returns the bytes of the panels that products of order n pack, and keep.
+func RoomBytes(n int) int64 { return 2 * 8 * length * int64(n) }
+
 func (w *worker) free() {
 	w.ctx = nil
 	workers.Put(w, cap(w.a)+cap(w.b), bufpool.Bytes(w.a)+bufpool.Bytes(w.b))
@@ -174,6 +177,19 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	w.piece = shortPiece
 	return w.subtract(square(c), square(a), square(b))
 }
+
+// SubtractPart sets C -= A B for an m x k part A of a matrix and a k x n part B of another one,
+// with leading dimensions. Calls for all parts of products of n numbers, with k multiples of
+// [Parts] but for the last one, have together the error of Subtract.
+func SubtractPart(ctx context.Context, threads, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
+	w := newWorker(ctx, threads)
+	defer w.free()
+	w.piece = shortPiece
+	return w.subtract(matrix{m, n, ldc, c}, matrix{m, k, lda, a}, matrix{k, n, ldb, b})
+}
+
+// Parts is what the lengths of parts are multiples of: see [SubtractPart].
+const Parts = shortPiece
 
 // SubtractError returns what Subtract's error is a multiple of. With u = 2^-53, sums of pieces of
 // p ≤ shortPiece products, in any order, fused or not, have errors below

@@ -5,6 +5,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -12,12 +13,28 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// FewBytes returns the bytes that a solution with few right-hand sides in format f takes: float64
-// factors, the inverses of both triangles, and A in fixed point, of as many bits as the result and
-// about a word more, unless A has fewer.
+// FewBytes returns the least bytes that a solution with few right-hand sides in format f takes:
+// float64 factors and the inverses of both triangles, or less for very few right-hand sides, and
+// some rows of A in fixed point.
 func FewBytes(a num.Mat, f num.Format, columns int) float64 {
 	n, cut := float64(a.Rows), float64(seed.UpperCut(a.Rows, columns)) // of the factors' inverses
-	return 8*(2*n*n+cut*cut+(n-cut)*(n-cut)) + call.PlaneBytes(a, (min(f.Bits(), a.Format().Bits())+127)/64)
+	rows := rowBytes(a, f)
+	bytes := 8*(n*n+cut*cut+(n-cut)*(n-cut)) + rows
+	if columns <= call.FewColumns {
+		bytes = min(bytes, max(seed.AgainBytes(a.Rows), rows))
+	}
+	return 8*n*n + bytes
+}
+
+// rowBytes returns the bytes of some rows of A in fixed point, of as many bits as the result in
+// format f and about a word more, unless A has fewer.
+func rowBytes(a num.Mat, f num.Format) float64 {
+	planes := (min(f.Bits(), a.Format().Bits()) + 127) / 64
+	all := call.PlaneBytes(a, planes)
+	if a.Arr.Kind == num.F64 && planes <= 2 {
+		planes = 1
+	}
+	return min(all, refine.SomeBytes(a.Rows, planes))
 }
 
 // fits reports whether so many bytes keep to the limit, or whether the context asks for a way.

@@ -71,7 +71,7 @@ func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
 
 // byTriangles solves with the float64 inverses of the factors' triangles, or with their product.
 func byTriangles(p *problem) error {
-	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo))
+	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo), rowBytes(p.a, p.z.Format()))
 	if r == nil || err != nil {
 		return err
 	}
