@@ -178,14 +178,17 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	return w.subtract(square(c), square(a), square(b))
 }
 
-// SubtractPart sets C -= A B for an m x k part A of a matrix and a k x n part B of another one,
-// with leading dimensions. Calls for all parts of products of n numbers, with k multiples of
-// [Parts] but for the last one, have together the error of Subtract.
-func SubtractPart(ctx context.Context, threads, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
+// SubtractPart sets C -= A B for columns A of an n x n matrix, from the first one given on, and the
+// rows B of as many numbers of a matrix, which has as many columns as C. Calls for all columns of
+// the matrix, in parts whose lengths are multiples of [Parts] but for the last one, have together
+// the error of Subtract.
+func SubtractPart(ctx context.Context, threads, n, first int, c, a, of []float64) error {
 	w := newWorker(ctx, threads)
 	defer w.free()
 	w.piece = shortPiece
-	return w.subtract(matrix{m, n, ldc, c}, matrix{m, k, lda, a}, matrix{k, n, ldb, b})
+	columns := func(x []float64) matrix { return matrix{n, len(x) / max(n, 1), max(n, 1), x} }
+	part, b := columns(a), columns(of)
+	return w.subtract(columns(c), part, b.view(first, first+part.cols, 0, b.cols))
 }
 
 // Parts is what the lengths of parts are multiples of: see [SubtractPart].

@@ -88,7 +88,7 @@ func (t *InverseAgain) bounds(v []float64) (*againBounds, error) {
 		}
 		if err == nil {
 			err = t.parts(part, func(first, columns int) error {
-				return dgemm.SubtractPart(t.s.Ctx, t.s.Threads, n, k, columns, e, n, part, n, r[first:], n)
+				return dgemm.SubtractPart(t.s.Ctx, t.s.Threads, n, first, e, part[:n*columns], r)
 			})
 		}
 		if err != nil {

@@ -46,11 +46,11 @@ func Leaf(bits int) int {
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Log: bound.Upper()}
 	later := s.Work.Later
-	o, err := orderOf(s, f, parts > 1 && a.Rows > leaf)
+	o, err := orderOf(s, a, f, parts > 1 && a.Rows > leaf)
 	if o == nil || err != nil {
 		return nil, err
 	}
-	leaves, err := leaves(s, a, o, places, leaf, parts, d, nil)
+	leaves, err := leaves(s, o, places, leaf, parts, d, nil)
 	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
@@ -103,15 +103,16 @@ func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 // ordered are the factors of a matrix and what is known of them without LU.
 type ordered struct {
 	*seed.Factors
-	order []int // row i of L U is row order[i] of the matrix
+	a     num.Mat // the matrix
+	order []int   // row i of L U is row order[i] of the matrix
 	odd   bool
 	loss  int
 }
 
 // orderOf returns factors as ordered, and gives LU back if that is not needed any more; nil if
 // float64 factors do not suffice.
-func orderOf(s *call.Run, f *seed.Factors, release bool) (*ordered, error) {
-	o := &ordered{Factors: f}
+func orderOf(s *call.Run, a num.Mat, f *seed.Factors, release bool) (*ordered, error) {
+	o := &ordered{Factors: f, a: a}
 	var err error
 	if o.loss, err = seed.Loss(s, f); err != nil || o.loss > seed.LossyBits {
 		return nil, err
@@ -123,8 +124,8 @@ func orderOf(s *call.Run, f *seed.Factors, release bool) (*ordered, error) {
 	return o, nil
 }
 
-// part returns rows i0 to i1 and columns j0 to j1 of F for A, scaled by more powers of two.
-func (o *ordered) part(s *call.Run, a num.Mat, i0, i1, j0, j1 int, rows, cols []int64) num.Mat {
+// part returns rows i0 to i1 and columns j0 to j1 of F, scaled by more powers of two.
+func (o *ordered) part(s *call.Run, i0, i1, j0, j1 int, rows, cols []int64) num.Mat {
 	by := scale.Scaling{Rows: o.Rows, Cols: slices.Clone(o.Cols[j0:j1])}
 	if rows != nil {
 		by.Rows = make([]int64, len(o.Rows))
@@ -135,26 +136,26 @@ func (o *ordered) part(s *call.Run, a num.Mat, i0, i1, j0, j1 int, rows, cols []
 	for j, e := range cols {
 		by.Cols[j] += e
 	}
-	return call.Arranged(a.Slice(0, a.Rows, j0, j1), by, o.order[i0:i1], math.MaxInt32, s.MatrixHere)
+	return call.Arranged(o.a.Slice(0, o.N, j0, j1), by, o.order[i0:i1], math.MaxInt32, s.MatrixHere)
 }
 
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
-func leaves(s *call.Run, a num.Mat, f *ordered, places, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
-	n := a.Rows
+func leaves(s *call.Run, f *ordered, places, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.N
 	size := bits.Len(uint(n))
 	d.Odd = d.Odd != f.odd
 	for i := range n {
 		d.Shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
-		return split(s, a, f, places, places+f.loss+2*size, leaf, parts, d, list)
+		return split(s, f, places, places+f.loss+2*size, leaf, parts, d, list)
 	}
-	z := f.part(s, a, 0, n, 0, n, nil, nil)
+	z := f.part(s, 0, n, 0, n, nil, nil)
 	if z.Arr == nil {
 		return nil, nil
 	}
-	p, err := seed.FirstInverse(s, a, f.Factors)
+	p, err := seed.FirstInverse(s, f.a, f.Factors)
 	if err != nil || p.Rho == nil {
 		return nil, err
 	}
@@ -165,8 +166,8 @@ func leaves(s *call.Run, a num.Mat, f *ordered, places, leaf, parts int, d *seed
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func split(s *call.Run, a num.Mat, f *ordered, places, wide, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
-	n := a.Rows
+func split(s *call.Run, f *ordered, places, wide, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.N
 	h := n / 2
 	m := n - h
 	end := s.Before(0)
@@ -175,7 +176,7 @@ func split(s *call.Run, a num.Mat, f *ordered, places, wide, leaf, parts int, d 
 		s.Plan(splitCost(n, places) + rest)
 		end = s.Before(rest + float64(call.SeedCost(m)+call.FactorCost(m)+call.ProductOf(m, h, m, wide)))
 	}
-	first := f.part(s, a, 0, h, 0, h, nil, nil)
+	first := f.part(s, 0, h, 0, h, nil, nil)
 	if first.Arr == nil {
 		return nil, nil
 	}
@@ -184,7 +185,7 @@ func split(s *call.Run, a num.Mat, f *ordered, places, wide, leaf, parts int, d 
 	if t == nil || err != nil {
 		return nil, err
 	}
-	c := &complement{s: s, a: a, f: f, t: t, p: p, wide: wide, h: h, parts: parts}
+	c := &complement{s: s, f: f, t: t, p: p, wide: wide, h: h, parts: parts}
 	schur, err := c.schur()
 	end()
 	if schur.Arr == nil || err != nil {
@@ -195,7 +196,7 @@ func split(s *call.Run, a num.Mat, f *ordered, places, wide, leaf, parts int, d 
 	if s.Work.Report != nil {
 		end = s.Before(DetCost(m, places, leaf) + float64(call.SeedCost(m)+call.FactorCost(m)))
 	}
-	list, err = leaves(s, first, lu, places, leaf, 1, d, list)
+	list, err = leaves(s, lu, places, leaf, 1, d, list)
 	release()
 	end()
 	if err != nil || list == nil {
@@ -210,11 +211,11 @@ func split(s *call.Run, a num.Mat, f *ordered, places, wide, leaf, parts int, d 
 		return nil, err
 	}
 	d.Log.Add(d.Log, log)
-	o, err := orderOf(s, slu, m > leaf)
+	o, err := orderOf(s, schur, slu, m > leaf)
 	if o == nil || err != nil {
 		return nil, err
 	}
-	return leaves(s, schur, o, places, leaf, 1, d, list)
+	return leaves(s, o, places, leaf, 1, d, list)
 }
 
 // firstBlock returns factors of F11, and Newton's method for it with the seed that it begins with,
@@ -233,7 +234,7 @@ func firstBlock(s *call.Run, first num.Mat, leaf int) (*ordered, *newton.Iterati
 	if t == nil {
 		return nil, nil, nil, nil
 	}
-	o, err := orderOf(s, lu, first.Rows > leaf)
+	o, err := orderOf(s, first, lu, first.Rows > leaf)
 	if o == nil || err != nil {
 		return nil, nil, nil, err
 	}
@@ -244,7 +245,6 @@ func firstBlock(s *call.Run, first num.Mat, leaf int) (*ordered, *newton.Iterati
 // complement makes S' of F for A.
 type complement struct {
 	s           *call.Run
-	a           num.Mat
 	f           *ordered
 	t           *newton.Iteration // for F11
 	p           *seed.Approximate // what t began with
@@ -255,12 +255,12 @@ type complement struct {
 
 // left returns F21 D2, F11^-1 F12 being D2 Y with D2 of the scaling of F11.
 func (c *complement) left() num.Mat {
-	return c.f.part(c.s, c.a, c.h, c.a.Rows, 0, c.h, nil, c.p.Weights)
+	return c.f.part(c.s, c.h, c.f.N, 0, c.h, nil, c.p.Weights)
 }
 
 // schur returns S'; nil if numbers are out of range.
 func (c *complement) schur() (num.Mat, error) {
-	s, n, h := c.s, c.a.Rows, c.h
+	s, n, h := c.s, c.f.N, c.h
 	m := n - h
 	c.wider = c.wide + bits.Len(uint(n)) + 6
 	gain := c.t.CoarseGain(c.t.Gain(), m, c.wider)
@@ -277,7 +277,7 @@ func (c *complement) schur() (num.Mat, error) {
 		if j0 == j1 {
 			continue
 		}
-		right := c.f.part(s, c.a, 0, h, h+j0, h+j1, c.p.Scale, nil)
+		right := c.f.part(s, 0, h, h+j0, h+j1, c.p.Scale, nil)
 		if right.Arr == nil {
 			return num.Mat{}, nil
 		}
@@ -299,7 +299,7 @@ func (c *complement) schur() (num.Mat, error) {
 		if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
 			return num.Mat{}, err
 		}
-		old := c.f.part(s, c.a, h, n, h+j0, h+j1, nil, nil)
+		old := c.f.part(s, h, n, h+j0, h+j1, nil, nil)
 		if old.Arr == nil {
 			return num.Mat{}, nil
 		}
@@ -317,7 +317,7 @@ func (c *complement) error(schur num.Mat, lu *seed.Factors) (*big.Float, error) 
 	if err != nil || q.Rho == nil {
 		return nil, err
 	}
-	n, m, h := c.a.Rows, schur.Rows, c.h
+	n, m, h := c.f.N, schur.Rows, c.h
 	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
 	// rounding it has less than 2^(top+2-wider).
 	lost := bound.Upper()
@@ -331,7 +331,7 @@ func (c *complement) error(schur num.Mat, lu *seed.Factors) (*big.Float, error) 
 	norm := func(m num.Mat, cols []int64) *big.Float {
 		return bound.BoundsOf(m, bound.Negated(q.Scale), cols).Norm()
 	}
-	left, old := c.left(), c.f.part(c.s, c.a, h, n, h, n, nil, nil)
+	left, old := c.left(), c.f.part(c.s, h, n, h, n, nil, nil)
 	lost = bound.Upper().Mul(lost, norm(left, make([]int64, h)))
 	size := norm(schur, bound.Negated(q.Weights))
 	size = bound.Upper().Add(bound.Upper().Add(size, size), norm(old, bound.Negated(q.Weights)))
