@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 
@@ -47,18 +48,25 @@ func heap() int64 {
 }
 
 // Reclaim frees memory before so many bytes are allocated that the heap would grow by more than a
-// limit that the caller has set: it drops the buffers that are kept for later, collects garbage,
-// which the collector would let grow to the size of all that is in use, and returns it to the
-// system, since free memory in pieces is of no use for what is larger. It does nothing where the
-// heap has hardly grown since it did so last.
+// limit that the caller has set: it drops the buffers that are kept for later and collects garbage,
+// which the collector would let grow to the size of all that is in use. For many bytes it also
+// returns it to the system, since free memory in pieces is of no use for them. It does nothing
+// where the heap has hardly grown since it did so last.
 func (b *Budget) Reclaim(bytes int64) {
 	if !b.keeps || heap()+bytes <= b.after {
 		return
 	}
 	bufpool.Drop()
-	debug.FreeOSMemory()
+	if bytes >= many {
+		debug.FreeOSMemory()
+	} else {
+		runtime.GC()
+	}
 	b.after = max(b.base+b.limit, heap()+bytes+b.limit/16)
 }
+
+// many are bytes before which free memory returns to the system.
+const many = 1 << 20
 
 // Take counts so many bytes, and fewer where they are negative. It does not look at the bound: see
 // Check.
