@@ -44,8 +44,8 @@ func TestMemory(t *testing.T) {
 		{"Solve", halfulp.Float64, 500, solveFor(1)},
 		{"Solve", halfulp.MP(200), 430, solveFor(1)},
 		{"Solve for 100 columns", halfulp.Float64, 400, solveFor(100)},
-		{"Solve for 17 columns", halfulp.MP(150), 320, solveFor(17)},
-		{"Inverse", halfulp.Float64, 270, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+		{"Solve for 20 columns", halfulp.MP(300), 380, solveFor(20)},
+		{"Inverse", halfulp.Float64, 350, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 			return solve.Solve(s, a, num.Identity(num.Float64, a.Rows), f)
 		}},
 		{"LU", halfulp.Float64, 300, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {

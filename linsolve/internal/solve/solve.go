@@ -131,8 +131,11 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	defer s.Release()
 	s.Reuse = true
-	// The result before it is X, the rows of its entries that are open, and panels of products.
-	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols) + dgemm.RoomBytes(a.Rows)
+	// The result before it is X, and the rows of its entries that are open.
+	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
+	if b.Cols <= call.FewColumns { // panels of products: with more columns there are none at the end
+		beside += dgemm.RoomBytes(a.Rows)
+	}
 	s.Budget.Take(beside)
 	defer s.Budget.Take(-beside)
 	if err := s.Budget.Reserve(0); err != nil {

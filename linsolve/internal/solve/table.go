@@ -3,7 +3,6 @@ package solve
 import (
 	"math"
 
-	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -67,11 +66,6 @@ func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
 	seed.Note(s, rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(p.lu.Norm))
 	s.Stage("approximate inverse")
 	defer s.Stage("refinement")
-	if _, again := r.(*seed.InverseAgain); !again { // which goes on with products
-		room := dgemm.RoomBytes(p.a.Rows)
-		s.Budget.Take(-room)
-		defer s.Budget.Take(room)
-	}
 	return refine.SolveFew(s, p.a, p.b, p.z, r, p.todo)
 }
 
