@@ -133,7 +133,8 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Reuse = true
 	// The result before it is X, and the rows of its entries that are open.
 	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
-	if b.Cols <= call.FewColumns { // panels of products: with more columns there are none at the end
+	if b.Cols <= call.FewColumns {
+		// Panels of products. With more columns there are no products at the end.
 		beside += dgemm.RoomBytes(a.Rows)
 	}
 	s.Budget.Take(beside)
