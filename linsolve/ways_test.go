@@ -39,7 +39,7 @@ func TestWays(t *testing.T) {
 					for _, way := range call.SystemWays {
 						x := halfulp.NewMatrix(f, order, columns)
 						what := fmt.Sprintf("%s %d, %v, %d columns by %s", name, order, f, columns, way)
-						err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Context: call.Forcing(context.Background(), way)}))
+						err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: call.Forcing(context.Background(), way)}))
 						if errors.Is(err, call.ErrWay) {
 							continue
 						}
@@ -86,7 +86,7 @@ func TestOtherWays(t *testing.T) {
 	matrix := func(z *halfulp.Matrix) string { return z.Text(halfulp.Hex) }
 	type result func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error)
 	positive := func(a *halfulp.Matrix) *halfulp.Matrix {
-		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.Format().Bits()+340)), a.Rows(), a.Cols())
+		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.NumberFormat().Bits()+340)), a.Rows(), a.Cols())
 		if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), z, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,10 @@ func TestOtherWays(t *testing.T) {
 	}{
 		{"Inverse", call.InverseWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			x, err := Inverse(a, f, opt)
-			return matrix(x), err
+			if err != nil {
+				return "", err
+			}
+			return matrix(x), nil
 		}},
 		{"Det", call.DeterminantWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			d, err := Det(a, f, opt)
