@@ -110,10 +110,10 @@ const errShape = "linsolve: shapes do not fit"
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Where the products for many columns take more than
-// Options.MemoryLimit on the host, beside A, B and X, the columns are solved one after the other,
-// with the same bits in more time. If one column takes more, the error wraps halfulp.ErrMemory and
-// names the bytes. Options.Method is of the products, and so is Device. Solve panics if shapes do
-// not fit.
+// Options.MemoryLimit on the host, beside A, B and X, they are computed for some columns at a time,
+// or the columns are solved one after the other, with the same bits in more time. If one column
+// takes more, the error wraps halfulp.ErrMemory and names the bytes. Options.Method is of the
+// products, and so is Device. Solve panics if shapes do not fit.
 func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() {
 		panic(errShape)

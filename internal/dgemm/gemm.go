@@ -80,6 +80,7 @@ type worker struct {
 	a, b    []float64 // packed
 	piece   int       // how many products are summed before they are added to a matrix
 	room    substitution
+	tiles   []*[maxTile]float64 // of each thread, for tiles that are not whole
 }
 
 // subtract sets C -= A B.
@@ -113,12 +114,14 @@ func (w *worker) subtract(c, a, b matrix) error {
 			return err
 		}
 		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
-		err = par.For(w.ctx, threads, rows*cols, func(_, i int) {
+		for len(w.tiles) < max(threads, 1) {
+			w.tiles = append(w.tiles, new([maxTile]float64))
+		}
+		err = par.For(w.ctx, threads, rows*cols, func(thread, i int) {
 			i0, j0 := i%rows*rowBlock, i/rows*colBlock
-			var t *[maxTile]float64
 			for i := i0; i < min(m, i0+rowBlock); i += mr {
 				for j := j0; j < min(n, j0+colBlock); j += nr {
-					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, &t)
+					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, w.tiles[thread])
 				}
 			}
 		})
@@ -129,13 +132,9 @@ func (w *worker) subtract(c, a, b matrix) error {
 	return nil
 }
 
-// tile adds the product of two panels to a tile; room, if any, is for one.
-func (w *worker) tile(c matrix, a, b []float64, k int, room **[maxTile]float64) {
+// tile adds the product of two panels to a tile; t is room for one.
+func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
 	whole := c.rows == w.k.mr && c.cols == w.k.nr
-	if !whole && *room == nil {
-		*room = new([maxTile]float64)
-	}
-	t := *room
 	for ; k > 0; k -= w.piece {
 		part := min(k, w.piece)
 		if whole {

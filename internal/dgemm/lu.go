@@ -31,6 +31,9 @@ func newFactorWorker(ctx context.Context, threads int) *worker {
 	return w
 }
 
+// RoomBytes returns the bytes of the panels that products of order n pack, and keep.
+func RoomBytes(n int) int64 { return 2 * 8 * length * int64(n) }
+
 func (w *worker) free() {
 	w.ctx = nil
 	workers.Put(w, cap(w.a)+cap(w.b), bufpool.Bytes(w.a)+bufpool.Bytes(w.b))
@@ -174,6 +177,22 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	w.piece = shortPiece
 	return w.subtract(square(c), square(a), square(b))
 }
+
+// SubtractPart sets C -= A B for columns A of an n x n matrix, from the first one given on, and the
+// rows B of as many numbers of a matrix, which has as many columns as C. Calls for all columns of
+// the matrix, in parts whose lengths are multiples of [Parts] but for the last one, have together
+// the error of Subtract.
+func SubtractPart(ctx context.Context, threads, n, first int, c, a, of []float64) error {
+	w := newWorker(ctx, threads)
+	defer w.free()
+	w.piece = shortPiece
+	columns := func(x []float64) matrix { return matrix{n, len(x) / max(n, 1), max(n, 1), x} }
+	part, b := columns(a), columns(of)
+	return w.subtract(columns(c), part, b.view(first, first+part.cols, 0, b.cols))
+}
+
+// Parts is what the lengths of parts are multiples of: see [SubtractPart].
+const Parts = shortPiece
 
 // SubtractError returns what Subtract's error is a multiple of. With u = 2^-53, sums of pieces of
 // p ≤ shortPiece products, in any order, fused or not, have errors below

@@ -130,7 +130,9 @@ func (p *problem) size(list []*halfulp.Matrix) (bytes int64) {
 		each = int64(p.format.Bits()+63)/64*8 + 5
 	}
 	for _, m := range list {
-		bytes += each * int64(m.Rows()) * int64(m.Cols())
+		if m != nil { // there is none after an error
+			bytes += each * int64(m.Rows()) * int64(m.Cols())
+		}
 	}
 	return bytes
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
@@ -48,16 +49,24 @@ func heap() int64 {
 
 // Reclaim frees memory before so many bytes are allocated that the heap would grow by more than a
 // limit that the caller has set: it drops the buffers that are kept for later and collects garbage,
-// which the collector would let grow to the size of all that is in use. It does nothing where the
-// heap has hardly grown since it did so last.
+// which the collector would let grow to the size of all that is in use. For many bytes it also
+// returns it to the system, since free memory in pieces is of no use for them. It does nothing
+// where the heap has hardly grown since it did so last.
 func (b *Budget) Reclaim(bytes int64) {
 	if !b.keeps || heap()+bytes <= b.after {
 		return
 	}
 	bufpool.Drop()
-	runtime.GC()
-	b.after = max(b.base+b.limit, heap()+bytes+b.limit/8)
+	if bytes >= many {
+		debug.FreeOSMemory()
+	} else {
+		runtime.GC()
+	}
+	b.after = max(b.base+b.limit, heap()+bytes+b.limit/16)
 }
+
+// many are bytes before which free memory returns to the system.
+const many = 1 << 20
 
 // Take counts so many bytes, and fewer where they are negative. It does not look at the bound: see
 // Check.
@@ -81,6 +90,17 @@ func (b *Budget) Reserve(bytes float64) error {
 // Left returns how many bytes more the bound allows, [Least] or more, and whether there is one.
 func (b *Budget) Left() (bytes int64, ok bool) {
 	return max(b.limit-b.used-b.reserved, Least), b.limit > 0
+}
+
+// Room returns how many bytes more what works in any memory may take where there is a bound: what
+// is left, but of a limit that the caller has set no more than the heap is below it, which also
+// holds what is not counted, and at least half of what is left.
+func (b *Budget) Room() int64 {
+	left, _ := b.Left()
+	if b.keeps {
+		left = min(left, max(b.base+b.limit-heap(), left/2, Least))
+	}
+	return left
 }
 
 // Most returns the most bytes that were counted at a time.

@@ -53,6 +53,17 @@ func (c *Call) Words(n int) []uint64 {
 	return x
 }
 
+// GiveBackFloats gives back numbers that Floats returned.
+func (c *Call) GiveBackFloats(x []float64) {
+	for i, y := range c.FloatsTaken {
+		if len(x) > 0 && &x[0] == &y[0] {
+			c.returnFloats(y)
+			c.FloatsTaken = slices.Delete(c.FloatsTaken, i, i+1)
+			return
+		}
+	}
+}
+
 // GiveBack gives back integers that Words returned, or the first of them.
 func (c *Call) GiveBack(x []uint64) {
 	for i, y := range c.wordsTaken {

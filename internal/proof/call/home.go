@@ -139,8 +139,8 @@ func (s *Run) Room(f num.Format, rows, cols int) (num.Mat, error) {
 	return s.At.room(s, f, rows, cols)
 }
 
-// Identity returns the n x n unit matrix. Elsewhere its entries share storage: entry (i, j) is
-// number n - 1 + i - j of 2 n - 1 numbers, all but one of them zeros.
+// Identity returns the n x n unit matrix, which is only read: its entries share storage, entry
+// (i, j) being number n - 1 + i - j of 2 n - 1 numbers, where that is possible.
 func (s *Run) Identity(n int) (num.Mat, error) { return s.At.identity(s, n) }
 
 // Scaled returns diag(2^rows) A diag(2^cols) exactly, of MP; nil where the function of that name

@@ -27,9 +27,9 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	g.Triangle, g.Bound = triangle, limit
 	set := s.Set
 	if left, ok := s.Budget.Left(); ok {
-		set.Memory = min(set.Memory, left)
-		// Residues take about as much as twice the factors.
-		s.Budget.Reclaim(min(left, 2*(MatrixBytes(a.Format(), a.Rows, a.Cols)+MatrixBytes(b.Format(), b.Rows, b.Cols))))
+		// Residues take about as much as twice the factors and the product, or what is left.
+		s.Budget.Reclaim(min(left, 2*(MatrixBytes(a.Format(), a.Rows, a.Cols)+MatrixBytes(b.Format(), b.Rows, b.Cols)+MatrixBytes(d.Format(), d.Rows, d.Cols))))
+		set.Memory = min(set.Memory, s.Budget.Room())
 	}
 	st, err := set.Gemm(&g)
 	if err != nil {

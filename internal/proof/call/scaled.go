@@ -15,8 +15,8 @@ func Scaled(a num.Mat, by scale.Scaling, most int) num.Mat {
 	return Arranged(a, by, nil, most, num.NewMat)
 }
 
-// Arranged is scaled with row order[i] as row i, if there is an order, in room for a matrix of
-// zeros.
+// Arranged is scaled with row order[i] of A as row i, for as many rows as there are in an order, if
+// there is one, in room for a matrix of zeros.
 func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
 	bits := a.Format().Bits()
 	m := a
@@ -26,7 +26,11 @@ func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f nu
 	if bits > most {
 		return num.Mat{}
 	}
-	z := room(num.Precision(uint(max(bits, num.MinPrec))), m.Rows, m.Cols)
+	rows := m.Rows
+	if order != nil {
+		rows = len(order)
+	}
+	z := room(num.Precision(uint(max(bits, num.MinPrec))), rows, m.Cols)
 	to := z
 	same := m.Arr.Format == to.Arr.Format
 	l := to.Arr.Limbs()
@@ -52,7 +56,7 @@ func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f nu
 			}
 			continue
 		}
-		for i := range m.Rows {
+		for i := range rows {
 			k := i
 			if order != nil {
 				k = order[i]

@@ -34,7 +34,7 @@ func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo [
 	}
 	s.Work.Guessed = false
 	seed.Note(s, 1, r.Rho, bound.Upper().SetFloat64(r.Norm), bound.Upper().SetFloat64(f.Norm))
-	if err = solveManyBy(s, v, 1, a, b, z, todo); errors.Is(err, call.ErrRange) {
+	if err = solveManyBy(s, v, 1, a, b, z, todo, false); errors.Is(err, call.ErrRange) {
 		err = nil
 	}
 	if err == nil && call.Few(ziv.OpenColumns(todo), n) {

@@ -20,13 +20,37 @@ import (
 // SolveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work. While many columns have
-// entries far below others it goes on to more bits, as long as these decide a quarter of them.
-func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries) error {
-	t := New(s, a, p, mostSolvedBits(z))
+// entries far below others it goes on to more bits, as long as these decide a quarter of them. It
+// solves as by says; X is the same for all columns.
+func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, by Columns) error {
+	t := newIn(s, a, p, mostSolvedBits(z), s.MatrixHere)
 	if t == nil {
 		return nil
 	}
-	return solveManyBy(s, t, p.Rounds, a, b, z, todo)
+	defer func() { s.Drop(t.F, t.X) }()
+	n, k := b.Dims()
+	width, whole := by.Width, s.Work
+	for first := 0; first < k; first += width {
+		last := min(first+width, k)
+		if width < k {
+			s.Part(whole, float64(first)/float64(k), float64(last)/float64(k))
+		}
+		if err := solveManyBy(s, t, p.Rounds, a, b.Slice(0, n, first, last), z.Slice(0, n, first, last), todo[first:last], by.Coarse); err != nil {
+			return err
+		}
+	}
+	if width < k {
+		s.Work = whole
+	}
+	return nil
+}
+
+// Columns says how [SolveMany] solves, which depends on the memory that it may take.
+type Columns struct {
+	Width int // columns at a time
+	// Coarse leaves X as it begins, which takes no other matrices of its order: solutions gain
+	// fewer bits by a step, and take more of these.
+	Coarse bool
 }
 
 // wantedBits are those of the first enclosure of the entries of z.
@@ -37,14 +61,16 @@ func wantedBits(z num.Mat) int {
 // mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
-// solveManyBy is SolveMany by an X that came from some rounds.
-func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries) error {
+// solveManyBy is SolveMany for all columns by an X that came from some rounds, and that remains as
+// it is if it is to be coarse.
+func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries, coarse bool) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
-	g, inverse := b, ziv.IsIdentity(b)
+	g, inverse := b, !coarse && ziv.IsIdentity(b)
 	if !inverse {
-		if g = call.Scaled(b, scale.Scaling{Rows: t.By.Rows, Cols: make([]int64, b.Cols)}, most); g.Arr == nil {
+		if g = call.Arranged(b, scale.Scaling{Rows: t.By.Rows, Cols: make([]int64, b.Cols)}, nil, most, s.MatrixHere); g.Arr == nil {
 			return nil
 		}
+		defer s.Drop(g)
 	}
 	s.Work.Guessed = false
 	end := func() {}
@@ -57,7 +83,11 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 		if inverse {
 			y, err = t.Inverse(bits)
 		} else {
-			y, err = t.Solve(g, bits, t.CoarseGain(t.Gain(), g.Cols, bits))
+			gain := t.Gain()
+			if !coarse {
+				gain = t.CoarseGain(gain, g.Cols, bits)
+			}
+			y, err = t.Solve(g, bits, gain)
 		}
 		end()
 		end = func() {}
@@ -65,6 +95,11 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 			return ziv.Done, err
 		}
 		s.Stage("products")
+		defer func() {
+			if s.Drop(y.D); !inverse {
+				s.Drop(y.X)
+			}
+		}()
 		before := ziv.CountOpen(todo)
 		columns, err := round(s, y, z, todo)
 		if err == nil {
@@ -498,7 +533,7 @@ func checkNearly(s *call.Run, t *Iteration, y *bound.Nearly, g, z num.Mat, todo 
 			v := of.Arr.Value(of.At(i, c), buf[:])
 			v.Exp += y.Left[i] + y.Right[j]
 			if mz.Arr.Set(mz.At(i, j), v)&num.Underflow != 0 {
-				s.Lost.Note(call.Entry{Z: z, I: i, J: j})
+				s.Lost.Note(call.Entry{Z: todo[j].Z, I: i, J: todo[j].J})
 			}
 		}
 		s.Stats.Solved++

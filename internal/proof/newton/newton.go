@@ -55,18 +55,23 @@ const LeastNewton = 3
 // New returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
 // more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func New(s *call.Run, a num.Mat, p *seed.Approximate, most int) *Iteration {
+	return newIn(s, a, p, most, num.NewMat)
+}
+
+// newIn is New with F and X in room for matrices of zeros.
+func newIn(s *call.Run, a num.Mat, p *seed.Approximate, most int, room func(f num.Format, rows, cols int) num.Mat) *Iteration {
 	by := scale.Scaling{Rows: p.Scale, Cols: p.Weights}
 	t := &Iteration{S: s, By: by, Rho: bound.Largest([]*big.Float{p.Rho, bound.Exp2(-2 * scale.SeedBits)})}
 	if t.Gain() < LeastNewton {
 		return nil
 	}
-	if t.F = scaledFloats(a, by); t.F.Arr == nil {
-		t.F = call.Scaled(a, by, most)
+	if t.F = scaledFloats(a, by, room); t.F.Arr == nil {
+		t.F = call.Arranged(a, by, nil, most, room)
 	}
 	if t.F.Arr == nil {
 		return nil
 	}
-	if t.X = call.Scaled(p.R, scale.Scaling{Rows: bound.Negated(p.Weights), Cols: bound.Negated(p.Scale)}, math.MaxInt32); t.X.Arr == nil {
+	if t.X = call.Arranged(p.R, scale.Scaling{Rows: bound.Negated(p.Weights), Cols: bound.Negated(p.Scale)}, nil, math.MaxInt32, room); t.X.Arr == nil {
 		return nil
 	}
 	sums := bound.BoundsOf(t.F, make([]int64, t.n()), make([]int64, t.n())).Sums()
@@ -83,12 +88,12 @@ func (t *Iteration) n() int { return t.F.Rows }
 
 // scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
 // others.
-func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
+func scaledFloats(a num.Mat, by scale.Scaling, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
 	m := a
 	if m.Arr.Kind != num.F64 {
 		return num.Mat{}
 	}
-	z := num.NewMat(num.Float64, m.Rows, m.Cols)
+	z := room(num.Float64, m.Rows, m.Cols)
 	to := z
 	const far = 400
 	for j := range m.Cols {
@@ -106,7 +111,7 @@ func scaledFloats(a num.Mat, by scale.Scaling) num.Mat {
 // scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
 func scaledMatrix(s *call.Run, a num.Mat, f *seed.Factors, most int) num.Mat {
 	if f.Exact.Arr == nil {
-		f.Exact = scaledFloats(a, f.Scaling)
+		f.Exact = scaledFloats(a, f.Scaling, s.MatrixHere)
 	}
 	if f.Exact.Arr == nil {
 		f.Exact = call.Arranged(a, f.Scaling, nil, most, s.MatrixHere)

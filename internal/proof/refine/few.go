@@ -22,9 +22,12 @@ type fixedSystem struct {
 	a, b num.Mat
 	r    seed.Inverse
 	f    *fixed.Matrix // nil at first
-	low  int64         // F is a multiple of 2^-low
-	left int           // columns that wait
-	n    int
+	// again says that some rows of F at a time are made again for each product, for which more than
+	// these take no memory
+	again bool
+	low   int64 // F is a multiple of 2^-low
+	left  int   // columns that wait
+	n     int
 	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
 	missing float64
 	likely  float64 // how often a column is to be solved, about
@@ -216,7 +219,9 @@ func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, e
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
-	planes = min(planes, y.f.Planes)
+	if planes = min(planes, y.mostPlanes()); y.f != nil {
+		planes = min(planes, y.f.Planes)
+	}
 	if err := y.subtract(r, fixed.NewVector(c), q, planes); err != nil {
 		return false, err
 	}
@@ -246,25 +251,64 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 
 // provide sees to F in so many planes, or in all that are not 0.
 func (y *fixedSystem) provide(planes int) (err error) {
-	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
-	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
-	if y.f == nil || planes > y.f.Planes {
-		if err := y.s.Budget.Check(call.PlaneBytes(y.a, planes)); err != nil {
-			return err
+	planes = min(planes, y.mostPlanes())
+	if !y.again && (y.f == nil || planes > y.f.Planes) {
+		if y.s.Budget.Check(call.PlaneBytes(y.a, planes)) != nil {
+			y.again, y.f = true, nil
+			return y.s.Budget.Check(SomeBytes(y.n, planes))
 		}
 		y.f, err = fixed.New(&y.s.Call, y.a, y.r.Scales(), planes)
 	}
 	return err
 }
 
+// someRows returns how many rows of F are made at a time: about 2^19 bytes, in whole tiles.
+func someRows(n, planes int) int {
+	return max(1<<16/(max(n, 1)*planes*rowsTogether), 1) * rowsTogether
+}
+
+// rowsTogether are a tile of fixed.New.
+const rowsTogether = 64
+
+// SomeBytes returns the bytes of rows of F of order n in so many planes, where all of F takes too
+// much.
+func SomeBytes(n, planes int) float64 {
+	return 8 * float64(min(n, someRows(n, planes))) * float64(n) * float64(planes)
+}
+
+// mostPlanes returns in how many planes all of F is: 2^-low is a multiple of the unit 2^(1-64w) of
+// w planes.
+func (y *fixedSystem) mostPlanes() int { return int(min(y.low/64, math.MaxInt32)) + 1 }
+
 // subtract subtracts F c 2^-q from r.
 func (y *fixedSystem) subtract(r *seed.Residual, c *fixed.Vector, q, planes int) error {
+	if !y.again {
+		return y.subtractRows(r.X, y.f, c, planes, 1-64*planes-q-r.Unit)
+	}
+	by, rows := y.r.Scales(), someRows(y.n, planes)
+	for first := 0; first < y.n; first += rows {
+		last := min(first+rows, y.n)
+		release := y.s.Temporary()
+		f, err := fixed.New(&y.s.Call, y.a.Slice(first, last, 0, y.n), scale.Scaling{Rows: by.Rows[first:last], Cols: by.Cols}, planes)
+		if err == nil {
+			err = y.subtractRows(r.X[first:last], f, c, planes, 1-64*planes-q-r.Unit)
+		}
+		release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subtractRows subtracts F c 2^shift from rows of r.
+func (y *fixedSystem) subtractRows(x [][]uint64, f *fixed.Matrix, c *fixed.Vector, planes, shift int) error {
 	const some = 16 // rows a call
-	return par.For(y.s.Ctx, y.s.Threads, (y.n+some-1)/some, func(_, part int) {
+	return par.For(y.s.Ctx, y.s.Threads, (len(x)+some-1)/some, func(_, part int) {
 		z := make([]uint64, planes+2)
-		for i := part * some; i < min(y.n, (part+1)*some); i++ {
-			y.f.Row(z, i, c, planes)
-			fixed.SubtractShifted(r.X[i], z, 1-64*planes-q-r.Unit)
+		for i := part * some; i < min(len(x), (part+1)*some); i++ {
+			f.Row(z, i, c, planes)
+			fixed.SubtractShifted(x[i], z, shift)
 		}
 	})
 }

@@ -1,9 +1,11 @@
 package seed
 
 import (
+	"errors"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
@@ -34,9 +36,28 @@ type FloatInverse struct {
 const farOff = 32
 
 // InvertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
-// bound of its norm, nil if none is proved to be good.
-func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int) (r Inverse, rho, norm float64, err error) {
+// bound of its norm, nil if none is proved to be good. Few right-hand sides have one that takes no
+// more memory than some columns if others, and so many bytes beside, exceed the limit.
+func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
+	end := s.Temporary()
+	r, rho, norm, err = invertFactors(s, a, f, columns, beside)
+	if columns > call.FewColumns || !errors.Is(err, memlimit.ErrExceeded) {
+		return r, rho, norm, err
+	}
+	end()
+	t, err := NewInverseAgain(s, a, f)
+	if err != nil || !(t.Rho <= MostRho) {
+		return nil, 0, 0, err
+	}
+	return t, t.Rho, t.Norm, nil
+}
+
+// invertFactors is InvertFactors with inverses in memory.
+func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	cut := UpperCut(f.N, columns)
+	if err := s.Budget.Check(8*float64(f.N*f.N+cut*cut+(f.N-cut)*(f.N-cut)) + beside); err != nil {
+		return nil, 0, 0, err
+	}
 	t, err := TrianglesOf(s, f, cut)
 	if err == nil && cut < f.N && t != nil && !(t.Rho <= MostRho) {
 		err = t.InvertUpper(s, f.N)
@@ -48,6 +69,9 @@ func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int) (r Inverse, 
 		return t, t.Rho, t.Norm, nil
 	case !(float64(dgemm.SubtractError(f.N)*f.Norm)*t.Norm <= farOff*MostRho):
 		return nil, 0, 0, nil
+	}
+	if err := s.Budget.Check(8*float64(f.N)*float64(f.N) + beside); err != nil {
+		return nil, 0, 0, err
 	}
 	z, err := NewFloatInverse(s, a, t)
 	if err != nil || !(z.Rho <= MostRho) {

@@ -156,7 +156,7 @@ func TestInverseOfFactors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, rho, norm, err := seed.InvertFactors(s, a.View(), lu, 1)
+		r, rho, norm, err := seed.InvertFactors(s, a.View(), lu, 1, 0)
 		if err != nil || r != nil && !(rho <= seed.MostRho && norm < math.Inf(1)) {
 			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
 		}

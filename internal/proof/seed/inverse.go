@@ -222,42 +222,39 @@ func FirstInverse(s *call.Run, a num.Mat, f *Factors) (*Approximate, error) {
 	return FirstWithin(s, a, f, GoodRho)
 }
 
-// FirstWithin is first for another limit of a good rho.
+// FirstWithin is FirstInverse for another limit of a good rho.
 func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximate, error) {
 	n := a.Rows
 	defer s.Did(call.SeedCost(n))
+	s.Budget.Reclaim(3 * 8 * int64(n) * int64(n))
 	x, err := seedInverse(s, f)
 	if err != nil {
 		return nil, err
 	}
+	left, product, err := leftBy(s, a, f, x)
+	if err != nil {
+		return nil, err
+	}
+	s.Budget.Reclaim(call.MatrixBytes(num.Precision(scale.SeedBits), n, n))
 	r, err := unscaled(s, f, x)
 	if err != nil {
 		return nil, err
 	}
 	p := &Approximate{R: r, Weights: f.Cols, Scale: f.Rows, Rounds: 1}
-	if !finiteFloat64s(x) {
+	if left == nil {
 		return p, nil
 	}
-	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
-	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil {
-		return nil, err
-	}
-	if !finiteFloat64s(e) {
-		return p, nil
-	}
-	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).Sums() }
-	p.Abs = boundsOfFloat64(n, x)
+	p.Abs = magnitudes(n, x)
 	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
 	gamma := dgemm.SubtractError(n)
 	ulp := bound.Upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
 	lost := bound.Upper().Mul(p.Abs.Norm(), bound.Upper().SetFloat64(float64(n)*0x1p-999))
 	lost.Add(lost, bound.Upper().SetFloat64(gamma))
-	product := p.Abs.Apply(sum(scaled))
+	rows := p.Abs.Apply(product)
 	rho := bound.Upper()
-	sums := sum(e)
-	p.Gain = gain(bound.Largest(sums))
-	for i, v := range sums {
-		v = bound.Upper().Add(v, bound.Upper().Mul(ulp, product[i]))
+	p.Gain = gain(bound.Largest(left))
+	for i, v := range left {
+		v = bound.Upper().Add(v, bound.Upper().Mul(ulp, rows[i]))
 		v = bound.Upper().Add(v, lost)
 		rho = bound.Largest([]*big.Float{rho, v})
 	}
@@ -265,6 +262,20 @@ func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximat
 		p.Rho = rho
 	}
 	return p, nil
+}
+
+// leftBy returns bounds of the sums of magnitudes of the rows of I - X F, as float64 arithmetic
+// computes it, and of F; nil if numbers are not finite.
+func leftBy(s *call.Run, a num.Mat, f *Factors, x []float64) (left, sums []*big.Float, err error) {
+	n := a.Rows
+	if !finiteFloat64s(x) {
+		return nil, nil, nil
+	}
+	scaled, e := f.Float64s(a, make([]float64, n*n)), unit(n)
+	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, x, scaled); err != nil || !finiteFloat64s(e) {
+		return nil, nil, err
+	}
+	return magnitudes(n, e).Sums(), magnitudes(n, scaled).Sums(), nil
 }
 
 func finiteFloat64s(x []float64) bool {
@@ -285,13 +296,12 @@ func gain(norm *big.Float) float64 {
 	return min(45, -math.Log2(x+0x1p-60))
 }
 
-// boundsOfFloat64 returns the magnitudes of an n x n matrix of finite numbers.
-func boundsOfFloat64(n int, x []float64) bound.Bounds {
-	b := bound.Bounds{Rows: n, Cols: n, X: make([]float64, n*n), Exp: make([]int64, n)}
+// magnitudes makes the numbers of an n x n matrix, all finite, their magnitudes.
+func magnitudes(n int, x []float64) bound.Bounds {
 	for i, v := range x {
-		b.X[i] = math.Abs(v)
+		x[i] = math.Abs(v)
 	}
-	return b
+	return bound.Bounds{Rows: n, Cols: n, X: x, Exp: make([]int64, n)}
 }
 
 // Narrow returns a rounded to width bits if it has more, and whether it is a itself.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -39,10 +40,17 @@ func Leaf(bits int) int {
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
-func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int) (*seed.Determinant, error) {
+//
+// The columns of the first S' are computed in so many parts, see ReserveDet. If these are several,
+// F.LU is given back.
+func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Log: bound.Upper()}
 	later := s.Work.Later
-	leaves, err := leaves(s, a, f, places, leaf, d, nil)
+	o, err := orderOf(s, a, f, parts > 1 && a.Rows > leaf)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	leaves, err := leaves(s, o, places, leaf, parts, d, nil)
 	s.Work.Later = later
 	if err != nil || leaves == nil {
 		return nil, err
@@ -92,40 +100,74 @@ type leafBlock struct {
 
 func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
-// leaves appends the blocks whose determinants A's is the product of, and takes into d what else
-// there is of it; nil if float64 factors do not suffice.
-func leaves(s *call.Run, a num.Mat, f *seed.Factors, places, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
-	loss, err := seed.Loss(s, f)
-	if err != nil || loss > seed.LossyBits {
+// ordered are the factors of a matrix and what is known of them without LU.
+type ordered struct {
+	*seed.Factors
+	a     num.Mat // the matrix
+	order []int   // row i of L U is row order[i] of the matrix
+	odd   bool
+	loss  int
+}
+
+// orderOf returns factors as ordered, and gives LU back if that is not needed any more; nil if
+// float64 factors do not suffice.
+func orderOf(s *call.Run, a num.Mat, f *seed.Factors, release bool) (*ordered, error) {
+	o := &ordered{Factors: f, a: a}
+	var err error
+	if o.loss, err = seed.Loss(s, f); err != nil || o.loss > seed.LossyBits {
 		return nil, err
 	}
-	n := a.Rows
-	size := bits.Len(uint(n))
-	order, odd := f.Order()
-	z := call.Arranged(a, f.Scaling, order, math.MaxInt32, num.NewMat)
-	if z.Arr == nil {
-		return nil, nil
+	if o.order, o.odd = f.Order(); release {
+		s.GiveBackFloats(f.LU)
+		f.LU = nil
 	}
-	d.Odd = d.Odd != odd
+	return o, nil
+}
+
+// part returns rows i0 to i1 and columns j0 to j1 of F, scaled by more powers of two.
+func (o *ordered) part(s *call.Run, i0, i1, j0, j1 int, rows, cols []int64) num.Mat {
+	by := scale.Scaling{Rows: o.Rows, Cols: slices.Clone(o.Cols[j0:j1])}
+	if rows != nil {
+		by.Rows = make([]int64, len(o.Rows))
+		for i, k := range o.order[i0:i1] {
+			by.Rows[k] = o.Rows[k] + rows[i]
+		}
+	}
+	for j, e := range cols {
+		by.Cols[j] += e
+	}
+	return call.Arranged(o.a.Slice(0, o.N, j0, j1), by, o.order[i0:i1], math.MaxInt32, s.MatrixHere)
+}
+
+// leaves appends the blocks whose determinants A's is the product of, and takes into d what else
+// there is of it; nil if float64 factors do not suffice.
+func leaves(s *call.Run, f *ordered, places, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.N
+	size := bits.Len(uint(n))
+	d.Odd = d.Odd != f.odd
 	for i := range n {
 		d.Shift -= f.Rows[i] + f.Cols[i]
 	}
 	if n > leaf {
-		return split(s, z, places, places+loss+2*size, leaf, d, list)
+		return split(s, f, places, places+f.loss+2*size, leaf, parts, d, list)
 	}
-	p, err := seed.FirstInverse(s, a, f)
+	z := f.part(s, 0, n, 0, n, nil, nil)
+	if z.Arr == nil {
+		return nil, nil
+	}
+	p, err := seed.FirstInverse(s, f.a, f.Factors)
 	if err != nil || p.Rho == nil {
 		return nil, err
 	}
-	b := leafBlock{z, p, places + loss + 2*size + 8}
+	b := leafBlock{z, p, places + f.loss + 2*size + 8}
 	// may fuse: an estimate, of what comes when all blocks are there
 	s.Work.Later += b.cost()
 	return append(list, b), nil
 }
 
 // split is leaves for F by blocks, with S' rounded to wide bits.
-func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
-	n := f.Rows
+func split(s *call.Run, f *ordered, places, wide, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
+	n := f.N
 	h := n / 2
 	m := n - h
 	end := s.Before(0)
@@ -134,86 +176,167 @@ func split(s *call.Run, f num.Mat, places, wide, leaf int, d *seed.Determinant, 
 		s.Plan(splitCost(n, places) + rest)
 		end = s.Before(rest + float64(call.SeedCost(m)+call.FactorCost(m)+call.ProductOf(m, h, m, wide)))
 	}
-	first := f.Slice(0, h, 0, h)
-	lu, err := seed.NewFactors(s, first, scale.Of(first))
-	if err != nil {
-		return nil, err
-	}
-	p, err := seed.FirstInverse(s, first, lu)
-	if err != nil || p.Rho == nil {
-		return nil, err
-	}
-	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.Rho))
-	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
-	t := newton.New(s, first, p, math.MaxInt32)
-	right := call.Scaled(f.Slice(0, h, h, n), scale.Scaling{Rows: p.Scale, Cols: make([]int64, m)}, math.MaxInt32)
-	left := call.Scaled(f.Slice(h, n, 0, h), scale.Scaling{Rows: make([]int64, m), Cols: p.Weights}, math.MaxInt32)
-	if t == nil || right.Arr == nil || left.Arr == nil {
+	first := f.part(s, 0, h, 0, h, nil, nil)
+	if first.Arr == nil {
 		return nil, nil
 	}
-	wider := wide + bits.Len(uint(n)) + 6
-	x, err := t.Solve(right, wider, t.CoarseGain(t.Gain(), right.Cols, wider))
+	release := s.Temporary() // factors of smaller blocks
+	lu, t, p, err := firstBlock(s, first, leaf)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	c := &complement{s: s, f: f, t: t, p: p, wide: wide, h: h, parts: parts}
+	schur, err := c.schur()
 	end()
-	if err != nil {
-		return nil, err
-	}
-	y, schur := num.NewMat(num.Precision(uint(wider)), h, m), num.NewMat(num.Precision(uint(wide)), m, m)
-	if err := s.Sum(x.X, x.D, y); err != nil {
-		return nil, err
-	}
-	// S' by a product alone and a sum, which take less time than a product with an old matrix.
-	old, update := f.Slice(h, n, h, n), num.NewMat(num.Precision(uint(wide+2)), m, m)
-	if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
-		return nil, err
-	}
-	if err := s.Sum(old, update, schur); err != nil {
+	if schur.Arr == nil || err != nil {
 		return nil, err
 	}
 	s.Stats.Precision = max(s.Stats.Precision, wide)
-
-	slu, err := seed.NewFactors(s, schur, scale.Of(schur))
-	if err != nil {
-		return nil, err
-	}
-	q, err := seed.FirstInverse(s, schur, slu)
-	if err != nil || q.Rho == nil {
-		return nil, err
-	}
-	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
-	// rounding it has less than 2^(top+2-wider).
-	lost := bound.Upper()
-	const low = -1 << 29 // far below everything, of columns of zeros
-	large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
-	for j, e := range x.Err {
-		top := max(large[j], small[j])
-		v := bound.Upper().Add(bound.Exp2(int(max(e+1, low))), bound.Exp2(int(top)+2-wider))
-		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.Weights[j]))
-	}
-	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
-	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
-	// off: that is less than 2^-wide (|F22| + 2 |S'|).
-	norm := bound.BoundsOf(left, bound.Negated(q.Scale), make([]int64, h)).Norm()
-	lost = bound.Upper().Mul(lost, norm)
-	size := bound.BoundsOf(schur, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm()
-	size = bound.Upper().Add(bound.Upper().Add(size, size), bound.BoundsOf(old, bound.Negated(q.Scale), bound.Negated(q.Weights)).Norm())
-	lost = bound.Upper().Add(lost, size.SetMantExp(size, -wide))
-	log := regular(q, lost, m)
-	if log == nil {
-		return nil, nil
-	}
-	d.Log.Add(d.Log, log)
 	end = s.Before(0)
 	if s.Work.Report != nil {
-		end = s.Before(DetCost(m, places, leaf))
+		end = s.Before(DetCost(m, places, leaf) + float64(call.SeedCost(m)+call.FactorCost(m)))
 	}
-	release := s.Temporary() // factors of smaller blocks
-	list, err = leaves(s, first, lu, places, leaf, d, list)
+	list, err = leaves(s, lu, places, leaf, 1, d, list)
 	release()
 	end()
 	if err != nil || list == nil {
 		return nil, err
 	}
-	return leaves(s, schur, slu, places, leaf, d, list)
+	slu, err := seed.NewFactors(s, schur, scale.Of(schur))
+	if err != nil {
+		return nil, err
+	}
+	log, err := c.error(schur, slu)
+	if log == nil || err != nil {
+		return nil, err
+	}
+	d.Log.Add(d.Log, log)
+	o, err := orderOf(s, schur, slu, m > leaf)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return leaves(s, o, places, leaf, 1, d, list)
+}
+
+// firstBlock returns factors of F11, and Newton's method for it with the seed that it begins with,
+// of which only the scaling and rho are left; nil if float64 factors do not suffice.
+func firstBlock(s *call.Run, first num.Mat, leaf int) (*ordered, *newton.Iteration, *seed.Approximate, error) {
+	lu, err := seed.NewFactors(s, first, scale.Of(first))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p, err := seed.FirstInverse(s, first, lu)
+	if err != nil || p.Rho == nil {
+		return nil, nil, nil, err
+	}
+	s.Stats.Rho = max(s.Stats.Rho, call.Measure(p.Rho))
+	t := newton.New(s, first, p, math.MaxInt32)
+	if t == nil {
+		return nil, nil, nil, nil
+	}
+	o, err := orderOf(s, first, lu, first.Rows > leaf)
+	if o == nil || err != nil {
+		return nil, nil, nil, err
+	}
+	p.R, p.Abs = num.Mat{}, bound.Bounds{}
+	return o, t, p, nil
+}
+
+// complement makes S' of F for A.
+type complement struct {
+	s           *call.Run
+	f           *ordered
+	t           *newton.Iteration // for F11
+	p           *seed.Approximate // what t began with
+	wide, wider int               // bits of S' and of F11^-1 F12
+	h, parts    int               // the order of F11, and parts of the columns of S'
+	tops, errs  []int64           // exponents of the columns of F11^-1 F12 and of their errors
+}
+
+// left returns F21 D2, F11^-1 F12 being D2 Y with D2 of the scaling of F11.
+func (c *complement) left() num.Mat {
+	return c.f.part(c.s, c.h, c.f.N, 0, c.h, nil, c.p.Weights)
+}
+
+// schur returns S'; nil if numbers are out of range.
+func (c *complement) schur() (num.Mat, error) {
+	s, n, h := c.s, c.f.N, c.h
+	m := n - h
+	c.wider = c.wide + bits.Len(uint(n)) + 6
+	gain := c.t.CoarseGain(c.t.Gain(), m, c.wider)
+	if err := c.t.Refine(gain); err != nil { // which takes memory that is free later
+		return num.Mat{}, err
+	}
+	left := c.left()
+	if left.Arr == nil {
+		return num.Mat{}, nil
+	}
+	schur := s.MatrixHere(num.Precision(uint(c.wide)), m, m)
+	for part := range c.parts {
+		j0, j1 := part*m/c.parts, (part+1)*m/c.parts
+		if j0 == j1 {
+			continue
+		}
+		right := c.f.part(s, 0, h, h+j0, h+j1, c.p.Scale, nil)
+		if right.Arr == nil {
+			return num.Mat{}, nil
+		}
+		x, err := c.t.Solve(right, c.wider, gain)
+		if err != nil {
+			return num.Mat{}, err
+		}
+		y := s.MatrixHere(num.Precision(uint(c.wider)), h, j1-j0)
+		if err := s.Sum(x.X, x.D, y); err != nil {
+			return num.Mat{}, err
+		}
+		const low = -1 << 29 // far below everything, of columns of zeros
+		large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
+		for j, e := range x.Err {
+			c.tops, c.errs = append(c.tops, max(large[j], small[j])), append(c.errs, max(e, low))
+		}
+		// S' by a product alone and a sum, which take less time than a product with an old matrix.
+		update := s.MatrixHere(num.Precision(uint(c.wide+2)), m, j1-j0)
+		if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
+			return num.Mat{}, err
+		}
+		old := c.f.part(s, h, n, h+j0, h+j1, nil, nil)
+		if old.Arr == nil {
+			return num.Mat{}, nil
+		}
+		if err := s.Sum(old, update, schur.Slice(0, m, j0, j1)); err != nil {
+			return num.Mat{}, err
+		}
+	}
+	c.t = nil // its memory is needed
+	return schur, nil
+}
+
+// error returns a bound of |log det(I + K)| for S' with its factors; nil if there is none.
+func (c *complement) error(schur num.Mat, lu *seed.Factors) (*big.Float, error) {
+	q, err := seed.FirstInverse(c.s, schur, lu)
+	if err != nil || q.Rho == nil {
+		return nil, err
+	}
+	n, m, h := c.f.N, schur.Rows, c.h
+	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
+	// rounding it has less than 2^(top+2-wider).
+	lost := bound.Upper()
+	for j, e := range c.errs {
+		v := bound.Upper().Add(bound.Exp2(int(e+1)), bound.Exp2(int(c.tops[j])+2-c.wider))
+		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.Weights[j]))
+	}
+	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
+	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
+	// off: that is less than 2^-wide (|F22| + 2 |S'|).
+	norm := func(m num.Mat, cols []int64) *big.Float {
+		return bound.BoundsOf(m, bound.Negated(q.Scale), cols).Norm()
+	}
+	left, old := c.left(), c.f.part(c.s, h, n, h, n, nil, nil)
+	lost = bound.Upper().Mul(lost, norm(left, make([]int64, h)))
+	size := norm(schur, bound.Negated(q.Weights))
+	size = bound.Upper().Add(bound.Upper().Add(size, size), norm(old, bound.Negated(q.Weights)))
+	lost = bound.Upper().Add(lost, size.SetMantExp(size, -c.wide))
+	return regular(q, lost, m), nil
 }
 
 // regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an

@@ -71,7 +71,7 @@ func (t *block) determinant(places int) (*seed.Determinant, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := Determinant(s, b, f, places, Leaf(places))
+	d, err := Determinant(s, b, f, places, Leaf(places), 1)
 	if d != nil || err != nil || v == nil {
 		return d, err
 	}

@@ -1,37 +1,65 @@
 package blocks
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// ReserveDet counts the memory of a determinant of so many places by blocks, or returns an error if
-// that exceeds the limit: F, and half as much again as a matrix of order n in some more bits for
-// the blocks of the first step, S among them, and the solution for it. Measured for random matrices
-// of order 600 in 53 bits and of order 120 in 1000. Float64 factors of blocks are counted as they
-// are made.
-func ReserveDet(s *call.Run, a num.Mat, places int) error {
-	bytes, factors := detBytes(a, places)
-	if err := s.Budget.Reserve(bytes + factors); err != nil {
-		return err
+// mostParts bounds the parts in which the columns of a Schur complement are computed: with more,
+// products take their time for the other factor.
+const mostParts = 16
+
+// ReserveDet counts the memory of a determinant of so many places by blocks, and returns in how
+// many parts [Determinant] computes the columns of the first Schur complement: in one if that keeps
+// to the limit. The error is one if no number of parts does. Float64 factors of blocks are counted
+// as they are made.
+func ReserveDet(s *call.Run, a num.Mat, places int) (parts int, err error) {
+	for parts = 1; parts <= mostParts; parts++ {
+		bytes, floats := detBytes(a, places, parts)
+		if parts > 1 { // the factors of A, which are given back
+			bytes -= 8 * float64(a.Rows) * float64(a.Rows)
+		}
+		if err = s.Budget.Reserve(bytes); err == nil {
+			return parts, s.Budget.Reserve(bytes - floats)
+		}
 	}
-	return s.Budget.Reserve(bytes)
+	return 0, err
 }
 
-// CheckDet returns the error that ReserveDet returns once there are float64 factors of A.
+// CheckDet returns the error that ReserveDet returns before there are float64 factors of A.
 func CheckDet(s *call.Run, a num.Mat, places int) error {
-	bytes, factors := detBytes(a, places)
-	return s.Budget.Check(bytes + 2*factors)
+	least, _ := detBytes(a, places, mostParts)
+	return s.Budget.Check(max(least, 8*float64(a.Rows)*float64(a.Rows)))
 }
 
-// detBytes returns the bytes of ReserveDet, and those of the factors of all blocks of orders n/2,
-// n/4 and so on, which are as large as those of A.
-func detBytes(a num.Mat, places int) (bytes, factors float64) {
-	n := a.Rows
-	bytes = float64(call.MatrixBytes(call.MP(a.Format().Bits()), n, n)) + 1.6*float64(call.MatrixBytes(call.MP(places+64), n, n))
-	return bytes, 8 * float64(n) * float64(n)
+// detBytes returns the bytes of ReserveDet, and the float64 factors of blocks among them: the most
+// that is taken at a time while F11 is inverted approximately, its inverse improved, S' computed,
+// and S' inverted approximately. Blocks are of half the order; approximate inverses take three
+// matrices of float64 numbers.
+func detBytes(a num.Mat, places, parts int) (bytes, floats float64) {
+	h := (a.Rows + 1) / 2
+	of := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), h, h)) }
+	size := bits.Len(uint(a.Rows))
+	wide := of(places + 3*size + 22)
+	half, first, given := of(max(places/2+size, 64)), of(scale.SeedBits), of(a.Format().Bits())
+	floats = 8 * float64(h) * float64(h)
+	inverse := 4 * floats // with the factors
+	columns := (3*half + 2*given + 2*wide) / float64(parts)
+	products := max(wide/2/float64(parts), budget.Least)
+	bytes = math.Ceil(max(
+		given+inverse,
+		2*given+floats+half+first+2*of(max(places/4+size, scale.SeedBits))+products,
+		3*given+floats+half+wide+columns+products,
+		2*given+floats+wide+inverse,
+	))
+	return bytes, 2 * floats
 }
 
 // eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled

@@ -137,10 +137,15 @@ func (x *enclosed) byBlocks() error {
 	if x.s.Work.Report != nil {
 		x.s.Plan(blocks.DetCost(x.lu.N, x.bits, leaf))
 	}
-	if err := blocks.ReserveDet(x.s, x.a, x.bits); err != nil {
+	parts, err := blocks.ReserveDet(x.s, x.a, x.bits)
+	if err != nil {
 		return err
 	}
-	return x.take(blocks.Determinant(x.s, x.a, x.lu, x.bits, leaf))
+	err = x.take(blocks.Determinant(x.s, x.a, x.lu, x.bits, leaf, parts))
+	if err == nil && x.Open() && x.lu.LU == nil { // blocks needed the room
+		x.lu, err = seed.NewFactors(x.s, x.a, x.lu.Scaling)
+	}
+	return err
 }
 
 // byElimination is for matrices that float64 factors do not suffice for; see Long.

@@ -2,7 +2,10 @@ package solve
 
 import (
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/budget"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/newton"
+	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -10,12 +13,28 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// FewBytes returns the bytes that a solution with few right-hand sides in format f takes: float64
-// factors, the inverses of both triangles, and A in fixed point, of as many bits as the result and
-// about a word more, unless A has fewer.
+// FewBytes returns the least bytes that a solution with few right-hand sides in format f takes:
+// float64 factors and the inverses of both triangles, or less for very few right-hand sides, and
+// some rows of A in fixed point.
 func FewBytes(a num.Mat, f num.Format, columns int) float64 {
 	n, cut := float64(a.Rows), float64(seed.UpperCut(a.Rows, columns)) // of the factors' inverses
-	return 8*(2*n*n+cut*cut+(n-cut)*(n-cut)) + call.PlaneBytes(a, (min(f.Bits(), a.Format().Bits())+127)/64)
+	rows := rowBytes(a, f)
+	bytes := 8*(n*n+cut*cut+(n-cut)*(n-cut)) + rows
+	if columns <= call.FewColumns {
+		bytes = min(bytes, max(seed.AgainBytes(a.Rows), rows))
+	}
+	return 8*n*n + bytes
+}
+
+// rowBytes returns the bytes of some rows of A in fixed point, of as many bits as the result in
+// format f and about a word more, unless A has fewer.
+func rowBytes(a num.Mat, f num.Format) float64 {
+	planes := (min(f.Bits(), a.Format().Bits()) + 127) / 64
+	all := call.PlaneBytes(a, planes)
+	if a.Arr.Kind == num.F64 && planes <= 2 {
+		planes = 1
+	}
+	return min(all, refine.SomeBytes(a.Rows, planes))
 }
 
 // fits reports whether so many bytes keep to the limit, or whether the context asks for a way.
@@ -44,15 +63,44 @@ func (p *problem) floatBytes() float64 {
 	return 17*8*n*n + float64(call.MatrixBytes(call.MP(p.a.Format().Bits()), p.a.Rows, p.a.Rows))
 }
 
-// newtonBytes returns the bytes of a solution by Newton's method and products: F, right-hand sides,
-// two inverses, three matrices as large as the solution in half of its bits, and half of one for
+// newtonBytes returns the bytes of a solution by Newton's method and products for some columns at a
+// time: F, float64 factors' inverse and bounds of it, X and what improves it if that is not coarse,
+// right-hand sides and three matrices of solutions, and half of one in the bits of the result for
 // residues.
-func (p *problem) newtonBytes() float64 {
-	n, k, bits := p.a.Rows, p.b.Cols, p.z.Format().Bits()
-	bytes := call.MatrixBytes(call.MP(p.a.Format().Bits()), n, n) + 2*call.MatrixBytes(call.MP(max(bits, 2*scale.SeedBits)), n, n)
-	bytes += 3*call.MatrixBytes(call.MP(bits/2+64), n, k) + call.MatrixBytes(call.MP(bits), n, n)/2
-	if !ziv.IsIdentity(p.b) {
-		bytes += call.MatrixBytes(call.MP(p.b.Format().Bits()), n, k)
+func (p *problem) newtonBytes(by newton.Columns) float64 {
+	n, bits := p.a.Rows, p.z.Format().Bits()
+	square := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), n, n)) }
+	columns := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), n, by.Width)) }
+	half, first := max(bits/2+ziv.Guard(n), 64), scale.SeedBits
+	bytes := square(p.a.Format().Bits()) + square(first) + 8*float64(n)*float64(n)
+	bytes += max(square(bits)/2*float64(by.Width)/float64(p.b.Cols), budget.Least)
+	if by.Coarse {
+		return bytes + square(first) + 2*columns(bits+ziv.Guard(n)) + 2*columns(128) + columns(p.b.Format().Bits())
 	}
-	return float64(bytes)
+	solving := square(half)
+	if by.Width < p.b.Cols || !ziv.IsIdentity(p.b) {
+		solving += 3*columns(half) + columns(p.b.Format().Bits())
+	} else {
+		solving += 2 * square(half)
+	}
+	return bytes + max(solving, square(half)+3*square(max(bits/4+ziv.Guard(n), first)))
+}
+
+// columns returns how Newton's method solves: for all columns at a time, or for as many as the
+// limit allows, or coarsely. It is not ok where columns are so few at a time that they are better
+// solved one by one.
+func (p *problem) columns() (by newton.Columns, ok bool) {
+	k := p.b.Cols
+	for _, by.Coarse = range []bool{false, true} {
+		for parts := 1; ; parts++ {
+			by.Width = (k + parts - 1) / parts
+			if p.fits(p.newtonBytes(by)) {
+				return by, true
+			}
+			if call.Few(by.Width, p.a.Rows) {
+				break
+			}
+		}
+	}
+	return by, false
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -133,6 +134,10 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	s.Reuse = true
 	// The result before it is X, and the rows of its entries that are open.
 	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
+	if b.Cols <= call.FewColumns {
+		// Panels of products. With more columns there are no products at the end.
+		beside += dgemm.RoomBytes(a.Rows)
+	}
 	s.Budget.Take(beside)
 	defer s.Budget.Take(-beside)
 	if err := s.Budget.Reserve(0); err != nil {
@@ -174,15 +179,15 @@ func ApproximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 func With(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
-	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows))
+	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows), newton.Columns{Width: b.Cols})
 }
 
 // solveOpen does so for what is open in todo, column by column if columns are few.
-func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool) error {
+func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool, by newton.Columns) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
 	if !few {
-		err := newton.SolveMany(s, p, a, b, z, todo)
+		err := newton.SolveMany(s, p, a, b, z, todo, by)
 		if err != nil && !errors.Is(err, call.ErrRange) || ziv.CountOpen(todo) == 0 {
 			return err
 		}

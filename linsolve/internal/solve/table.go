@@ -40,7 +40,9 @@ var ways = []call.Way[*problem]{
 	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) && digits.Available(p.s) }, Faster: func(p *problem) bool {
 		return many(p) && ziv.IsIdentity(p.b) && digits.Quick(p.s, p.a, p.lu, p.z.Format())
 	}, Run: timed(digits.QuickInverse)},
-	{Name: call.ByFloats, Applies: func(p *problem) bool { return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes()) }, Faster: many, Run: timed(newton.SolveByNewton)},
+	{Name: call.ByFloats, Applies: func(p *problem) bool {
+		return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes(newton.Columns{Width: p.b.Cols}))
+	}, Faster: many, Run: timed(newton.SolveByNewton)},
 	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
 	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
 	{Name: call.ByProducts, Run: byProducts},
@@ -69,7 +71,7 @@ func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
 
 // byTriangles solves with the float64 inverses of the factors' triangles, or with their product.
 func byTriangles(p *problem) error {
-	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo))
+	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo), rowBytes(p.a, p.z.Format()))
 	if r == nil || err != nil {
 		return err
 	}
@@ -163,9 +165,13 @@ func byElimination(p *problem) error {
 // Newton's method, few ones and what is left by refinement.
 func byProducts(p *problem) (err error) {
 	s := p.s
-	if !p.few && !p.fits(p.newtonBytes()) {
-		p.short = true
-		return nil
+	by := newton.Columns{Width: p.b.Cols}
+	if !p.few {
+		var ok bool
+		if by, ok = p.columns(); !ok {
+			p.short = true
+			return nil
+		}
 	}
 	if p.approximate == nil {
 		if p.approximate, err = seed.FirstInverse(s, p.a, p.lu); err != nil {
@@ -182,5 +188,5 @@ func byProducts(p *problem) (err error) {
 		}
 	}
 	s.Stage("approximate inverse")
-	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo, p.few)
+	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo, p.few, by)
 }
