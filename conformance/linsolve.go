@@ -31,6 +31,8 @@ type linear struct {
 	stored int
 	out    []*halfulp.Matrix // other results, on the host
 	said   []any             // and numbers
+	// decided reports whether the way that a routine was asked for decided something.
+	decided bool
 }
 
 // scalar adds a result.
@@ -63,9 +65,6 @@ type linearRoutine struct {
 	check exact
 	bad   func(a, b *halfulp.Matrix, err error) bool
 }
-
-// forced reports whether it is one of linearWays.
-func (r linearRoutine) forced() bool { return strings.Contains(r.name, " by ") }
 
 // bounds reports whether results are bounds, which may differ where they are right.
 func (r linearRoutine) bounds() bool { return strings.HasPrefix(r.name, "Enclose") }
@@ -153,6 +152,29 @@ func (c *linear) withFactors(solve func(b, x *halfulp.Matrix, opt *halfulp.Optio
 	return stats, err
 }
 
+// texts adds the entries of factors that are no solutions.
+func (c *linear) texts(factors ...*halfulp.Matrix) error {
+	for _, m := range factors {
+		h, err := m.Host()
+		if err != nil {
+			return err
+		}
+		c.said = append(c.said, h.Text(halfulp.Hex))
+	}
+	return nil
+}
+
+// orthogonal returns the run of a routine that makes Q and R.
+func orthogonal(factor func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*linsolve.QRFactors, linsolve.Stats, error)) func(c *linear) (linsolve.Stats, error) {
+	return func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := factor(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
+		}
+		return stats, err
+	}
+}
+
 func (c *linear) leastSquares() linsolve.LeastSquaresOptions {
 	return linsolve.LeastSquaresOptions{Options: *c.opt}
 }
@@ -175,101 +197,6 @@ func (c *linear) fit(fit *linsolve.Fit) {
 }
 
 const power = 5
-
-// linearWays are routines in every way that package linsolve has for them on the host.
-var linearWays = func() (all []linearRoutine) {
-	for _, way := range call.SystemWays {
-		for _, name := range []string{"Solve", "Inverse"} {
-			all = append(all, routineOf(linearRoutines, name).by(way))
-		}
-	}
-	for _, way := range call.InverseWays {
-		all = append(all, routineOf(linearRoutines, "Inverse").by(way, call.ByProducts))
-	}
-	for _, way := range call.DeterminantWays {
-		for _, name := range []string{"Det", "LogDet"} {
-			all = append(all, routineOf(linearRoutines, name).by(way))
-		}
-	}
-	for _, way := range call.FactorWays {
-		for _, r := range factorRoutines {
-			if way != call.ByLongSeed || r.name == "LU" || r.name == "LDLT" {
-				all = append(all, r.by(way))
-			}
-		}
-	}
-	return all
-}()
-
-// factorRoutines are those that make factors alone.
-var factorRoutines = []linearRoutine{
-	routineOf(linearRoutines, "LU"),
-	{"Cholesky", definiteA, routineOf(linearRoutines, "Cholesky").run, nil, routineOf(linearRoutines, "Cholesky").bad},
-	{"LDLT", symmetricA, func(c *linear) (linsolve.Stats, error) {
-		z, stats, err := linsolve.LDLT(c.a, c.f, c.opt)
-		if err == nil {
-			c.out, c.said = append(c.out, z.L, z.D), append(c.said, z.P, z.Blocks)
-		}
-		return stats, err
-	}, nil, singular},
-	{"QR", tallA, func(c *linear) (linsolve.Stats, error) {
-		z, stats, err := linsolve.QR(c.a, c.f, c.opt)
-		if err == nil {
-			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
-		}
-		return stats, err
-	}, nil, deficient},
-	routineOf(linearRoutines, "QRPivoted"),
-}
-
-func routineOf(list []linearRoutine, name string) linearRoutine {
-	return list[slices.IndexFunc(list, func(r linearRoutine) bool { return r.name == name })]
-}
-
-// by is a routine in some ways, where they are for its problem. Where no check says what results
-// should be, they are the same as in the ways that the routine chooses.
-func (r linearRoutine) by(ways ...string) linearRoutine {
-	run, compared := r.run, r.check == nil
-	r.name += " by " + strings.Join(ways, ", ")
-	r.run = func(c *linear) (linsolve.Stats, error) {
-		var rooms []*halfulp.Matrix
-		in := func(ctx context.Context) (linsolve.Stats, *linear, error) {
-			one, opt, count := *c, halfulp.Options{}, 0
-			if c.opt != nil {
-				opt = *c.opt
-			}
-			opt.Context, one.opt = ctx, &opt
-			one.room = func(rows, cols int) *halfulp.Matrix { // the same each time
-				if count++; count > len(rooms) {
-					rooms = append(rooms, c.room(rows, cols))
-				}
-				return rooms[count-1]
-			}
-			stats, err := run(&one)
-			return stats, &one, err
-		}
-		chosen := context.Background()
-		if c.opt != nil && c.opt.Context != nil {
-			chosen = c.opt.Context
-		}
-		stats, forced, err := in(call.Forcing(chosen, ways...))
-		if none := errors.Is(err, call.ErrWay); none || compared { // none: not for this problem
-			like, plain, failed := in(chosen)
-			switch {
-			case none || errors.Is(failed, halfulp.ErrMemory):
-				stats, forced, err = like, plain, failed
-			case errors.Is(err, halfulp.ErrMemory):
-			case fmt.Sprint(err) != fmt.Sprint(failed):
-				err = mismatchf("error %v, and %v by other ways", err, failed)
-			case err == nil:
-				err = forced.differs(plain, "other ways")
-			}
-		}
-		c.out, c.said, c.stored = forced.out, forced.said, forced.stored
-		return stats, err
-	}
-	return r
-}
 
 var linearRoutines = []linearRoutine{
 	{"Solve", squareA, func(c *linear) (linsolve.Stats, error) {
@@ -446,12 +373,8 @@ var linearRoutines = []linearRoutine{
 			return stats, err
 		}
 		defer z.Free()
-		for _, m := range []*halfulp.Matrix{z.L, z.D} {
-			h, err := m.Host()
-			if err != nil {
-				return stats, err
-			}
-			c.said = append(c.said, h.Text(halfulp.Hex))
+		if err := c.texts(z.L, z.D); err != nil {
+			return stats, err
 		}
 		c.said = append(c.said, z.P, z.Blocks)
 		return c.withFactors(z.Solve)
@@ -462,23 +385,13 @@ var linearRoutines = []linearRoutine{
 			return stats, err
 		}
 		defer z.Free()
-		for _, m := range []*halfulp.Matrix{z.Q, z.R} {
-			h, err := m.Host()
-			if err != nil {
-				return stats, err
-			}
-			c.said = append(c.said, h.Text(halfulp.Hex))
+		if err := c.texts(z.Q, z.R); err != nil {
+			return stats, err
 		}
 		c.said = append(c.said, z.P)
 		return c.withFactors(z.Solve)
 	}, solution, singular},
-	{"QRPivoted", tallA, func(c *linear) (linsolve.Stats, error) {
-		z, stats, err := linsolve.QRPivoted(c.a, c.f, c.opt)
-		if err == nil {
-			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
-		}
-		return stats, err
-	}, nil, deficient},
+	{"QRPivoted", tallA, orthogonal(linsolve.QRPivoted), nil, deficient},
 	{"Enclose", squareA, func(c *linear) (linsolve.Stats, error) {
 		return linsolve.Enclose(c.a, c.b, c.room(c.b.Dims()), c.room(c.b.Dims()), 2, c.opt)
 	}, encloses, singular},
@@ -540,11 +453,18 @@ var wide = map[string]bool{
 	"scaled rows and columns": true,
 }
 
+// emulatedBits bounds the numbers of matrices whose products emulated tiles compute: of 16 000 bits
+// those of one solution take a minute.
+const emulatedBits = 1000
+
 // linear tests the routines of package linsolve, one in so many trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
 	routines := linearRoutines
-	if !s.b.Partial {
+	switch {
+	case s.b.gpus > 0 && s.b.place != "":
+		routines = slices.Concat(routines, linearWaysThere)
+	case s.b.gpus > 0 || !s.b.Partial:
 		routines = slices.Concat(routines, linearWays)
 	}
 	for _, r := range routines {
@@ -554,13 +474,24 @@ func (s *suite) linear(t *testing.T, every int) {
 					continue
 				}
 				for i := range testlength.Of(1, 2, 4) {
-					if count++; count%every != 0 {
+					if count++; count%every != 0 || r.forced() && s.b.gpus > 0 && s.b.place == "" && count/every%3 != 0 {
 						continue
 					}
 					f := linearFormats[(count/every)%len(linearFormats)]
+					if r.least() > 1 { // large matrices take short numbers, and fewer trials
+						if count/every%4 != 0 {
+							continue
+						}
+						f = linearFormats[count/every/4%3]
+					}
 					tr := s.trial(fmt.Sprintf("linsolve.%s %v %s", r.name, f, fam.Name), i)
 					tr.fail(t, tr.linear(r, f, fam))
 				}
+			}
+			// Levels without digits, and some trials alone, leave out ways.
+			missing := r.forced() && s.stats[r.name] == 0 && !strings.HasSuffix(r.name, " by "+call.ByDigits)
+			if missing && !s.b.Partial && whole(t) {
+				t.Errorf("no call of linsolve.%s was decided so", r.name)
 			}
 		})
 	}
@@ -603,8 +534,8 @@ func narrowed(a *halfulp.Matrix) *halfulp.Matrix {
 // linear runs a routine in the trial's configurations: the results of one are right, and those of
 // all are the same.
 func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) error {
-	n, k := 1+tr.IntN(6), 1+tr.IntN(2)
-	if !tr.b.Partial && tr.IntN(6) == 0 { // many columns
+	n, k := r.least()+tr.IntN(6), 1+tr.IntN(2)
+	if !tr.b.Partial && tr.IntN(6) == 0 && r.least() == 1 { // many columns
 		n, k = 9+tr.IntN(4), 9+tr.IntN(3)
 	}
 	a, b := fam.Make(tr.Rand, n, k)
@@ -614,6 +545,9 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 	}
 	a, b = shaped(r.kind, bits, a, b)
 	a, b = a.Clone(), b.Clone()
+	if max(a.Format().Bits(), b.Format().Bits()) > emulatedBits {
+		tr.configs = slices.DeleteFunc(tr.configs, func(c config) bool { return c.mode.emulated })
+	}
 	tr.note("%v %d x %d, %v %d x %d", a.Format(), a.Rows(), a.Cols(), b.Format(), b.Rows(), b.Cols())
 	var first *linear
 	var failed error
@@ -627,6 +561,9 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 			return tr.move(rooms[len(rooms)-1])
 		}}
 		stats, err := r.run(call)
+		if call.decided {
+			tr.stats[r.name]++
+		}
 		st := halfulp.Stats{Method: c.method, Device: stats.Device}
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return st, err // refused by products
