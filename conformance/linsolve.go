@@ -568,6 +568,9 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return st, err // refused by products
 		}
+		if bad := (*mismatch)(nil); errors.As(err, &bad) {
+			return st, err
+		}
 		for i, m := range rooms {
 			if back := tr.back(m); back != nil {
 				return st, back
