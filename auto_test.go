@@ -19,14 +19,6 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// must2 returns two values that came without an error.
-func must2[T, U any](x T, y U, err error) (T, U) {
-	if err != nil {
-		panic(err)
-	}
-	return x, y
-}
-
 func TestAutoWithoutGPU(t *testing.T) {
 	skipWithGPU(t)
 	// A product of 2^60 multiply-adds, of which there is no more than its shape.
@@ -51,12 +43,13 @@ func TestAutoLeaves(t *testing.T) {
 	} else if r.choose(direct.EstimateProducts(1, x.Len(), x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v)); r.at != backend.At(dev) {
 		t.Fatal("the GPU is not chosen")
 	}
-	want, _ := must2(Dot(x, x, Float64, onCPU))
-	if got, st := must2(Dot(x, x, Float64, opt)); !got.Same(want) || st.Device != "cpu" {
+	want := must(Dot(x, x, Float64, onCPU))
+	var st Stats
+	if got := must(Dot(x, x, Float64, opt.WithStats(&st))); !got.Same(want) || st.Device != "cpu" {
 		t.Errorf("Dot on %s: %v, want %v", st.Device, got, want)
 	}
-	want, _ = must2(Nrm2(x, Float64, onCPU))
-	if got, st := must2(Nrm2(x, Float64, opt)); !got.Same(want) || st.Device != "cpu" {
+	want = must(Nrm2(x, Float64, onCPU))
+	if got := must(Nrm2(x, Float64, opt.WithStats(&st))); !got.Same(want) || st.Device != "cpu" {
 		t.Errorf("Nrm2 on %s: %v, want %v", st.Device, got, want)
 	}
 	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
@@ -65,14 +58,16 @@ func TestAutoLeaves(t *testing.T) {
 		t.Fatal("the GPU is not chosen for a product of matrices")
 	}
 	d := c.Clone()
-	must(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), c, onCPU))
-	if st := must(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), d, opt)); !d.Same(c) || st.Device != "cpu" {
+	ok(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), c, onCPU))
+	ok(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), d, opt.WithStats(&st)))
+	if !d.Same(c) || st.Device != "cpu" {
 		t.Errorf("wrong product on %s", st.Device)
 	}
 	big, u := Random(MP(1696), 70, 2000, 3, 1), uniformVector(MP(1696), 2000)
 	v, y := NewVector(MP(424), 70), NewVector(MP(424), 70)
-	must(Gemv(NoTrans, Float(1), big, u, Float(0), v, onCPU))
-	if st := must(Gemv(NoTrans, Float(1), big, u, Float(0), y, opt)); !y.Same(v) || st.Device != "cpu" {
+	ok(Gemv(NoTrans, Float(1), big, u, Float(0), v, onCPU))
+	ok(Gemv(NoTrans, Float(1), big, u, Float(0), y, opt.WithStats(&st)))
+	if !y.Same(v) || st.Device != "cpu" {
 		t.Errorf("Gemv: wrong product on %s", st.Device)
 	}
 }
@@ -80,7 +75,7 @@ func TestAutoLeaves(t *testing.T) {
 // TestAutoFails chooses a GPU that does not work, and computes on the CPU, from then on at once.
 func TestAutoFails(t *testing.T) {
 	x := uniformVector(MP(1696), 20000)
-	want, _ := must2(Dot(x, x, Float64, onCPU))
+	want := must(Dot(x, x, Float64, onCPU))
 	for _, call := range []string{"ModuleLoadData", "MemAllocHost", "LaunchKernel"} {
 		drv := new(fake.Driver)
 		dev, err := cuda.OpenDriver(drv, 0)
@@ -89,7 +84,8 @@ func TestAutoFails(t *testing.T) {
 		}
 		restore := mem.Substitute(dev)
 		drv.Fail(call, 0, cudadrv.Unknown)
-		if got, st := must2(Dot(x, x, Float64, &Options{Threads: 1})); !got.Same(want) || st.Device != "cpu" {
+		var st Stats
+		if got := must(Dot(x, x, Float64, &Options{Threads: 1, Stats: &st})); !got.Same(want) || st.Device != "cpu" {
 			t.Errorf("%s fails: Dot on %s: %v, want %v", call, st.Device, got, want)
 		}
 		if !place.Unfit.Swap(false) {
@@ -99,7 +95,7 @@ func TestAutoFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v for a cancelled context", err)
 	}
 	// A method that does not apply is no fault of the GPU.
@@ -116,11 +112,12 @@ func TestDeviceAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := uniformVector(MP(1696), 1<<16)
-	if _, st, err := Dot(x.Slice(0, 100), x.Slice(0, 100), Float64, &Options{Threads: 2}); err != nil || st.Device != "cpu" {
+	var st Stats
+	if _, err := Dot(x.Slice(0, 100), x.Slice(0, 100), Float64, &Options{Threads: 2, Stats: &st}); err != nil || st.Device != "cpu" {
 		t.Errorf("Dot of 100 ran on %s: %v", st.Device, err)
 	}
-	want, _ := must2(Dot(x, x, Float64, onCPU))
-	if z, st := must2(Dot(x, x, Float64, &Options{Threads: 2})); !z.Same(want) {
+	want := must(Dot(x, x, Float64, onCPU))
+	if z := must(Dot(x, x, Float64, &Options{Threads: 2, Stats: &st})); !z.Same(want) {
 		t.Errorf("Dot on %s: %v, want %v", st.Device, z, want)
 	}
 	for _, c := range []struct {
@@ -132,14 +129,15 @@ func TestDeviceAuto(t *testing.T) {
 		fillUniform(testseed.Rand(t, 1, 1), a.m.Arr)
 		fillUniform(testseed.Rand(t, 1, 2), b.m.Arr)
 		x, y := NewMatrix(f, c.n, c.n), NewMatrix(f, c.n, c.n)
-		st, err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), x, &Options{Threads: 2})
+		var st Stats
+		err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), x, &Options{Threads: 2, Stats: &st})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if st.Device != c.device {
 			t.Errorf("n = %d ran on %s, want %s", c.n, st.Device, c.device)
 		}
-		if _, err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), y, &Options{Device: "cpu"}); err != nil {
+		if err := Gemm(NoTrans, Trans, Float(1), a, b, Float(0), y, &Options{Device: "cpu"}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range c.n * c.n {

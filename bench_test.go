@@ -62,7 +62,7 @@ func BenchmarkGemv(b *testing.B) {
 				var s Stats
 				cpu := cpuTime()
 				for b.Loop() {
-					s, _ = Gemv(t, Float(1), a, x, Float(0), y, one1)
+					_ = Gemv(t, Float(1), a, x, Float(0), y, one1.WithStats(&s))
 				}
 				report(b, n*n, s, cpu)
 			})
@@ -78,7 +78,7 @@ func BenchmarkSum(b *testing.B) {
 			var s Stats
 			cpu := cpuTime()
 			for b.Loop() {
-				_, s, _ = Sum(x, f, one1)
+				_, _ = Sum(x, f, one1.WithStats(&s))
 			}
 			report(b, n, s, cpu)
 		})
@@ -96,7 +96,7 @@ func BenchmarkDot(b *testing.B) {
 			var s Stats
 			cpu := cpuTime()
 			for b.Loop() {
-				_, s, _ = Dot(x, y, f, one1)
+				_, _ = Dot(x, y, f, one1.WithStats(&s))
 			}
 			report(b, n, s, cpu)
 		})
@@ -121,7 +121,7 @@ func BenchmarkTrsm(b *testing.B) {
 					cpu := cpuTime()
 					for b.Loop() {
 						var err error
-						if s, err = TrsmTo(Left, Lower, NoTrans, NonUnit, Float(1), t, x, z, opt); err != nil {
+						if err = TrsmTo(Left, Lower, NoTrans, NonUnit, Float(1), t, x, z, opt.WithStats(&s)); err != nil {
 							b.Skip(err)
 						}
 					}

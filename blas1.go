@@ -1,28 +1,26 @@
 package halfulp
 
 import (
-	"fmt"
-
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // Sum returns RN(∑ x_i), the sum of the entries of x rounded once to format f. See Rounding,
 // Special values, Places and Errors in the package documentation.
-func Sum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Sum(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return reduce("Sum", direct.Sum, x, x, f, opt)
 }
 
 // Asum returns RN(∑ |x_i|), the sum of the magnitudes of the entries of x rounded once to format f.
 // See Rounding, Special values, Places and Errors in the package documentation.
-func Asum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Asum(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return reduce("Asum", direct.Asum, x, x, f, opt)
 }
 
 // Trace returns RN(∑ a_ii), the sum of the diagonal of a square matrix rounded once to format f.
 // Other entries are not read. It panics if A is not square. See Rounding, Special values, Places
 // and Errors in the package documentation.
-func Trace(a *Matrix, f Format, opt *Options) (Scalar, Stats, error) {
+func Trace(a *Matrix, f Format, opt *Options) (Scalar, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
@@ -33,17 +31,17 @@ func Trace(a *Matrix, f Format, opt *Options) (Scalar, Stats, error) {
 
 // Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format f. It panics if
 // the lengths differ. See Rounding, Special values, Places and Errors in the package documentation.
-func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Dot(x, y *Vector, f Format, opt *Options) (Scalar, error) {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
 	return reduce("Dot", direct.Dot, x, y, f, opt)
 }
 
-func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, error) {
 	r, err := begin(name, opt, x.vec().Arr, y.vec().Arr)
 	if err != nil {
-		return Scalar{}, Stats{}, err
+		return Scalar{}, err
 	}
 	if kind == direct.Dot {
 		r.choose(direct.EstimateProducts(r.Threads, x.vec().N, x.vec().Arr.Format, y.vec().Arr.Format), vecBytes(x.vec())+vecBytes(y.vec()))
@@ -65,10 +63,10 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 // Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f: the correctly
 // rounded root of the exact sum, +0 for the empty vector. A NaN gives NaN, else an infinity +Inf.
 // See Rounding, Places and Errors in the package documentation.
-func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 	r, err := begin("Nrm2", opt, x.vec().Arr)
 	if err != nil {
-		return Scalar{}, Stats{}, err
+		return Scalar{}, err
 	}
 	r.choose(direct.EstimateProducts(r.Threads, x.vec().N, x.vec().Arr.Format, x.vec().Arr.Format), vecBytes(x.vec()))
 	z := num.New(f.f, 1)
@@ -86,10 +84,10 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // Iamax returns the index of the first entry of x of the largest magnitude, compared exactly. The
 // first NaN counts as larger than everything; infinities are larger than finite numbers. The index
 // is -1 if x is empty. See Places and Errors in the package documentation.
-func Iamax(x *Vector, opt *Options) (int, Stats, error) {
+func Iamax(x *Vector, opt *Options) (int, error) {
 	r, err := begin("Iamax", opt, x.vec().Arr)
 	if err != nil {
-		return -1, Stats{}, err
+		return -1, err
 	}
 	var i int
 	if r.at == nil {
@@ -98,18 +96,18 @@ func Iamax(x *Vector, opt *Options) (int, Stats, error) {
 		i, err = r.at.Iamax(r.Config(), x.vec())
 	}
 	if err != nil {
-		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
+		return -1, r.end(err)
 	}
 	r.stage("search")
-	return i, r.end(), nil
+	return i, r.end(nil)
 }
 
 // Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the lengths
 // differ. Vectors of the host are copied by the CPU: see Places in the package documentation, and
 // Rounding, Aliasing and Errors.
-func Copy(x, y *Vector, opt *Options) (Stats, error) {
+func Copy(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Copy", x, y, opt); err != nil {
-		return Stats{}, err
+		return err
 	} else if r != nil {
 		return r.there("Copy", r.copyThere(x.vec(), y.vec()))
 	}
@@ -129,7 +127,7 @@ func Copy(x, y *Vector, opt *Options) (Stats, error) {
 // so that the time is that of n additions and n roundings. The CPU computes them, on copies of
 // vectors that live on a device. See Rounding, Special values, Aliasing and Errors in the package
 // documentation.
-func CumSum(x, y *Vector, opt *Options) (Stats, error) {
+func CumSum(x, y *Vector, opt *Options) error {
 	return hostRun("CumSum", 1, x, y, opt, func(r *run, x, y *Vector) error {
 		z := num.New(y.vec().Arr.Format, y.vec().N)
 		if err := direct.PrefixSums(r.work(), x.vec(), z, r.count); err != nil {
@@ -145,9 +143,9 @@ func CumSum(x, y *Vector, opt *Options) (Stats, error) {
 // its vector. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of
 // the host are exchanged by the CPU: see Places in the package documentation, and Rounding,
 // Aliasing and Errors.
-func Swap(x, y *Vector, opt *Options) (Stats, error) {
+func Swap(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Swap", x, y, opt); err != nil {
-		return Stats{}, err
+		return err
 	} else if r != nil {
 		return r.there("Swap", r.swapThere(x.vec(), y.vec()))
 	}
@@ -193,7 +191,7 @@ func (r *run) swapThere(x, y num.Vec) error {
 // Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y. α = 0 leaves y
 // unchanged. It panics if the lengths differ. See Rounding, Special values, Aliasing, Places and
 // Errors in the package documentation.
-func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
+func Axpy(alpha Scalar, x, y *Vector, opt *Options) error {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
@@ -207,10 +205,10 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 
 // Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x. α = 0 stores +0. See
 // Rounding, Special values, Places and Errors in the package documentation.
-func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
+func Scal(alpha Scalar, x *Vector, opt *Options) error {
 	r, err := begin("Scal", opt, x.vec().Arr)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	z := r.result(x.vec().Arr.Format, x.vec().N)
 	if r.at == nil {
@@ -219,11 +217,11 @@ func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
 		err = r.at.Scal(r.Config(), alpha.value(), x.vec(), z, r.count)
 	}
 	if err != nil {
-		return r.end(), fmt.Errorf("Scal: %w", err)
+		return r.end(err)
 	}
 	store(x.vec().Mat(), z)
 	r.stage("scale")
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // one is the vector (1).
@@ -235,22 +233,22 @@ var one = func() num.Vec {
 
 // update stores what compute makes of A and other operands, by columns, in A. alpha = 0 leaves A as
 // it is.
-func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error, others ...*num.Array) (Stats, error) {
+func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error, others ...*num.Array) error {
 	r, err := begin(name, opt, append(others, a.Arr)...)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	s := alpha.value()
 	if s.Class == num.Zero || a.Rows == 0 || a.Cols == 0 {
-		return r.end(), nil
+		return r.end(nil)
 	}
 	z := r.result(a.Arr.Format, a.Rows*a.Cols)
 	if err := compute(r, s, z); err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, err)
+		return r.end(err)
 	}
 	store(a, z)
 	r.stage("update")
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // result returns room for n results on the host, nil if they stay where the operands live.

@@ -2,7 +2,6 @@ package halfulp
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
@@ -13,7 +12,7 @@ import (
 // of A. α = 0 leaves A unchanged. It panics unless x has as many entries as A rows and y as many as
 // A columns. See Rounding, Special values, Aliasing, Places and Errors in the package
 // documentation.
-func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
+func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error {
 	if x.vec().N != a.mat().Rows || y.vec().N != a.mat().Cols {
 		panic(errShape)
 	}
@@ -29,13 +28,13 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 // y_i ← RN(∑_j α a_ij x_j + β y_i), each entry rounded once to the format of y. It panics for a bad
 // t and for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in
 // the package documentation.
-func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	return GemvTo(t, alpha, a, x, beta, y, y, opt)
 }
 
 // GemvTo stores z ← RN(α op(A) x + β y) like [Gemv], rounded once to the format of z, which may be
 // another one than y's. For β = 0, y may be nil.
-func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) (Stats, error) {
+func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) error {
 	m := a.mat()
 	switch t {
 	case NoTrans:
@@ -55,13 +54,13 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 	}
 	r, err := begin("Gemv", opt, m.Arr, x.vec().Arr, y.vec().Arr, z.vec().Arr)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := r.gemv(m, x.vec(), y.vec(), z.vec(), alpha.value(), beta.value()); err != nil {
-		return r.end(), fmt.Errorf("Gemv: %w", err)
+		return r.end(err)
 	}
 	r.stage("product")
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // gemv stores RN(alpha A x + beta y) in z.
@@ -106,7 +105,7 @@ func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
 // has outside of A is not read, and entries outside of the band are no addends: 0 · ∞ is not met
 // there, and a row without entries makes +0. It panics for a bad t, for negative m, kl or ku, and
 // for shapes that do not fit.
-func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	if m < 0 || kl < 0 || ku < 0 {
 		panic(errNegativeDim)
 	}
@@ -119,7 +118,7 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 // Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A, of which a holds the
 // triangle uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do
 // not fit.
-func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, x, beta, y, opt)
 }
 
@@ -128,7 +127,7 @@ func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector,
 // bands: entry (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and entry (i - j, j) for
 // Lower, i ≥ j. What else it has is not read, and entries outside of the band are no addends. It
 // panics for a bad uplo, for k < 0 and for shapes that do not fit.
-func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	if k < 0 {
 		panic(errNegativeDim)
 	}
@@ -142,7 +141,7 @@ func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y 
 // holds the triangle uplo column after column in n (n + 1) / 2 numbers: entry (i, j) of A is entry
 // i + j (j + 1) / 2 of ap for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It
 // panics for a bad uplo and for shapes that do not fit.
-func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	n := x.vec().N
 	if ap.vec().N != n*(n+1)/2 {
 		panic(errShape)
@@ -155,14 +154,14 @@ func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *O
 // not read and makes no addends: 0 · ∞ is not met there. It panics for a bad uplo, t or diag and
 // for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in the
 // package documentation.
-func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
+func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) error {
 	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.mat(), Float(1), x, Float(0), x, opt)
 }
 
 // Syr stores A ← RN(α x xᵀ + A) in the triangle uplo of A, a_ij ← RN(α x_i x_j + a_ij), each entry
 // rounded once to the format of A; the other triangle is neither read nor written. It is [Syrk] for
 // a matrix of one column and β = 1. It panics for a bad uplo and for shapes that do not fit.
-func Syr(uplo Uplo, alpha Scalar, x *Vector, a *Matrix, opt *Options) (Stats, error) {
+func Syr(uplo Uplo, alpha Scalar, x *Vector, a *Matrix, opt *Options) error {
 	return Syrk(uplo, NoTrans, alpha, x.Matrix(), Float(1), a, opt)
 }
 
@@ -170,7 +169,7 @@ func Syr(uplo Uplo, alpha Scalar, x *Vector, a *Matrix, opt *Options) (Stats, er
 // a_ij ← RN(α x_i y_j + α y_i x_j + a_ij), each entry rounded once to the format of A; the other
 // triangle is neither read nor written. It is [Syr2k] for matrices of one column and β = 1. It
 // panics for a bad uplo and for shapes that do not fit.
-func Syr2(uplo Uplo, alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
+func Syr2(uplo Uplo, alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error {
 	return Syr2k(uplo, NoTrans, alpha, x.Matrix(), y.Matrix(), Float(1), a, opt)
 }
 
@@ -215,36 +214,36 @@ func oriented(s direct.Structured, t Transpose) direct.Structured {
 }
 
 // structuredGemv stores RN(α S x + β y) in y, S being what of makes of the matrix a.
-func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	s := of(a)
 	if x.vec().N != s.Cols || y.vec().N != s.Rows {
 		panic(errShape)
 	}
 	if p, err := whereabouts(name, a.Arr, x.vec().Arr, y.vec().Arr); err != nil {
-		return Stats{}, err
+		return err
 	} else if p != nil {
 		r, err := begin(name, opt, a.Arr)
 		if err != nil {
-			return Stats{}, err
+			return err
 		}
 		v := ondeviceGemv{run: r, s: s, alpha: alpha.value(), x: x.vec(), beta: beta.value(), y: y.vec()}
 		if done, err := place.Leaves(v.compute()); done || err != nil {
 			if err != nil {
-				return r.end(), fmt.Errorf("%s: %w", name, err)
+				return r.end(err)
 			}
 			r.stage("product")
-			return r.end(), nil
+			return r.end(nil)
 		}
 	}
-	done, st, err := throughHost(name, opt, []num.Mat{a, x.vec().Mat(), y.vec().Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost(name, opt, []num.Mat{a, x.vec().Mat(), y.vec().Mat()}, 1, func(h []*Matrix, opt *Options) error {
 		return structuredGemv(name, of, h[0].m, alpha, h[1].Col(0), beta, h[2].Col(0), opt)
 	})
 	if done {
-		return st, err
+		return err
 	}
 	r, err := begin(name, opt, a.Arr)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	f := a.Arr.Format
 	entries := s.Entries()
@@ -264,12 +263,12 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 		exact, err = s.Gemv(r.work(), al, x.vec(), be, y.vec(), out, r.count, product)
 	}
 	if err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, err)
+		return r.end(err)
 	}
 	r.exact.Add(exact)
 	store(y.vec().Mat(), out)
 	r.stage("product")
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // ondeviceGemv is y = alpha S x + beta y where all operands live at a place.

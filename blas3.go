@@ -24,13 +24,13 @@ import (
 // (Ozaki scheme II), the Chinese remainder theorem, and Ziv's rounding test with an exact second
 // pass; "direct", which devices do not have, multiplies a matrix by vectors like Gemv, or
 // accumulates exactly, entry by entry.
-func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return GemmTo(tA, tB, alpha, a, b, beta, c, c, opt)
 }
 
 // GemmTo computes D = α op(A) op(B) + β C like [Gemm], rounded once to the format of D, which may
 // be another one than C's. For β = 0, C may be nil.
-func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
+func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
 	c = orUnread(c, beta, d)
@@ -58,7 +58,7 @@ func orUnread(c *Matrix, beta Scalar, d *Matrix) *Matrix {
 // Syrk computes C = α A Aᵀ + β C for t = NoTrans, or α Aᵀ A + β C for t = Trans, in the triangle
 // uplo of the n x n matrix C; the other triangle is neither read nor written. It panics for a bad
 // uplo or t and for shapes that do not fit. The rest is as for [Gemm].
-func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	uplo.isUpper()
 	opA, pre := a.op(t)
 	if c.mat().Rows != opA.Rows || c.mat().Cols != opA.Rows {
@@ -76,14 +76,14 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 // one expression and one rounding; the other triangle is neither read nor written. A and B have the
 // same shape. It panics for a bad uplo or t and for shapes that do not fit. The product is that of
 // (A B) and (B A)ᵀ, of which it keeps copies. The rest is as for [Gemm].
-func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return Syr2kTo(uplo, t, alpha, a, b, beta, c, c, opt)
 }
 
 // Syr2kTo computes the triangle uplo of D = α A Bᵀ + α B Aᵀ + β C, or of the transposed product,
 // like [Syr2k], rounded once to the format of D, which may be another one than C's. For β = 0, C
 // may be nil.
-func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
+func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	uplo.isUpper()
 	opA, _ := a.op(t)
 	opB, _ := b.op(t)
@@ -93,15 +93,15 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 		panic(errShape)
 	}
 	if p, err := whereabouts("Syr2k", a.mat().Arr, b.mat().Arr, c.mat().Arr, d.mat().Arr); err != nil {
-		return Stats{}, err
+		return err
 	} else if w, ok := widenerOf(p, opA.Arr.Format, opB.Arr.Format); ok {
 		return syr2kAt(p, w, uplo, alpha, opA, opB, beta, c.mat(), d.mat(), opt)
 	}
-	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.mat(), b.mat(), c.mat(), d.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost("Syr2k", opt, []num.Mat{a.mat(), b.mat(), c.mat(), d.mat()}, 1, func(h []*Matrix, opt *Options) error {
 		return Syr2kTo(uplo, t, alpha, h[0], h[1], beta, h[2], h[3], opt)
 	})
 	if done {
-		return st, err
+		return err
 	}
 	both := num.Mat{Arr: &num.Array{}, RS: 1, CS: n, Rows: n, Cols: 3 * k}
 	if !alpha.isZero() { // A, B and A side by side
@@ -134,15 +134,15 @@ func widenerOf(p place.Place, f, g num.Format) (w place.Widener, ok bool) {
 }
 
 // syr2kAt is Syr2kTo for op(A) and op(B) at the place where all operands live.
-func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) error {
 	s, err := opt.settings()
 	if err != nil {
-		return Stats{}, fmt.Errorf("Syr2k: %w", err)
+		return fmt.Errorf("Syr2k: %w", err)
 	}
 	n, k := a.Rows, a.Cols
 	both := num.Mat{RS: 1, CS: max(n, 1), Rows: n, Cols: 3 * k}
 	if both.Arr, err = p.New(s.Ctx, commonFormat(a, b), n, both.Cols); err != nil {
-		return Stats{}, fmt.Errorf("Syr2k: %w", err)
+		return fmt.Errorf("Syr2k: %w", err)
 	}
 	defer both.Arr.Away.Free()
 	part := func(at, cols int) num.Mat {
@@ -152,7 +152,7 @@ func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.M
 	}
 	for i, m := range []num.Mat{a, b, a} {
 		if err := w.Widen(s.Config(), part(i*k, k), m); err != nil {
-			return Stats{}, fmt.Errorf("Syr2k: %w", err)
+			return fmt.Errorf("Syr2k: %w", err)
 		}
 	}
 	return gemm(part(0, 2*k), part(k, 2*k).T(), c, d, alpha, beta, nil, nil, byte(uplo), opt)
@@ -192,19 +192,19 @@ func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 }
 
 // gemm computes C = alpha A B + beta Old, in a triangle of C unless that is 0.
-func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) (Stats, error) {
+func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) error {
 	if _, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr); err != nil {
-		return Stats{}, err // before those of options
+		return err // before those of options
 	}
 	s, err := opt.settings()
 	if err != nil {
-		return Stats{}, fmt.Errorf("gemm: %w", err)
+		return fmt.Errorf("gemm: %w", err)
 	}
 	st, err := s.Gemm(&place.Gemm{
 		Problem: product.Problem{Alpha: alpha.value(), A: a, B: b, Beta: beta.value(), Old: old, C: c, Triangle: triangle},
 		Kept:    [2]*place.Kept{preA, preB},
 	})
-	return stats(st, s.Threads), err
+	return opt.report(stats(st, s.Threads), err)
 }
 
 func stats(st residue.Stats, threads int) Stats {
@@ -225,13 +225,13 @@ func stats(st residue.Stats, threads int) Stats {
 // matrix A, of which a holds the triangle uplo; the other triangle is not read. Each entry is
 // rounded once to the format of C. A is copied, by blocks of rows where memory is short. It panics
 // for a bad side or uplo and for shapes that do not fit. The rest is as for [Gemm].
-func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return SymmTo(side, uplo, alpha, a, b, beta, c, c, opt)
 }
 
 // SymmTo computes D = α A B + β C, or D = α B A + β C for side = Right, like [Symm], rounded once
 // to the format of D, which may be another one than C's. For β = 0, C may be nil.
-func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
+func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	c = orUnread(c, beta, d)
 	return structuredGemm("Symm", side, func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, b.mat(), beta, c.mat(), d.mat(), opt)
 }
@@ -242,20 +242,20 @@ func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d 
 // the format of B. α = 0 stores +0. A is copied, by blocks of rows. It panics for a bad side, uplo,
 // tA or diag and for shapes that do not fit. The rest is as for [Gemm], but that B is unchanged
 // after an error.
-func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
+func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) error {
 	return TrmmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
 // TrmmTo stores C = α op(A) B, or α B op(A) for side = Right, like [Trmm], rounded once to the
 // format of C, which may be another one than B's. If C shares no storage with the others, its
 // contents are unspecified after an error.
-func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) (Stats, error) {
+func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) error {
 	return structuredGemm("Trmm", side, func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), tA) }, a.mat(), alpha, b.mat(), Float(0), c.mat(), c.mat(), opt)
 }
 
 // structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right, S being
 // what of makes of the matrix a.
-func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) error {
 	operands := []num.Mat{a, b, c, d}
 	s := of(a)
 	switch side {
@@ -271,41 +271,41 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 		}
 	}
 	if p, err := whereabouts(name, a.Arr, b.Arr, c.Arr, d.Arr); err != nil {
-		return Stats{}, err
+		return err
 	} else if p != nil {
 		set, err := opt.settings()
 		if err != nil {
-			return Stats{}, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		r := ondeviceProduct{structuredProduct: structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, at: p}
 		if done, err := place.Leaves(r.run()); done || err != nil {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, placed(side, err))
 			}
-			return stats(r.stats, set.Threads), err
+			return opt.report(stats(r.stats, set.Threads), err)
 		}
 	}
-	done, st, err := throughHost(name, opt, operands, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost(name, opt, operands, 1, func(h []*Matrix, opt *Options) error {
 		return structuredGemm(name, side, of, h[0].m, alpha, h[1].m, beta, h[2].m, h[3].m, opt)
 	})
 	if done {
-		return st, err
+		return err
 	}
 	set, err := opt.settings()
 	if err != nil {
-		return Stats{}, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	p := structuredProduct{Settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}
 	if d.Arr.Overlaps(s.Array()) || d.Arr.Overlaps(b.Arr) || d != c && d.Arr.Overlaps(c.Arr) {
 		p.c = d.Copy()
 	}
 	if err := p.run(); err != nil {
-		return stats(p.stats, p.Threads), fmt.Errorf("%s: %w", name, placed(side, err))
+		return opt.report(stats(p.stats, p.Threads), fmt.Errorf("%s: %w", name, placed(side, err)))
 	}
 	if p.c.Arr != d.Arr {
 		d.CopyFrom(p.c)
 	}
-	return stats(p.stats, p.Threads), nil
+	return opt.report(stats(p.stats, p.Threads), nil)
 }
 
 // placed exchanges the row and the column of a HardwareError, if it is one, of a product that ran

@@ -49,22 +49,22 @@ func TestReductions(t *testing.T) {
 			asum = append(asum, u)
 		}
 		what := fmt.Sprintf("%s n=%d to %v, x=%s y=%s", fam.name, n, f, dump(x.v), dump(y.v))
-		s, _, err := Sum(x, f, opt)
+		s, err := Sum(x, f, opt)
 		if err != nil {
 			return err
 		}
 		if err := sameScalar("Sum "+what, s, roundTo(f, total(sum))); err != nil {
 			return err
 		}
-		s, _, _ = Asum(x, f, opt)
+		s, _ = Asum(x, f, opt)
 		if err := sameScalar("Asum "+what, s, roundTo(f, total(asum))); err != nil {
 			return err
 		}
-		s, _, _ = Dot(x, y, f, opt)
+		s, _ = Dot(x, y, f, opt)
 		if err := sameScalar("Dot "+what, s, roundTo(f, total(dot))); err != nil {
 			return err
 		}
-		s, _, _ = Nrm2(x, f, opt)
+		s, _ = Nrm2(x, f, opt)
 		q := total(squares)
 		want := roundTo(f, q)
 		switch q.Class {
@@ -93,9 +93,9 @@ func TestStatistics(t *testing.T) {
 			ts = append(ts, u)
 		}
 		what := fmt.Sprintf("%s n=%d to %v, x=%s", fam.name, n, f, dump(x.v))
-		mean, _, _ := Mean(x, f, nil)
-		dev, _, _ := StdDev(x, f, nil)
-		auto, _, err := Autocorr1(x, f, nil)
+		mean, _ := Mean(x, f, nil)
+		dev, _ := StdDev(x, f, nil)
+		auto, err := Autocorr1(x, f, nil)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func TestVectorUpdates(t *testing.T) {
 			wantX = append(wantX, roundTo(x.Format(), total([]term{a.times(u)})))
 		}
 		xs := x.Clone()
-		if _, err := Scal(alpha, xs, opt); err != nil {
+		if err := Scal(alpha, xs, opt); err != nil {
 			return err
 		}
 		for i := range n {
@@ -216,7 +216,7 @@ func TestVectorUpdates(t *testing.T) {
 				return err
 			}
 		}
-		if _, err := Axpy(alpha, x, y, opt); err != nil {
+		if err := Axpy(alpha, x, y, opt); err != nil {
 			return err
 		}
 		for i := range n {
@@ -249,7 +249,7 @@ func TestGemvGer(t *testing.T) {
 		what := fmt.Sprintf("%s/%s %dx%d %v %v %v alpha=%s beta=%s", fam.name, famX.name, m, n, fa, fx, fy,
 			dump(num.Vec{Arr: alpha.array(), Inc: 1, N: 1}), dump(num.Vec{Arr: beta.array(), Inc: 1, N: 1}))
 		ger := a.Clone()
-		if _, err := Ger(alpha, y, x, ger, opt); err != nil {
+		if err := Ger(alpha, y, x, ger, opt); err != nil {
 			return err
 		}
 		want := make([]Scalar, m)
@@ -277,7 +277,7 @@ func TestGemvGer(t *testing.T) {
 		if r.IntN(2) == 0 {
 			b, tr = a.T(), []Transpose{Trans, ConjTrans}[r.IntN(2)]
 		}
-		if _, err := Gemv(tr, alpha, b, x, beta, y, opt); err != nil {
+		if err := Gemv(tr, alpha, b, x, beta, y, opt); err != nil {
 			return err
 		}
 		for i := range m {
@@ -300,10 +300,10 @@ func TestGemvAliased(t *testing.T) {
 			x = a.Col(r.IntN(n))
 		}
 		b, u, v := a.Clone(), x.Clone(), y.Clone()
-		if _, err := Gemv(Trans, Float(3), b, u, Float(-2), v, nil); err != nil {
+		if err := Gemv(Trans, Float(3), b, u, Float(-2), v, nil); err != nil {
 			return err
 		}
-		if _, err := Gemv(Trans, Float(3), a, x, Float(-2), y, nil); err != nil {
+		if err := Gemv(Trans, Float(3), a, x, Float(-2), y, nil); err != nil {
 			return err
 		}
 		if !y.Same(v) {
@@ -337,7 +337,7 @@ func TestIamax(t *testing.T) {
 				want, best = i, u
 			}
 		}
-		got, _, err := Iamax(x, pickOptions(r))
+		got, err := Iamax(x, pickOptions(r))
 		if err != nil || got != want {
 			return fmt.Errorf("%s: got %d %v, want %d: %s", fam.name, got, err, want, dump(x.v))
 		}
@@ -374,7 +374,7 @@ func TestWildExponents(t *testing.T) {
 		{[]num.Real{mp(false, low), mp(true, low)}, num.Real{}},
 	} {
 		x := vec(c.x...)
-		got, _, err := Sum(x, f, nil)
+		got, err := Sum(x, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,22 +385,23 @@ func TestWildExponents(t *testing.T) {
 		for i := range len(c.x) {
 			ones.SetFloat64(i, 1)
 		}
-		got, _, _ = Dot(ones, x, f, nil)
+		got, _ = Dot(ones, x, f, nil)
 		if err := sameScalar("Dot "+dump(x.v), got, roundTo(f, c.want)); err != nil {
 			t.Error(err)
 		}
 		y := vec(num.Real{})
-		if _, err := Gemv(Trans, Float(1), x.Matrix(), ones, Float(0), y, nil); err != nil {
+		if err := Gemv(Trans, Float(1), x.Matrix(), ones, Float(0), y, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := sameScalar("Gemv "+dump(x.v), y.At(0), roundTo(f, c.want)); err != nil {
 			t.Error(err)
 		}
 	}
-	if got, _, _ := Nrm2(vec(mp(true, top), mp(false, low)), f, nil); !got.Same(roundTo(f, mp(false, top))) {
+	if got, _ := Nrm2(vec(mp(true, top), mp(false, low)), f, nil); !got.Same(roundTo(f, mp(false, top))) {
 		t.Errorf("Nrm2 of wild exponents: %s", dump(num.Vec{Arr: got.array(), Inc: 1, N: 1}))
 	}
-	got, s, _ := Dot(vec(mp(false, top)), vec(mp(true, top)), f, nil)
+	var s Stats
+	got, _ := Dot(vec(mp(false, top)), vec(mp(true, top)), f, &Options{Stats: &s})
 	if !got.IsInf(-1) || s.Overflow != 1 {
 		t.Errorf("product of huge numbers: %s, overflows %d", dump(num.Vec{Arr: got.array(), Inc: 1, N: 1}), s.Overflow)
 	}
@@ -411,7 +412,7 @@ func TestWildExponents(t *testing.T) {
 		x.v.Arr.Set(i, mp(sign(r), r.Int64N(1<<32-100)-1<<31))
 	}
 	x.v.Arr.Set(x.v.N-1, mp(false, top))
-	if got, _, _ := Sum(x, MP(2), nil); got.Big().MantExp(nil) < int(top)-1 {
+	if got, _ := Sum(x, MP(2), nil); got.Big().MantExp(nil) < int(top)-1 {
 		t.Errorf("sum of wild exponents: 2^%d", got.Big().MantExp(nil))
 	}
 }
@@ -425,10 +426,10 @@ func TestThreadsAgree(t *testing.T) {
 			for k, threads := range threadCounts {
 				var got [4]Scalar
 				opt := &Options{Threads: threads}
-				got[0], _, _ = Sum(x, f, opt)
-				got[1], _, _ = Dot(x, y, f, opt)
-				got[2], _, _ = Asum(x, f, opt)
-				got[3], _, _ = Nrm2(x, f, opt)
+				got[0], _ = Sum(x, f, opt)
+				got[1], _ = Dot(x, y, f, opt)
+				got[2], _ = Asum(x, f, opt)
+				got[3], _ = Nrm2(x, f, opt)
 				for i := range got {
 					if k > 0 && !got[i].Same(first[i]) {
 						t.Errorf("%v %s: reduction %d differs with %d threads", f, fam.name, i, threads)
@@ -452,14 +453,14 @@ func TestRoutineErrors(t *testing.T) {
 		{&Options{Device: noGPU}, ErrDevice},
 		{&Options{Method: "residue"}, ErrMethod},
 	} {
-		_, _, e1 := Sum(x, Float64, c.opt)
-		_, _, e2 := Nrm2(x, Float64, c.opt)
-		_, _, e3 := Iamax(x, c.opt)
-		_, e4 := Axpy(Float(1), x, x, c.opt)
-		_, e5 := Scal(Float(2), x, c.opt)
-		_, e6 := Ger(Float(2), x, x, NewMatrix(Float64, 3, 3), c.opt)
-		_, e7 := Gemv(NoTrans, Float(2), NewMatrix(Float64, 3, 3), x, Float(0), x, c.opt)
-		_, _, e8 := StdDev(x, Float64, c.opt)
+		_, e1 := Sum(x, Float64, c.opt)
+		_, e2 := Nrm2(x, Float64, c.opt)
+		_, e3 := Iamax(x, c.opt)
+		e4 := Axpy(Float(1), x, x, c.opt)
+		e5 := Scal(Float(2), x, c.opt)
+		e6 := Ger(Float(2), x, x, NewMatrix(Float64, 3, 3), c.opt)
+		e7 := Gemv(NoTrans, Float(2), NewMatrix(Float64, 3, 3), x, Float(0), x, c.opt)
+		_, e8 := StdDev(x, Float64, c.opt)
 		for i, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
 			if !errors.Is(err, c.want) {
 				t.Errorf("routine %d: error %v, want %v", i, err, c.want)
@@ -486,17 +487,18 @@ func TestRoutineErrors(t *testing.T) {
 
 func TestStatsCount(t *testing.T) {
 	x := NewVectorFloat64(2, 1, []float64{math.MaxFloat64, math.MaxFloat64})
-	_, s, _ := Sum(x, Float64, nil)
+	var s Stats
+	_, _ = Sum(x, Float64, &Options{Stats: &s})
 	if s.Overflow != 1 || s.Method != "direct" || s.Device != "cpu" {
 		t.Errorf("overflow: %+v", s)
 	}
 	y := NewVectorFloat64(2, 1, []float64{0x1p-1060, 3})
-	s, _ = Scal(Float(0x1.8p-14), y, nil)
+	_ = Scal(Float(0x1.8p-14), y, &Options{Stats: &s})
 	if s.Underflow != 1 {
 		t.Errorf("underflow: %+v", s)
 	}
 	z := NewVectorFloat64(2, 1, []float64{0, 1})
-	s, _ = Axpy(Float(0x1.8p-14), NewVectorFloat64(2, 1, []float64{0x1p-1060, 3}), z, nil)
+	_ = Axpy(Float(0x1.8p-14), NewVectorFloat64(2, 1, []float64{0x1p-1060, 3}), z, &Options{Stats: &s})
 	if s.Underflow != 1 || z.Float64(1) != 1+float64(3*0x1.8p-14) {
 		t.Errorf("underflow: %+v", s)
 	}
@@ -528,7 +530,7 @@ func TestManyThreads(t *testing.T) {
 	a := Random(Float64, 60, 60, 0, 1)
 	c := NewMatrix(Float64, 60, 60)
 	for _, method := range []string{"residue", "direct", "auto"} {
-		if _, err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: math.MaxInt, Method: method}); err != nil {
+		if err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: math.MaxInt, Method: method}); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

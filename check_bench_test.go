@@ -28,7 +28,8 @@ func BenchmarkCheck(b *testing.B) {
 					for _, i := range []int{first, 1 - first} {
 						check := i == 1
 						start, cpu := time.Now(), cpuTime()
-						s, err := Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, &Options{Threads: threads, Device: CPU, Check: check})
+						var s Stats
+						err := Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, &Options{Threads: threads, Device: CPU, Check: check, Stats: &s})
 						if err != nil || check && s.Check.Compared != int64(n*n) {
 							b.Fatal(err, s)
 						}

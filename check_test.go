@@ -15,10 +15,11 @@ func TestCheck(t *testing.T) {
 	for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
 		a, b := Random(f, 37, 29, 3, 1), Random(f, 29, 41, 3, 2)
 		c, d := NewMatrix(f, 37, 41), NewMatrix(f, 37, 41)
-		if _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil); err != nil {
+		if err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil); err != nil {
 			t.Fatal(err)
 		}
-		st, err := Gemm(NoTrans, NoTrans, one, a, b, zero, d, &Options{Check: true})
+		var st Stats
+		err := Gemm(NoTrans, NoTrans, one, a, b, zero, d, &Options{Check: true, Stats: &st})
 		if err != nil || st.Check == nil || *st.Check != (Check{8191, 37 * 41, st.Exact}) || st.Method != "residue" {
 			t.Fatalf("%v: %v, %+v by %s", f, err, st.Check, st.Method)
 		}
@@ -26,27 +27,28 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v: other bits", f)
 		}
 		s := NewMatrix(f, 37, 37)
-		st, err = Syrk(Upper, NoTrans, one, a, zero, s, &Options{Check: true})
+		err = Syrk(Upper, NoTrans, one, a, zero, s, &Options{Check: true, Stats: &st})
 		if err != nil || st.Check == nil || st.Check.Compared != 37*38/2 {
 			t.Fatalf("%v: Syrk: %v, %+v", f, err, st.Check)
 		}
 	}
 	a := Random(Float64, 3, 3, 3, 1)
 	c := NewMatrix(Float64, 3, 3)
-	if st, err := Gemm(NoTrans, NoTrans, zero, a, a, one, c, &Options{Check: true}); err != nil || st.Check == nil || *st.Check != (Check{Unchecked: 9}) {
+	var st Stats
+	if err := Gemm(NoTrans, NoTrans, zero, a, a, one, c, &Options{Check: true, Stats: &st}); err != nil || st.Check == nil || *st.Check != (Check{Unchecked: 9}) {
 		t.Errorf("alpha zero: %v, %+v", err, st.Check)
 	}
 	opt := &Options{Check: true}
-	if _, err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Check: true, Method: "direct"}); !errors.Is(err, ErrMethod) {
+	if err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Check: true, Method: "direct"}); !errors.Is(err, ErrMethod) {
 		t.Errorf("method direct: error %v", err)
 	}
 	x, y := a.Col(0), NewVector(Float64, 3)
 	for name, run := range map[string]func() error{
-		"Gemv": func() error { _, err := Gemv(NoTrans, one, a, x, zero, y, opt); return err },
-		"Dot":  func() error { _, _, err := Dot(x, x, Float64, opt); return err },
-		"Sum":  func() error { _, _, err := Sum(x, Float64, opt); return err },
-		"Axpy": func() error { _, err := Axpy(one, x, y, opt); return err },
-		"Trsm": func() error { _, err := Trsm(Left, Upper, NoTrans, NonUnit, one, a, c, opt); return err },
+		"Gemv": func() error { err := Gemv(NoTrans, one, a, x, zero, y, opt); return err },
+		"Dot":  func() error { _, err := Dot(x, x, Float64, opt); return err },
+		"Sum":  func() error { _, err := Sum(x, Float64, opt); return err },
+		"Axpy": func() error { err := Axpy(one, x, y, opt); return err },
+		"Trsm": func() error { err := Trsm(Left, Upper, NoTrans, NonUnit, one, a, c, opt); return err },
 	} {
 		if err := run(); !errors.Is(err, ErrMethod) {
 			t.Errorf("%s: error %v", name, err)
@@ -62,11 +64,11 @@ func TestFault(t *testing.T) {
 	s := NewMatrix(MP(106), 37, 37)
 	defer residue.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
 	for name, run := range map[string]func(opt *Options) error{
-		"Gemm": func(opt *Options) error { _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
-		"Syrk": func(opt *Options) error { _, err := Syrk(Lower, NoTrans, one, a, zero, s, opt); return err },
-		"Symm": func(opt *Options) error { _, err := Symm(Left, Upper, one, a, b, zero, c, opt); return err },
+		"Gemm": func(opt *Options) error { err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
+		"Syrk": func(opt *Options) error { err := Syrk(Lower, NoTrans, one, a, zero, s, opt); return err },
+		"Symm": func(opt *Options) error { err := Symm(Left, Upper, one, a, b, zero, c, opt); return err },
 		"Trmm": func(opt *Options) error {
-			_, err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
+			err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
 			return err
 		},
 	} {
@@ -77,14 +79,14 @@ func TestFault(t *testing.T) {
 	}
 	// From the right these multiply the transposes, and triangles are multiplied in parts.
 	var fault *HardwareError
-	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
+	if err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
 		t.Errorf("Trmm from the right: error %v", err)
 	}
 	large := Random(MP(106), 300, 300, 3, 1)
 	var blocks atomic.Int64
 	defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
 	trmm := func() error {
-		_, err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
+		err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
 		return err
 	}
 	if err := trmm(); err != nil {

@@ -90,9 +90,9 @@
 //
 // # Statistics
 //
-// [Stats] says how a routine ran. Threads, Moduli, Products, Blocks, Exact, Overflow and Underflow
-// are counts, WidthA and WidthB bits, times are durations. Exact counts results that only the exact
-// value decided, which depends on the method; Overflow counts finite values that became infinite
-// and Underflow values that lost bits below the smallest normal number of their format: both are
-// properties of the results, alike for all methods and devices.
+// Where Options.Stats is given it receives how the routine ran. Threads, Moduli, Products, Blocks,
+// Exact, Overflow and Underflow are counts, WidthA and WidthB bits, times are durations. Exact
+// counts results that only the exact value decided, which depends on the method; Overflow counts
+// finite values that became infinite and Underflow values that lost bits below the smallest normal
+// number of their format: both are properties of the results, alike for all methods and devices.
 package halfulp

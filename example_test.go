@@ -35,7 +35,7 @@ func Example() {
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	for _, format := range []halfulp.Format{halfulp.Float64, halfulp.DD} {
 		c := halfulp.NewMatrix(format, 2, 2)
-		if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, one, a, a, zero, c, nil); err != nil {
+		if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, one, a, a, zero, c, nil); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("%v:\n%v", format, c.Text(19))
@@ -55,7 +55,7 @@ func ExampleGemm() {
 	c := halfulp.NewMatrix(halfulp.MP(424), 10, 10)
 
 	one, zero := halfulp.Float(1), halfulp.Float(0)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, h, h, zero, c, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, h, h, zero, c, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(c.At(0, 0).Text(60)) // 1 + 1/4 + 1/9 + ... + 1/100
@@ -74,7 +74,8 @@ func ExampleGemm_reproducible() {
 
 	product := func(opt *halfulp.Options) *halfulp.Matrix {
 		c := halfulp.NewMatrix(halfulp.Float64, m, n)
-		stats, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, opt)
+		var stats halfulp.Stats
+		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, opt.WithStats(&stats))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func ExampleDot() {
 			}
 			loop += float64(u.Float64(i) * v.Float64(i))
 		}
-		dot, _, err := halfulp.Dot(u, v, halfulp.Float64, nil)
+		dot, err := halfulp.Dot(u, v, halfulp.Float64, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func ExampleSum() {
 	for i := range x.Len() {
 		loop += x.Float64(i)
 	}
-	sum, _, err := halfulp.Sum(x, halfulp.Float64, nil)
+	sum, err := halfulp.Sum(x, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func ExampleSum() {
 func ExampleCumSum() {
 	x := halfulp.NewVectorFloat64(4, 1, []float64{1e17, 1, 1, -1e17})
 	y := halfulp.NewVector(halfulp.Float64, 4)
-	if _, err := halfulp.CumSum(x, y, nil); err != nil {
+	if err := halfulp.CumSum(x, y, nil); err != nil {
 		log.Fatal(err)
 	}
 	for i := range y.Len() {
@@ -170,7 +171,7 @@ func ExampleTrace() {
 		5, 3, 5,
 		5, 5, -1e17,
 	})
-	t, _, err := halfulp.Trace(a, halfulp.Float64, nil)
+	t, err := halfulp.Trace(a, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func ExampleTrace() {
 
 func ExampleNrm2() {
 	x := halfulp.NewVectorFloat64(2, 1, []float64{3e300, 4e300})
-	norm, _, err := halfulp.Nrm2(x, halfulp.Float64, nil)
+	norm, err := halfulp.Nrm2(x, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func ExampleGemv_mixedFormats() {
 		}
 	}
 	r := b.Convert(halfulp.MP(113))
-	if _, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), r, nil); err != nil {
+	if err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), r, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(r)
@@ -221,10 +222,10 @@ func ExamplePrepare() {
 	for seed := range uint64(3) {
 		b := halfulp.Random(f, n, n, 0, 100+seed)
 		c, d := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, prepared, b, zero, c, nil); err != nil {
+		if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, prepared, b, zero, c, nil); err != nil {
 			log.Fatal(err)
 		}
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, d, nil); err != nil {
+		if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, d, nil); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(c.Same(d))
@@ -239,7 +240,7 @@ func ExamplePrepare() {
 func ExampleSyrk() {
 	a := halfulp.NewMatrixFloat64(3, 2, 3, []float64{1, 2, 3, 4, 5, 6}) // by columns
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
-	if _, err := halfulp.Syrk(halfulp.Upper, halfulp.Trans, halfulp.Float(1), a, halfulp.Float(0), c, nil); err != nil {
+	if err := halfulp.Syrk(halfulp.Upper, halfulp.Trans, halfulp.Float(1), a, halfulp.Float(0), c, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(c)
@@ -289,7 +290,7 @@ func ExampleFromGonum() {
 	d := mat.NewDense(2, 2, []float64{1e20, 1, -1e20, 1}) // by rows
 	a := halfulp.FromGonum(halfulp.Float64, d)
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
-	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(mat.Formatted(c.Gonum()))
@@ -315,11 +316,11 @@ func ExampleMatrix_On() {
 		}
 		var failed error
 		dot := func(x, y *halfulp.Vector) *big.Float {
-			s, _, err := halfulp.Dot(x, y, f, nil)
+			s, err := halfulp.Dot(x, y, f, nil)
 			failed = errors.Join(failed, err)
 			return s.Big()
 		}
-		check := func(_ halfulp.Stats, err error) { failed = errors.Join(failed, err) }
+		check := func(err error) { failed = errors.Join(failed, err) }
 		ratio := func(x, y *big.Float) halfulp.Scalar { return halfulp.NewScalar(f, new(big.Float).Quo(x, y)) }
 		rr := dot(r, r)
 		for step := 0; step < steps && failed == nil && rr.Sign() > 0; step++ {
@@ -370,10 +371,10 @@ func ExampleOptions() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	x := halfulp.NewVector(halfulp.Float64, 1000)
-	_, _, err := halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Context: ctx})
+	_, err := halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Context: ctx})
 	fmt.Println(errors.Is(err, context.Canceled))
 
-	_, _, err = halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Device: "abacus"})
+	_, err = halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Device: "abacus"})
 	fmt.Println(errors.Is(err, halfulp.ErrDevice))
 	// Output:
 	// true
@@ -382,7 +383,7 @@ func ExampleOptions() {
 
 // The rotation that takes (3, -4) to (r, 0), for numbers whose squares overflow.
 func ExampleRotg() {
-	g, _, err := halfulp.Rotg(halfulp.Float(3e300), halfulp.Float(-4e300), halfulp.Float64, nil)
+	g, err := halfulp.Rotg(halfulp.Float(3e300), halfulp.Float(-4e300), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -401,7 +402,8 @@ func ExampleTrsm() {
 		a.SetFloat64(j, j, 3)
 		x.SetFloat64(j, 0, 1)
 	}
-	stats, err := halfulp.Trsm(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), a, x, nil)
+	var stats halfulp.Stats
+	err := halfulp.Trsm(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), a, x, &halfulp.Options{Stats: &stats})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -479,7 +481,7 @@ func ExampleNewMatrixFloat64RowMajor() {
 	a := halfulp.NewMatrixFloat64RowMajor(raw.Rows, raw.Cols, raw.Stride, raw.Data)
 
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(a)

@@ -47,7 +47,8 @@ func BenchmarkGemmLevels(b *testing.B) {
 						opt := &Options{Threads: threads, Device: "cpu", Method: "residue"}
 						var stages = map[string]time.Duration{}
 						product := func() Stats {
-							s, err := Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, opt)
+							var s Stats
+							err := Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, opt.WithStats(&s))
 							if err != nil {
 								b.Fatal(err)
 							}

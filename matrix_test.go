@@ -69,7 +69,7 @@ func TestRowMajor(t *testing.T) {
 			t.Errorf("%v, want %s", a, want)
 		}
 		c := NewMatrix(Float64, 2, 2)
-		if _, err := Gemm(NoTrans, Trans, Float(1), a, m, Float(0), c, nil); err != nil || c.String() != "14 32\n32 77\n" {
+		if err := Gemm(NoTrans, Trans, Float(1), a, m, Float(0), c, nil); err != nil || c.String() != "14 32\n32 77\n" {
 			t.Errorf("A Aᵀ = %v, %v", c, err)
 		}
 	}

@@ -95,6 +95,28 @@ type Options struct {
 	// run; the other routines, the method "direct" and the other packages refuse it with an error
 	// that wraps ErrMethod. No bit of a result changes.
 	Check bool
+	// Stats, if not nil, receives how the routine ran, after an error as far as it went. It is left
+	// as it was by a routine that its arguments or options keep from running. Every routine
+	// overwrites it: routines that run at the same time need one each, see [Options.WithStats].
+	Stats *Stats
+}
+
+// WithStats returns a copy of o, which may be nil, whose Stats are st.
+func (o *Options) WithStats(st *Stats) *Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Stats = st
+	return &c
+}
+
+// report stores the statistics of a routine that has ended where o asks for them, and returns err.
+func (o *Options) report(st Stats, err error) error {
+	if o != nil && o.Stats != nil {
+		*o.Stats = st
+	}
+	return err
 }
 
 // Validate returns an error unless a routine can run with these options: for a device that does not
@@ -122,7 +144,9 @@ var ErrMethod = product.ErrMethod
 // allowed even in the smallest blocks.
 var ErrMemory = product.ErrMemory
 
-// Stats tells how a routine ran.
+// Stats says how a routine ran. A routine of package linsolve counts in Exact the entries that only
+// exact arithmetic decided, and in Underflow those that lost bits below the smallest normal number,
+// as far as enclosures tell; it says in Proof what its result rests on.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
 	Method   string `json:"method"`             // algorithm that ran
@@ -144,6 +168,29 @@ type Stats struct {
 	Condition *Condition `json:"condition,omitempty"`
 	// for products of matrices that processes share, where each of them multiplied
 	Processes []string `json:"processes,omitempty"`
+	// what proved a result of package linsolve
+	Proof `json:"linsolve,omitzero"`
+}
+
+// Proof is what a result of package linsolve rests on.
+type Proof struct {
+	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
+	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
+	// orders around 1000 it may be larger by four digits. It is empty where no approximate inverse
+	// was made, as solutions in rational numbers need none.
+	Cond   string  `json:"scaled_condition_at_most,omitempty"`
+	Rounds int     `json:"decompositions,omitempty"` // float64, for the inverse
+	Rho    Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
+	Steps  int     `json:"steps,omitempty"`          // of refinement
+	// bits that were worked with last
+	Precision int `json:"precision,omitempty"`
+	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
+	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
+	// zeros and ties in others, by p-adic digits
+	Ties int `json:"exact_entries,omitempty"`
+	// p-adic digits of these, and of solutions in rational numbers
+	Digits    int `json:"p_adic_digits,omitempty"`
+	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
 }
 
 // ErrHardware is wrapped by errors about results that contradict their redundant modulus, see

@@ -168,14 +168,14 @@ func (x *Vector) Free() { x.Matrix().Free() }
 // throughHost runs a routine that devices do not have for operands that live on one: compute takes
 // copies on the host, those of equal views being the same, and opt with that device, and the
 // copies of the last operands, the outputs, travel back. done is false for operands of the host.
-func throughHost(name string, opt *Options, operands []num.Mat, outputs int, compute func(h []*Matrix, opt *Options) (Stats, error)) (done bool, st Stats, err error) {
+func throughHost(name string, opt *Options, operands []num.Mat, outputs int, compute func(h []*Matrix, opt *Options) error) (done bool, err error) {
 	var arrays []*num.Array
 	for _, m := range operands {
 		arrays = append(arrays, m.Arr)
 	}
 	p, err := whereabouts(name, arrays...)
 	if err != nil || p == nil {
-		return err != nil, st, err
+		return err != nil, err
 	}
 	var o Options
 	if opt != nil {
@@ -188,19 +188,19 @@ func throughHost(name string, opt *Options, operands []num.Mat, outputs int, com
 		if copies[m] == nil {
 			z, err := place.OnHost(m)
 			if err != nil {
-				return true, st, fmt.Errorf("%s: %w", name, err)
+				return true, fmt.Errorf("%s: %w", name, err)
 			}
 			copies[m] = &Matrix{m: z}
 		}
 		h = append(h, copies[m])
 	}
-	if st, err = compute(h, &o); err != nil {
-		return true, st, err
+	if err := compute(h, &o); err != nil {
+		return true, err
 	}
 	for i := len(operands) - outputs; i < len(operands); i++ {
 		if err := place.Copy(operands[i], h[i].m); err != nil {
-			return true, st, fmt.Errorf("%s: %w", name, err)
+			return true, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return true, st, nil
+	return true, nil
 }

@@ -1,7 +1,6 @@
 package halfulp
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/halfulp/halfulp/internal/direct"
@@ -14,7 +13,7 @@ import (
 // number. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of the
 // host are rotated on the CPU: see Places in the package documentation, and Rounding, Special
 // values, Aliasing and Errors.
-func Rot(x, y *Vector, c, s Scalar, opt *Options) (Stats, error) {
+func Rot(x, y *Vector, c, s Scalar, opt *Options) error {
 	u, v := c.value(), s.value()
 	w := v
 	if w.Class != num.NaN {
@@ -51,13 +50,13 @@ type RotmParams struct {
 //
 // each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics
 // for another flag than those above. The rest is as for [Rot].
-func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
+func Rotm(x, y *Vector, p RotmParams, opt *Options) error {
 	one := direct.One(false)
 	h := [4]num.Real{one, one, one, one}
 	switch p.Flag {
 	case RotmIdentity:
 		if r, err := beginThere("Rotm", x, y, opt); err != nil {
-			return Stats{}, err
+			return err
 		} else if r != nil {
 			return r.there("Rotm", nil)
 		}
@@ -76,10 +75,10 @@ func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
 }
 
 // transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
-func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, error) {
+func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) error {
 	r, err := beginThere(name, x, y, opt)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	if r != nil {
 		if w, ok := widenerOf(r.at, x.vec().Arr.Format, y.vec().Arr.Format); ok {
@@ -115,12 +114,12 @@ func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
 }
 
 // there ends a routine at a place.
-func (r *run) there(name string, err error) (Stats, error) {
+func (r *run) there(name string, err error) error {
 	if err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, err)
+		return r.end(err)
 	}
 	r.stage(strings.ToLower(name))
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // transform is function transform at the place of x and y: the products of the matrix (x y) with
@@ -179,24 +178,24 @@ func (r *run) copyThere(x, z num.Vec) error {
 
 // hostRun runs a routine of vectors of one length on the CPU, on copies of vectors that live on a
 // device. It changes y, and x if there are two outputs.
-func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) (Stats, error) {
+func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) error {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
-	done, st, err := throughHost(name, opt, []num.Mat{x.vec().Mat(), y.vec().Mat()}, outputs, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost(name, opt, []num.Mat{x.vec().Mat(), y.vec().Mat()}, outputs, func(h []*Matrix, opt *Options) error {
 		return hostRun(name, outputs, h[0].Col(0), h[1].Col(0), opt, compute)
 	})
 	if done {
-		return st, err
+		return err
 	}
 	r, err := beginOnHost(name, opt)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := compute(r, x, y); err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, err)
+		return r.end(err)
 	}
-	return r.end(), nil
+	return r.end(nil)
 }
 
 // Givens is a plane rotation with what it makes of the point that it was made for.
@@ -221,15 +220,15 @@ type Givens struct {
 //
 // Source: Lawson, Hanson, Kincaid and Krogh, Basic Linear Algebra Subprograms for Fortran usage,
 // ACM TOMS 5 (1979), section 5; signs as in LAPACK 3.10.
-func Rotg(a, b Scalar, f Format, opt *Options) (Givens, Stats, error) {
+func Rotg(a, b Scalar, f Format, opt *Options) (Givens, error) {
 	r, err := beginOnHost("Rotg", opt)
 	if err != nil {
-		return Givens{}, Stats{}, err
+		return Givens{}, err
 	}
 	c, s, rho, z := direct.Givens(f.f, a.value(), b.value())
 	g := Givens{r.scalar(f, c), r.scalar(f, s), r.scalar(f, rho), r.scalar(f, z)}
 	r.stage("rotation")
-	return g, r.end(), nil
+	return g, r.end(nil)
 }
 
 // ModifiedGivens is a modified Givens rotation with the new scale factors and the new first
@@ -259,10 +258,10 @@ type ModifiedGivens struct {
 //
 // Source: Lawson, Hanson, Kincaid and Krogh 1979 (see Rotg), section 5; Hopkins, Remark on
 // Algorithm 539: A modified Givens rotation, ACM TOMS 23 (1997).
-func Rotmg(d1, d2, x1, y1 Scalar, f Format, opt *Options) (ModifiedGivens, Stats, error) {
+func Rotmg(d1, d2, x1, y1 Scalar, f Format, opt *Options) (ModifiedGivens, error) {
 	r, err := beginOnHost("Rotmg", opt)
 	if err != nil {
-		return ModifiedGivens{}, Stats{}, err
+		return ModifiedGivens{}, err
 	}
 	m := direct.ModifiedGivens(f.f, d1.value(), d2.value(), x1.value(), y1.value())
 	g := ModifiedGivens{
@@ -270,5 +269,5 @@ func Rotmg(d1, d2, x1, y1 Scalar, f Format, opt *Options) (ModifiedGivens, Stats
 		r.scalar(f, m.D1), r.scalar(f, m.D2), r.scalar(f, m.X1),
 	}
 	r.stage("rotation")
-	return g, r.end(), nil
+	return g, r.end(nil)
 }

@@ -17,6 +17,8 @@ type run struct {
 	place.Settings
 	at                  place.Place // nil for the host
 	ondevice            bool        // the operands live there
+	name                string
+	out                 *Stats // of the options
 	stats               Stats
 	overflow, underflow atomic.Int64
 	exact               atomic.Int64
@@ -74,7 +76,10 @@ func newRun(name string, opt *Options) (*run, error) {
 	if err := s.Unchecked(name); err != nil {
 		return nil, err
 	}
-	r := &run{Settings: s, since: time.Now()}
+	r := &run{Settings: s, name: name, since: time.Now()}
+	if opt != nil {
+		r.out = opt.Stats
+	}
 	r.stats = Stats{Device: place.Host, Method: methodDirect, Threads: s.Threads}
 	return r, nil
 }
@@ -114,25 +119,32 @@ func (r *run) count(f num.Flags) {
 	}
 }
 
-// end returns the statistics of r.
-func (r *run) end() Stats {
+// end stores the statistics of r where the options ask for them, and returns the error of r, if
+// there is one.
+func (r *run) end(err error) error {
 	r.stats.Overflow = r.overflow.Load()
 	r.stats.Underflow = r.underflow.Load()
 	r.stats.Exact = r.exact.Load()
-	return r.stats
+	if r.out != nil {
+		*r.out = r.stats
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	return nil
 }
 
 // reduced is what a reduction to z ended with; exact says that the exact value decided it.
-func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, err error) (Scalar, Stats, error) {
+func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, err error) (Scalar, error) {
 	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
+		return Scalar{}, r.end(err)
 	}
 	r.count(flags)
 	if exact {
 		r.exact.Add(1)
 	}
 	r.stage("sum")
-	return Scalar{num.ScalarOf(z)}, r.end(), nil
+	return Scalar{num.ScalarOf(z)}, r.end(nil)
 }
 
 // scalar returns v rounded to f.

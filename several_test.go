@@ -23,7 +23,8 @@ func TestDeviceSeveral(t *testing.T) {
 		}{{"cuda:0", c}, {"cuda:all", d}} {
 			for range 2 { // the first one opens the GPUs
 				start := time.Now()
-				st, err := Gemm(NoTrans, Trans, Float(-1), a, b, Float(0), v.c, &Options{Device: v.device})
+				var st Stats
+				err := Gemm(NoTrans, Trans, Float(-1), a, b, Float(0), v.c, &Options{Device: v.device, Stats: &st})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -33,10 +34,10 @@ func TestDeviceSeveral(t *testing.T) {
 		if !c.Same(d) {
 			t.Errorf("%v: other bits on several GPUs", f)
 		}
-		if _, err := Syrk(Upper, NoTrans, Float(1), a, Float(2), d, &Options{Device: "cuda:all"}); err != nil {
+		if err := Syrk(Upper, NoTrans, Float(1), a, Float(2), d, &Options{Device: "cuda:all"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Syrk(Upper, NoTrans, Float(1), a, Float(2), c, &Options{Device: "cuda:1"}); err != nil {
+		if err := Syrk(Upper, NoTrans, Float(1), a, Float(2), c, &Options{Device: "cuda:1"}); err != nil {
 			t.Fatal(err)
 		}
 		if !c.Same(d) {

@@ -11,7 +11,7 @@ func BenchmarkSmall(b *testing.B) {
 		x := NewVectorFloat64(4, 1, []float64{1, 2, 3, 4.5})
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := Dot(x, x, Float64, nil); err != nil {
+			if _, err := Dot(x, x, Float64, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -26,7 +26,7 @@ func BenchmarkSmall(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Gemm(NoTrans, NoTrans, Float(1), x, x, Float(0), z, nil); err != nil {
+				if err := Gemm(NoTrans, NoTrans, Float(1), x, x, Float(0), z, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -44,7 +44,7 @@ func BenchmarkSmall(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				z.CopyFrom(x)
-				if _, err := Trsm(Left, Lower, NoTrans, NonUnit, Float(1), a, z, nil); err != nil {
+				if err := Trsm(Left, Lower, NoTrans, NonUnit, Float(1), a, z, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

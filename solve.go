@@ -17,37 +17,37 @@ import (
 // the solution in place of b in x. It is [Trsm] for one column, α = 1 and side = Left, with the
 // method direct only, and for vectors of the host on the CPU. It panics for a bad uplo, t or diag
 // and for shapes that do not fit.
-func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
+func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) error {
 	s := oriented(triangular(uplo, diag, a.mat()), t)
 	if x.vec().N != s.Rows {
 		panic(errShape)
 	}
 	if p, err := whereabouts("Trsv", a.mat().Arr, x.vec().Arr); err != nil {
-		return Stats{}, err
+		return err
 	} else if p != nil {
 		r, err := newRun("Trsv", opt)
 		if err != nil {
-			return Stats{}, err
+			return err
 		}
 		b := x.Matrix().mat()
-		if done, st, err := solveAt("Trsv", p, r.Settings, s, Float(1), b, b); done {
-			return st, err
+		if done, err := solveAt("Trsv", p, opt, r.Settings, s, Float(1), b, b); done {
+			return err
 		}
 	}
-	done, st, err := throughHost("Trsv", opt, []num.Mat{a.mat(), x.vec().Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost("Trsv", opt, []num.Mat{a.mat(), x.vec().Mat()}, 1, func(h []*Matrix, opt *Options) error {
 		return Trsv(uplo, t, diag, h[0], h[1].Col(0), opt)
 	})
 	if done {
-		return st, err
+		return err
 	}
 	r, err := beginOnHost("Trsv", opt)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	set := r.Settings
 	set.Device = place.Name{Kind: place.Host}
 	b := x.Matrix().mat()
-	return solve("Trsv", set, s, Float(1), b, b)
+	return solve("Trsv", opt, set, s, Float(1), b, b)
 }
 
 // Trsm solves op(A) X = α B for side = Left, or X op(A) = α B for side = Right, with a triangular
@@ -76,14 +76,14 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 // Methods are those of [Gemm], which updates the rows not yet solved block by block to some bits
 // more than the format has; quotients that this leaves undecided are computed exactly, and Stats
 // counts them. See Aliasing, Places and Errors in the package documentation.
-func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
+func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) error {
 	return TrsmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
 // TrsmTo solves op(A) X = α B, or X op(A) = α B for side = Right, like [Trsm] and stores the
 // solution in x, every entry rounded once to the format of X, which may be another one than B's;
 // the bound is that of this format. X may share storage with the others.
-func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) (Stats, error) {
+func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) error {
 	s, m, z := oriented(triangular(uplo, diag, a.mat()), tA), b.mat(), x.mat()
 	switch side {
 	case Left:
@@ -97,44 +97,47 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 	}
 	set, err := opt.settings()
 	if err != nil {
-		return Stats{}, fmt.Errorf("Trsm: %w", err)
+		return fmt.Errorf("Trsm: %w", err)
 	}
 	if err := set.Unchecked("Trsm"); err != nil {
-		return Stats{}, err
+		return err
 	}
 	if p, err := whereabouts("Trsm", a.mat().Arr, m.Arr, z.Arr); err != nil {
-		return Stats{}, err
+		return err
 	} else if p != nil && set.Method != methodDirect {
-		if done, st, err := solveAt("Trsm", p, set, s, alpha, m, z); done {
-			return st, err
+		if done, err := solveAt("Trsm", p, opt, set, s, alpha, m, z); done {
+			return err
 		}
 	}
-	done, st, err := throughHost("Trsm", opt, []num.Mat{a.mat(), b.mat(), x.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, err := throughHost("Trsm", opt, []num.Mat{a.mat(), b.mat(), x.mat()}, 1, func(h []*Matrix, opt *Options) error {
 		return TrsmTo(side, uplo, tA, diag, alpha, h[0], h[1], h[2], opt)
 	})
 	if done {
-		return st, err
+		return err
 	}
-	return solve("Trsm", set, s, alpha, m, z)
+	return solve("Trsm", opt, set, s, alpha, m, z)
 }
 
 // solveAt is solve at the place where all operands live. done says that the place computed the
 // solution, or that there is an error: it leaves systems to the host of which it cannot decide
 // every rounding.
-func solveAt(name string, p place.Place, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, st Stats, err error) {
-	r := &run{Settings: set, since: time.Now()}
-	fail := func(err error) (bool, Stats, error) { return true, Stats{}, fmt.Errorf("%s: %w", name, err) }
+func solveAt(name string, p place.Place, opt *Options, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, err error) {
+	r := &run{Settings: set, name: name, since: time.Now()}
+	if opt != nil {
+		r.out = opt.Stats
+	}
+	fail := func(err error) (bool, error) { return true, fmt.Errorf("%s: %w", name, err) }
 	if err := place.Ended(set.Ctx, p); err != nil {
 		return fail(err)
 	}
 	solver, ok := place.Part[place.Solver](p)
 	if !ok {
-		return false, Stats{}, nil
+		return false, nil
 	}
 	x := num.Mat{RS: 1, CS: max(z.Rows, 1), Rows: z.Rows, Cols: z.Cols}
 	if x.Arr, err = p.New(set.Ctx, z.Arr.Format, z.Rows, z.Cols); err != nil {
 		if errors.Is(err, place.ErrMemory) {
-			return false, Stats{}, nil
+			return false, nil
 		}
 		return fail(err)
 	}
@@ -145,7 +148,7 @@ func solveAt(name string, p place.Place, set place.Settings, s direct.Structured
 	}
 	switch {
 	case errors.Is(err, place.ErrMemory), err == nil && !done:
-		return false, Stats{}, nil
+		return false, nil
 	case err != nil:
 		return fail(err)
 	}
@@ -155,11 +158,11 @@ func solveAt(name string, p place.Place, set place.Settings, s direct.Structured
 	r.exact.Store(ran.Exact)
 	r.stats = stats(ran, set.Threads)
 	r.stage("substitution")
-	return true, r.end(), nil
+	return true, r.end(nil)
 }
 
 // solve stores the solution X of S X = alpha B in z.
-func solve(name string, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
+func solve(name string, opt *Options, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) error {
 	unreported := set
 	unreported.Progress = nil
 	x, st, err := trsv.Solve(trsv.Config{
@@ -169,8 +172,8 @@ func solve(name string, set place.Settings, s direct.Structured, alpha Scalar, b
 		},
 	}, s, alpha.value(), b, z.Arr.Format)
 	if err != nil {
-		return stats(st, set.Threads), fmt.Errorf("%s: %w", name, err)
+		return opt.report(stats(st, set.Threads), fmt.Errorf("%s: %w", name, err))
 	}
 	z.CopyFrom(x)
-	return stats(st, set.Threads), nil
+	return opt.report(stats(st, set.Threads), nil)
 }

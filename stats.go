@@ -80,23 +80,23 @@ func integer(n int64) num.Real {
 }
 
 // statistic returns what compute makes of x rounded to format f.
-func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, Stats, error) {
+func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, error) {
 	r, err := begin(name, opt, x.vec().Arr)
 	if err != nil {
-		return Scalar{}, Stats{}, err
+		return Scalar{}, err
 	}
 	v, err := compute(sample{r, x.vec()}, f)
 	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
+		return Scalar{}, r.end(err)
 	}
 	r.exact.Add(1)
 	r.stage("sums")
-	return r.scalar(f, v), r.end(), nil
+	return r.scalar(f, v), r.end(nil)
 }
 
 // Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to format f; NaN for the
 // empty vector. See Rounding, Special values, Places and Errors in the package documentation.
-func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Mean(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("Mean", x, f, opt, mean)
 }
 
@@ -118,7 +118,7 @@ func mean(x sample, f Format) (num.Real, error) {
 //
 // rounded once to format f; NaN for fewer than two entries or if an entry is infinite or NaN. See
 // Rounding, Places and Errors in the package documentation.
-func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func StdDev(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("StdDev", x, f, opt, stdDev)
 }
 
@@ -142,7 +142,7 @@ func stdDev(x sample, f Format) (num.Real, error) {
 // rounded once to format f; NaN if the denominator is 0 or if an entry is infinite or NaN. Errors
 // are also [ErrMemory] if the exponents of x spread so far that the exact quotient does not fit.
 // See Rounding, Places and Errors in the package documentation.
-func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("Autocorr1", x, f, opt, autocorr1)
 }
 

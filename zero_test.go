@@ -37,10 +37,10 @@ func TestZeroValues(t *testing.T) {
 	if x.Format() != Float64 || x.Place() != CPU || x.Len() != 0 || x.Clone().Len() != 0 || x.Slice(0, 0).Len() != 0 {
 		t.Error("the zero Vector is no empty one")
 	}
-	if z, _, err := Sum(&x, Float64, nil); err != nil || !z.Same(s) {
+	if z, err := Sum(&x, Float64, nil); err != nil || !z.Same(s) {
 		t.Errorf("sum of nothing %v, %v", z, err)
 	}
-	if _, err := Gemm(NoTrans, NoTrans, Float(1), &m, &m, Float(0), &m, nil); err != nil {
+	if err := Gemm(NoTrans, NoTrans, Float(1), &m, &m, Float(0), &m, nil); err != nil {
 		t.Error(err)
 	}
 	for name, f := range map[string]func(){"Matrix.At": func() { m.At(0, 0) }, "Vector.SetFloat64": func() { x.SetFloat64(0, 1) }} {
@@ -62,17 +62,17 @@ func TestColumnsWithoutRows(t *testing.T) {
 		a, b := NewMatrix(f, 0, 3), NewMatrix(MP(70), 0, 3)
 		x, y := a.Col(1), b.Col(2)
 		for name, run := range map[string]func() error{
-			"Copy": func() error { _, err := Copy(x, y, nil); return err },
-			"Swap": func() error { _, err := Swap(x, y, nil); return err },
-			"Axpy": func() error { _, err := Axpy(Float(2), x, y, nil); return err },
-			"Scal": func() error { _, err := Scal(Float(2), y, nil); return err },
-			"Rot":  func() error { _, err := Rot(x, y, Float(0.5), Float(0.5), nil); return err },
+			"Copy": func() error { err := Copy(x, y, nil); return err },
+			"Swap": func() error { err := Swap(x, y, nil); return err },
+			"Axpy": func() error { err := Axpy(Float(2), x, y, nil); return err },
+			"Scal": func() error { err := Scal(Float(2), y, nil); return err },
+			"Rot":  func() error { err := Rot(x, y, Float(0.5), Float(0.5), nil); return err },
 			"Gemv": func() error {
-				_, err := Gemv(NoTrans, Float(1), a, NewVector(f, 3), Float(1), y, nil)
+				err := Gemv(NoTrans, Float(1), a, NewVector(f, 3), Float(1), y, nil)
 				return err
 			},
-			"Trsv": func() error { _, err := Trsv(Upper, NoTrans, NonUnit, NewMatrix(f, 0, 0), y, nil); return err },
-			"Sum":  func() error { _, _, err := Sum(x, f, nil); return err },
+			"Trsv": func() error { err := Trsv(Upper, NoTrans, NonUnit, NewMatrix(f, 0, 0), y, nil); return err },
+			"Sum":  func() error { _, err := Sum(x, f, nil); return err },
 		} {
 			if err := run(); err != nil {
 				t.Errorf("%v: %s: %v", f, name, err)

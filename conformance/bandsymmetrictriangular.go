@@ -112,11 +112,11 @@ func (tr *trial) uplo() halfulp.Uplo {
 
 // vectorProduct checks a product of a structured matrix with a vector.
 func (tr *trial) vectorProduct(p *problem, s structure, alpha, beta scalar, x *view,
-	call func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error)) error {
+	call func(x, y *halfulp.Vector, opt *halfulp.Options) error) error {
 	y := tr.placeLine(p.fc, p.m, func(i int) real { return p.C(i, 0) })
 	tr.note("x %v, y %v", x, y)
 	return tr.matrixResult(y, func(i, _ int) (real, bool) { return s.entry(p, alpha.real, beta.real, i, 0), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return call(vectorAt(at, x), vectorAt(at, y), opt)
 		})
 }
@@ -148,7 +148,7 @@ func runGbmv(tr *trial, f halfulp.Format, fam family) error {
 	})
 	x := tr.placeLine(p.fb, p.k, func(h int) real { return p.B(h, 0) })
 	tr.note("%c m %d kl %d ku %d AB %v", t, m, kl, ku, ab)
-	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Gbmv(t, m, kl, ku, alpha.s, ab.on(tr.move(ab.g.matrix())), x, beta.s, y, opt)
 	})
 	return firstError(err, untouched(ab.g, x.g))
@@ -164,7 +164,7 @@ func runSymv(tr *trial, f halfulp.Format, fam family) error {
 	a := s.place(tr, halfulp.NoTrans, p)
 	x := tr.placeLine(p.fb, p.k, func(h int) real { return p.B(h, 0) })
 	tr.note("A %v", a)
-	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Symv(uplo, alpha.s, a.on(tr.move(a.g.matrix())), x, beta.s, y, opt)
 	})
 	return firstError(err, untouched(a.g, x.g))
@@ -194,7 +194,7 @@ func runSbmv(tr *trial, f halfulp.Format, fam family) error {
 	})
 	x := tr.placeLine(p.fb, p.k, func(h int) real { return p.B(h, 0) })
 	tr.note("k %d AB %v", k, ab)
-	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Sbmv(uplo, k, alpha.s, ab.on(tr.move(ab.g.matrix())), x, beta.s, y, opt)
 	})
 	return firstError(err, untouched(ab.g, x.g))
@@ -218,7 +218,7 @@ func runSpmv(tr *trial, f halfulp.Format, fam family) error {
 	ap := tr.placeLine(p.fa, len(list), func(i int) real { return list[i] })
 	x := tr.placeLine(p.fb, p.k, func(h int) real { return p.B(h, 0) })
 	tr.note("AP %v", ap)
-	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	err := tr.vectorProduct(p, s, alpha, beta, x, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Spmv(uplo, alpha.s, tr.vectorOf(ap), x, beta.s, y, opt)
 	})
 	return firstError(err, untouched(ap.g, x.g))
@@ -235,7 +235,7 @@ func runTrmv(tr *trial, f halfulp.Format, fam family) error {
 	x := tr.placeLine(f, p.k, func(h int) real { return p.B(h, 0) })
 	tr.note("%c diag %c A %v x %v", t, diag, a, x)
 	err := tr.matrixResult(x, func(i, _ int) (real, bool) { return s.entry(p, one, real{}, i, 0), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Trmv(uplo, t, diag, at(a), vectorAt(at, x), opt)
 		})
 	return firstError(err, untouched(a.g))
@@ -244,7 +244,7 @@ func runTrmv(tr *trial, f halfulp.Format, fam family) error {
 // triangleUpdate checks an update of a triangle by alpha (A Bᵀ + B Aᵀ) + beta C, with k columns, or
 // for half of it by alpha A Aᵀ + beta C.
 func (tr *trial) triangleUpdate(f halfulp.Format, fam family, k int, half, vectors bool,
-	call func(uplo halfulp.Uplo, t halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)) error {
+	call func(uplo halfulp.Uplo, t halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) error) error {
 	n := tr.size()
 	p := tr.problem(fam, n, n, k, f, false)
 	p.n = min(p.n, p.m)
@@ -307,20 +307,20 @@ func (tr *trial) triangleUpdate(f halfulp.Format, fam family, k int, half, vecto
 			return real{}, false
 		}
 		return exact(i, j), true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return call(uplo, t, alpha.s, at(a), at(b), beta.s, at(c), opt)
 	})
 	return firstError(err, untouched(a.g, b.g))
 }
 
 func runSyr(tr *trial, f halfulp.Format, fam family) error {
-	return tr.triangleUpdate(f, fam, 1, true, true, func(uplo halfulp.Uplo, _ halfulp.Transpose, alpha halfulp.Scalar, x, _ *halfulp.Matrix, _ halfulp.Scalar, a *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	return tr.triangleUpdate(f, fam, 1, true, true, func(uplo halfulp.Uplo, _ halfulp.Transpose, alpha halfulp.Scalar, x, _ *halfulp.Matrix, _ halfulp.Scalar, a *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Syr(uplo, alpha, x.Col(0), a, opt)
 	})
 }
 
 func runSyr2(tr *trial, f halfulp.Format, fam family) error {
-	return tr.triangleUpdate(f, fam, 1, false, true, func(uplo halfulp.Uplo, _ halfulp.Transpose, alpha halfulp.Scalar, x, y *halfulp.Matrix, _ halfulp.Scalar, a *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	return tr.triangleUpdate(f, fam, 1, false, true, func(uplo halfulp.Uplo, _ halfulp.Transpose, alpha halfulp.Scalar, x, y *halfulp.Matrix, _ halfulp.Scalar, a *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Syr2(uplo, alpha, x.Col(0), y.Col(0), a, opt)
 	})
 }
@@ -377,7 +377,7 @@ func runSymm(tr *trial, f halfulp.Format, fam family) error {
 	err := tr.matrixResult(c, func(i, j int) (real, bool) {
 		i, j = sided(side, i, j)
 		return s.entry(p, alpha.real, beta.real, i, j), true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Symm(side, uplo, alpha.s, at(a), at(b), beta.s, at(c), opt)
 	})
 	return firstError(err, untouched(a.g, b.g))
@@ -400,7 +400,7 @@ func runTrmm(tr *trial, f halfulp.Format, fam family) error {
 	err := tr.matrixResult(b, func(i, j int) (real, bool) {
 		i, j = sided(side, i, j)
 		return s.entry(p, alpha.real, real{}, i, j), true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Trmm(side, uplo, t, diag, alpha.s, at(a), at(b), opt)
 	})
 	return firstError(err, untouched(a.g))

@@ -259,10 +259,10 @@ func (tr *trial) all() {
 	}
 }
 
-// under calls f with the options of every configuration. A method that
+// under calls f with the options of every configuration, which have Stats. A method that
 // does not apply and a product that does not fit are refused, not wrong: then auto
 // runs.
-func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, error)) error {
+func (tr *trial) under(f func(c config, opt *halfulp.Options) error) error {
 	for todo := slices.Clone(tr.configs); len(todo) > 0; {
 		c := todo[0]
 		todo = todo[1:]
@@ -276,7 +276,8 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 			restore = c.mode.Setup()
 		}
 		restoreWay := product.Force(c.way)
-		st, err := f(c, opt)
+		var st halfulp.Stats
+		err := f(c, opt.WithStats(&st))
 		restoreWay()
 		if bad := tr.end(); err == nil {
 			err = bad
@@ -337,21 +338,21 @@ func (tr *trial) fail(t *testing.T, err error) {
 }
 
 // scalarResult checks a routine with a scalar result, whose exact value is x.
-func (tr *trial) scalarResult(x real, f halfulp.Format, call func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)) error {
+func (tr *trial) scalarResult(x real, f halfulp.Format, call func(opt *halfulp.Options) (halfulp.Scalar, error)) error {
 	w := round(x, f)
 	want := scalarOf(f, w.real)
 	if err := w.stored(want); err != nil {
 		return fmt.Errorf("the library stores the expected result wrongly: %w", err)
 	}
-	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
-		got, st, err := call(opt)
+	return tr.under(func(c config, opt *halfulp.Options) error {
+		got, err := call(opt)
 		if err != nil {
-			return st, err
+			return err
 		}
 		if !got.Same(want) {
-			return st, mismatchf("got   %v\nwant  %v\nexact %v", describe(got), w.real, x)
+			return mismatchf("got   %v\nwant  %v\nexact %v", describe(got), w.real, x)
 		}
-		return st, w.counted(st)
+		return w.counted(*opt.Stats)
 	})
 }
 
@@ -380,7 +381,7 @@ func (z rounded) counted(st halfulp.Stats) error {
 // matrixResult checks a routine that writes the entries of out for which exact
 // reports true, with their exact values. call gets the output, or any view of its
 // grid, by passing the view to at.
-func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)) error {
+func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error) error {
 	before := out.g.matrix()
 	want := before.Clone()
 	exacts := make([]*real, out.g.rows*out.g.cols)
@@ -409,10 +410,10 @@ func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call
 			}
 		}
 	}
-	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
+	return tr.under(func(c config, opt *halfulp.Options) error {
 		got := before.Clone()
 		there := tr.move(got)
-		st, err := call(func(v *view) *halfulp.Matrix {
+		err := call(func(v *view) *halfulp.Matrix {
 			if v.g == out.g {
 				return v.on(there)
 			}
@@ -422,15 +423,15 @@ func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call
 			err = tr.back(got)
 		}
 		if err != nil {
-			return st, err
+			return err
 		}
 		if !got.Same(want) {
-			return st, firstDifference(out, got, want, exacts)
+			return firstDifference(out, got, want, exacts)
 		}
-		if st.Overflow != over || st.Underflow != under {
-			return st, mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
+		if st := opt.Stats; st.Overflow != over || st.Underflow != under {
+			return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 		}
-		return st, nil
+		return nil
 	})
 }
 

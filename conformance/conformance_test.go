@@ -61,7 +61,8 @@ func digest(t *testing.T) string {
 			a.SetFloat64(i, j, r.NormFloat64()*math.Exp2(float64(r.IntN(40))))
 		}
 	}
-	st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, &halfulp.Options{Method: "residue"})
+	var st halfulp.Stats
+	err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, &halfulp.Options{Method: "residue", Stats: &st})
 	if err != nil {
 		t.Fatal(err)
 	}

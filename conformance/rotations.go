@@ -13,21 +13,21 @@ type changes struct {
 }
 
 // pairResult checks a routine that writes two outputs of different grids.
-func (tr *trial) pairResult(x, y changes, call func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error)) error {
-	one := func(this, other changes, call func(this, other *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error)) error {
+func (tr *trial) pairResult(x, y changes, call func(x, y *halfulp.Vector, opt *halfulp.Options) error) error {
+	one := func(this, other changes, call func(this, other *halfulp.Vector, opt *halfulp.Options) error) error {
 		over, under := other.counts()
-		return tr.matrixResult(this.out, this.exact, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		return tr.matrixResult(this.out, this.exact, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			too := other.out.g.matrix().Clone()
-			st, err := call(vectorAt(at, this.out), other.out.lineOn(tr.move(too)), opt)
+			err := call(vectorAt(at, this.out), other.out.lineOn(tr.move(too)), opt)
 			if err == nil {
 				err = tr.back(too)
 			}
-			st.Overflow -= over
-			st.Underflow -= under
-			return st, err
+			opt.Stats.Overflow -= over
+			opt.Stats.Underflow -= under
+			return err
 		})
 	}
-	return firstError(one(x, y, call), one(y, x, func(y, x *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) { return call(x, y, opt) }))
+	return firstError(one(x, y, call), one(y, x, func(y, x *halfulp.Vector, opt *halfulp.Options) error { return call(x, y, opt) }))
 }
 
 // counts returns the overflows and underflows of the expected contents.
@@ -60,7 +60,7 @@ func (tr *trial) lines(f halfulp.Format, fam family) (p *problem, x, y *view) {
 func runCopy(tr *trial, f halfulp.Format, fam family) error {
 	_, x, y := tr.lines(f, fam)
 	err := tr.matrixResult(y, func(i, _ int) (real, bool) { return x.at(i, 0), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Copy(vectorAt(at, x), vectorAt(at, y), opt)
 		})
 	return firstError(err, untouched(x.g))
@@ -79,7 +79,7 @@ func runRot(tr *trial, f halfulp.Format, fam family) error {
 		return sum([]real{c.times(x.at(i, 0)), s.times(y.at(i, 0))}), true
 	}}, changes{y, func(i, _ int) (real, bool) {
 		return sum([]real{c.times(y.at(i, 0)), s.negated().times(x.at(i, 0))}), true
-	}}, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	}}, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Rot(x, y, c.s, s.s, opt)
 	})
 }
@@ -102,13 +102,13 @@ func runRotm(tr *trial, f halfulp.Format, fam family) error {
 		return sum([]real{h11.times(x.at(i, 0)), h12.times(y.at(i, 0))}), changed
 	}}, changes{y, func(i, _ int) (real, bool) {
 		return sum([]real{h21.times(x.at(i, 0)), h22.times(y.at(i, 0))}), changed
-	}}, func(x, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	}}, func(x, y *halfulp.Vector, opt *halfulp.Options) error {
 		return halfulp.Rotm(x, y, params, opt)
 	})
 }
 
 // scalarResults checks a routine with several scalar results, whose exact values are x.
-func (tr *trial) scalarResults(x []real, f halfulp.Format, call func(opt *halfulp.Options) ([]halfulp.Scalar, halfulp.Stats, error)) error {
+func (tr *trial) scalarResults(x []real, f halfulp.Format, call func(opt *halfulp.Options) ([]halfulp.Scalar, error)) error {
 	want := make([]halfulp.Scalar, len(x))
 	var over, under int64
 	for k, t := range x {
@@ -124,20 +124,20 @@ func (tr *trial) scalarResults(x []real, f halfulp.Format, call func(opt *halful
 			under++
 		}
 	}
-	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
-		got, st, err := call(opt)
+	return tr.under(func(c config, opt *halfulp.Options) error {
+		got, err := call(opt)
 		if err != nil {
-			return st, err
+			return err
 		}
 		for k := range got {
 			if !got[k].Same(want[k]) {
-				return st, mismatchf("number %d of %d\ngot   %v\nwant  %v\nexact %v", k, len(got), describe(got[k]), realOf(want[k]), x[k])
+				return mismatchf("number %d of %d\ngot   %v\nwant  %v\nexact %v", k, len(got), describe(got[k]), realOf(want[k]), x[k])
 			}
 		}
-		if st.Overflow != over || st.Underflow != under {
-			return st, mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
+		if st := opt.Stats; st.Overflow != over || st.Underflow != under {
+			return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 		}
-		return st, nil
+		return nil
 	})
 }
 
@@ -230,9 +230,9 @@ func runRotg(tr *trial, f halfulp.Format, fam family) error {
 		}
 		want = []real{c, s, rootOfQuotient(f, d, one, neg), z}
 	}
-	return tr.scalarResults(want, f, func(opt *halfulp.Options) ([]halfulp.Scalar, halfulp.Stats, error) {
-		g, st, err := halfulp.Rotg(v[0].s, v[1].s, f, opt)
-		return []halfulp.Scalar{g.C, g.S, g.R, g.Z}, st, err
+	return tr.scalarResults(want, f, func(opt *halfulp.Options) ([]halfulp.Scalar, error) {
+		g, err := halfulp.Rotg(v[0].s, v[1].s, f, opt)
+		return []halfulp.Scalar{g.C, g.S, g.R, g.Z}, err
 	})
 }
 
@@ -335,11 +335,11 @@ func runRotmg(tr *trial, f halfulp.Format, fam family) error {
 			}
 		}
 	}
-	return tr.scalarResults(want, f, func(opt *halfulp.Options) ([]halfulp.Scalar, halfulp.Stats, error) {
-		g, st, err := halfulp.Rotmg(v[0].s, v[1].s, v[2].s, v[3].s, f, opt)
+	return tr.scalarResults(want, f, func(opt *halfulp.Options) ([]halfulp.Scalar, error) {
+		g, err := halfulp.Rotmg(v[0].s, v[1].s, v[2].s, v[3].s, f, opt)
 		if err == nil && g.Flag != flag {
-			return nil, st, mismatchf("flag %d, want %d", g.Flag, flag)
+			return nil, mismatchf("flag %d, want %d", g.Flag, flag)
 		}
-		return []halfulp.Scalar{g.H11, g.H21, g.H12, g.H22, g.D1, g.D2, g.X1}, st, err
+		return []halfulp.Scalar{g.H11, g.H21, g.H12, g.H22, g.D1, g.D2, g.X1}, err
 	})
 }

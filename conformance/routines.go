@@ -306,7 +306,7 @@ func (tr *trial) length() int {
 
 func runSum(tr *trial, f halfulp.Format, fam family) error {
 	x, v := tr.vector(f, fam)
-	err := tr.scalarResult(sum(v), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(sum(v), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Sum(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -322,7 +322,7 @@ func runTrace(tr *trial, f halfulp.Format, fam family) error {
 		return tr.garbage(p.fa)
 	})
 	tr.note("A %v", a)
-	err := tr.scalarResult(sum(p.a), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(sum(p.a), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Trace(a.on(tr.move(a.g.matrix())), f, opt)
 	})
 	return firstError(err, untouched(a.g))
@@ -335,7 +335,7 @@ func runCumSum(tr *trial, f halfulp.Format, fam family) error {
 		v[i] = x.at(i, 0)
 	}
 	err := tr.matrixResult(y, func(i, _ int) (real, bool) { return sum(v[:i+1]), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.CumSum(vectorAt(at, x), vectorAt(at, y), opt)
 		})
 	return firstError(err, untouched(x.g))
@@ -356,7 +356,7 @@ func runAsum(tr *trial, f halfulp.Format, fam family) error {
 	for _, t := range v {
 		ts = append(ts, t.abs())
 	}
-	err := tr.scalarResult(sum(ts), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(sum(ts), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Asum(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -367,7 +367,7 @@ func runDot(tr *trial, f halfulp.Format, fam family) error {
 	x := tr.placeLine(p.fa, p.k, func(i int) real { return p.a[i] })
 	y := tr.placeLine(p.fb, p.k, func(i int) real { return p.b[i] })
 	tr.note("x %v, y %v", x, y)
-	err := tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Dot(tr.vectorOf(x), tr.vectorOf(y), f, opt)
 	})
 	return firstError(err, untouched(x.g, y.g))
@@ -394,7 +394,7 @@ func runNrm2(tr *trial, f halfulp.Format, fam family) error {
 		}
 		exact.neg = false
 	}
-	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Nrm2(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -443,12 +443,12 @@ func runIamax(tr *trial, f halfulp.Format, fam family) error {
 			want = i
 		}
 	}
-	err := tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
-		got, st, err := halfulp.Iamax(tr.vectorOf(x), opt)
+	err := tr.under(func(c config, opt *halfulp.Options) error {
+		got, err := halfulp.Iamax(tr.vectorOf(x), opt)
 		if err == nil && got != want {
-			return st, mismatchf("got %d, want %d of %v", got, want, p.a)
+			return mismatchf("got %d, want %d of %v", got, want, p.a)
 		}
-		return st, err
+		return err
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -463,7 +463,7 @@ func runMean(tr *trial, f halfulp.Format, fam family) error {
 	case exact.class == finite:
 		exact = exact.ratio(n, fine(f, exact.top()-int64(n.BitLen())))
 	}
-	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Mean(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -516,7 +516,7 @@ func runStdDev(tr *trial, f halfulp.Format, fam family) error {
 			exact = exact.root(q, fine(f, (exact.top()-int64(q.BitLen()))/2))
 		}
 	}
-	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.StdDev(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -540,7 +540,7 @@ func runAutocorr1(tr *trial, f halfulp.Format, fam family) error {
 			}
 		}
 	}
-	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return halfulp.Autocorr1(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
@@ -561,7 +561,7 @@ func runAxpy(tr *trial, f halfulp.Format, fam family) error {
 	y := tr.placeLine(p.fc, p.m, func(i int) real { return p.c[i] })
 	tr.note("x %v, y %v", x, y)
 	err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, one, i, 0), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
 		})
 	return firstError(err, untouched(x.g))
@@ -578,7 +578,7 @@ func runScal(tr *trial, f halfulp.Format, fam family) error {
 			return real{}, true
 		}
 		return alpha.times(p.c[i]), true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Scal(alpha.s, vectorAt(at, x), opt)
 	})
 }
@@ -596,7 +596,7 @@ func runGer(tr *trial, f halfulp.Format, fam family) error {
 	a := tr.place(p.fc, p.m, p.n, p.C)
 	tr.note("x %v, y %v, A %v", x, y, a)
 	err := tr.matrixResult(a, func(i, j int) (real, bool) { return p.entry(alpha.real, one, i, j), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
 		})
 	return firstError(err, untouched(x.g, y.g))
@@ -620,7 +620,7 @@ func runGemv(t halfulp.Transpose) func(tr *trial, f halfulp.Format, fam family) 
 		y := tr.placeLine(p.fc, p.m, func(i int) real { return p.C(i, 0) })
 		tr.note("A %v, x %v, y %v", a, x, y)
 		err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, beta.real, i, 0), true },
-			func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+			func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 				return halfulp.Gemv(t, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
 			})
 		return firstError(err, untouched(a.g, x.g))
@@ -646,7 +646,7 @@ func (tr *trial) gemm(tA, tB halfulp.Transpose, p *problem) error {
 	tr.note("A %v, B %v, C %v", a, b, c)
 	tr.product, tr.format = true, p.fc.String()
 	err := tr.matrixResult(c, func(i, j int) (real, bool) { return p.entry(alpha.real, beta.real, i, j), true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
 		})
 	return firstError(err, untouched(a.g, b.g))
@@ -676,7 +676,7 @@ func runSyrk(uplo halfulp.Uplo, t halfulp.Transpose) func(tr *trial, f halfulp.F
 				return real{}, false
 			}
 			return p.entry(alpha.real, beta.real, i, j), true
-		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Syrk(uplo, t, alpha.s, at(a), beta.s, at(c), opt)
 		})
 		return firstError(err, untouched(a.g))

@@ -74,7 +74,7 @@ func runTrsv(tr *trial, f halfulp.Format, fam family) error {
 	tr.note("%c diag %c A %v x %v", t, diag, a, x)
 	exact := substituted(p, s, f, one, other(uplo, t) == halfulp.Lower)
 	err := tr.matrixResult(x, func(i, _ int) (real, bool) { return exact[i], true },
-		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Trsv(uplo, t, diag, at(a), vectorAt(at, x), opt)
 		})
 	return firstError(err, untouched(a.g))
@@ -94,7 +94,7 @@ func runTrsm(tr *trial, f halfulp.Format, fam family) error {
 	err := tr.matrixResult(b, func(i, j int) (real, bool) {
 		i, j = sided(side, i, j)
 		return exact[i*p.n+j], true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Trsm(side, uplo, t, diag, alpha.s, at(a), at(b), opt)
 	})
 	return firstError(err, untouched(a.g))

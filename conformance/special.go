@@ -121,10 +121,10 @@ func (s *suite) configurations(t *testing.T) {
 			p := (&problem{r: tr.Rand, m: 1, n: 1, k: n, fa: halfulp.Float64, fb: f, fc: f}).filled(fam)
 			x := tr.placeLine(p.fa, n, func(i int) real { return p.a[i] })
 			y := tr.placeLine(p.fb, n, func(i int) real { return p.b[i] })
-			tr.fail(t, tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+			tr.fail(t, tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 				return halfulp.Dot(tr.vectorOf(x), tr.vectorOf(y), f, opt)
 			}))
-			tr.fail(t, tr.scalarResult(sum(p.a), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+			tr.fail(t, tr.scalarResult(sum(p.a), f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 				return halfulp.Sum(tr.vectorOf(x), f, opt)
 			}))
 		}
@@ -198,7 +198,7 @@ func (tr *trial) aliased(t *testing.T, name string) {
 			return entry(alpha.real, beta.real, a.cols, func(h int) (real, real) { return a.at(i, h), b.at(h, j) }, c.at(i, j)), true
 		}
 	}
-	run := func(name string, out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)) {
+	run := func(name string, out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error) {
 		tr.what = what + "; " + name
 		tr.fail(t, tr.matrixResult(out, exact, call))
 	}
@@ -214,7 +214,7 @@ func (tr *trial) aliased(t *testing.T, name string) {
 		case 2:
 			a, b = c, c
 		}
-		run(fmt.Sprintf("Gemm A %v B %v C %v", a, b, c), c, product(a, b, c), func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		run(fmt.Sprintf("Gemm A %v B %v C %v", a, b, c), c, product(a, b, c), func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, alpha.s, at(a), at(b), beta.s, at(c), opt)
 		})
 	}
@@ -229,7 +229,7 @@ func (tr *trial) aliased(t *testing.T, name string) {
 				return real{}, false
 			}
 			return product(a, a.t(), c)(i, j)
-		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Syrk(halfulp.Upper, halfulp.NoTrans, alpha.s, at(a), beta.s, at(c), opt)
 		})
 	}
@@ -239,29 +239,29 @@ func (tr *trial) aliased(t *testing.T, name string) {
 		if k == 0 {
 			y = x
 		}
-		run(fmt.Sprintf("Gemv A %v x %v y %v", a, x, y), y, product(a, x, y), func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		run(fmt.Sprintf("Gemv A %v x %v y %v", a, x, y), y, product(a, x, y), func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Gemv(halfulp.NoTrans, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
 		})
 		run(fmt.Sprintf("Axpy x %v y %v", x, y), y, func(i, _ int) (real, bool) {
 			return entry(alpha.real, one, 1, func(int) (real, real) { return x.at(i, 0), one }, y.at(i, 0)), true
-		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
 		})
 		run(fmt.Sprintf("Ger x %v y %v A %v", x, y, a), a, func(i, j int) (real, bool) {
 			return entry(alpha.real, one, 1, func(int) (real, real) { return x.at(i, 0), y.at(j, 0) }, a.at(i, j)), true
-		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
 		})
-		run(fmt.Sprintf("Dot x %v y %v", x, y), y, func(i, j int) (real, bool) { return real{}, false }, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		run(fmt.Sprintf("Dot x %v y %v", x, y), y, func(i, j int) (real, bool) { return real{}, false }, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			want := round(entry(one, real{}, n, func(h int) (real, real) { return x.at(h, 0), y.at(h, 0) }, real{}), f)
-			got, st, err := halfulp.Dot(vectorAt(at, x), vectorAt(at, y), f, opt)
+			got, err := halfulp.Dot(vectorAt(at, x), vectorAt(at, y), f, opt)
 			if err == nil {
 				if bad := want.stored(got); bad != nil {
-					return st, mismatchf("%v", bad)
+					return mismatchf("%v", bad)
 				}
 			}
-			st.Overflow, st.Underflow = 0, 0
-			return st, err
+			opt.Stats.Overflow, opt.Stats.Underflow = 0, 0
+			return err
 		})
 	}
 }
@@ -324,7 +324,7 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 		tr.product, tr.format = true, f.String()
 		tr.fail(t, tr.matrixResult(c, func(i, j int) (real, bool) {
 			return entry(alpha.real, beta.real, n, func(h int) (real, real) { return use.u.at(i, h), use.v.at(h, j) }, c.at(i, j)), true
-		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 			return halfulp.Gemm(use.tA, use.tB, alpha.s, use.x, use.y, beta.s, at(c), opt)
 		}))
 	}
@@ -335,7 +335,7 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 			return real{}, false
 		}
 		return entry(alpha.real, beta.real, n, func(h int) (real, real) { return a.at(i, h), a.at(j, h) }, c.at(i, j)), true
-	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Syrk(halfulp.Lower, N, alpha.s, preA, beta.s, at(c), opt)
 	}))
 	tr.fail(t, untouched(a.g, b.g))
@@ -350,7 +350,7 @@ func (s *suite) preparedConcurrently(t *testing.T) {
 	pa, pb := halfulp.Prepare(a.on(a.g.matrix())), halfulp.Prepare(b.on(b.g.matrix()))
 	run := func(opt *halfulp.Options, x, y *halfulp.Matrix, tA halfulp.Transpose) (*halfulp.Matrix, error) {
 		c := halfulp.NewMatrix(f, n, n)
-		_, err := halfulp.Gemm(tA, halfulp.NoTrans, halfulp.Float(1), x, y, halfulp.Float(0), c, opt)
+		err := halfulp.Gemm(tA, halfulp.NoTrans, halfulp.Float(1), x, y, halfulp.Float(0), c, opt)
 		return c, err
 	}
 	ts := []halfulp.Transpose{halfulp.NoTrans, halfulp.Trans}
@@ -424,11 +424,11 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	a, b, c := tr.place(p.fa, p.m, p.k, p.A), tr.place(p.fb, p.k, p.n, p.B), tr.place(p.fc, p.m, p.n, p.C)
 	alpha, beta := newScalar(halfulp.Float64, one), newScalar(halfulp.Float64, real{})
 	before := c.g.matrix()
-	gemm := func(m *halfulp.Matrix, c *view, opt *halfulp.Options) (halfulp.Stats, error) {
+	gemm := func(m *halfulp.Matrix, c *view, opt *halfulp.Options) error {
 		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, alpha.s, a.on(a.g.matrix()), b.on(b.g.matrix()), beta.s, c.on(m), opt)
 	}
 	if residual { // take the rounded product away again
-		if _, err := gemm(before, c, nil); err != nil {
+		if err := gemm(before, c, nil); err != nil {
 			t.Fatal(err)
 		}
 		for j := range p.n {
@@ -439,7 +439,7 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 		beta = newScalar(halfulp.Float64, pow2(-1, 0))
 	}
 	want := before.Clone()
-	if _, err := gemm(want, c, &halfulp.Options{Device: "cpu", Method: "direct"}); err != nil {
+	if err := gemm(want, c, &halfulp.Options{Device: "cpu", Method: "direct"}); err != nil {
 		t.Fatal(err)
 	}
 	for range 60 {
@@ -462,24 +462,24 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	}
 	blocks := 0
 	tr.product, tr.format = true, p.fc.String()
-	tr.fail(t, tr.under(func(cf config, opt *halfulp.Options) (halfulp.Stats, error) {
+	tr.fail(t, tr.under(func(cf config, opt *halfulp.Options) error {
 		got := before.Clone()
-		st, err := gemm(got, c, opt)
+		err := gemm(got, c, opt)
 		if err == nil {
-			blocks = max(blocks, st.Blocks)
+			blocks = max(blocks, opt.Stats.Blocks)
 		}
 		if err == nil && !got.Same(want) {
 			for j := range p.n {
 				for i := range p.m {
 					if g := c.on(got).At(i, j); !g.Same(c.on(want).At(i, j)) {
 						x := p.entry(alpha.real, beta.real, i, j)
-						return st, mismatchf("entry (%d, %d)\ngot   %v\nwant  %v\nexact %v", i, j, describe(g), round(x, p.fc).real, x)
+						return mismatchf("entry (%d, %d)\ngot   %v\nwant  %v\nexact %v", i, j, describe(g), round(x, p.fc).real, x)
 					}
 				}
 			}
-			return st, mismatchf("storage outside of the output changed")
+			return mismatchf("storage outside of the output changed")
 		}
-		return st, err
+		return err
 	}))
 	t.Logf("%d calls ran, in up to %d blocks", tr.ran, blocks)
 }
@@ -523,22 +523,22 @@ func (s *suite) empty(t *testing.T) {
 
 func (tr *trial) emptyVectors(t *testing.T, f halfulp.Format) {
 	x := halfulp.NewVector(f, 0)
-	check := func(name string, exact real, call func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)) {
+	check := func(name string, exact real, call func(opt *halfulp.Options) (halfulp.Scalar, error)) {
 		tr.what = "empty " + name
 		tr.fail(t, tr.scalarResult(exact, f, call))
 	}
 	type options = *halfulp.Options
-	check("Sum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Sum(x, f, o) })
-	check("Asum", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Asum(x, f, o) })
-	check("Trace", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) {
+	check("Sum", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Sum(x, f, o) })
+	check("Asum", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Asum(x, f, o) })
+	check("Trace", real{}, func(o options) (halfulp.Scalar, error) {
 		return halfulp.Trace(halfulp.NewMatrix(f, 0, 0), f, o)
 	})
-	check("Dot", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Dot(x, x, f, o) })
-	check("Nrm2", real{}, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Nrm2(x, f, o) })
-	check("Mean", nan, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Mean(x, f, o) })
-	check("StdDev", nan, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.StdDev(x, f, o) })
-	check("Autocorr1", nan, func(o options) (halfulp.Scalar, halfulp.Stats, error) { return halfulp.Autocorr1(x, f, o) })
-	if i, _, err := halfulp.Iamax(x, nil); i != -1 || err != nil {
+	check("Dot", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Dot(x, x, f, o) })
+	check("Nrm2", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Nrm2(x, f, o) })
+	check("Mean", nan, func(o options) (halfulp.Scalar, error) { return halfulp.Mean(x, f, o) })
+	check("StdDev", nan, func(o options) (halfulp.Scalar, error) { return halfulp.StdDev(x, f, o) })
+	check("Autocorr1", nan, func(o options) (halfulp.Scalar, error) { return halfulp.Autocorr1(x, f, o) })
+	if i, err := halfulp.Iamax(x, nil); i != -1 || err != nil {
 		t.Errorf("empty Iamax = %d, %v", i, err)
 	}
 }
@@ -569,40 +569,40 @@ func (s *suite) cancelled(t *testing.T) {
 		name string
 		call func(opt *halfulp.Options) error
 	}{
-		{"Sum", func(o *halfulp.Options) error { _, _, err := halfulp.Sum(x, f, o); return err }},
-		{"Asum", func(o *halfulp.Options) error { _, _, err := halfulp.Asum(x, f, o); return err }},
-		{"Trace", func(o *halfulp.Options) error { _, _, err := halfulp.Trace(c, f, o); return err }},
-		{"CumSum", func(o *halfulp.Options) error { _, err := halfulp.CumSum(x, y, o); return err }},
-		{"Dot", func(o *halfulp.Options) error { _, _, err := halfulp.Dot(x, y, f, o); return err }},
-		{"Nrm2", func(o *halfulp.Options) error { _, _, err := halfulp.Nrm2(x, f, o); return err }},
-		{"Iamax", func(o *halfulp.Options) error { _, _, err := halfulp.Iamax(x, o); return err }},
-		{"Mean", func(o *halfulp.Options) error { _, _, err := halfulp.Mean(x, f, o); return err }},
-		{"StdDev", func(o *halfulp.Options) error { _, _, err := halfulp.StdDev(x, f, o); return err }},
-		{"Autocorr1", func(o *halfulp.Options) error { _, _, err := halfulp.Autocorr1(x, f, o); return err }},
-		{"Axpy", func(o *halfulp.Options) error { _, err := halfulp.Axpy(third, x, y, o); return err }},
-		{"Axpy, alpha 0", func(o *halfulp.Options) error { _, err := halfulp.Axpy(halfulp.Float(0), x, y, o); return err }},
-		{"Scal", func(o *halfulp.Options) error { _, err := halfulp.Scal(third, y, o); return err }},
-		{"Ger", func(o *halfulp.Options) error { _, err := halfulp.Ger(third, x, y, c, o); return err }},
+		{"Sum", func(o *halfulp.Options) error { _, err := halfulp.Sum(x, f, o); return err }},
+		{"Asum", func(o *halfulp.Options) error { _, err := halfulp.Asum(x, f, o); return err }},
+		{"Trace", func(o *halfulp.Options) error { _, err := halfulp.Trace(c, f, o); return err }},
+		{"CumSum", func(o *halfulp.Options) error { err := halfulp.CumSum(x, y, o); return err }},
+		{"Dot", func(o *halfulp.Options) error { _, err := halfulp.Dot(x, y, f, o); return err }},
+		{"Nrm2", func(o *halfulp.Options) error { _, err := halfulp.Nrm2(x, f, o); return err }},
+		{"Iamax", func(o *halfulp.Options) error { _, err := halfulp.Iamax(x, o); return err }},
+		{"Mean", func(o *halfulp.Options) error { _, err := halfulp.Mean(x, f, o); return err }},
+		{"StdDev", func(o *halfulp.Options) error { _, err := halfulp.StdDev(x, f, o); return err }},
+		{"Autocorr1", func(o *halfulp.Options) error { _, err := halfulp.Autocorr1(x, f, o); return err }},
+		{"Axpy", func(o *halfulp.Options) error { err := halfulp.Axpy(third, x, y, o); return err }},
+		{"Axpy, alpha 0", func(o *halfulp.Options) error { err := halfulp.Axpy(halfulp.Float(0), x, y, o); return err }},
+		{"Scal", func(o *halfulp.Options) error { err := halfulp.Scal(third, y, o); return err }},
+		{"Ger", func(o *halfulp.Options) error { err := halfulp.Ger(third, x, y, c, o); return err }},
 		{"Gemv", func(o *halfulp.Options) error {
-			_, err := halfulp.Gemv(halfulp.Trans, third, a, x, one, y, o)
+			err := halfulp.Gemv(halfulp.Trans, third, a, x, one, y, o)
 			return err
 		}},
 		{"Gemm auto", func(o *halfulp.Options) error {
-			_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 			return err
 		}},
 		{"Gemm residue", func(o *halfulp.Options) error {
 			o.Method = "residue"
-			_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 			return err
 		}},
 		{"Gemm direct", func(o *halfulp.Options) error {
 			o.Method = "direct"
-			_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, third, a, b, one, c, o)
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, third, a, b, one, c, o)
 			return err
 		}},
 		{"Syrk", func(o *halfulp.Options) error {
-			_, err := halfulp.Syrk(halfulp.Upper, halfulp.NoTrans, third, a, one, c, o)
+			err := halfulp.Syrk(halfulp.Upper, halfulp.NoTrans, third, a, one, c, o)
 			return err
 		}},
 	} {
@@ -634,7 +634,7 @@ func (s *suite) cancelled(t *testing.T) {
 					cancel()
 				}
 			}
-			_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, big1, big1, halfulp.Float(0), halfulp.NewMatrix(f, n, n), opt)
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, big1, big1, halfulp.Float(0), halfulp.NewMatrix(f, n, n), opt)
 			if !isCancelled(err) && !s.b.refused(err) && !(method != "direct" && err == nil && ctx.Err() == nil) {
 				t.Errorf("Gemm, method %s, %d threads: error %v for a context cancelled on the way", method, threads, err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/mpitest"
@@ -34,8 +35,9 @@ func TestAlone(t *testing.T) {
 		a, b, spd := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, n, 3, 2), gram(t, f, n, 3)
 		tall := halfulp.Random(f, 2*n, n/2, 3, 4)
 		right := halfulp.Random(f, 2*n, 2, 3, 5)
+		var st halfulp.Stats
 		// A stage with a name that ends so is of the way that processes go together.
-		check := func(what, stage string, st linsolve.Stats, err error, got, want *halfulp.Matrix) {
+		check := func(what, stage string, err error, got, want *halfulp.Matrix) {
 			t.Helper()
 			if err != nil {
 				t.Fatalf("%s of %v: %v", what, f, err)
@@ -49,28 +51,28 @@ func TestAlone(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, n), on(halfulp.NewMatrix(f, n, n))
-		if _, err := linsolve.Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(linsolve.Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		st, err := linsolve.Solve(on(a), on(b), got, nil)
-		check("solution", "rounding", st, err, got, want)
-		if _, err := linsolve.Inverse(a, want, nil); err != nil {
+		err := lintest.Into(got)(linsolve.Solve(on(a), on(b), got.Format(), &halfulp.Options{Stats: &st}))
+		check("solution", "rounding", err, got, want)
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		st, err = linsolve.Inverse(on(a), got, nil)
-		check("inverse", "rounding", st, err, got, want)
-		factors, _, err := linsolve.Cholesky(spd, f, nil)
+		err = lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
+		check("inverse", "rounding", err, got, want)
+		factors, err := linsolve.Cholesky(spd, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared, st, err := linsolve.Cholesky(on(spd), f, nil)
-		check("Cholesky factor", "approximate inverse", st, err, shared.L, factors.L)
+		shared, err := linsolve.Cholesky(on(spd), f, &halfulp.Options{Stats: &st})
+		check("Cholesky factor", "approximate inverse", err, shared.L, factors.L)
 		least, there := halfulp.NewMatrix(f, n/2, 2), on(halfulp.NewMatrix(f, n/2, 2))
-		if _, err := linsolve.LeastSquares(tall, right, least, nil); err != nil {
+		if err := lintest.Into(least)(linsolve.LeastSquares(tall, right, least.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		st, err = linsolve.LeastSquares(on(tall), on(right), there, nil)
-		check("solution of least squares", "rounding", st, err, there, least)
+		err = lintest.Into(there)(linsolve.LeastSquares(on(tall), on(right), there.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
+		check("solution of least squares", "rounding", err, there, least)
 	}
 }
 
@@ -129,14 +131,14 @@ func TestViews(t *testing.T) {
 		if err != nil || !got.Same(f(h)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		want, _, err := halfulp.Sum(f(h).Clone().Vec(), halfulp.MP(60), nil)
+		want, err := halfulp.Sum(f(h).Clone().Vec(), halfulp.MP(60), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f(a).Rows() != 1 && f(a).Cols() != 1 {
 			continue
 		}
-		sum, _, err := halfulp.Sum(f(a).Vec(), halfulp.MP(60), nil)
+		sum, err := halfulp.Sum(f(a).Vec(), halfulp.MP(60), nil)
 		if err != nil || sum.Cmp(want) != 0 {
 			t.Errorf("sum of %s: %v, want %v, %v", name, sum, want, err)
 		}
@@ -167,10 +169,11 @@ func TestSolve(t *testing.T) {
 		a, b := halfulp.Random(f, 150, 150, 3, 1), halfulp.Random(f, 150, 2, 3, 2)
 		for _, rhs := range []*halfulp.Matrix{b, halfulp.Random(f, 150, 150, 2, 3)} {
 			want, got := halfulp.NewMatrix(f, 150, rhs.Cols()), on(halfulp.NewMatrix(f, 150, rhs.Cols()))
-			if _, err := linsolve.Solve(a, rhs, want, nil); err != nil {
+			if err := lintest.Into(want)(linsolve.Solve(a, rhs, want.Format(), nil)); err != nil {
 				t.Fatal(err)
 			}
-			st, err := linsolve.Solve(on(a), on(rhs), got, nil)
+			var st halfulp.Stats
+			err := lintest.Into(got)(linsolve.Solve(on(a), on(rhs), got.Format(), &halfulp.Options{Stats: &st}))
 			if few := rhs.Cols() < 150; err != nil || (st.Device == string(grid)) == few {
 				t.Fatalf("%v, %d right-hand sides: %v, on %s", f, rhs.Cols(), err, st.Device)
 			}
@@ -179,10 +182,11 @@ func TestSolve(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, 150, 150), on(halfulp.NewMatrix(f, 150, 150))
-		if _, err := linsolve.Inverse(a, want, nil); err != nil {
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		st, err := linsolve.Inverse(on(a), got, nil)
+		var st halfulp.Stats
+		err := lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
 		if err != nil || st.Device != string(grid) {
 			t.Fatalf("%v: %v, on %s", f, err, st.Device)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/linsolve"
@@ -37,7 +38,7 @@ func inProcesses(t *testing.T, numbers ...int) (on func(m *halfulp.Matrix) *half
 }
 
 // shared reports whether processes have shared all of a computation.
-func shared(st linsolve.Stats) bool {
+func shared(st halfulp.Stats) bool {
 	return st.Device == string(distributed.Device(0, 0)) && !slices.ContainsFunc(st.Stages, func(g halfulp.Stage) bool { return strings.HasPrefix(g.Name, "attempt") })
 }
 
@@ -45,14 +46,14 @@ func shared(st linsolve.Stats) bool {
 func gram(t *testing.T, f halfulp.Format, n int, seed uint64) *halfulp.Matrix {
 	t.Helper()
 	x, z := halfulp.Random(f, n+3, n, 1, seed), halfulp.NewMatrix(f, n, n)
-	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
 		t.Fatal(err)
 	}
 	return z
 }
 
 // sameOnGrid compares matrices of the grid with those of the host, which it returns in pairs.
-func sameOnGrid(t *testing.T, name string, st linsolve.Stats, pairs ...*halfulp.Matrix) {
+func sameOnGrid(t *testing.T, name string, st halfulp.Stats, pairs ...*halfulp.Matrix) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		got, want := pairs[i], pairs[i+1]
@@ -86,43 +87,46 @@ func TestFactors(t *testing.T) {
 		name := func(routine string) string { return fmt.Sprintf("%s, %v, n = %d", routine, f, n) }
 		a, spd := halfulp.Random(f, n, n, 2, 1), gram(t, f, n, 2)
 		{
-			want, _, err := linsolve.Cholesky(spd, f, nil)
+			want, err := linsolve.Cholesky(spd, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, st, err := linsolve.Cholesky(on(spd), f, nil)
+			var st halfulp.Stats
+			got, err := linsolve.Cholesky(on(spd), f, &halfulp.Options{Stats: &st})
 			if err != nil {
 				t.Fatal(err)
 			}
 			sameOnGrid(t, name("Cholesky"), st, got.L, want.L)
 		}
 		{
-			want, _, err := linsolve.Det(a, f, nil)
+			want, err := linsolve.Det(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, st, err := linsolve.Det(on(a), f, nil)
+			var st halfulp.Stats
+			got, err := linsolve.Det(on(a), f, &halfulp.Options{Stats: &st})
 			if err != nil || !got.Same(want) {
 				t.Errorf("%s: %v, want %v, %v", name("Det"), got, want, err)
 			}
 			if n >= 96 && !shared(st) {
 				t.Errorf("%s: not shared: %v", name("Det"), st.Stages)
 			}
-			wantLog, wantSign, _, err := linsolve.LogDet(a, f, nil)
+			wantLog, wantSign, err := linsolve.LogDet(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			log, sign, _, err := linsolve.LogDet(on(a), f, nil)
+			log, sign, err := linsolve.LogDet(on(a), f, nil)
 			if err != nil || !log.Same(wantLog) || sign != wantSign {
 				t.Errorf("%s: %v %d, want %v %d, %v", name("LogDet"), log, sign, wantLog, wantSign, err)
 			}
 		}
 		for _, shape := range []*halfulp.Matrix{a, a.Slice(0, n, 0, n-3), a.Slice(0, n-5, 0, n)} {
-			want, _, err := linsolve.LU(shape, f, nil)
+			want, err := linsolve.LU(shape, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, st, err := linsolve.LU(on(shape), f, nil)
+			var st halfulp.Stats
+			got, err := linsolve.LU(on(shape), f, &halfulp.Options{Stats: &st})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,11 +137,12 @@ func TestFactors(t *testing.T) {
 		}
 		{
 			tall := a.Slice(0, n, 0, n/2+12)
-			want, _, err := linsolve.QR(tall, f, nil)
+			want, err := linsolve.QR(tall, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, st, err := linsolve.QR(on(tall), f, nil)
+			var st halfulp.Stats
+			got, err := linsolve.QR(on(tall), f, &halfulp.Options{Stats: &st})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,28 +191,28 @@ func TestFactorsLeft(t *testing.T) {
 			run  func(a *halfulp.Matrix) ([]*halfulp.Matrix, error)
 		}{
 			{"Cholesky", func(a *halfulp.Matrix) ([]*halfulp.Matrix, error) {
-				y, _, err := linsolve.Cholesky(a, halfulp.MP(60), nil)
+				y, err := linsolve.Cholesky(a, halfulp.MP(60), nil)
 				if err != nil {
 					return nil, err
 				}
 				return []*halfulp.Matrix{y.L}, nil
 			}},
 			{"LU", func(a *halfulp.Matrix) ([]*halfulp.Matrix, error) {
-				y, _, err := linsolve.LU(a, halfulp.MP(60), nil)
+				y, err := linsolve.LU(a, halfulp.MP(60), nil)
 				if err != nil {
 					return nil, err
 				}
 				return []*halfulp.Matrix{y.L, y.U}, nil
 			}},
 			{"QR", func(a *halfulp.Matrix) ([]*halfulp.Matrix, error) {
-				y, _, err := linsolve.QR(a, halfulp.MP(60), nil)
+				y, err := linsolve.QR(a, halfulp.MP(60), nil)
 				if err != nil {
 					return nil, err
 				}
 				return []*halfulp.Matrix{y.Q, y.R}, nil
 			}},
 			{"Det", func(a *halfulp.Matrix) ([]*halfulp.Matrix, error) {
-				d, _, err := linsolve.Det(a, halfulp.Float64, nil)
+				d, err := linsolve.Det(a, halfulp.Float64, nil)
 				if err != nil {
 					return nil, err
 				}
@@ -230,7 +235,7 @@ func TestFactorsLeft(t *testing.T) {
 			}
 		}
 		if c.name == "indefinite" {
-			if _, _, err := linsolve.Cholesky(on(c.a), halfulp.Float64, nil); !errors.Is(err, linsolve.ErrNotPositiveDefinite) {
+			if _, err := linsolve.Cholesky(on(c.a), halfulp.Float64, nil); !errors.Is(err, linsolve.ErrNotPositiveDefinite) {
 				t.Errorf("indefinite: %v", err)
 			}
 		}
@@ -266,11 +271,13 @@ func TestTrsm(t *testing.T) {
 					}
 					want, got := x.Clone(), on(x)
 					there := on(a)
-					wantStats, err := halfulp.Trsm(side, uplo, halfulp.Trans, diag, halfulp.Float(-2), a, want, nil)
+					var wantStats halfulp.Stats
+					err := halfulp.Trsm(side, uplo, halfulp.Trans, diag, halfulp.Float(-2), a, want, &halfulp.Options{Stats: &wantStats})
 					if err != nil {
 						t.Fatal(err)
 					}
-					st, err := halfulp.Trsm(side, uplo, halfulp.Trans, diag, halfulp.Float(-2), there, got, nil)
+					var st halfulp.Stats
+					err = halfulp.Trsm(side, uplo, halfulp.Trans, diag, halfulp.Float(-2), there, got, &halfulp.Options{Stats: &st})
 					if err != nil || st.Device != string(distributed.Device(0, 0)) || st.Overflow != wantStats.Overflow || st.Underflow != wantStats.Underflow {
 						t.Errorf("%s: %+v, want %+v, %v", name, st, wantStats, err)
 					}
@@ -324,8 +331,9 @@ func TestLeastSquares(t *testing.T) {
 		b := halfulp.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
 		want := halfulp.NewMatrix(c.a.Format(), c.a.Cols(), c.k)
 		got := on(want)
-		_, wantErr := linsolve.LeastSquares(c.a, b, want, nil)
-		st, err := linsolve.LeastSquares(on(c.a), on(b), got, nil)
+		wantErr := lintest.Into(want)(linsolve.LeastSquares(c.a, b, want.Format(), nil))
+		var st halfulp.Stats
+		err := lintest.Into(got)(linsolve.LeastSquares(on(c.a), on(b), got.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 		if wantErr != nil || err != nil {
 			if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 				t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)

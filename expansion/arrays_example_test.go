@@ -11,7 +11,7 @@ import (
 func ExampleMap() {
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1e22})
 	z := halfulp.NewVector(halfulp.DD, 3)
-	if _, err := expansion.Map(expansion.Sin, x, z, nil); err != nil {
+	if err := expansion.Map(expansion.Sin, x, z, nil); err != nil {
 		log.Fatal(err)
 	}
 	for i := range 3 {
@@ -28,7 +28,8 @@ func ExampleGemm() {
 	a := halfulp.NewMatrixFloat64(1, 3, 1, []float64{1e20, -1e20, 3})
 	b := halfulp.NewMatrixFloat64(3, 1, 3, []float64{1e20, 1e20, 5})
 	c := halfulp.NewMatrix(halfulp.QD, 1, 1)
-	st, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil)
+	var st halfulp.Stats
+	err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Stats: &st})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func ExampleSolve() {
 	}
 	b.SetFloat64(0, 0, 1)
 	x := halfulp.NewMatrix(halfulp.QD, 3, 1)
-	st, err := expansion.Solve(a, b, x, &expansion.SolveOptions{Options: halfulp.Options{Threads: 1}})
+	var st halfulp.Stats
+	err := expansion.Solve(a, b, x, &expansion.SolveOptions{Options: halfulp.Options{Threads: 1, Stats: &st}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ import (
 // leaves C unread. An entry with a sum that is not finite is what float64 products and sums of the
 // leading words give. Options.Method may also be [SquareBlocks], of the same bits. Gemm panics for
 // a bad Transpose and if shapes do not fit.
-func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) error {
 	p := &productRun{a: opOf(tA, a.View()), b: opOf(tB, b.View()), c: c.View()}
 	return p.product("Gemm", false, alpha, beta, opt)
 }
@@ -45,7 +45,7 @@ func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, 
 // number q with the products of j = q modulo 32 in their order, which are added by halves, number q
 // and q + 16, then q + 8 and so on, by Add of the format; a partial sum that is not finite is that
 // of the leading words.
-func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, opt *halfulp.Options) error {
 	p := &productRun{a: opOf(t, a.View()), b: x.View().Mat(), c: y.View().Mat()}
 	return p.product("Gemv", true, alpha, beta, opt)
 }
@@ -87,16 +87,16 @@ type productRun struct {
 }
 
 // product computes C, which is a vector if the routine says so.
-func (p *productRun) product(name string, vector bool, alpha, beta halfulp.Scalar, opt *halfulp.Options) (halfulp.Stats, error) {
+func (p *productRun) product(name string, vector bool, alpha, beta halfulp.Scalar, opt *halfulp.Options) error {
 	if p.a.Rows != p.c.Rows || p.a.Cols != p.b.Rows || p.b.Cols != p.c.Cols {
 		panic(errShape)
 	}
 	var err error
 	if p.run, err = begin(name, opt, p.a.Arr, p.b.Arr, p.c.Arr); err != nil {
-		return p.stats, err
+		return err
 	}
 	if p.words, err = p.productFormats(p.c.Arr, []num.Mat{p.a, p.b}); err != nil {
-		return p.stats, p.failed(err)
+		return p.failed(err)
 	}
 	setScalar(p.alpha[:p.words], alpha)
 	setScalar(p.beta[:p.words], beta)
@@ -298,20 +298,20 @@ func leadOf(m num.Mat, i, j int) float64 {
 // l + 16, and so on, by Add of the format. The error is at most that of a single sum. If the result
 // is not finite it is the sum of the leading words in float64 arithmetic, in ascending order. Dot
 // panics if the lengths differ; with an error there is no result.
-func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	u, v := x.View(), y.View()
 	if u.N != v.N {
 		panic(errShape)
 	}
 	r, err := begin("Dot", opt, u.Arr, v.Arr)
 	if err != nil {
-		return halfulp.Scalar{}, r.stats, err
+		return halfulp.Scalar{}, err
 	}
 	z := halfulp.NewVector(f, 1)
 	to := z.View()
 	words, err := formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()})
 	if err != nil {
-		return halfulp.Scalar{}, r.stats, r.failed(err)
+		return halfulp.Scalar{}, r.failed(err)
 	}
 	last := r.last(stageSum)
 	switch words {
@@ -322,11 +322,10 @@ func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.
 	default:
 		err = dot(&r, to, u, v, macQD, sumQD)
 	}
-	st, err := r.end(last, err)
-	if err != nil {
-		return halfulp.Scalar{}, st, err
+	if err := r.end(last, err); err != nil {
+		return halfulp.Scalar{}, err
 	}
-	return z.At(0), st, nil
+	return z.At(0), nil
 }
 
 // dotChunk is how many products are summed on their own.

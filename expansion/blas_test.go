@@ -120,7 +120,7 @@ func TestGemm(t *testing.T) {
 				if r.IntN(2) == 0 {
 					b, tB = b.T(), halfulp.ConjTrans
 				}
-				if _, err := Gemm(tA, tB, al, a, b, be, c, &halfulp.Options{Threads: 1 + r.IntN(3), Method: Method}); err != nil {
+				if err := Gemm(tA, tB, al, a, b, be, c, &halfulp.Options{Threads: 1 + r.IntN(3), Method: Method}); err != nil {
 					t.Fatal(err)
 				}
 				for j := range n {
@@ -153,11 +153,11 @@ func TestGemv(t *testing.T) {
 				a, x := anyMatrix(r, f, n, n, false), anyMatrix(r, f, n, 1, false)
 				alpha, beta := halfulp.Float(2.5), halfulp.Float(-1)
 				y := x.Clone()
-				if _, err := Gemm(halfulp.Trans, halfulp.NoTrans, alpha, a, x, beta, y, nil); err != nil {
+				if err := Gemm(halfulp.Trans, halfulp.NoTrans, alpha, a, x, beta, y, nil); err != nil {
 					t.Fatal(err)
 				}
 				v := x.Col(0)
-				if _, err := Gemv(halfulp.Trans, alpha, a, v, beta, v, nil); err != nil {
+				if err := Gemv(halfulp.Trans, alpha, a, v, beta, v, nil); err != nil {
 					t.Fatal(err)
 				}
 				if !v.Same(y.Col(0)) {
@@ -188,10 +188,10 @@ func TestProductBounds(t *testing.T) {
 				magnitude.Add(magnitude, p.Abs(p))
 			}
 			c := halfulp.NewMatrix(wordFormats[w], 1, 1)
-			if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil); err != nil {
+			if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil); err != nil {
 				t.Fatal(err)
 			}
-			d, _, err := Dot(a.Row(0), b.Col(0), wordFormats[w], nil)
+			d, err := Dot(a.Row(0), b.Col(0), wordFormats[w], nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func TestDot(t *testing.T) {
 			for w := 2; w <= 4; w++ {
 				for _, n := range []int{0, 1, 63, 64, 4095, 4096, 9000} {
 					x, y := anyMatrix(r, wordFormats[w], n, 1, false).Vec(), anyMatrix(r, wordFormats[w-r.IntN(2)], n, 1, false).Vec()
-					z, _, err := Dot(x, y, wordFormats[w], &halfulp.Options{Threads: threads})
+					z, err := Dot(x, y, wordFormats[w], &halfulp.Options{Threads: threads})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -241,7 +241,7 @@ func TestDot(t *testing.T) {
 		y    []float64
 		want float64
 	}{{[]float64{1, 1, 1}, math.Inf(1)}, {[]float64{-1, 1, 1}, math.Inf(-1)}, {[]float64{0, 1, 1}, math.NaN()}} {
-		z, _, err := Dot(inf, halfulp.NewVectorFloat64(3, 1, c.y), halfulp.QD, nil)
+		z, err := Dot(inf, halfulp.NewVectorFloat64(3, 1, c.y), halfulp.QD, nil)
 		if got := z.Float64(); err != nil || !sameNumber(got, c.want) {
 			t.Errorf("(∞, 1, 2) · %v = %v, %v, want %v", c.y, got, err, c.want)
 		}
@@ -261,7 +261,7 @@ func TestProductErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	gemm := func(a, b, c *halfulp.Matrix, o *halfulp.Options) error {
-		_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
+		err := Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 		return err
 	}
 	if err := gemm(mp, dd, dd, nil); !errors.Is(err, ErrFormat) {
@@ -273,13 +273,13 @@ func TestProductErrors(t *testing.T) {
 	if err := gemm(dd, dd, dd, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, _, err := Dot(dd.Col(0), mp.Col(0), halfulp.DD, nil); !errors.Is(err, ErrFormat) {
+	if _, err := Dot(dd.Col(0), mp.Col(0), halfulp.DD, nil); !errors.Is(err, ErrFormat) {
 		t.Errorf("MP vector: %v", err)
 	}
 	for message, f := range map[string]func(){
 		errShape: func() { _ = gemm(dd, halfulp.NewMatrix(halfulp.DD, 3, 2), dd, nil) },
 		errTranspose: func() {
-			_, _ = Gemm('X', halfulp.NoTrans, one, dd, dd, one, dd, nil)
+			_ = Gemm('X', halfulp.NoTrans, one, dd, dd, one, dd, nil)
 		},
 	} {
 		func() {
@@ -323,7 +323,8 @@ func TestProductOverflow(t *testing.T) {
 			{halfulp.Float(-1), one, large, full, 3},    // one old entry is infinite
 		} {
 			z := c.old.Clone()
-			st, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, c.alpha, c.a, ones, c.beta, z, nil)
+			var st halfulp.Stats
+			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, c.alpha, c.a, ones, c.beta, z, &halfulp.Options{Stats: &st})
 			if err != nil || st.Overflow != c.want {
 				t.Errorf("%v, case %d: %d overflows, want %d, %v", f, i, st.Overflow, c.want, err)
 			}
@@ -332,7 +333,8 @@ func TestProductOverflow(t *testing.T) {
 			x    *halfulp.Vector
 			want int64
 		}{{ones.Row(0), 0}, {large.Row(1), 1}, {infinite.Row(2), 0}} {
-			if _, st, err := Dot(c.x, ones.Col(0), f, nil); err != nil || st.Overflow != c.want {
+			var st halfulp.Stats
+			if _, err := Dot(c.x, ones.Col(0), f, &halfulp.Options{Stats: &st}); err != nil || st.Overflow != c.want {
 				t.Errorf("%v: %d overflows of a dot product, want %d, %v", f, st.Overflow, c.want, err)
 			}
 		}

@@ -140,7 +140,8 @@ func TestBlockProducts(t *testing.T) {
 			c := randomMatrix(r, f, s[0], s[1], anyNumber)
 			beta := float64(i%3) - 1
 			got, want := copied(c), copied(c)
-			st, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0.75), a, b, halfulp.Float(beta), got, &halfulp.Options{Method: SquareBlocks, Threads: 2})
+			var st halfulp.Stats
+			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0.75), a, b, halfulp.Float(beta), got, &halfulp.Options{Method: SquareBlocks, Threads: 2, Stats: &st})
 			must(t, err)
 			if st.Method != SquareBlocks {
 				t.Errorf("method %s", st.Method)
@@ -185,7 +186,9 @@ func TestBlockSystems(t *testing.T) {
 			for i, method := range []string{SquareBlocks, LinearBlocks} {
 				x[i] = copied(b)
 				o := SolveOptions{Pivoting: rule, Options: halfulp.Options{Method: method, Threads: 1 + i}, Estimate: i == 1}
-				st, err := Solve(a, b, x[i], &o)
+				var st halfulp.Stats
+				o.Stats = &st
+				err := Solve(a, b, x[i], &o)
 				must(t, err)
 				if st.Method != method || (st.Condition != nil) != o.Estimate {
 					t.Errorf("%s: %+v", method, st)

@@ -133,7 +133,9 @@ func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*b
 	plain, x := b.Clone(), b.Clone()
 	must(t, errOf(Solve(a, b, plain, &o)))
 	o.Estimate = true
-	st, err := Solve(a, b, x, &o)
+	var st halfulp.Stats
+	o.Stats = &st
+	err := Solve(a, b, x, &o)
 	must(t, err)
 	sameMatrix(t, what, x, plain)
 	if c = st.Condition; c == nil {
@@ -267,7 +269,7 @@ func TestConditionScaled(t *testing.T) {
 	for i := range n {
 		same.SetFloat64(i, 0, 1)
 	}
-	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, columns, same, nought, right, nil)
+	err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, columns, same, nought, right, nil)
 	must(t, err)
 	if d := digits("columns, entries of one size", columns, right); d != 0 {
 		t.Errorf("scaled columns and entries of one size: %d digits", d)
@@ -283,7 +285,8 @@ func TestConditionSpecial(t *testing.T) {
 		for _, m := range []*halfulp.Matrix{a, b} {
 			old := m.At(2, 1)
 			m.SetFloat64(2, 1, x)
-			st, err := Solve(a, b, b.Clone(), &SolveOptions{Estimate: true})
+			var st halfulp.Stats
+			err := Solve(a, b, b.Clone(), &SolveOptions{Estimate: true, Options: halfulp.Options{Stats: &st}})
 			must(t, err)
 			if c := st.Condition; c.Digits != 0 && x != math.MaxFloat64 || !(c.Number <= math.MaxFloat64) || !(c.Error <= 1) {
 				t.Errorf("%v: %+v", x, *c)
@@ -293,7 +296,8 @@ func TestConditionSpecial(t *testing.T) {
 	}
 	for _, m := range []int{0, 3} {
 		x := halfulp.NewMatrix(halfulp.TD, 3-m, m)
-		st, err := Solve(a.Slice(0, 3-m, 0, 3-m), x, x, &SolveOptions{Estimate: true})
+		var st halfulp.Stats
+		err := Solve(a.Slice(0, 3-m, 0, 3-m), x, x, &SolveOptions{Estimate: true, Options: halfulp.Options{Stats: &st}})
 		if err != nil || st.Condition != nil {
 			t.Errorf("%d right-hand sides: %v, %v", m, st.Condition, err)
 		}
@@ -305,7 +309,7 @@ func TestConditionSpecial(t *testing.T) {
 		o    halfulp.Options
 		want error
 	}{{halfulp.Options{Context: ctx}, context.Canceled}, {halfulp.Options{MemoryLimit: 1000}, halfulp.ErrMemory}} {
-		if _, err := Solve(a, b, x, &SolveOptions{Options: c.o, Estimate: true}); !errors.Is(err, c.want) || !x.Same(b) {
+		if err := Solve(a, b, x, &SolveOptions{Options: c.o, Estimate: true}); !errors.Is(err, c.want) || !x.Same(b) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}
@@ -316,13 +320,15 @@ func TestConditionSpecial(t *testing.T) {
 		}
 		last = done
 	}}}
-	st, err := Solve(a, b, x, &o)
+	var st halfulp.Stats
+	o.Stats = &st
+	err := Solve(a, b, x, &o)
 	must(t, err)
 	if last != 1 || len(st.Stages) != 3 {
 		t.Errorf("progress ends at %v, stages are %v", last, st.Stages)
 	}
 	emptyRow(r, a)
-	if _, err := Solve(a, b, b, &o); !errors.Is(err, ErrSingular) {
+	if err := Solve(a, b, b, &o); !errors.Is(err, ErrSingular) {
 		t.Errorf("singular: %v", err)
 	}
 }
@@ -333,14 +339,17 @@ func checkConditionThere(t *testing.T) {
 		r := testseed.Rand(t, uint64(i), 21)
 		a, b := randomMatrix(r, f, 40, 40, ordinaryNumber), randomMatrix(r, f, 40, 3, ordinaryNumber)
 		want := b.Clone()
-		st, err := Solve(a, b, want, &SolveOptions{Estimate: true})
+		var st halfulp.Stats
+		err := Solve(a, b, want, &SolveOptions{Estimate: true, Options: halfulp.Options{Stats: &st}})
 		must(t, err)
 		db := laid(t, b, i)
-		there, err := Solve(laid(t, a, 2), db, db, &SolveOptions{Estimate: true})
+		var there halfulp.Stats
+		err = Solve(laid(t, a, 2), db, db, &SolveOptions{Estimate: true, Options: halfulp.Options{Stats: &there}})
 		must(t, err)
 		wantMatrix(t, f.String(), db, want)
 		x := b.Clone()
-		sent, err := Solve(a, b, x, &SolveOptions{Estimate: true, Options: halfulp.Options{Device: device}})
+		var sent halfulp.Stats
+		err = Solve(a, b, x, &SolveOptions{Estimate: true, Options: halfulp.Options{Device: device, Stats: &sent}})
 		must(t, err)
 		sameMatrix(t, f.String()+" from the host", x, want)
 		if *there.Condition != *st.Condition || *sent.Condition != *st.Condition {

@@ -271,32 +271,32 @@ func checkHost(t *testing.T, n int) {
 		same("Sqrt of columns", func(z *halfulp.Matrix, o *halfulp.Options) error { return errOf(Sqrt(x.Col(0), z.Col(1), o)) })
 		same("SinCos in place", func(z *halfulp.Matrix, o *halfulp.Options) error {
 			cos := z.Clone()
-			if _, err := SinCos(z, z, cos, o); err != nil {
+			if err := SinCos(z, z, cos, o); err != nil {
 				return err
 			}
 			return errOf(Add(z, cos, z, nil))
 		})
 		same("Gemm", func(z *halfulp.Matrix, o *halfulp.Options) error {
-			_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(3), c, x, halfulp.Float(-1), z, o)
+			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(3), c, x, halfulp.Float(-1), z, o)
 			return err
 		})
 		same("Gemm of nothing", func(z *halfulp.Matrix, o *halfulp.Options) error {
-			_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), c, x, halfulp.Float(2), z, o)
+			err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), c, x, halfulp.Float(2), z, o)
 			return err
 		})
 		same("Gemv", func(z *halfulp.Matrix, o *halfulp.Options) error {
-			_, err := Gemv(halfulp.Trans, halfulp.Float(1), c, x.Col(2), halfulp.Float(1), z.Col(0), o)
+			err := Gemv(halfulp.Trans, halfulp.Float(1), c, x.Col(2), halfulp.Float(1), z.Col(0), o)
 			return err
 		})
 		same("Dot", func(z *halfulp.Matrix, o *halfulp.Options) error {
-			d, _, err := Dot(x.Vec(), y.Vec(), f, o)
+			d, err := Dot(x.Vec(), y.Vec(), f, o)
 			z.Set(0, 0, d)
 			return err
 		})
 		infinite := x.Clone()
 		infinite.SetFloat64(2, 0, math.Inf(1))
 		same("Dot of an infinity", func(z *halfulp.Matrix, o *halfulp.Options) error {
-			d, _, err := Dot(infinite.Vec(), y.Vec(), f, o)
+			d, err := Dot(infinite.Vec(), y.Vec(), f, o)
 			z.Set(0, 0, d)
 			return err
 		})
@@ -389,9 +389,9 @@ func checkProducts[E arithmetical[E]](t *testing.T, a steps[E], f halfulp.Format
 	if m == 0 {
 		return
 	}
-	z, _, err := Dot(dx.Row(0), dy.Col(0), f, nil)
+	z, err := Dot(dx.Row(0), dy.Col(0), f, nil)
 	must(t, err)
-	w, _, err := Dot(x.Row(0), y.Col(0), f, nil)
+	w, err := Dot(x.Row(0), y.Col(0), f, nil)
 	must(t, err)
 	if !z.Same(w) {
 		t.Fatalf("%s: dot is %v, want %v", what, z, w)
@@ -440,7 +440,7 @@ func checkSolve(t *testing.T, f halfulp.Format, n, m int, o SolveOptions, spoil 
 	}
 	what := fmt.Sprintf("seed %d: %v %d x %d, %+v", seed, f, n, m, o)
 	want := copied(b)
-	_, wantErr := Solve(a, b, want, &o)
+	wantErr := Solve(a, b, want, &o)
 	da, db := laid(t, a, n%4), laid(t, b, (n+m)%4)
 	check := func(what string, x *halfulp.Matrix, err error) {
 		t.Helper()
@@ -565,7 +565,7 @@ func TestDeviceFailures(t *testing.T) {
 			a, b := randomMatrix(r, halfulp.QD, 40, 40, ordinaryNumber), randomMatrix(r, halfulp.QD, 40, 2, ordinaryNumber)
 			drv.Fail(call, after, cudadrv.OutOfMemory)
 			x := copied(b)
-			_, err := Solve(a, b, x, &SolveOptions{Options: halfulp.Options{Device: device}})
+			err := Solve(a, b, x, &SolveOptions{Options: halfulp.Options{Device: device}})
 			if err != nil && (!x.Same(b) || !errors.Is(err, halfulp.ErrMemory) && call == "MemAlloc") {
 				t.Errorf("%s after %d: %v", call, after, err)
 			}
@@ -648,7 +648,7 @@ func checkFormats(t *testing.T) {
 					return errOf(Gemm(halfulp.Trans, halfulp.NoTrans, one, x, y, minus, z, nil))
 				},
 				func(x, y, z *halfulp.Matrix) error {
-					d, _, err := Dot(x.Col(1), y.Row(2), f, nil)
+					d, err := Dot(x.Col(1), y.Row(2), f, nil)
 					if err != nil {
 						return err
 					}
@@ -729,24 +729,24 @@ func TestDeviceStats(t *testing.T) {
 	z := y.Clone()
 	there := [3]*halfulp.Matrix{laid(t, x, 0), laid(t, y, 0), laid(t, z, 0)}
 	one := halfulp.Float(1)
-	for name, run := range map[string]func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error){
-		"Add":    func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return Add(x, y, z, &o) },
-		"Map":    func(x, _, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return Map(Exp, x, z, &o) },
-		"SinCos": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return SinCos(x, y, z, &o) },
-		"Gemm": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+	for name, run := range map[string]func(x, y, z *halfulp.Matrix, o halfulp.Options) error{
+		"Add":    func(x, y, z *halfulp.Matrix, o halfulp.Options) error { return Add(x, y, z, &o) },
+		"Map":    func(x, _, z *halfulp.Matrix, o halfulp.Options) error { return Map(Exp, x, z, &o) },
+		"SinCos": func(x, y, z *halfulp.Matrix, o halfulp.Options) error { return SinCos(x, y, z, &o) },
+		"Gemm": func(x, y, z *halfulp.Matrix, o halfulp.Options) error {
 			return Gemm(halfulp.NoTrans, halfulp.NoTrans, one, x, y, one, z, &o)
 		},
-		"Gemv": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+		"Gemv": func(x, y, z *halfulp.Matrix, o halfulp.Options) error {
 			return Gemv(halfulp.NoTrans, one, x, y.Col(0), one, z.Col(0), &o)
 		},
-		"Dot": func(x, y, _ *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
-			_, st, err := Dot(x.Vec(), y.Vec(), halfulp.QD, &o)
-			return st, err
+		"Dot": func(x, y, _ *halfulp.Matrix, o halfulp.Options) error {
+			_, err := Dot(x.Vec(), y.Vec(), halfulp.QD, &o)
+			return err
 		},
-		"Solve": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+		"Solve": func(x, y, z *halfulp.Matrix, o halfulp.Options) error {
 			return Solve(x, y, z, &SolveOptions{Options: o})
 		},
-		"Solve exactly": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+		"Solve exactly": func(x, y, z *halfulp.Matrix, o halfulp.Options) error {
 			return Solve(x, y, z, &SolveOptions{Options: o, Updates: ExactUpdates, Block: 64})
 		},
 	} {
@@ -776,22 +776,24 @@ func TestDeviceStats(t *testing.T) {
 			if name == "Dot" && stages == 3 {
 				stages = 2 // a number does not travel
 			}
-			st, err := run(c.m[0], c.m[1], c.m[2], o)
+			var st halfulp.Stats
+			o.Stats = &st
+			err := run(c.m[0], c.m[1], c.m[2], o)
 			if err != nil || st.Device != c.stats || st.Method != Method || st.Threads != 3 || len(st.Stages) != stages || last != 1 || (st.Kernel == "") != (st.Device != "cpu") {
 				t.Errorf("%s: %+v, progress %v, %v", what, st, last, err)
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
 			o.Context = ctx
-			if _, err := run(c.m[0], c.m[1], c.m[2], o); !errors.Is(err, context.Canceled) {
+			if err := run(c.m[0], c.m[1], c.m[2], o); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled: %v", what, err)
 			}
 		}
-		if _, err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrPlace) {
+		if err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("%s of operands in two places: %v", name, err)
 		}
 		for _, several := range []halfulp.Device{"cuda:0,1", "cuda:all", "cuda:0-3", "cuda:", "cuda:9", "gpu"} {
-			if _, err := run(x, y, z, halfulp.Options{Device: several}); !errors.Is(err, halfulp.ErrDevice) {
+			if err := run(x, y, z, halfulp.Options{Device: several}); !errors.Is(err, halfulp.ErrDevice) {
 				t.Errorf("%s on %s: %v", name, several, err)
 			}
 		}
@@ -799,7 +801,7 @@ func TestDeviceStats(t *testing.T) {
 	// A context that ends while the device eliminates.
 	ctx, cancel := context.WithCancel(context.Background())
 	o := SolveOptions{Options: halfulp.Options{Context: ctx, Progress: func(float64) { cancel() }}}
-	if _, err := Solve(there[0], there[1], there[1], &o); !errors.Is(err, context.Canceled) {
+	if err := Solve(there[0], there[1], there[1], &o); !errors.Is(err, context.Canceled) {
 		t.Errorf("Solve cancelled at its first progress: %v", err)
 	}
 	// Copies of operands that overlap the result, and the working matrix.

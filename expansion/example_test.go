@@ -77,7 +77,7 @@ func ExampleDD_Scalar() {
 	v := halfulp.NewVector(halfulp.DD, 2)
 	v.Set(0, expansion.DDOf(2).Sqrt().Scalar())
 	v.Set(1, expansion.DDOf(2).Rsqrt().Scalar())
-	product, _, err := halfulp.Dot(v, v.Clone(), halfulp.DD, nil)
+	product, err := halfulp.Dot(v, v.Clone(), halfulp.DD, nil)
 	fmt.Printf("%.30g %v\n", expansion.DDFromScalar(product), err)
 	// Output: 2.5 <nil>
 }

@@ -28,10 +28,11 @@ func Validate(opt *halfulp.Options) error {
 type run struct {
 	name string
 	par.Run
-	limit    int64       // of the memory that the call takes beside its operands; 0: none
-	at       place.Place // nil for the host
-	resident bool        // the operands live there
-	paper    bool        // by the algorithms of Published
+	limit    int64          // of the memory that the call takes beside its operands; 0: none
+	at       place.Place    // nil for the host
+	resident bool           // the operands live there
+	paper    bool           // by the algorithms of Published
+	out      *halfulp.Stats // of the options
 	stats    halfulp.Stats
 	since    time.Time // when the stage under way began
 }
@@ -42,6 +43,7 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 	r := run{name: name, Run: par.Run{}.Filled(), since: time.Now()}
 	device := place.Name{Kind: place.Host}
 	if opt != nil {
+		r.out = opt.Stats
 		var err error
 		if device, err = r.options(opt); err != nil {
 			return r, r.failed(err)
@@ -119,17 +121,22 @@ func (r *run) stage(name string) {
 	r.since = now
 }
 
-// end returns what the routine returns, its last stage, which is called that, having ended with
-// err.
-func (r *run) end(stage string, err error) (halfulp.Stats, error) {
+// end stores the statistics of the routine where its options ask for them, and returns its error:
+// its last stage, which is called that, has ended with err.
+func (r *run) end(stage string, err error) error {
+	if err == nil {
+		r.stage(stage)
+		if r.Progress != nil {
+			r.Progress(1)
+		}
+	}
+	if r.out != nil {
+		*r.out = r.stats
+	}
 	if err != nil {
-		return r.stats, r.failed(err)
+		return r.failed(err)
 	}
-	r.stage(stage)
-	if r.Progress != nil {
-		r.Progress(1)
-	}
-	return r.stats, nil
+	return nil
 }
 
 // room returns an error if the call may not take that many bytes beside its operands.

@@ -88,7 +88,7 @@ const (
 // all entries that could be a pivot are zero, ErrFormat if formats differ or are others,
 // halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
 // error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
-func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
+func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	va, vb, vx := a.View(), b.View(), x.View()
 	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
 		panic(errShape)
@@ -99,7 +99,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
 	}
 	r, err := begin("Solve", &o.Options, va.Arr, vb.Arr, vx.Arr)
 	if err != nil {
-		return r.stats, err
+		return err
 	}
 	if r.byBlocks() {
 		err = o.checkBlocks(r.stats.Method)
@@ -108,11 +108,11 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
 		err = o.check()
 	}
 	if err != nil {
-		return r.stats, r.failed(err)
+		return r.failed(err)
 	}
 	f := vx.Arr.Format
 	if va.Arr.Format != f || vb.Arr.Format != f || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD && (f.Kind != num.F64 || !r.byBlocks()) {
-		return r.stats, r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, ErrFormat))
+		return r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, ErrFormat))
 	}
 	if o.Estimate && vb.Rows > 0 && vb.Cols > 0 {
 		return r.solveAndEstimate(o, a, b, x)
@@ -329,7 +329,7 @@ func (s *system[E]) solveByBlocks(block int, memory int64) error {
 				clear(s.w[t][i*s.ld+k1 : (i+1)*s.ld])
 			}
 		}
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, s.columns(k0, k1), pivots, unit, right, &opt); err != nil {
+		if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, s.columns(k0, k1), pivots, unit, right, &opt); err != nil {
 			return err
 		}
 	}
@@ -429,7 +429,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 		i0, i1 int
 		beta   halfulp.Scalar
 	}{{0, k, unit}, {k, k + width, nought}, {k + width, s.n, unit}} {
-		_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, panel.Slice(part.i0, part.i1, 0, width), rows, part.beta, c.Slice(part.i0, part.i1, 0, j1-j0), s.opt)
+		err := Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, panel.Slice(part.i0, part.i1, 0, width), rows, part.beta, c.Slice(part.i0, part.i1, 0, j1-j0), s.opt)
 		if err != nil {
 			return err
 		}

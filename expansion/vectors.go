@@ -16,61 +16,61 @@ type Array interface {
 
 // Add stores z_i ← x_i + y_i, with the bits and error bounds of [DD.Add], [TD.Add], [QD.Add]. What
 // holds for all routines on arrays stands in the package documentation.
-func Add[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Add[A Array](x, y, z A, opt *halfulp.Options) error {
 	return operate(opAdd, opt, z, x, y)
 }
 
 // Sub stores z_i ← x_i - y_i like [Add]: see [DD.Sub], [TD.Sub], [QD.Sub].
-func Sub[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Sub[A Array](x, y, z A, opt *halfulp.Options) error {
 	return operate(opSub, opt, z, x, y)
 }
 
 // Mul stores z_i ← x_i y_i like [Add]: see [DD.Mul], [TD.Mul], [QD.Mul].
-func Mul[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Mul[A Array](x, y, z A, opt *halfulp.Options) error {
 	return operate(opMul, opt, z, x, y)
 }
 
 // Div stores z_i ← x_i / y_i like [Add]: see [DD.Div], [TD.Div], [QD.Div].
-func Div[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Div[A Array](x, y, z A, opt *halfulp.Options) error {
 	return operate(opDiv, opt, z, x, y)
 }
 
 // Sqrt stores z_i ← √x_i like [Add]: see [DD.Sqrt], [TD.Sqrt], [QD.Sqrt].
-func Sqrt[A Array](x, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Sqrt[A Array](x, z A, opt *halfulp.Options) error {
 	return operate(opSqrt, opt, z, x)
 }
 
 // FMA stores z_i ← x_i y_i + c_i like [Add]: see [DD.FMA], [TD.FMA], [QD.FMA].
-func FMA[A Array](x, y, c, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func FMA[A Array](x, y, c, z A, opt *halfulp.Options) error {
 	return operate(opFMA, opt, z, x, y, c)
 }
 
 // Map stores z_i ← f(x_i) like [Add], for a function of one argument: see the method of f's name.
 // Another function is an error.
-func Map[A Array](f Function, x, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Map[A Array](f Function, x, z A, opt *halfulp.Options) error {
 	return apply("Map", f, opt, z, x)
 }
 
 // Map2 stores z_i ← f(x_i, y_i) like [Add], for a function of two arguments: see the method of f's
 // name. Another function is an error.
-func Map2[A Array](f Function, x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+func Map2[A Array](f Function, x, y, z A, opt *halfulp.Options) error {
 	return apply("Map2", f, opt, z, x, y)
 }
 
 // SinCos stores s_i ← sin x_i and c_i ← cos x_i like [Add], with the bits of Map, on the CPU at
 // less than the cost of both. s and c have one format; they may overlap x, and each other, where c
 // is what is left.
-func SinCos[A Array](x, s, c A, opt *halfulp.Options) (halfulp.Stats, error) {
+func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 	sin, cos := matrixOf(s), matrixOf(c)
 	if cos.Rows != sin.Rows || cos.Cols != sin.Cols {
 		panic(errShape)
 	}
 	r, err := newElementwise("SinCos", opt, s, []A{x}, cos.Arr)
 	if err != nil {
-		return r.stats, err
+		return err
 	}
 	if cos.Arr.Format != sin.Arr.Format {
-		return r.stats, r.failed(fmt.Errorf("cosines of format %v, sines of %v: %w", cos.Arr.Format, sin.Arr.Format, ErrFormat))
+		return r.failed(fmt.Errorf("cosines of format %v, sines of %v: %w", cos.Arr.Format, sin.Arr.Format, ErrFormat))
 	}
 	last := r.last(stageCompute)
 	if r.at != nil {
@@ -80,12 +80,12 @@ func SinCos[A Array](x, s, c A, opt *halfulp.Options) (halfulp.Stats, error) {
 	switch {
 	case cos.Arr.Overlaps(sin.Arr): // columns of one matrix, say
 		if err := r.room(sizeOf(cos)); err != nil {
-			return r.stats, r.failed(err)
+			return r.failed(err)
 		}
 		to = copyOf(cos)
 	case r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos:
 		if err := r.room(sizeOf(r.in[0])); err != nil {
-			return r.stats, r.failed(err)
+			return r.failed(err)
 		}
 		r.in[0] = copyOf(r.in[0])
 	}
@@ -112,10 +112,10 @@ const chunk = 4096
 // operationNames are those of routines, and of kernels.
 var operationNames = [operations]string{opAdd: "Add", opSub: "Sub", opMul: "Mul", opDiv: "Div", opSqrt: "Sqrt", opFMA: "FMA"}
 
-func operate[A Array](op operation, opt *halfulp.Options, z A, in ...A) (halfulp.Stats, error) {
+func operate[A Array](op operation, opt *halfulp.Options, z A, in ...A) error {
 	r, err := newElementwise(operationNames[op], opt, z, in)
 	if err != nil {
-		return r.stats, err
+		return err
 	}
 	last := r.last(stageCompute)
 	if r.at != nil {
@@ -133,16 +133,16 @@ func operate[A Array](op operation, opt *halfulp.Options, z A, in ...A) (halfulp
 	return r.end(last, r.each(func(p *piece) { k.operate(op, p) }))
 }
 
-func apply[A Array](name string, f Function, opt *halfulp.Options, z A, in ...A) (halfulp.Stats, error) {
+func apply[A Array](name string, f Function, opt *halfulp.Options, z A, in ...A) error {
 	if err := f.takes(len(in)); err != nil {
-		return halfulp.Stats{}, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	r, err := newElementwise(name, opt, z, in)
 	if err != nil {
-		return r.stats, err
+		return err
 	}
 	if r.paper && !f.published() {
-		return r.stats, r.failed(fmt.Errorf("method %q of %v: %w (the paper has %s)", Published, f, halfulp.ErrMethod, publishedFunctionNames()))
+		return r.failed(fmt.Errorf("method %q of %v: %w (the paper has %s)", Published, f, halfulp.ErrMethod, publishedFunctionNames()))
 	}
 	last := r.last(stageCompute)
 	if r.at != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 )
 
 func BenchmarkSolve(b *testing.B) {
@@ -13,10 +14,10 @@ func BenchmarkSolve(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
 				m, y := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
 				x := halfulp.NewMatrix(f, n, 1)
-				var stats Stats
+				var stats halfulp.Stats
 				for b.Loop() {
 					var err error
-					if stats, err = Solve(m, y, x, nil); err != nil {
+					if err = lintest.Into(x)(Solve(m, y, x.Format(), &halfulp.Options{Stats: &stats})); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -28,16 +29,16 @@ func BenchmarkSolve(b *testing.B) {
 
 func BenchmarkFactors(b *testing.B) {
 	factors := map[string]func(a, symmetric *halfulp.Matrix, f halfulp.Format) error{
-		"LU":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, _, err := LU(a, f, nil); return err },
-		"QR":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, _, err := QR(a, f, nil); return err },
-		"Cholesky": func(_, s *halfulp.Matrix, f halfulp.Format) error { _, _, err := Cholesky(s, f, nil); return err },
-		"LDLT":     func(_, s *halfulp.Matrix, f halfulp.Format) error { _, _, err := LDLT(s, f, nil); return err },
+		"LU":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, err := LU(a, f, nil); return err },
+		"QR":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, err := QR(a, f, nil); return err },
+		"Cholesky": func(_, s *halfulp.Matrix, f halfulp.Format) error { _, err := Cholesky(s, f, nil); return err },
+		"LDLT":     func(_, s *halfulp.Matrix, f halfulp.Format) error { _, err := LDLT(s, f, nil); return err },
 	}
 	for _, n := range []int{100, 300} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)} {
 			a := halfulp.Random(f, n, n, 0, 1)
 			s := halfulp.NewMatrix(halfulp.MP(2000), n, n)
-			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, s, nil); err != nil {
+			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, s, nil); err != nil {
 				b.Fatal(err)
 			}
 			for name, factor := range factors {
@@ -59,7 +60,7 @@ func BenchmarkInverse(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
 				m, x := halfulp.Random(f, n, n, 0, 1), halfulp.NewMatrix(f, n, n)
 				for b.Loop() {
-					if _, err := Inverse(m, x, &halfulp.Options{Threads: 1}); err != nil {
+					if err := lintest.Into(x)(Inverse(m, x.Format(), &halfulp.Options{Threads: 1})); err != nil {
 						b.Fatal(err)
 					}
 				}

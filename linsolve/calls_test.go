@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
@@ -40,7 +41,7 @@ func countCalls(calls []trace.Call) (c callCount) {
 }
 
 // onTraced are operations on matrices of order n that live on a device.
-func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func() (Stats, error) {
+func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halfulp.Options) error {
 	on := func(m *halfulp.Matrix) *halfulp.Matrix {
 		z, err := m.On("cuda:0")
 		if err != nil {
@@ -54,21 +55,23 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func() (Stats, e
 	for i := range n {
 		spd.SetFloat64(i, i, float64(n))
 	}
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), h, h, halfulp.Float(1), spd, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), h, h, halfulp.Float(1), spd, nil); err != nil {
 		t.Fatal(err)
 	}
 	a, b, x, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(halfulp.NewMatrix(f, n, n)), on(spd)
-	return map[string]func() (Stats, error){
-		"solve":   func() (Stats, error) { return Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1), nil) },
-		"solve-n": func() (Stats, error) { return Solve(a, b, x, nil) },
-		"inv":     func() (Stats, error) { return Inverse(a, x, nil) },
-		"det":     func() (Stats, error) { _, stats, err := Det(a, f, nil); return stats, err },
-		"chol": func() (Stats, error) {
-			y, stats, err := Cholesky(s, f, nil)
+	return map[string]func(opt *halfulp.Options) error{
+		"solve": func(opt *halfulp.Options) error {
+			return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1).Format(), opt))
+		},
+		"solve-n": func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, b, x.Format(), opt)) },
+		"inv":     func(opt *halfulp.Options) error { return lintest.Into(x)(Inverse(a, x.Format(), opt)) },
+		"det":     func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err },
+		"chol": func(opt *halfulp.Options) error {
+			y, err := Cholesky(s, f, opt)
 			if err == nil {
 				y.Free()
 			}
-			return stats, err
+			return err
 		},
 	}
 }
@@ -102,8 +105,8 @@ func TestDriverCalls(t *testing.T) {
 			var got callCount
 			for range 3 {
 				drv.Reset()
-				stats, err := run()
-				if err != nil {
+				var stats halfulp.Stats
+				if err := run(&halfulp.Options{Stats: &stats}); err != nil {
 					t.Fatal(err)
 				}
 				if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" && name != "det" || stats.Device != "cuda:0" {
@@ -134,13 +137,13 @@ func BenchmarkOnDevice(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/n=%d/%v", name, n, f), func(b *testing.B) {
 					drv.Timed = false
 					for b.Loop() {
-						if _, err := run(); err != nil {
+						if err := run(nil); err != nil {
 							b.Fatal(err)
 						}
 					}
 					drv.Timed = true
 					drv.Reset()
-					if _, err := run(); err != nil {
+					if err := run(nil); err != nil {
 						b.Fatal(err)
 					}
 					var calls []trace.Call

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -20,37 +21,37 @@ func TestFaults(t *testing.T) {
 	f := halfulp.MP(106)
 	a := halfulp.Random(f, n, n, 3, 1)
 	spd := halfulp.NewMatrix(f, n, n)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
 		t.Fatal(err)
 	}
 	b, tall := halfulp.Random(f, n, 2, 3, 2), halfulp.Random(f, n, n/2, 3, 3)
 	// Smaller systems, and those with few right-hand sides, are solved without products.
 	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
 	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
-	routines := map[string]func() (Stats, error){
-		"Solve":   func() (Stats, error) { return Solve(large, right, halfulp.NewMatrix(f, 200, 100), opt) },
-		"Inverse": func() (Stats, error) { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
-		"Det":     func() (Stats, error) { _, st, err := Det(large, f, opt); return st, err },
-		"LogDet":  func() (Stats, error) { _, _, st, err := LogDet(large, f, opt); return st, err },
-		"Cholesky": func() (Stats, error) {
-			_, st, err := Cholesky(spd, f, opt)
-			return st, err
+	routines := map[string]func(opt *halfulp.Options) error{
+		"Solve":   func(opt *halfulp.Options) error { return lintest.ErrorOf(Solve(large, right, f, opt)) },
+		"Inverse": func(opt *halfulp.Options) error { return lintest.ErrorOf(Inverse(a, f, opt)) },
+		"Det":     func(opt *halfulp.Options) error { _, err := Det(large, f, opt); return err },
+		"LogDet":  func(opt *halfulp.Options) error { _, _, err := LogDet(large, f, opt); return err },
+		"Cholesky": func(opt *halfulp.Options) error {
+			_, err := Cholesky(spd, f, opt)
+			return err
 		},
-		"LU":   func() (Stats, error) { _, st, err := LU(a, f, opt); return st, err },
-		"LDLT": func() (Stats, error) { _, st, err := LDLT(spd, f, opt); return st, err },
-		"QR":   func() (Stats, error) { _, st, err := QR(tall, f, opt); return st, err },
-		"LeastSquares": func() (Stats, error) {
-			return LeastSquares(tall, b, halfulp.NewMatrix(f, n/2, 2), &LeastSquaresOptions{Options: *opt})
+		"LU":   func(opt *halfulp.Options) error { _, err := LU(a, f, opt); return err },
+		"LDLT": func(opt *halfulp.Options) error { _, err := LDLT(spd, f, opt); return err },
+		"QR":   func(opt *halfulp.Options) error { _, err := QR(tall, f, opt); return err },
+		"LeastSquares": func(opt *halfulp.Options) error {
+			return lintest.ErrorOf(LeastSquares(tall, b, f, &LeastSquaresOptions{Options: *opt}))
 		},
-		"Expm": func() (Stats, error) { return Expm(a, halfulp.NewMatrix(f, n, n), opt) },
-		"Pow":  func() (Stats, error) { return Pow(a, 5, halfulp.NewMatrix(f, n, n), opt) },
+		"Expm": func(opt *halfulp.Options) error { return lintest.ErrorOf(Expm(a, f, opt)) },
+		"Pow":  func(opt *halfulp.Options) error { return lintest.ErrorOf(Pow(a, 5, f, opt)) },
 	}
 	for name, run := range routines {
 		t.Run(name, func(t *testing.T) {
 			var blocks atomic.Int64
 			defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
-			st, err := run()
-			if err != nil {
+			var st halfulp.Stats
+			if err := run(opt.WithStats(&st)); err != nil {
 				t.Fatal(err)
 			}
 			if st.Check == nil || st.Check.Compared == 0 {
@@ -66,7 +67,7 @@ func TestFaults(t *testing.T) {
 						}
 					}
 				})
-				_, err := run()
+				err := run(opt)
 				restore()
 				if !errors.Is(err, halfulp.ErrHardware) {
 					t.Errorf("fault in block %d of %d: error %v", k, total, err)
@@ -89,20 +90,18 @@ func TestCheckOnDevices(t *testing.T) {
 			}
 			defer on[i].Free()
 		}
-		for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error){
-			"Solve":   Solve,
-			"Inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) { return Inverse(a, x, opt) },
+		for name, run := range map[string]func(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error){
+			"Solve": Solve,
+			"Inverse": func(a, _ *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+				return Inverse(a, f, opt)
+			},
 		} {
-			want, got := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
-			if _, err := run(a, b, want, &halfulp.Options{Device: halfulp.CPU}); err != nil {
-				t.Fatal(err)
-			}
-			z, err := got.On("cuda:0")
+			want, err := run(a, b, f, &halfulp.Options{Device: halfulp.CPU})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer z.Free()
-			st, err := run(on[0], on[1], z, &halfulp.Options{Check: true})
+			var st halfulp.Stats
+			z, err := run(on[0], on[1], f, &halfulp.Options{Check: true, Stats: &st})
 			if err != nil || st.Device != "cuda:0" || st.Check == nil || st.Check.Compared == 0 {
 				t.Fatalf("%s: %v, on %s, compared %+v", name, err, st.Device, st.Check)
 			}
@@ -127,8 +126,8 @@ func TestCheckResigned(t *testing.T) {
 		}
 		a.SetFloat64(i, i, 256)
 	}
-	for name, run := range map[string]func() (Stats, error){
-		"Solve": func() (Stats, error) {
+	for name, run := range map[string]func(opt *halfulp.Options) error{
+		"Solve": func(opt *halfulp.Options) error {
 			// The solution has three halves in the last place.
 			b := halfulp.NewMatrix(halfulp.MP(200), n, n)
 			y := halfulp.NewMatrix(halfulp.MP(54), n, n)
@@ -137,23 +136,23 @@ func TestCheckResigned(t *testing.T) {
 					y.SetBig(i, j, new(big.Float).SetInt64(1<<53+int64(1+2*((i+j)%7))))
 				}
 			}
-			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
-				return Stats{}, err
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
+				return err
 			}
-			return Solve(put(t, a), put(t, b), put(t, x), &halfulp.Options{Check: true})
+			return lintest.ErrorOf(Solve(put(t, a), put(t, b), x.Format(), opt))
 		},
-		"LU": func() (Stats, error) {
+		"LU": func(opt *halfulp.Options) error {
 			z := halfulp.Random(f, n, n, 0, 1)
 			for j := range n {
 				z.Set(1, j, z.At(0, j))
 			}
 			z.SetFloat64(1, n-1, 3) // the elimination of row 1 leaves zeros
-			_, stats, err := LU(put(t, z), f, &halfulp.Options{Check: true})
-			return stats, err
+			_, err := LU(put(t, z), f, opt)
+			return err
 		},
 	} {
-		stats, err := run()
-		if err != nil {
+		var stats halfulp.Stats
+		if err := run(&halfulp.Options{Check: true, Stats: &stats}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(stats.Stages) == 0 || stats.Stages[0].Name != "attempt on cuda:0" {

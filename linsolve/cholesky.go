@@ -44,22 +44,22 @@ func (y *CholeskyFactors) Free() {
 // positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps
 // halfulp.ErrMemory, and names the bytes, if all methods take more than Options.MemoryLimit on the
 // host. Options.Method is of the products, and so is Device. Cholesky panics if A is not square.
-func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, Stats, error) {
+func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("Cholesky", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	l, err := factors.FactorCholesky(s, a.View(), f.View(), det.Sign)
 	if err != nil {
-		return nil, result(s), wrapped("Cholesky", err)
+		return nil, ended(opt, s, "Cholesky", err)
 	}
 	var kept num.Mat
 	if err := factors.Keep(a.View(), &kept, &l); err != nil {
-		return nil, result(s), wrapped("Cholesky", err)
+		return nil, ended(opt, s, "Cholesky", err)
 	}
 	s.Finished()
-	return &CholeskyFactors{halfulp.MatrixOf(l), newSystem(kept)}, result(s), nil
+	return &CholeskyFactors{halfulp.MatrixOf(l), newSystem(kept)}, ended(opt, s, "", nil)
 }

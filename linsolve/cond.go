@@ -18,7 +18,7 @@ const (
 // format f: +Inf for a singular A, 0 for n = 0. A finite one that f rounds to +Inf is counted in
 // Stats.Overflow, as that of a singular A is not. The time and errors are those of Inverse. Cond
 // panics if A is not square, or for another norm.
-func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
+func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
@@ -27,12 +27,12 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	}
 	s, on, err := begin("Cond", opt, a.View())
 	if err != nil {
-		return halfulp.Scalar{}, Stats{}, err
+		return halfulp.Scalar{}, err
 	}
 	z, err := solve.ConditionNumber(s, norm == OneNorm, on[0], f.View())
 	if err != nil {
-		return halfulp.Scalar{}, result(s), wrapped("Cond", err)
+		return halfulp.Scalar{}, ended(opt, s, "Cond", err)
 	}
 	s.Finished()
-	return halfulp.ScalarOf(z), result(s), nil
+	return halfulp.ScalarOf(z), ended(opt, s, "", nil)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -27,10 +28,10 @@ func conditioned(b testing.TB, n int, cond float64, symmetric bool) *halfulp.Mat
 	}
 	xd, z := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(f, n, n)
 	one := halfulp.Float(1)
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, trans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, trans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
 		b.Fatal(err)
 	}
 	return z
@@ -49,7 +50,7 @@ func unitProduct(r *rand.Rand, n int) *halfulp.Matrix {
 		u.SetFloat64(i, i, 1)
 	}
 	z := halfulp.NewMatrix(halfulp.Float64, n, n)
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), l, u, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), l, u, halfulp.Float(0), nil, z, nil); err != nil {
 		panic(err)
 	}
 	return z
@@ -80,15 +81,15 @@ func BenchmarkConditions(b *testing.B) {
 					name string
 					run  func() error
 				}{
-					{"Solve", func() error { _, err := Solve(a, y, x, nil); return err }},
-					{"Inverse", func() error { _, err := Inverse(a, inverse, nil); return err }},
-					{"Det", func() error { _, _, err := Det(a, f, nil); return err }},
-					{"Cond", func() error { _, _, err := Cond(OneNorm, a, f, nil); return err }},
-					{"LU", func() error { _, _, err := LU(a, f, nil); return err }},
-					{"QR", func() error { _, _, err := QR(a, f, nil); return err }},
-					{"LDLT", func() error { _, _, err := LDLT(s, f, nil); return err }},
-					{"Cholesky", func() error { _, _, err := Cholesky(s, f, nil); return err }},
-					{"Rank", func() error { _, _, err := Rank(a, nil); return err }},
+					{"Solve", func() error { err := lintest.Into(x)(Solve(a, y, x.Format(), nil)); return err }},
+					{"Inverse", func() error { err := lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)); return err }},
+					{"Det", func() error { _, err := Det(a, f, nil); return err }},
+					{"Cond", func() error { _, err := Cond(OneNorm, a, f, nil); return err }},
+					{"LU", func() error { _, err := LU(a, f, nil); return err }},
+					{"QR", func() error { _, err := QR(a, f, nil); return err }},
+					{"LDLT", func() error { _, err := LDLT(s, f, nil); return err }},
+					{"Cholesky", func() error { _, err := Cholesky(s, f, nil); return err }},
+					{"Rank", func() error { _, err := Rank(a, nil); return err }},
 				} {
 					if s == nil && (c.name == "LDLT" || c.name == "Cholesky") || c.name == "Rank" && f != halfulp.Float64 {
 						continue
@@ -112,11 +113,11 @@ func TestIllQR(t *testing.T) {
 	for _, cond := range []float64{1e60, 1e100, 1e120} {
 		a := conditioned(t, 26, cond, false)
 		record := new(call.Record)
-		z, _, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Recording(t.Context(), record)})
+		z, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Recording(t.Context(), record)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByElimination)})
+		want, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByElimination)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,10 +139,11 @@ func TestShownGain(t *testing.T) {
 		for _, bits := range []uint{150, 212, 300} {
 			f := halfulp.MP(bits)
 			x, want := halfulp.NewMatrix(f, 64, 64), halfulp.NewMatrix(f, 64, 64)
-			if _, err := Inverse(a, want, nil); err != nil {
+			if err := lintest.Into(want)(Inverse(a, want.Format(), nil)); err != nil {
 				t.Fatal(err)
 			}
-			st, err := Inverse(a, x, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByProducts)})
+			var st halfulp.Stats
+			err := lintest.Into(x)(Inverse(a, x.Format(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByProducts), Stats: &st}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,13 +25,13 @@ import (
 // panics if A is not square.
 // Stats.Overflow counts a determinant that became infinite, Stats.Underflow one that lost bits
 // below the smallest normal number of f.
-func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
+func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("Det", opt, a.View())
 	if err != nil {
-		return halfulp.Scalar{}, Stats{}, err
+		return halfulp.Scalar{}, err
 	}
 	defer s.Release()
 	var d num.Scalar
@@ -40,9 +40,9 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, result(s), wrapped("Det", err)
+		return halfulp.Scalar{}, ended(opt, s, "Det", err)
 	}
 	s.Stage("determinant")
 	s.Finished()
-	return halfulp.ScalarOf(d), result(s), nil
+	return halfulp.ScalarOf(d), ended(opt, s, "", nil)
 }

@@ -20,21 +20,21 @@ func compareDevices(t *testing.T, n int) {
 	f := halfulp.MP(106)
 	square := halfulp.Random(f, n, n, 0, 1)
 	spd := lintest.Gram(square)
-	for name, factor := range map[string]func(a, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
-		"LU": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := LU(a, f, opt)
-			return []*halfulp.Matrix{z.L, z.U}, stats, err
+	for name, factor := range map[string]func(a, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error){
+		"LU": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := LU(a, f, opt)
+			return []*halfulp.Matrix{z.L, z.U}, err
 		},
-		"QR": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := QR(a, f, opt)
-			return []*halfulp.Matrix{z.Q, z.R}, stats, err
+		"QR": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := QR(a, f, opt)
+			return []*halfulp.Matrix{z.Q, z.R}, err
 		},
-		"LDLT": func(_, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := LDLT(s, f, opt)
-			return []*halfulp.Matrix{z.L, z.D}, stats, err
+		"LDLT": func(_, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := LDLT(s, f, opt)
+			return []*halfulp.Matrix{z.L, z.D}, err
 		},
 	} {
-		want, _, err := factor(square, spd, &halfulp.Options{Device: "cpu"})
+		want, err := factor(square, spd, &halfulp.Options{Device: "cpu"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,8 @@ func compareDevices(t *testing.T, n int) {
 				t.Fatal(err)
 			}
 		}
-		got, stats, err := factor(on[0], on[1], nil)
+		var stats halfulp.Stats
+		got, err := factor(on[0], on[1], &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

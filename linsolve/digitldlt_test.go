@@ -40,8 +40,10 @@ func TestLDLTSame(t *testing.T) {
 		} {
 			lintest.Mirrored(a)
 			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", draw, trial, name, f, n)
-			x, st, err := LDLT(a, f, nil)
-			y, other, failed := LDLT(a, f, &halfulp.Options{Check: true})
+			var st halfulp.Stats
+			x, err := LDLT(a, f, &halfulp.Options{Stats: &st})
+			var other halfulp.Stats
+			y, failed := LDLT(a, f, &halfulp.Options{Check: true, Stats: &other})
 			if (err == nil) != (failed == nil) {
 				t.Fatalf("%s: %v, by products %v", name, err, failed)
 			}

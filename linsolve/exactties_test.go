@@ -51,8 +51,8 @@ func TestTrueTies(t *testing.T) {
 			}
 			b.SetBig(i, 0, new(big.Float).SetPrec(200).SetRat(sum))
 		}
-		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
-		stats, err := Solve(a, b, x, nil)
+		var stats halfulp.Stats
+		x, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +111,8 @@ func TestFalseTies(t *testing.T) {
 			}
 			b.SetBig(i, 0, new(big.Float).SetPrec(700).SetInt(sum))
 		}
-		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
-		stats, err := Solve(a, b, x, nil)
+		var stats halfulp.Stats
+		x, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Expm stores exp(A) = Σ A^k / k! in X, each entry correctly rounded, for a square matrix A. X may
-// overlap A.
+// Expm returns exp(A) = Σ A^k / k!, each entry rounded once to format f, for a square matrix A. It
+// lives where A does.
 //
 // The method is scaling and squaring (Higham, Functions of Matrices, section 10.3) of a Taylor
 // polynomial in Paterson and Stockmeyer's form: with an integer μ near the mean of the diagonal,
@@ -24,26 +24,28 @@ import (
 //
 // Any other entry is irrational unless exponentials of eigenvalues cancel: one that is 0 or a tie
 // for that reason cannot be told from one very near to it. With 4096 bits and 16 times those of
-// the format such an entry is stored as 0, or as one of the two numbers next to the tie, and
+// the format such an entry is 0, or one of the two numbers next to the tie, and
 // counted in Stats.Undecided; all others are correctly rounded.
 //
 // The error wraps ErrNotFinite for infinities and NaN in A, and ErrNorm if μ or the norm of A - μ I
 // exceeds 2^28, for a part of the graph. Expm panics if shapes do not fit.
-func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+func Expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("Expm", opt, a.View(), x.View())
+	s, on, err := begin("Expm", opt, a.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), wrapped("Expm", err)
-	}
-	z := num.NewMat(x.Format().View(), a.Rows(), a.Rows())
-	if err := function.Expm(s, on[0], z); err != nil {
-		return result(s), wrapped("Expm", err)
-	}
-	s.Stage("products")
-	return ended(s, "Expm", solve.Finish(s, z, x.View()))
+	return made(opt, s, "Expm", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+		if err := call.Finite("A", on[0]); err != nil {
+			return err
+		}
+		z := num.NewMat(f.View(), a.Rows(), a.Rows())
+		if err := function.Expm(s, on[0], z); err != nil {
+			return err
+		}
+		s.Stage("products")
+		return solve.Finish(s, z, x)
+	})
 }

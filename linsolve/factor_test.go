@@ -20,10 +20,11 @@ import (
 
 func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
-	z, stats, err := LU(a, f, nil)
+	var stats halfulp.Stats
+	z, err := LU(a, f, &halfulp.Options{Stats: &stats})
 	m, n := a.Dims()
 	k := min(m, n)
-	r, _, rankErr := Rank(a.Slice(0, m, 0, k), nil)
+	r, rankErr := Rank(a.Slice(0, m, 0, k), nil)
 	if rankErr != nil {
 		t.Fatal(rankErr)
 	}
@@ -100,7 +101,8 @@ func TestLU(t *testing.T) {
 func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
 	n := a.Rows()
-	z, stats, err := Cholesky(a, f, nil)
+	var stats halfulp.Stats
+	z, err := Cholesky(a, f, &halfulp.Options{Stats: &stats})
 	x, ok := lintest.Of(a).LU(n)
 	for j := range n {
 		ok = ok && x[j][j].Sign() > 0
@@ -110,7 +112,7 @@ func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Forma
 		if !errors.As(err, &not) {
 			t.Fatalf("%s: error %v, want a matrix that is not positive definite", name, err)
 		}
-		d, _, err := Det(a.Slice(0, not.Order, 0, not.Order), halfulp.MP(64), nil)
+		d, err := Det(a.Slice(0, not.Order, 0, not.Order), halfulp.MP(64), nil)
 		if err != nil || d.Big().Sign() != not.Sign || not.Sign > 0 {
 			t.Fatalf("%s: %v, but the minor is %v", name, not, d)
 		}
@@ -187,8 +189,9 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 	if pivoted {
 		factor = QRPivoted
 	}
-	z, stats, err := factor(a, f, nil)
-	if rank, _, _ := Rank(a, nil); rank < n {
+	var stats halfulp.Stats
+	z, err := factor(a, f, &halfulp.Options{Stats: &stats})
+	if rank, _ := Rank(a, nil); rank < n {
 		if !errors.Is(err, ErrSingular) {
 			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
 		}
@@ -272,19 +275,19 @@ func TestFactorsSolve(t *testing.T) {
 	seed := testseed.Of(t)
 	const n = 9
 	a := lintest.Gram(halfulp.Random(halfulp.Float64, n, n, 0, seed))
-	c, _, err := Cholesky(a, halfulp.Float32, nil)
+	c, err := Cholesky(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, _, err := LU(a, halfulp.Float32, nil)
+	l, err := LU(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, _, err := QR(a, halfulp.Float32, nil)
+	q, err := QR(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := LDLT(a, halfulp.Float32, nil)
+	d, err := LDLT(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,49 +297,49 @@ func TestFactorsSolve(t *testing.T) {
 	}
 	for k := range 2 {
 		b := halfulp.Random(halfulp.Float64, n, 2, 0, seed+uint64(k))
-		want := halfulp.NewMatrix(halfulp.DD, n, 2)
-		if _, err := Solve(a0, b, want, nil); err != nil {
+		want, err := Solve(a0, b, halfulp.DD, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for name, solve := range map[string]func(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error){"Cholesky": c.Solve, "LU": l.Solve, "QR": q.Solve, "LDLT": d.Solve} {
-			x := halfulp.NewMatrix(halfulp.DD, n, 2)
-			if _, err := solve(b, x, nil); err != nil || !x.Same(want) {
+		for name, solve := range map[string]func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error){"Cholesky": c.Solve, "LU": l.Solve, "QR": q.Solve, "LDLT": d.Solve} {
+			x, err := solve(b, halfulp.DD, nil)
+			if err != nil || !x.Same(want) {
 				t.Fatalf("seed %d, %s: %v", seed, name, err)
 			}
 		}
 	}
 	bad := halfulp.NewMatrix(halfulp.Float64, n, 1)
 	bad.Set(3, 0, halfulp.NaN(halfulp.Float64))
-	if _, err := c.Solve(halfulp.MatrixOf(bad.View()), halfulp.MatrixOf(bad.View()), nil); !errors.Is(err, call.ErrNotFinite) {
+	if _, err := c.Solve(bad, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Error(err)
 	}
 }
 
 func TestFactorsMisuse(t *testing.T) {
 	empty := halfulp.NewMatrix(halfulp.Float64, 0, 0)
-	if z, _, err := LU(empty, halfulp.DD, nil); err != nil || z.L.Rows() != 0 {
+	if z, err := LU(empty, halfulp.DD, nil); err != nil || z.L.Rows() != 0 {
 		t.Error(err)
 	}
-	if z, _, err := QR(halfulp.NewMatrix(halfulp.Float64, 3, 0), halfulp.DD, nil); err != nil || z.Q.Rows() != 3 {
+	if z, err := QR(halfulp.NewMatrix(halfulp.Float64, 3, 0), halfulp.DD, nil); err != nil || z.Q.Rows() != 3 {
 		t.Error(err)
 	}
-	if _, _, err := Cholesky(empty, halfulp.DD, nil); err != nil {
+	if _, err := Cholesky(empty, halfulp.DD, nil); err != nil {
 		t.Error(err)
 	}
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{1, 2, 3, 4})
-	if _, _, err := Cholesky(a, halfulp.Float64, nil); !errors.Is(err, ErrNotSymmetric) {
+	if _, err := Cholesky(a, halfulp.Float64, nil); !errors.Is(err, ErrNotSymmetric) {
 		t.Error(err)
 	}
-	if _, _, err := LU(halfulp.NewMatrix(halfulp.Float64, 3, 2), halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
+	if _, err := LU(halfulp.NewMatrix(halfulp.Float64, 3, 2), halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
 		t.Error(err)
 	}
 	a.Set(0, 0, halfulp.NaN(halfulp.Float64))
-	if _, _, err := QR(a, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
+	if _, err := QR(a, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := LU(halfulp.Identity(halfulp.Float64, 4), halfulp.Float64, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := LU(halfulp.Identity(halfulp.Float64, 4), halfulp.Float64, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -345,8 +348,9 @@ func TestFactorsMisuse(t *testing.T) {
 func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (twos int) {
 	t.Helper()
 	n := a.Rows()
-	z, stats, err := LDLT(a, f, nil)
-	if rank, _, _ := Rank(a, nil); rank < n {
+	var stats halfulp.Stats
+	z, err := LDLT(a, f, &halfulp.Options{Stats: &stats})
+	if rank, _ := Rank(a, nil); rank < n {
 		if !errors.Is(err, ErrSingular) {
 			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
 		}
@@ -494,27 +498,28 @@ func TestFactorsBands(t *testing.T) {
 	if checkLDLT(t, "band", b, halfulp.Float64) == 0 {
 		t.Error("no pivot of two rows")
 	}
-	for name, factor := range map[string]func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
-		"LDLT, pivots of two rows": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := LDLT(b, halfulp.MP(100), opt)
-			return []*halfulp.Matrix{z.L, z.D}, stats, err
+	for name, factor := range map[string]func(opt *halfulp.Options) ([]*halfulp.Matrix, error){
+		"LDLT, pivots of two rows": func(opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := LDLT(b, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.D}, err
 		},
-		"LU": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := LU(a, halfulp.MP(100), opt)
-			return []*halfulp.Matrix{z.L, z.U}, stats, err
+		"LU": func(opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := LU(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.U}, err
 		},
-		"Cholesky": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := Cholesky(a, halfulp.MP(100), opt)
-			return []*halfulp.Matrix{z.L}, stats, err
+		"Cholesky": func(opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := Cholesky(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L}, err
 		},
-		"LDLT": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
-			z, stats, err := LDLT(a, halfulp.MP(100), opt)
-			return []*halfulp.Matrix{z.L, z.D}, stats, err
+		"LDLT": func(opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			z, err := LDLT(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.D}, err
 		},
 	} {
 		var first []*halfulp.Matrix
 		for _, threads := range []int{1, 3} {
-			z, stats, err := factor(&halfulp.Options{Threads: threads})
+			var stats halfulp.Stats
+			z, err := factor(&halfulp.Options{Threads: threads, Stats: &stats})
 			if err != nil || stats.Primes != 0 {
 				t.Fatalf("%s: %v, %d primes", name, err, stats.Primes)
 			}
@@ -571,11 +576,12 @@ func TestKnownFactors(t *testing.T) {
 				h.SetFloat64(i, j, 0.25-0.5*float64(bits.OnesCount(uint(i&(first+j)))&1))
 			}
 		}
-		y, stats, err := Cholesky(lintest.Product(2000, l, l.T()), f, opt)
+		var stats halfulp.Stats
+		y, err := Cholesky(lintest.Product(2000, l, l.T()), f, opt.WithStats(&stats))
 		if err != nil {
 			t.Fatalf("%s: %v (%+v)", name, err, stats)
 		}
-		z, stats, err := QR(lintest.Product(2000, h, l.T()), f, opt)
+		z, err := QR(lintest.Product(2000, h, l.T()), f, opt.WithStats(&stats))
 		if err != nil {
 			t.Fatalf("%s: QR: %v (%+v)", name, err, stats)
 		}

@@ -44,18 +44,18 @@ func (z *LDLTFactors) Free() {
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
 // names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
 // of the products, and so is Device. LDLT panics if A is not square.
-func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, Stats, error) {
+func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, on, err := begin("LDLT", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorLDLT(s, a.View(), on[0], f.View())
 	if err != nil {
-		return nil, result(s), wrapped("LDLT", err)
+		return nil, ended(opt, s, "LDLT", err)
 	}
 	s.Finished()
-	return &LDLTFactors{P: z.P, Blocks: z.Blocks, L: halfulp.MatrixOf(z.L), D: halfulp.MatrixOf(z.D), system: newSystem(z.A)}, result(s), nil
+	return &LDLTFactors{P: z.P, Blocks: z.Blocks, L: halfulp.MatrixOf(z.L), D: halfulp.MatrixOf(z.D), system: newSystem(z.A)}, ended(opt, s, "", nil)
 }

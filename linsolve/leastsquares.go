@@ -45,11 +45,10 @@ func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
 	return all
 }
 
-// LeastSquares stores in X the solution of min ‖B - A X‖₂, column by column: every entry is the
-// exact one rounded once to the format of X, ties to even, whatever the condition of A. Zeros are
-// +0. A, B and X are m x n, m x k and n x k of any formats; X may overlap A and B. With
-// weights Σ w_i (b - A x)_i² is minimised, and in what follows A, B and m are without the rows of
-// weight 0.
+// LeastSquares returns the solution X of min ‖B - A X‖₂, column by column: every entry is the exact
+// one rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X
+// are m x n, m x k and n x k, A and B of any formats. X lives where A and B do. With weights
+// Σ w_i (b - A x)_i² is minimised, and in what follows A, B and m are without the rows of weight 0.
 //
 // For m ≥ n the columns of A must be independent. For m < n its rows must be: then of all x with
 // A x = b the one of the smallest ‖x‖₂ is found.
@@ -65,18 +64,20 @@ func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
 // section 1.4).
 //
 // The error is a *RankError, which wraps ErrSingular, if the rank of A is below min(m, n); it wraps
-// ErrNotFinite for infinities and NaN in A or B and ErrWeights for weights that are none. After an
-// error X is unchanged. LeastSquares panics if shapes do not fit.
+// ErrNotFinite for infinities and NaN in A or B and ErrWeights for weights that are none.
+// LeastSquares panics if shapes do not fit.
 //
-// Where A, B and X live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
+// Where A and B live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
 // equations are formed and solved there, but for what only arithmetic on the host decides.
-func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, error) {
-	if a.Rows() != b.Rows() || x.Rows() != a.Cols() || x.Cols() != b.Cols() {
+func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptions) (*halfulp.Matrix, error) {
+	if a.Rows() != b.Rows() {
 		panic(errShape)
 	}
-	s, err := start("LeastSquares", opt.options(), opt.operands(a, b, x)...)
+	s, err := start("LeastSquares", opt.options(), opt.operands(a, b)...)
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	return ended(s, "LeastSquares", lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), x.View()))
+	return made(opt.options(), s, "LeastSquares", a, f, a.Cols(), b.Cols(), func(x num.Mat) error {
+		return lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), x)
+	})
 }

@@ -14,13 +14,13 @@ import (
 // enclosures of the determinant as in Det decide; where they do not tell it from 1, and for small
 // ill-conditioned and singular matrices, the determinant is computed exactly. Errors are those of
 // Det. LogDet panics if A is not square.
-func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log halfulp.Scalar, sign int, stats Stats, err error) {
+func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log halfulp.Scalar, sign int, err error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("LogDet", opt, a.View())
 	if err != nil {
-		return halfulp.Scalar{}, 0, Stats{}, err
+		return halfulp.Scalar{}, 0, err
 	}
 	defer s.Release()
 	err = s.There(a.View(), det.Least(s), func(a num.Mat) (done bool, err error) {
@@ -29,9 +29,9 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 		return done, err
 	})
 	if err != nil {
-		return halfulp.Scalar{}, 0, result(s), wrapped("LogDet", err)
+		return halfulp.Scalar{}, 0, ended(opt, s, "LogDet", err)
 	}
 	s.Stage("determinant")
 	s.Finished()
-	return log, sign, result(s), nil
+	return log, sign, ended(opt, s, "", nil)
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
-	got, sign, stats, err := LogDet(a, f, nil)
+	var stats halfulp.Stats
+	got, sign, err := LogDet(a, f, &halfulp.Options{Stats: &stats})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -73,7 +74,8 @@ func TestLogDet(t *testing.T) {
 		a.SetBig(i, 3-i, x)
 	}
 	want := new(big.Float).Mul(bigfun.Ln2(200), new(big.Float).SetInt64(1<<32))
-	if z, sign, stats, err := LogDet(a, halfulp.DD, nil); err != nil || sign != 1 || !z.Same(halfulp.NewScalar(halfulp.DD, want)) {
+	var stats halfulp.Stats
+	if z, sign, err := LogDet(a, halfulp.DD, &halfulp.Options{Stats: &stats}); err != nil || sign != 1 || !z.Same(halfulp.NewScalar(halfulp.DD, want)) {
 		t.Errorf("%v, %d, %v, %+v", z, sign, err, stats)
 	}
 }

@@ -43,15 +43,15 @@ func (z *LUFactors) Free() {
 // first m of them. It wraps ErrNotFinite for infinities and NaN. It wraps halfulp.ErrMemory, and
 // names the bytes, if all methods take more than Options.MemoryLimit on the host. Options.Method is
 // of the products, and so is Device.
-func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
+func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, error) {
 	s, err := start("LU", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorLU(s, a.View(), f.View())
 	if err != nil {
-		return nil, result(s), wrapped("LU", err)
+		return nil, ended(opt, s, "LU", err)
 	}
 	s.Finished()
-	return &LUFactors{P: z.P, L: halfulp.MatrixOf(z.L), U: halfulp.MatrixOf(z.U), system: newSystem(z.A)}, result(s), nil
+	return &LUFactors{P: z.P, L: halfulp.MatrixOf(z.L), U: halfulp.MatrixOf(z.U), system: newSystem(z.A)}, ended(opt, s, "", nil)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -57,23 +58,27 @@ func TestOnDevice(t *testing.T) {
 						a.SetBig(i, n-1, x.Add(x, new(big.Float).SetMantExp(a.Big(i, n-1), -14)))
 					}
 				}
-				for name, run := range map[string]func(a, b, x *halfulp.Matrix) (Stats, error){
-					"inverse": func(a, _, x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) },
-					"solve":   func(a, b, x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) },
-					"one": func(a, b, x *halfulp.Matrix) (Stats, error) {
-						return Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1), nil)
+				for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error{
+					"inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return lintest.Into(x)(Inverse(a, x.Format(), opt))
 					},
-					"few": func(a, b, x *halfulp.Matrix) (Stats, error) {
-						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), nil)
+					"solve": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return lintest.Into(x)(Solve(a, b, x.Format(), opt))
+					},
+					"one": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1).Format(), opt))
+					},
+					"few": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
+						return lintest.Into(x.Slice(0, n, 2, 4))(Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4).Format(), opt))
 					},
 				} {
 					t.Run(fmt.Sprintf("%v/%d/%s", f, spread, name), func(t *testing.T) {
 						want, x := halfulp.NewMatrix(f, n, n), put(t, halfulp.NewMatrix(f, n, n))
-						if _, err := run(a, b, want); err != nil {
+						if err := run(a, b, want, nil); err != nil {
 							t.Fatal(err)
 						}
-						stats, err := run(put(t, a), put(t, b), x)
-						if err != nil {
+						var stats halfulp.Stats
+						if err := run(put(t, a), put(t, b), x, &halfulp.Options{Stats: &stats}); err != nil {
 							t.Fatal(err)
 						}
 						checkSameThere(t, name, x, want)
@@ -115,8 +120,10 @@ func TestOnDeviceLeft(t *testing.T) {
 		}
 		for name, a := range map[string]*halfulp.Matrix{"triangle": triangle, "singular": singular, "infinite": infinite, "far": far, "tiny": tiny} {
 			x, on := halfulp.NewMatrix(halfulp.Float64, n, n), put(t, halfulp.NewMatrix(halfulp.Float64, n, n))
-			here, want := Inverse(a, x, nil)
-			stats, err := Inverse(put(t, a), on, nil)
+			var here halfulp.Stats
+			want := lintest.Into(x)(Inverse(a, x.Format(), &halfulp.Options{Stats: &here}))
+			var stats halfulp.Stats
+			err := lintest.Into(on)(Inverse(put(t, a), on.Format(), &halfulp.Options{Stats: &stats}))
 			if (want == nil) != (err == nil) || want != nil && err.Error() != want.Error() {
 				t.Errorf("%s: %v, the host says %v", name, err, want)
 			}
@@ -138,14 +145,14 @@ func TestOnDeviceEmpty(t *testing.T) {
 			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
 		}
 		for _, k := range []int{0, 1, 100} {
-			if _, err := Solve(empty(0, 0), empty(0, k), empty(0, k), nil); err != nil {
+			if err := lintest.Into(empty(0, k))(Solve(empty(0, 0), empty(0, k), empty(0, k).Format(), nil)); err != nil {
 				t.Errorf("order 0, %d columns: %v", k, err)
 			}
 		}
-		if _, err := Inverse(empty(0, 0), empty(0, 0), nil); err != nil {
+		if err := lintest.Into(empty(0, 0))(Inverse(empty(0, 0), empty(0, 0).Format(), nil)); err != nil {
 			t.Errorf("inverse of order 0: %v", err)
 		}
-		if _, err := Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0), nil); err != nil {
+		if err := lintest.Into(empty(n, 0))(Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0).Format(), nil)); err != nil {
 			t.Errorf("order %d, no columns: %v", n, err)
 		}
 	})
@@ -163,12 +170,12 @@ func TestOnDeviceNotFinite(t *testing.T) {
 				a.SetFloat64(n/3, n/2, special)
 				on, odd, x, z := put(t, a), put(t, b), put(t, halfulp.NewMatrix(f, n, 1)), put(t, halfulp.NewMatrix(f, n, n))
 				for name, run := range map[string]func() error{
-					"A":                  func() error { _, err := Solve(on, right, x, nil); return err },
-					"B":                  func() error { _, err := Solve(fine, odd, x, nil); return err },
-					"A of an inverse":    func() error { _, err := Inverse(on, z, nil); return err },
-					"A of a factor":      func() error { _, _, err := Cholesky(on, f, nil); return err },
-					"A of least squares": func() error { _, err := LeastSquares(on, right, x, nil); return err },
-					"B of least squares": func() error { _, err := LeastSquares(fine, odd, x, nil); return err },
+					"A":                  func() error { err := lintest.Into(x)(Solve(on, right, x.Format(), nil)); return err },
+					"B":                  func() error { err := lintest.Into(x)(Solve(fine, odd, x.Format(), nil)); return err },
+					"A of an inverse":    func() error { err := lintest.Into(z)(Inverse(on, z.Format(), nil)); return err },
+					"A of a factor":      func() error { _, err := Cholesky(on, f, nil); return err },
+					"A of least squares": func() error { err := lintest.Into(x)(LeastSquares(on, right, x.Format(), nil)); return err },
+					"B of least squares": func() error { err := lintest.Into(x)(LeastSquares(fine, odd, x.Format(), nil)); return err },
 				} {
 					if err := run(); !errors.Is(err, call.ErrNotFinite) {
 						t.Errorf("%v, %v in %s: %v", f, special, name, err)

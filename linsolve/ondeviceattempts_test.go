@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -59,10 +60,10 @@ func TestOnDeviceAttempts(t *testing.T) {
 		f := halfulp.Float64
 		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
 		inverse, solution := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, 1)
-		if _, err := Inverse(a, inverse, nil); err != nil {
+		if err := lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Solve(a, b, solution, nil); err != nil {
+		if err := lintest.Into(solution)(Solve(a, b, solution.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		on, right := put(t, a), put(t, b)
@@ -110,15 +111,16 @@ func TestSecondAttempt(t *testing.T) {
 			a.SetFloat64(i, j, 0)
 		}
 	}
-	want := halfulp.NewMatrix(f, n, 1)
-	if _, err := Solve(a, b, want, nil); err != nil {
+	want, err := Solve(a, b, f, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	on, right, x := put(t, a), put(t, b), put(t, halfulp.NewMatrix(f, n, 1))
 	kept := int64(0)
 	for i := range 3 {
 		drv.Reset()
-		stats, err := Solve(on, right, x, nil)
+		var stats halfulp.Stats
+		err := lintest.Into(x)(Solve(on, right, x.Format(), &halfulp.Options{Stats: &stats}))
 		if err != nil {
 			t.Fatal(err)
 		}

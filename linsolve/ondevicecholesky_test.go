@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
@@ -15,7 +16,7 @@ import (
 func gramIn(t *testing.T, f halfulp.Format, n, spread int, seed uint64) *halfulp.Matrix {
 	t.Helper()
 	x, z := halfulp.Random(f, n, n, spread, seed), halfulp.NewMatrix(f, n, n)
-	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
 		t.Fatal(err)
 	}
 	return z
@@ -24,8 +25,9 @@ func gramIn(t *testing.T, f halfulp.Format, n, spread int, seed uint64) *halfulp
 // checkResidentCholesky compares the factor of a matrix on a device with the host's.
 func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
-	want, _, wantErr := Cholesky(a, f, nil)
-	got, stats, err := Cholesky(put(t, a), f, nil)
+	want, wantErr := Cholesky(a, f, nil)
+	var stats halfulp.Stats
+	got, err := Cholesky(put(t, a), f, &halfulp.Options{Stats: &stats})
 	if wantErr != nil || err != nil {
 		if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 			t.Errorf("%s: %v, the host says %v", name, err, wantErr)
@@ -117,11 +119,11 @@ func TestOnDeviceCholeskySolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
-		if _, err := Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		there, y := put(t, a), put(t, x)
-		l, _, err := Cholesky(there, halfulp.Float64, nil)
+		l, err := Cholesky(there, halfulp.Float64, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,17 +132,17 @@ func TestOnDeviceCholeskySolve(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := l.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
+			if err := lintest.Into(halfulp.MatrixOf(x.View()))(l.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).Format(), nil)); err != nil || !x.Same(want) {
 				t.Errorf("the host's right-hand side: %v", err)
 			}
 		}
-		if _, err := l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
+		if err := lintest.Into(halfulp.MatrixOf(y.View()))(l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

@@ -23,16 +23,17 @@ func TestDetOnDevice(t *testing.T) {
 	onDevices(t, det.LeastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 5, 5)] {
 			a := halfulp.Random(f, n, n, 5, 1)
-			want, _, err := Det(a, f, nil)
+			want, err := Det(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			log, sign, _, err := LogDet(a, f, nil)
+			log, sign, err := LogDet(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			on := put(t, a)
-			got, stats, err := Det(on, f, nil)
+			var stats halfulp.Stats
+			got, err := Det(on, f, &halfulp.Options{Stats: &stats})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +41,7 @@ func TestDetOnDevice(t *testing.T) {
 				t.Errorf("%v: determinant %v, the host's is %v", f, got, want)
 			}
 			checkThere(t, f.String(), stats)
-			other, s, stats, err := LogDet(on, f, nil)
+			other, s, err := LogDet(on, f, &halfulp.Options{Stats: &stats})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +54,7 @@ func TestDetOnDevice(t *testing.T) {
 }
 
 // checkThere sees whether traces on the device made a result.
-func checkThere(t *testing.T, name string, stats Stats) {
+func checkThere(t *testing.T, name string, stats halfulp.Stats) {
 	t.Helper()
 	for _, g := range stats.Stages {
 		if g.Name == "traces" && stats.Device == string(where) {
@@ -144,8 +145,8 @@ func TestDetOnDeviceCases(t *testing.T) {
 		} {
 			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(200)} {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %v", seed, c.name, n, f)
-				want, _, wrong := Det(c.a, f, nil)
-				log, sign, _, _ := LogDet(c.a, f, nil)
+				want, wrong := Det(c.a, f, nil)
+				log, sign, _ := LogDet(c.a, f, nil)
 				on := put(t, c.a)
 				s := tracedOn(t, on)
 				var got halfulp.Scalar

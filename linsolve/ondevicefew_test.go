@@ -40,7 +40,8 @@ func TestOnDeviceFixed(t *testing.T) {
 				name += ", graded"
 			}
 			x := put(t, halfulp.NewMatrix(f, n, 1))
-			stats, err := Solve(put(t, a), put(t, b), x, nil)
+			var stats halfulp.Stats
+			err := lintest.Into(x)(Solve(put(t, a), put(t, b), x.Format(), &halfulp.Options{Stats: &stats}))
 			want := lintest.Of(a).Solve(lintest.Of(b))
 			if want == nil && errors.Is(err, ErrSingular) { // as it was rounded
 				continue

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -19,8 +20,9 @@ import (
 // device is begun if it is to be resident, or if tried says so. It returns the blocks.
 func checkResidentLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident, tried bool) []int {
 	t.Helper()
-	want, _, wantErr := LDLT(a, f, nil)
-	got, stats, err := LDLT(put(t, a), f, nil)
+	want, wantErr := LDLT(a, f, nil)
+	var stats halfulp.Stats
+	got, err := LDLT(put(t, a), f, &halfulp.Options{Stats: &stats})
 	if wantErr != nil || err != nil {
 		if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 			t.Errorf("%s: %v, the host says %v", name, err, wantErr)
@@ -225,11 +227,11 @@ func TestOnDeviceLDLTSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
-		if _, err := Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		there, y := put(t, a), put(t, x)
-		z, _, err := LDLT(there, halfulp.Float64, nil)
+		z, err := LDLT(there, halfulp.Float64, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,16 +239,16 @@ func TestOnDeviceLDLTSolve(t *testing.T) {
 		if err := there.CopyFrom(halfulp.Identity(halfulp.Float64, n)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).Format(), nil)); err != nil || !x.Same(want) {
 			t.Errorf("the host's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
+		if err := lintest.Into(halfulp.MatrixOf(y.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

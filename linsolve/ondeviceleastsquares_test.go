@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -37,8 +38,9 @@ func TestOnDeviceLeastSquares(t *testing.T) {
 			f := c.a.Format()
 			b, want := halfulp.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
 			x := put(t, want)
-			_, wantErr := LeastSquares(c.a, b, want, nil)
-			st, err := LeastSquares(put(t, c.a), put(t, b), x, nil)
+			wantErr := lintest.Into(want)(LeastSquares(c.a, b, want.Format(), nil))
+			var st halfulp.Stats
+			err := lintest.Into(x)(LeastSquares(put(t, c.a), put(t, b), x.Format(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 					t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -14,8 +15,9 @@ import (
 // checkResidentLU compares the factors of a matrix on a device with the host's.
 func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
-	want, _, wantErr := LU(a, f, nil)
-	got, stats, err := LU(put(t, a), f, nil)
+	want, wantErr := LU(a, f, nil)
+	var stats halfulp.Stats
+	got, err := LU(put(t, a), f, &halfulp.Options{Stats: &stats})
 	if wantErr != nil || err != nil {
 		if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 			t.Errorf("%s: %v, the host says %v", name, err, wantErr)
@@ -126,11 +128,11 @@ func TestOnDeviceLUSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
-		if _, err := Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		there, y := put(t, a), put(t, x)
-		z, _, err := LU(there, halfulp.Float64, nil)
+		z, err := LU(there, halfulp.Float64, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,17 +141,17 @@ func TestOnDeviceLUSolve(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
+			if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).Format(), nil)); err != nil || !x.Same(want) {
 				t.Errorf("the host's right-hand side: %v", err)
 			}
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
+		if err := lintest.Into(halfulp.MatrixOf(y.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

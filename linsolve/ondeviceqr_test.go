@@ -9,15 +9,17 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
 // checkResidentQR compares the factors of a matrix on a device with the host's, by QR or
 // QRPivoted.
-func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, halfulp.Format, *halfulp.Options) (*QRFactors, Stats, error), a *halfulp.Matrix, f halfulp.Format, resident bool) {
+func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, halfulp.Format, *halfulp.Options) (*QRFactors, error), a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
-	want, _, wantErr := factor(a, f, nil)
-	got, stats, err := factor(put(t, a), f, nil)
+	want, wantErr := factor(a, f, nil)
+	var stats halfulp.Stats
+	got, err := factor(put(t, a), f, &halfulp.Options{Stats: &stats})
 	if wantErr != nil || err != nil {
 		if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 			t.Errorf("%s: %v, the host says %v", name, err, wantErr)
@@ -35,7 +37,7 @@ func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, hal
 
 // checkResidentStages checks whether all ran on the device, or was tried there before the host did
 // it.
-func checkResidentStages(t *testing.T, name string, stats Stats, resident, tried bool) {
+func checkResidentStages(t *testing.T, name string, stats halfulp.Stats, resident, tried bool) {
 	t.Helper()
 	names := make([]string, len(stats.Stages))
 	for i, stage := range stats.Stages {
@@ -157,25 +159,25 @@ func TestOnDeviceQRSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
-		if _, err := Solve(a, b, want, nil); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		y := put(t, x)
-		z, _, err := QR(put(t, a), halfulp.Float64, nil)
+		z, err := QR(put(t, a), halfulp.Float64, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer z.Free()
-		if _, err := z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()), nil); err != nil || !x.Same(want) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).Format(), nil)); err != nil || !x.Same(want) {
 			t.Errorf("the host's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()), nil); err != nil {
+		if err := lintest.Into(halfulp.MatrixOf(y.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).Format(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
 		}
-		if _, err := z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()), nil); !errors.Is(err, halfulp.ErrPlace) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
 			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})

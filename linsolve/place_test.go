@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	_ "github.com/halfulp/halfulp/cuda"
 )
 
@@ -23,39 +24,39 @@ func BenchmarkDevice(b *testing.B) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.MP(1696)} {
 			a, z, spd := randomOn(b, f, n), newOn(b, f, n, n), newOn(b, f, n, n)
 			y, x := on(b, halfulp.Random(f, n, 1, 0, 2)), newOn(b, f, n, 1)
-			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, spd, nil); err != nil {
+			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, spd, nil); err != nil {
 				b.Fatal(err)
 			}
 			var product float64
 			for _, r := range []struct {
 				name string
-				run  func() (Stats, error)
+				run  func(opt *halfulp.Options) error
 			}{
-				{"gemm", func() (Stats, error) {
-					st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, nil)
-					return Stats{Stats: st}, err
+				{"gemm", func(opt *halfulp.Options) error {
+					return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, opt)
 				}},
-				{"solve1", func() (Stats, error) { return Solve(a, y, x, nil) }},
-				{"cholesky", func() (Stats, error) {
-					l, st, err := Cholesky(spd, f, nil)
+				{"solve1", func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, y, x.Format(), opt)) }},
+				{"cholesky", func(opt *halfulp.Options) error {
+					l, err := Cholesky(spd, f, opt)
 					if err == nil {
 						l.Free()
 					}
-					return st, err
+					return err
 				}},
-				{"det", func() (Stats, error) { _, st, err := Det(a, f, nil); return st, err }},
-				{"inverse", func() (Stats, error) { return Inverse(a, z, nil) }},
-				{"solven", func() (Stats, error) { return Solve(a, spd, z, nil) }},
+				{"det", func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err }},
+				{"inverse", func(opt *halfulp.Options) error { return lintest.Into(z)(Inverse(a, z.Format(), opt)) }},
+				{"solven", func(opt *halfulp.Options) error { return lintest.Into(z)(Solve(a, spd, z.Format(), opt)) }},
 			} {
 				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, r.name), func(b *testing.B) {
 					var times []float64
-					st, err := r.run() // kernels are compiled
-					if err != nil {
+					var st halfulp.Stats
+					opt := &halfulp.Options{Stats: &st}
+					if err := r.run(opt); err != nil { // kernels are compiled
 						b.Fatal(err)
 					}
 					for b.Loop() {
 						start := time.Now()
-						if st, err = r.run(); err != nil {
+						if err := r.run(opt); err != nil {
 							b.Fatal(err)
 						}
 						times = append(times, time.Since(start).Seconds())
@@ -110,7 +111,7 @@ func randomOn(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 		return x
 	}
 	multiply := func(alpha float64, p, q *halfulp.Matrix, beta float64, c, z *halfulp.Matrix) {
-		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), p, q, halfulp.Float(beta), c, z, nil); err != nil {
+		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), p, q, halfulp.Float(beta), c, z, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // different, and one that wraps ErrRange for a degree whose powers do not fit any format; else see
 // Regression. PolyFit panics for vectors of different lengths, fewer than d+1 points and negative
 // degrees.
-func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != 1 {
 		panic(errShape)
 	}
@@ -28,21 +28,21 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		d := x.Place()
 		var err error
 		if x, err = x.Host(); err != nil {
-			return nil, Stats{}, wrapped(name, err)
+			return nil, wrapped(name, err)
 		}
 		if y.Place() != d {
-			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
-			return nil, Stats{}, wrapped(name, err)
+			return nil, wrapped(name, err)
 		}
 	}
 	if err := call.Finite("x", x.Matrix().View()); err != nil {
-		return nil, Stats{}, wrapped(name, err)
+		return nil, wrapped(name, err)
 	}
 	format, err := ziv.FormatFor(bound.Longest(x.Matrix().View()) * int64(max(degree, 1)))
 	if err != nil {
-		return nil, Stats{}, wrapped(name, err)
+		return nil, wrapped(name, err)
 	}
 	if opt != nil && opt.ColumnUnits != nil {
 		of := *opt

@@ -2,13 +2,14 @@ package linsolve
 
 import (
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve/internal/function"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Pow stores A^e in X, each entry correctly rounded, for a square matrix A and e ≥ 0; A^0 is the
-// unit matrix. X may overlap A.
+// Pow returns A^e, each entry rounded once to format f, for a square matrix A and e ≥ 0; A^0 is the
+// unit matrix. It lives where A does.
 //
 // Powers come from squares and products (Knuth, The Art of Computer Programming 2, section 4.6.3)
 // rounded to some bits. Every entry has an error bound of its own, so that small entries of
@@ -23,24 +24,26 @@ import (
 // lies so close to the middle between two numbers that no format has the bits to tell. It wraps
 // ErrRange if entries of A differ by more than 2^(2^29), or if a result leaves the exponents of
 // format MP. Pow panics for a negative e, or if shapes do not fit.
-func Pow(a *halfulp.Matrix, e int, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+func Pow(a *halfulp.Matrix, e int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
 	if e < 0 {
 		panic("linsolve: negative exponent")
 	}
-	s, on, err := begin("Pow", opt, a.View(), x.View())
+	s, on, err := begin("Pow", opt, a.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	if err := call.Finite("A", on[0]); err != nil {
-		return result(s), wrapped("Pow", err)
-	}
-	z, err := function.Power(s, on[0], e, x.Format().View())
-	if err != nil {
-		return result(s), wrapped("Pow", err)
-	}
-	s.Stage("products")
-	return ended(s, "Pow", solve.Finish(s, z, x.View()))
+	return made(opt, s, "Pow", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+		if err := call.Finite("A", on[0]); err != nil {
+			return err
+		}
+		z, err := function.Power(s, on[0], e, f.View())
+		if err != nil {
+			return err
+		}
+		s.Stage("products")
+		return solve.Finish(s, z, x)
+	})
 }

@@ -115,8 +115,8 @@ func TestPowFamilies(t *testing.T) {
 				for range testlength.Of(1, 4, 60) {
 					a, e := family(r), r.IntN(30)
 					n := a.Rows()
-					x := halfulp.NewMatrix(f, n, n)
-					stats, err := Pow(a, e, x, nil)
+					var stats halfulp.Stats
+					x, err := Pow(a, e, f, &halfulp.Options{Stats: &stats})
 					if err != nil {
 						t.Fatalf("%v, e = %d: %v: %v", f, e, lintest.Of(a), err)
 					}
@@ -192,8 +192,9 @@ func TestPowLarge(t *testing.T) {
 	} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(11), halfulp.MP(200)} {
 			n := c.a.Rows()
-			x := halfulp.NewMatrix(f, n, n)
-			if stats, err := Pow(c.a, c.e, x, nil); err != nil || stats.Precision > 4096 {
+			var stats halfulp.Stats
+			x, err := Pow(c.a, c.e, f, &halfulp.Options{Stats: &stats})
+			if err != nil || stats.Precision > 4096 {
 				t.Fatalf("%s, %v: %v (%+v)", c.name, f, err, stats)
 			}
 			for i, want := range c.want {
@@ -215,8 +216,9 @@ func TestPowBidiagonal(t *testing.T) {
 			a.SetFloat64(i, i+1, 5)
 		}
 	}
-	x := halfulp.NewMatrix(halfulp.TD, n, n)
-	if stats, err := Pow(a, e, x, nil); err != nil || stats.Precision > 300 {
+	var stats halfulp.Stats
+	x, err := Pow(a, e, halfulp.TD, &halfulp.Options{Stats: &stats})
+	if err != nil || stats.Precision > 300 {
 		t.Fatal(err, stats)
 	}
 	for i := range n {
@@ -245,22 +247,22 @@ func TestPowTies(t *testing.T) {
 		0, 7, -7, 1, 0,
 		5, 1, -1, 0, 0)
 	for _, e := range []int{3, 1000, 123_457} {
-		x := halfulp.NewMatrix(halfulp.MP(2), 5, 5)
-		stats, err := Pow(a, e, x, nil)
+		var stats halfulp.Stats
+		x, err := Pow(a, e, halfulp.MP(2), &halfulp.Options{Stats: &stats})
 		if err != nil || x.Float64(4, 0) != 4 || stats.Ties == 0 && e > 1000 {
 			t.Errorf("e = %d: %v, %v, want 4 (%+v)", e, x.At(4, 0), err, stats)
 		}
 	}
 	// 5 (1 - 2^-e) lies below the middle between 4 and 6.
 	for _, e := range []int{60, 5000} {
-		x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
-		if _, err := Pow(matrixOf(2, 0.5, 2.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != 4 {
+		x, err := Pow(matrixOf(2, 0.5, 2.5, 0, 1), e, halfulp.MP(2), nil)
+		if err != nil || x.Float64(0, 1) != 4 {
 			t.Errorf("e = %d: %v, %v, want 4 below 5", e, x.At(0, 1), err)
 		}
-		if _, err := Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != -4 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != -4 {
 			t.Errorf("e = %d: %v, %v, want -4 above -5", e, x.At(0, 1), err)
 		}
-		if _, err := Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x, nil); err != nil || x.Float64(0, 1) != 6 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != 6 {
 			t.Errorf("e = %d: %v, %v, want 6 below 7", e, x.At(0, 1), err)
 		}
 	}
@@ -270,7 +272,8 @@ func TestPowTies(t *testing.T) {
 func TestPowUndecided(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
 	x.SetFloat64(0, 0, 9)
-	st, err := Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x, nil)
+	var st halfulp.Stats
+	err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x.Format(), &halfulp.Options{Stats: &st}))
 	if !errors.Is(err, halfulp.ErrMemory) || x.Float64(0, 0) != 8 {
 		t.Errorf("%v, %v, %v, %+v", err, x.At(0, 0), x.At(0, 1), st)
 	}

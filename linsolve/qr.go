@@ -43,20 +43,20 @@ func publicQR(z *factors.QRFactors) *QRFactors {
 // halfulp.ErrMemory if A^T A has more bits than there are formats for, or, naming the bytes, if all
 // methods take more than Options.MemoryLimit on the host. Options.Method is of the products, and so
 // is Device. QR panics if m < n.
-func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
+func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("QR", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorQR(s, a.View(), f.View(), false)
 	if err != nil {
-		return nil, result(s), wrapped("QR", err)
+		return nil, ended(opt, s, "QR", err)
 	}
 	s.Finished()
-	return publicQR(z), result(s), nil
+	return publicQR(z), ended(opt, s, "", nil)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
@@ -66,18 +66,18 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 // entries are rounded. Where A lives on a GPU the host chooses the columns, by float64 numbers of
 // A^T A that come to it once, and all else is as in QR; it does it all where lengths to choose from
 // differ by less than 2^-29 of their squares.
-func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
+func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
 	s, err := start("QRPivoted", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	z, err := factors.FactorQR(s, a.View(), f.View(), true)
 	if err != nil {
-		return nil, result(s), wrapped("QRPivoted", err)
+		return nil, ended(opt, s, "QRPivoted", err)
 	}
 	s.Finished()
-	return publicQR(z), result(s), nil
+	return publicQR(z), ended(opt, s, "", nil)
 }

@@ -14,22 +14,22 @@ import (
 // determinant, of some products of the matrix with a vector: a few in all where a row or column is
 // a simple combination of others. Where it is less by much each 60 bits take an elimination. The
 // error wraps ErrNotFinite for infinities and NaN.
-func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
+func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
 	s, on, err := begin("Rank", opt, a.View())
 	if err != nil {
-		return 0, Stats{}, err
+		return 0, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return 0, result(s), wrapped("Rank", err)
+		return 0, ended(opt, s, "Rank", err)
 	}
 	defer s.Release()
 	r, _, err := modular.Rank(s, on[0])
 	if err != nil {
-		return 0, result(s), wrapped("Rank", err)
+		return 0, ended(opt, s, "Rank", err)
 	}
 	s.Stage("elimination")
 	s.Finished()
-	return r, result(s), nil
+	return r, ended(opt, s, "", nil)
 }
 
 // NullSpace returns a basis of the null space of an m x n matrix A of rank r in format f: an
@@ -37,18 +37,18 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 // the one that has a unit matrix in those rows that belong to columns of A without pivots in an
 // elimination modulo a prime, mostly the last ones. The time and errors are those of Rank and
 // Solve.
-func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, Stats, error) {
+func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	s, on, err := begin("NullSpace", opt, a.View())
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	if err := call.Finite("A", on[0]); err != nil {
-		return nil, result(s), wrapped("NullSpace", err)
+		return nil, ended(opt, s, "NullSpace", err)
 	}
 	z, err := solve.NullSpace(s, on[0], f.View())
 	if err != nil {
-		return nil, result(s), wrapped("NullSpace", err)
+		return nil, ended(opt, s, "NullSpace", err)
 	}
 	s.Finished()
-	return halfulp.MatrixOf(z), result(s), nil
+	return halfulp.MatrixOf(z), ended(opt, s, "", nil)
 }

@@ -47,7 +47,8 @@ func TestRanks(t *testing.T) {
 		if full := min(m, n); got != want || !is && want < full {
 			t.Fatalf("seed %d, trial %d: the rank is %d: %t, want %d, of\n%v", seed, trial, got, is, want, a)
 		}
-		if got, stats, err := Rank(a, nil); err != nil || got != want {
+		var stats halfulp.Stats
+		if got, err := Rank(a, &halfulp.Options{Stats: &stats}); err != nil || got != want {
 			t.Fatalf("seed %d, trial %d: Rank is %d, %v, want %d (%+v), of\n%v", seed, trial, got, err, want, stats, a)
 		}
 	}
@@ -73,7 +74,8 @@ func TestRanksRefuted(t *testing.T) {
 			if is, got := ranksBy(t, s, a, modular.New(first)); is || got != n-1 {
 				t.Errorf("p^%d in row %d: rank %d modulo p, taken for the rank: %t", power, at, got, is)
 			}
-			if got, stats, err := Rank(a, nil); err != nil || got != n || stats.Primes != 2 {
+			var stats halfulp.Stats
+			if got, err := Rank(a, &halfulp.Options{Stats: &stats}); err != nil || got != n || stats.Primes != 2 {
 				t.Errorf("p^%d in row %d: rank %d, %v (%+v)", power, at, got, err, stats)
 			}
 		}
@@ -110,18 +112,19 @@ func TestRankPrimes(t *testing.T) {
 		{"a tall product", lintest.Product(200, halfulp.Random(halfulp.Float64, n+9, n-1, 0, 1), halfulp.Random(halfulp.Float64, n-1, n, 0, 2)), n - 1, 260},
 		{"a wide product", lintest.Product(200, halfulp.Random(halfulp.Float64, n, n-1, 0, 1), halfulp.Random(halfulp.Float64, n-1, n+9, 0, 2)), n - 1, 260},
 	} {
-		r, stats, err := Rank(c.a, nil)
+		var stats halfulp.Stats
+		r, err := Rank(c.a, &halfulp.Options{Stats: &stats})
 		if err != nil || r != c.rank || stats.Primes != 1 || stats.Digits > c.digits {
 			t.Errorf("%s: rank %d, %v, want %d (%+v)", c.name, r, err, c.rank, stats)
 		}
 		if c.a.Rows() != c.a.Cols() {
 			continue
 		}
-		d, stats, err := Det(c.a, halfulp.Float64, nil)
+		d, err := Det(c.a, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil || d.Sign() != 0 || stats.Primes != 1 {
 			t.Errorf("%s: determinant %v, %v (%+v)", c.name, d, err, stats)
 		}
-		l, sign, stats, err := LogDet(c.a, halfulp.Float64, nil)
+		l, sign, err := LogDet(c.a, halfulp.Float64, &halfulp.Options{Stats: &stats})
 		if err != nil || !l.IsInf(-1) || sign != 0 || stats.Primes != 1 {
 			t.Errorf("%s: its logarithm %v, sign %d, %v (%+v)", c.name, l, sign, err, stats)
 		}
@@ -132,7 +135,8 @@ func TestRankPrimes(t *testing.T) {
 		far.SetBig(i, i, power2(3, -2*i))
 		far.SetBig(i, 19, power2(5, i%2*20_000))
 	}
-	if r, stats, err := Rank(far, nil); err != nil || r != 19 || stats.Digits > 0 {
+	var stats halfulp.Stats
+	if r, err := Rank(far, &halfulp.Options{Stats: &stats}); err != nil || r != 19 || stats.Digits > 0 {
 		t.Errorf("exponents far apart: rank %d, %v (%+v)", r, err, stats)
 	}
 }

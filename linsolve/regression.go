@@ -68,7 +68,7 @@ type Response struct {
 // Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights
 // other than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n.
 // Results are on the host.
-func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
 	}
@@ -76,26 +76,26 @@ func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) 
 }
 
 // fitted is Regression for a routine of some name.
-func fitted(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+func fitted(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if opt == nil {
 		opt = &RegressionOptions{}
 	}
 	s, err := start(name, opt.options(), opt.operands(a, b)...)
 	if err != nil {
-		return nil, Stats{}, err
+		return nil, err
 	}
 	m, err := lsq.NewModel(s, a.View(), b.View(), opt.weights(a))
 	if err != nil {
-		return nil, Stats{}, wrapped(name, err)
+		return nil, wrapped(name, err)
 	}
 	r := lsq.NewRegressor(m, f.View(), opt.Covariance)
 	r.Units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
 	if err := r.Fit(m.Equations); err != nil {
-		return nil, result(s), wrapped(name, err)
+		return nil, ended(opt.options(), s, name, err)
 	}
 	s.Stage("statistics")
 	s.Finished()
-	return newFit(&r.Estimates), result(s), nil
+	return newFit(&r.Estimates), ended(opt.options(), s, "", nil)
 }
 
 // newFit returns estimates with this package's types.

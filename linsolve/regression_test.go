@@ -97,7 +97,9 @@ func texts(fit *Fit) []string {
 func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) {
 	t.Helper()
 	opt.Covariance = true
-	fit, stats, err := Regression(a, b, f, opt)
+	var stats halfulp.Stats
+	opt.Stats = &stats
+	fit, err := Regression(a, b, f, opt)
 	if err == nil {
 		// The same by the augmented system.
 		s, err := start("test", nil)
@@ -328,14 +330,14 @@ func TestRegressionExactFit(t *testing.T) {
 
 func TestRegressionErrors(t *testing.T) {
 	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
-	if _, _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{Unit: new(big.Rat)}); !errors.Is(err, ErrUnit) {
+	if _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{Unit: new(big.Rat)}); !errors.Is(err, ErrUnit) {
 		t.Fatal(err)
 	}
-	if _, _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{WeightUnit: big.NewRat(-1, 2)}); !errors.Is(err, ErrUnit) {
+	if _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{WeightUnit: big.NewRat(-1, 2)}); !errors.Is(err, ErrUnit) {
 		t.Fatal(err)
 	}
 	a.SetFloat64(1, 1, math.Inf(1))
-	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
+	if _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -343,7 +345,7 @@ func TestRegressionErrors(t *testing.T) {
 			t.Fatal("no panic for shapes that do not fit")
 		}
 	}()
-	_, _, _ = Regression(a.T(), b, halfulp.Float64, nil)
+	_, _ = Regression(a.T(), b, halfulp.Float64, nil)
 }
 
 func TestPolyFit(t *testing.T) {
@@ -353,7 +355,7 @@ func TestPolyFit(t *testing.T) {
 			n := degree + 1 + r.IntN(5)
 			x, y := halfulp.Random(halfulp.DD, n, 1, 3, r.Uint64()).Col(0), halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()).Col(0)
 			unit := big.NewRat(1, 1000)
-			fit, _, err := PolyFit(x, y, degree, f, &RegressionOptions{Unit: unit, ColumnUnits: []*big.Rat{unit}})
+			fit, err := PolyFit(x, y, degree, f, &RegressionOptions{Unit: unit, ColumnUnits: []*big.Rat{unit}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -385,7 +387,7 @@ func TestPolyFit(t *testing.T) {
 		}
 	}
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1})
-	if _, _, err := PolyFit(x, x, 2, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
+	if _, err := PolyFit(x, x, 2, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
 		t.Fatalf("%v, want a deficient rank", err)
 	}
 }
@@ -403,11 +405,12 @@ func TestInterpolation(t *testing.T) {
 	}
 	w.SetFloat64(n, 0)
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
-		fit, stats, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, nil)
+		var stats halfulp.Stats
+		fit, err := PolyFit(x.Slice(0, n), y.Slice(0, n), n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		weighted, _, err := PolyFit(x, y, n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
+		weighted, err := PolyFit(x, y, n-1, f, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: w}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,19 +6,19 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Enclose stores bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
+// Enclose returns bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
 // of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
-// Bounds are proved, and rounded outwards to the formats of L and U. A step gains 8 to 45 bits, up
-// to those of the formats. Float64 arithmetic is behind it, which rounds differently on other
-// instruction sets: so do the bounds, all proved.
+// Bounds are proved, and rounded outwards to format f. A step gains 8 to 45 bits, up to those of
+// the format. Float64 arithmetic is behind it, which rounds differently on other instruction sets:
+// so do the bounds, all proved.
 //
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
-func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return enclosed("Enclose", &solve.IntervalSystem{A: a.View(), B: b.View()}, lower.View(), upper.View(), steps, opt)
+func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
+	return enclosed("Enclose", a, b, &solve.IntervalSystem{A: a.View(), B: b.View()}, steps, f, opt)
 }
 
-// EncloseSet stores bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
+// EncloseSet returns bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
 // of all A' X = B' with |A' - A| ≤ DA and |B' - B| ≤ DB, entry by entry. DA and DB have the shapes
 // of A and B; nil stands for zeros, and signs of their entries do not matter. In a weighted
 // maximum norm, and with an approximate inverse R of A,
@@ -34,20 +34,20 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 //
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
-func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
-	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, lower.View(), upper.View(), steps, opt)
+func EncloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
+	return enclosed("EncloseSet", a, b, &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, steps, f, opt)
 }
 
-// enclosed encloses the solutions of a system.
-func enclosed(name string, t *solve.IntervalSystem, lower, upper num.Mat, steps int, opt *halfulp.Options) (Stats, error) {
+// enclosed encloses the solutions of a system of A and B.
+func enclosed(name string, a, b *halfulp.Matrix, t *solve.IntervalSystem, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
 	like := func(m, n num.Mat) bool { return m.Arr == nil || m.Rows == n.Rows && m.Cols == n.Cols }
-	if t.A.Rows != t.A.Cols || t.B.Rows != t.A.Rows || !like(lower, t.B) || !like(upper, t.B) || !like(t.DA, t.A) || !like(t.DB, t.B) {
+	if t.A.Rows != t.A.Cols || t.B.Rows != t.A.Rows || !like(t.DA, t.A) || !like(t.DB, t.B) {
 		panic(errShape)
 	}
 	if steps < 0 {
 		panic("linsolve: negative number of steps")
 	}
-	operands := []num.Mat{t.A, t.B, lower, upper}
+	operands := []num.Mat{t.A, t.B}
 	for _, m := range []num.Mat{t.DA, t.DB} {
 		if m.Arr != nil {
 			operands = append(operands, m)
@@ -55,7 +55,20 @@ func enclosed(name string, t *solve.IntervalSystem, lower, upper num.Mat, steps 
 	}
 	s, err := start(name, opt, operands...)
 	if err != nil {
-		return Stats{}, err
+		return nil, nil, err
 	}
-	return ended(s, name, solve.EncloseTo(s, t, lower, upper, steps))
+	upper, err = made(opt, s, name, a, f, b.Rows(), b.Cols(), func(u num.Mat) error {
+		if lower, err = halfulp.NewMatrixOn(a.Place(), f, b.Rows(), b.Cols()); err != nil {
+			return err
+		}
+		if err := solve.EncloseTo(s, t, lower.View(), u, steps); err != nil {
+			lower.Free()
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return lower, upper, nil
 }

@@ -66,8 +66,9 @@ func TestEnclose(t *testing.T) {
 			} {
 				b := halfulp.Random(g, a.Rows(), k, r.IntN(2)*100, r.Uint64())
 				for _, steps := range []int{0, 1, 4, 40} {
-					l, u := halfulp.NewMatrix(f, a.Rows(), k), halfulp.NewMatrix(f, a.Rows(), k)
-					if stats, err := Enclose(a, b, l, u, steps, nil); err != nil || stats.Steps != steps {
+					var stats halfulp.Stats
+					l, u, err := Enclose(a, b, steps, f, &halfulp.Options{Stats: &stats})
+					if err != nil || stats.Steps != steps {
 						t.Fatalf("%s: %v, %+v", name, err, stats)
 					}
 					inside(t, name, a, b, l, u)
@@ -85,8 +86,8 @@ func TestEnclose(t *testing.T) {
 			x := a.Big(0, j)
 			a.SetBig(2, j, x.Add(x, new(big.Float).SetMantExp(a.Big(2, j), -150)))
 		}
-		l, u := halfulp.NewMatrix(f, 3, 2), halfulp.NewMatrix(f, 3, 2)
-		if _, err := Enclose(a, b, l, u, 40, nil); err != nil {
+		l, u, err := Enclose(a, b, 40, f, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		inside(t, "nearly singular", a, b, l, u)
@@ -97,8 +98,8 @@ func TestEnclose(t *testing.T) {
 	// Diagonal matrices of powers of two are solved exactly, up to rounding outwards.
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{2, 0, 0, 0.25})
 	b := halfulp.NewMatrixFloat64(2, 1, 2, []float64{-6, 1})
-	l, u := halfulp.NewMatrix(halfulp.Float64, 2, 1), halfulp.NewMatrix(halfulp.Float64, 2, 1)
-	if _, err := Enclose(a, b, l, u, 1, nil); err != nil || !l.Same(u) || l.Float64(0, 0) != -3 || l.Float64(1, 0) != 4 {
+	l, u, err := Enclose(a, b, 1, halfulp.Float64, nil)
+	if err != nil || !l.Same(u) || l.Float64(0, 0) != -3 || l.Float64(1, 0) != 4 {
 		t.Errorf("%v, %v, %v", l, u, err)
 	}
 }
@@ -125,8 +126,8 @@ func TestEncloseSet(t *testing.T) {
 			} else if trial%4 == 1 {
 				db = nil
 			}
-			l, u := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
-			if _, err := EncloseSet(a, da, b, db, l, u, 2, nil); errors.Is(err, ErrWide) {
+			l, u, err := EncloseSet(a, da, b, db, 2, f, nil)
+			if errors.Is(err, ErrWide) {
 				if scale < 0x1p-50 { // else the condition number may be as large
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -159,18 +160,18 @@ func TestEncloseSet(t *testing.T) {
 	}
 	// [1, 3] x = 1 has the solutions [1/3, 1].
 	two, one := halfulp.NewMatrixFloat64(1, 1, 1, []float64{2}), halfulp.Identity(halfulp.Float64, 1)
-	l, u := halfulp.NewMatrix(halfulp.Float64, 1, 1), halfulp.NewMatrix(halfulp.Float64, 1, 1)
-	if _, err := EncloseSet(two, one, one, nil, l, u, 2, nil); err != nil || l.Float64(0, 0) > 1.0/3 || u.Float64(0, 0) < 1 || l.Float64(0, 0) < -1e-9 {
+	l, u, err := EncloseSet(two, one, one, nil, 2, halfulp.Float64, nil)
+	if err != nil || l.Float64(0, 0) > 1.0/3 || u.Float64(0, 0) < 1 || l.Float64(0, 0) < -1e-9 {
 		t.Errorf("%v, %v, %v", l, u, err)
 	}
-	if _, err := EncloseSet(one, one, one, nil, l, u, 2, nil); !errors.Is(err, ErrWide) {
+	if _, _, err := EncloseSet(one, one, one, nil, 2, halfulp.Float64, nil); !errors.Is(err, ErrWide) {
 		t.Errorf("[0, 2]: %v", err)
 	}
-	if _, err := EncloseSet(halfulp.NewMatrix(halfulp.Float64, 1, 1), one, one, nil, l, u, 2, nil); !errors.Is(err, ErrSingular) {
+	if _, _, err := EncloseSet(halfulp.NewMatrix(halfulp.Float64, 1, 1), one, one, nil, 2, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
 		t.Errorf("[-1, 1]: %v", err)
 	}
 	two.Set(0, 0, halfulp.Float(math.NaN()))
-	if _, err := EncloseSet(one, two, one, nil, l, u, 2, nil); !errors.Is(err, call.ErrNotFinite) {
+	if _, _, err := EncloseSet(one, two, one, nil, 2, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
 }

@@ -13,41 +13,12 @@ import (
 // Method is the method in Stats.
 const Method = call.Method
 
-// Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
-// exact arithmetic decided, Stats.Overflow those that became infinite, and Stats.Underflow those
-// that lost bits below the smallest normal number, as far as enclosures tell; Stages has times.
-type Stats struct {
-	halfulp.Stats
-	Proof
-}
-
-// Proof is what a result rests on.
-type Proof struct {
-	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
-	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
-	// orders around 1000 it may be larger by four digits. It is empty where no approximate inverse
-	// was made, as solutions in rational numbers need none.
-	Cond   string          `json:"scaled_condition_at_most,omitempty"`
-	Rounds int             `json:"decompositions,omitempty"` // float64, for the inverse
-	Rho    halfulp.Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
-	Steps  int             `json:"steps,omitempty"`          // of refinement
-	// bits that were worked with last
-	Precision int `json:"precision,omitempty"`
-	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
-	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
-	// zeros and ties in others, by p-adic digits
-	Ties int `json:"exact_entries,omitempty"`
-	// p-adic digits of these, and of solutions in rational numbers
-	Digits    int `json:"p_adic_digits,omitempty"`
-	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
-}
-
-// result returns the statistics of a routine that has ended.
-func result(s *call.Run) Stats {
+// stats returns how a routine ran.
+func stats(s *call.Run) halfulp.Stats {
 	t := &s.Stats
-	z := Stats{
-		Stats: halfulp.Stats{Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check)},
-		Proof: Proof{
+	z := halfulp.Stats{
+		Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
+		Proof: halfulp.Proof{
 			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
 			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,
 		},
@@ -58,12 +29,16 @@ func result(s *call.Run) Stats {
 	return z
 }
 
-// ended returns what a routine does that has ended.
-func ended(s *call.Run, name string, err error) (Stats, error) {
-	if err != nil {
-		err = wrapped(name, err)
+// ended stores the statistics of routine name where its options ask for them, and returns its
+// error, if there is one.
+func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
+	if opt != nil && opt.Stats != nil {
+		*opt.Stats = stats(s)
 	}
-	return result(s), err
+	if err != nil {
+		return wrapped(name, err)
+	}
+	return nil
 }
 
 // begin checks the options and operands of routine name: all operands live in one place. It returns
@@ -104,11 +79,26 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	return call.New(set), nil
 }
 
+// made returns a matrix of format f that lives where like does, with what compute stores in it,
+// and ends routine name.
+func made(opt *halfulp.Options, s *call.Run, name string, like *halfulp.Matrix, f halfulp.Format, rows, cols int, compute func(x num.Mat) error) (*halfulp.Matrix, error) {
+	x, err := halfulp.NewMatrixOn(like.Place(), f, rows, cols)
+	if err == nil {
+		if err = compute(x.View()); err != nil {
+			x.Free()
+		}
+	}
+	if err := ended(opt, s, name, err); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
 const errShape = "linsolve: shapes do not fit"
 
-// Solve stores in X the solution of A X = B, A square and regular: every entry is the exact one
-// rounded once to the format of X, ties to even, whatever the condition of A. Zeros are +0. A, B
-// and X are n x n, n x k and n x k of any formats; X may overlap A and B.
+// Solve returns the solution X of A X = B, A square and regular: every entry is the exact one
+// rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X are
+// n x n, n x k and n x k, A and B of any formats. X lives where A and B do.
 //
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
@@ -129,27 +119,31 @@ const errShape = "linsolve: shapes do not fit"
 // for infinities and NaN in A or B. Where the products for many columns take more than
 // Options.MemoryLimit on the host, beside A, B and X, the columns are solved one after the other,
 // with the same bits in more time. If one column takes more, the error wraps halfulp.ErrMemory and
-// names the bytes. Options.Method is of the products, and so is Device. After an error X is
-// unchanged. Solve panics if shapes do not fit.
-func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+// names the bytes. Options.Method is of the products, and so is Device. Solve panics if shapes do
+// not fit.
+func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() || b.Rows() != a.Rows() {
 		panic(errShape)
 	}
-	s, err := start("Solve", opt, a.View(), b.View(), x.View())
+	s, err := start("Solve", opt, a.View(), b.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	return ended(s, "Solve", solve.Into(s, a.View(), b.View(), x.View()))
+	return made(opt, s, "Solve", a, f, b.Rows(), b.Cols(), func(x num.Mat) error {
+		return solve.Into(s, a.View(), b.View(), x)
+	})
 }
 
-// Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
-func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
-	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+// Inverse returns the inverse of a square matrix A, each entry rounded once to format f; see Solve.
+func Inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, err := start("Inverse", opt, a.View(), x.View())
+	s, err := start("Inverse", opt, a.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	return ended(s, "Inverse", solve.Into(s, a.View(), num.Mat{}, x.View()))
+	return made(opt, s, "Inverse", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+		return solve.Into(s, a.View(), num.Mat{}, x)
+	})
 }

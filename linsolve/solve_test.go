@@ -13,17 +13,17 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) Stats {
+func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	return checkSolution(t, name, a, b, f, lintest.Of(a).Solve(lintest.Of(b)))
 }
 
 // checkSolution expects a solution, nil for an error that says the rank.
-func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) Stats {
+func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) halfulp.Stats {
 	t.Helper()
 	n, k := b.Rows(), b.Cols()
-	x := halfulp.NewMatrix(f, n, k)
-	stats, err := Solve(a, b, x, nil)
+	var stats halfulp.Stats
+	x, err := Solve(a, b, f, &halfulp.Options{Stats: &stats})
 	if want == nil && k > 0 {
 		var singular *SingularError
 		if !errors.As(err, &singular) || singular.Rank != lintest.Of(a).Rank(n) {
@@ -85,7 +85,8 @@ func TestDet(t *testing.T) {
 
 func checkDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
-	got, stats, err := Det(a, f, nil)
+	var stats halfulp.Stats
+	got, err := Det(a, f, &halfulp.Options{Stats: &stats})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

@@ -19,27 +19,29 @@ func (y *system) free() {
 	}
 }
 
-// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
-// entry is correctly rounded, as those of package function Solve, with the same errors; it comes
-// from A itself, not from its rounded factors. What the first call finds out about A serves all
-// others, which take a few products of A with their right-hand sides. Where A, B and X live on one
-// GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
-// fit. It may be called by several goroutines.
-func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function Solve, with the same errors; it comes from A
+// itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
+// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
+// shapes do not fit. It may be called by several goroutines.
+func (y *system) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	a := y.of.A
-	if a.Rows != a.Cols || b.Rows() != a.Rows || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+	if a.Rows != a.Cols || b.Rows() != a.Rows {
 		panic(errShape)
 	}
 	if p := place.Of(a.Arr); p != nil && place.Label(p) == string(b.Place()) {
-		return Solve(halfulp.MatrixOf(a), b, x, opt)
+		return Solve(halfulp.MatrixOf(a), b, f, opt)
 	}
-	s, on, err := begin("Solve", opt, b.View(), x.View())
+	s, on, err := begin("Solve", opt, b.View())
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
-	z, err := y.of.Solve(s, on[0], x.Format().View())
-	if err == nil {
-		err = solve.Finish(s, z, x.View())
-	}
-	return ended(s, "Solve", err)
+	return made(opt, s, "Solve", b, f, b.Rows(), b.Cols(), func(x num.Mat) error {
+		z, err := y.of.Solve(s, on[0], f.View())
+		if err != nil {
+			return err
+		}
+		return solve.Finish(s, z, x)
+	})
 }

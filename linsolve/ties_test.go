@@ -47,11 +47,11 @@ func TestTiesOfFactors(t *testing.T) {
 			}
 		}
 		a := halfulp.NewMatrix(halfulp.MP(2500), n, n)
-		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), lower, lower, halfulp.Float(0), nil, a, nil); err != nil {
+		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), lower, lower, halfulp.Float(0), nil, a, nil); err != nil {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n)
-		z, _, err := Cholesky(a, halfulp.Float64, nil)
+		z, err := Cholesky(a, halfulp.Float64, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -95,7 +95,7 @@ func TestLeastDistances(t *testing.T) {
 			a.SetBig(0, 1, float(big.NewInt(1), 0))
 			a.SetBig(1, 1, float(big.NewInt(3), -60))
 			want := lintest.Nearest(halfulp.Float64, new(big.Rat).Mul(new(big.Rat).SetFrac(n, d), big.NewRat(1, 1<<60)))
-			z, _, err := LU(a, halfulp.Float64, nil)
+			z, err := LU(a, halfulp.Float64, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,8 @@ func TestPrimesOfPascal(t *testing.T) {
 			a.SetBig(i, j, new(big.Float).SetPrec(256).SetInt(new(big.Int).Binomial(int64(i+j), int64(i))))
 		}
 	}
-	z, stats, err := Cholesky(a, halfulp.MP(24), nil)
+	var stats halfulp.Stats
+	z, err := Cholesky(a, halfulp.MP(24), &halfulp.Options{Stats: &stats})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,20 +89,21 @@ func TestForcedTraces(t *testing.T) {
 		} {
 			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(90)} {
 				record := new(call.Record)
-				opt := &halfulp.Options{Context: call.Recording(call.Forcing(t.Context(), call.ByTraces), record)}
+				stats := new(halfulp.Stats)
+				opt := &halfulp.Options{Stats: stats, Context: call.Recording(call.Forcing(t.Context(), call.ByTraces), record)}
 				on, want := put(t, a), lintest.Of(a).Det()
-				d, stats, err := Det(on, f, opt)
+				d, err := Det(on, f, opt)
 				if err != nil {
 					t.Fatal(name, err)
 				}
 				if w := lintest.Nearest(f, want); !d.Same(w) || stats.Device == "cpu" {
 					t.Errorf("%s, n = %d, %v: %v on %s, want %v", name, n, f, d, stats.Device, w)
 				}
-				log, sign, stats, err := LogDet(on, f, opt)
+				log, sign, err := LogDet(on, f, opt)
 				if err != nil {
 					t.Fatal(name, err)
 				}
-				like, likeSign, _, err := LogDet(a, f, nil)
+				like, likeSign, err := LogDet(a, f, nil)
 				if err != nil {
 					t.Fatal(name, err)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -35,7 +36,8 @@ func TestDetUnderflow(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d, stats, err := Det(a, c.f, nil)
+		var stats halfulp.Stats
+		d, err := Det(a, c.f, &halfulp.Options{Stats: &stats})
 		if err != nil || stats.Underflow != c.want {
 			t.Errorf("%v: %s times %s is %s, %d underflows, %v", c.f, c.x, c.y, d, stats.Underflow, err)
 		}
@@ -76,15 +78,15 @@ func TestScalarsLeaveRange(t *testing.T) {
 		{"LogDet", halfulp.Float64, matrix(2, 2, "1", "7", "0", "1"), "0", 0, 0},
 	} {
 		var z halfulp.Scalar
-		var stats Stats
+		var stats halfulp.Stats
 		var err error
 		switch x.name {
 		case "Cond":
-			z, stats, err = Cond(OneNorm, x.a, x.f, nil)
+			z, err = Cond(OneNorm, x.a, x.f, &halfulp.Options{Stats: &stats})
 		case "Det":
-			z, stats, err = Det(x.a, x.f, nil)
+			z, err = Det(x.a, x.f, &halfulp.Options{Stats: &stats})
 		default:
-			z, _, stats, err = LogDet(x.a, x.f, nil)
+			z, _, err = LogDet(x.a, x.f, &halfulp.Options{Stats: &stats})
 		}
 		if err != nil || z.Text(halfulp.Hex) != x.want && z.String() != x.want || stats.Overflow != x.over || stats.Underflow != x.under {
 			t.Errorf("%s to %v: %v, %s, %d overflows, %d underflows, want %s, %d, %d", x.name, x.f, err, z.Text(halfulp.Hex), stats.Overflow, stats.Underflow, x.want, x.over, x.under)
@@ -105,7 +107,8 @@ func TestScalarsLeaveRange(t *testing.T) {
 		{halfulp.Float64, [3]string{"0", "0", "0"}, 0, 0},
 		{halfulp.Float64, [3]string{"0x1p-600", "0x1p-600", "0x1p-600"}, 0, 0},
 	} {
-		fit, stats, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32})
+		var stats halfulp.Stats
+		fit, err := Regression(a, matrix(3, 1, x.b[:]...), x.f, &RegressionOptions{Covariance: x.f == halfulp.Float32, LeastSquaresOptions: LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}})
 		if err != nil || stats.Overflow != x.over || stats.Underflow != x.under {
 			t.Errorf("regression of %v to %v: %v, %d overflows, %d underflows, want %d, %d: %+v", x.b, x.f, err, stats.Overflow, stats.Underflow, x.over, x.under, fit)
 		}
@@ -151,33 +154,43 @@ func TestEntriesUnderflow(t *testing.T) {
 			tall.SetFloat64(i, 0, a.Float64(i, 0))
 			tall.SetFloat64(i, 1, a.Float64(i, 1))
 		}
-		into := func(rows, cols int, run func(x *halfulp.Matrix) (Stats, error)) func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
-			return func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
+		into := func(rows, cols int, run func(x *halfulp.Matrix, opt *halfulp.Options) error) func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+			return func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
 				x := halfulp.NewMatrix(f, rows, cols)
-				stats, err := run(x)
-				return []*halfulp.Matrix{x}, stats, err
+				return []*halfulp.Matrix{x}, run(x, opt)
 			}
 		}
-		for name, routine := range map[string]func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error){
-			"Solve":        into(n, 2, func(x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) }),
-			"Inverse":      into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) }),
-			"Pow":          into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Pow(small, 2, x, nil) }),
-			"Expm":         into(n, n, func(x *halfulp.Matrix) (Stats, error) { return Expm(negative, x, nil) }),
-			"LeastSquares": into(2, 2, func(x *halfulp.Matrix) (Stats, error) { return LeastSquares(tall, b, x, nil) }),
-			"LU": func(f halfulp.Format) ([]*halfulp.Matrix, Stats, error) {
-				z, stats, err := LU(small, f, nil)
+		for name, routine := range map[string]func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error){
+			"Solve": into(n, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Solve(a, b, x.Format(), opt))
+			}),
+			"Inverse": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Inverse(a, x.Format(), opt))
+			}),
+			"Pow": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Pow(small, 2, x.Format(), opt))
+			}),
+			"Expm": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(Expm(negative, x.Format(), opt))
+			}),
+			"LeastSquares": into(2, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
+				return lintest.Into(x)(LeastSquares(tall, b, x.Format(), &LeastSquaresOptions{Options: *opt}))
+			}),
+			"LU": func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+				z, err := LU(small, f, opt)
 				if err != nil {
-					return nil, stats, err
+					return nil, err
 				}
-				return []*halfulp.Matrix{z.L, z.U}, stats, nil
+				return []*halfulp.Matrix{z.L, z.U}, nil
 			},
 		} {
-			exact, _, err := routine(wide)
+			exact, err := routine(wide, &halfulp.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD} {
-				got, stats, err := routine(f)
+				var stats halfulp.Stats
+				got, err := routine(f, &halfulp.Options{Stats: &stats})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

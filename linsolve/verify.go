@@ -25,7 +25,7 @@ type Accuracy struct {
 
 // VerifySolution compares X with the solution of A X = B, in the format of X. Nothing is assumed of
 // where X comes from. Errors are those of Solve.
-func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Stats, error) {
+func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
@@ -52,7 +52,7 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 }
 
 // VerifyProduct compares C with the product A B, in the format of C.
-func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Stats, error) {
+func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
@@ -70,15 +70,15 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 }
 
 // compared compares x with exact values.
-func compared(name string, x num.Mat, opt *halfulp.Options, exact solve.ExactValues, operands ...num.Mat) (Accuracy, Stats, error) {
+func compared(name string, x num.Mat, opt *halfulp.Options, exact solve.ExactValues, operands ...num.Mat) (Accuracy, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
-		return Accuracy{}, Stats{}, err
+		return Accuracy{}, err
 	}
 	v, err := solve.Verify(s, on[len(operands)], exact, on[:len(operands)])
 	if err != nil {
-		return Accuracy{}, result(s), wrapped(name, err)
+		return Accuracy{}, ended(opt, s, name, err)
 	}
 	s.Finished()
-	return Accuracy{v.Entries, v.Correct, v.Faithful, v.Wrong, halfulp.Measure(v.Largest), v.Row, v.Col}, result(s), nil
+	return Accuracy{v.Entries, v.Correct, v.Faithful, v.Wrong, halfulp.Measure(v.Largest), v.Row, v.Col}, ended(opt, s, "", nil)
 }

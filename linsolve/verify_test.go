@@ -17,22 +17,24 @@ func TestVerify(t *testing.T) {
 	for _, f := range lintest.Formats {
 		n := 6
 		a, b := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, 2, 3, 2)
-		for name, right := range map[string]func(*halfulp.Matrix) (Accuracy, Stats, error){
-			"solution": func(x *halfulp.Matrix) (Accuracy, Stats, error) { return VerifySolution(a, b, x, nil) },
-			"product":  func(x *halfulp.Matrix) (Accuracy, Stats, error) { return VerifyProduct(a, b, x, nil) },
+		for name, right := range map[string]func(*halfulp.Matrix, *halfulp.Options) (Accuracy, error){
+			"solution": func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifySolution(a, b, x, opt) },
+			"product":  func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifyProduct(a, b, x, opt) },
 		} {
 			x := halfulp.NewMatrix(f, n, 2)
 			steps := 0
 			if name == "solution" {
-				stats, err := Solve(a, b, x, nil)
+				var stats halfulp.Stats
+				err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Stats: &stats}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				steps = stats.Steps
-			} else if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, x, nil); err != nil {
+			} else if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, x, nil); err != nil {
 				t.Fatal(err)
 			}
-			v, stats, err := right(x) // solved once
+			var stats halfulp.Stats
+			v, err := right(x, &halfulp.Options{Stats: &stats}) // solved once
 			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) || stats.Steps != steps {
 				t.Fatalf("%v, %s: %+v, %v, %+v", f, name, v, err, stats)
 			}
@@ -43,12 +45,12 @@ func TestVerify(t *testing.T) {
 			}
 			move(2, 1, 100)
 			move(3, 0, -7)
-			v, _, err = right(x)
+			v, err = right(x, nil)
 			if err != nil || v.Wrong != 2 || v.Correct != 2*n-2 || v.Row != 2 || v.Col != 1 || math.Abs(float64(v.Largest)-100) > 0.51 {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
 			x.Set(5, 1, halfulp.NaN(f))
-			v, _, err = right(x)
+			v, err = right(x, nil)
 			if err != nil || v.Wrong != 3 || v.Row != 5 || !math.IsInf(float64(v.Largest), 1) {
 				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
 			}
@@ -65,10 +67,10 @@ func TestVerify(t *testing.T) {
 			d.Neg(d)
 		}
 		high.SetBig(0, 0, new(big.Float).SetPrec(2000).Add(z, d))
-		if v, _, err := VerifySolution(three, one, low, nil); err != nil || v.Correct != 1 {
+		if v, err := VerifySolution(three, one, low, nil); err != nil || v.Correct != 1 {
 			t.Fatalf("%v: %+v, %v", f, v, err)
 		}
-		if v, _, err := VerifySolution(three, one, high, nil); err != nil || v.Faithful != 1 || v.Largest <= 0.5 || v.Largest >= 1 {
+		if v, err := VerifySolution(three, one, high, nil); err != nil || v.Faithful != 1 || v.Largest <= 0.5 || v.Largest >= 1 {
 			t.Fatalf("%v: %+v, %v", f, v, err)
 		}
 	}
@@ -113,7 +115,7 @@ func TestVerifyLimits(t *testing.T) {
 						exact := rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(7)}, []*big.Float{big.NewFloat(5), value})
 						a := rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(2)})
 						b := halfulp.NewMatrix(halfulp.MP(borderBits), 2, 2)
-						if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, exact, halfulp.Float(0), nil, b, nil); err != nil {
+						if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, exact, halfulp.Float(0), nil, b, nil); err != nil {
 							t.Fatal(err)
 						}
 						inverse := rowsOf([]*big.Float{big.NewFloat(1), new(big.Float)}, []*big.Float{big.NewFloat(0.5), big.NewFloat(1)})
@@ -123,11 +125,11 @@ func TestVerifyLimits(t *testing.T) {
 							factor.SetBig(0, j, exact.Big(0, j))
 							factor.SetBig(1, j, interval.ExactSub(exact.Big(1, j), interval.ExactMul(exact.Big(0, j), big.NewFloat(0.5))))
 						}
-						for name, verified := range map[string]func() (Accuracy, Stats, error){
-							"solution": func() (Accuracy, Stats, error) { return VerifySolution(a, b, x, nil) },
-							"product":  func() (Accuracy, Stats, error) { return VerifyProduct(inverse, factor, x, nil) },
+						for name, verified := range map[string]func() (Accuracy, error){
+							"solution": func() (Accuracy, error) { return VerifySolution(a, b, x, nil) },
+							"product":  func() (Accuracy, error) { return VerifyProduct(inverse, factor, x, nil) },
 						} {
-							v, _, err := verified()
+							v, err := verified()
 							if err != nil {
 								t.Fatal(err)
 							}

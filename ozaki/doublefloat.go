@@ -27,7 +27,7 @@ import (
 // Split, Tolerance, Block and SGEMM are left aside.
 //
 // Where it runs and where C stays, aliasing, panics and errors are as for [Gemm].
-func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
+func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.GemmDoubleFloat", true, tA, tB, alpha, a, b, beta, c, opt)
 }
 

@@ -15,13 +15,14 @@ func ExampleGemm() {
 	const n = 100
 	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)
 	exact, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
 	bound := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for slices := 1; slices <= 4; slices++ {
-		s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: slices, Bound: bound})
+		var s ozaki.Stats
+		err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: slices, Bound: bound, Stats: &s})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -47,12 +48,13 @@ func ExampleSplit() {
 	const n = 100
 	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)
 	exact, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, split := range []ozaki.Split{ozaki.Literal, ozaki.Scaled} {
-		s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: 4, Split: split})
+		var s ozaki.Stats
+		err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: 4, Split: split, Stats: &s})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -65,7 +67,7 @@ func ExampleSplit() {
 		}
 		huge := a.Clone()
 		huge.SetFloat64(0, 0, 1e200)
-		_, err = ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, huge, b, 0, c, &ozaki.Options{Slices: 4, Split: split})
+		err = ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, huge, b, 0, c, &ozaki.Options{Slices: 4, Split: split})
 		fmt.Printf("%s: error %.0e; of 1e200: %v\n", s.Method, worst, errors.Is(err, ozaki.ErrRange))
 	}
 	// Output:
@@ -77,7 +79,8 @@ func ExampleSplit() {
 func ExampleGemm_tolerance() {
 	a := halfulp.Hilbert(halfulp.Float64, 50)
 	c := halfulp.NewMatrix(halfulp.Float64, 50, 50)
-	s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.Trans, 1, a, a, 0, c, &ozaki.Options{Tolerance: 1e-9})
+	var s ozaki.Stats
+	err := ozaki.Gemm(halfulp.NoTrans, halfulp.Trans, 1, a, a, 0, c, &ozaki.Options{Tolerance: 1e-9, Stats: &s})
 	fmt.Println(s.Slices, err)
 	// Output:
 	// 3 <nil>
@@ -94,7 +97,7 @@ func ExampleGemm_device() {
 			log.Fatal(err)
 		}
 		for range 3 {
-			if _, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, &ozaki.Options{Slices: 3}); err != nil {
+			if err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, &ozaki.Options{Slices: 3}); err != nil {
 				log.Fatal(err)
 			}
 		}

@@ -39,12 +39,12 @@ import (
 // storage with A, B or C. Errors are ErrOptions, ErrFormat, ErrTolerance, ErrRange for literal
 // slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory where a device
 // has too little of it, and that of a cancelled context; C and the bounds are then unspecified.
-func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
+func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)
 }
 
 // multiply computes C for the routine of that name, by slices or in double-float arithmetic.
-func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
+func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	x, y, z, bounds := op(tA, a), op(tB, b), c.View(), num.Mat{}
 	if opt != nil && opt.Bound != nil {
 		bounds = opt.Bound.View()
@@ -52,21 +52,28 @@ func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64,
 	check(x, y, z, bounds)
 	r, err := newRun(opt, double)
 	if err != nil {
-		return Stats{}, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	operands := []*num.Array{x.Arr, y.Arr, z.Arr}
 	if bounds.Arr != nil && bounds.Arr.Away != nil {
 		operands = append(operands, bounds.Arr)
 	}
 	if r.at, err = place.Common(name, operands...); err != nil {
-		return Stats{}, err
+		return err
 	}
 	r.alpha, r.beta, r.left, r.right, r.out, r.bounds = alpha, beta, x, y, z, bounds
-	if err := r.run(); err != nil {
-		return r.stats, fmt.Errorf("%s: %w", name, err)
+	err = r.run()
+	if r.Stats != nil {
+		*r.Stats = r.stats
+	}
+	if r.Options.Options.Stats != nil {
+		*r.Options.Options.Stats = r.stats.Stats
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	r.tell(1)
-	return r.stats, nil
+	return nil
 }
 
 // check panics for misuse of A, B, C and the bounds, which have no array if they are not wanted.

@@ -47,7 +47,7 @@ func checkBound(t *testing.T, name string, alpha float64, a, b *halfulp.Matrix, 
 	if opt.Slices == 0 {
 		gemm = GemmDoubleFloat
 	}
-	if _, err := gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, got, &opt); err != nil {
+	if err := gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, got, &opt); err != nil {
 		t.Fatal(name, err)
 	}
 	for j := range c.Cols() {
@@ -161,8 +161,10 @@ func TestScaling(t *testing.T) {
 
 func mustGemm(t *testing.T, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) Stats {
 	t.Helper()
-	s, err := Gemm(tA, tB, alpha, a, b, beta, c, opt)
-	if err != nil {
+	var s Stats
+	o := *opt
+	o.Stats = &s
+	if err := Gemm(tA, tB, alpha, a, b, beta, c, &o); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -240,7 +242,7 @@ func TestDoubleFloat(t *testing.T) {
 	rng := testseed.Rand(t, 91, 92)
 	a, b, c := testMatrix(rng, 21, 300, 1), testMatrix(rng, 300, 13, 1), testMatrix(rng, 21, 13, 1)
 	want := c.Clone()
-	if _, err := GemmDoubleFloat('N', 'N', 2, a, b, -1, want, nil); err != nil {
+	if err := GemmDoubleFloat('N', 'N', 2, a, b, -1, want, nil); err != nil {
 		t.Fatal(err)
 	}
 	for j := range 13 {
@@ -255,7 +257,7 @@ func TestDoubleFloat(t *testing.T) {
 		restore := isa.Force(level)
 		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 3, MemoryLimit: 1}} {
 			got := c.Clone()
-			if _, err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &Options{Options: o}); err != nil {
+			if err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &Options{Options: o}); err != nil {
 				t.Fatal(err)
 			}
 			if !got.Same(want) {
@@ -326,14 +328,14 @@ func TestTolerance(t *testing.T) {
 		}
 		last = s.Slices
 	}
-	if _, err := Gemm('N', 'N', 1, a, b, 0, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
+	if err := Gemm('N', 'N', 1, a, b, 0, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("tolerance 1e-17: error %v", err)
 	}
 	zero := halfulp.NewMatrix(halfulp.Float64, 20, 200)
 	if s := mustGemm(t, 'N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-15}); s.Slices != 1 {
 		t.Errorf("%d slices of zeros", s.Slices)
 	}
-	if _, err := Gemm('N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
+	if err := Gemm('N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("tolerance 1e-17 of zeros: error %v", err)
 	}
 }
@@ -384,7 +386,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a := halfulp.Identity(halfulp.Float64, 3)
-	if _, err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Options: halfulp.Options{Context: ctx}}); !errors.Is(err, context.Canceled) {
+	if err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Options: halfulp.Options{Context: ctx}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -416,14 +418,14 @@ func TestBackwards(t *testing.T) {
 		}
 	}
 	back := func(v *halfulp.Vector) *halfulp.Matrix { return v.Stride(-2).Matrix() }
-	for _, gemm := range []func(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *Options) (Stats, error){Gemm, GemmDoubleFloat} {
+	for _, gemm := range []func(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *Options) error{Gemm, GemmDoubleFloat} {
 		for _, beta := range []float64{0, 3} {
 			c, bound := z.Clone(), z.Clone()
 			want, wantBound := back(z).Clone(), back(z).Clone()
-			if _, err := gemm('N', 'N', 2, back(x).Clone(), y.Matrix(), beta, want, &Options{Slices: 3, Bound: wantBound}); err != nil {
+			if err := gemm('N', 'N', 2, back(x).Clone(), y.Matrix(), beta, want, &Options{Slices: 3, Bound: wantBound}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := gemm('N', 'N', 2, back(x), y.Matrix(), beta, back(c), &Options{Slices: 3, Bound: back(bound)}); err != nil {
+			if err := gemm('N', 'N', 2, back(x), y.Matrix(), beta, back(c), &Options{Slices: 3, Bound: back(bound)}); err != nil {
 				t.Fatal(err)
 			}
 			if !back(c).Same(want) || !back(bound).Same(wantBound) {
@@ -446,7 +448,8 @@ func TestBackwards(t *testing.T) {
 // TestManyThreads asks for more threads than have room in memory.
 func TestManyThreads(t *testing.T) {
 	a := halfulp.NewMatrix(halfulp.Float64, 120, 120)
-	s, err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Options: halfulp.Options{Threads: math.MaxInt}})
+	var s Stats
+	err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Stats: &s, Options: halfulp.Options{Threads: math.MaxInt}})
 	if most := 4*runtime.GOMAXPROCS(0) + 16; err != nil || s.Threads > most {
 		t.Errorf("%d threads, error %v, want at most %d", s.Threads, err, most)
 	}
@@ -499,7 +502,7 @@ func TestErrors(t *testing.T) {
 		{"C in Float32", a, c.Convert(halfulp.Float32), &Options{Slices: 2}, ErrFormat, false},
 		{"bounds in Float32", a, c, &Options{Slices: 2, Bound: c.Convert(halfulp.Float32)}, ErrFormat, false},
 	} {
-		if _, err := Gemm('N', 'N', 1, test.a, b, 0, test.c, test.opt); !errors.Is(err, test.want) {
+		if err := Gemm('N', 'N', 1, test.a, b, 0, test.c, test.opt); !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
 		want := test.want
@@ -521,7 +524,7 @@ func TestProgress(t *testing.T) {
 	rng := testseed.Rand(t, 3, 5)
 	for _, s := range [][3]int{{0, 3, 2}, {2, 3, 0}, {2, 0, 3}, {40, 30, 50}} {
 		for _, alpha := range []float64{0, 1, math.Inf(1)} {
-			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){
+			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) error{
 				"Gemm": Gemm, "GemmDoubleFloat": GemmDoubleFloat,
 			} {
 				last := 0.0
@@ -532,7 +535,7 @@ func TestProgress(t *testing.T) {
 					last = done
 				}}}
 				a, b, c := testMatrix(rng, s[0], s[1], 1), testMatrix(rng, s[1], s[2], 1), testMatrix(rng, s[0], s[2], 1)
-				if _, err := gemm('N', 'N', alpha, a, b, 1, c, &o); err != nil || last != 1 {
+				if err := gemm('N', 'N', alpha, a, b, 1, c, &o); err != nil || last != 1 {
 					t.Errorf("%s %v, alpha = %g: progress ended at %g, error %v", name, s, alpha, last, err)
 				}
 			}
@@ -548,7 +551,7 @@ func BenchmarkGemm(b *testing.B) {
 		for _, slices := range []int{1, 2, 6} {
 			b.Run(fmt.Sprintf("n=%d/K=%d", n, slices), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Gemm('N', 'N', 1, x, y, 0, c, &Options{Slices: slices}); err != nil {
+					if err := Gemm('N', 'N', 1, x, y, 0, c, &Options{Slices: slices}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -212,7 +212,7 @@ func TestLiteralRange(t *testing.T) {
 					for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
 						c := halfulp.NewMatrix(halfulp.Float64, 3, 2)
 						opt := Options{Slices: slices, Split: Literal, SGEMM: "own", Options: halfulp.Options{Device: device}}
-						if _, err := Gemm('N', 'N', 1, a, b, 0, c, &opt); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrRange) {
+						if err := Gemm('N', 'N', 1, a, b, 0, c, &opt); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrRange) {
 							t.Errorf("%s on %s: error %v", name, device, err)
 						} else if err == nil && device == "cpu" {
 							checkBound(t, name, 1, a, b, 0, c, opt)
@@ -246,7 +246,7 @@ func TestLiteralOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Split: Literal}, {Split: Literal, Tolerance: 1e-3}, {Split: Literal, Slices: 2, Block: 16}, {Split: Literal + 1, Slices: 2}, {Split: -1, Slices: 2},
 	} {
-		if _, err := Gemm('N', 'N', 1, a, a, 0, c, &o); !errors.Is(err, ErrOptions) {
+		if err := Gemm('N', 'N', 1, a, a, 0, c, &o); !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
@@ -256,10 +256,10 @@ func TestLiteralOptions(t *testing.T) {
 	a.SetFloat64(0, 0, 1e300)
 	a.SetFloat64(1, 1, math.Inf(1))
 	o := Options{Split: Literal, Slices: 2}
-	if _, err := Gemm('N', 'N', 1, a, c.Clone(), 0, c, &o); !errors.Is(err, ErrRange) {
+	if err := Gemm('N', 'N', 1, a, c.Clone(), 0, c, &o); !errors.Is(err, ErrRange) {
 		t.Errorf("1e300: error %v", err)
 	}
-	if _, err := Gemm('N', 'N', 0, a, a, 1, c, &o); err != nil {
+	if err := Gemm('N', 'N', 0, a, a, 1, c, &o); err != nil {
 		t.Errorf("alpha = 0: error %v", err)
 	}
 	a.SetFloat64(0, 0, 2)
@@ -271,7 +271,7 @@ func TestLiteralOptions(t *testing.T) {
 		}
 	}
 	long := halfulp.NewMatrix(halfulp.Float64, 1, MaxBlock+1)
-	if _, err := Gemm('N', 'T', 1, long, long, 0, halfulp.NewMatrix(halfulp.Float64, 1, 1), &o); !errors.Is(err, ErrRange) {
+	if err := Gemm('N', 'T', 1, long, long, 0, halfulp.NewMatrix(halfulp.Float64, 1, 1), &o); !errors.Is(err, ErrRange) {
 		t.Errorf("long rows: error %v", err)
 	}
 }
@@ -340,7 +340,7 @@ func TestDeviceLiteralParts(t *testing.T) {
 		must(t, err)
 		before := dev.Counters().InUse
 		a.SetFloat64(3, 4, 1e200)
-		if _, err := Gemm('N', 'N', 1, a, b, 0, c, gpu(Options{Slices: 4, Split: Literal})); !errors.Is(err, ErrRange) {
+		if err := Gemm('N', 'N', 1, a, b, 0, c, gpu(Options{Slices: 4, Split: Literal})); !errors.Is(err, ErrRange) {
 			t.Errorf("1e200: error %v", err)
 		}
 		if after := dev.Counters().InUse; after != before {

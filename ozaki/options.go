@@ -50,6 +50,9 @@ type Options struct {
 	// is a Float64 matrix of the shape of C that shares no storage with the others, and lives
 	// where C does or on the host.
 	Bound *halfulp.Matrix
+	// Stats, if not nil, receives how the product ran, and what of it is of slices; that of
+	// halfulp.Options receives the rest.
+	Stats *Stats
 	// SGEMM says what multiplies float32 matrices on a GPU: "cublas", "own", whose products have
 	// the bits of the CPU's, or "auto" (or empty), cuBLAS where there is one.
 	SGEMM string

@@ -102,7 +102,7 @@ var paperKernels = []struct {
 type gemvMethod struct {
 	name    string
 	trans   bool
-	product func(halfulp.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns.Number, *rns.Vector, *rns.Options) (halfulp.Stats, error)
+	product func(halfulp.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns.Number, *rns.Vector, *rns.Options) error
 	how     rns.Options // blocks and variant
 }
 
@@ -335,8 +335,10 @@ func (e *experiment) gemvRuns(d *gemvData, o *operands, list ...gemvMethod) ([]g
 			}
 			how := e.rnsOptions()
 			how.BlockSize, how.Variant = m.how.BlockSize, m.how.Variant
+			var st halfulp.Stats
+			how.Stats = &st
 			start := time.Now()
-			st, err := m.product(transpose(m.trans), d.al, o.a, o.x, d.be, o.y, how)
+			err := m.product(transpose(m.trans), d.al, o.a, o.x, d.be, o.y, how)
 			t := time.Since(start)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s, %d bits: %w", m.name, d.inputs, d.bits, err)
@@ -451,7 +453,7 @@ func (e *experiment) exactGemv(r *Report, d *gemvData) (map[bool][]*big.Float, e
 			return nil, err
 		}
 		product := func(z *halfulp.Vector) error {
-			_, err := halfulp.GemvTo(transpose(trans), d.alpha, d.a, d.x, d.beta, d.y, z, opt)
+			err := halfulp.GemvTo(transpose(trans), d.alpha, d.a, d.x, d.beta, d.y, z, opt)
 			return err
 		}
 		const guard = 64

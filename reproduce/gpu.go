@@ -216,7 +216,7 @@ func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector, enough tim
 	o.Threads, o.Context = e.Threads, e.Context
 	got, want := b.NewVector(1), b.NewVector(1)
 	ms, runs, err = e.measureFor(enough, nil, func() error {
-		z, _, err := m.sum(d, &o)
+		z, err := m.sum(d, &o)
 		if err == nil {
 			got.Set(0, z)
 		}
@@ -225,7 +225,7 @@ func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector, enough tim
 	if err != nil {
 		return 0, 0, err
 	}
-	z, _, err := m.sum(x, &o)
+	z, err := m.sum(x, &o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -274,7 +274,7 @@ func (e *experiment) gpuGemvTimes(r *Report, d *gemvData, cpu map[string]*rns.Ve
 				want = d.yr.Clone()
 				how := e.rnsOptions()
 				how.BlockSize = m.how.BlockSize
-				if _, err := m.product(transpose(m.trans), d.al, d.ar, d.xr, d.be, want, how); err != nil {
+				if err := m.product(transpose(m.trans), d.al, d.ar, d.xr, d.be, want, how); err != nil {
 					return err
 				}
 			}
@@ -324,7 +324,7 @@ func (e *experiment) exactGPU(r *Report, d *gemvData, name string, trans bool, w
 	defer z.Free()
 	opt := &halfulp.Options{Context: e.Context}
 	product := func() error {
-		_, err := halfulp.GemvTo(transpose(trans), d.alpha, a, x, d.beta, y, z, opt)
+		err := halfulp.GemvTo(transpose(trans), d.alpha, a, x, d.beta, y, z, opt)
 		return err
 	}
 	if err := product(); err != nil { // the first one loads kernels

@@ -80,7 +80,10 @@ type ozakiMethod struct {
 func ozakiMethods() []ozakiMethod {
 	product := func(name string, split ozaki.Split, k, paper int) ozakiMethod {
 		return ozakiMethod{name, k, k - 1, paper, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-			s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(split, k, bound))
+			var s ozaki.Stats
+			o := e.ozakiOptions(split, k, bound)
+			o.Stats = &s
+			err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, o)
 			return s.Stages, err
 		}, true, nil}
 	}
@@ -96,7 +99,10 @@ func ozakiMethods() []ozakiMethod {
 			return nil, e.Context.Err()
 		}, false, nil},
 		ozakiMethod{doubleFloatMethod, 0, 7, -1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-			s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(0, 0, bound))
+			var s ozaki.Stats
+			o := e.ozakiOptions(0, 0, bound)
+			o.Stats = &s
+			err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, o)
 			return s.Stages, err
 		}, true, nil},
 		ozakiMethod{exactGemm, 0, 8, -1, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {

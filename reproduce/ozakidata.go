@@ -154,7 +154,7 @@ func (e *experiment) reference(d *ozakiData) error {
 
 // exactProduct computes the correctly rounded product, where its operands live.
 func (e *experiment) exactProduct(a, b, z *halfulp.Matrix) error {
-	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), z,
+	err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), z,
 		&halfulp.Options{Device: halfulp.CPU, Threads: e.Threads, Context: e.Context})
 	return err
 }

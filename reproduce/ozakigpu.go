@@ -129,7 +129,10 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	product := func(name string, split ozaki.Split, k, paper int) ozakiMethod {
 		return ozakiMethod{name: name, slices: k, style: k - 1, paper: paper, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-				s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(split, k, bound))
+				var s ozaki.Stats
+				o := options(split, k, bound)
+				o.Stats = &s
+				err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, o)
 				return s.Stages, err
 			},
 		}
@@ -158,7 +161,10 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	return append(list,
 		ozakiMethod{name: doubleFloatMethod, style: 7, paper: -1, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-				s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(0, 0, bound))
+				var s ozaki.Stats
+				o := options(0, 0, bound)
+				o.Stats = &s
+				err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, o)
 				return s.Stages, err
 			},
 		},

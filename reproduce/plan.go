@@ -128,7 +128,7 @@ func sumPlan(n int) plan {
 			x := b.VectorOf(halfulp.NewVectorFloat64(numbers, 1, uniform(numbers)))
 			e := &experiment{Options: *o}
 			return func() error {
-				_, _, err := rns.Reduce1(x, e.rnsOptions())
+				_, err := rns.Reduce1(x, e.rnsOptions())
 				return err
 			}, nil
 		}},
@@ -188,7 +188,7 @@ func gemvPlan(n int) plan {
 			one, y := b.NewNumber().SetInt64(1), b.NewVector(order)
 			e := &experiment{Options: *o}
 			return func() error {
-				_, err := rns.Gemv(halfulp.NoTrans, one, a, x, one, y, e.rnsOptions())
+				err := rns.Gemv(halfulp.NoTrans, one, a, x, one, y, e.rnsOptions())
 				return err
 			}, nil
 		}},
@@ -233,7 +233,7 @@ func ozakiPlan(sizes []int, seeds int, phis []float64) plan {
 			a, c := halfulp.Random(halfulp.Float64, order, order, 0, 1), halfulp.NewMatrix(halfulp.Float64, order, order)
 			e := &experiment{Options: *o}
 			return func() error {
-				_, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, c, e.ozakiOptions(ozaki.Scaled, 4, nil))
+				err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, c, e.ozakiOptions(ozaki.Scaled, 4, nil))
 				return err
 			}, nil
 		}},
@@ -302,7 +302,7 @@ func qdPlan(cpuN, gpuN int) plan {
 			a, b, c := qdMatrix(halfulp.QD, order, order, 1), qdMatrix(halfulp.QD, order, order, 2), halfulp.NewMatrix(halfulp.QD, order, order)
 			one, zero := halfulp.Float(1), halfulp.Float(0)
 			return func() error {
-				_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: cpuDevice, Threads: o.Threads})
+				err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: cpuDevice, Threads: o.Threads})
 				return err
 			}, nil
 		}},

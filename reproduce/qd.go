@@ -54,14 +54,14 @@ func (f *qdKind) has(op qdOperation) bool { return f.method != qdExact || op.exa
 type qdOperation struct {
 	name, kernel string
 	operands     int
-	run          func(x, y, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)
+	run          func(x, y, z *halfulp.Vector, o *halfulp.Options) error
 	double       func(z, x, y []float64)
-	exact        func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)
+	exact        func(x, z *halfulp.Vector, o *halfulp.Options) error
 }
 
 // qdAxpy is z + sign x by the exact engine.
-func qdAxpy(sign float64) func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
-	return func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+func qdAxpy(sign float64) func(x, z *halfulp.Vector, o *halfulp.Options) error {
+	return func(x, z *halfulp.Vector, o *halfulp.Options) error {
 		return halfulp.Axpy(halfulp.Float(sign), x, z, o)
 	}
 }
@@ -87,7 +87,7 @@ var qdOperations = []qdOperation{
 			z[i] = x[i] / y[i]
 		}
 	}, nil},
-	{"sqrt", "Sqrt", 1, func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+	{"sqrt", "Sqrt", 1, func(x, _, z *halfulp.Vector, o *halfulp.Options) error {
 		return expansion.Sqrt(x, z, o)
 	}, func(z, x, _ []float64) {
 		for i := range z {
@@ -100,7 +100,7 @@ var qdOperations = []qdOperation{
 func qdFunction(f expansion.Function, double func(float64) float64) qdOperation {
 	return qdOperation{
 		f.String(), f.String(), 1,
-		func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+		func(x, _, z *halfulp.Vector, o *halfulp.Options) error {
 			return expansion.Map(f, x, z, o)
 		},
 		func(z, x, _ []float64) {
@@ -195,13 +195,13 @@ func (e *experiment) qdRun(f qdKind, op qdOperation, n, threads int) func() erro
 	switch {
 	case f.method == qdExact:
 		return func() error {
-			_, err := op.exact(x, y, o)
+			err := op.exact(x, y, o)
 			return err
 		}
 	case f.format != halfulp.Float64:
 		o.Method = f.method
 		return func() error {
-			_, err := op.run(x, y, z, o)
+			err := op.run(x, y, z, o)
 			return err
 		}
 	}
@@ -404,11 +404,11 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	a, b, c := qdMatrix(f, m, k, 1), qdMatrix(f, k, m, 2), halfulp.NewMatrix(f, m, m)
 	exact := qdCase{name: qdExact, run: func() error {
-		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
+		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
 		return err
 	}}
 	cases := []qdCase{{name: qdNative, run: func() error {
-		_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
+		err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
 		return err
 	}}, exact}
 	if f == halfulp.Float64 {
@@ -425,7 +425,7 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	}
 	s, rhs, x := qdMatrix(f, n, n, 3), qdMatrix(f, n, m, 4), halfulp.NewMatrix(f, n, m)
 	cases = qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-		_, err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: *o})
+		err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: *o})
 		return err
 	})
 	if f == halfulp.Float64 {

@@ -139,7 +139,7 @@ func (e *experiment) qdGPUExact(r *Report, f qdKind, op qdOperation, x, y *halfu
 		return err
 	}
 	run := func() error {
-		if _, err := op.exact(x, y, nil); err != nil {
+		if err := op.exact(x, y, nil); err != nil {
 			return err
 		}
 		return e.wait()
@@ -171,7 +171,7 @@ func (e *experiment) qdSame(r *Report, f qdKind, op qdOperation, z *halfulp.Vect
 	n := got.Len()
 	want := halfulp.NewVector(f.format, n)
 	x, y := qdVector(f.format, n, 1), qdVector(f.format, n, 2)
-	if _, err := op.run(x, y, want, &halfulp.Options{Method: f.method, Context: e.Context}); err != nil {
+	if err := op.run(x, y, want, &halfulp.Options{Method: f.method, Context: e.Context}); err != nil {
 		return err
 	}
 	if !got.Same(want) {
@@ -203,14 +203,14 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	a, b, c, s, rhs, x := all[0], all[1], all[2], all[3], all[4], all[5]
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	exact := qdCase{name: qdExact, run: func() error {
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil); err != nil {
+		if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil); err != nil {
 			return err
 		}
 		return e.wait()
 	}}
 	multiply := func(name, method string) qdCase {
 		return qdCase{name: name, run: func() error {
-			_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
+			err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
 			return err
 		}}
 	}
@@ -226,7 +226,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	}
 	if f != halfulp.Float64 {
 		if err := e.qdGPUTimes(r, tableQDSolve, format, n, qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-			_, err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u})
+			err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u})
 			return err
 		})); err != nil {
 			return err
@@ -237,7 +237,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	} {
 		o := &expansion.SolveOptions{Pivoting: expansion.ZeroPivoting, Options: halfulp.Options{Method: scheme.method}}
 		if err := e.qdGPUTimes(r, scheme.table, format, n, []qdCase{{name: scheme.name, run: func() error {
-			_, err := expansion.Solve(s, rhs, x, o)
+			err := expansion.Solve(s, rhs, x, o)
 			return err
 		}}}); err != nil {
 			return err

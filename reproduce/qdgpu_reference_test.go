@@ -50,7 +50,7 @@ func qdReference(drv *fake.Driver, wrong string) {
 				a := out.View().Arr
 				if f.format == halfulp.Float64 {
 					op.double(a.F64[0], in[0].View().Arr.F64[0], in[1].View().Arr.F64[0])
-				} else if _, err := op.run(in[0], in[1], out, &halfulp.Options{Method: f.method}); err != nil {
+				} else if err := op.run(in[0], in[1], out, &halfulp.Options{Method: f.method}); err != nil {
 					panic(err)
 				}
 				if wrong == f.name+" "+op.name {

@@ -39,7 +39,7 @@ type sumMethod struct {
 }
 
 // sumRoutine is a summation of package rns.
-type sumRoutine func(x *rns.Vector, o *rns.Options) (*rns.Number, halfulp.Stats, error)
+type sumRoutine func(x *rns.Vector, o *rns.Options) (*rns.Number, error)
 
 var cpuSums = []sumMethod{
 	{"recursive", "Reduce1", 0, rns.Reduce1},
@@ -142,7 +142,7 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 	}
 	x := halfulp.NewVectorFloat64(len(set.terms), 1, set.terms)
 	opt := &halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}
-	s, _, err := halfulp.Sum(x, halfulp.MP(exactBits), opt)
+	s, err := halfulp.Sum(x, halfulp.MP(exactBits), opt)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 		}
 		v := b.VectorOf(x)
 		for _, m := range cpuSums {
-			z, _, err := m.sum(v, e.rnsOptions())
+			z, err := m.sum(v, e.rnsOptions())
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 			})
 		}
 		f := halfulp.MP(uint(p))
-		s, _, err := halfulp.Sum(x, f, opt)
+		s, err := halfulp.Sum(x, f, opt)
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ func (e *experiment) sumTimes(r *Report) error {
 		}
 		opt := &halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}
 		ms, runs, err := e.measure(nil, func() error {
-			_, _, err := halfulp.Sum(x, halfulp.MP(uint(p)), opt)
+			_, err := halfulp.Sum(x, halfulp.MP(uint(p)), opt)
 			return err
 		})
 		if err != nil {
@@ -299,7 +299,7 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 			return err
 		}
 		ms, runs, err := e.measure(nil, func() error {
-			_, _, err := m.sum(v, e.rnsOptions())
+			_, err := m.sum(v, e.rnsOptions())
 			return err
 		})
 		if err != nil {

@@ -1,7 +1,6 @@
 package rns
 
 import (
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -37,22 +36,22 @@ func (b *Base) scalars(xs ...*Number) (vs [4]val) {
 }
 
 // Asum returns Σ |x_i|, summed as Reduce3 does.
-func Asum(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Asum(x *Vector, o *Options) (*Number, error) {
 	return reduceBlocks("Asum", x, nil, true, o)
 }
 
 // Dot returns Σ fl(x_i y_i), summed as Reduce3 does.
-func Dot(x, y *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Dot(x, y *Vector, o *Options) (*Number, error) {
 	x.like(y)
 	return reduceBlocks("Dot", x, y, false, o)
 }
 
 // Scal sets x_i = fl(α x_i).
-func Scal(alpha *Number, x *Vector, o *Options) (halfulp.Stats, error) {
+func Scal(alpha *Number, x *Vector, o *Options) error {
 	a := x.arr.b.scalars(alpha)
 	r, err := begin("Scal", o, x.arr.b, x.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.scale(&a[0], x, 1)
@@ -76,13 +75,13 @@ func (r *run) scale(alpha *val, x *Vector, share float64) error {
 }
 
 // Axpy sets y_i = fl(fl(α x_i) + y_i).
-func Axpy(alpha *Number, x, y *Vector, o *Options) (halfulp.Stats, error) {
+func Axpy(alpha *Number, x, y *Vector, o *Options) error {
 	x.like(y)
 	b := x.arr.b
 	a := b.scalars(alpha)
 	r, err := begin("Axpy", o, b, x.view(), y.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.each(x.n, 1, 1, func(lo, hi int, w *scratch) {
@@ -104,13 +103,13 @@ func Axpy(alpha *Number, x, y *Vector, o *Options) (halfulp.Stats, error) {
 
 // Maxpy sets r_i = fl(y_i - fl(α x_i)), the MAXPY of MPRES-BLAS, with an error of at most
 // u |y_i - α x_i| + u (1 + u) |α x_i|.
-func Maxpy(alpha *Number, x, y, r *Vector, o *Options) (halfulp.Stats, error) {
+func Maxpy(alpha *Number, x, y, r *Vector, o *Options) error {
 	x.like(y, r)
 	b := x.arr.b
 	a := b.scalars(alpha)
 	run, err := begin("Maxpy", o, b, x.view(), y.view(), r.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if run.at == nil {
 		err = run.subtract(&a[0], x, y, r, 1)
@@ -139,14 +138,14 @@ func (r *run) subtract(alpha *val, x, y, z *Vector, share float64) error {
 // does: AXPY_DOT of the BLAS Technical Forum's standard and of MPRES-BLAS. u may be w; v may be w,
 // but w must not overlap v and u otherwise. The error of w is that of [Maxpy], and [DotBound] of u
 // and the new w bounds what the result is off their product.
-func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, error) {
 	w.like(v, u)
 	b := w.arr.b
 	a := b.scalars(alpha)
 	operands := []view{v.view(), u.view(), w.view()}
 	r, err := begin("AxpyDot", o, b, operands...)
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	var sums *Vector
 	if r.at == nil {
@@ -180,22 +179,22 @@ func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, halfulp.Stats
 // Nrm2 returns fl(√s), s = Σ fl(x_i²) summed as Reduce3 does: ‖x‖₂, the NORM2 of MPRES-BLAS.
 // [Nrm2Bound] bounds its error. Squares of exponents beyond ±2^30 are NaN, or 0; the root is taken
 // on the host.
-func Nrm2(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
-	z, st, err := reduceBlocks("Nrm2", x, x, false, o)
+func Nrm2(x *Vector, o *Options) (*Number, error) {
+	z, err := reduceBlocks("Nrm2", x, x, false, o)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
-	return z.Sqrt(z), st, nil
+	return z.Sqrt(z), nil
 }
 
 // Waxpby sets w_i = fl(fl(α x_i) + fl(β y_i)).
-func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) (halfulp.Stats, error) {
+func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) error {
 	x.like(y, w)
 	b := x.arr.b
 	a := b.scalars(alpha, beta)
 	r, err := begin("Waxpby", o, b, x.view(), y.view(), w.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.each(x.n, 1, 1, func(lo, hi int, mem *scratch) {
@@ -217,13 +216,13 @@ func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) (h
 }
 
 // Rot sets x_i = fl(fl(c x_i) + fl(s y_i)) and y_i = fl(fl(c y_i) - fl(s x_i)).
-func Rot(x, y *Vector, c, s *Number, o *Options) (halfulp.Stats, error) {
+func Rot(x, y *Vector, c, s *Number, o *Options) error {
 	x.like(y)
 	b := x.arr.b
 	a := b.scalars(c, s)
 	r, err := begin("Rot", o, b, x.view(), y.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.each(x.n, 1, 1, func(lo, hi int, w *scratch) {
@@ -272,7 +271,7 @@ const (
 
 // Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN so is
 // the norm. InfNorm runs on the CPU, to which the entries of a vector on a device travel.
-func Nrm(kind Norm, x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Nrm(kind Norm, x *Vector, o *Options) (*Number, error) {
 	switch kind {
 	case OneNorm:
 		return reduceBlocks("Nrm", x, nil, true, o)
@@ -282,7 +281,7 @@ func Nrm(kind Norm, x *Vector, o *Options) (*Number, halfulp.Stats, error) {
 	}
 	r, err := begin("Nrm", o, x.arr.b, x.view())
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	r.stats.Device = place.Host
 	h, err := x.onHost()

@@ -64,7 +64,7 @@ func gemvShapes(trans bool, a *Matrix, x, y *Vector) {
 // threads, one thread an addition, in shared memory. Blocks of more than 256 threads, or more than
 // that has room for, are an error there, which wraps ErrOptions. Stats.Stages has the time of every
 // step, as a GPU's events measure it, and then that of the copies.
-func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("Gemv", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
 }
 
@@ -75,7 +75,7 @@ func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Nu
 // cases and the bound on the error are those of Gemv. On a GPU some lanes of a warp share a number;
 // with o.Variant = [Published] each operation is that of one thread, one a row, on copies of the
 // operands as arrays of mp_float_t, and Stats.Stages has the time of each launch and of copies.
-func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("GemvBasic", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})
 }
 
@@ -90,13 +90,13 @@ type gemvMethod struct {
 }
 
 // gemv runs a product.
-func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options, m gemvMethod) (halfulp.Stats, error) {
+func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options, m gemvMethod) error {
 	trans := isTrans(t)
 	gemvShapes(trans, a, x, y)
 	f := a.arr.b.scalars(alpha, beta)
 	r, err := begin(name, o, a.arr.b, a.view(), x.view(), y.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	var limit XFloat
 	if r.Bound != nil {
@@ -278,7 +278,7 @@ func (m *Matrix) line(trans bool, i int) *Vector {
 }
 
 // Ger sets a_ij = fl(a_ij + fl(fl(α x_i) y_j)). A must not overlap x and y.
-func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) error {
 	b := a.arr.b
 	if !b.same(x.arr.b) || !b.same(y.arr.b) {
 		panic(errBase)
@@ -289,7 +289,7 @@ func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) (halfulp.Stats, err
 	f := b.scalars(alpha)
 	r, err := begin("Ger", o, b, x.view(), y.view(), a.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.ger(&f[0], x, y, a)

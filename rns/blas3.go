@@ -20,22 +20,22 @@ func (m *Matrix) like(bs ...*Matrix) {
 }
 
 // GeAdd sets c_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) (halfulp.Stats, error) {
+func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) error {
 	return geAdd("GeAdd", alpha, a, beta, b, c, o)
 }
 
 // GeAcc sets b_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, o *Options) (halfulp.Stats, error) {
+func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, o *Options) error {
 	return geAdd("GeAcc", alpha, a, beta, b, b, o)
 }
 
-func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) (halfulp.Stats, error) {
+func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) error {
 	a.like(b, c)
 	base := a.arr.b
 	f := base.scalars(alpha, beta)
 	r, err := begin(name, o, base, a.view(), b.view(), c.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.columns(a, 1, func(j, lo, hi int, w *scratch) {
@@ -57,7 +57,7 @@ func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o 
 }
 
 // GeDiagScale sets A = diag(d) A, a_ij = fl(d_i a_ij), or A = A diag(d), a_ij = fl(a_ij d_j).
-func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, o *Options) error {
 	switch side {
 	case halfulp.Left:
 		return geScale("GeDiagScale", d, nil, a, o)
@@ -68,12 +68,12 @@ func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, o *Options) (halfulp.S
 }
 
 // GeLRScale sets A = diag(l) A diag(r), a_ij = fl(fl(l_i a_ij) r_j).
-func GeLRScale(l, r *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func GeLRScale(l, r *Vector, a *Matrix, o *Options) error {
 	return geScale("GeLRScale", l, r, a, o)
 }
 
 // geScale multiplies by the diagonals that are not nil.
-func geScale(name string, left, right *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func geScale(name string, left, right *Vector, a *Matrix, o *Options) error {
 	var operands []view
 	for _, d := range []struct {
 		v *Vector
@@ -92,7 +92,7 @@ func geScale(name string, left, right *Vector, a *Matrix, o *Options) (halfulp.S
 	operands = append(operands, a.view())
 	r, err := begin(name, o, a.arr.b, operands...)
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.geScale(left, right, a)
@@ -134,14 +134,14 @@ func (r *run) geScale(left, right *Vector, a *Matrix) error {
 // GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm),
 // each summed by one block of threads like the rows in Gemv. The sums of a matrix on a device are
 // made there and compared on the host.
-func GeNorm(kind Norm, a *Matrix, o *Options) (*Number, halfulp.Stats, error) {
+func GeNorm(kind Norm, a *Matrix, o *Options) (*Number, error) {
 	if kind != OneNorm && kind != InfNorm {
 		panic(errNorm)
 	}
 	trans := kind == OneNorm
 	r, err := begin("GeNorm", o, a.arr.b, a.view())
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	rows, cols := a.op(trans)
 	var sums *Vector
@@ -182,7 +182,7 @@ func (r *run) lineSums(trans bool, a *Matrix) (*Vector, error) {
 // Gemm sets c_ij = fl(fl(α s) + fl(β c_ij)), s the recursive sum of fl(a_ik b_kj) over
 // k = 1, 2, …, for A or its transpose and B or its transpose. β = 0 leaves C unread, α = 0
 // A and B. C must not overlap A and B.
-func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) (halfulp.Stats, error) {
+func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) error {
 	tA, tB := isTrans(transA), isTrans(transB)
 	rows, inner := a.op(tA)
 	k, cols := b.op(tB)
@@ -196,7 +196,7 @@ func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *N
 	f := base.scalars(alpha, beta)
 	r, err := begin("Gemm", o, base, a.view(), b.view(), c.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.gemm(tA, tB, &f[0], a, b, &f[1], c)

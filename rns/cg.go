@@ -76,7 +76,7 @@ type CGResult struct {
 // once, and x back. MemoryLimit is for what CG and each of its routines take. The diagonal and
 // scalars are computed on the host, and so is the bound of TrueResidual, to which A, b and x
 // travel.
-func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, halfulp.Stats, error) {
+func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 	a.fits(x, b)
 	if a.rows != a.cols {
 		panic(errShape)
@@ -91,7 +91,7 @@ func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, halfulp.Stats, error) 
 		r, err = begin("CG", &opt.Options, a.Base(), a.values.view(), b.view(), x.view())
 	}
 	if err != nil {
-		return CGResult{}, halfulp.Stats{}, err
+		return CGResult{}, err
 	}
 	var result CGResult
 	if r.at == nil || r.resident {
@@ -99,8 +99,7 @@ func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, halfulp.Stats, error) 
 	} else {
 		result, err = r.cgAway(a, b, x, &opt)
 	}
-	st, err := r.end("iterations", err)
-	return result, st, err
+	return result, r.end("iterations", err)
 }
 
 // complete replaces zeros, and returns an error if an option is none.
@@ -167,7 +166,7 @@ type cgState struct {
 func (r *run) cg(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 	s := &cgState{run: r, parts: r.Options, a: a, b: b, x: x}
 	// where operands live is what counts
-	s.parts.Progress, s.parts.Bound, s.parts.Device = nil, nil, halfulp.CPU
+	s.parts.Progress, s.parts.Bound, s.parts.Stats, s.parts.Device = nil, nil, nil, halfulp.CPU
 	defer s.free()
 	var result CGResult
 	if err := s.prepare(o.Preconditioner); err != nil {
@@ -250,10 +249,10 @@ func (s *cgState) free() {
 
 // start sets r = b - A x, and returns its norm.
 func (s *cgState) start() (*Number, error) {
-	if _, err := SpMV(s.a, s.x, s.q, &s.parts); err != nil {
+	if err := SpMV(s.a, s.x, s.q, &s.parts); err != nil {
 		return nil, err
 	}
-	if _, err := Sub(s.b, s.q, s.r, &s.parts); err != nil {
+	if err := Sub(s.b, s.q, s.r, &s.parts); err != nil {
 		return nil, err
 	}
 	return s.norm()
@@ -261,7 +260,7 @@ func (s *cgState) start() (*Number, error) {
 
 // norm returns ‖r‖₂.
 func (s *cgState) norm() (norm *Number, err error) {
-	if s.square, _, err = Dot(s.r, s.r, &s.parts); err != nil {
+	if s.square, err = Dot(s.r, s.r, &s.parts); err != nil {
 		return nil, err
 	}
 	return s.run.b.NewNumber().Sqrt(s.square), nil
@@ -272,8 +271,8 @@ func (s *cgState) iterate(first bool, norm *Number) (*Number, error) {
 	rho := s.square // z is r
 	var err error
 	if s.inverse != nil {
-		if _, err = Mul(s.inverse, s.r, s.z, &s.parts); err == nil {
-			rho, _, err = Dot(s.r, s.z, &s.parts)
+		if err = Mul(s.inverse, s.r, s.z, &s.parts); err == nil {
+			rho, err = Dot(s.r, s.z, &s.parts)
 		}
 		if err != nil {
 			return nil, err
@@ -281,17 +280,17 @@ func (s *cgState) iterate(first bool, norm *Number) (*Number, error) {
 	}
 	if first {
 		err = s.p.CopyFrom(s.z)
-	} else if _, err = Scal(s.run.b.NewNumber().Quo(rho, s.rho), s.p, &s.parts); err == nil {
-		_, err = Add(s.p, s.z, s.p, &s.parts)
+	} else if err = Scal(s.run.b.NewNumber().Quo(rho, s.rho), s.p, &s.parts); err == nil {
+		err = Add(s.p, s.z, s.p, &s.parts)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.rho = rho
-	if _, err := SpMV(s.a, s.p, s.q, &s.parts); err != nil {
+	if err := SpMV(s.a, s.p, s.q, &s.parts); err != nil {
 		return nil, err
 	}
-	pq, _, err := Dot(s.p, s.q, &s.parts)
+	pq, err := Dot(s.p, s.q, &s.parts)
 	if err != nil {
 		return nil, err
 	}
@@ -300,10 +299,10 @@ func (s *cgState) iterate(first bool, norm *Number) (*Number, error) {
 			ErrBreakdown, pq, norm)
 	}
 	alpha := s.run.b.NewNumber().Quo(rho, pq)
-	if _, err := Axpy(alpha, s.p, s.x, &s.parts); err != nil {
+	if err := Axpy(alpha, s.p, s.x, &s.parts); err != nil {
 		return nil, err
 	}
-	if _, err := Maxpy(alpha, s.q, s.r, s.r, &s.parts); err != nil {
+	if err := Maxpy(alpha, s.q, s.r, s.r, &s.parts); err != nil {
 		return nil, err
 	}
 	return s.norm()

@@ -172,7 +172,9 @@ func TestCGGraded(t *testing.T) {
 			x := b.NewVector(len(a))
 			o := &CGOptions{Preconditioner: c, Tolerance: power2(b, -159)}
 			o.Blocks, o.BlockSize = 2, 4
-			result, st, err := CG(m, a.ones(b), x, o)
+			var st halfulp.Stats
+			o.Stats = &st
+			result, err := CG(m, a.ones(b), x, o)
 			must(t, err)
 			if !result.Converged || st.Device != "cpu" || len(result.Residuals) != result.Iterations+1 {
 				t.Fatalf("preconditioner %v, %v: %d iterations, converged %v", c, f, result.Iterations, result.Converged)
@@ -209,7 +211,7 @@ func TestCGTrueResidual(t *testing.T) {
 		a := poisson(20)
 		for k := 1; k <= 20; k += 3 {
 			x := b.NewVector(20)
-			result, _, err := CG(a.sparse(t, b), a.ones(b), x, &CGOptions{MaxIterations: k})
+			result, err := CG(a.sparse(t, b), a.ones(b), x, &CGOptions{MaxIterations: k})
 			must(t, err)
 			wantTrueResidual(t, a, a.ones(b), x, result)
 			lo, up := result.TrueResidual.Lo.Big(), result.TrueResidual.Up.Big()
@@ -241,7 +243,7 @@ func TestCGOrder(t *testing.T) {
 		want := x.Clone()
 		m := a.sparse(t, b)
 		o := &CGOptions{Preconditioner: c, Tolerance: power2(b, -8), Options: Options{Blocks: 2, BlockSize: 2, RowThreads: 2}}
-		result, _, err := CG(m, f, x, o)
+		result, err := CG(m, f, x, o)
 		must(t, err)
 		norms := cgByDefinition(a, f, want, o)
 		if len(norms) != len(result.Residuals) || !result.Converged || result.Iterations < 3 {
@@ -274,7 +276,7 @@ func cgByDefinition(a spd, f, x *Vector, o *CGOptions) (norms []*Number) {
 		return y
 	}
 	dot := func(x, y *Vector) *Number {
-		z, _, err := Dot(x, y, &Options{Blocks: o.Blocks, BlockSize: o.BlockSize})
+		z, err := Dot(x, y, &Options{Blocks: o.Blocks, BlockSize: o.BlockSize})
 		if err != nil {
 			panic(err)
 		}
@@ -348,16 +350,16 @@ func TestCGErrors(t *testing.T) {
 		{"preconditioner", poisson(2), &CGOptions{Preconditioner: 2}, ErrOptions, "preconditioner 2"},
 		{"options", poisson(2), &CGOptions{Options: Options{RowThreads: 3}}, ErrOptions, "3 threads a row"},
 	} {
-		_, _, err := CG(c.a.sparse(t, b), f, b.NewVector(2), c.o)
+		_, err := CG(c.a.sparse(t, b), f, b.NewVector(2), c.o)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || !strings.HasPrefix(err.Error(), "rns.CG: ") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	a := poisson(2).sparse(t, b)
 	for name, call := range map[string]func(){
-		errShape: func() { _, _, _ = CG(a, b.NewVector(3), b.NewVector(2), nil) },
+		errShape: func() { _, _ = CG(a, b.NewVector(3), b.NewVector(2), nil) },
 		errBase: func() {
-			_, _, _ = CG(a, f, b.NewVector(2), &CGOptions{Tolerance: must1(GemvBase(106)).NewNumber()})
+			_, _ = CG(a, f, b.NewVector(2), &CGOptions{Tolerance: must1(GemvBase(106)).NewNumber()})
 		},
 	} {
 		if got := panicOf(call); got != name {
@@ -366,22 +368,22 @@ func TestCGErrors(t *testing.T) {
 	}
 	oblong, err := b.CSRFloat64(1, 2, []int{0, 0}, nil, nil)
 	must(t, err)
-	if got := panicOf(func() { _, _, _ = CG(oblong, b.NewVector(1), b.NewVector(2), nil) }); got != errShape {
+	if got := panicOf(func() { _, _ = CG(oblong, b.NewVector(1), b.NewVector(2), nil) }); got != errShape {
 		t.Errorf("1 x 2 matrix: %v", got)
 	}
 	// Nothing to do.
 	x := b.NewVector(2)
-	result, _, err := CG(a, b.NewVector(2), x, nil)
+	result, err := CG(a, b.NewVector(2), x, nil)
 	must(t, err)
 	if !result.Converged || result.Iterations != 0 || !result.TrueResidual.Up.isZero() {
 		t.Errorf("b = 0: %+v", result)
 	}
-	result, _, err = CG(must1S(b.CSRFloat64(0, 0, []int{0}, nil, nil)), b.NewVector(0), b.NewVector(0), nil)
+	result, err = CG(must1S(b.CSRFloat64(0, 0, []int{0}, nil, nil)), b.NewVector(0), b.NewVector(0), nil)
 	if err != nil || !result.Converged {
 		t.Errorf("0 x 0: %+v, %v", result, err)
 	}
 	// Too many iterations are no error.
-	result, _, err = CG(poisson(9).sparse(t, b), poisson(9).ones(b), b.NewVector(9), &CGOptions{MaxIterations: 1})
+	result, err = CG(poisson(9).sparse(t, b), poisson(9).ones(b), b.NewVector(9), &CGOptions{MaxIterations: 1})
 	if err != nil || result.Converged || result.Iterations != 1 {
 		t.Errorf("one iteration: %+v, %v", result, err)
 	}
@@ -402,7 +404,7 @@ func TestCGProgress(t *testing.T) {
 	var shares []float64
 	o := &CGOptions{}
 	o.Progress = func(done float64) { shares = append(shares, done) }
-	_, _, err := CG(m, f, b.NewVector(30), o)
+	_, err := CG(m, f, b.NewVector(30), o)
 	must(t, err)
 	if !slices.IsSorted(shares) || len(shares) < 5 || shares[0] < 0 || shares[len(shares)-1] != 1 {
 		t.Errorf("progress %v", shares)
@@ -410,12 +412,12 @@ func TestCGProgress(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
 	o.Context, o.Progress = ctx, func(float64) { calls++; cancel() }
-	if _, _, err := CG(m, f, b.NewVector(30), o); !errors.Is(err, context.Canceled) || calls != 1 {
+	if _, err := CG(m, f, b.NewVector(30), o); !errors.Is(err, context.Canceled) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 	o = &CGOptions{}
 	o.MemoryLimit = 100
-	if _, _, err := CG(m, f, b.NewVector(30), o); !errors.Is(err, halfulp.ErrMemory) {
+	if _, err := CG(m, f, b.NewVector(30), o); !errors.Is(err, halfulp.ErrMemory) {
 		t.Errorf("limit: %v", err)
 	}
 }
@@ -467,14 +469,16 @@ func compareCG(t *testing.T, b *Base, dev *cuda.Device) {
 				o := &CGOptions{Preconditioner: c}
 				o.RowThreads, o.Blocks, o.BlockSize = threads, 3, 4
 				x := start.Clone()
-				want, _, err := CG(m, f, x, o)
+				want, err := CG(m, f, x, o)
 				must(t, err)
 				if want.Iterations < 2 {
 					t.Errorf("%s: %d iterations", what, want.Iterations)
 				}
 				o.Device = "cuda:0"
 				y := start.Clone()
-				got, st, err := CG(m, f, y, o)
+				var st halfulp.Stats
+				o.Stats = &st
+				got, err := CG(m, f, y, o)
 				must(t, err)
 				if !y.Same(x) || st.Device != "cuda:0" {
 					t.Errorf("%s: another x on %s", what, st.Device)
@@ -487,7 +491,8 @@ func compareCG(t *testing.T, b *Base, dev *cuda.Device) {
 				dx, err := start.On("cuda:0")
 				must(t, err)
 				o.Device = ""
-				got, st, err = CG(dm, df, dx, o)
+				o.Stats = &st
+				got, err = CG(dm, df, dx, o)
 				must(t, err)
 				y, err = dx.Host()
 				must(t, err)
@@ -545,7 +550,7 @@ func TestCGDeviceFails(t *testing.T) {
 	o := &CGOptions{Preconditioner: Jacobi}
 	o.Device, o.RowThreads, o.Blocks, o.BlockSize = "cuda:0", 2, 1, 2
 	run := func() error {
-		_, _, err := CG(m, a.ones(b), b.NewVector(4), o)
+		_, err := CG(m, a.ones(b), b.NewVector(4), o)
 		return err
 	}
 	drv := fakeDriver(t, b)

@@ -1,7 +1,6 @@
 package rns
 
 import (
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -13,7 +12,7 @@ type Elements interface {
 
 // Add sets z_i = fl(x_i + y_i), or z_ij of matrices, as [Number.Add] does, |δ| < u. Operands are of
 // one base and shape, else it panics; z may be one of them.
-func Add[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
+func Add[A Elements](x, y, z A, o *Options) error {
 	return elementwise("Add", "sum", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.add(z, &x[0], &x[1], false, w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -22,7 +21,7 @@ func Add[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
 }
 
 // Sub sets z_i = fl(x_i - y_i) like [Add], as [Number.Sub] does, |δ| < u: the DIFF of MPRES-BLAS.
-func Sub[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
+func Sub[A Elements](x, y, z A, o *Options) error {
 	return elementwise("Sub", "difference", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.add(z, &x[0], &x[1], true, w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -31,7 +30,7 @@ func Sub[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
 }
 
 // Mul sets z_i = fl(x_i y_i) like [Add], as [Number.Mul] does, |δ| < u: the PROD of MPRES-BLAS.
-func Mul[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
+func Mul[A Elements](x, y, z A, o *Options) error {
 	return elementwise("Mul", "product", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.mul(z, &x[0], &x[1], w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -40,7 +39,7 @@ func Mul[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
 }
 
 // Div sets z_i = fl(x_i / y_i) like [Add], as [Number.Quo] does, |δ| < u, and NaN where y_i = 0.
-func Div[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
+func Div[A Elements](x, y, z A, o *Options) error {
 	return elementwise("Div", "quotient", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.div(z, &x[0], &x[1], w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -49,7 +48,7 @@ func Div[A Elements](x, y, z A, o *Options) (halfulp.Stats, error) {
 }
 
 // Sqrt sets z_i = fl(√x_i) like [Add], as [Number.Sqrt] does, |δ| < u, and NaN where x_i < 0.
-func Sqrt[A Elements](x, z A, o *Options) (halfulp.Stats, error) {
+func Sqrt[A Elements](x, z A, o *Options) error {
 	return elementwise("Sqrt", "root", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.sqrt(z, &x[0], w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -59,7 +58,7 @@ func Sqrt[A Elements](x, z A, o *Options) (halfulp.Stats, error) {
 
 // FMA sets z_i = fl(x_i y_i + c_i) like [Add], as [Number.FMA] does:
 // |error| ≤ u |x_i y_i + c_i| + u² (|x_i y_i| + |c_i|).
-func FMA[A Elements](x, y, c, z A, o *Options) (halfulp.Stats, error) {
+func FMA[A Elements](x, y, c, z A, o *Options) error {
 	return elementwise("FMA", "fma", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.fma(z, &x[0], &x[1], &x[2], w)
 	}, func(q place.RNSQueue, rows, cols int, v []place.RNSView) error {
@@ -70,7 +69,7 @@ func FMA[A Elements](x, y, c, z A, o *Options) (halfulp.Stats, error) {
 // elementwise runs op, on a device away, on the entries of all views but the last one, of up to
 // three, which receives the results.
 func elementwise(name, stage string, op func(b *Base, z *val, x *[3]val, w *scratch),
-	away func(q place.RNSQueue, rows, cols int, v []place.RNSView) error, o *Options, views ...view) (halfulp.Stats, error) {
+	away func(q place.RNSQueue, rows, cols int, v []place.RNSView) error, o *Options, views ...view) error {
 	z := views[len(views)-1]
 	for _, v := range views {
 		if !v.arr.b.same(z.arr.b) {
@@ -82,7 +81,7 @@ func elementwise(name, stage string, op func(b *Base, z *val, x *[3]val, w *scra
 	}
 	r, err := begin(name, o, z.arr.b, views...)
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.each(z.len(), 1, 1, func(lo, hi int, w *scratch) {

@@ -141,18 +141,21 @@ func TestPlaceErrors(t *testing.T) {
 	d, err := x.On("cuda:0")
 	must(t, err)
 	one := b.NewNumber().SetInt64(1)
-	_, _, err = Dot(x, d, nil)
+	_, err = Dot(x, d, nil)
 	if !errors.Is(err, halfulp.ErrPlace) || !strings.Contains(err.Error(), "cpu and cuda:0") {
 		t.Errorf("Dot of two places: %v", err)
 	}
-	if _, err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrPlace) {
+	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrPlace) {
 		t.Errorf("Axpy of two places: %v", err)
 	}
 	// Operands on a device say where they are computed with.
-	if st, err := Scal(one, d, onCUDA("cuda:9")); err != nil || st.Device != "cuda:0" {
+	var st halfulp.Stats
+	o := onCUDA("cuda:9")
+	o.Stats = &st
+	if err := Scal(one, d, o); err != nil || st.Device != "cuda:0" {
 		t.Errorf("Scal on %s: %v", st.Device, err)
 	}
-	if _, err := Scal(one, d, onCUDA("gpu")); !errors.Is(err, halfulp.ErrDevice) {
+	if err := Scal(one, d, onCUDA("gpu")); !errors.Is(err, halfulp.ErrDevice) {
 		t.Errorf("Scal with a device that has no name: %v", err)
 	}
 	m, err := b.NewMatrixOn("cuda:0", 3, 3)
@@ -180,9 +183,9 @@ func TestPlaceErrors(t *testing.T) {
 		func() { _, _ = d.Host() },
 		func() { _ = d.CopyFrom(x) },
 		func() { _ = x.CopyFrom(d) },
-		func() { _, _ = Scal(one, d, nil) },
-		func() { _, _, _ = Reduce1(d.Slice(0, 1), nil) },
-		func() { _, _ = Gemv(halfulp.NoTrans, one, m, d, one, d, nil) },
+		func() { _ = Scal(one, d, nil) },
+		func() { _, _ = Reduce1(d.Slice(0, 1), nil) },
+		func() { _ = Gemv(halfulp.NoTrans, one, m, d, one, d, nil) },
 		func() { _, _ = GemvBound(context.Background(), halfulp.NoTrans, one, m, x, one, x, x) },
 		func() { _, _ = NewCSR(1, 1, []int{0, 0}, nil, d.Slice(0, 0)) },
 	} {
@@ -203,7 +206,7 @@ func panicOf(f func()) (got any) {
 type routine struct {
 	name    string
 	outputs int
-	call    func(c *operands, o *Options) (*Number, halfulp.Stats, error)
+	call    func(c *operands, o *Options) (*Number, error)
 }
 
 // operands of routines.
@@ -215,95 +218,95 @@ type operands struct {
 }
 
 // withoutNumber makes a routine without a number as result one with.
-func withoutNumber(st halfulp.Stats, err error) (*Number, halfulp.Stats, error) { return nil, st, err }
+func withoutNumber(err error) (*Number, error) { return nil, err }
 
 // routines are all those of the package.
 var routines = []routine{
-	{"Reduce1", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Reduce1(c.x, o) }},
-	{"Reduce2", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Reduce2(c.x, o) }},
-	{"Reduce3", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Reduce3(c.x, o) }},
-	{"Asum", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Asum(c.x, o) }},
-	{"Dot", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Dot(c.x, c.y, o) }},
-	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Nrm(OneNorm, c.x, o) }},
-	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Nrm(InfNorm, c.x, o) }},
-	{"GeNorm", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return GeNorm(InfNorm, c.a, o) }},
-	{"Scal", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Reduce1", 0, func(c *operands, o *Options) (*Number, error) { return Reduce1(c.x, o) }},
+	{"Reduce2", 0, func(c *operands, o *Options) (*Number, error) { return Reduce2(c.x, o) }},
+	{"Reduce3", 0, func(c *operands, o *Options) (*Number, error) { return Reduce3(c.x, o) }},
+	{"Asum", 0, func(c *operands, o *Options) (*Number, error) { return Asum(c.x, o) }},
+	{"Dot", 0, func(c *operands, o *Options) (*Number, error) { return Dot(c.x, c.y, o) }},
+	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(OneNorm, c.x, o) }},
+	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(InfNorm, c.x, o) }},
+	{"GeNorm", 0, func(c *operands, o *Options) (*Number, error) { return GeNorm(InfNorm, c.a, o) }},
+	{"Scal", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Scal(c.alpha, c.x, o))
 	}},
-	{"Axpy", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Axpy", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Axpy(c.alpha, c.x, c.y, o))
 	}},
-	{"Axpy in place", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Axpy in place", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Axpy(c.alpha, c.x, c.x, o))
 	}},
-	{"Waxpby", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Waxpby", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Waxpby(c.alpha, c.x, c.beta, c.y, c.w, o))
 	}},
-	{"Rot", 2, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Rot", 2, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Rot(c.x, c.y, c.alpha, c.beta, o))
 	}},
-	{"Maxpy", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Maxpy", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Maxpy(c.alpha, c.x, c.y, c.w, o))
 	}},
-	{"AxpyDot", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"AxpyDot", 1, func(c *operands, o *Options) (*Number, error) {
 		return AxpyDot(c.alpha, c.w, c.x, c.y, o)
 	}},
-	{"Nrm2", 0, func(c *operands, o *Options) (*Number, halfulp.Stats, error) { return Nrm2(c.x, o) }},
-	{"Add", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Nrm2", 0, func(c *operands, o *Options) (*Number, error) { return Nrm2(c.x, o) }},
+	{"Add", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Add(c.x, c.y, c.w, o))
 	}},
-	{"Sub", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Sub", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Sub(c.x, c.y, c.y, o))
 	}},
-	{"Mul", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Mul", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Mul(c.a, c.b, c.c, o))
 	}},
-	{"Div", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Div", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Div(c.a, c.b, c.a, o))
 	}},
-	{"Sqrt", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Sqrt", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Sqrt(c.x, c.w, o))
 	}},
-	{"FMA", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"FMA", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(FMA(c.x, c.y, c.w, c.w, o))
 	}},
-	{"Symv", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Symv", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Symv(halfulp.Lower, c.alpha, c.a, c.x, c.beta, c.y, o))
 	}},
-	{"Syr", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Syr", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Syr(halfulp.Upper, c.alpha, c.x, c.a, o))
 	}},
-	{"Syr2", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Syr2", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Syr2(halfulp.Lower, c.alpha, c.x, c.y, c.a, o))
 	}},
-	{"Syrk", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Syrk", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Syrk(halfulp.Upper, halfulp.Trans, c.alpha, c.a, c.beta, c.c, o))
 	}},
-	{"Gemv", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Gemv", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Gemv(halfulp.NoTrans, c.alpha, c.a, c.x, c.beta, c.y, o))
 	}},
-	{"GemvBasic", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"GemvBasic", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(GemvBasic(halfulp.Trans, c.alpha, c.a, c.x, c.beta, c.y, o))
 	}},
-	{"Ger", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Ger", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Ger(c.alpha, c.x, c.y, c.a, o))
 	}},
-	{"GeAdd", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"GeAdd", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(GeAdd(c.alpha, c.a, c.beta, c.b, c.c, o))
 	}},
-	{"GeAcc", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"GeAcc", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(GeAcc(c.alpha, c.a, c.beta, c.b, o))
 	}},
-	{"GeDiagScale", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"GeDiagScale", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(GeDiagScale(halfulp.Right, c.x, c.a, o))
 	}},
-	{"GeLRScale", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"GeLRScale", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(GeLRScale(c.x, c.y, c.a, o))
 	}},
-	{"Gemm", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"Gemm", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Gemm(halfulp.NoTrans, halfulp.Trans, c.alpha, c.a, c.b, c.beta, c.c, o))
 	}},
-	{"SpMV", 1, func(c *operands, o *Options) (*Number, halfulp.Stats, error) {
+	{"SpMV", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(SpMV(c.s, c.x, c.y, o))
 	}},
 }
@@ -345,18 +348,19 @@ func TestDeviceOption(t *testing.T) {
 	for _, f := range routines {
 		for _, device := range []halfulp.Device{"cuda:0", "cuda:all", "auto", "cpu"} {
 			want, got := newOperands(t, b, 6), newOperands(t, b, 6)
-			z, st, err := f.call(want, nil)
+			var st halfulp.Stats
+			z, err := f.call(want, &Options{Options: halfulp.Options{Stats: &st}})
 			must(t, err)
 			if st.Device != "cpu" || st.Moduli != b.Len() || st.Method != "rns" || st.Threads < 1 || len(st.Stages) != 1 || st.Stages[0].Time <= 0 {
 				t.Errorf("%s: statistics %+v", f.name, st)
 			}
 			last := -1.0
-			u, st, err := f.call(got, &Options{Options: halfulp.Options{Device: device, Progress: func(done float64) {
+			u, err := f.call(got, &Options{Options: halfulp.Options{Device: device, Progress: func(done float64) {
 				if done < last || done > 1 {
 					t.Errorf("%s: progress %v after %v", f.name, done, last)
 				}
 				last = done
-			}}})
+			}, Stats: &st}})
 			must(t, err)
 			if where := map[bool]string{true: "cuda:0", false: "cpu"}[strings.HasPrefix(string(device), "cuda") && f.name != "Nrm inf"]; st.Device != where {
 				t.Errorf("%s with device %s ran on %s", f.name, device, st.Device)
@@ -405,7 +409,7 @@ func TestOptions(t *testing.T) {
 		if err := c.o.Validate(); !errors.Is(err, c.want) {
 			t.Errorf("Validate of %+v: %v", c.o, err)
 		}
-		if _, err := Scal(b.NewNumber(), b.NewVector(2), c.o); !errors.Is(err, c.want) {
+		if err := Scal(b.NewNumber(), b.NewVector(2), c.o); !errors.Is(err, c.want) {
 			t.Errorf("Scal with %+v: %v", c.o, err)
 		}
 	}
@@ -432,7 +436,7 @@ func TestCancel(t *testing.T) {
 					t.Errorf("%s: done", f.name)
 				}
 			}
-			if _, _, err := f.call(c, &o); !errors.Is(err, context.Canceled) || calls < 1 || calls > threads {
+			if _, err := f.call(c, &o); !errors.Is(err, context.Canceled) || calls < 1 || calls > threads {
 				t.Errorf("%s: error %v after %d calls", f.name, err, calls)
 			}
 		}
@@ -443,21 +447,21 @@ func TestCancel(t *testing.T) {
 	x := b.NewVector(100 * interval)
 	one := b.NewNumber().SetInt64(1)
 	for name, f := range map[string]func() error{
-		"Reduce1": func() error { _, _, err := Reduce1(x, &o); return err },
-		"Reduce2": func() error { _, _, err := Reduce2(x, &o); return err },
-		"Reduce3": func() error { _, _, err := Reduce3(x, &o); return err },
-		"Nrm":     func() error { _, _, err := Nrm(InfNorm, x, &o); return err },
+		"Reduce1": func() error { _, err := Reduce1(x, &o); return err },
+		"Reduce2": func() error { _, err := Reduce2(x, &o); return err },
+		"Reduce3": func() error { _, err := Reduce3(x, &o); return err },
+		"Nrm":     func() error { _, err := Nrm(InfNorm, x, &o); return err },
 		"Gemv": func() error {
-			_, err := Gemv(halfulp.NoTrans, one, b.NewMatrix(1, x.n), x, one, b.NewVector(1), &o)
+			err := Gemv(halfulp.NoTrans, one, b.NewMatrix(1, x.n), x, one, b.NewVector(1), &o)
 			return err
 		},
 		"GemvBasic": func() error {
-			_, err := GemvBasic(halfulp.Trans, one, b.NewMatrix(x.n, 1), x, one, b.NewVector(1), &o)
+			err := GemvBasic(halfulp.Trans, one, b.NewMatrix(x.n, 1), x, one, b.NewVector(1), &o)
 			return err
 		},
 		"Gemm": func() error {
 			m := x.arr.Matrix(0, 1, x.n, 1)
-			_, err := Gemm(halfulp.NoTrans, halfulp.Trans, one, m, m, one, b.NewMatrix(1, 1), &o)
+			err := Gemm(halfulp.NoTrans, halfulp.Trans, one, m, m, one, b.NewMatrix(1, 1), &o)
 			return err
 		},
 	} {
@@ -500,7 +504,7 @@ func TestCancelDevice(t *testing.T) {
 	for left := 0; ; left++ {
 		drv.ForgetCalls()
 		ctx := &countdown{Context: t.Context(), left: left}
-		_, err = Gemv(halfulp.NoTrans, one, m, m.Row(0), one, m.Col(1), &Options{Options: halfulp.Options{Context: ctx}})
+		err = Gemv(halfulp.NoTrans, one, m, m.Row(0), one, m.Col(1), &Options{Options: halfulp.Options{Context: ctx}})
 		launches := 0
 		for _, call := range drv.Calls() {
 			if call == "LaunchKernel" {
@@ -536,12 +540,12 @@ func TestMemoryLimit(t *testing.T) {
 	} {
 		for _, f := range routines {
 			o := &Options{Options: halfulp.Options{Device: device, MemoryLimit: 1}}
-			_, _, err := f.call(newOperands(t, b, 20), o)
+			_, err := f.call(newOperands(t, b, 20), o)
 			if slices.Contains(limited, f.name) != errors.Is(err, halfulp.ErrMemory) || err != nil && !errors.Is(err, halfulp.ErrMemory) {
 				t.Errorf("%s on %s: %v", f.name, device, err)
 			}
 			o.MemoryLimit = 1 << 20
-			if _, _, err := f.call(newOperands(t, b, 20), o); err != nil {
+			if _, err := f.call(newOperands(t, b, 20), o); err != nil {
 				t.Errorf("%s on %s: %v", f.name, device, err)
 			}
 		}

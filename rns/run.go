@@ -66,11 +66,23 @@ func deviceOf(d halfulp.Device) (place.Place, error) {
 	return p.First(), nil
 }
 
-// end returns the statistics of a routine, of one stage unless it has noted its own.
-func (r *run) end(stage string, err error) (halfulp.Stats, error) {
-	if err != nil {
-		return r.stats, fmt.Errorf("%s: %w", r.name, err)
+// end stores the statistics of a routine where its options ask for them, of one stage unless it has
+// noted its own, and returns its error.
+func (r *run) end(stage string, err error) error {
+	if err == nil {
+		r.finish(stage)
 	}
+	if r.Stats != nil {
+		*r.Stats = r.stats
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	return nil
+}
+
+// finish notes the last stage.
+func (r *run) finish(stage string) {
 	total := time.Since(r.since)
 	if r.stats.Stages == nil {
 		r.stats.Stages = []halfulp.Stage{{Name: stage, Time: total}}
@@ -83,16 +95,14 @@ func (r *run) end(stage string, err error) (halfulp.Stats, error) {
 	if r.Progress != nil {
 		r.Progress(1)
 	}
-	return r.stats, nil
 }
 
 // number is end for a routine with the result z.
-func (r *run) number(stage string, z *Number, err error) (*Number, halfulp.Stats, error) {
-	st, err := r.end(stage, err)
-	if err != nil {
-		return nil, st, err
+func (r *run) number(stage string, z *Number, err error) (*Number, error) {
+	if err := r.end(stage, err); err != nil {
+		return nil, err
 	}
-	return z, st, nil
+	return z, nil
 }
 
 // advance reports a share of the work.

@@ -2,7 +2,6 @@ package rns
 
 import (
 	"context"
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -23,11 +22,11 @@ import (
 //	|y*_i - ŷ_i| ≤ n u / (1 - n u) Σ_j |a_ij x_j|,
 //
 // which o.Bound receives for the 1-norm, and [SpMVBound] returns.
-func SpMV(a *Sparse, x, y *Vector, o *Options) (halfulp.Stats, error) {
+func SpMV(a *Sparse, x, y *Vector, o *Options) error {
 	a.fits(x, y)
 	r, err := begin("SpMV", o, a.Base(), a.values.view(), x.view(), y.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	var limit XFloat
 	if r.Bound != nil {

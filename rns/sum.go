@@ -3,7 +3,6 @@ package rns
 import (
 	"math/bits"
 
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -15,10 +14,10 @@ func (b *Base) addTo(z, x *val, w *scratch) {
 
 // Reduce1 returns the sum of x by recursive summation, from the first entry on
 // (003, algorithm 3). On a device o.Variant carries it out.
-func Reduce1(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Reduce1(x *Vector, o *Options) (*Number, error) {
 	r, err := begin("Reduce1", o, x.arr.b, x.view())
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	var z *Number
 	if r.at == nil {
@@ -75,10 +74,10 @@ func (r *run) recursive(x *Vector, share float64) (*Number, error) {
 // algorithm 4): entries are pushed, and after entry i, counted from 1, as many pairs on
 // top of the stack are added, lower + upper, as i has factors of two. What remains is
 // added from the top down, lower + upper. On a device o.Variant carries it out.
-func Reduce2(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Reduce2(x *Vector, o *Options) (*Number, error) {
 	r, err := begin("Reduce2", o, x.arr.b, x.view())
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	var z *Number
 	switch {
@@ -142,19 +141,19 @@ func (r *run) pairwise(x *Vector) (*Number, error) {
 //
 // The result does not depend on the number of goroutines. On a device blocks run there, and their
 // sums are added on the host.
-func Reduce3(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+func Reduce3(x *Vector, o *Options) (*Number, error) {
 	return reduceBlocks("Reduce3", x, nil, false, o)
 }
 
 // reduceBlocks is Reduce3 of x, of |x| for absolute, of the products with y if there is one.
-func reduceBlocks(name string, x, y *Vector, absolute bool, o *Options) (*Number, halfulp.Stats, error) {
+func reduceBlocks(name string, x, y *Vector, absolute bool, o *Options) (*Number, error) {
 	operands := []view{x.view()}
 	if y != nil {
 		operands = append(operands, y.view())
 	}
 	r, err := begin(name, o, x.arr.b, operands...)
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
 	var sums *Vector
 	if r.at == nil {

@@ -50,7 +50,7 @@ func (m *Matrix) stored(t place.RNSTriangle, i, j int) val {
 // order of operations of [Gemv]; rows are added up as if both triangles were there. Special cases,
 // errors and the bound on the error, (18) and (19) of 001 for o.Bound, are those of Gemv. y must
 // not overlap A and x. (MPRES-BLAS adds a row up in one thread, and multiplies the sum by α.)
-func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	t := triangle(uplo)
 	a.square()
 	gemvShapes(false, a, x, y)
@@ -64,19 +64,19 @@ func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, 
 	}
 	limit, err := boundOfMirrored(ctx, t, alpha, a, x, beta, y)
 	if err != nil {
-		return halfulp.Stats{}, fmt.Errorf("rns.Symv: %w", err)
+		return fmt.Errorf("rns.Symv: %w", err)
 	}
 	p := *o
 	p.Bound = nil
-	st, err := symv(t, alpha, a, x, beta, y, &p)
-	if err == nil {
-		*o.Bound, err = boundOfResult(limit, y)
+	if err := symv(t, alpha, a, x, beta, y, &p); err != nil {
+		return err
 	}
-	return st, err
+	*o.Bound, err = boundOfResult(limit, y)
+	return err
 }
 
 // symv is Symv but for the bound.
-func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("Symv", halfulp.NoTrans, alpha, a, x, beta, y, o, gemvMethod{
 		here: func(r *run, _ bool, alpha *val, a *Matrix, x, y *Vector) error {
 			return r.rowProducts(alpha, x, y, func(i, j int) val { return a.stored(t, i, j) })
@@ -128,13 +128,13 @@ func (m *Matrix) mirrored(t place.RNSTriangle) (*Matrix, error) {
 
 // Syr sets a_ij = fl(a_ij + fl(α fl(x_i x_j))) in the triangle uplo of A, with an error of at most
 // γ₃ |α x_i x_j| + u |a_ij + α x_i x_j|, γ_k = k u / (1 - k u). A must not overlap x.
-func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, o *Options) error {
 	t := triangle(uplo)
 	b := a.rankOne(x)
 	f := b.scalars(alpha)
 	r, err := begin("Syr", o, b, x.view(), a.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.triangle(t, a, 1, func(i, j int, z *val, w *scratch) {
@@ -155,13 +155,13 @@ func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, o *Options) (ha
 // Syr2 sets a_ij = fl(fl(fl(α fl(x_i y_j)) + fl(α fl(y_i x_j))) + a_ij) in the triangle uplo of A,
 // with an error of at most γ₄ (|α x_i y_j| + |α y_i x_j|) + u |a_ij + α x_i y_j + α y_i x_j|, γ_k
 // as for [Syr]. A must not overlap x and y.
-func Syr2(uplo halfulp.Uplo, alpha *Number, x, y *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+func Syr2(uplo halfulp.Uplo, alpha *Number, x, y *Vector, a *Matrix, o *Options) error {
 	t := triangle(uplo)
 	b := a.rankOne(x, y)
 	f := b.scalars(alpha)
 	r, err := begin("Syr2", o, b, x.view(), y.view(), a.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.triangle(t, a, 2, func(i, j int, z *val, w *scratch) {
@@ -203,7 +203,7 @@ func (m *Matrix) rankOne(xs ...*Vector) *Base {
 // fl(a_ik a_jk) over k = 1, 2, …, K, for C = α A Aᵀ + β C, or of fl(a_ki a_kj) for the transpose,
 // C = α Aᵀ A + β C: the entries that [Gemm] has there. β = 0 leaves C unread, α = 0 leaves A. The
 // error is at most γ_(K+2) (|α| Σ |a_ik a_jk| + |β c_ij|), γ_k as for [Syr]. C must not overlap A.
-func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, beta *Number, c *Matrix, o *Options) (halfulp.Stats, error) {
+func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, beta *Number, c *Matrix, o *Options) error {
 	t, tr := triangle(uplo), isTrans(trans)
 	n, k := a.op(tr)
 	b := c.arr.b
@@ -217,7 +217,7 @@ func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, 
 	f := b.scalars(alpha, beta)
 	r, err := begin("Syrk", o, b, a.view(), c.view())
 	if err != nil {
-		return halfulp.Stats{}, err
+		return err
 	}
 	if r.at == nil {
 		err = r.triangle(t, c, k, func(i, j int, z *val, w *scratch) {

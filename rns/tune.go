@@ -39,7 +39,7 @@ func TuneSum(b *Base, n int, o *Options) (Options, error) {
 			return nil, nil, err
 		}
 		return func(o *Options) error {
-			_, _, err := Reduce3(x.Vector(0, n, 1), o)
+			_, err := Reduce3(x.Vector(0, n, 1), o)
 			return err
 		}, x.Free, nil
 	})
@@ -61,7 +61,7 @@ func TuneGemv(b *Base, n int, o *Options) (Options, error) {
 		one, zero := b.NewNumber().SetInt64(1), b.NewNumber()
 		a, x, y := all.Matrix(0, n, n, max(n, 1)), all.Vector(n*n, n, 1), all.Vector(n*n+n, n, 1)
 		return func(o *Options) error {
-			_, err := Gemv(halfulp.NoTrans, one, a, x, zero, y, o)
+			err := Gemv(halfulp.NoTrans, one, a, x, zero, y, o)
 			return err
 		}, all.Free, nil
 	})

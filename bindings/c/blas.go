@@ -80,50 +80,50 @@ func formatOf[T real]() halfulp.Format {
 	return halfulp.Float64
 }
 
-func blasDot[T real](n int, x *T, incx int, y *T, incy int, opt *halfulp.Options) (float64, halfulp.Stats, error) {
-	s, st, err := halfulp.Dot(vec(x, n, incx), vec(y, n, incy), formatOf[T](), opt)
-	return s.Float64(), st, err
+func blasDot[T real](n int, x *T, incx int, y *T, incy int, opt *halfulp.Options) (float64, error) {
+	s, err := halfulp.Dot(vec(x, n, incx), vec(y, n, incy), formatOf[T](), opt)
+	return s.Float64(), err
 }
 
 // blasSdsdot is sdsdot of the BLAS: the sum of b and of products in float32, rounded once.
-func blasSdsdot(n int, b float32, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, halfulp.Stats, error) {
+func blasSdsdot(n int, b float32, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, error) {
 	p, q := halfulp.NewVector(halfulp.Float32, n+1), halfulp.NewVector(halfulp.Float32, n+1)
 	p.SetFloat64(n, float64(b))
 	q.SetFloat64(n, 1)
 	for _, v := range []struct{ to, from *halfulp.Vector }{{p, vec(x, n, incx)}, {q, vec(y, n, incy)}} {
-		if _, err := halfulp.Copy(v.from, v.to.Slice(0, n), opt); err != nil {
-			return 0, halfulp.Stats{}, err
+		if err := halfulp.Copy(v.from, v.to.Slice(0, n), opt); err != nil {
+			return 0, err
 		}
 	}
-	s, st, err := halfulp.Dot(p, q, halfulp.Float32, opt)
-	return s.Float64(), st, err
+	s, err := halfulp.Dot(p, q, halfulp.Float32, opt)
+	return s.Float64(), err
 }
 
 // blasDsdot is dsdot of the BLAS: a product of float32 vectors rounded to float64.
-func blasDsdot(n int, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, halfulp.Stats, error) {
-	s, st, err := halfulp.Dot(vec(x, n, incx), vec(y, n, incy), halfulp.Float64, opt)
-	return s.Float64(), st, err
+func blasDsdot(n int, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, error) {
+	s, err := halfulp.Dot(vec(x, n, incx), vec(y, n, incy), halfulp.Float64, opt)
+	return s.Float64(), err
 }
 
-func blasReduce[T real](reduce func(x *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error), n int, x *T, incx int, opt *halfulp.Options) (float64, halfulp.Stats, error) {
-	s, st, err := reduce(vec(x, n, incx), formatOf[T](), opt)
-	return s.Float64(), st, err
+func blasReduce[T real](reduce func(x *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error), n int, x *T, incx int, opt *halfulp.Options) (float64, error) {
+	s, err := reduce(vec(x, n, incx), formatOf[T](), opt)
+	return s.Float64(), err
 }
 
-func blasRotg[T real](a, b, c, s *T, opt *halfulp.Options) (halfulp.Stats, error) {
-	g, st, err := halfulp.Rotg(number(*a), number(*b), formatOf[T](), opt)
+func blasRotg[T real](a, b, c, s *T, opt *halfulp.Options) error {
+	g, err := halfulp.Rotg(number(*a), number(*b), formatOf[T](), opt)
 	if err == nil {
 		*a, *b, *c, *s = T(g.R.Float64()), T(g.Z.Float64()), T(g.C.Float64()), T(g.S.Float64())
 	}
-	return st, err
+	return err
 }
 
 // blasRotmg stores the modified rotation in param as the BLAS do: the flag, h11, h21, h12, h22,
 // of which those that the flag leaves out are not written.
-func blasRotmg[T real](d1, d2, x1 *T, y1 T, param *T, opt *halfulp.Options) (halfulp.Stats, error) {
-	g, st, err := halfulp.Rotmg(number(*d1), number(*d2), number(*x1), number(y1), formatOf[T](), opt)
+func blasRotmg[T real](d1, d2, x1 *T, y1 T, param *T, opt *halfulp.Options) error {
+	g, err := halfulp.Rotmg(number(*d1), number(*d2), number(*x1), number(y1), formatOf[T](), opt)
 	if err != nil {
-		return st, err
+		return err
 	}
 	*d1, *d2, *x1 = T(g.D1.Float64()), T(g.D2.Float64()), T(g.X1.Float64())
 	*param = T(g.Flag)
@@ -136,10 +136,10 @@ func blasRotmg[T real](d1, d2, x1 *T, y1 T, param *T, opt *halfulp.Options) (hal
 		set(2, g.H21)
 		set(3, g.H12)
 	}
-	return st, nil
+	return nil
 }
 
-func blasRotm[T real](n int, x *T, incx int, y *T, incy int, param *T, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasRotm[T real](n int, x *T, incx int, y *T, incy int, param *T, opt *halfulp.Options) error {
 	h := func(i int) halfulp.Scalar { return number(*at(param, i)) }
 	p := halfulp.RotmParams{Flag: halfulp.RotmFlag(*param), H11: h(1), H21: h(2), H12: h(3), H22: h(4)}
 	return halfulp.Rotm(written("incx", x, n, incx), written("incy", y, n, incy), p, opt)
@@ -153,12 +153,12 @@ func length(t halfulp.Transpose, m, n int) (x, y int) {
 	return m, n
 }
 
-func blasGemv[T real](t halfulp.Transpose, m, n int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasGemv[T real](t halfulp.Transpose, m, n int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {
 	nx, ny := length(t, m, n)
 	return halfulp.Gemv(t, number(alpha), full(a, m, n, lda), vec(x, nx, incx), number(beta), written("incy", y, ny, incy), opt)
 }
 
-func blasGbmv[T real](t halfulp.Transpose, m, n, kl, ku int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasGbmv[T real](t halfulp.Transpose, m, n, kl, ku int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {
 	nx, ny := length(t, m, n)
 	return halfulp.Gbmv(t, m, kl, ku, number(alpha), full(a, kl+ku+1, n, lda), vec(x, nx, incx), number(beta), written("incy", y, ny, incy), opt)
 }
@@ -194,30 +194,29 @@ func unpacked[T real](uplo halfulp.Uplo, n int, ap *T) ([]T, *halfulp.Matrix) {
 	return a, full(&a[0], n, n, max(n, 1))
 }
 
-func blasTpmv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n int, ap, x *T, incx int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasTpmv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n int, ap, x *T, incx int, opt *halfulp.Options) error {
 	_, a := unpacked(uplo, n, ap)
 	return halfulp.Trmv(uplo, t, diag, a, written("incx", x, n, incx), opt)
 }
 
-func blasTpsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n int, ap, x *T, incx int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasTpsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n int, ap, x *T, incx int, opt *halfulp.Options) error {
 	_, a := unpacked(uplo, n, ap)
 	return halfulp.Trsv(uplo, t, diag, a, written("incx", x, n, incx), opt)
 }
 
 // blasSpr2 is spr2 of the BLAS, and spr where y is nil.
-func blasSpr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, incy int, ap *T, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSpr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, incy int, ap *T, opt *halfulp.Options) error {
 	data, a := unpacked(uplo, n, ap)
-	var st halfulp.Stats
 	var err error
 	if y == nil {
-		st, err = halfulp.Syr(uplo, number(alpha), vec(x, n, incx), a, opt)
+		err = halfulp.Syr(uplo, number(alpha), vec(x, n, incx), a, opt)
 	} else {
-		st, err = halfulp.Syr2(uplo, number(alpha), vec(x, n, incx), vec(y, n, incy), a, opt)
+		err = halfulp.Syr2(uplo, number(alpha), vec(x, n, incx), vec(y, n, incy), a, opt)
 	}
 	if err == nil {
 		visitPacked(uplo, n, func(k, i, j int) { *at(ap, k) = data[i+j*n] })
 	}
-	return st, err
+	return err
 }
 
 // band returns a triangular band matrix of order n with k diagonals beside the main one as a
@@ -240,7 +239,7 @@ func band[T real](uplo halfulp.Uplo, diag halfulp.Diag, n, k int, a *T, lda int)
 	return ab, kl, ku
 }
 
-func blasTbmv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n, k int, a *T, lda int, x *T, incx int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasTbmv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n, k int, a *T, lda int, x *T, incx int, opt *halfulp.Options) error {
 	ab, kl, ku := band(uplo, diag, n, k, a, lda)
 	z := written("incx", x, n, incx)
 	return halfulp.Gbmv(t, n, kl, ku, one, ab, z.Clone(), zero, z, opt)
@@ -254,8 +253,7 @@ var exact = halfulp.MP(4400)
 //	x_i = RN((b_i - Σ t_ij x_j)/t_ii)
 //
 // for the entries before it, as in Trsv, with addends of the band alone.
-func blasTbsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n, k int, a *T, lda int, x *T, incx int, opt *halfulp.Options) (halfulp.Stats, error) {
-	var st halfulp.Stats
+func blasTbsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n, k int, a *T, lda int, x *T, incx int, opt *halfulp.Options) error {
 	ab, kl, ku := band(uplo, diag, n, k, a, lda)
 	z := written("incx", x, n, incx)
 	solution := z.Clone()
@@ -278,29 +276,29 @@ func blasTbsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
 				p, q = append(p, -entry(i, j)), append(q, solution.Float64(j))
 			}
 		}
-		s, _, err := halfulp.Dot(halfulp.NewVectorFloat64(len(p), 1, p), halfulp.NewVectorFloat64(len(q), 1, q), exact, opt)
+		s, err := halfulp.Dot(halfulp.NewVectorFloat64(len(p), 1, p), halfulp.NewVectorFloat64(len(q), 1, q), exact, opt)
 		if err != nil {
-			return st, err
+			return err
 		}
 		solution.Set(i, formatOf[T]().Quo(s, halfulp.Float(entry(i, i))))
 	}
-	_, err := halfulp.Copy(solution, z, opt)
-	return st, err
+	err := halfulp.Copy(solution, z, opt)
+	return err
 }
 
-func blasSymv[T real](uplo halfulp.Uplo, n int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSymv[T real](uplo halfulp.Uplo, n int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {
 	return halfulp.Symv(uplo, number(alpha), full(a, n, n, lda), vec(x, n, incx), number(beta), written("incy", y, n, incy), opt)
 }
 
-func blasSbmv[T real](uplo halfulp.Uplo, n, k int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSbmv[T real](uplo halfulp.Uplo, n, k int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {
 	return halfulp.Sbmv(uplo, k, number(alpha), full(a, k+1, n, lda), vec(x, n, incx), number(beta), written("incy", y, n, incy), opt)
 }
 
-func blasSpmv[T real](uplo halfulp.Uplo, n int, alpha T, ap, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSpmv[T real](uplo halfulp.Uplo, n int, alpha T, ap, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {
 	return halfulp.Spmv(uplo, number(alpha), vec(ap, packedLength(n), 1), vec(x, n, incx), number(beta), written("incy", y, n, incy), opt)
 }
 
-func blasSyr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, incy int, a *T, lda int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSyr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, incy int, a *T, lda int, opt *halfulp.Options) error {
 	if y == nil {
 		return halfulp.Syr(uplo, number(alpha), vec(x, n, incx), full(a, n, n, lda), opt)
 	}
@@ -315,7 +313,7 @@ func operand[T real](t halfulp.Transpose, data *T, m, n, ld int) *halfulp.Matrix
 	return full(data, m, n, ld)
 }
 
-func blasGemm[T real](ta, tb halfulp.Transpose, m, n, k int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasGemm[T real](ta, tb halfulp.Transpose, m, n, k int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) error {
 	return halfulp.Gemm(ta, tb, number(alpha), operand(ta, a, m, k, lda), operand(tb, b, k, n, ldb), number(beta), full(c, m, n, ldc), opt)
 }
 
@@ -327,25 +325,25 @@ func order(side halfulp.Side, m, n int) int {
 	return n
 }
 
-func blasSymm[T real](side halfulp.Side, uplo halfulp.Uplo, m, n int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSymm[T real](side halfulp.Side, uplo halfulp.Uplo, m, n int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) error {
 	o := order(side, m, n)
 	return halfulp.Symm(side, uplo, number(alpha), full(a, o, o, lda), full(b, m, n, ldb), number(beta), full(c, m, n, ldc), opt)
 }
 
-func blasSyrk[T real](uplo halfulp.Uplo, t halfulp.Transpose, n, k int, alpha T, a *T, lda int, beta T, c *T, ldc int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSyrk[T real](uplo halfulp.Uplo, t halfulp.Transpose, n, k int, alpha T, a *T, lda int, beta T, c *T, ldc int, opt *halfulp.Options) error {
 	return halfulp.Syrk(uplo, t, number(alpha), operand(t, a, n, k, lda), number(beta), full(c, n, n, ldc), opt)
 }
 
-func blasSyr2k[T real](uplo halfulp.Uplo, t halfulp.Transpose, n, k int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasSyr2k[T real](uplo halfulp.Uplo, t halfulp.Transpose, n, k int, alpha T, a *T, lda int, b *T, ldb int, beta T, c *T, ldc int, opt *halfulp.Options) error {
 	return halfulp.Syr2k(uplo, t, number(alpha), operand(t, a, n, k, lda), operand(t, b, n, k, ldb), number(beta), full(c, n, n, ldc), opt)
 }
 
-func blasTrmm[T real](side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, m, n int, alpha T, a *T, lda int, b *T, ldb int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasTrmm[T real](side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, m, n int, alpha T, a *T, lda int, b *T, ldb int, opt *halfulp.Options) error {
 	o := order(side, m, n)
 	return halfulp.Trmm(side, uplo, t, diag, number(alpha), full(a, o, o, lda), full(b, m, n, ldb), opt)
 }
 
-func blasTrsm[T real](side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, m, n int, alpha T, a *T, lda int, b *T, ldb int, opt *halfulp.Options) (halfulp.Stats, error) {
+func blasTrsm[T real](side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, m, n int, alpha T, a *T, lda int, b *T, ldb int, opt *halfulp.Options) error {
 	o := order(side, m, n)
 	return halfulp.Trsm(side, uplo, t, diag, number(alpha), full(a, o, o, lda), full(b, m, n, ldb), opt)
 }

@@ -115,8 +115,7 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 		a = a.Clone()
 	}
 	return vectors(a, z, func(x, y *halfulp.Vector) error {
-		_, err := halfulp.Copy(x, y, opt)
-		return err
+		return halfulp.Copy(x, y, opt)
 	})
 }
 

@@ -69,13 +69,13 @@ func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
 }
 
 // apply computes op(a, b) entry by entry, where a lives.
-func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	rows, cols := broadcast(a, b)
 	if a.Place() != b.Place() {
 		panic(misuse("a lives on %s, b on %s", a.Place(), b.Place()))
 	}
 	if err := checkMemory(f, rows, cols); err != nil {
-		return nil, noStats{}, err
+		return nil, err
 	}
 	// What Axpy adds to has the format of the result.
 	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.Format() == halfulp.Float64 && a.Format() == b.Format())
@@ -87,12 +87,12 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	}
 	ha, err := onHost(a, a.Format())
 	if err != nil {
-		return nil, noStats{}, err
+		return nil, err
 	}
 	hb := ha
 	if b != a {
 		if hb, err = onHost(b, b.Format()); err != nil {
-			return nil, noStats{}, err
+			return nil, err
 		}
 	}
 	// The result lies as a does.
@@ -135,17 +135,17 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 		threads = 1
 	}
 	if err := par.For(ctx, threads, to.Cols, column); err != nil {
-		return nil, noStats{}, err
+		return nil, err
 	}
 	if a.Place() == halfulp.CPU {
-		return z, noStats{}, nil
+		return z, nil
 	}
 	z, err = z.On(a.Place())
-	return z, noStats{}, err
+	return z, err
 }
 
 // plus returns alpha x + y in the format of y, where they live.
-func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	var z *halfulp.Matrix
 	var err error
 	if v := y.View(); magnitude(v.CS) < magnitude(v.RS) {
@@ -161,11 +161,10 @@ func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.M
 	}
 	if err == nil {
 		err = vectors(x, z, func(x, z *halfulp.Vector) error {
-			_, err := halfulp.Axpy(halfulp.Float(alpha), x, z, opt)
-			return err
+			return halfulp.Axpy(halfulp.Float(alpha), x, z, opt)
 		})
 	}
-	return z, noStats{}, err
+	return z, err
 }
 
 // compareEntries stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of

@@ -645,8 +645,7 @@ func goHalfulp_matrix_convert(c_a C.uint64_t, c_format *C.char, c_options C.uint
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := convert(a, format, opt)
-		keep(options, st)
+		result, err := convert(a, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -681,8 +680,7 @@ func goHalfulp_matrix_assign(c_a C.uint64_t, c_result C.uint64_t, c_options C.ui
 	result := k.matrix("result", c_result)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := assign(a, result, opt)
-		keep(options, st)
+		err := assign(a, result, opt)
 		if err != nil {
 			return err
 		}
@@ -1174,8 +1172,7 @@ func goHalfulp_add(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := add.apply(a, b, format, opt)
-		keep(options, st)
+		result, err := add.apply(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1196,8 +1193,7 @@ func goHalfulp_sub(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := sub.apply(a, b, format, opt)
-		keep(options, st)
+		result, err := sub.apply(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1218,8 +1214,7 @@ func goHalfulp_mul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := mul.apply(a, b, format, opt)
-		keep(options, st)
+		result, err := mul.apply(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1240,8 +1235,7 @@ func goHalfulp_div(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := div.apply(a, b, format, opt)
-		keep(options, st)
+		result, err := div.apply(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1261,8 +1255,7 @@ func goHalfulp_sqrt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := sqrt.apply(a, a, format, opt)
-		keep(options, st)
+		result, err := sqrt.apply(a, a, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1281,8 +1274,7 @@ func goHalfulp_neg(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, e
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := negate.apply(a, a, a.Format(), opt)
-		keep(options, st)
+		result, err := negate.apply(a, a, a.Format(), opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1301,8 +1293,7 @@ func goHalfulp_abs(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, e
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := abs.apply(a, a, a.Format(), opt)
-		keep(options, st)
+		result, err := abs.apply(a, a, a.Format(), opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1432,8 +1423,7 @@ func goHalfulp_sum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_res
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Sum(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.Sum(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1452,8 +1442,7 @@ func goHalfulp_asum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Asum(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.Asum(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1473,8 +1462,7 @@ func goHalfulp_dot(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Dot(x, y, format, opt)
-		keep(options, st)
+		result, err := halfulp.Dot(x, y, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1493,8 +1481,7 @@ func goHalfulp_nrm2(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Nrm2(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.Nrm2(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1513,8 +1500,7 @@ func goHalfulp_mean(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Mean(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.Mean(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1533,8 +1519,7 @@ func goHalfulp_stddev(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.StdDev(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.StdDev(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1553,8 +1538,7 @@ func goHalfulp_autocorr1(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t,
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Autocorr1(x, format, opt)
-		keep(options, st)
+		result, err := halfulp.Autocorr1(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1573,8 +1557,7 @@ func goHalfulp_cumsum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := cumSum(x, format, opt)
-		keep(options, st)
+		result, err := cumSum(x, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1594,8 +1577,7 @@ func goHalfulp_trace(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_r
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := trace(a, format, opt)
-		keep(options, st)
+		result, err := trace(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1613,8 +1595,7 @@ func goHalfulp_iamax(c_x C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, 
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := halfulp.Iamax(x, opt)
-		keep(options, st)
+		result, err := halfulp.Iamax(x, opt)
 		if err != nil {
 			return err
 		}
@@ -1634,8 +1615,7 @@ func goHalfulp_matmul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_option
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := matmul(a, b, format, opt)
-		keep(options, st)
+		result, err := matmul(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1655,8 +1635,7 @@ func goHalfulp_axpy(c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_option
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Axpy(alpha, x, y, opt)
-		keep(options, st)
+		err := halfulp.Axpy(alpha, x, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1673,8 +1652,7 @@ func goHalfulp_scal(c_alpha C.uint64_t, c_x C.uint64_t, c_options C.uint64_t, er
 	x := k.vector("x", c_x)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Scal(alpha, x, opt)
-		keep(options, st)
+		err := halfulp.Scal(alpha, x, opt)
 		if err != nil {
 			return err
 		}
@@ -1691,8 +1669,7 @@ func goHalfulp_copy(c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Copy(x, y, opt)
-		keep(options, st)
+		err := halfulp.Copy(x, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1709,8 +1686,7 @@ func goHalfulp_swap(c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Swap(x, y, opt)
-		keep(options, st)
+		err := halfulp.Swap(x, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1729,8 +1705,7 @@ func goHalfulp_rot(c_x C.uint64_t, c_y C.uint64_t, c_c C.uint64_t, c_s C.uint64_
 	s := k.scalar("s", c_s)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Rot(x, y, c, s, opt)
-		keep(options, st)
+		err := halfulp.Rot(x, y, c, s, opt)
 		if err != nil {
 			return err
 		}
@@ -1752,8 +1727,7 @@ func goHalfulp_rotm(c_x C.uint64_t, c_y C.uint64_t, c_flag C.int64_t, c_h11 C.ui
 	h22 := k.scalar("h22", c_h22)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := rotm(x, y, flag, h11, h21, h12, h22, opt)
-		keep(options, st)
+		err := rotm(x, y, flag, h11, h21, h12, h22, opt)
 		if err != nil {
 			return err
 		}
@@ -1772,8 +1746,7 @@ func goHalfulp_rotg(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options 
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := rotg(a, b, format, opt)
-		keep(options, st)
+		result, err := rotg(a, b, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1795,8 +1768,7 @@ func goHalfulp_rotmg(c_d1 C.uint64_t, c_d2 C.uint64_t, c_x1 C.uint64_t, c_y1 C.u
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := rotmg(d1, d2, x1, y1, format, opt)
-		keep(options, st)
+		result, err := rotmg(d1, d2, x1, y1, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1818,8 +1790,7 @@ func goHalfulp_gemv(c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C.ui
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Gemv(trans, alpha, a, x, beta, y, opt)
-		keep(options, st)
+		err := halfulp.Gemv(trans, alpha, a, x, beta, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1841,8 +1812,7 @@ func goHalfulp_gemv_to(c_trans C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C
 	z := k.vector("z", c_z)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.GemvTo(trans, alpha, a, x, beta, y, z, opt)
-		keep(options, st)
+		err := halfulp.GemvTo(trans, alpha, a, x, beta, y, z, opt)
 		if err != nil {
 			return err
 		}
@@ -1866,8 +1836,7 @@ func goHalfulp_gbmv(c_trans C.char, c_m C.int64_t, c_kl C.int64_t, c_ku C.int64_
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Gbmv(trans, m, kl, ku, alpha, ab, x, beta, y, opt)
-		keep(options, st)
+		err := halfulp.Gbmv(trans, m, kl, ku, alpha, ab, x, beta, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1888,8 +1857,7 @@ func goHalfulp_symv(c_uplo C.char, c_alpha C.uint64_t, c_a C.uint64_t, c_x C.uin
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Symv(uplo, alpha, a, x, beta, y, opt)
-		keep(options, st)
+		err := halfulp.Symv(uplo, alpha, a, x, beta, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1911,8 +1879,7 @@ func goHalfulp_sbmv(c_uplo C.char, c_kd C.int64_t, c_alpha C.uint64_t, c_ab C.ui
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Sbmv(uplo, kd, alpha, ab, x, beta, y, opt)
-		keep(options, st)
+		err := halfulp.Sbmv(uplo, kd, alpha, ab, x, beta, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1933,8 +1900,7 @@ func goHalfulp_spmv(c_uplo C.char, c_alpha C.uint64_t, c_ap C.uint64_t, c_x C.ui
 	y := k.vector("y", c_y)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Spmv(uplo, alpha, ap, x, beta, y, opt)
-		keep(options, st)
+		err := halfulp.Spmv(uplo, alpha, ap, x, beta, y, opt)
 		if err != nil {
 			return err
 		}
@@ -1954,8 +1920,7 @@ func goHalfulp_trmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_a C.uint64_t
 	x := k.vector("x", c_x)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trmv(uplo, trans, diag, a, x, opt)
-		keep(options, st)
+		err := halfulp.Trmv(uplo, trans, diag, a, x, opt)
 		if err != nil {
 			return err
 		}
@@ -1975,8 +1940,7 @@ func goHalfulp_trsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_a C.uint64_t
 	x := k.vector("x", c_x)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trsv(uplo, trans, diag, a, x, opt)
-		keep(options, st)
+		err := halfulp.Trsv(uplo, trans, diag, a, x, opt)
 		if err != nil {
 			return err
 		}
@@ -1995,8 +1959,7 @@ func goHalfulp_ger(c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_a C.uin
 	a := k.matrix("a", c_a)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Ger(alpha, x, y, a, opt)
-		keep(options, st)
+		err := halfulp.Ger(alpha, x, y, a, opt)
 		if err != nil {
 			return err
 		}
@@ -2015,8 +1978,7 @@ func goHalfulp_syr(c_uplo C.char, c_alpha C.uint64_t, c_x C.uint64_t, c_a C.uint
 	a := k.matrix("a", c_a)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Syr(uplo, alpha, x, a, opt)
-		keep(options, st)
+		err := halfulp.Syr(uplo, alpha, x, a, opt)
 		if err != nil {
 			return err
 		}
@@ -2036,8 +1998,7 @@ func goHalfulp_syr2(c_uplo C.char, c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uin
 	a := k.matrix("a", c_a)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Syr2(uplo, alpha, x, y, a, opt)
-		keep(options, st)
+		err := halfulp.Syr2(uplo, alpha, x, y, a, opt)
 		if err != nil {
 			return err
 		}
@@ -2059,8 +2020,7 @@ func goHalfulp_gemm(c_transa C.char, c_transb C.char, c_alpha C.uint64_t, c_a C.
 	c := k.matrix("c", c_c)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Gemm(transa, transb, alpha, a, b, beta, c, opt)
-		keep(options, st)
+		err := halfulp.Gemm(transa, transb, alpha, a, b, beta, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2083,8 +2043,7 @@ func goHalfulp_gemm_to(c_transa C.char, c_transb C.char, c_alpha C.uint64_t, c_a
 	d := k.matrix("d", c_d)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.GemmTo(transa, transb, alpha, a, b, beta, c, d, opt)
-		keep(options, st)
+		err := halfulp.GemmTo(transa, transb, alpha, a, b, beta, c, d, opt)
 		if err != nil {
 			return err
 		}
@@ -2106,8 +2065,7 @@ func goHalfulp_symm(c_side C.char, c_uplo C.char, c_alpha C.uint64_t, c_a C.uint
 	c := k.matrix("c", c_c)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Symm(side, uplo, alpha, a, b, beta, c, opt)
-		keep(options, st)
+		err := halfulp.Symm(side, uplo, alpha, a, b, beta, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2130,8 +2088,7 @@ func goHalfulp_symm_to(c_side C.char, c_uplo C.char, c_alpha C.uint64_t, c_a C.u
 	d := k.matrix("d", c_d)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.SymmTo(side, uplo, alpha, a, b, beta, c, d, opt)
-		keep(options, st)
+		err := halfulp.SymmTo(side, uplo, alpha, a, b, beta, c, d, opt)
 		if err != nil {
 			return err
 		}
@@ -2152,8 +2109,7 @@ func goHalfulp_syrk(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C.uin
 	c := k.matrix("c", c_c)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Syrk(uplo, trans, alpha, a, beta, c, opt)
-		keep(options, st)
+		err := halfulp.Syrk(uplo, trans, alpha, a, beta, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2175,8 +2131,7 @@ func goHalfulp_syr2k(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C.ui
 	c := k.matrix("c", c_c)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Syr2k(uplo, trans, alpha, a, b, beta, c, opt)
-		keep(options, st)
+		err := halfulp.Syr2k(uplo, trans, alpha, a, b, beta, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2199,8 +2154,7 @@ func goHalfulp_syr2k_to(c_uplo C.char, c_trans C.char, c_alpha C.uint64_t, c_a C
 	d := k.matrix("d", c_d)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Syr2kTo(uplo, trans, alpha, a, b, beta, c, d, opt)
-		keep(options, st)
+		err := halfulp.Syr2kTo(uplo, trans, alpha, a, b, beta, c, d, opt)
 		if err != nil {
 			return err
 		}
@@ -2222,8 +2176,7 @@ func goHalfulp_trmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char,
 	b := k.matrix("b", c_b)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trmm(side, uplo, trans, diag, alpha, a, b, opt)
-		keep(options, st)
+		err := halfulp.Trmm(side, uplo, trans, diag, alpha, a, b, opt)
 		if err != nil {
 			return err
 		}
@@ -2246,8 +2199,7 @@ func goHalfulp_trmm_to(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.ch
 	c := k.matrix("c", c_c)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.TrmmTo(side, uplo, trans, diag, alpha, a, b, c, opt)
-		keep(options, st)
+		err := halfulp.TrmmTo(side, uplo, trans, diag, alpha, a, b, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2269,8 +2221,7 @@ func goHalfulp_trsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.char,
 	b := k.matrix("b", c_b)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trsm(side, uplo, trans, diag, alpha, a, b, opt)
-		keep(options, st)
+		err := halfulp.Trsm(side, uplo, trans, diag, alpha, a, b, opt)
 		if err != nil {
 			return err
 		}
@@ -2293,8 +2244,7 @@ func goHalfulp_trsm_to(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C.ch
 	x := k.matrix("x", c_x)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.TrsmTo(side, uplo, trans, diag, alpha, a, b, x, opt)
-		keep(options, st)
+		err := halfulp.TrsmTo(side, uplo, trans, diag, alpha, a, b, x, opt)
 		if err != nil {
 			return err
 		}
@@ -2313,8 +2263,7 @@ func goHalfulp_solve(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := solve(a, b, format, opt)
-		keep(options, st)
+		result, err := solve(a, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2342,8 +2291,7 @@ func goHalfulp_solve_f64(c_n C.int64_t, c_nrhs C.int64_t, c_a *C.double, c_a_row
 	x_col_stride := int(c_x_col_stride)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := solveF64(n, nrhs, grid[float64]{a, a_row_stride, a_col_stride}, grid[float64]{b, b_row_stride, b_col_stride}, grid[float64]{x, x_row_stride, x_col_stride}, opt)
-		keep(options, st)
+		err := solveF64(n, nrhs, grid[float64]{a, a_row_stride, a_col_stride}, grid[float64]{b, b_row_stride, b_col_stride}, grid[float64]{x, x_row_stride, x_col_stride}, opt)
 		if err != nil {
 			return err
 		}
@@ -2361,8 +2309,7 @@ func goHalfulp_inverse(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := inverse(a, format, opt)
-		keep(options, st)
+		result, err := inverse(a, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2382,8 +2329,7 @@ func goHalfulp_det(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_res
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := det(a, format, opt)
-		keep(options, st)
+		result, err := det(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2403,8 +2349,7 @@ func goHalfulp_slogdet(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c
 	k.needed("sign", unsafe.Pointer(c_sign))
 	k.needed("log", unsafe.Pointer(c_log))
 	k.run(options, func(opt *halfulp.Options) error {
-		sign, log, st, err := logDet(a, format, opt)
-		keep(options, st)
+		sign, log, err := logDet(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2425,8 +2370,7 @@ func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := cond(norm, a, format, opt)
-		keep(options, st)
+		result, err := cond(norm, a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2446,8 +2390,7 @@ func goHalfulp_norm(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := matrixNorm(norm, a, format, opt)
-		keep(options, st)
+		result, err := matrixNorm(norm, a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2465,8 +2408,7 @@ func goHalfulp_rank(c_a C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, e
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := rank(a, opt)
-		keep(options, st)
+		result, err := rank(a, opt)
 		if err != nil {
 			return err
 		}
@@ -2485,8 +2427,7 @@ func goHalfulp_null_space(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := linsolve.NullSpace(a, format, opt)
-		keep(options, st)
+		result, err := linsolve.NullSpace(a, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2508,8 +2449,7 @@ func goHalfulp_lstsq(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_for
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := leastSquares(a, b, weights, format, opt)
-		keep(options, st)
+		result, err := leastSquares(a, b, weights, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2535,8 +2475,7 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, format, opt)
-		keep(options, st)
+		result, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2562,8 +2501,7 @@ func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_wei
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, format, opt)
-		keep(options, st)
+		result, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2583,8 +2521,7 @@ func goHalfulp_matrix_power(c_a C.uint64_t, c_exponent C.int64_t, c_format *C.ch
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := power(a, exponent, format, opt)
-		keep(options, st)
+		result, err := power(a, exponent, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2604,8 +2541,7 @@ func goHalfulp_expm(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := expm(a, format, opt)
-		keep(options, st)
+		result, err := expm(a, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2625,8 +2561,7 @@ func goHalfulp_lu(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_resu
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := lu(a, format, opt)
-		keep(options, st)
+		result, err := lu(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2645,8 +2580,7 @@ func goHalfulp_cholesky(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, 
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := cholesky(a, format, opt)
-		keep(options, st)
+		result, err := cholesky(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2666,8 +2600,7 @@ func goHalfulp_qr(c_a C.uint64_t, c_pivoted C.int, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := qr(a, pivoted, format, opt)
-		keep(options, st)
+		result, err := qr(a, pivoted, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2686,8 +2619,7 @@ func goHalfulp_ldlt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := ldlt(a, format, opt)
-		keep(options, st)
+		result, err := ldlt(a, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2707,8 +2639,7 @@ func goHalfulp_factors_solve(c_factors C.uint64_t, c_b C.uint64_t, c_format *C.c
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := factorsSolve(factors, b, format, opt)
-		keep(options, st)
+		result, err := factorsSolve(factors, b, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2731,8 +2662,7 @@ func goHalfulp_enclose(c_a C.uint64_t, c_b C.uint64_t, c_steps C.int64_t, c_form
 	k.needed("lower", unsafe.Pointer(c_lower))
 	k.needed("upper", unsafe.Pointer(c_upper))
 	k.run(options, func(opt *halfulp.Options) error {
-		lower, upper, st, err := enclose(a, b, steps, format, opt)
-		keep(options, st)
+		lower, upper, err := enclose(a, b, steps, format, opt)
 		if err != nil {
 			discard(lower)
 			return err
@@ -2758,8 +2688,7 @@ func goHalfulp_enclose_set(c_a C.uint64_t, c_da C.uint64_t, c_b C.uint64_t, c_db
 	k.needed("lower", unsafe.Pointer(c_lower))
 	k.needed("upper", unsafe.Pointer(c_upper))
 	k.run(options, func(opt *halfulp.Options) error {
-		lower, upper, st, err := encloseSet(a, da, b, db, steps, format, opt)
-		keep(options, st)
+		lower, upper, err := encloseSet(a, da, b, db, steps, format, opt)
 		if err != nil {
 			discard(lower)
 			return err
@@ -2781,8 +2710,7 @@ func goHalfulp_verify_product(c_a C.uint64_t, c_b C.uint64_t, c_c C.uint64_t, c_
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := verifyProduct(a, b, c, opt)
-		keep(options, st)
+		result, err := verifyProduct(a, b, c, opt)
 		if err != nil {
 			return err
 		}
@@ -2802,8 +2730,7 @@ func goHalfulp_verify_solution(c_a C.uint64_t, c_b C.uint64_t, c_x C.uint64_t, c
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := verifySolution(a, b, x, opt)
-		keep(options, st)
+		result, err := verifySolution(a, b, x, opt)
 		if err != nil {
 			return err
 		}
@@ -2822,8 +2749,7 @@ func goHalfulp_read(c_file *C.char, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := readFile(file, format, opt)
-		keep(options, st)
+		result, err := readFile(file, format, opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -2843,8 +2769,7 @@ func goHalfulp_write(c_a C.uint64_t, c_file *C.char, c_digits C.int64_t, c_optio
 	digits := int(c_digits)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := writeFile(a, file, digits, opt)
-		keep(options, st)
+		err := writeFile(a, file, digits, opt)
 		if err != nil {
 			return err
 		}
@@ -2865,8 +2790,7 @@ func goHalfulp_blas_ddot(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C.
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasDot(n, x, incx, y, incy, opt)
-		keep(options, st)
+		result, err := blasDot(n, x, incx, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -2886,8 +2810,7 @@ func goHalfulp_blas_dnrm2(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_opti
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -2907,8 +2830,7 @@ func goHalfulp_blas_dasum(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_opti
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Asum, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Asum, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -2928,8 +2850,7 @@ func goHalfulp_blas_dsum(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_optio
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Sum, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Sum, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -2951,8 +2872,7 @@ func goHalfulp_blas_daxpy(c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
-		keep(options, st)
+		err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
 		if err != nil {
 			return err
 		}
@@ -2971,8 +2891,7 @@ func goHalfulp_blas_dscal(c_n C.int64_t, c_alpha C.double, c_x *C.double, c_incx
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -2994,8 +2913,7 @@ func goHalfulp_blas_drot(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C.
 	s := float64(c_s)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
-		keep(options, st)
+		err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
 		if err != nil {
 			return err
 		}
@@ -3014,8 +2932,7 @@ func goHalfulp_blas_drotg(c_a *C.double, c_b *C.double, c_c *C.double, c_s *C.do
 	s := (*float64)(unsafe.Pointer(c_s))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotg(a, b, c, s, opt)
-		keep(options, st)
+		err := blasRotg(a, b, c, s, opt)
 		if err != nil {
 			return err
 		}
@@ -3036,8 +2953,7 @@ func goHalfulp_blas_drotm(c_n C.int64_t, c_x *C.double, c_incx C.int64_t, c_y *C
 	param := (*float64)(unsafe.Pointer(c_param))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotm(n, x, incx, y, incy, param, opt)
-		keep(options, st)
+		err := blasRotm(n, x, incx, y, incy, param, opt)
 		if err != nil {
 			return err
 		}
@@ -3057,8 +2973,7 @@ func goHalfulp_blas_drotmg(c_d1 *C.double, c_d2 *C.double, c_x1 *C.double, c_y1 
 	param := (*float64)(unsafe.Pointer(c_param))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotmg(d1, d2, x1, y1, param, opt)
-		keep(options, st)
+		err := blasRotmg(d1, d2, x1, y1, param, opt)
 		if err != nil {
 			return err
 		}
@@ -3084,8 +2999,7 @@ func goHalfulp_blas_dgemv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_alpha 
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3113,8 +3027,7 @@ func goHalfulp_blas_dgbmv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_kl C.i
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3139,8 +3052,7 @@ func goHalfulp_blas_dsymv(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_a *C
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3166,8 +3078,7 @@ func goHalfulp_blas_dsbmv(c_uplo C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha 
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3191,8 +3102,7 @@ func goHalfulp_blas_dspmv(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_ap *
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3215,8 +3125,7 @@ func goHalfulp_blas_dtrmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -3239,8 +3148,7 @@ func goHalfulp_blas_dtrsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -3264,8 +3172,7 @@ func goHalfulp_blas_dtbmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
-		keep(options, st)
+		err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3289,8 +3196,7 @@ func goHalfulp_blas_dtbsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
-		keep(options, st)
+		err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3312,8 +3218,7 @@ func goHalfulp_blas_dtpmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
-		keep(options, st)
+		err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3335,8 +3240,7 @@ func goHalfulp_blas_dtpsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
-		keep(options, st)
+		err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3360,8 +3264,7 @@ func goHalfulp_blas_dger(c_m C.int64_t, c_n C.int64_t, c_alpha C.double, c_x *C.
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
-		keep(options, st)
+		err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
 		if err != nil {
 			return err
 		}
@@ -3383,8 +3286,7 @@ func goHalfulp_blas_dsyr(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
-		keep(options, st)
+		err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
 		if err != nil {
 			return err
 		}
@@ -3408,8 +3310,7 @@ func goHalfulp_blas_dsyr2(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
-		keep(options, st)
+		err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
 		if err != nil {
 			return err
 		}
@@ -3430,8 +3331,7 @@ func goHalfulp_blas_dspr(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C.
 	ap := (*float64)(unsafe.Pointer(c_ap))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
-		keep(options, st)
+		err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
 		if err != nil {
 			return err
 		}
@@ -3454,8 +3354,7 @@ func goHalfulp_blas_dspr2(c_uplo C.char, c_n C.int64_t, c_alpha C.double, c_x *C
 	ap := (*float64)(unsafe.Pointer(c_ap))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
-		keep(options, st)
+		err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
 		if err != nil {
 			return err
 		}
@@ -3483,8 +3382,7 @@ func goHalfulp_blas_dgemm(c_transa C.char, c_transb C.char, c_m C.int64_t, c_n C
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -3511,8 +3409,7 @@ func goHalfulp_blas_dsymm(c_side C.char, c_uplo C.char, c_m C.int64_t, c_n C.int
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -3537,8 +3434,7 @@ func goHalfulp_blas_dsyrk(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.i
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -3565,8 +3461,7 @@ func goHalfulp_blas_dsyr2k(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -3592,8 +3487,7 @@ func goHalfulp_blas_dtrmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C
 	ldb := int(c_ldb)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
-		keep(options, st)
+		err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
 		if err != nil {
 			return err
 		}
@@ -3619,8 +3513,7 @@ func goHalfulp_blas_dtrsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C
 	ldb := int(c_ldb)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
-		keep(options, st)
+		err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
 		if err != nil {
 			return err
 		}
@@ -3641,8 +3534,7 @@ func goHalfulp_blas_sdot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.f
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasDot(n, x, incx, y, incy, opt)
-		keep(options, st)
+		result, err := blasDot(n, x, incx, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3662,8 +3554,7 @@ func goHalfulp_blas_snrm2(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_optio
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Nrm2, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3683,8 +3574,7 @@ func goHalfulp_blas_sasum(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_optio
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Asum, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Asum, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3704,8 +3594,7 @@ func goHalfulp_blas_ssum(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_option
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasReduce(halfulp.Sum, n, x, incx, opt)
-		keep(options, st)
+		result, err := blasReduce(halfulp.Sum, n, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -3727,8 +3616,7 @@ func goHalfulp_blas_saxpy(c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
-		keep(options, st)
+		err := halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)
 		if err != nil {
 			return err
 		}
@@ -3747,8 +3635,7 @@ func goHalfulp_blas_sscal(c_n C.int64_t, c_alpha C.float, c_x *C.float, c_incx C
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Scal(number(alpha), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -3770,8 +3657,7 @@ func goHalfulp_blas_srot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.f
 	s := float32(c_s)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
-		keep(options, st)
+		err := halfulp.Rot(written("incx", x, n, incx), written("incy", y, n, incy), number(c), number(s), opt)
 		if err != nil {
 			return err
 		}
@@ -3790,8 +3676,7 @@ func goHalfulp_blas_srotg(c_a *C.float, c_b *C.float, c_c *C.float, c_s *C.float
 	s := (*float32)(unsafe.Pointer(c_s))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotg(a, b, c, s, opt)
-		keep(options, st)
+		err := blasRotg(a, b, c, s, opt)
 		if err != nil {
 			return err
 		}
@@ -3812,8 +3697,7 @@ func goHalfulp_blas_srotm(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.
 	param := (*float32)(unsafe.Pointer(c_param))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotm(n, x, incx, y, incy, param, opt)
-		keep(options, st)
+		err := blasRotm(n, x, incx, y, incy, param, opt)
 		if err != nil {
 			return err
 		}
@@ -3833,8 +3717,7 @@ func goHalfulp_blas_srotmg(c_d1 *C.float, c_d2 *C.float, c_x1 *C.float, c_y1 C.f
 	param := (*float32)(unsafe.Pointer(c_param))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasRotmg(d1, d2, x1, y1, param, opt)
-		keep(options, st)
+		err := blasRotmg(d1, d2, x1, y1, param, opt)
 		if err != nil {
 			return err
 		}
@@ -3860,8 +3743,7 @@ func goHalfulp_blas_sgemv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_alpha 
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasGemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3889,8 +3771,7 @@ func goHalfulp_blas_sgbmv(c_trans C.char, c_m C.int64_t, c_n C.int64_t, c_kl C.i
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasGbmv(trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3915,8 +3796,7 @@ func goHalfulp_blas_ssymv(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_a *C.
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSymv(uplo, n, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3942,8 +3822,7 @@ func goHalfulp_blas_ssbmv(c_uplo C.char, c_n C.int64_t, c_kd C.int64_t, c_alpha 
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSbmv(uplo, n, kd, alpha, a, lda, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3967,8 +3846,7 @@ func goHalfulp_blas_sspmv(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_ap *C
 	incy := int(c_incy)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
-		keep(options, st)
+		err := blasSpmv(uplo, n, alpha, ap, x, incx, beta, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -3991,8 +3869,7 @@ func goHalfulp_blas_strmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Trmv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -4015,8 +3892,7 @@ func goHalfulp_blas_strsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
-		keep(options, st)
+		err := halfulp.Trsv(uplo, trans, diag, full(a, n, n, lda), written("incx", x, n, incx), opt)
 		if err != nil {
 			return err
 		}
@@ -4040,8 +3916,7 @@ func goHalfulp_blas_stbmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
-		keep(options, st)
+		err := blasTbmv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -4065,8 +3940,7 @@ func goHalfulp_blas_stbsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
-		keep(options, st)
+		err := blasTbsv(uplo, trans, diag, n, kd, a, lda, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -4088,8 +3962,7 @@ func goHalfulp_blas_stpmv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
-		keep(options, st)
+		err := blasTpmv(uplo, trans, diag, n, ap, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -4111,8 +3984,7 @@ func goHalfulp_blas_stpsv(c_uplo C.char, c_trans C.char, c_diag C.char, c_n C.in
 	incx := int(c_incx)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
-		keep(options, st)
+		err := blasTpsv(uplo, trans, diag, n, ap, x, incx, opt)
 		if err != nil {
 			return err
 		}
@@ -4136,8 +4008,7 @@ func goHalfulp_blas_sger(c_m C.int64_t, c_n C.int64_t, c_alpha C.float, c_x *C.f
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
-		keep(options, st)
+		err := halfulp.Ger(number(alpha), vec(x, m, incx), vec(y, n, incy), full(a, m, n, lda), opt)
 		if err != nil {
 			return err
 		}
@@ -4159,8 +4030,7 @@ func goHalfulp_blas_ssyr(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.f
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
-		keep(options, st)
+		err := blasSyr2(uplo, n, alpha, x, incx, nil, 0, a, lda, opt)
 		if err != nil {
 			return err
 		}
@@ -4184,8 +4054,7 @@ func goHalfulp_blas_ssyr2(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.
 	lda := int(c_lda)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
-		keep(options, st)
+		err := blasSyr2(uplo, n, alpha, x, incx, y, incy, a, lda, opt)
 		if err != nil {
 			return err
 		}
@@ -4206,8 +4075,7 @@ func goHalfulp_blas_sspr(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.f
 	ap := (*float32)(unsafe.Pointer(c_ap))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
-		keep(options, st)
+		err := blasSpr2(uplo, n, alpha, x, incx, nil, 0, ap, opt)
 		if err != nil {
 			return err
 		}
@@ -4230,8 +4098,7 @@ func goHalfulp_blas_sspr2(c_uplo C.char, c_n C.int64_t, c_alpha C.float, c_x *C.
 	ap := (*float32)(unsafe.Pointer(c_ap))
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
-		keep(options, st)
+		err := blasSpr2(uplo, n, alpha, x, incx, y, incy, ap, opt)
 		if err != nil {
 			return err
 		}
@@ -4259,8 +4126,7 @@ func goHalfulp_blas_sgemm(c_transa C.char, c_transb C.char, c_m C.int64_t, c_n C
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasGemm(transa, transb, m, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -4287,8 +4153,7 @@ func goHalfulp_blas_ssymm(c_side C.char, c_uplo C.char, c_m C.int64_t, c_n C.int
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSymm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -4313,8 +4178,7 @@ func goHalfulp_blas_ssyrk(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.i
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSyrk(uplo, trans, n, kd, alpha, a, lda, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -4341,8 +4205,7 @@ func goHalfulp_blas_ssyr2k(c_uplo C.char, c_trans C.char, c_n C.int64_t, c_kd C.
 	ldc := int(c_ldc)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
-		keep(options, st)
+		err := blasSyr2k(uplo, trans, n, kd, alpha, a, lda, b, ldb, beta, c, ldc, opt)
 		if err != nil {
 			return err
 		}
@@ -4368,8 +4231,7 @@ func goHalfulp_blas_strmm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C
 	ldb := int(c_ldb)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
-		keep(options, st)
+		err := blasTrmm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
 		if err != nil {
 			return err
 		}
@@ -4395,8 +4257,7 @@ func goHalfulp_blas_strsm(c_side C.char, c_uplo C.char, c_trans C.char, c_diag C
 	ldb := int(c_ldb)
 	options := k.options("options", c_options)
 	k.run(options, func(opt *halfulp.Options) error {
-		st, err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
-		keep(options, st)
+		err := blasTrsm(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, opt)
 		if err != nil {
 			return err
 		}
@@ -4417,8 +4278,7 @@ func goHalfulp_blas_dsdot(c_n C.int64_t, c_x *C.float, c_incx C.int64_t, c_y *C.
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasDsdot(n, x, incx, y, incy, opt)
-		keep(options, st)
+		result, err := blasDsdot(n, x, incx, y, incy, opt)
 		if err != nil {
 			return err
 		}
@@ -4441,8 +4301,7 @@ func goHalfulp_blas_sdsdot(c_n C.int64_t, c_b C.float, c_x *C.float, c_incx C.in
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, st, err := blasSdsdot(n, b, x, incx, y, incy, opt)
-		keep(options, st)
+		result, err := blasSdsdot(n, b, x, incx, y, incy, opt)
 		if err != nil {
 			return err
 		}

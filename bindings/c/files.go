@@ -14,42 +14,42 @@ import (
 )
 
 // readFile reads a matrix from a file: without a format in one that holds all its numbers.
-func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	in := halfulp.AtLeast(halfulp.Float64)
 	if format != "" {
 		f, err := halfulp.ParseFormat(format)
 		if err != nil {
-			return nil, noStats{}, misuse("argument format: %v", err)
+			return nil, misuse("argument format: %v", err)
 		}
 		in = halfulp.Exactly(f)
 	}
 	if name == files.Stdio {
-		return nil, noStats{}, misuse("argument file: %q; the name of a file is needed", name)
+		return nil, misuse("argument file: %q; the name of a file is needed", name)
 	}
 	o := orDefaults(opt)
 	ro := matfile.ReadOptions{In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress}.Filled()
 	m, err := matfile.ReadMatrix(name, strings.NewReader(""), ro)
-	return m, noStats{}, fileError(err)
+	return m, fileError(err)
 }
 
 // writeFile writes a matrix to a file, whose name says of what kind it is.
-func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options) (noStats, error) {
+func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options) error {
 	if err := checkDigits(digits); err != nil {
-		return noStats{}, err
+		return err
 	}
 	if name == files.Stdio {
-		return noStats{}, misuse("argument file: %q; the name of a file is needed", name)
+		return misuse("argument file: %q; the name of a file is needed", name)
 	}
 	if err := matfile.CheckMatrixName(name, m.Format()); err != nil {
-		return noStats{}, misuse("%v", err)
+		return misuse("%v", err)
 	}
 	h, err := onHost(m, m.Format())
 	if err != nil {
-		return noStats{}, err
+		return err
 	}
 	o := orDefaults(opt)
 	wo := matfile.WriteOptions{Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress}.Filled()
-	return noStats{}, fileError(matfile.WriteMatrix(name, nil, h, wo))
+	return fileError(matfile.WriteMatrix(name, nil, h, wo))
 }
 
 // fileError returns an error of a file with its status, unless it has another one.

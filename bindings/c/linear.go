@@ -8,29 +8,28 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, halfulp.Scalar, linsolve.Stats, error) {
+func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, halfulp.Scalar, error) {
 	needSquare(a)
-	log, sign, st, err := linsolve.LogDet(a, f, opt)
-	return sign, log, st, err
+	log, sign, err := linsolve.LogDet(a, f, opt)
+	return sign, log, err
 }
 
-func cond(norm linsolve.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+func cond(norm linsolve.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return linsolve.Cond(norm, a, f, opt)
 }
 
-func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return linsolve.Det(a, f, opt)
 }
 
 // matrixNorm returns a norm of a matrix. The largest of rounded sums is the largest sum rounded.
-func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-	var st halfulp.Stats
+func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	if a.Place() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
 		h, err := a.Host() // its entries may not lie at equal distances
 		if err != nil {
-			return halfulp.Scalar{}, st, err
+			return halfulp.Scalar{}, err
 		}
 		a = h
 	}
@@ -41,54 +40,49 @@ func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Op
 		a = a.T()
 	case 'M':
 		x := a.Vec()
-		i, st, err := halfulp.Iamax(x, opt)
+		i, err := halfulp.Iamax(x, opt)
 		if err != nil || i < 0 {
-			return zero.Convert(f), st, err
+			return zero.Convert(f), err
 		}
-		return x.At(i).Abs().Convert(f), st, nil
+		return x.At(i).Abs().Convert(f), nil
 	}
 	largest := zero.Convert(f)
 	for j := range a.Cols() {
-		s, one, err := halfulp.Asum(a.Col(j), f, opt)
-		st = one
+		s, err := halfulp.Asum(a.Col(j), f, opt)
 		if err != nil {
-			return s, st, err
+			return s, err
 		}
 		if s.IsNaN() {
-			return s, st, nil
+			return s, nil
 		}
 		if s.Cmp(largest) > 0 {
 			largest = s
 		}
 	}
-	return largest, st, nil
+	return largest, nil
 }
 
-func rank(a *halfulp.Matrix, opt *halfulp.Options) (int, linsolve.Stats, error) {
+func rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
 	return linsolve.Rank(a, opt)
 }
 
-func power(a *halfulp.Matrix, exponent int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+func power(a *halfulp.Matrix, exponent int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
 	if exponent < 0 {
 		panic(misuse("argument exponent: %d; at least 0 is needed", exponent))
 	}
-	x, err := result(f, a.Rows(), a.Cols(), a)
-	if err != nil {
-		return nil, linsolve.Stats{}, err
+	if err := checkMemory(f, a.Rows(), a.Cols()); err != nil {
+		return nil, err
 	}
-	st, err := linsolve.Pow(a, exponent, x, opt)
-	return x, st, err
+	return linsolve.Pow(a, exponent, f, opt)
 }
 
-func expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+func expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
-	x, err := result(f, a.Rows(), a.Cols(), a)
-	if err != nil {
-		return nil, linsolve.Stats{}, err
+	if err := checkMemory(f, a.Rows(), a.Cols()); err != nil {
+		return nil, err
 	}
-	st, err := linsolve.Expm(a, x, opt)
-	return x, st, err
+	return linsolve.Expm(a, f, opt)
 }
 
 // orDefaults returns the options, or those that nil stands for.
@@ -106,17 +100,15 @@ func checkWeights(rows int, w *halfulp.Vector) {
 	}
 }
 
-func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Rows() != b.Rows() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
 	checkWeights(a.Rows(), w)
-	x, err := result(f, a.Cols(), b.Cols(), a)
-	if err != nil {
-		return nil, linsolve.Stats{}, err
+	if err := checkMemory(f, a.Cols(), b.Cols()); err != nil {
+		return nil, err
 	}
-	st, err := linsolve.LeastSquares(a, b, x, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
-	return x, st, err
+	return linsolve.LeastSquares(a, b, f, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
 }
 
 // rational reads a unit, such as 1/1000 or 0.001; no text is no unit.
@@ -153,7 +145,7 @@ func (u units) options(w *halfulp.Vector, columns int, covariance bool, opt *hal
 	return o
 }
 
-func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows, and at least as many as a has columns", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
@@ -161,7 +153,7 @@ func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance boo
 	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, opt)))
 }
 
-func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree {
 		panic(misuse("%d and %d numbers for the degree %d: as many x as y, and more of them than the degree, are needed", x.Len(), y.Len(), degree))
 	}
@@ -170,9 +162,9 @@ func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covar
 }
 
 // fit returns a record of a fit. Statistics of the columns of B are rows of one entry a column.
-func fit(z *linsolve.Fit, st linsolve.Stats, err error) (*record, linsolve.Stats, error) {
+func fit(z *linsolve.Fit, err error) (*record, error) {
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := &record{}
 	r.add("observations", z.Observations)
@@ -204,7 +196,7 @@ func fit(z *linsolve.Fit, st linsolve.Stats, err error) (*record, linsolve.Stats
 		}
 		r.add(s.name, m)
 	}
-	return r, st, nil
+	return r, nil
 }
 
 func checkSystem(a, b *halfulp.Matrix, steps int) {
@@ -214,63 +206,49 @@ func checkSystem(a, b *halfulp.Matrix, steps int) {
 	}
 }
 
-// bounds returns matrices for bounds of the solution of a system.
-func bounds(a, b *halfulp.Matrix, f halfulp.Format) (lower, upper *halfulp.Matrix, err error) {
-	if lower, err = result(f, a.Cols(), b.Cols(), a); err != nil {
+func enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
+	checkSystem(a, b, steps)
+	if err := checkMemory(f, a.Cols(), 2*b.Cols()); err != nil {
 		return nil, nil, err
 	}
-	if upper, err = result(f, a.Cols(), b.Cols(), a); err != nil {
-		lower.Free()
-	}
-	return lower, upper, err
+	return linsolve.Enclose(a, b, steps, f, opt)
 }
 
-func enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, st linsolve.Stats, err error) {
-	checkSystem(a, b, steps)
-	if lower, upper, err = bounds(a, b, f); err != nil {
-		return nil, nil, st, err
-	}
-	st, err = linsolve.Enclose(a, b, lower, upper, steps, opt)
-	return lower, upper, st, err
-}
-
-func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, st linsolve.Stats, err error) {
+func encloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
 	checkSystem(a, b, steps)
 	for _, m := range [][2]*halfulp.Matrix{{a, da}, {b, db}} {
 		if m[1] != nil && (m[0].Rows() != m[1].Rows() || m[0].Cols() != m[1].Cols()) {
 			panic(misuse("the radii of %d x %d numbers are %d x %d", m[0].Rows(), m[0].Cols(), m[1].Rows(), m[1].Cols()))
 		}
 	}
-	if lower, upper, err = bounds(a, b, f); err != nil {
-		return nil, nil, st, err
+	if err := checkMemory(f, a.Cols(), 2*b.Cols()); err != nil {
+		return nil, nil, err
 	}
-	st, err = linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
-	return lower, upper, st, err
+	return linsolve.EncloseSet(a, da, b, db, steps, f, opt)
 }
 
-func rotm(x, y *halfulp.Vector, flag int, h11, h21, h12, h22 halfulp.Scalar, opt *halfulp.Options) (halfulp.Stats, error) {
+func rotm(x, y *halfulp.Vector, flag int, h11, h21, h12, h22 halfulp.Scalar, opt *halfulp.Options) error {
 	return halfulp.Rotm(x, y, halfulp.RotmParams{Flag: halfulp.RotmFlag(flag), H11: h11, H21: h21, H12: h12, H22: h22}, opt)
 }
 
-func trace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+func trace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return halfulp.Trace(a, f, opt)
 }
 
 // cumSum returns prefix sums in the shape of the vector.
-func cumSum(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, halfulp.Stats, error) {
-	var st halfulp.Stats
+func cumSum(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if m.Cols() != 1 && m.Rows() != 1 {
 		panic(misuse("the matrix is %d x %d; a vector is n x 1 or 1 x n", m.Rows(), m.Cols()))
 	}
 	z, err := result(f, m.Rows(), m.Cols(), m)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	x, y := m, z
 	if m.Cols() != 1 {
 		x, y = m.T(), z.T()
 	}
-	st, err = halfulp.CumSum(x.Col(0), y.Col(0), opt)
-	return z, st, err
+	err = halfulp.CumSum(x.Col(0), y.Col(0), opt)
+	return z, err
 }

@@ -21,8 +21,8 @@ import (
 type options struct {
 	mu         sync.Mutex
 	options    halfulp.Options
-	statistics bool // whether calls keep them
-	last       any  // statistics of the call that ended last
+	statistics bool           // whether calls keep them
+	last       *halfulp.Stats // of the call that ended last
 	cancel     *int32
 	progress   C.halfulp_progress
 	argument   unsafe.Pointer
@@ -108,11 +108,8 @@ func (o *options) text() (string, error) {
 	return string(b), err
 }
 
-// keep keeps statistics where they are asked for.
-func keep[T any](o *options, st T) {
-	if o == nil || !o.statistics {
-		return
-	}
+// keep keeps the statistics of a call.
+func (o *options) keep(st *halfulp.Stats) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = st
@@ -130,6 +127,10 @@ func (k *call) run(o *options, routine func(opt *halfulp.Options) error) {
 	}
 	o.mu.Lock()
 	opt, cancel, progress, argument, interval := o.options, o.cancel, o.progress, o.argument, o.interval
+	if o.statistics {
+		opt.Stats = new(halfulp.Stats)
+		defer o.keep(opt.Stats)
+	}
 	o.mu.Unlock()
 	if cancel == nil && progress == nil {
 		k.err = routine(&opt)

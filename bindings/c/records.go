@@ -18,7 +18,7 @@ type record struct {
 	memory *memory // of its matrices on a device
 	parts  []part
 	// of factors, with the order of the matrix that was factored, -1 if it is not square
-	solve func(b, x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)
+	solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	order int
 }
 
@@ -98,7 +98,7 @@ func recordIntegers(r *record, name string, data *int64, room int) (int, error) 
 }
 
 // factors is a record of factors of a: its matrices are freed with it, when views of them are, too.
-func factors(a *halfulp.Matrix, free func(), solve func(b, x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) *record {
+func factors(a *halfulp.Matrix, free func(), solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) *record {
 	r := &record{solve: solve, order: -1}
 	if a.Place() != halfulp.CPU {
 		r.memory = &memory{free: free, at: place.Of(a.View().Arr)}
@@ -109,30 +109,30 @@ func factors(a *halfulp.Matrix, free func(), solve func(b, x *halfulp.Matrix, op
 	return r
 }
 
-func lu(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
-	z, st, err := linsolve.LU(a, f, opt)
+func lu(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+	z, err := linsolve.LU(a, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := factors(a, z.Free, z.Solve)
 	r.add("P", z.P)
 	r.add("L", z.L)
 	r.add("U", z.U)
-	return r, st, nil
+	return r, nil
 }
 
-func cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	needSquare(a)
-	z, st, err := linsolve.Cholesky(a, f, opt)
+	z, err := linsolve.Cholesky(a, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := factors(a, z.Free, z.Solve)
 	r.add("L", z.L)
-	return r, st, nil
+	return r, nil
 }
 
-func qr(a *halfulp.Matrix, pivoted bool, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func qr(a *halfulp.Matrix, pivoted bool, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if a.Rows() < a.Cols() {
 		panic(misuse("the matrix is %d x %d; at least as many rows as columns are needed", a.Rows(), a.Cols()))
 	}
@@ -140,9 +140,9 @@ func qr(a *halfulp.Matrix, pivoted bool, f halfulp.Format, opt *halfulp.Options)
 	if pivoted {
 		factor = linsolve.QRPivoted
 	}
-	z, st, err := factor(a, f, opt)
+	z, err := factor(a, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := factors(a, z.Free, z.Solve)
 	if pivoted {
@@ -150,59 +150,56 @@ func qr(a *halfulp.Matrix, pivoted bool, f halfulp.Format, opt *halfulp.Options)
 	}
 	r.add("Q", z.Q)
 	r.add("R", z.R)
-	return r, st, nil
+	return r, nil
 }
 
-func ldlt(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func ldlt(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	needSquare(a)
-	z, st, err := linsolve.LDLT(a, f, opt)
+	z, err := linsolve.LDLT(a, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := factors(a, z.Free, z.Solve)
 	r.add("P", z.P)
 	r.add("L", z.L)
 	r.add("D", z.D)
 	r.add("blocks", z.Blocks)
-	return r, st, nil
+	return r, nil
 }
 
 // factorsSolve solves A X = B with the factors of A.
-func factorsSolve(r *record, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-	var st linsolve.Stats
+func factorsSolve(r *record, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	switch {
 	case r.solve == nil:
-		return nil, st, misuse("the record has no factors")
+		return nil, misuse("the record has no factors")
 	case r.order < 0:
-		return nil, st, misuse("the matrix that was factored is not square")
+		return nil, misuse("the matrix that was factored is not square")
 	case r.order != b.Rows():
-		return nil, st, misuse("the matrix that was factored is %d x %[1]d, b is %d x %d: they need as many rows", r.order, b.Rows(), b.Cols())
+		return nil, misuse("the matrix that was factored is %d x %[1]d, b is %d x %d: they need as many rows", r.order, b.Rows(), b.Cols())
 	}
-	x, err := result(f, b.Rows(), b.Cols(), b)
-	if err != nil {
-		return nil, st, err
+	if err := checkMemory(f, b.Rows(), b.Cols()); err != nil {
+		return nil, err
 	}
-	st, err = r.solve(b, x, opt)
-	return x, st, err
+	return r.solve(b, f, opt)
 }
 
-func rotg(a, b halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, halfulp.Stats, error) {
-	g, st, err := halfulp.Rotg(a, b, f, opt)
+func rotg(a, b halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+	g, err := halfulp.Rotg(a, b, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := &record{}
 	r.add("c", g.C)
 	r.add("s", g.S)
 	r.add("r", g.R)
 	r.add("z", g.Z)
-	return r, st, nil
+	return r, nil
 }
 
-func rotmg(d1, d2, x1, y1 halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, halfulp.Stats, error) {
-	g, st, err := halfulp.Rotmg(d1, d2, x1, y1, f, opt)
+func rotmg(d1, d2, x1, y1 halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+	g, err := halfulp.Rotmg(d1, d2, x1, y1, f, opt)
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := &record{}
 	r.add("flag", int(g.Flag))
@@ -213,13 +210,13 @@ func rotmg(d1, d2, x1, y1 halfulp.Scalar, f halfulp.Format, opt *halfulp.Options
 	r.add("d1", g.D1)
 	r.add("d2", g.D2)
 	r.add("x1", g.X1)
-	return r, st, nil
+	return r, nil
 }
 
 // accuracy returns a record of what a comparison found.
-func accuracy(z linsolve.Accuracy, st linsolve.Stats, err error) (*record, linsolve.Stats, error) {
+func accuracy(z linsolve.Accuracy, err error) (*record, error) {
 	if err != nil {
-		return nil, st, err
+		return nil, err
 	}
 	r := &record{}
 	r.add("entries", z.Entries)
@@ -229,17 +226,17 @@ func accuracy(z linsolve.Accuracy, st linsolve.Stats, err error) (*record, linso
 	r.add("largest", float64(z.Largest))
 	r.add("row", z.Row)
 	r.add("col", z.Col)
-	return r, st, nil
+	return r, nil
 }
 
-func verifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func verifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (*record, error) {
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(misuse("shapes do not fit: a is %d x %d, b %d x %d, c %d x %d", a.Rows(), a.Cols(), b.Rows(), b.Cols(), c.Rows(), c.Cols()))
 	}
 	return accuracy(linsolve.VerifyProduct(a, b, c, opt))
 }
 
-func verifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (*record, linsolve.Stats, error) {
+func verifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (*record, error) {
 	needSquare(a)
 	if a.Rows() != b.Rows() || x.Rows() != a.Rows() || x.Cols() != b.Cols() {
 		panic(misuse("shapes do not fit: a is %d x %d, b %d x %d, x %d x %d", a.Rows(), a.Cols(), b.Rows(), b.Cols(), x.Rows(), x.Cols()))

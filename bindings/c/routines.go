@@ -38,9 +38,6 @@ func collect() error {
 	return nil
 }
 
-// noStats are the statistics of routines that have none.
-type noStats = struct{}
-
 func clone(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	z, err := likeMatrix(m, m.Format())
 	if err != nil {
@@ -49,16 +46,16 @@ func clone(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return z, z.CopyFrom(m)
 }
 
-func convert(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, noStats, error) {
+func convert(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	z, err := likeMatrix(m, f)
 	if err == nil {
 		err = copyInto(m, z, opt)
 	}
-	return z, noStats{}, err
+	return z, err
 }
 
-func assign(a, z *halfulp.Matrix, opt *halfulp.Options) (noStats, error) {
-	return noStats{}, copyInto(a, z, opt)
+func assign(a, z *halfulp.Matrix, opt *halfulp.Options) error {
+	return copyInto(a, z, opt)
 }
 
 func same(a, b *halfulp.Matrix) (bool, error) {
@@ -94,33 +91,30 @@ func needSquare(m *halfulp.Matrix) {
 
 var one, zero = halfulp.Float(1), halfulp.Float(0)
 
-func matmul(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, halfulp.Stats, error) {
+func matmul(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Cols() != b.Rows() {
 		panic(misuse("%d x %d times %d x %d: the columns of a are not as many as the rows of b", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
 	c, err := result(f, a.Rows(), b.Cols(), a)
 	if err != nil {
-		return nil, halfulp.Stats{}, err
+		return nil, err
 	}
-	st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, opt)
-	return c, st, err
+	return c, halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, opt)
 }
 
-func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
 	if a.Rows() != b.Rows() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
-	x, err := result(f, a.Cols(), b.Cols(), a)
-	if err != nil {
-		return nil, linsolve.Stats{}, err
+	if err := checkMemory(f, a.Cols(), b.Cols()); err != nil {
+		return nil, err
 	}
-	st, err := linsolve.Solve(a, b, x, opt)
-	return x, st, err
+	return linsolve.Solve(a, b, f, opt)
 }
 
 // solveF64 solves a system of arrays of C.
-func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) (linsolve.Stats, error) {
+func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) error {
 	var m [3]*halfulp.Matrix
 	for i, g := range []struct {
 		grid[float64]
@@ -128,20 +122,22 @@ func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) (linsolv
 	}{{a, n}, {b, nrhs}, {x, nrhs}} {
 		var err error
 		if m[i], err = wrapF64(g.data, n, g.cols, g.rs, g.cs); err != nil {
-			return linsolve.Stats{}, err
+			return err
 		}
 	}
-	return linsolve.Solve(m[0], m[1], m[2], opt)
+	z, err := linsolve.Solve(m[0], m[1], halfulp.Float64, opt)
+	if err != nil {
+		return err
+	}
+	return m[2].CopyFrom(z)
 }
 
-func inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+func inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
-	x, err := result(f, a.Cols(), a.Rows(), a)
-	if err != nil {
-		return nil, linsolve.Stats{}, err
+	if err := checkMemory(f, a.Cols(), a.Rows()); err != nil {
+		return nil, err
 	}
-	st, err := linsolve.Inverse(a, x, opt)
-	return x, st, err
+	return linsolve.Inverse(a, f, opt)
 }
 
 func checkOrder(n int, f halfulp.Format) error {

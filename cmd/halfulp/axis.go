@@ -21,7 +21,7 @@ type axisFlags struct {
 const whole = "all"
 
 // reduction is a routine that makes one number of a vector.
-type reduction func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)
+type reduction func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, error)
 
 // vectorsOf returns how many vectors of a matrix lie along an axis, and a function that returns
 // one: columns along axis 0, rows along axis 1.
@@ -34,7 +34,7 @@ func vectorsOf(m *halfulp.Matrix, axis string) (int, func(i int) *halfulp.Vector
 
 // eachVector calls run for n vectors. On the CPU of one process the vectors run side by side, if
 // there are enough; each has all threads otherwise. It returns the sum of the statistics.
-func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) (halfulp.Stats, error)) (halfulp.Stats, error) {
+func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) error) (halfulp.Stats, error) {
 	opt, start := *j.options(), time.Now()
 	defer j.finish()
 	progress := opt.Progress
@@ -62,7 +62,8 @@ func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) (halfulp.S
 		if skip {
 			return
 		}
-		s, err := run(i, &opt)
+		var s halfulp.Stats
+		err := run(i, opt.WithStats(&s))
 		mu.Lock()
 		defer mu.Unlock()
 		if done++; progress != nil {
@@ -91,9 +92,9 @@ func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) (halfulp.S
 func (j *job) reduce(m *halfulp.Matrix, axis string, routine reduction) (*halfulp.Matrix, halfulp.Stats, error) {
 	n, vector := vectorsOf(m, axis)
 	values := make([]halfulp.Scalar, n)
-	stats, err := j.eachVector(n, func(i int, opt *halfulp.Options) (s halfulp.Stats, err error) {
-		values[i], s, err = routine(vector(i), j.format, opt)
-		return s, err
+	stats, err := j.eachVector(n, func(i int, opt *halfulp.Options) (err error) {
+		values[i], err = routine(vector(i), j.format, opt)
+		return err
 	})
 	if err != nil {
 		return nil, stats, err
@@ -221,7 +222,7 @@ func (c *cumsumCmd) Run(env *cli.Environment) error {
 	z := halfulp.NewMatrix(j.format, rows, cols)
 	n, from := vectorsOf(m, axis)
 	_, to := vectorsOf(z, axis)
-	stats, err := j.eachVector(n, func(i int, opt *halfulp.Options) (halfulp.Stats, error) {
+	stats, err := j.eachVector(n, func(i int, opt *halfulp.Options) error {
 		return halfulp.CumSum(from(i), to(i), opt)
 	})
 	if err != nil {
@@ -255,7 +256,8 @@ func (c *traceCmd) Run(env *cli.Environment) error {
 	if err := checkSquare(c.A, a); err != nil {
 		return err
 	}
-	z, stats, err := halfulp.Trace(a, j.format, j.options())
+	var stats halfulp.Stats
+	z, err := halfulp.Trace(a, j.format, j.options().WithStats(&stats))
 	j.finish()
 	if err != nil {
 		return err

@@ -333,14 +333,14 @@ func (g *benchGroup) one(o benchOperation) (z benchCase, err error) {
 	middle := runs[(len(runs)-1)/2]
 	z.Median = (middle.took + runs[len(runs)/2].took) / 2
 	z.Rate = halfulp.Measure(o.work(float64(g.n)) / z.Median.Seconds())
-	z.Stats = &runStats{Stats: &middle.stats, LinSolve: middle.proof}
+	z.Stats = &runStats{Stats: &middle.stats}
 	return z, nil
 }
 
 // timedRun is a run and its time.
 type timedRun struct {
-	benchRun
-	took time.Duration
+	stats halfulp.Stats
+	took  time.Duration
 }
 
 // runs makes runs of an operation.
@@ -389,11 +389,13 @@ func (g *benchGroup) run(o benchOperation) (timedRun, error) {
 		Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method,
 		MemoryLimit: int64(g.cmd.Memory), Check: g.cmd.Check,
 	}
+	var r timedRun
+	opt.Stats = &r.stats
 	start := time.Now()
-	r, err := o.run(&g.benchData, opt)
-	took := time.Since(start)
+	err := o.run(&g.benchData, opt)
+	r.took = time.Since(start)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("longer than %v", g.cmd.Limit)
 	}
-	return timedRun{r, took}, err
+	return r, err
 }

@@ -8,18 +8,12 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// benchRun is what one run of an operation tells.
-type benchRun struct {
-	stats halfulp.Stats
-	proof *linsolve.Proof // of operations of package linsolve
-}
-
 // benchOperation is an operation that halfulp bench measures.
 type benchOperation struct {
 	name, text string
 	needs      string                  // operands
 	work       func(n float64) float64 // multiply-adds, or additions, as LAPACK counts them
-	run        func(d *benchData, opt *halfulp.Options) (benchRun, error)
+	run        func(d *benchData, opt *halfulp.Options) error
 }
 
 // benchProduct is the operation that the times of others are multiples of.
@@ -34,100 +28,100 @@ func cubic(share float64) func(n float64) float64 {
 	return func(n float64) float64 { return share * n * n * n }
 }
 
-// blas is a run of a routine of the root package.
-func blas(stats halfulp.Stats, err error) (benchRun, error) { return benchRun{stats: stats}, err }
-
-// solving is a run of a routine of package linsolve.
-func solving(stats linsolve.Stats, err error) (benchRun, error) {
-	return benchRun{stats.Stats, &stats.Proof}, err
-}
-
 // vectors reports whether an operation has no operand of n x n.
 func (o benchOperation) vectors() bool { return !strings.ContainsAny(o.needs, "ABS") }
 
+// freed frees the result of a routine.
+func freed(x *halfulp.Matrix, err error) error {
+	if err == nil {
+		x.Free()
+	}
+	return err
+}
+
 var benchOperations = []benchOperation{
-	{"sum", "sum of n numbers", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Sum(d.vector(opX), d.format, opt)
-		return blas(st, err)
+	{"sum", "sum of n numbers", "x", linear, func(d *benchData, opt *halfulp.Options) error {
+		_, err := halfulp.Sum(d.vector(opX), d.format, opt)
+		return err
 	}},
-	{"dot", "dot product", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Dot(d.vector(opX), d.vector(opY), d.format, opt)
-		return blas(st, err)
+	{"dot", "dot product", "xy", linear, func(d *benchData, opt *halfulp.Options) error {
+		_, err := halfulp.Dot(d.vector(opX), d.vector(opY), d.format, opt)
+		return err
 	}},
-	{"nrm2", "Euclidean norm", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := halfulp.Nrm2(d.vector(opX), d.format, opt)
-		return blas(st, err)
+	{"nrm2", "Euclidean norm", "x", linear, func(d *benchData, opt *halfulp.Options) error {
+		_, err := halfulp.Nrm2(d.vector(opX), d.format, opt)
+		return err
 	}},
-	{"axpy", "y <- 3 x + y", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return blas(halfulp.Axpy(halfulp.Float(3), d.vector(opX), d.vector(opY), opt))
+	{"axpy", "y <- 3 x + y", "xy", linear, func(d *benchData, opt *halfulp.Options) error {
+		return halfulp.Axpy(halfulp.Float(3), d.vector(opX), d.vector(opY), opt)
 	}},
-	{"gemv", "matrix times vector", "Axz", square, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return blas(halfulp.GemvTo(halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.vector(opX), halfulp.Float(0), nil, d.vector(opZ), opt))
+	{"gemv", "matrix times vector", "Axz", square, func(d *benchData, opt *halfulp.Options) error {
+		return halfulp.GemvTo(halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.vector(opX), halfulp.Float(0), nil, d.vector(opZ), opt)
 	}},
-	{benchProduct, "matrix times matrix", "ABC", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return blas(halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.matrix(opB), halfulp.Float(0), nil, d.matrix(opC), opt))
+	{benchProduct, "matrix times matrix", "ABC", cubic(1), func(d *benchData, opt *halfulp.Options) error {
+		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.matrix(opB), halfulp.Float(0), nil, d.matrix(opC), opt)
 	}},
-	{"syrk", "lower triangle of A A'", "AC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return blas(halfulp.Syrk(halfulp.Lower, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), halfulp.Float(0), d.matrix(opC), opt))
+	{"syrk", "lower triangle of A A'", "AC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) error {
+		return halfulp.Syrk(halfulp.Lower, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), halfulp.Float(0), d.matrix(opC), opt)
 	}},
-	{"trsm", "triangular system, n right-hand sides", "SBC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return blas(halfulp.TrsmTo(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), d.matrix(opS), d.matrix(opB), d.matrix(opC), opt))
+	{"trsm", "triangular system, n right-hand sides", "SBC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) error {
+		return halfulp.TrsmTo(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), d.matrix(opS), d.matrix(opB), d.matrix(opC), opt)
 	}},
-	{"solve", "system, 1 right-hand side", "Axz", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return solving(linsolve.Solve(d.matrix(opA), d.matrix(opX), d.matrix(opZ), opt))
+	{"solve", "system, 1 right-hand side", "Ax", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return freed(linsolve.Solve(d.matrix(opA), d.matrix(opX), d.format, opt))
 	}},
-	{"solve-n", "system, n right-hand sides", "ABC", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return solving(linsolve.Solve(d.matrix(opA), d.matrix(opB), d.matrix(opC), opt))
+	{"solve-n", "system, n right-hand sides", "AB", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return freed(linsolve.Solve(d.matrix(opA), d.matrix(opB), d.format, opt))
 	}},
-	{"inv", "inverse", "AC", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		return solving(linsolve.Inverse(d.matrix(opA), d.matrix(opC), opt))
+	{"inv", "inverse", "A", cubic(1), func(d *benchData, opt *halfulp.Options) error {
+		return freed(linsolve.Inverse(d.matrix(opA), d.format, opt))
 	}},
-	{"det", "determinant", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Det(d.matrix(opA), d.format, opt)
-		return solving(st, err)
+	{"det", "determinant", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) error {
+		_, err := linsolve.Det(d.matrix(opA), d.format, opt)
+		return err
 	}},
-	{"rank", "rank", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Rank(d.matrix(opA), opt)
-		return solving(st, err)
+	{"rank", "rank", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) error {
+		_, err := linsolve.Rank(d.matrix(opA), opt)
+		return err
 	}},
-	{"cond", "condition number in the 1-norm", "A", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt)
-		return solving(st, err)
+	{"cond", "condition number in the 1-norm", "A", cubic(1), func(d *benchData, opt *halfulp.Options) error {
+		_, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt)
+		return err
 	}},
-	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
+	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) error {
+		z, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
 		if err == nil {
 			z.Free()
 		}
-		return solving(st, err)
+		return err
 	}},
-	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
+	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) error {
+		z, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
 		if err == nil {
 			z.Free()
 		}
-		return solving(st, err)
+		return err
 	}},
-	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.LU(d.matrix(opA), d.format, opt)
+	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) error {
+		z, err := linsolve.LU(d.matrix(opA), d.format, opt)
 		if err == nil {
 			z.Free()
 		}
-		return solving(st, err)
+		return err
 	}},
-	{"qr", "factors A = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.QR(d.matrix(opA), d.format, opt)
+	{"qr", "factors A = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) error {
+		z, err := linsolve.QR(d.matrix(opA), d.format, opt)
 		if err == nil {
 			z.Free()
 		}
-		return solving(st, err)
+		return err
 	}},
-	{"qrp", "factors A P = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		z, st, err := linsolve.QRPivoted(d.matrix(opA), d.format, opt)
+	{"qrp", "factors A P = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) error {
+		z, err := linsolve.QRPivoted(d.matrix(opA), d.format, opt)
 		if err == nil {
 			z.Free()
 		}
-		return solving(st, err)
+		return err
 	}},
 }
 
@@ -191,7 +185,7 @@ func (d *benchData) make(needs string) error {
 		d.made[o] = m
 		if o == opS {
 			a := d.matrix(opA)
-			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(float64(d.n)), m, nil); err != nil {
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(float64(d.n)), m, nil); err != nil {
 				return err
 			}
 		}

@@ -47,5 +47,7 @@ func (j *job) expansionProduct(tA, tB bool, alpha halfulp.Scalar, a, b *halfulp.
 			}
 		}
 	}
-	return expansion.Gemm(transpose(tA), transpose(tB), alpha, a, b, beta, z, j.options())
+	var st halfulp.Stats
+	err := expansion.Gemm(transpose(tA), transpose(tB), alpha, a, b, beta, z, j.options().WithStats(&st))
+	return st, err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	dispatcher "github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/linsolve"
 )
 
 // job is one run of a command that reads operands, computes and writes a result.
@@ -32,13 +31,13 @@ type job struct {
 	reading  time.Duration
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
-	unended  []string     // files of which a warning said that their last line has no end
-	ran      []namedStats // to be shown once the result is written
-	table    bool         // an operand is a table
-	flat     bool         // a NumPy operand has one dimension: so has a result of one column
-	rns      *rnsStats    // of a method of package rns
-	ozaki    *ozakiStats  // of a method of package ozaki
-	solver   *linsolve.Stats
+	unended  []string       // files of which a warning said that their last line has no end
+	ran      []namedStats   // to be shown once the result is written
+	table    bool           // an operand is a table
+	flat     bool           // a NumPy operand has one dimension: so has a result of one column
+	rns      *rnsStats      // of a method of package rns
+	ozaki    *ozakiStats    // of a method of package ozaki
+	solver   *halfulp.Stats // of a routine of package linsolve
 	residual *residualStats
 	grid     *grid.Grid // of processes, on which operands and results live; nil for the host
 }
@@ -275,11 +274,10 @@ type matrixResult struct {
 // runStats are the library's statistics, with those of a method of packages rns and ozaki.
 type runStats struct {
 	*halfulp.Stats
-	Read     time.Duration   `json:"read_ns,omitempty"` // of files
-	RNS      *rnsStats       `json:"rns,omitempty"`
-	Ozaki    *ozakiStats     `json:"ozaki,omitempty"`
-	LinSolve *linsolve.Proof `json:"linsolve,omitempty"`
-	Residual *residualStats  `json:"residual,omitempty"`
+	Read     time.Duration  `json:"read_ns,omitempty"` // of files
+	RNS      *rnsStats      `json:"rns,omitempty"`
+	Ozaki    *ozakiStats    `json:"ozaki,omitempty"`
+	Residual *residualStats `json:"residual,omitempty"`
 	// In a result, up to here: of making its numbers text, and of all.
 	Write *clock `json:"write_ns,omitempty"`
 	Total *clock `json:"total_ns,omitempty"`
@@ -307,11 +305,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	r := &runStats{Stats: s, Read: j.reading, RNS: j.rns, Ozaki: j.ozaki, Residual: j.residual}
-	if j.solver != nil {
-		r.LinSolve = &j.solver.Proof
-	}
-	return r
+	return &runStats{Stats: s, Read: j.reading, RNS: j.rns, Ozaki: j.ozaki, Residual: j.residual}
 }
 
 // writeScalar writes z on a line of its own.

@@ -90,7 +90,7 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 		return cli.Misuse("%s leaves %d x %d entries of %s: statistics need as many rows as columns; --solution prints the solution of minimal norm",
 			shown(c.Weights), left, a.Cols(), shown(c.A))
 	}
-	fit, err := solved(j, c.A, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
+	fit, err := solved(j, c.A, func(run *halfulp.Options) (*linsolve.Fit, error) {
 		opt.Options = *run
 		return linsolve.Regression(a, b, j.format, opt)
 	})
@@ -128,9 +128,9 @@ func (c *lstsqCmd) solution(j *job) error {
 	if weights != nil {
 		opt.Weights = weights.Col(0)
 	}
-	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, func(run *halfulp.Options) (*halfulp.Matrix, error) {
 		opt.Options = *run
-		return linsolve.LeastSquares(a, b, x, opt)
+		return linsolve.LeastSquares(a, b, j.format, opt)
 	})
 }
 
@@ -179,7 +179,7 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	if _, err := c.options(j, opt, x.Len(), units); err != nil {
 		return err
 	}
-	fit, err := solved(j, c.X, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
+	fit, err := solved(j, c.X, func(run *halfulp.Options) (*linsolve.Fit, error) {
 		opt.Options = *run
 		return linsolve.PolyFit(x, y, *c.Degree, j.format, opt)
 	})
@@ -286,13 +286,13 @@ type responseResult struct {
 // writeFit writes a table for each response; estimates are called name first, name first+1 and so
 // on.
 func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
-	j.report(&j.solver.Stats)
+	j.report(j.solver)
 	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: as many estimates as observations: no degrees of freedom are left, and standard errors are nan\n")
 	}
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
-		Centered: fit.Centered, Stats: j.resultStats(&j.solver.Stats),
+		Centered: fit.Centered, Stats: j.resultStats(j.solver),
 	}
 	n := fit.X.Rows()
 	for k, of := range fit.Responses {

@@ -112,7 +112,7 @@ func unary(env *cli.Environment, name, file, axis string, f *commonFlags, residu
 	var stats halfulp.Stats
 	switch {
 	case choice == nil:
-		z, stats, err = routine(m.Vec(), f.Format.Format, j.options())
+		z, err = routine(m.Vec(), f.Format.Format, j.options().WithStats(&stats))
 		j.finish()
 	case name == "nrm2":
 		z, stats, err = j.rnsNrm2(choice, m.Vec())
@@ -172,11 +172,11 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 	var stats halfulp.Stats
 	switch {
 	case native:
-		z, stats, err = expansion.Dot(x, y, c.Format.Format, j.options())
+		z, err = expansion.Dot(x, y, c.Format.Format, j.options().WithStats(&stats))
 	case choice != nil:
 		z, stats, err = j.rnsDot(choice, x, y)
 	default:
-		z, stats, err = halfulp.Dot(x, y, c.Format.Format, j.options())
+		z, err = halfulp.Dot(x, y, c.Format.Format, j.options().WithStats(&stats))
 	}
 	j.finish()
 	if err != nil {
@@ -243,7 +243,8 @@ func (c *statsCmd) Run(env *cli.Environment) error {
 	x := m.Vec()
 	var values []namedScalar
 	for _, r := range routines {
-		z, stats, err := r.routine(x, c.Format.Format, j.options())
+		var stats halfulp.Stats
+		z, err := r.routine(x, c.Format.Format, j.options().WithStats(&stats))
 		j.finish()
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)

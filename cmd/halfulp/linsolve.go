@@ -77,8 +77,8 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a, &b); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Solve(a, b, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Solve(a, b, j.format, opt)
 	})
 }
 
@@ -119,14 +119,14 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	lower, upper := halfulp.NewMatrix(j.format, b.Rows(), b.Cols()), halfulp.NewMatrix(j.format, b.Rows(), b.Cols())
 	steps := defaultSteps
 	if c.Steps != nil {
 		steps = *c.Steps
 	}
-	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		stats, err := linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
-		return lower, stats, err
+	var upper *halfulp.Matrix
+	lower, err := solved(j, c.A, func(opt *halfulp.Options) (lower *halfulp.Matrix, err error) {
+		lower, upper, err = linsolve.EncloseSet(a, da, b, db, steps, j.format, opt)
+		return lower, err
 	})
 	if err != nil {
 		return err
@@ -147,10 +147,10 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 				both.Set(i, 2*k+1, upper.At(i, k))
 			}
 		}
-		return j.writeMatrix(both, &j.solver.Stats)
+		return j.writeMatrix(both, j.solver)
 	}
-	j.report(&j.solver.Stats)
-	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.resultStats(&j.solver.Stats)}))
+	j.report(j.solver)
+	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.resultStats(j.solver)}))
 }
 
 type invCmd struct {
@@ -175,8 +175,8 @@ func (c *invCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Inverse(a, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Inverse(a, j.format, opt)
 	})
 }
 
@@ -207,13 +207,13 @@ func (c *detCmd) Run(env *cli.Environment) error {
 	if c.Log {
 		return j.logDet(c.A, a)
 	}
-	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return linsolve.Det(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(d, j.solver.Stats)
+	return j.writeScalar(d, *j.solver)
 }
 
 // logDetResult is its JSON.
@@ -228,16 +228,16 @@ type logDetResult struct {
 // logDet prints the sign and the logarithm of a determinant.
 func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	var sign int
-	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, stats linsolve.Stats, err error) {
-		z, sign, stats, err = linsolve.LogDet(a, j.format, opt)
-		return z, stats, err
+	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, err error) {
+		z, sign, err = linsolve.LogDet(a, j.format, opt)
+		return z, err
 	})
 	if err != nil {
 		return err
 	}
-	j.report(&j.solver.Stats)
+	j.report(j.solver)
 	if j.print.JSON {
-		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(&j.solver.Stats)}))
+		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(j.solver)}))
 	}
 	return j.writeTable(fmt.Sprintf("sign\t%d\nlog\t%s\n", sign, j.text(z)))
 }
@@ -261,11 +261,13 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, linsolve.Stats, error) { return linsolve.Rank(a, opt) })
+	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, error) {
+		return linsolve.Rank(a, opt)
+	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(halfulp.Float(float64(r)), j.solver.Stats)
+	return j.writeScalar(halfulp.Float(float64(r)), *j.solver)
 }
 
 type condCmd struct {
@@ -292,13 +294,13 @@ func (c *condCmd) Run(env *cli.Environment) error {
 	if c.Norm == "inf" {
 		norm = linsolve.InfNorm
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return linsolve.Cond(norm, a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeScalar(z, j.solver.Stats)
+	return j.writeScalar(z, *j.solver)
 }
 
 type nullSpaceCmd struct {
@@ -320,13 +322,13 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
 		return linsolve.NullSpace(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	err = j.writeMatrix(z, &j.solver.Stats)
+	err = j.writeMatrix(z, j.solver)
 	if errors.Is(err, matfile.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
@@ -356,8 +358,8 @@ func (c *powCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		return linsolve.Pow(a, c.E, x, opt)
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		return linsolve.Pow(a, c.E, j.format, opt)
 	})
 }
 
@@ -382,12 +384,12 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, a, a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
-		stats, err := linsolve.Expm(a, x, opt)
-		if n := stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
+	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		x, err := linsolve.Expm(a, j.format, opt)
+		if n := opt.Stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}
-		return stats, err
+		return x, err
 	})
 }

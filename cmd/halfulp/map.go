@@ -37,7 +37,7 @@ func (mapCmd) Words() (names []string) {
 type mapped struct {
 	name     string
 	operands int
-	run      func(x []*halfulp.Matrix, z *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)
+	run      func(x []*halfulp.Matrix, z *halfulp.Matrix, opt *halfulp.Options) error
 	bound    func(words int) float64 // of relative errors in 2^-53words; nil: none
 }
 
@@ -50,28 +50,31 @@ func mappedFunctions() []mapped {
 	type (
 		matrix  = *halfulp.Matrix
 		options = *halfulp.Options
-		stats   = halfulp.Stats
 	)
-	unary := func(f func(x, z matrix, opt options) (stats, error)) func([]matrix, matrix, options) (stats, error) {
-		return func(x []matrix, z matrix, opt options) (stats, error) { return f(x[0], z, opt) }
+	unary := func(f func(x, z matrix, opt options) error) func([]matrix, matrix, options) error {
+		return func(x []matrix, z matrix, opt options) error { return f(x[0], z, opt) }
 	}
-	binary := func(f func(x, y, z matrix, opt options) (stats, error)) func([]matrix, matrix, options) (stats, error) {
-		return func(x []matrix, z matrix, opt options) (stats, error) { return f(x[0], x[1], z, opt) }
+	binary := func(f func(x, y, z matrix, opt options) error) func([]matrix, matrix, options) error {
+		return func(x []matrix, z matrix, opt options) error { return f(x[0], x[1], z, opt) }
 	}
 	list := []mapped{
 		{"add", 2, binary(expansion.Add[matrix]), arithmetic("add")},
 		{"sub", 2, binary(expansion.Sub[matrix]), arithmetic("sub")},
 		{"mul", 2, binary(expansion.Mul[matrix]), arithmetic("mul")},
 		{"div", 2, binary(expansion.Div[matrix]), arithmetic("div")},
-		{"fma", 3, func(x []matrix, z matrix, opt options) (stats, error) {
+		{"fma", 3, func(x []matrix, z matrix, opt options) error {
 			return expansion.FMA(x[0], x[1], x[2], z, opt)
 		}, nil},
 		{"sqrt", 1, unary(expansion.Sqrt[matrix]), arithmetic("sqrt")},
 	}
 	for _, f := range expansion.Functions() {
-		run := unary(func(x, z matrix, opt options) (stats, error) { return expansion.Map(f, x, z, opt) })
+		run := unary(func(x, z matrix, opt options) error {
+			return expansion.Map(f, x, z, opt)
+		})
 		if f.Arity() == 2 {
-			run = binary(func(x, y, z matrix, opt options) (stats, error) { return expansion.Map2(f, x, y, z, opt) })
+			run = binary(func(x, y, z matrix, opt options) error {
+				return expansion.Map2(f, x, y, z, opt)
+			})
 		}
 		list = append(list, mapped{f.String(), f.Arity(), run, f.Bound})
 	}
@@ -167,11 +170,12 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 		return j.writeMatrix(z, &stats)
 	}
 	bound := f.bound
-	run := func() (halfulp.Stats, error) { return f.run(x, z, j.options()) }
+	var stats halfulp.Stats
+	run := func() error { return f.run(x, z, j.options().WithStats(&stats)) }
 	if n, ok := smallInteger(x[len(x)-1]); ok && number && f.name == "pow" && c.Method == "auto" {
-		run, bound = func() (halfulp.Stats, error) { return j.integerPowers(x[0], n, z) }, nil
+		run, bound = func() (err error) { stats, err = j.integerPowers(x[0], n, z); return err }, nil
 	}
-	stats, err := run()
+	err = run()
 	j.finish()
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, error) {
 		return linsolve.Cholesky(a, j.format, opt)
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeMatrix(l, &j.solver.Stats)
+	return j.writeMatrix(l, j.solver)
 }
 
 const factorsHelp = ` With --json all is one object, otherwise a table, in which rows and columns in P count from 1.
@@ -83,7 +83,7 @@ func (c *luCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, error) {
 		return linsolve.LU(a, j.format, opt)
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	if c.Pivoted {
 		factor = linsolve.QRPivoted
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.QRFactors, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.QRFactors, error) {
 		return factor(a, j.format, opt)
 	})
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	if err := j.there(&a); err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, error) {
 		return linsolve.LDLT(a, j.format, opt)
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ type factorText struct {
 // writeFactors writes factors to their files, and all of them as one object or as a table if that
 // is asked for, or if there are no files.
 func (j *job) writeFactors(factors []namedFactor) error {
-	j.report(&j.solver.Stats)
+	j.report(j.solver)
 	for i := range factors {
 		f, err := factors[i].matrix.Host()
 		if err != nil {
@@ -268,7 +268,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	if j.print.isArchive() {
 		return j.writeArchive(factors, opt, factorFiles)
 	}
-	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(&j.solver.Stats)}
+	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(j.solver)}
 	var table strings.Builder
 	separator := map[string]string{".csv": ",", ".tsv": "\t", "": " "}[ending(j.print.kind(), tableEndings...)]
 	for _, f := range factors {

@@ -86,16 +86,16 @@ func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 }
 
 // runOzaki is the product of a method of package ozaki.
-func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *ozaki.Options) (ozaki.Stats, error) {
+func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *ozaki.Options) error {
 	gemm := ozaki.Gemm
 	if method == doubleFloat {
 		gemm = ozaki.GemmDoubleFloat
 	}
-	s, err := gemm(tA, tB, alpha, a, b, beta, c, o)
+	err := gemm(tA, tB, alpha, a, b, beta, c, o)
 	if err != nil {
 		err = errors.Unwrap(err) // without the name of the routine
 	}
-	return s, err
+	return err
 }
 
 // ozakiStats tells what a method of package ozaki ran with, beside what all routines tell.
@@ -143,7 +143,9 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	if j.how.Stats != noStats || j.print.JSON {
 		o.Bound = halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
 	}
-	s, err := runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
+	var s ozaki.Stats
+	o.Stats = &s
+	err := runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
 	own.Slices, own.Bits, own.Block, own.Products, own.Skipped = s.Slices, s.Bits, s.Block, s.Products, s.Skipped
 	stats := s.Stats
 	stats.Method, stats.Products = j.how.Method, 0

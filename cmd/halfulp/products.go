@@ -102,7 +102,9 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 			if choice != nil {
 				return j.rnsGemv(choice, c.Trans, alpha, a, x, beta, y, z.Col(0))
 			}
-			return halfulp.GemvTo(transpose(c.Trans), alpha, a, x, beta, y, z.Col(0), j.options())
+			var st halfulp.Stats
+			err := halfulp.GemvTo(transpose(c.Trans), alpha, a, x, beta, y, z.Col(0), j.options().WithStats(&st))
+			return st, err
 		},
 	})
 }
@@ -190,7 +192,9 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 			if slices != nil {
 				return j.ozakiProduct(*slices, c.Transa, c.Transb, alpha, a, b, beta, old, z)
 			}
-			return halfulp.GemmTo(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, old, z, j.options())
+			var st halfulp.Stats
+			err := halfulp.GemmTo(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, old, z, j.options().WithStats(&st))
+			return st, err
 		},
 	})
 }

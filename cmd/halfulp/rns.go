@@ -192,7 +192,8 @@ type rnsChoice struct {
 // tryDevice returns an error unless the device is there and takes the base, which a sum of nothing
 // tells.
 func (c *rnsChoice) tryDevice(method string) error {
-	_, st, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device}})
+	var st halfulp.Stats
+	_, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device, Stats: &st}})
 	if err != nil {
 		err = errors.Unwrap(err) // without the name of the routine
 	}
@@ -437,7 +438,7 @@ func (r *rnsRun) sum(x *rns.Vector) (*rns.Number, error) {
 	case "rns-pairwise":
 		reduce = rns.Reduce2
 	}
-	z, _, err := reduce(x, r.watched())
+	z, err := reduce(x, r.watched())
 	r.job.finish()
 	return z, err
 }
@@ -470,7 +471,7 @@ func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halful
 // dot adds the rounded products up in the order of the method.
 func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
 	products := r.base.NewVector(x.Len())
-	if _, err := rns.Mul(x, y, products, r.options()); err != nil {
+	if err := rns.Mul(x, y, products, r.options()); err != nil {
 		return nil, err
 	}
 	return r.sum(products)
@@ -499,23 +500,23 @@ func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.
 }
 
 // rnsMapped are the operations of map that package rns has.
-var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error){
-	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error{
+	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Add(x[0], x[1], z, o)
 	},
-	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Sub(x[0], x[1], z, o)
 	},
-	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Mul(x[0], x[1], z, o)
 	},
-	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Div(x[0], x[1], z, o)
 	},
-	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Sqrt(x[0], z, o)
 	},
-	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.FMA(x[0], x[1], x[2], z, o)
 	},
 }
@@ -532,7 +533,7 @@ func (j *job) rnsMap(c *rnsChoice, name string, x []*halfulp.Matrix, z *halfulp.
 	}
 	r.stage("conversion")
 	result := r.base.NewVector(v[0].Len())
-	_, err := rnsMapped[name](v, result, r.watched())
+	err := rnsMapped[name](v, result, r.watched())
 	j.finish()
 	if err != nil {
 		return r.stats, err
@@ -596,7 +597,7 @@ func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix,
 		product = rns.GemvBasic
 	}
 	z := y.Clone()
-	_, err := product(trans, alpha, a, x, beta, z, r.watched())
+	err := product(trans, alpha, a, x, beta, z, r.watched())
 	r.job.finish()
 	return z, err
 }

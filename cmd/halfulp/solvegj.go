@@ -74,7 +74,9 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 	}
 	o.Options = *j.options()
 	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
-	stats, err := expansion.Solve(a, b, x, o)
+	var stats halfulp.Stats
+	o.Stats = &stats
+	err = expansion.Solve(a, b, x, o)
 	j.finish()
 	if err != nil {
 		if errors.Is(err, expansion.ErrSingular) {
@@ -147,7 +149,7 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 func (j *job) exactResiduals(a, b, x *halfulp.Matrix) error {
 	r := halfulp.NewMatrix(residualFormat, b.Rows(), b.Cols())
 	opt := &halfulp.Options{Threads: int(j.how.Threads), Context: j.env.Ctx}
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
 		return err
 	}
 	return j.residuals("B - A X", r, "B", b)

@@ -11,7 +11,6 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/linsolve"
 )
 
 // What the commands of package linsolve share.
@@ -124,31 +123,23 @@ func finiteSystem(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matr
 
 // solved calls a routine of package linsolve and keeps what it did; its errors name the file that
 // they are about.
-func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, linsolve.Stats, error)) (T, error) {
-	z, stats, err := routine(j.options())
+func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error)) (T, error) {
+	j.solver = &halfulp.Stats{}
+	z, err := routine(j.options().WithStats(j.solver))
 	j.finish()
-	j.solver = &stats
 	return z, named(file, err)
 }
 
-// writeSolved does so for a routine that stores X, with as many rows as A has columns and the given
-// columns, and writes that. X lives where A does, as routines want their operands.
-func (j *job) writeSolved(file string, a *halfulp.Matrix, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
-	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		x, err := halfulp.NewMatrixOn(a.Place(), j.format, a.Cols(), cols)
-		if err != nil {
-			return nil, linsolve.Stats{}, err
-		}
-		stats, err := routine(x, opt)
-		return x, stats, err
-	})
+// writeSolved does so and writes the result, a matrix that lives where the operands do.
+func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) error {
+	x, err := solved(j, file, routine)
 	if err != nil {
 		return err
 	}
 	if x, err = j.back(x); err != nil {
 		return err
 	}
-	return j.writeMatrix(x, &j.solver.Stats)
+	return j.writeMatrix(x, j.solver)
 }
 
 // newMatrix returns a matrix of the format of the result, on the grid of the processes where
@@ -210,7 +201,7 @@ func named(file string, err error) error {
 }
 
 // solver prints what package linsolve did.
-func (t rows) solver(s *linsolve.Proof) {
+func (t rows) solver(s *halfulp.Proof) {
 	if s.Cond != "" {
 		t.row("condition number of the scaled matrix", "at most "+s.Cond)
 	}

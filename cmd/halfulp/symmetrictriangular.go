@@ -77,12 +77,13 @@ func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 }
 
 // newResult makes room for a result, computes and writes it.
-func (j *job) newResult(rows, cols int, compute func(z *halfulp.Matrix) (halfulp.Stats, error)) error {
+func (j *job) newResult(rows, cols int, compute func(z *halfulp.Matrix, opt *halfulp.Options) error) error {
 	if err := j.how.Memory.checkSize(j.format, rows, cols); err != nil {
 		return fmt.Errorf("the result: %w", err)
 	}
 	z := halfulp.NewMatrix(j.format, rows, cols)
-	stats, err := compute(z)
+	var stats halfulp.Stats
+	err := compute(z, j.options().WithStats(&stats))
 	j.finish()
 	if err != nil {
 		return err
@@ -121,8 +122,8 @@ func (c *symmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		return halfulp.SymmTo(c.side(), c.uplo(), o.alpha, o.a, o.b, o.beta, old, z, j.options())
+	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix, opt *halfulp.Options) error {
+		return halfulp.SymmTo(c.side(), c.uplo(), o.alpha, o.a, o.b, o.beta, old, z, opt)
 	})
 }
 
@@ -184,10 +185,10 @@ func (c *syr2kCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, j.options())
+	return j.newResult(n, n, func(z *halfulp.Matrix, opt *halfulp.Options) error {
+		err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, opt)
 		mirror(z, c.uplo())
-		return st, err
+		return err
 	})
 }
 
@@ -209,7 +210,7 @@ func (f triangularFlags) diag() halfulp.Diag {
 
 // triangularRoutine is TrmmTo or TrsmTo.
 type triangularRoutine func(side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
-	alpha halfulp.Scalar, a, b, z *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)
+	alpha halfulp.Scalar, a, b, z *halfulp.Matrix, opt *halfulp.Options) error
 
 // triangularCmd is trmm or trsm.
 type triangularCmd struct {
@@ -227,8 +228,8 @@ func (c *triangularCmd) run(env *cli.Environment, name string, routine triangula
 	if o.b, err = c.fitting(c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
-	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		return routine(c.side(), c.uplo(), transpose(c.Trans), c.diag(), o.alpha, o.a, o.b, z, j.options())
+	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix, opt *halfulp.Options) error {
+		return routine(c.side(), c.uplo(), transpose(c.Trans), c.diag(), o.alpha, o.a, o.b, z, opt)
 	})
 }
 

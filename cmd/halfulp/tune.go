@@ -137,9 +137,8 @@ func tuneGPU(ctx context.Context) ([]gpuTuning, error) {
 				d := make([]time.Duration, 4) // the first warms up
 				for i := range d {
 					start := time.Now()
-					var err error
-					st, err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c,
-						&halfulp.Options{Context: ctx, Device: device})
+					err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c,
+						&halfulp.Options{Context: ctx, Device: device, Stats: &st})
 					if err != nil {
 						return st, 0, err
 					}

@@ -64,9 +64,9 @@ func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY st
 	if y, err = likeVector(nameX, x, nameY, y); err != nil {
 		return err
 	}
-	return j.newResult(x.Rows(), x.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
+	return j.newResult(x.Rows(), x.Cols(), func(z *halfulp.Matrix, opt *halfulp.Options) error {
 		column := func(m *halfulp.Matrix) *halfulp.Matrix { return m.Vec().Matrix() }
-		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, alpha, column(x), halfulp.Identity(halfulp.Float64, 1), beta, column(y), column(z), j.options())
+		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, alpha, column(x), halfulp.Identity(halfulp.Float64, 1), beta, column(y), column(z), opt)
 	})
 }
 
@@ -118,16 +118,16 @@ func (c *syrkCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
+	return j.newResult(n, n, func(z *halfulp.Matrix, opt *halfulp.Options) error {
 		if old == nil {
-			st, err := halfulp.Syrk(c.uplo(), transpose(c.Trans), alpha, a, halfulp.Float(0), z, j.options())
+			err := halfulp.Syrk(c.uplo(), transpose(c.Trans), alpha, a, halfulp.Float(0), z, opt)
 			mirror(z, c.uplo())
-			return st, err
+			return err
 		}
 		// C may be of another format than the result, which Syrk has no room for.
 		old = old.Clone() // for it may be A
 		mirror(old, c.uplo())
-		return halfulp.GemmTo(transpose(c.Trans), transpose(!c.Trans), alpha, a, a, beta, old, z, j.options())
+		return halfulp.GemmTo(transpose(c.Trans), transpose(!c.Trans), alpha, a, a, beta, old, z, opt)
 	})
 }
 

@@ -68,13 +68,13 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if x, err = shaped(c.X, x.Convert(j.format), a.Rows(), b.Cols()); err != nil {
 		return err
 	}
-	v, err := solved(j, c.A, func(opt *halfulp.Options) (linsolve.Accuracy, linsolve.Stats, error) {
+	v, err := solved(j, c.A, func(opt *halfulp.Options) (linsolve.Accuracy, error) {
 		return compare(a, b, x, opt)
 	})
 	if err != nil {
 		return err
 	}
-	j.report(&j.solver.Stats)
+	j.report(j.solver)
 	largest := shortMeasure(v.Largest, 3)
 	if v.Largest == math.MaxFloat64 {
 		largest = "more than " + largest
@@ -87,7 +87,7 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		unit = "ulp"
 	}
 	if c.JSON {
-		err = j.writeText(jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.resultStats(&j.solver.Stats)}))
+		err = j.writeText(jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.resultStats(j.solver)}))
 	} else {
 		s := fmt.Sprintf("entries\t%d\ncorrectly rounded to %v\t%d\nfaithful\t%d\nwrong\t%d\n", v.Entries, c.Format.Format, v.Correct, v.Faithful, v.Wrong)
 		if v.Correct < v.Entries {

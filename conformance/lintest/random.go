@@ -132,7 +132,7 @@ func Triangular(r *rand.Rand, n int) *halfulp.Matrix {
 // Gram returns A^T A in a format that holds it.
 func Gram(a *halfulp.Matrix) *halfulp.Matrix {
 	z := halfulp.NewMatrix(halfulp.MP(2000), a.Cols(), a.Cols())
-	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, nil); err != nil {
 		panic(err)
 	}
 	return z
@@ -150,7 +150,7 @@ func IllConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
 		}
 	}
 	weights := left.Clone()
-	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, right, halfulp.Float(0), graded, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, right, halfulp.Float(0), graded, nil); err != nil {
 		panic(err)
 	}
 	for i := range n { // rows of weights down to 2^-60
@@ -160,7 +160,7 @@ func IllConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
 		}
 	}
 	normal := halfulp.NewMatrix(halfulp.MP(500), n, n)
-	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), weights, weights, halfulp.Float(0), normal, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), weights, weights, halfulp.Float(0), normal, nil); err != nil {
 		panic(err)
 	}
 	return map[string]*halfulp.Matrix{"graded": graded, "normal": normal, "Hilbert": halfulp.Hilbert(f, n), "rows far apart": spreadOut(graded)}

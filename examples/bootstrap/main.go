@@ -83,7 +83,7 @@ func (j job) matrix(rows, cols int) *halfulp.Matrix {
 
 func (j job) run(rows, cols int) {
 	j.say("P is %d x %d in %d blocks of %d bits, %s", rows, cols, blocks, precision, j.where)
-	p, q, x := j.matrix(rows, cols), j.matrix(cols, cols), j.matrix(cols, 1)
+	p, q := j.matrix(rows, cols), j.matrix(cols, cols)
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	s := newSamples(rows)
 	j.step("P, block by block", func() error {
@@ -96,14 +96,14 @@ func (j job) run(rows, cols int) {
 		return nil
 	})
 	j.step("Q = Pᵀ P", func() error {
-		if _, err := halfulp.Syrk(halfulp.Lower, halfulp.Trans, one, p, zero, q, nil); err != nil {
+		if err := halfulp.Syrk(halfulp.Lower, halfulp.Trans, one, p, zero, q, nil); err != nil {
 			return err
 		}
 		return mirror(q)
 	})
 	var factors *linsolve.CholeskyFactors
 	j.step("Q = L Lᵀ", func() (err error) {
-		factors, _, err = linsolve.Cholesky(q, q.Format(), nil)
+		factors, err = linsolve.Cholesky(q, q.Format(), nil)
 		return err
 	})
 	// Q times a vector of integers, in enough bits for exact sums: Q x = b has that solution.
@@ -112,12 +112,13 @@ func (j job) run(rows, cols int) {
 		solution.SetFloat64(i, 0, float64(i%13-6))
 	}
 	hostQ := host(q)
-	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, hostQ, solution, zero, b, nil)
+	err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, hostQ, solution, zero, b, nil)
 	check(err)
 	right, err := b.On(j.device)
 	check(err)
-	j.step("L Lᵀ x = b", func() error {
-		_, err := factors.Solve(right, x, nil)
+	var x *halfulp.Matrix
+	j.step("L Lᵀ x = b", func() (err error) {
+		x, err = factors.Solve(right, halfulp.MP(precision), nil)
 		return err
 	})
 
@@ -131,7 +132,7 @@ func (j job) run(rows, cols int) {
 	}
 	j.say("Q: %d entries are the sums of math/big in %d bits, rounded once", sampled, wide)
 	residual := halfulp.NewMatrix(halfulp.Float64, cols, cols)
-	_, err = halfulp.GemmTo(halfulp.NoTrans, halfulp.Trans, one, hostL, hostL, halfulp.Float(-1), hostQ, residual, nil)
+	err = halfulp.GemmTo(halfulp.NoTrans, halfulp.Trans, one, hostL, hostL, halfulp.Float(-1), hostQ, residual, nil)
 	check(err)
 	j.say("L: |L Lᵀ - Q| is at most 2^%.1f of the diagonal", math.Log2(relative(residual, hostQ)))
 	if !hostX.Same(solution) {

@@ -66,14 +66,14 @@ func solve(a *halfulp.Matrix, f halfulp.Format) (steps int, residual float64) {
 	return steps, must(halfulp.Nrm2(b, halfulp.Float64, nil)).Float64() / math.Sqrt(n)
 }
 
-func must(s halfulp.Scalar, _ halfulp.Stats, err error) halfulp.Scalar {
+func must(s halfulp.Scalar, err error) halfulp.Scalar {
 	if err != nil {
 		log.Fatal(err)
 	}
 	return s
 }
 
-func check(_ halfulp.Stats, err error) {
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}

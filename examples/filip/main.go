@@ -69,7 +69,7 @@ func polyFit(x, y *halfulp.Vector, unit *big.Rat) []*big.Float {
 	if unit != nil {
 		opt.ColumnUnits = []*big.Rat{unit}
 	}
-	fit, _, err := linsolve.PolyFit(x, y, degree, halfulp.MP(100), opt)
+	fit, err := linsolve.PolyFit(x, y, degree, halfulp.MP(100), opt)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -90,10 +90,10 @@ func condition() float64 {
 		}
 	}
 	a := halfulp.NewMatrix(halfulp.MP(512), degree+1, degree+1)
-	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), a, nil); err != nil {
+	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), a, nil); err != nil {
 		log.Fatal(err)
 	}
-	k, _, err := linsolve.Cond(linsolve.OneNorm, a, halfulp.Float64, nil)
+	k, err := linsolve.Cond(linsolve.OneNorm, a, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

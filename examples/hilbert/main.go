@@ -16,11 +16,11 @@ func main() {
 	fmt.Println(" n  condition  error of float64 elimination  correctly rounded by linsolve")
 	for _, n := range []int{4, 8, 12, 16, 20} {
 		a, b, exact := system(n)
-		x := halfulp.NewMatrix(halfulp.Float64, n, 1)
-		if _, err := linsolve.Solve(a, b, x, nil); err != nil {
+		x, err := linsolve.Solve(a, b, halfulp.Float64, nil)
+		if err != nil {
 			log.Fatal(err)
 		}
-		condition, _, err := linsolve.Cond(linsolve.InfNorm, a, halfulp.Float64, nil)
+		condition, err := linsolve.Cond(linsolve.InfNorm, a, halfulp.Float64, nil)
 		if err != nil {
 			log.Fatal(err)
 		}

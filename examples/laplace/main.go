@@ -39,8 +39,8 @@ func main() {
 func invert(n int, format halfulp.Format) (*big.Float, error) {
 	// Σ c_j e^(-j t) has the transform Σ c_j / (s + j).
 	h, given := halfulp.Hilbert(format, n), transform(n, format)
-	c := halfulp.NewMatrix(format, n, 1)
-	if _, err := linsolve.Solve(h, given, c, nil); err != nil {
+	c, err := linsolve.Solve(h, given, format, nil)
+	if err != nil {
 		return nil, err
 	}
 	worst := new(big.Float)
@@ -49,7 +49,7 @@ func invert(n int, format halfulp.Format) (*big.Float, error) {
 		for j := range n {
 			powers.SetBig(j, new(big.Float).SetMantExp(big.NewFloat(1), -k*j))
 		}
-		f, _, err := halfulp.Dot(c.Col(0), powers, halfulp.MP(precision), nil)
+		f, err := halfulp.Dot(c.Col(0), powers, halfulp.MP(precision), nil)
 		if err != nil {
 			return nil, err
 		}

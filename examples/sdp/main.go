@@ -29,25 +29,25 @@ func main() {
 		one, zero := halfulp.Float(1), halfulp.Float(0)
 		// W V, then S = Vᵀ W V in each format, every entry rounded once; 4000 bits hold all of S.
 		wv := halfulp.NewMatrix(v.Format(), points, order)
-		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, w, v, zero, nil, wv, nil); err != nil {
+		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, w, v, zero, nil, wv, nil); err != nil {
 			log.Fatal(err)
 		}
 		normal := func(f halfulp.Format) *halfulp.Matrix {
 			s := halfulp.NewMatrix(f, order, order)
-			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, one, v, wv, zero, nil, s, nil); err != nil {
+			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, one, v, wv, zero, nil, s, nil); err != nil {
 				log.Fatal(err)
 			}
 			return s
 		}
-		exact := halfulp.NewMatrix(halfulp.MP(424), order, 1)
 		s := normal(halfulp.MP(4000))
-		if _, err := linsolve.Solve(s, g, exact, nil); err != nil {
+		exact, err := linsolve.Solve(s, g, halfulp.MP(424), nil)
+		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("2^-%-8d  %9.1e  %8.1e", gap, condition(s), condition(scaled(s)))
 		for _, f := range formats {
-			x := halfulp.NewMatrix(halfulp.MP(424), order, 1)
-			if _, err := linsolve.Solve(normal(f), g, x, nil); err != nil {
+			x, err := linsolve.Solve(normal(f), g, halfulp.MP(424), nil)
+			if err != nil {
 				log.Fatal(err)
 			}
 			fmt.Printf("  %9.1e", difference(x, exact))
@@ -58,7 +58,7 @@ func main() {
 
 // condition returns the condition number in the maximum norm.
 func condition(s *halfulp.Matrix) float64 {
-	k, _, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
+	k, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

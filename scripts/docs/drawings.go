@@ -152,7 +152,7 @@ func piPicture(root string) ([]byte, error) {
 		return nil, err
 	}
 	y := halfulp.NewVector(halfulp.Float64, a.Rows())
-	if _, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), a, x.Col(0), halfulp.Float(0), y, nil); err != nil {
+	if err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), a, x.Col(0), halfulp.Float(0), y, nil); err != nil {
 		return nil, err
 	}
 	const columns, width, height, margin, top = 6, 96, 58, 12, 66

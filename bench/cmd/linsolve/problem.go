@@ -41,7 +41,7 @@ func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem
 				tall.SetBig(i, j, x.Mul(x, w))
 			}
 		}
-		_, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), tall, tall, halfulp.Float(0), nil, p.a, p.options())
+		err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), tall, tall, halfulp.Float(0), nil, p.a, p.options())
 		p.mirror, p.square = p.a, p.a
 		return p, err
 	}
@@ -53,7 +53,7 @@ func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem
 	}
 	if kappa == 0 {
 		p.square = halfulp.NewMatrix(f, n, n)
-		_, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), p.a, p.a, halfulp.Float(0), nil, p.square, p.options())
+		err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), p.a, p.a, halfulp.Float(0), nil, p.square, p.options())
 		return p, err
 	}
 	left := halfulp.NewMatrix(halfulp.MP(bits+53), n, n)
@@ -64,7 +64,7 @@ func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem
 			left.SetBig(i, j, x.SetPrec(bits+53).Mul(x, halfulp.Float(d).Big()))
 		}
 	}
-	_, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, halfulp.Random(f, n, n, 0, 3), halfulp.Float(0), nil, p.a, p.options())
+	err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, halfulp.Random(f, n, n, 0, 3), halfulp.Float(0), nil, p.a, p.options())
 	return p, err
 }
 
@@ -77,39 +77,46 @@ const (
 
 // halfulp returns the library's own methods.
 func (p *problem) halfulp() []method {
-	x, c := halfulp.NewMatrix(p.format, p.n, 1), halfulp.NewMatrix(p.format, p.n, p.n)
+	c := halfulp.NewMatrix(p.format, p.n, p.n)
 	b := halfulp.Random(p.format, p.n, p.n, 0, 4)
 	methods := []method{
 		{name: productName, run: func() (any, error) {
-			_, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), p.a, b, halfulp.Float(0), nil, c, p.options())
+			err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), p.a, b, halfulp.Float(0), nil, c, p.options())
 			return nil, err
 		}},
 		{name: solveName, run: func() (any, error) {
-			st, err := linsolve.Solve(p.a, p.b, x, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.Solve(p.a, p.b, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp Inverse", slow: true, run: func() (any, error) {
-			st, err := linsolve.Inverse(p.a, c, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.Inverse(p.a, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp Det", slow: true, run: func() (any, error) {
-			_, st, err := linsolve.Det(p.a, p.format, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.Det(p.a, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp LU", slow: true, run: func() (any, error) {
-			_, st, err := linsolve.LU(p.a, p.format, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.LU(p.a, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp LDLT", slow: true, run: func() (any, error) {
-			_, st, err := linsolve.LDLT(p.mirror, p.format, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.LDLT(p.mirror, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp QR", slow: true, run: func() (any, error) {
-			_, st, err := linsolve.QR(p.a, p.format, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.QR(p.a, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 		{name: "halfulp Cholesky", slow: true, run: func() (any, error) {
-			_, st, err := linsolve.Cholesky(p.square, p.format, p.options())
+			var st halfulp.Stats
+			_, err := linsolve.Cholesky(p.square, p.format, p.options().WithStats(&st))
 			return st.Proof, err
 		}},
 	}

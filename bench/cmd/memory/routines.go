@@ -43,18 +43,17 @@ var routines = []routine{
 		return []*halfulp.Matrix{p.random(1, p.n, p.n), p.random(2, p.n, p.n)}
 	}, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
 		c := halfulp.NewMatrix(p.format, p.n, p.n)
-		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), in[0], in[1], halfulp.Float(0), c, p.opt)
+		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), in[0], in[1], halfulp.Float(0), c, p.opt)
 		return []*halfulp.Matrix{c}, err
 	}},
 	{"solve1", systems(1), solve},
 	{"solven", systems(0), solve},
 	{"inv", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		x := halfulp.NewMatrix(p.format, p.n, p.n)
-		_, err := linsolve.Inverse(in[0], x, p.opt)
+		x, err := linsolve.Inverse(in[0], p.format, p.opt)
 		return []*halfulp.Matrix{x}, err
 	}},
 	{"det", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		d, _, err := linsolve.Det(in[0], p.format, p.opt)
+		d, err := linsolve.Det(in[0], p.format, p.opt)
 		if err != nil {
 			return nil, err
 		}
@@ -63,14 +62,14 @@ var routines = []routine{
 		return []*halfulp.Matrix{x}, nil
 	}},
 	{"lu", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		z, _, err := linsolve.LU(in[0], p.format, p.opt)
+		z, err := linsolve.LU(in[0], p.format, p.opt)
 		if err != nil {
 			return nil, err
 		}
 		return []*halfulp.Matrix{z.L, z.U}, nil
 	}},
 	{"qr", one, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		z, _, err := linsolve.QR(in[0], p.format, p.opt)
+		z, err := linsolve.QR(in[0], p.format, p.opt)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +86,7 @@ var routines = []routine{
 		}
 		return []*halfulp.Matrix{a}
 	}, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		z, _, err := linsolve.Cholesky(in[0], p.format, p.opt)
+		z, err := linsolve.Cholesky(in[0], p.format, p.opt)
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +95,7 @@ var routines = []routine{
 	{"lstsq", func(p *problem) []*halfulp.Matrix {
 		return []*halfulp.Matrix{p.random(1, p.n, max(p.n/2, 1)), p.random(2, p.n, 1)}
 	}, func(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-		x := halfulp.NewMatrix(p.format, in[0].Cols(), 1)
-		_, err := linsolve.LeastSquares(in[0], in[1], x, &linsolve.LeastSquaresOptions{Options: *p.opt})
+		x, err := linsolve.LeastSquares(in[0], in[1], p.format, &linsolve.LeastSquaresOptions{Options: *p.opt})
 		return []*halfulp.Matrix{x}, err
 	}},
 }
@@ -116,8 +114,7 @@ func systems(columns int) func(p *problem) []*halfulp.Matrix {
 }
 
 func solve(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
-	x := halfulp.NewMatrix(p.format, p.n, in[1].Cols())
-	_, err := linsolve.Solve(in[0], in[1], x, p.opt)
+	x, err := linsolve.Solve(in[0], in[1], p.format, p.opt)
 	return []*halfulp.Matrix{x}, err
 }
 

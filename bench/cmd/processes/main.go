@@ -308,7 +308,7 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 		if comm.Rank() != 0 {
 			return nil
 		}
-		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: o.threads})
+		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: o.threads})
 		return err
 	}
 	ways := []struct {
@@ -317,10 +317,14 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 		get   func() (*halfulp.Matrix, error)
 	}{
 		{"host", func() (halfulp.Stats, error) {
-			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, d, &halfulp.Options{Device: grid, Threads: o.threads})
+			var st halfulp.Stats
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, d, &halfulp.Options{Device: grid, Threads: o.threads, Stats: &st})
+			return st, err
 		}, func() (*halfulp.Matrix, error) { return d, nil }},
 		{"resident", func() (halfulp.Stats, error) {
-			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, there[0], there[1], zero, there[2], &halfulp.Options{Threads: o.threads})
+			var st halfulp.Stats
+			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, there[0], there[1], zero, there[2], &halfulp.Options{Threads: o.threads, Stats: &st})
+			return st, err
 		}, func() (*halfulp.Matrix, error) { return there[2].Host() }},
 	}
 	all := make([][]times, 1+len(ways))

@@ -174,9 +174,8 @@ func newComparison(rows, cols int, bits uint, spread int) *comparison {
 
 func (c *comparison) free() { C.syrk_free(c.peers) }
 
-func (c *comparison) halfulp(threads int) (err error) {
-	c.stats, err = halfulp.Syrk(halfulp.Lower, halfulp.Trans, halfulp.Float(1), c.p, halfulp.Float(0), c.q, &halfulp.Options{Threads: threads})
-	return err
+func (c *comparison) halfulp(threads int) error {
+	return halfulp.Syrk(halfulp.Lower, halfulp.Trans, halfulp.Float(1), c.p, halfulp.Float(0), c.q, &halfulp.Options{Threads: threads, Stats: &c.stats})
 }
 
 // sdpb shares rows of P, primes and rows of Q among the threads; OpenBLAS runs on one thread in

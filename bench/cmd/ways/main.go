@@ -116,10 +116,10 @@ func matrix(n int, cond float64) *halfulp.Matrix {
 	}
 	xd, z := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(f, n, n)
 	one := halfulp.Float(1)
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, x, d, halfulp.Float(0), nil, xd, nil); err != nil {
 		panic(err)
 	}
-	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
+	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, xd, y, halfulp.Float(0), nil, z, nil); err != nil {
 		panic(err)
 	}
 	return z
@@ -133,22 +133,15 @@ func (c *cell) measure(a *halfulp.Matrix, most time.Duration) error {
 		f = halfulp.MP(uint(c.Bits))
 	}
 	b := halfulp.Random(halfulp.Float64, c.N, 1, 0, 3)
-	solve := func(x *halfulp.Matrix, opt *halfulp.Options) error {
-		_, err := linsolve.Solve(a, b, x, opt)
-		return err
-	}
+	solve := func(opt *halfulp.Options) (*halfulp.Matrix, error) { return linsolve.Solve(a, b, f, opt) }
 	if c.Columns == c.N {
-		solve = func(x *halfulp.Matrix, opt *halfulp.Options) error {
-			_, err := linsolve.Inverse(a, x, opt)
-			return err
-		}
+		solve = func(opt *halfulp.Options) (*halfulp.Matrix, error) { return linsolve.Inverse(a, f, opt) }
 	}
 	run := func(ctx context.Context) (x *halfulp.Matrix, least time.Duration, err error) {
-		x = halfulp.NewMatrix(f, c.N, c.Columns)
 		for i, all := 0, time.Duration(0); i < 5 && (i == 0 || all < most/6 || i == 1 && all < most/2); i++ {
 			limited, cancel := context.WithTimeout(ctx, most)
 			begin := time.Now()
-			err := solve(x, &halfulp.Options{Device: "cpu", Threads: c.Threads, Context: limited})
+			x, err = solve(&halfulp.Options{Device: "cpu", Threads: c.Threads, Context: limited})
 			took := time.Since(begin)
 			cancel()
 			if err != nil {

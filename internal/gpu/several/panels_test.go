@@ -73,12 +73,13 @@ func checkPanels(t *testing.T, m, n int, devices ...Device) {
 		da, db := must(a.On(device)), must(b.On(device))
 		for i, beta := range []float64{0, -1.5} {
 			want, dc := c.Clone(), must(c.On(device))
-			must(Gemm(NoTrans, NoTrans, Float(3), a, b, Float(beta), want, onCPU))
+			ok(Gemm(NoTrans, NoTrans, Float(3), a, b, Float(beta), want, onCPU))
 			x, y, z := da, db, dc
 			if i == 1 { // by rows
 				x, y, z = db.T(), da.T(), dc.T()
 			}
-			st := must(Gemm(NoTrans, NoTrans, Float(3), x, y, Float(beta), z, nil))
+			var st Stats
+			ok(Gemm(NoTrans, NoTrans, Float(3), x, y, Float(beta), z, &Options{Stats: &st}))
 			if st.Exact == 0 {
 				t.Errorf("%v, beta %g: no exact pass, which takes the matrix", f, beta)
 			}
@@ -191,8 +192,10 @@ func TestPanelsOnHost(t *testing.T) {
 		da, db, dc := must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", f, 2, 3))
 		for device, alpha := range map[string]Scalar{"cuda:0,1": Float(1), "cpu": must(ParseScalar(MP(100000), "0.1"))} {
 			want := NewMatrix(f, 2, 3)
-			must(Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), want, onCPU))
-			if st := must(Gemm(NoTrans, NoTrans, alpha, da, db, Float(0), dc, nil)); st.Device != device {
+			ok(Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), want, onCPU))
+			var st Stats
+			ok(Gemm(NoTrans, NoTrans, alpha, da, db, Float(0), dc, &Options{Stats: &st}))
+			if st.Device != device {
 				t.Errorf("on %s, want %s", st.Device, device)
 			}
 			if !must(dc.Host()).Same(want) {
@@ -224,14 +227,14 @@ func TestPanelsFail(t *testing.T) {
 		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		run := func(ctx context.Context) error {
-			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
+			err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
 			return err
 		}
 		if err := run(t.Context()); err != nil { // which keeps its constants
 			t.Fatal(err)
 		}
 		// GPUs meet, by events of theirs, and copies have some
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
 		must(da.Host())
 		inUse := func() string {
 			return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse, drv.Live().Events, drv.Live().Streams)
@@ -285,12 +288,12 @@ func TestPanelsDropKept(t *testing.T) {
 		const n, inner = 4, 2*4*128 + 10
 		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
 		want, other := NewMatrix(Float64, n, n), Random(Float64, 20, 20, 3, 3)
-		must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
+		ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		dm, dy := must(other.On("cuda:0-1")), must(other.On("cuda:0-1"))
 		// run has copies of M that are kept, and then a product that does without some memory.
 		run := func(after int) error {
-			must(Gemv(NoTrans, Float(1), dm, dm.Col(1), Float(0), dy.Col(1), nil))
+			ok(Gemv(NoTrans, Float(1), dm, dm.Col(1), Float(0), dy.Col(1), nil))
 			for _, d := range devs { // so that memory comes from the driver
 				if err := d.Do(t.Context(), (*cuda.Stream).Trim); err != nil {
 					t.Fatal(err)
@@ -301,7 +304,7 @@ func TestPanelsDropKept(t *testing.T) {
 					drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
 				}
 			}
-			_, err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, nil)
+			err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, nil)
 			return err
 		}
 		if err := run(-1); err != nil { // which keeps its constants

@@ -28,6 +28,13 @@ func must[T any](x T, err error) T {
 	return x
 }
 
+// ok stops a test at an error.
+func ok(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // on runs f with fake GPUs.
 func on(t *testing.T, n int, f func(devs []*cuda.Device, drv *fake.Driver)) {
 	t.Helper()
@@ -45,32 +52,32 @@ func TestShares(t *testing.T) {
 		for _, device := range []Device{"cuda:0,1", "cuda:0-2"} {
 			a, b, c := Random(MP(90), n, n, 3, 1), Random(MP(90), n, n, 3, 2), Random(MP(90), n, n, 3, 3)
 			da, db, dc := must(a.On(device)), must(b.On(device)), must(c.On(device))
-			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) (Stats, error){
-				"syrk": func(a, _, c *Matrix, opt *Options) (Stats, error) {
+			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) error{
+				"syrk": func(a, _, c *Matrix, opt *Options) error {
 					return Syrk(Lower, NoTrans, Float(2), a, Float(1), c, opt)
 				},
-				"upper": func(a, _, c *Matrix, opt *Options) (Stats, error) {
+				"upper": func(a, _, c *Matrix, opt *Options) error {
 					return Syrk(Upper, Trans, Float(2), a, Float(0), c, opt)
 				},
-				"trmm": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"trmm": func(a, b, c *Matrix, opt *Options) error {
 					return Trmm(Right, Upper, NoTrans, NonUnit, Float(1), a, c, opt)
 				},
-				"one GPU": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"one GPU": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, Trans, Float(1), a.Slice(0, n, 0, 9), b.Slice(0, 9, 0, 9), Float(3), c.Slice(0, n, 1, 10), opt)
 				},
-				"column": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"column": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, Float(1), a, b.Slice(0, n, 3, 5), Float(1), c.Slice(0, n, 14, 16), opt)
 				},
-				"row": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"row": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, Float(1), a.Slice(3, 4, 0, n), b, Float(0), c.Slice(2, 3, 0, n), opt)
 				},
-				"gemv": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"gemv": func(a, b, c *Matrix, opt *Options) error {
 					return Gemv(NoTrans, Float(1), a, b.Row(2), Float(2), c.Col(12), opt)
 				},
-				"change": func(a, b, _ *Matrix, opt *Options) (Stats, error) {
-					_, err := Scal(Float(3), a.Row(7), opt)
+				"change": func(a, b, _ *Matrix, opt *Options) error {
+					err := Scal(Float(3), a.Row(7), opt)
 					if err != nil {
-						return Stats{}, err
+						return err
 					}
 					return Ger(Float(1), a.Col(1), b.Row(1), b, opt)
 				},
@@ -83,8 +90,8 @@ func TestShares(t *testing.T) {
 						}
 						done = d
 					}
-					must(run(a, b, c, onCPU))
-					must(run(da, db, dc, &Options{Progress: progress}))
+					ok(run(a, b, c, onCPU))
+					ok(run(da, db, dc, &Options{Progress: progress}))
 					if done != 1 && name != "change" {
 						t.Errorf("%s: %g done at the end", name, done)
 					}
@@ -109,7 +116,7 @@ func TestMemory(t *testing.T) {
 		const n = 20
 		a := Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)) // which keeps its constants
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)) // which keeps its constants
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
 		was := inUse()
 		failed := 0
@@ -121,7 +128,7 @@ func TestMemory(t *testing.T) {
 			}
 			drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
 			drv.Fail("MemAlloc", after, cudadrv.OutOfMemory) // the pool tries again
-			_, err := Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)
+			err := Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)
 			if err == nil {
 				break
 			}
@@ -148,12 +155,12 @@ func TestRoom(t *testing.T) {
 		const n = 20
 		a := Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
-		must(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
-		must(Scal(Float(1), da.Row(1), nil)) // drops its copies
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
+		ok(Scal(Float(1), da.Row(1), nil)) // drops its copies
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
 		was := inUse()
-		must(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
+		ok(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
 		if inUse() == was {
 			t.Error("no copy is kept")
 		}
@@ -164,7 +171,7 @@ func TestRoom(t *testing.T) {
 		}
 		drv.Fail("MemAlloc", 0, cudadrv.OutOfMemory)
 		drv.Fail("MemAlloc", 0, cudadrv.OutOfMemory)
-		must(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
+		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
 		if got := inUse(); got != was {
 			t.Errorf("%s bytes in use, %s before", got, was)
 		}
@@ -179,9 +186,9 @@ func TestNoPeers(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	a := Random(Float64, 9, 9, 3, 1)
 	want := NewMatrix(Float64, 9, 9)
-	must(Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), want, onCPU))
+	ok(Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), want, onCPU))
 	da, dc := must(a.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", Float64, 9, 9))
-	must(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
+	ok(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
 	if !must(dc.Host()).Same(want) {
 		t.Error("other bits than on the CPU")
 	}
@@ -200,7 +207,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("a GPU that is not there: %v", err)
 		}
 		a, b := must(NewMatrixOn("cuda:0,1", Float64, 2, 2)), must(NewMatrixOn("cuda:1,0", Float64, 2, 2))
-		if _, err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), a, nil); !errors.Is(err, ErrPlace) {
+		if err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), a, nil); !errors.Is(err, ErrPlace) {
 			t.Errorf("two places: %v", err)
 		}
 		for _, shape := range [][2]int{{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 2}, {2, 1}, {5, 2}, {2, 5}} {
@@ -221,23 +228,24 @@ func TestHost(t *testing.T) {
 		a, b, c := Random(MP(90), 21, 30, 3, 1), Random(Float64, 30, 25, 3, 2), Random(DD, 21, 25, 3, 3)
 		bt := b.T().Clone()
 		for _, device := range []Device{"cuda:1,0", "cuda:0-2"} {
-			for name, run := range map[string]func(d *Matrix, opt *Options) (Stats, error){
-				"plain": func(d *Matrix, opt *Options) (Stats, error) {
+			for name, run := range map[string]func(d *Matrix, opt *Options) error{
+				"plain": func(d *Matrix, opt *Options) error {
 					return GemmTo(NoTrans, NoTrans, Float(1), a, b, Float(0), nil, d, opt)
 				},
-				"transposed": func(d *Matrix, opt *Options) (Stats, error) {
+				"transposed": func(d *Matrix, opt *Options) error {
 					return GemmTo(NoTrans, Trans, Float(1), a, bt, Float(2), c, d, opt)
 				},
-				"in place": func(d *Matrix, opt *Options) (Stats, error) {
+				"in place": func(d *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, Float(3), a, b, Float(-1), d, opt)
 				},
-				"views": func(d *Matrix, opt *Options) (Stats, error) {
+				"views": func(d *Matrix, opt *Options) error {
 					return Gemm(Trans, Trans, Float(3), b.Slice(0, 30, 3, 24), a, Float(-1), d.T().Slice(2, 23, 0, 21), opt)
 				},
 			} {
 				want, got := Random(MP(70), 21, 25, 3, 4), Random(MP(70), 21, 25, 3, 4)
-				must(run(want, onCPU))
-				st := must(run(got, &Options{Device: device}))
+				ok(run(want, onCPU))
+				var st Stats
+				ok(run(got, &Options{Device: device, Stats: &st}))
 				if !got.Same(want) {
 					t.Errorf("%s, %s: other bits than on the CPU", device, name)
 				}
@@ -275,37 +283,38 @@ func TestDeclined(t *testing.T) {
 			m, n := shape[0], shape[1]
 			const inner = 5
 			a, b, c := Random(f, m, inner, 3, 1), Random(f, inner, n, 3, 2), Random(f, m, n, 3, 3)
-			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) (Stats, error){
-				"gemm": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) error{
+				"gemm": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, alpha, a, b, Float(2), c, opt)
 				},
-				"without": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"without": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, alpha, a, b, Float(0), c, opt)
 				},
-				"transpose": func(a, b, c *Matrix, opt *Options) (Stats, error) {
+				"transpose": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(Trans, Trans, alpha, b, a, Float(2), c.T(), opt)
 				},
-				"syrk": func(a, _, c *Matrix, opt *Options) (Stats, error) {
+				"syrk": func(a, _, c *Matrix, opt *Options) error {
 					if m != n {
-						return Stats{Device: "cpu"}, nil
+						return nil
 					}
 					return Syrk(Lower, NoTrans, alpha, a, Float(2), c, opt)
 				},
 			} {
 				want := c.Clone()
-				must(run(a, b, want, onCPU))
+				ok(run(a, b, want, onCPU))
 				for _, resident := range []bool{true, false} {
 					x, y, z := a, b, c.Clone()
 					if resident {
 						x, y, z = must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(c.On("cuda:0,1"))
 					}
 					done := 0.0
-					st := must(run(x, y, z, &Options{Device: "cuda:0,1", Progress: func(share float64) {
+					var st Stats
+					ok(run(x, y, z, &Options{Device: "cuda:0,1", Progress: func(share float64) {
 						if share <= done {
 							t.Errorf("%s, %v, resident %t: progress fell from %g to %g", name, shape, resident, done, share)
 						}
 						done = share
-					}}))
+					}, Stats: &st}))
 					if st.Device != "cpu" || done != 1 && len(st.Stages) > 0 {
 						t.Errorf("%s, %v, resident %t: %+v, progress %g", name, shape, resident, st, done)
 					}

@@ -34,7 +34,7 @@ func TestByElimination(t *testing.T) {
 			}
 		}
 		one := halfulp.Float(1)
-		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, graded, a.Clone(), halfulp.Float(0), nil, a, nil); err != nil {
+		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, graded, a.Clone(), halfulp.Float(0), nil, a, nil); err != nil {
 			t.Fatal(err)
 		}
 		if trial%2 == 1 { // a Vandermonde matrix

@@ -53,7 +53,7 @@ func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 		method.At = c.Big
 		method.Run = func(columns int) (err error) {
 			right, result := b.Slice(0, k, 0, columns), c.Slice(0, m, 0, columns)
-			stats, err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, right, zero, result, options)
+			err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, right, zero, result, options.WithStats(&stats))
 			return err
 		}
 	case problem.Gemv:
@@ -61,7 +61,7 @@ func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 		y := halfulp.NewVector(format, m)
 		method.At = func(i, _ int) *big.Float { return y.Big(i) }
 		method.Run = func(int) (err error) {
-			stats, err = halfulp.Gemv(halfulp.NoTrans, one, a, x, zero, y, options)
+			err = halfulp.Gemv(halfulp.NoTrans, one, a, x, zero, y, options.WithStats(&stats))
 			return err
 		}
 	case problem.Dot:
@@ -69,7 +69,7 @@ func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 		var z halfulp.Scalar
 		method.At = func(int, int) *big.Float { return z.Big() }
 		method.Run = func(int) (err error) {
-			z, stats, err = halfulp.Dot(x, y, format, options)
+			z, err = halfulp.Dot(x, y, format, options.WithStats(&stats))
 			return err
 		}
 	case problem.Sum:
@@ -77,7 +77,7 @@ func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 		var z halfulp.Scalar
 		method.At = func(int, int) *big.Float { return z.Big() }
 		method.Run = func(int) (err error) {
-			z, stats, err = halfulp.Sum(x, format, options)
+			z, err = halfulp.Sum(x, format, options.WithStats(&stats))
 			return err
 		}
 	}

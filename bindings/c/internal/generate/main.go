@@ -326,8 +326,8 @@ func export(b *bytes.Buffer, f table.Function) {
 		return ""
 	}
 	if options != "" {
-		fmt.Fprintf(b, "k.run(%s, func(opt *halfulp.Options) error {\n%s := %s\nkeep(%s, st)\nif err != nil {\n%sreturn err\n}\n",
-			options, strings.Join(append(results, "st", "err"), ", "), f.Go, options, failed())
+		fmt.Fprintf(b, "k.run(%s, func(opt *halfulp.Options) error {\n%s := %s\nif err != nil {\n%sreturn err\n}\n",
+			options, strings.Join(append(results, "err"), ", "), f.Go, failed())
 		store()
 		b.WriteString("return nil\n})\nreturn\n}\n")
 		return
