@@ -44,11 +44,11 @@ func TestCheck(t *testing.T) {
 	}
 	x, y := a.Col(0), NewVector(Float64, 3)
 	for name, run := range map[string]func() error{
-		"Gemv": func() error { err := Gemv(NoTrans, one, a, x, zero, y, opt); return err },
+		"Gemv": func() error { return Gemv(NoTrans, one, a, x, zero, y, opt) },
 		"Dot":  func() error { _, err := Dot(x, x, Float64, opt); return err },
 		"Sum":  func() error { _, err := Sum(x, Float64, opt); return err },
-		"Axpy": func() error { err := Axpy(one, x, y, opt); return err },
-		"Trsm": func() error { err := Trsm(Left, Upper, NoTrans, NonUnit, one, a, c, opt); return err },
+		"Axpy": func() error { return Axpy(one, x, y, opt) },
+		"Trsm": func() error { return Trsm(Left, Upper, NoTrans, NonUnit, one, a, c, opt) },
 	} {
 		if err := run(); !errors.Is(err, ErrMethod) {
 			t.Errorf("%s: error %v", name, err)
@@ -64,9 +64,9 @@ func TestFault(t *testing.T) {
 	s := NewMatrix(MP(106), 37, 37)
 	defer residue.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
 	for name, run := range map[string]func(opt *Options) error{
-		"Gemm": func(opt *Options) error { err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
-		"Syrk": func(opt *Options) error { err := Syrk(Lower, NoTrans, one, a, zero, s, opt); return err },
-		"Symm": func(opt *Options) error { err := Symm(Left, Upper, one, a, b, zero, c, opt); return err },
+		"Gemm": func(opt *Options) error { return Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt) },
+		"Syrk": func(opt *Options) error { return Syrk(Lower, NoTrans, one, a, zero, s, opt) },
+		"Symm": func(opt *Options) error { return Symm(Left, Upper, one, a, b, zero, c, opt) },
 		"Trmm": func(opt *Options) error {
 			err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
 			return err

@@ -62,16 +62,16 @@ func TestColumnsWithoutRows(t *testing.T) {
 		a, b := NewMatrix(f, 0, 3), NewMatrix(MP(70), 0, 3)
 		x, y := a.Col(1), b.Col(2)
 		for name, run := range map[string]func() error{
-			"Copy": func() error { err := Copy(x, y, nil); return err },
-			"Swap": func() error { err := Swap(x, y, nil); return err },
-			"Axpy": func() error { err := Axpy(Float(2), x, y, nil); return err },
-			"Scal": func() error { err := Scal(Float(2), y, nil); return err },
-			"Rot":  func() error { err := Rot(x, y, Float(0.5), Float(0.5), nil); return err },
+			"Copy": func() error { return Copy(x, y, nil) },
+			"Swap": func() error { return Swap(x, y, nil) },
+			"Axpy": func() error { return Axpy(Float(2), x, y, nil) },
+			"Scal": func() error { return Scal(Float(2), y, nil) },
+			"Rot":  func() error { return Rot(x, y, Float(0.5), Float(0.5), nil) },
 			"Gemv": func() error {
 				err := Gemv(NoTrans, Float(1), a, NewVector(f, 3), Float(1), y, nil)
 				return err
 			},
-			"Trsv": func() error { err := Trsv(Upper, NoTrans, NonUnit, NewMatrix(f, 0, 0), y, nil); return err },
+			"Trsv": func() error { return Trsv(Upper, NoTrans, NonUnit, NewMatrix(f, 0, 0), y, nil) },
 			"Sum":  func() error { _, err := Sum(x, f, nil); return err },
 		} {
 			if err := run(); err != nil {

@@ -572,38 +572,33 @@ func (s *suite) cancelled(t *testing.T) {
 		{"Sum", func(o *halfulp.Options) error { _, err := halfulp.Sum(x, f, o); return err }},
 		{"Asum", func(o *halfulp.Options) error { _, err := halfulp.Asum(x, f, o); return err }},
 		{"Trace", func(o *halfulp.Options) error { _, err := halfulp.Trace(c, f, o); return err }},
-		{"CumSum", func(o *halfulp.Options) error { err := halfulp.CumSum(x, y, o); return err }},
+		{"CumSum", func(o *halfulp.Options) error { return halfulp.CumSum(x, y, o) }},
 		{"Dot", func(o *halfulp.Options) error { _, err := halfulp.Dot(x, y, f, o); return err }},
 		{"Nrm2", func(o *halfulp.Options) error { _, err := halfulp.Nrm2(x, f, o); return err }},
 		{"Iamax", func(o *halfulp.Options) error { _, err := halfulp.Iamax(x, o); return err }},
 		{"Mean", func(o *halfulp.Options) error { _, err := halfulp.Mean(x, f, o); return err }},
 		{"StdDev", func(o *halfulp.Options) error { _, err := halfulp.StdDev(x, f, o); return err }},
 		{"Autocorr1", func(o *halfulp.Options) error { _, err := halfulp.Autocorr1(x, f, o); return err }},
-		{"Axpy", func(o *halfulp.Options) error { err := halfulp.Axpy(third, x, y, o); return err }},
-		{"Axpy, alpha 0", func(o *halfulp.Options) error { err := halfulp.Axpy(halfulp.Float(0), x, y, o); return err }},
-		{"Scal", func(o *halfulp.Options) error { err := halfulp.Scal(third, y, o); return err }},
-		{"Ger", func(o *halfulp.Options) error { err := halfulp.Ger(third, x, y, c, o); return err }},
+		{"Axpy", func(o *halfulp.Options) error { return halfulp.Axpy(third, x, y, o) }},
+		{"Axpy, alpha 0", func(o *halfulp.Options) error { return halfulp.Axpy(halfulp.Float(0), x, y, o) }},
+		{"Scal", func(o *halfulp.Options) error { return halfulp.Scal(third, y, o) }},
+		{"Ger", func(o *halfulp.Options) error { return halfulp.Ger(third, x, y, c, o) }},
 		{"Gemv", func(o *halfulp.Options) error {
-			err := halfulp.Gemv(halfulp.Trans, third, a, x, one, y, o)
-			return err
+			return halfulp.Gemv(halfulp.Trans, third, a, x, one, y, o)
 		}},
 		{"Gemm auto", func(o *halfulp.Options) error {
-			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
-			return err
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 		}},
 		{"Gemm residue", func(o *halfulp.Options) error {
 			o.Method = "residue"
-			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
-			return err
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 		}},
 		{"Gemm direct", func(o *halfulp.Options) error {
 			o.Method = "direct"
-			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, third, a, b, one, c, o)
-			return err
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, third, a, b, one, c, o)
 		}},
 		{"Syrk", func(o *halfulp.Options) error {
-			err := halfulp.Syrk(halfulp.Upper, halfulp.NoTrans, third, a, one, c, o)
-			return err
+			return halfulp.Syrk(halfulp.Upper, halfulp.NoTrans, third, a, one, c, o)
 		}},
 	} {
 		for _, threads := range threadCounts {

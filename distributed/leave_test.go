@@ -20,12 +20,10 @@ import (
 // process nor the other waits.
 func TestContexts(t *testing.T) {
 	product := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
-		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, opt)
-		return err
+		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, opt)
 	}
 	inverse := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
-		err := lintest.Into(c)(linsolve.Inverse(a, c.Format(), opt))
-		return err
+		return lintest.Into(c)(linsolve.Inverse(a, c.Format(), opt))
 	}
 	for _, x := range []struct {
 		name string

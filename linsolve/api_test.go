@@ -77,34 +77,31 @@ func TestRank(t *testing.T) {
 }
 
 func TestSolveErrors(t *testing.T) {
-	a, b, x := halfulp.Random(halfulp.Float64, 20, 20, 0, 1), halfulp.Random(halfulp.Float64, 20, 2, 0, 2), halfulp.NewMatrix(halfulp.Float64, 20, 2)
+	a, b := halfulp.Random(halfulp.Float64, 20, 20, 0, 1), halfulp.Random(halfulp.Float64, 20, 2, 0, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Context: ctx})); !errors.Is(err, context.Canceled) {
+	if _, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Device: "cuda:99"})); !errors.Is(err, halfulp.ErrDevice) {
+	if _, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Device: "cuda:99"}); !errors.Is(err, halfulp.ErrDevice) {
 		t.Fatal(err)
 	}
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Method: "lu"})); !errors.Is(err, halfulp.ErrMethod) {
+	if _, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Method: "lu"}); !errors.Is(err, halfulp.ErrMethod) {
 		t.Fatal(err)
 	}
 	a.Set(3, 4, halfulp.Float(math.Inf(1)))
-	if err := lintest.Into(x)(Solve(a, b, x.Format(), nil)); !errors.Is(err, call.ErrNotFinite) {
+	if _, err := Solve(a, b, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
-	}
-	if !x.Same(halfulp.NewMatrix(halfulp.Float64, 20, 2)) {
-		t.Fatal("an error changed X")
 	}
 	defer func() {
 		if recover() != errShape {
 			t.Fatal("no panic for shapes that do not fit")
 		}
 	}()
-	_ = lintest.Into(x)(Solve(a, x.T(), x.Format(), nil))
+	_, _ = Solve(a, b.T(), halfulp.Float64, nil)
 }
 
-// TestSolveSame solves with threads and methods, and with X in the place of B, and B in A.
+// TestSolveSame solves with threads and methods.
 func TestSolveSame(t *testing.T) {
 	a, b := halfulp.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
 	want, err := Solve(a, b, halfulp.DD, nil)
@@ -112,7 +109,6 @@ func TestSolveSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
-		x := b.Convert(halfulp.DD)
 		done := 0.0
 		o.Progress = func(d float64) {
 			if d < 0 || d > 1 {
@@ -120,7 +116,8 @@ func TestSolveSame(t *testing.T) {
 			}
 			done = d
 		}
-		if err := lintest.Into(x)(Solve(a, x, x.Format(), &o)); err != nil {
+		x, err := Solve(a, b, halfulp.DD, &o)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !x.Same(want) {

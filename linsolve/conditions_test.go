@@ -81,8 +81,8 @@ func BenchmarkConditions(b *testing.B) {
 					name string
 					run  func() error
 				}{
-					{"Solve", func() error { err := lintest.Into(x)(Solve(a, y, x.Format(), nil)); return err }},
-					{"Inverse", func() error { err := lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)); return err }},
+					{"Solve", func() error { return lintest.Into(x)(Solve(a, y, x.Format(), nil)) }},
+					{"Inverse", func() error { return lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)) }},
 					{"Det", func() error { _, err := Det(a, f, nil); return err }},
 					{"Cond", func() error { _, err := Cond(OneNorm, a, f, nil); return err }},
 					{"LU", func() error { _, err := LU(a, f, nil); return err }},

@@ -185,36 +185,31 @@ func TestLeastSquaresParts(t *testing.T) {
 
 func TestLeastSquaresErrors(t *testing.T) {
 	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
-	x := halfulp.NewMatrix(halfulp.Float64, 2, 1)
-	zero := x.Clone()
 	for _, bad := range []float64{-1, math.Inf(1), math.NaN()} {
 		w := halfulp.NewVectorFloat64(5, 1, []float64{1, 1, bad, 1, 1})
-		if err := lintest.Into(x)(LeastSquares(a, b, x.Format(), &LeastSquaresOptions{Weights: w})); !errors.Is(err, ErrWeights) {
+		if _, err := LeastSquares(a, b, halfulp.Float64, &LeastSquaresOptions{Weights: w}); !errors.Is(err, ErrWeights) {
 			t.Fatalf("weight %g: %v", bad, err)
 		}
 	}
 	nan := b.Clone()
 	nan.SetFloat64(3, 0, math.NaN())
-	if err := lintest.Into(x)(LeastSquares(a, nan, x.Format(), nil)); !errors.Is(err, call.ErrNotFinite) {
+	if _, err := LeastSquares(a, nan, halfulp.Float64, nil); !errors.Is(err, call.ErrNotFinite) {
 		t.Fatal(err)
 	}
 	huge := halfulp.NewMatrix(halfulp.MP(64), 5, 2)
 	huge.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1), 1<<30))
-	if err := lintest.Into(x)(LeastSquares(huge, b, x.Format(), nil)); !errors.Is(err, call.ErrRange) {
+	if _, err := LeastSquares(huge, b, halfulp.Float64, nil); !errors.Is(err, call.ErrRange) {
 		t.Fatal(err)
-	}
-	if !x.Same(zero) {
-		t.Fatal("an error changed X")
 	}
 	defer func() {
 		if recover() != errShape {
 			t.Fatal("no panic for shapes that do not fit")
 		}
 	}()
-	_ = lintest.Into(x.T())(LeastSquares(a, b, x.T().Format(), nil))
+	_, _ = LeastSquares(a, b.Slice(0, b.Rows()-1, 0, b.Cols()), halfulp.Float64, nil)
 }
 
-// TestLeastSquaresSame solves with threads and methods, in the place of B, and is cancelled.
+// TestLeastSquaresSame solves with threads and methods, and is cancelled.
 func TestLeastSquaresSame(t *testing.T) {
 	for _, shape := range [][2]int{{30, 12}, {12, 80}, {12, 12}} {
 		m, n := shape[0], shape[1]
@@ -224,11 +219,6 @@ func TestLeastSquaresSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
-			x, y := halfulp.NewMatrix(halfulp.DD, n, 2), b
-			if m == n {
-				x = b.Convert(halfulp.DD)
-				y = x
-			}
 			done := 0.0
 			o.Progress = func(d float64) {
 				if d > 0 && d < done || d > 1 { // 0: nobody knows
@@ -236,7 +226,8 @@ func TestLeastSquaresSame(t *testing.T) {
 				}
 				done = max(d, done)
 			}
-			if err := lintest.Into(x)(LeastSquares(a, y, x.Format(), &LeastSquaresOptions{Options: o})); err != nil {
+			x, err := LeastSquares(a, b, halfulp.DD, &LeastSquaresOptions{Options: o})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if !x.Same(want) || done != 1 {
@@ -253,7 +244,7 @@ func TestLeastSquaresSame(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		opt := LeastSquaresOptions{Options: halfulp.Options{Context: ctx}}
-		if err := lintest.Into(want.Clone())(LeastSquares(a, b, want.Clone().Format(), &opt)); !errors.Is(err, context.Canceled) {
+		if _, err := LeastSquares(a, b, halfulp.DD, &opt); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}

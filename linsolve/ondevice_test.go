@@ -170,12 +170,12 @@ func TestOnDeviceNotFinite(t *testing.T) {
 				a.SetFloat64(n/3, n/2, special)
 				on, odd, x, z := put(t, a), put(t, b), put(t, halfulp.NewMatrix(f, n, 1)), put(t, halfulp.NewMatrix(f, n, n))
 				for name, run := range map[string]func() error{
-					"A":                  func() error { err := lintest.Into(x)(Solve(on, right, x.Format(), nil)); return err },
-					"B":                  func() error { err := lintest.Into(x)(Solve(fine, odd, x.Format(), nil)); return err },
-					"A of an inverse":    func() error { err := lintest.Into(z)(Inverse(on, z.Format(), nil)); return err },
+					"A":                  func() error { return lintest.Into(x)(Solve(on, right, x.Format(), nil)) },
+					"B":                  func() error { return lintest.Into(x)(Solve(fine, odd, x.Format(), nil)) },
+					"A of an inverse":    func() error { return lintest.Into(z)(Inverse(on, z.Format(), nil)) },
 					"A of a factor":      func() error { _, err := Cholesky(on, f, nil); return err },
-					"A of least squares": func() error { err := lintest.Into(x)(LeastSquares(on, right, x.Format(), nil)); return err },
-					"B of least squares": func() error { err := lintest.Into(x)(LeastSquares(fine, odd, x.Format(), nil)); return err },
+					"A of least squares": func() error { return lintest.Into(x)(LeastSquares(on, right, x.Format(), nil)) },
+					"B of least squares": func() error { return lintest.Into(x)(LeastSquares(fine, odd, x.Format(), nil)) },
 				} {
 					if err := run(); !errors.Is(err, call.ErrNotFinite) {
 						t.Errorf("%v, %v in %s: %v", f, special, name, err)

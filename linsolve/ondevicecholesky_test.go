@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -141,9 +140,6 @@ func TestOnDeviceCholeskySolve(t *testing.T) {
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
-		}
-		if err := lintest.Into(halfulp.MatrixOf(x.View()))(l.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
-			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})
 }

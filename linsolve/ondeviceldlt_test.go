@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -247,9 +246,6 @@ func TestOnDeviceLDLTSolve(t *testing.T) {
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
-		}
-		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
-			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -150,9 +149,6 @@ func TestOnDeviceLUSolve(t *testing.T) {
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {
 			t.Errorf("the device's right-hand side: %v", err)
-		}
-		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(x.View()).Format(), nil)); !errors.Is(err, halfulp.ErrPlace) {
-			t.Errorf("right-hand sides apart from solutions: %v", err)
 		}
 	})
 }

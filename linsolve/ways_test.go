@@ -113,7 +113,10 @@ func TestOtherWays(t *testing.T) {
 	}{
 		{"Inverse", "*solve.inverse", call.InverseWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			x, err := Inverse(a, f, opt)
-			return matrix(x), err
+			if err != nil {
+				return "", err
+			}
+			return matrix(x), nil
 		}},
 		{"Det", "*det.enclosed", call.DeterminantWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			d, err := Det(a, f, opt)

@@ -453,8 +453,7 @@ func (e *experiment) exactGemv(r *Report, d *gemvData) (map[bool][]*big.Float, e
 			return nil, err
 		}
 		product := func(z *halfulp.Vector) error {
-			err := halfulp.GemvTo(transpose(trans), d.alpha, d.a, d.x, d.beta, d.y, z, opt)
-			return err
+			return halfulp.GemvTo(transpose(trans), d.alpha, d.a, d.x, d.beta, d.y, z, opt)
 		}
 		const guard = 64
 		long := halfulp.NewVector(halfulp.MP(uint(d.bits+guard)), e.N)

@@ -324,8 +324,7 @@ func (e *experiment) exactGPU(r *Report, d *gemvData, name string, trans bool, w
 	defer z.Free()
 	opt := &halfulp.Options{Context: e.Context}
 	product := func() error {
-		err := halfulp.GemvTo(transpose(trans), d.alpha, a, x, d.beta, y, z, opt)
-		return err
+		return halfulp.GemvTo(transpose(trans), d.alpha, a, x, d.beta, y, z, opt)
 	}
 	if err := product(); err != nil { // the first one loads kernels
 		return err

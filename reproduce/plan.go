@@ -188,8 +188,7 @@ func gemvPlan(n int) plan {
 			one, y := b.NewNumber().SetInt64(1), b.NewVector(order)
 			e := &experiment{Options: *o}
 			return func() error {
-				err := rns.Gemv(halfulp.NoTrans, one, a, x, one, y, e.rnsOptions())
-				return err
+				return rns.Gemv(halfulp.NoTrans, one, a, x, one, y, e.rnsOptions())
 			}, nil
 		}},
 		func(p *planner) {
@@ -233,8 +232,7 @@ func ozakiPlan(sizes []int, seeds int, phis []float64) plan {
 			a, c := halfulp.Random(halfulp.Float64, order, order, 0, 1), halfulp.NewMatrix(halfulp.Float64, order, order)
 			e := &experiment{Options: *o}
 			return func() error {
-				err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, c, e.ozakiOptions(ozaki.Scaled, 4, nil))
-				return err
+				return ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, c, e.ozakiOptions(ozaki.Scaled, 4, nil))
 			}, nil
 		}},
 		func(p *planner) {
@@ -302,8 +300,7 @@ func qdPlan(cpuN, gpuN int) plan {
 			a, b, c := qdMatrix(halfulp.QD, order, order, 1), qdMatrix(halfulp.QD, order, order, 2), halfulp.NewMatrix(halfulp.QD, order, order)
 			one, zero := halfulp.Float(1), halfulp.Float(0)
 			return func() error {
-				err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: cpuDevice, Threads: o.Threads})
-				return err
+				return expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: cpuDevice, Threads: o.Threads})
 			}, nil
 		}},
 		func(p *planner) {

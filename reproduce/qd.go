@@ -404,12 +404,10 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	a, b, c := qdMatrix(f, m, k, 1), qdMatrix(f, k, m, 2), halfulp.NewMatrix(f, m, m)
 	exact := qdCase{name: qdExact, run: func() error {
-		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
-		return err
+		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
 	}}
 	cases := []qdCase{{name: qdNative, run: func() error {
-		err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
-		return err
+		return expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, o)
 	}}, exact}
 	if f == halfulp.Float64 {
 		cases = []qdCase{{name: qdLibrary, run: func() error {
@@ -425,8 +423,7 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	}
 	s, rhs, x := qdMatrix(f, n, n, 3), qdMatrix(f, n, m, 4), halfulp.NewMatrix(f, n, m)
 	cases = qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-		err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: *o})
-		return err
+		return expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: *o})
 	})
 	if f == halfulp.Float64 {
 		cases = []qdCase{luSolver(n, m)}

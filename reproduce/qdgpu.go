@@ -210,8 +210,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	}}
 	multiply := func(name, method string) qdCase {
 		return qdCase{name: name, run: func() error {
-			err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
-			return err
+			return expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
 		}}
 	}
 	cases := []qdCase{exact, multiply(qdSquareBlocks, expansion.SquareBlocks)}
@@ -226,8 +225,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	}
 	if f != halfulp.Float64 {
 		if err := e.qdGPUTimes(r, tableQDSolve, format, n, qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-			err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u})
-			return err
+			return expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u})
 		})); err != nil {
 			return err
 		}
@@ -237,8 +235,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	} {
 		o := &expansion.SolveOptions{Pivoting: expansion.ZeroPivoting, Options: halfulp.Options{Method: scheme.method}}
 		if err := e.qdGPUTimes(r, scheme.table, format, n, []qdCase{{name: scheme.name, run: func() error {
-			err := expansion.Solve(s, rhs, x, o)
-			return err
+			return expansion.Solve(s, rhs, x, o)
 		}}}); err != nil {
 			return err
 		}

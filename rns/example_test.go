@@ -127,10 +127,10 @@ func ExampleSqrt() {
 	p, q := b.VectorFloat64([]float64{-1, 0, 1e8}), b.VectorFloat64([]float64{-1, -2, -1})
 	x := b.NewVector(3)
 	for _, run := range []func() error{
-		func() error { err := rns.Mul(p, p, x, nil); return err },
-		func() error { err := rns.Sub(x, q, x, nil); return err },
-		func() error { err := rns.Sqrt(x, x, nil); return err },
-		func() error { err := rns.Sub(x, p, x, nil); return err },
+		func() error { return rns.Mul(p, p, x, nil) },
+		func() error { return rns.Sub(x, q, x, nil) },
+		func() error { return rns.Sqrt(x, x, nil) },
+		func() error { return rns.Sub(x, p, x, nil) },
 	} {
 		if err := run(); err != nil {
 			fmt.Println(err)

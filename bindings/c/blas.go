@@ -282,8 +282,7 @@ func blasTbsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
 		}
 		solution.Set(i, formatOf[T]().Quo(s, halfulp.Float(entry(i, i))))
 	}
-	err := halfulp.Copy(solution, z, opt)
-	return err
+	return halfulp.Copy(solution, z, opt)
 }
 
 func blasSymv[T real](uplo halfulp.Uplo, n int, alpha T, a *T, lda int, x *T, incx int, beta T, y *T, incy int, opt *halfulp.Options) error {

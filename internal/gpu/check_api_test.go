@@ -74,8 +74,8 @@ func TestFaultPlace(t *testing.T) {
 	c := must(NewMatrix(Float64, n, n).On("cuda:0"))
 	opt := &Options{Check: true}
 	for name, run := range map[string]func(side Side) error{
-		"Symm": func(side Side) error { err := Symm(side, Upper, Float(1), a, b, Float(0), c, opt); return err },
-		"Trmm": func(side Side) error { err := Trmm(side, Upper, NoTrans, NonUnit, Float(1), a, c, opt); return err },
+		"Symm": func(side Side) error { return Symm(side, Upper, Float(1), a, b, Float(0), c, opt) },
+		"Trmm": func(side Side) error { return Trmm(side, Upper, NoTrans, NonUnit, Float(1), a, c, opt) },
 	} {
 		for side, want := range map[Side][2]int{Left: {2, 1}, Right: {1, 2}} {
 			var fault *HardwareError

@@ -78,8 +78,8 @@ func TestElementMemory(t *testing.T) {
 	x := Random(MP(424), 1<<15, 1, 5, 1).Col(0)
 	y := x.Clone()
 	for i, call := range []func() error{
-		func() error { err := Axpy(Float(3), x, y, opt); return err },
-		func() error { err := Scal(Float(3), y, opt); return err },
+		func() error { return Axpy(Float(3), x, y, opt) },
+		func() error { return Scal(Float(3), y, opt) },
 		func() error { _, err := Iamax(x, opt); return err },
 		func() error { _, err := Mean(x, Float64, opt); return err },
 	} {

@@ -185,8 +185,7 @@ func (r *results) product(f halfulp.Format) func() error {
 	a, b := halfulp.Random(f, r.N, r.N, 0, 1), halfulp.Random(f, r.N, r.N, 0, 2)
 	opt := &halfulp.Options{Device: "cpu", Threads: r.Threads}
 	return func() error {
-		err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, halfulp.NewMatrix(f, r.N, r.N), opt)
-		return err
+		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, halfulp.NewMatrix(f, r.N, r.N), opt)
 	}
 }
 

@@ -308,8 +308,7 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 		if comm.Rank() != 0 {
 			return nil
 		}
-		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: o.threads})
-		return err
+		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: o.threads})
 	}
 	ways := []struct {
 		name  string
