@@ -34,6 +34,11 @@ type problem struct {
 func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 
 // ways are those for systems, the faster ones first. The last one decides all entries.
+//
+// They have an order and conditions, not a cost in time each. What a way costs depends on what the
+// ways before it have learned: pivots, an inverse that is proved, a column that tells its digits.
+// Where two costs are known beforehand, of digits and products (digits.Quick), and of p-adic digits
+// and eliminations (fewerDigits, byElimination), conditions compare them.
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
