@@ -75,8 +75,8 @@ func TestTraced(t *testing.T) {
 	})
 }
 
-// TestForcedTraces has determinants of small matrices, where these live, by traces: the host decides
-// none of them.
+// TestForcedTraces has determinants of small matrices, where these live, by traces: the host
+// decides none of them.
 func TestForcedTraces(t *testing.T) {
 	r := testseed.Rand(t, 1, 3)
 	everywhere(t, 9, 60, func(t *testing.T, n int) {

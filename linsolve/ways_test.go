@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestWays solves systems in every way: all have the same bits, and the way has decided them, unless
-// float64 factors or digits may not suffice.
+// TestWays solves systems in every way: all have the same bits, and the way has decided them,
+// unless float64 factors or digits may not suffice.
 func TestWays(t *testing.T) {
 	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.DD, halfulp.MP(424)}
 	solved := map[string]int{}
@@ -55,8 +55,8 @@ func TestWays(t *testing.T) {
 						if !x.Same(want) {
 							t.Errorf("%s: other bits", what)
 						}
-						// Float64 factors do not suffice for large Hilbert matrices, and the inverses of
-						// these are nearly integers, which digits leave to others.
+						// Float64 factors do not suffice for large Hilbert matrices. The
+						// inverses are nearly integers, which digits leave to others.
 						seeded := way == call.ByTriangles || way == call.BySlices || way == call.ByFloats
 						may := name == "Hilbert" && (way == call.ByDigits || seeded && order >= 30)
 						if decided, _ := record.Of("*solve.problem", way); decided > 0 {

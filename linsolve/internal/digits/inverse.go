@@ -73,7 +73,8 @@ func inverseBits(f *seed.Factors, loss int, z num.Format) (cond, wanted int) {
 	return condition(f, loss), wanted
 }
 
-// HasInverse reports whether digits are a way to the inverse in format z of a matrix with factors f.
+// HasInverse reports whether digits are a way to the inverse in format z of a matrix that has
+// factors f.
 func HasInverse(s *call.Run, f *seed.Factors, z num.Format) bool {
 	loss, err := seed.Loss(s, f)
 	cond, wanted := inverseBits(f, loss, z)

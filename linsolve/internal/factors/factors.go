@@ -20,8 +20,8 @@ type attempt struct {
 // Open reports whether the factors are not enclosed.
 func (p *attempt) Open() bool { return p.e == nil }
 
-// small reports whether factors of order n come sooner from an elimination than by a way that begins
-// with a seed, unless the context asks for that way.
+// small reports whether factors of order n come sooner from an elimination than by a way that
+// begins with a seed, unless the context asks for that way.
 func (p *attempt) small(n int, way string) bool {
 	return n < seed.Fewest && !call.Forced(p.s.Ctx, way)
 }
