@@ -16,8 +16,8 @@ func TestFromBig(t *testing.T) {
 	want := []float64{1, 1 + 0x1p-22, math.Inf(-1), math.Inf(-1), 3, 0}
 	m := NewMatrixBig(Float32, 2, 3, data)
 	x := NewVectorBig(Float32, data[:6])
-	if r, c := m.Dims(); r != 2 || c != 3 || x.Len() != 6 || m.Format() != Float32 || x.Format() != Float32 {
-		t.Fatalf("%d x %d of %v, %d of %v", r, c, m.Format(), x.Len(), x.Format())
+	if r, c := m.Dims(); r != 2 || c != 3 || x.Len() != 6 || m.NumberFormat() != Float32 || x.NumberFormat() != Float32 {
+		t.Fatalf("%d x %d of %v, %d of %v", r, c, m.NumberFormat(), x.Len(), x.NumberFormat())
 	}
 	for k, w := range want {
 		if got := m.At(k%2, k/2).Float64(); got != w {

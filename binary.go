@@ -204,12 +204,12 @@ func (s Scalar) mat() num.Mat { return num.Mat{Arr: s.array(), RS: 1, CS: 1, Row
 
 // AppendBinary appends the binary form of x, version 1: see [Matrix.AppendBinary]. The error is
 // nil.
-func (x *Vector) AppendBinary(dst []byte) ([]byte, error) {
+func (x Vector) AppendBinary(dst []byte) ([]byte, error) {
 	return appendBinary(dst, x.vec().Mat(), 1), nil
 }
 
 // MarshalBinary returns the binary form of x. The error is nil.
-func (x *Vector) MarshalBinary() ([]byte, error) {
+func (x Vector) MarshalBinary() ([]byte, error) {
 	return x.AppendBinary(make([]byte, 0, binarySize(x.vec().Mat(), 1)))
 }
 
@@ -246,10 +246,10 @@ func (x *Vector) UnmarshalBinary(data []byte) error {
 //
 // What is read must be so to the bit: NaN has one form, and sums of doubles are canonical, see
 // [DD]. The error is nil.
-func (m *Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2), nil }
+func (m Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2), nil }
 
 // MarshalBinary returns the binary form of m: see [Matrix.AppendBinary]. The error is nil.
-func (m *Matrix) MarshalBinary() ([]byte, error) {
+func (m Matrix) MarshalBinary() ([]byte, error) {
 	return m.AppendBinary(make([]byte, 0, binarySize(m.mat(), 2)))
 }
 

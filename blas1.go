@@ -48,7 +48,7 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 	} else {
 		r.choose(direct.EstimateSum(r.Threads, x.vec().N, x.vec().Arr.Format), vecBytes(x.vec()))
 	}
-	z := num.New(f.f, 1)
+	z := num.New(f.View(), 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {
@@ -69,7 +69,7 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 		return Scalar{}, err
 	}
 	r.choose(direct.EstimateProducts(r.Threads, x.vec().N, x.vec().Arr.Format, x.vec().Arr.Format), vecBytes(x.vec()))
-	z := num.New(f.f, 1)
+	z := num.New(f.View(), 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {

@@ -36,7 +36,7 @@ func TestReductions(t *testing.T) {
 		x := drawVector(r, pickFormat(r), n, fam)
 		y := drawVector(r, pickFormat(r), n, pickFamily(r))
 		if r.IntN(3) == 0 {
-			y = drawVector(r, x.Format(), n, fam)
+			y = drawVector(r, x.NumberFormat(), n, fam)
 		}
 		opt := pickOptions(r)
 		var sum, asum, dot, squares []term
@@ -184,9 +184,9 @@ func TestVectorUpdates(t *testing.T) {
 		y := drawVector(r, pickFormat(r), n, pickFamily(r))
 		switch r.IntN(4) {
 		case 0:
-			y = drawVector(r, x.Format(), n, fam)
+			y = drawVector(r, x.NumberFormat(), n, fam)
 		case 1: // overlap
-			z := drawVector(r, x.Format(), n+2, fam)
+			z := drawVector(r, x.NumberFormat(), n+2, fam)
 			x, y = z.Slice(0, n), z.Slice(2, n+2)
 			if r.IntN(2) == 0 {
 				x = y.Stride(-1)
@@ -201,11 +201,11 @@ func TestVectorUpdates(t *testing.T) {
 			u, v := termAt(x.v, i), termAt(y.v, i)
 			if a.class == num.Zero {
 				wantY = append(wantY, y.At(i))
-				wantX = append(wantX, roundTo(x.Format(), num.Real{}))
+				wantX = append(wantX, roundTo(x.NumberFormat(), num.Real{}))
 				continue
 			}
-			wantY = append(wantY, roundTo(y.Format(), total([]term{a.times(u), v})))
-			wantX = append(wantX, roundTo(x.Format(), total([]term{a.times(u)})))
+			wantY = append(wantY, roundTo(y.NumberFormat(), total([]term{a.times(u), v})))
+			wantX = append(wantX, roundTo(x.NumberFormat(), total([]term{a.times(u)})))
 		}
 		xs := x.Clone()
 		if err := Scal(alpha, xs, opt); err != nil {

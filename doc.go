@@ -80,8 +80,9 @@
 //
 // # Errors
 //
-// Misuse that a program can avoid, such as shapes that do not fit, indices out of range or the use
-// of a freed matrix, panics with a constant message, before anything else. The rest is errors: of
+// Misuse that a program can avoid, such as shapes that do not fit, indices out of range, nil
+// operands or the use of a freed matrix, panics with a constant message, before anything else.
+// Messages and fields of errors count rows, columns and entries from 0. The rest is errors: of
 // the options ([ErrDevice], [ErrMethod]), of mixed places ([ErrPlace]), of memory ([ErrMemory]), of
 // devices, and that of the context where it is cancelled. [Options.Validate] finds errors of
 // options without running anything. After an error there is no scalar result, and an output is

@@ -205,7 +205,7 @@ func ExampleGemv_mixedFormats() {
 	if err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), r, nil); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(r)
+	fmt.Println(r)
 	// Output:
 	// -2.98023223876953125e-7
 	// 3.5762786865234375e-7
@@ -243,7 +243,7 @@ func ExampleSyrk() {
 	if err := halfulp.Syrk(halfulp.Upper, halfulp.Trans, halfulp.Float(1), a, halfulp.Float(0), c, nil); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(c)
+	fmt.Println(c)
 	// Output:
 	// 14 32
 	//  0 77
@@ -303,7 +303,7 @@ func ExampleFromGonum() {
 // on a device nothing travels but for scalar products.
 func ExampleMatrix_On() {
 	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
-		f := b.Format()
+		f := b.NumberFormat()
 		// x, r, p and q are columns of one matrix.
 		work, err := halfulp.NewMatrixOn(a.Place(), f, b.Len(), 4)
 		if err != nil {
@@ -433,12 +433,12 @@ func ExampleFormat_Sqrt() {
 }
 
 // The verbs of package fmt on numbers and matrices of any format.
-func ExampleFormatted() {
+func ExampleMatrix_Format() {
 	third := halfulp.QD.Quo(halfulp.Float(1), halfulp.Float(3))
-	fmt.Printf("%.50f\n%.3e\n", halfulp.Formatted(third), halfulp.Formatted(third))
+	fmt.Printf("%.50f\n%.3e\n", third, third)
 
 	h := halfulp.Hilbert(halfulp.DD, 3)
-	fmt.Printf("%8.5f", halfulp.Formatted(h))
+	fmt.Printf("%8.5f\n", h)
 	// Output:
 	// 0.33333333333333333333333333333333333333333333333333
 	// 3.333e-01
@@ -484,8 +484,8 @@ func ExampleNewMatrixFloat64RowMajor() {
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(a)
-	fmt.Print(c)
+	fmt.Println(a)
+	fmt.Println(c)
 	fmt.Println(mat.Trace(c.GonumView()))
 	// Output:
 	// 1 2 3

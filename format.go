@@ -1,19 +1,24 @@
 package halfulp
 
 import (
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // Format says how one number is stored, hence what rounding to it means. It is
-// comparable; the constants, MP and ParseFormat make all there are.
-type Format struct{ f num.Format }
+// comparable; the constants, MP and ParseFormat make all there are. The zero Format is Float64, the
+// format of the zero Scalar, Vector and Matrix.
+type Format struct {
+	other num.Format // the zero num.Format for Float64
+}
 
 // The formats of fixed width.
 var (
 	// Float32 is IEEE 754 binary32, subnormals included.
-	Float32 = Format{num.Float32}
+	Float32 = FormatOf(num.Float32)
 	// Float64 is IEEE 754 binary64, subnormals included.
-	Float64 = Format{num.Float64}
+	Float64 = Format{}
 	// DD, TD and QD are unevaluated sums of 2, 3 and 4 binary64 numbers: a real
 	// x is stored as h = RN(x), l = RN(x - h), and so on, in the one canonical
 	// expansion of that value, the one with h = RN(h + l + ...) and so on. An ulp is
@@ -21,10 +26,14 @@ var (
 	// the largest binary64, |x| >= MAX + 2^970 overflows, h being Inf, and so does
 	// smaller |x| whose terms sum up to MAX + 2^970, as RN(MAX + 2^970) is Inf: for DD
 	// from MAX + 2^970 - 2^916 on, for TD and QD from MAX + 2^970 - 2^-1075 on.
-	DD = Format{num.DDouble}
-	TD = Format{num.TDouble}
-	QD = Format{num.QDouble}
+	DD = FormatOf(num.DDouble)
+	TD = FormatOf(num.TDouble)
+	QD = FormatOf(num.QDouble)
 )
+
+// ErrFormat is wrapped by errors about matrices of formats that a routine of another package of
+// this module does not have. The routines of this package have all of them.
+var ErrFormat = errors.New("format does not fit")
 
 // MinPrec and MaxPrec bound the precision of MP, in bits.
 const (
@@ -36,21 +45,59 @@ const (
 // 32-bit exponent, as in math/big: finite numbers are (-1)^s 0.1... 2^e with
 // -2^31 <= e < 2^31, signed zeros, infinities and one NaN. It panics unless
 // MinPrec <= p <= MaxPrec.
-func MP(p uint) Format { return Format{num.Precision(p)} }
+func MP(p uint) Format { return FormatOf(num.Precision(p)) }
 
 // ParseFormat reads a format's name: f32, f64, dd, td, qd or mp:P.
 func ParseFormat(s string) (Format, error) {
 	f, err := num.ParseFormat(s)
-	return Format{f}, err
+	if err != nil {
+		return Format{}, err
+	}
+	return FormatOf(f), nil
 }
 
 // String returns the name that ParseFormat reads.
-func (f Format) String() string { return f.f.String() }
+func (f Format) String() string { return f.View().String() }
+
+// MarshalText returns the name that ParseFormat reads. The error is nil. JSON has it as a string,
+// also in the keys of a map.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText replaces f by the format that a name stands for, as ParseFormat reads it.
+func (f *Format) UnmarshalText(name []byte) error {
+	g, err := ParseFormat(string(name))
+	if err == nil {
+		*f = g
+	}
+	return err
+}
+
+// MarshalBinary returns the name that ParseFormat reads, for encoding/gob. The error is nil.
+func (f Format) MarshalBinary() ([]byte, error) { return f.MarshalText() }
+
+// UnmarshalBinary replaces f by the format that a name stands for, as ParseFormat reads it.
+func (f *Format) UnmarshalBinary(name []byte) error { return f.UnmarshalText(name) }
 
 // Bits returns how many significant bits an ordinary number of the format
 // carries: 24, 53, 106, 159, 212, or p for MP(p). DD, TD and QD can hold more
 // where their terms leave gaps.
-func (f Format) Bits() int { return f.f.Bits() }
+func (f Format) Bits() int { return f.View().Bits() }
 
 // IsMP reports whether f is MP(p) for some p.
-func (f Format) IsMP() bool { return f.f.IsMP() }
+func (f Format) IsMP() bool { return f.View().IsMP() }
+
+// View returns the format as the packages of this module know it, like [Matrix.View].
+func (f Format) View() num.Format {
+	if f == (Format{}) {
+		return num.Float64
+	}
+	return f.other
+}
+
+// FormatOf is the converse of [Format.View].
+func FormatOf(f num.Format) Format {
+	if f == num.Float64 {
+		return Format{}
+	}
+	return Format{f}
+}

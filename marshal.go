@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -12,7 +13,7 @@ import (
 // AppendText appends the text of s: the name of its format, a blank, and the shortest decimal that
 // reads back to s in that format, such as "mp:424 0.1". The error is nil. JSON has it as a string.
 func (s Scalar) AppendText(dst []byte) ([]byte, error) {
-	return s.Append(append(append(dst, s.Format().String()...), ' '), 0), nil
+	return s.Append(append(append(dst, s.NumberFormat().String()...), ' '), 0), nil
 }
 
 // MarshalText returns the text of s, as [Scalar.AppendText] writes it. The error is nil.
@@ -22,7 +23,7 @@ func (s Scalar) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 // where [Scalar.AppendText] wrote it, or for a number alone rounded once to the format of s, which
 // is Float64 for the zero Scalar. Numbers are those of [ParseScalar].
 func (s *Scalar) UnmarshalText(text []byte) error {
-	f, number := s.Format(), string(text)
+	f, number := s.NumberFormat(), string(text)
 	if name, rest, ok := bytes.Cut(text, []byte(" ")); ok {
 		g, err := ParseFormat(string(name))
 		if err != nil {
@@ -86,6 +87,29 @@ func (e *entryJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// decodeJSON stores a JSON object in v. All fields must be known; fields names them.
+func decodeJSON(data []byte, v any, fields string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		if _, end := d.Token(); end != io.EOF {
+			err = errors.New("more text follows the JSON value")
+		}
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if kind.Field != "" {
+			return fmt.Errorf("halfulp: JSON object with %s expected: %s is a JSON %s", fields, kind.Field, kind.Value)
+		}
+		return fmt.Errorf("halfulp: JSON %s in place of an object with %s", kind.Value, fields)
+	}
+	if err != nil {
+		return fmt.Errorf("halfulp: JSON object with %s expected: %w", fields, err)
+	}
+	return nil
+}
+
 // formatJSON returns the format called name, for no name that of a, which may be missing, or
 // Float64.
 func formatJSON(name string, a *num.Array) (Format, error) {
@@ -93,7 +117,7 @@ func formatJSON(name string, a *num.Array) (Format, error) {
 	case name != "":
 		return ParseFormat(name)
 	case a != nil:
-		return Format{a.Format}, nil
+		return FormatOf(a.Format), nil
 	}
 	return Float64, nil
 }
@@ -101,7 +125,7 @@ func formatJSON(name string, a *num.Array) (Format, error) {
 // fitsJSON returns an error unless n numbers of format f, which a short text may ask for, fit the
 // memory that readers keep to.
 func fitsJSON(f Format, n int) error {
-	if size, most := num.SizeOf(f.f), DefaultMemoryLimit(); int64(n) > most/size {
+	if size, most := num.SizeOf(f.View()), DefaultMemoryLimit(); int64(n) > most/size {
 		return fmt.Errorf("%w: %d numbers of format %v take more than %d bytes", ErrMemory, n, f, most)
 	}
 	return nil
@@ -118,20 +142,24 @@ func entriesJSON(m *Matrix, i int) []entryJSON {
 
 // MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, every entry as the shortest
 // decimal that reads back to it, without loss.
-func (x *Vector) MarshalJSON() ([]byte, error) {
-	return json.Marshal(vectorJSON{x.Format().String(), entriesJSON(x.Matrix().T(), 0)})
+func (x Vector) MarshalJSON() ([]byte, error) {
+	return json.Marshal(vectorJSON{x.NumberFormat().String(), entriesJSON(x.Matrix().T(), 0)})
 }
 
 // UnmarshalJSON replaces x, format and length and all, by what [Vector.MarshalJSON] wrote. Entries
 // may be numbers as well as strings. Without a format they are rounded to that of x, which is
-// Float64 for the zero Vector. It leaves x alone for null.
+// Float64 for the zero Vector. It leaves x alone for null. Other fields than these, and an object
+// without entries, are errors.
 func (x *Vector) UnmarshalJSON(data []byte) error {
 	var v vectorJSON
 	if string(data) == "null" {
 		return nil
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
+	if err := decodeJSON(data, &v, "format and entries"); err != nil {
 		return err
+	}
+	if v.Entries == nil {
+		return errJSONEntries
 	}
 	f, err := formatJSON(v.Format, x.vec().Arr)
 	if err != nil {
@@ -152,26 +180,33 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by
 // row, every entry as the shortest decimal that reads back to it, without loss.
-func (m *Matrix) MarshalJSON() ([]byte, error) {
-	v := matrixJSON{Format: m.Format().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
+func (m Matrix) MarshalJSON() ([]byte, error) {
+	v := matrixJSON{Format: m.NumberFormat().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
 	for i := range v.Entries {
-		v.Entries[i] = entriesJSON(m, i)
+		v.Entries[i] = entriesJSON(&m, i)
 	}
 	return json.Marshal(v)
 }
 
-var errJSONShape = errors.New("halfulp: the entries of the JSON matrix do not have its shape")
+var (
+	errJSONShape   = errors.New("halfulp: the entries of the JSON matrix do not have its shape")
+	errJSONEntries = errors.New("halfulp: the JSON object has no entries")
+)
 
 // UnmarshalJSON replaces m, format and shape and all, by what [Matrix.MarshalJSON] wrote. Entries
 // may be numbers as well as strings. Without a format they are rounded to that of m, which is
-// Float64 for the zero Matrix. It leaves m alone for null.
+// Float64 for the zero Matrix. It leaves m alone for null. Other fields than these, and an object
+// without entries, are errors.
 func (m *Matrix) UnmarshalJSON(data []byte) error {
 	var v matrixJSON
 	if string(data) == "null" {
 		return nil
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
+	if err := decodeJSON(data, &v, "format, rows, columns and entries"); err != nil {
 		return err
+	}
+	if v.Entries == nil {
+		return errJSONEntries
 	}
 	f, err := formatJSON(v.Format, m.mat().Arr)
 	if err != nil {

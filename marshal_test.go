@@ -193,10 +193,10 @@ func TestJSONNumbers(t *testing.T) {
 		D Scalar
 		M *Matrix
 		X Vector
-	}{D: Scalar{num.ScalarOf(num.New(DD.f, 1))}}
+	}{D: Scalar{num.ScalarOf(num.New(DD.View(), 1))}}
 	err := json.Unmarshal([]byte(`{"S": 0.1, "D": 0.1, "M": {"rows":1,"columns":2,"entries":[[1e3,"0x1p-1"]]}, "X": {"format":"f32","entries":[0.1]}}`), &v)
 	tenth, _ := ParseScalar(DD, "0.1")
-	if err != nil || !v.S.Same(Float(0.1)) || !v.D.Same(tenth) || v.M.String() != "1000 0.5\n" || !v.X.At(0).Same(Float(0.1).Convert(Float32)) {
+	if err != nil || !v.S.Same(Float(0.1)) || !v.D.Same(tenth) || v.M.String() != "1000 0.5" || !v.X.At(0).Same(Float(0.1).Convert(Float32)) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if err := json.Unmarshal([]byte(`{"S": null, "M": null}`), &v); err != nil || !v.S.Same(Float(0.1)) || v.M != nil {
@@ -278,5 +278,97 @@ func TestMeasure(t *testing.T) {
 		if json.Unmarshal([]byte(bad), &m) == nil {
 			t.Errorf("%s is taken", bad)
 		}
+	}
+}
+
+// TestJSONValues marshals values, which give the text of pointers, and formats.
+func TestJSONValues(t *testing.T) {
+	type record struct {
+		Format  Format
+		Other   *Format
+		Formats map[Format]int
+		S       Scalar
+		X       Vector
+		M       Matrix
+		Ms      map[string]Matrix
+	}
+	other := QD
+	m := NewMatrixFloat64(2, 2, 2, []float64{1, 0.25, -3, 0})
+	in := record{
+		MP(300), &other, map[Format]int{Float64: 1, DD: 2}, DD.Quo(Float(1), Float(3)), *m.Row(0), *m.Convert(MP(90)), map[string]Matrix{"a": *m},
+	}
+	text, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`"Format":"mp:300","Other":"qd","Formats":{"dd":2,"f64":1}`, `"X":{"format":"f64","entries":["1","-3"]}`, `"M":{"format":"mp:90","rows":2`,
+	} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("%s does not contain %s", text, part)
+		}
+	}
+	var out record
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	back, err := json.Marshal(&out)
+	if err != nil || string(back) != string(text) || out.Format != MP(300) || *out.Other != QD || out.Formats[Float64] != 1 || !out.M.Same(&in.M) {
+		t.Errorf("%s is read and written as %s, %v", text, back, err)
+	}
+	for _, pair := range [][2]any{{*m, m}, {*m.Col(1), m.Col(1)}, {in.S, &in.S}, {in.Format, &in.Format}} {
+		value, err1 := json.Marshal(pair[0])
+		pointer, err2 := json.Marshal(pair[1])
+		if string(value) != string(pointer) || err1 != nil || err2 != nil {
+			t.Errorf("%T: %s, %v; pointer: %s, %v", pair[0], value, err1, pointer, err2)
+		}
+		var file bytes.Buffer
+		if err := gob.NewEncoder(&file).Encode(pair[0]); err != nil {
+			t.Errorf("gob of a %T: %v", pair[0], err)
+		}
+	}
+}
+
+// TestJSONMisfits reads JSON values that are none of the type.
+func TestJSONMisfits(t *testing.T) {
+	for _, text := range []string{
+		`{"foo":1}`, `{}`, `[]`, `[[1,2]]`, `true`, `"1 2"`, `{"format":"dd"}`, `{"entries":[["1"]],"rows":1,"columns":1,"foo":0}`, `{"entries":["1"],"foo":0}`,
+		`{"format":"f63","entries":[]}`, `{"entries":null}`, `{"entries":{}}`,
+	} {
+		for _, z := range []any{new(Matrix), new(Vector), new(Scalar), new(Format)} {
+			err := json.Unmarshal([]byte(text), z)
+			if err == nil {
+				t.Errorf("%T takes %s", z, text)
+			} else if strings.Contains(err.Error(), "vectorJSON") || strings.Contains(err.Error(), "matrixJSON") {
+				t.Errorf("%T, %s: %v", z, text, err)
+			}
+		}
+	}
+	for _, z := range []json.Unmarshaler{new(Matrix), new(Vector)} {
+		if z.UnmarshalJSON([]byte(`{"entries":[]} {}`)) == nil {
+			t.Errorf("%T takes two objects", z)
+		}
+	}
+}
+
+// TestZeroFormat checks that zero values agree on their format.
+func TestZeroFormat(t *testing.T) {
+	var f Format
+	if f != Float64 || f.String() != "f64" || f.Bits() != 53 || FormatOf(f.View()) != f || f != new(Scalar).NumberFormat() ||
+		f != new(Vector).NumberFormat() || f != new(Matrix).NumberFormat() {
+		t.Errorf("zero format %v of %d bits", f, f.Bits())
+	}
+	for _, name := range []string{"f32", "f64", "dd", "td", "qd", "mp:2", "mp:53", "mp:1048576"} {
+		var f Format
+		if err := f.UnmarshalText([]byte(name)); err != nil || f.String() != name || FormatOf(f.View()) != f {
+			t.Errorf("%s is read as %v, %v", name, f, err)
+		}
+	}
+	f = QD
+	if err := f.UnmarshalText([]byte("mp:1")); err == nil || f != QD {
+		t.Errorf("mp:1 is read as %v, %v", f, err)
+	}
+	if !NewMatrix(Format{}, 1, 1).Same(NewMatrix(Float64, 1, 1)) {
+		t.Error("a matrix of the zero format is none of doubles")
 	}
 }

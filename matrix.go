@@ -31,6 +31,9 @@ const (
 	errHost        = "halfulp: entries of a matrix or vector that lives on a device: Host copies it"
 	errFreed       = place.Freed
 	errGaps        = "halfulp: entries do not lie at equal distances"
+	errNilMatrix   = "halfulp: nil Matrix"
+	errNilVector   = "halfulp: nil Vector"
+	errNilGonum    = "halfulp: nil matrix of gonum"
 )
 
 // Matrix is a rows x cols matrix of numbers in one format, stored column by
@@ -46,8 +49,12 @@ type Matrix struct {
 // none is the storage of zero matrices and vectors.
 var none = num.New(num.Float64, 0)
 
-// mat returns the view that m is.
+// mat returns the view that m is. It panics for nil: every routine calls it, or [Matrix.View], for
+// each of its matrices.
 func (m *Matrix) mat() num.Mat {
+	if m == nil {
+		panic(errNilMatrix)
+	}
 	if m.m.Arr == nil {
 		return num.Mat{Arr: none, RS: 1, CS: 1}
 	}
@@ -73,7 +80,7 @@ func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if !ok {
 		panic(errTooMany)
 	}
-	return &Matrix{m: num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
+	return &Matrix{m: num.Mat{Arr: num.New(f.View(), n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
 // extent returns how many numbers a matrix of that shape extends over, gaps included, if an int
@@ -152,6 +159,9 @@ func NewMatrixBig(f Format, rows, cols int, data []*big.Float) *Matrix {
 // FromGonum returns a copy of a in format f, rounded where f is Float32 or
 // a narrow MP.
 func FromGonum(f Format, a mat.Matrix) *Matrix {
+	if a == nil {
+		panic(errNilGonum)
+	}
 	r, c := a.Dims()
 	m := NewMatrix(f, r, c)
 	for j := range c {
@@ -193,8 +203,8 @@ func (m *Matrix) Rows() int { return m.mat().Rows }
 // Cols returns the number of columns.
 func (m *Matrix) Cols() int { return m.mat().Cols }
 
-// Format returns the format of the entries.
-func (m *Matrix) Format() Format { return Format{m.mat().Arr.Format} }
+// NumberFormat returns the format of the entries.
+func (m *Matrix) NumberFormat() Format { return FormatOf(m.mat().Arr.Format) }
 
 // T returns the transpose as a view.
 func (m *Matrix) T() *Matrix { return &Matrix{m: m.mat().T()} }
@@ -242,7 +252,11 @@ func (m *Matrix) Vec() *Vector {
 	return &Vector{v}
 }
 
+// at returns where entry (i, j) is in the storage.
 func (m *Matrix) at(i, j int) int {
+	if m == nil {
+		panic(errNilMatrix)
+	}
 	if i < 0 || i >= m.m.Rows || j < 0 || j >= m.m.Cols {
 		panic(errIndex)
 	}
@@ -251,22 +265,40 @@ func (m *Matrix) at(i, j int) int {
 }
 
 // At returns entry (i, j).
-func (m *Matrix) At(i, j int) Scalar { return Scalar{m.m.Arr.Scalar(m.at(i, j))} }
+func (m *Matrix) At(i, j int) Scalar {
+	k := m.at(i, j)
+	return Scalar{m.m.Arr.Scalar(k)}
+}
 
 // Set rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) Set(i, j int, x Scalar) { m.m.Arr.Convert(m.at(i, j), x.array(), 0) }
+func (m *Matrix) Set(i, j int, x Scalar) {
+	k := m.at(i, j)
+	m.m.Arr.Convert(k, x.array(), 0)
+}
 
 // Float64 returns the binary64 nearest to entry (i, j).
-func (m *Matrix) Float64(i, j int) float64 { return m.m.Arr.Float64(m.at(i, j)) }
+func (m *Matrix) Float64(i, j int) float64 {
+	k := m.at(i, j)
+	return m.m.Arr.Float64(k)
+}
 
 // SetFloat64 rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetFloat64(i, j int, x float64) { m.m.Arr.SetFloat64(m.at(i, j), x) }
+func (m *Matrix) SetFloat64(i, j int, x float64) {
+	k := m.at(i, j)
+	m.m.Arr.SetFloat64(k, x)
+}
 
 // Big returns entry (i, j) exactly. It panics with big.ErrNaN for NaN.
-func (m *Matrix) Big(i, j int) *big.Float { return m.m.Arr.Big(m.at(i, j)) }
+func (m *Matrix) Big(i, j int) *big.Float {
+	k := m.at(i, j)
+	return m.m.Arr.Big(k)
+}
 
 // SetBig rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), num.RealOf(x)) }
+func (m *Matrix) SetBig(i, j int, x *big.Float) {
+	k := m.at(i, j)
+	m.m.Arr.Set(k, num.RealOf(x))
+}
 
 // Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
 // m.Vec() on all threads, with a context.
@@ -282,13 +314,13 @@ func (m *Matrix) Convert(f Format) *Matrix {
 }
 
 // Clone returns a copy of m with its own storage and leading dimension rows.
-func (m *Matrix) Clone() *Matrix { return m.Convert(m.Format()) }
+func (m *Matrix) Clone() *Matrix { return m.Convert(m.NumberFormat()) }
 
 // Same reports whether a and b have the same shape, format and bits.
 func (m *Matrix) Same(b *Matrix) bool {
 	needHost(m.mat().Arr)
 	needHost(b.mat().Arr)
-	if m.mat().Rows != b.mat().Rows || m.mat().Cols != b.mat().Cols || m.Format() != b.Format() {
+	if m.mat().Rows != b.mat().Rows || m.mat().Cols != b.mat().Cols || m.NumberFormat() != b.NumberFormat() {
 		return false
 	}
 	for j := range m.mat().Cols {

@@ -58,7 +58,7 @@ func TestShapesBeyondInt(t *testing.T) {
 func TestRowMajor(t *testing.T) {
 	data := []float64{1, 2, 3, -1, 4, 5, 6, -1}
 	m := NewMatrixFloat64RowMajor(2, 3, 4, data)
-	const want = "1 2 3\n4 5 6\n"
+	const want = "1 2 3\n4 5 6"
 	dense := mat.NewDense(2, 4, data).Slice(0, 2, 0, 3)
 	raw := dense.(*mat.Dense).RawMatrix()
 	for _, a := range []*Matrix{
@@ -69,7 +69,7 @@ func TestRowMajor(t *testing.T) {
 			t.Errorf("%v, want %s", a, want)
 		}
 		c := NewMatrix(Float64, 2, 2)
-		if err := Gemm(NoTrans, Trans, Float(1), a, m, Float(0), c, nil); err != nil || c.String() != "14 32\n32 77\n" {
+		if err := Gemm(NoTrans, Trans, Float(1), a, m, Float(0), c, nil); err != nil || c.String() != "14 32\n32 77" {
 			t.Errorf("A Aᵀ = %v, %v", c, err)
 		}
 	}

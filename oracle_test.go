@@ -265,7 +265,7 @@ func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 }
 
 func roundTo(f Format, v num.Real) Scalar {
-	a := num.New(f.f, 1)
+	a := num.New(f.View(), 1)
 	a.Set(0, v)
 	return Scalar{num.ScalarOf(a)}
 }
@@ -276,7 +276,7 @@ func wantRoot(f Format, p *big.Int, exp int64, q *big.Int) Scalar {
 		return roundTo(f, num.Real{})
 	}
 	shift := int64(3000 + 4*f.Bits())
-	if f.f.Terms() > 1 {
+	if f.View().Terms() > 1 {
 		shift = 8000
 	}
 	shift += int64(q.BitLen()) + max(exp, 0) + max(-exp, 0)

@@ -81,7 +81,7 @@ func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	if cols > 0 && rows > math.MaxInt/cols {
 		return nil, fmt.Errorf("%s: %w: %d x %d numbers", d, ErrMemory, rows, cols)
 	}
-	m, err := place.NewMat(p, f.f, rows, cols)
+	m, err := place.NewMat(p, f.View(), rows, cols)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
 // On returns a copy of m that lives on a device, as [NewMatrixOn] names it, with the errors of
 // that. Free gives its memory back.
 func (m *Matrix) On(d Device) (*Matrix, error) {
-	z, err := NewMatrixOn(d, m.Format(), m.mat().Rows, m.mat().Cols)
+	z, err := NewMatrixOn(d, m.NumberFormat(), m.mat().Rows, m.mat().Cols)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package halfulp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -187,8 +188,8 @@ func TestDeviceViews(t *testing.T) {
 		h := Random(f, 6, 5, 3, 1)
 		d := must(h.On("cuda:0"))
 		defer d.Free()
-		if r, c := d.Dims(); r != 6 || c != 5 || d.Rows() != 6 || d.Cols() != 5 || d.Format() != f || d.Place() != "cuda:0" {
-			t.Fatalf("%d x %d, %v on %s", r, c, d.Format(), d.Place())
+		if r, c := d.Dims(); r != 6 || c != 5 || d.Rows() != 6 || d.Cols() != 5 || d.NumberFormat() != f || d.Place() != "cuda:0" {
+			t.Fatalf("%d x %d, %v on %s", r, c, d.NumberFormat(), d.Place())
 		}
 		// view is the same view of a matrix of the host and of the device.
 		type view struct {
@@ -217,7 +218,7 @@ func TestDeviceViews(t *testing.T) {
 				t.Fatalf("%v: view %d sets other entries", f, i)
 			}
 			for j, w := range views() {
-				if v := must(w.d.Host()); !v.Same(w.h) || w.d.Len() != w.h.Len() || w.d.Format() != f || w.d.Place() != "cuda:0" {
+				if v := must(w.d.Host()); !v.Same(w.h) || w.d.Len() != w.h.Len() || w.d.NumberFormat() != f || w.d.Place() != "cuda:0" {
 					t.Fatalf("%v: view %d is another one on the GPU", f, j)
 				}
 			}
@@ -323,6 +324,12 @@ func TestDeviceMisuse(t *testing.T) {
 	} {
 		if got := panics(v.f); got != v.want {
 			t.Errorf("case %d: got %v, want %s", i, got, v.want)
+		}
+	}
+	for _, v := range []any{a, *a, x, *x, freed, gone} {
+		got := fmt.Sprintf("%.3g", v)
+		if want := "[matrix of shape 4 x 4, format f64, on cuda:0]"; got != want && got != "[vector of length 4, format f64, on cuda:0]" {
+			t.Errorf("a device's %T is printed as %s", v, got)
 		}
 	}
 	h := NewMatrix(Float64, 4, 4)

@@ -225,7 +225,7 @@ func Rotg(a, b Scalar, f Format, opt *Options) (Givens, error) {
 	if err != nil {
 		return Givens{}, err
 	}
-	c, s, rho, z := direct.Givens(f.f, a.value(), b.value())
+	c, s, rho, z := direct.Givens(f.View(), a.value(), b.value())
 	g := Givens{r.scalar(f, c), r.scalar(f, s), r.scalar(f, rho), r.scalar(f, z)}
 	r.stage("rotation")
 	return g, r.end(nil)
@@ -263,7 +263,7 @@ func Rotmg(d1, d2, x1, y1 Scalar, f Format, opt *Options) (ModifiedGivens, error
 	if err != nil {
 		return ModifiedGivens{}, err
 	}
-	m := direct.ModifiedGivens(f.f, d1.value(), d2.value(), x1.value(), y1.value())
+	m := direct.ModifiedGivens(f.View(), d1.value(), d2.value(), x1.value(), y1.value())
 	g := ModifiedGivens{
 		RotmParams{RotmFlag(m.Flag), r.scalar(f, m.H11), r.scalar(f, m.H21), r.scalar(f, m.H12), r.scalar(f, m.H22)},
 		r.scalar(f, m.D1), r.scalar(f, m.D2), r.scalar(f, m.X1),

@@ -149,7 +149,7 @@ func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, er
 
 // scalar returns v rounded to f.
 func (r *run) scalar(f Format, v num.Real) Scalar {
-	a := num.New(f.f, 1)
+	a := num.New(f.View(), 1)
 	r.count(a.Set(0, v))
 	return Scalar{num.ScalarOf(a)}
 }

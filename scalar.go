@@ -20,17 +20,17 @@ func Float(x float64) Scalar {
 }
 
 // NewScalar returns x rounded to nearest even in format f.
-func NewScalar(f Format, x *big.Float) Scalar { return Scalar{num.NewScalar(f.f, x)} }
+func NewScalar(f Format, x *big.Float) Scalar { return Scalar{num.NewScalar(f.View(), x)} }
 
 // NaN returns the NaN of format f.
-func NaN(f Format) Scalar { return Scalar{num.NaNOf(f.f)} }
+func NaN(f Format) Scalar { return Scalar{num.NaNOf(f.View())} }
 
-// Format returns the format of s.
-func (s Scalar) Format() Format { return Format{s.array().Format} }
+// NumberFormat returns the format of s.
+func (s Scalar) NumberFormat() Format { return FormatOf(s.array().Format) }
 
 // Convert returns s rounded to nearest even in format f.
 func (s Scalar) Convert(f Format) Scalar {
-	a := num.New(f.f, 1)
+	a := num.New(f.View(), 1)
 	a.Convert(0, s.array(), 0)
 	return Scalar{num.ScalarOf(a)}
 }

@@ -17,14 +17,14 @@ func (f Format) sum(add func(a *superacc.Acc)) Scalar {
 	a := sums.Get().(*superacc.Acc)
 	a.Reset()
 	add(a)
-	z := f.round(a.Value(f.f))
+	z := f.round(a.Value(f.View()))
 	sums.Put(a)
 	return z
 }
 
 // round returns v, found for rounding to f.
 func (f Format) round(v num.Real) Scalar {
-	z := num.New(f.f, 1)
+	z := num.New(f.View(), 1)
 	z.Set(0, v)
 	return Scalar{num.ScalarOf(z)}
 }
@@ -85,7 +85,7 @@ func (f Format) Quo(x, y Scalar) Scalar {
 	if u, v, ok := f.plain(x, y); ok {
 		return float(u / v)
 	}
-	return f.round(superacc.Divide(f.f, x.value(), y.value()))
+	return f.round(superacc.Divide(f.View(), x.value(), y.value()))
 }
 
 // Sqrt returns RN(√x) in format f. √-0 is -0; the root of a number less than 0 is NaN.
@@ -93,7 +93,7 @@ func (f Format) Sqrt(x Scalar) Scalar {
 	if u, _, ok := f.plain(x, x); ok {
 		return float(math.Sqrt(u))
 	}
-	return f.round(direct.Sqrt(f.f, x.value()))
+	return f.round(direct.Sqrt(f.View(), x.value()))
 }
 
 // Neg returns -s in the format of s, exactly. NaN stays as it is.

@@ -25,12 +25,12 @@ func rationalOf(s Scalar) *big.Rat {
 // taken from both sides of q, and their distances compared as rational numbers. Where
 // nothing settles ties on binary64 expansions but the rounding of one term, it rounds term by term.
 func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
-	z := num.New(f.f, 1)
+	z := num.New(f.View(), 1)
 	if q.Sign() == 0 {
 		z.Set(0, num.Real{Neg: zeroNeg})
 		return Scalar{num.ScalarOf(z)}
 	}
-	switch f.f.Kind {
+	switch f.View().Kind {
 	case num.F32:
 		x, _ := q.Float32() // correctly rounded, says math/big
 		z.F32[0] = x
@@ -44,14 +44,14 @@ func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
 		return NewScalar(f, x) // exact
 	default:
 		// h = RN(x), l = RN(x - h), ... and once more of the value that this makes.
-		terms := greedyTerms(q, f.f.Terms())
+		terms := greedyTerms(q, f.View().Terms())
 		if !math.IsInf(terms[0], 0) {
 			v := new(big.Rat)
 			for _, t := range terms {
 				v.Add(v, new(big.Rat).SetFloat64(t))
 			}
 			if v.Sign() != 0 {
-				terms = greedyTerms(v, f.f.Terms())
+				terms = greedyTerms(v, f.View().Terms())
 			}
 		}
 		for k, t := range terms {
@@ -105,7 +105,7 @@ func nearestRoot(f Format, q *big.Rat) Scalar {
 
 // drawOperand returns a number of format f that provokes ties, cancellation and ends of ranges.
 func drawOperand(r *rand.Rand, f Format) Scalar {
-	z := num.New(f.f, 1)
+	z := num.New(f.View(), 1)
 	switch r.IntN(16) {
 	case 0:
 		z.Set(0, num.Real{Class: num.Class(r.IntN(4)), Neg: sign(r), Mag: []uint64{1}})
@@ -157,7 +157,7 @@ func TestScalarArithmetic(t *testing.T) {
 		case 1:
 			x[2] = f.Mul(x[0], x[1]).Neg()
 		case 2: // a square, or what is next to one
-			x[0] = x[0].Format().Mul(x[1], x[1])
+			x[0] = x[0].NumberFormat().Mul(x[1], x[1])
 		}
 		checkScalars(t, f, x[0], x[1], x[2])
 		if t.Failed() {
@@ -182,7 +182,7 @@ func checkScalars(t *testing.T, f Format, x, y, z Scalar) {
 		t.Helper()
 		if !got.Same(want) {
 			t.Errorf("%s in %v of %v %s, %v %s, %v %s is %s, want %s", name, f,
-				x.Format(), x.Hex(), y.Format(), y.Hex(), z.Format(), z.Hex(), got.Hex(), want.Hex())
+				x.NumberFormat(), x.Hex(), y.NumberFormat(), y.Hex(), z.NumberFormat(), z.Hex(), got.Hex(), want.Hex())
 		}
 	}
 	check("-(-x)", x.Neg().Neg(), x)
@@ -242,7 +242,7 @@ func checkSpecials(t *testing.T, f Format, x, y, z Scalar) {
 	} {
 		switch {
 		case math.IsNaN(op.want):
-			if !op.got.Same(NaN(op.got.Format())) {
+			if !op.got.Same(NaN(op.got.NumberFormat())) {
 				t.Errorf("%s in %v of %v, %v, %v is %v, want NaN", op.name, f, x, y, z, op.got)
 			}
 		case math.IsInf(op.want, 0) && !op.got.IsInf(int(math.Copysign(1, op.want))):

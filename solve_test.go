@@ -14,7 +14,9 @@ import (
 
 // substitute solves T x = b for a lower triangle T, with finite numbers other than 0 on the
 // diagonal, by the definition of Trsm, in the format of b.
-func substitute(t, b *Matrix, alpha Scalar) *Matrix { return substituteTo(b.Format(), t, b, alpha) }
+func substitute(t, b *Matrix, alpha Scalar) *Matrix {
+	return substituteTo(b.NumberFormat(), t, b, alpha)
+}
 
 func substituteTo(f Format, t, b *Matrix, alpha Scalar) *Matrix {
 	x := NewMatrix(f, b.Rows(), b.Cols())
@@ -77,7 +79,7 @@ func TestTrsmBlocks(t *testing.T) {
 			}
 		}
 		reversed := func(m *Matrix) *Matrix {
-			z := NewMatrix(m.Format(), n, m.Cols())
+			z := NewMatrix(m.NumberFormat(), n, m.Cols())
 			for j := range m.Cols() {
 				for i := range n {
 					z.Set(n-1-i, j, m.At(i, j))

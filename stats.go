@@ -105,9 +105,9 @@ func mean(x sample, f Format) (num.Real, error) {
 	if err != nil || m.n == 0 {
 		return num.Real{Class: num.NaN}, err
 	}
-	v := m.sum.RootValue(f.f)
+	v := m.sum.RootValue(f.View())
 	if v.Class == num.Finite {
-		v = superacc.Quotient(f.f, v, big.NewInt(m.n))
+		v = superacc.Quotient(f.View(), v, big.NewInt(m.n))
 	}
 	return v, nil
 }
@@ -127,10 +127,10 @@ func stdDev(x sample, f Format) (num.Real, error) {
 	if err != nil || m.n < 2 || !m.sum.Finite() {
 		return num.Real{Class: num.NaN}, err
 	}
-	v := m.variation().RootValue(f.f)
+	v := m.variation().RootValue(f.View())
 	if v.Class == num.Finite {
 		d := big.NewInt(m.n)
-		v = superacc.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
+		v = superacc.Root(f.View(), v, d.Mul(d, big.NewInt(m.n-1)))
 	}
 	return v, nil
 }
@@ -191,5 +191,5 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 		return a, nil
 	}
 	a.Exp -= b.Exp
-	return superacc.Quotient(f.f, a, num.ToInt(b.Mag)), nil
+	return superacc.Quotient(f.View(), a, num.ToInt(b.Mag)), nil
 }

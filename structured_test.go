@@ -24,7 +24,7 @@ var (
 // triangle.
 func fromTriangle(a *Matrix, uplo Uplo, diag Diag, zeros bool) *Matrix {
 	n := a.Rows()
-	z := NewMatrix(a.Format(), n, n)
+	z := NewMatrix(a.NumberFormat(), n, n)
 	for j := range n {
 		for i := range n {
 			switch {
@@ -285,13 +285,13 @@ func TestCommonFormat(t *testing.T) {
 	trials(t, 600, func(r *rand.Rand) error {
 		a := drawMatrix(r, pickFormat(r), 2, 3, pickFamily(r))
 		b := drawMatrix(r, pickFormat(r), 3, 2, pickFamily(r))
-		f := Format{commonFormat(a.m, b.m)}
-		if g := (Format{commonFormat(b.m, a.m)}); g != f {
-			return fmt.Errorf("%v and %v: %v, swapped %v", a.Format(), b.Format(), f, g)
+		f := FormatOf(commonFormat(a.m, b.m))
+		if g := FormatOf(commonFormat(b.m, a.m)); g != f {
+			return fmt.Errorf("%v and %v: %v, swapped %v", a.NumberFormat(), b.NumberFormat(), f, g)
 		}
 		for _, m := range []*Matrix{a, b} {
-			if back := m.Convert(f).Convert(m.Format()); !back.Same(m.Clone()) {
-				return fmt.Errorf("%v and %v: %v does not hold %s", a.Format(), b.Format(), f, dump(m.Vec().v))
+			if back := m.Convert(f).Convert(m.NumberFormat()); !back.Same(m.Clone()) {
+				return fmt.Errorf("%v and %v: %v does not hold %s", a.NumberFormat(), b.NumberFormat(), f, dump(m.Vec().v))
 			}
 			c := m.Convert(f)
 			for j := range m.Cols() {
@@ -299,7 +299,7 @@ func TestCommonFormat(t *testing.T) {
 					u, v := termAt(m.m.Col(j), i), termAt(c.m.Col(j), i)
 					v.neg = !v.neg
 					if s := total([]term{u, v}); u.class == num.Finite && s.Class != num.Zero {
-						return fmt.Errorf("%v and %v: %v does not hold %s", a.Format(), b.Format(), f, dump(m.Vec().v))
+						return fmt.Errorf("%v and %v: %v does not hold %s", a.NumberFormat(), b.NumberFormat(), f, dump(m.Vec().v))
 					}
 				}
 			}

@@ -42,7 +42,7 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 // nan, all with an optional sign. A number beyond the range of f becomes infinite, one too small
 // for it a zero or subnormal, whatever its exponent.
 func ParseScalar(f Format, s string) (Scalar, error) {
-	a := num.New(f.f, 1)
+	a := num.New(f.View(), 1)
 	if _, err := setText(a, 0, []byte(s)); err != nil {
 		return Scalar{}, err
 	}
@@ -71,24 +71,28 @@ func (m *Matrix) SetString(i, j int, s string) error { return m.SetText(i, j, []
 
 // SetText is SetString for bytes. Distinct entries may be set at the same time.
 func (m *Matrix) SetText(i, j int, text []byte) error {
-	_, err := setText(m.m.Arr, m.at(i, j), text)
+	k := m.at(i, j)
+	_, err := setText(m.m.Arr, k, text)
 	return err
 }
 
 // AppendText appends entry (i, j) to dst, as Scalar.Text writes it.
 func (m *Matrix) AppendText(dst []byte, i, j, digits int) []byte {
-	return appendText(dst, m.m.Arr, m.at(i, j), digits)
+	k := m.at(i, j)
+	return appendText(dst, m.m.Arr, k, digits)
 }
 
 // SetString stores the number s, as ParseScalar reads it, in entry i.
 func (x *Vector) SetString(i int, s string) error {
-	_, err := setText(x.v.Arr, x.at(i), []byte(s))
+	k := x.at(i)
+	_, err := setText(x.v.Arr, k, []byte(s))
 	return err
 }
 
 // AppendText appends entry i to dst, as Scalar.Text writes it.
 func (x *Vector) AppendText(dst []byte, i, digits int) []byte {
-	return appendText(dst, x.v.Arr, x.at(i), digits)
+	k := x.at(i)
+	return appendText(dst, x.v.Arr, k, digits)
 }
 
 // Text returns the entries as Scalar.Text writes them, a row a line, the columns
@@ -117,8 +121,10 @@ func (m *Matrix) Text(digits int) string {
 	return b.String()
 }
 
-// String returns Text(0).
-func (m *Matrix) String() string { return m.Text(0) }
+// String returns what fmt prints for m with %v: Text(0) without the last line feed, or a text in
+// brackets if m has no entries or lives on a device: see [Matrix.Format]. It returns "<nil>" for
+// nil.
+func (m *Matrix) String() string { return fmt.Sprint(m) }
 
 // Text returns the entries as Scalar.Text writes them, one a line.
 func (x *Vector) Text(digits int) string {
@@ -129,8 +135,10 @@ func (x *Vector) Text(digits int) string {
 	return string(b)
 }
 
-// String returns Text(0).
-func (x *Vector) String() string { return x.Text(0) }
+// String returns what fmt prints for x with %v: Text(0) without the last line feed, or a text in
+// brackets if x has no entries or lives on a device: see [Vector.Format]. It returns "<nil>" for
+// nil.
+func (x *Vector) String() string { return fmt.Sprint(x) }
 
 // InputFormat says how the numbers of a file are stored. The zero InputFormat is
 // AtLeast(Float64).

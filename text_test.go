@@ -41,13 +41,13 @@ func TestMatrixText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := m.String(), "   1 -2.5\n1000  0.1\n"; got != want {
+	if got, want := m.String(), "   1 -2.5\n1000  0.1"; got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	if got, want := m.T().String(), "   1 1000\n-2.5  0.1\n"; got != want {
+	if got, want := m.T().String(), "   1 1000\n-2.5  0.1"; got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	if got, want := m.Col(1).String(), "-2.5\n0.1\n"; got != want {
+	if got, want := m.Col(1).String(), "-2.5\n0.1"; got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 	if m.SetString(0, 0, "x") == nil || m.Col(0).SetString(0, "1..") == nil {
@@ -131,7 +131,7 @@ func TestHilbertVandermonde(t *testing.T) {
 				p.Mul(p, nodes.Big(i))
 			}
 		}
-		if id := Identity(f, 3); id.String() != "1 0 0\n0 1 0\n0 0 1\n" {
+		if id := Identity(f, 3); id.String() != "1 0 0\n0 1 0\n0 0 1" {
 			t.Errorf("identity:\n%v", id)
 		}
 	}

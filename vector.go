@@ -10,8 +10,11 @@ import (
 // host, or on a device: see On, Host and Place. The zero Vector is a Float64 vector of no entries.
 type Vector struct{ v num.Vec }
 
-// vec returns the view that x is.
+// vec returns the view that x is. It panics for nil, like [Matrix.mat].
 func (x *Vector) vec() num.Vec {
+	if x == nil {
+		panic(errNilVector)
+	}
 	if x.v.Arr == nil {
 		return num.Vec{Arr: none, Inc: 1}
 	}
@@ -23,7 +26,7 @@ func NewVector(f Format, n int) *Vector {
 	if n < 0 {
 		panic(errNegativeDim)
 	}
-	return &Vector{num.Vec{Arr: num.New(f.f, n), Inc: 1, N: n}}
+	return &Vector{num.Vec{Arr: num.New(f.View(), n), Inc: 1, N: n}}
 }
 
 // NewVectorFloat64 returns a Float64 vector of n numbers that uses data as its
@@ -58,8 +61,8 @@ func NewVectorBig(f Format, data []*big.Float) *Vector {
 // Len returns the number of entries.
 func (x *Vector) Len() int { return x.vec().N }
 
-// Format returns the format of the entries.
-func (x *Vector) Format() Format { return Format{x.vec().Arr.Format} }
+// NumberFormat returns the format of the entries.
+func (x *Vector) NumberFormat() Format { return FormatOf(x.vec().Arr.Format) }
 
 // Slice returns the view of the entries i0 <= i < i1.
 func (x *Vector) Slice(i0, i1 int) *Vector {
@@ -97,7 +100,11 @@ func (x *Vector) Matrix() *Matrix {
 	return &Matrix{m: m}
 }
 
+// at returns where entry i is in the storage.
 func (x *Vector) at(i int) int {
+	if x == nil {
+		panic(errNilVector)
+	}
 	if i < 0 || i >= x.v.N {
 		panic(errIndex)
 	}
@@ -106,22 +113,40 @@ func (x *Vector) at(i int) int {
 }
 
 // At returns entry i.
-func (x *Vector) At(i int) Scalar { return Scalar{x.v.Arr.Scalar(x.at(i))} }
+func (x *Vector) At(i int) Scalar {
+	k := x.at(i)
+	return Scalar{x.v.Arr.Scalar(k)}
+}
 
 // Set rounds s to the format of x and stores it in entry i.
-func (x *Vector) Set(i int, s Scalar) { x.v.Arr.Convert(x.at(i), s.array(), 0) }
+func (x *Vector) Set(i int, s Scalar) {
+	k := x.at(i)
+	x.v.Arr.Convert(k, s.array(), 0)
+}
 
 // Float64 returns the binary64 nearest to entry i.
-func (x *Vector) Float64(i int) float64 { return x.v.Arr.Float64(x.at(i)) }
+func (x *Vector) Float64(i int) float64 {
+	k := x.at(i)
+	return x.v.Arr.Float64(k)
+}
 
 // SetFloat64 rounds s to the format of x and stores it in entry i.
-func (x *Vector) SetFloat64(i int, s float64) { x.v.Arr.SetFloat64(x.at(i), s) }
+func (x *Vector) SetFloat64(i int, s float64) {
+	k := x.at(i)
+	x.v.Arr.SetFloat64(k, s)
+}
 
 // Big returns entry i exactly. It panics with big.ErrNaN for NaN.
-func (x *Vector) Big(i int) *big.Float { return x.v.Arr.Big(x.at(i)) }
+func (x *Vector) Big(i int) *big.Float {
+	k := x.at(i)
+	return x.v.Arr.Big(k)
+}
 
 // SetBig rounds s to the format of x and stores it in entry i.
-func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), num.RealOf(s)) }
+func (x *Vector) SetBig(i int, s *big.Float) {
+	k := x.at(i)
+	x.v.Arr.Set(k, num.RealOf(s))
+}
 
 // Convert returns a copy of x in format f, each entry rounded to nearest even.
 func (x *Vector) Convert(f Format) *Vector {
@@ -134,7 +159,7 @@ func (x *Vector) Convert(f Format) *Vector {
 }
 
 // Clone returns a copy of x with its own storage and stride 1.
-func (x *Vector) Clone() *Vector { return x.Convert(x.Format()) }
+func (x *Vector) Clone() *Vector { return x.Convert(x.NumberFormat()) }
 
 // Same reports whether x and y have the same length, format and bits.
 func (x *Vector) Same(y *Vector) bool { return x.Matrix().Same(y.Matrix()) }

@@ -3,72 +3,97 @@ package halfulp
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Formatted returns x for printing with the verbs of package fmt, as mat.Formatted of gonum does: v
-// and s as String, and e, E, f, F, g, G, x, X and b as for a float64, with all flags, widths and
-// precisions, but with the digits of the exact number, rounded to nearest even. So %.50f shows 50
-// decimals, %g the shortest text that reads back to the number in its format, %x the number
-// exactly, and %.20v is %.20g. Infinities and NaN are inf and nan, as in String. The integer of %b
-// has as many bits as the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
-//
-// A verb applies to each entry of a vector, one a line, and of a matrix, a row a line, the columns
-// aligned on the right, for the flag - on the left. Scalars, vectors and matrices themselves print
-// by String, for the verbs v and s: their method Format is another one than that of fmt.Formatter.
-func Formatted[T interface{ Scalar | *Vector | *Matrix }](x T) fmt.Formatter {
-	switch x := any(x).(type) {
-	case Scalar:
-		return formatted{"halfulp.Scalar", num.Mat{Arr: x.array(), Rows: 1, Cols: 1}, ""}
-	case *Vector:
-		needHost(x.vec().Arr)
-		return formatted{"*halfulp.Vector", x.vec().Mat(), "\n"}
+// Format prints s with a verb of package fmt, as fmt prints a float64 and math/big a Float: v and s
+// as [Scalar.String], and e, E, f, F, g, G, x, X and b with all flags, widths and precisions, but
+// with the digits of the exact number, rounded to nearest even. So %.50f shows 50 decimals, %g the
+// shortest text that reads back to the number in its format, %x the number exactly, and %.20v is
+// %.20g. Infinities and NaN are inf and nan, as in String. The integer of %b has as many bits as
+// the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD. As for a float64,
+// %+v has no plus sign, which %+g has.
+func (s Scalar) Format(state fmt.State, verb rune) {
+	if !format(state, verb, s.mat()) {
+		fmt.Fprintf(state, "%%!%c(halfulp.Scalar=%v)", verb, s)
 	}
-	m := any(x).(*Matrix)
-	needHost(m.mat().Arr)
-	return formatted{"*halfulp.Matrix", m.mat(), "\n"}
 }
 
-// formatted is numbers with the name of their type and what ends a row of them.
-type formatted struct {
-	name string
-	m    num.Mat
-	end  string
+// Format prints the entries of x, one a line, each with a verb of package fmt as [Scalar.Format]
+// prints a number; no line feed follows the last. A vector of no entries, and one on a device, is
+// described by a text in brackets.
+func (x Vector) Format(state fmt.State, verb rune) {
+	v := x.vec()
+	if text := undisplayed(v.Arr, v.N, "vector of length", strconv.Itoa(v.N)); text != "" {
+		_, _ = state.Write([]byte(text)) // fmt.State keeps errors to itself
+	} else if !format(state, verb, v.Mat()) {
+		fmt.Fprintf(state, "%%!%c(halfulp.Vector=%v)", verb, x)
+	}
 }
 
-// Format implements fmt.Formatter.
-func (f formatted) Format(state fmt.State, verb rune) {
-	c := decimal.Borrow(f.m.Arr.Format)
+// Format prints the entries of m, a row a line, each with a verb of package fmt as [Scalar.Format]
+// prints a number. The columns are aligned on the right, for the flag - on the left; no line feed
+// follows the last row. A matrix of no entries, and one on a device, is described by a text in
+// brackets.
+func (m Matrix) Format(state fmt.State, verb rune) {
+	v := m.mat()
+	if text := undisplayed(v.Arr, v.Rows*v.Cols, "matrix of shape", fmt.Sprintf("%d x %d", v.Rows, v.Cols)); text != "" {
+		_, _ = state.Write([]byte(text)) // fmt.State keeps errors to itself
+	} else if !format(state, verb, v) {
+		fmt.Fprintf(state, "%%!%c(halfulp.Matrix=%v)", verb, m)
+	}
+}
+
+// undisplayed describes a vector or a matrix that has no entries to print, n being their number, or
+// whose entries live on a device. It returns the empty text for others.
+func undisplayed(a *num.Array, n int, what, shape string) string {
+	switch {
+	case a.Away != nil:
+		return fmt.Sprintf("[%s %s, format %v, on %s]", what, shape, a.Format, placeName(place.Of(a)))
+	case n == 0:
+		return fmt.Sprintf("[%s %s, format %v]", what, shape, a.Format)
+	}
+	return ""
+}
+
+// format prints the entries of m, which live on the host. ok is false for a verb that numbers do
+// not have; nothing is printed then.
+func format(state fmt.State, verb rune, m num.Mat) (ok bool) {
+	c := decimal.Borrow(m.Arr.Format)
 	defer c.Return()
-	cells := make([][]byte, f.m.Rows*f.m.Cols)
-	width := make([]int, f.m.Cols)
-	for i := range f.m.Rows {
-		for j := range f.m.Cols {
-			cell, ok := verbText(c, state, verb, f.m.Arr, f.m.At(i, j))
+	cells := make([][]byte, m.Rows*m.Cols)
+	width := make([]int, m.Cols)
+	for i := range m.Rows {
+		for j := range m.Cols {
+			cell, ok := verbText(c, state, verb, m.Arr, m.At(i, j))
 			if !ok {
-				fmt.Fprintf(state, "%%!%c(%s)", verb, f.name)
-				return
+				return false
 			}
-			cells[i*f.m.Cols+j] = cell
+			cells[i*m.Cols+j] = cell
 			width[j] = max(width[j], len(cell))
 		}
 	}
-	if f.m.Cols == 1 { // a vector is not aligned, as in its Text
+	if m.Cols == 1 { // a vector is not aligned, as in its Text
 		width[0] = 0
 	}
 	var b []byte
-	for i := range f.m.Rows {
-		for j := range f.m.Cols {
+	for i := range m.Rows {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		for j := range m.Cols {
 			if j > 0 {
 				b = append(b, ' ')
 			}
-			b = append(b, padded(cells[i*f.m.Cols+j], width[j], state.Flag('-'))...)
+			b = append(b, padded(cells[i*m.Cols+j], width[j], state.Flag('-'))...)
 		}
-		b = append(b, f.end...)
 	}
 	_, _ = state.Write(b) // fmt.State keeps errors to itself
+	return true
 }
 
 // padded returns text with blanks before it, or after it, up to the width.
@@ -104,7 +129,7 @@ func verbText(c *decimal.Codec, state fmt.State, verb rune, a *num.Array, i int)
 	case r.Neg:
 		sign = "-"
 	case r.Class == num.NaN:
-	case state.Flag('+'):
+	case state.Flag('+') && verb != 'v' && verb != 's':
 		sign = "+"
 	case state.Flag(' '):
 		sign = " "

@@ -53,8 +53,8 @@ func TestVerbsFloat(t *testing.T) {
 		layout += string(verb)
 		check := func(s Scalar, want string) {
 			t.Helper()
-			if got := fmt.Sprintf(layout, Formatted(s)); got != want {
-				t.Errorf("%s of %v %s: %q, want %q", layout, s.Format(), s.Hex(), got, want)
+			if got := fmt.Sprintf(layout, s); got != want {
+				t.Errorf("%s of %v %s: %q, want %q", layout, s.NumberFormat(), s.Hex(), got, want)
 			}
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) || verb == 'x' && strings.Contains(layout, "#") {
@@ -82,7 +82,7 @@ func TestVerbsBig(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 4))
 	for range 3000 {
 		bits := []int{2, 24, 53, 113, 424}[r.IntN(5)]
-		z := num.New(MP(uint(bits)).f, 1)
+		z := num.New(MP(uint(bits)).View(), 1)
 		z.Set(0, randomReal(r, 64*(1+r.IntN(7)), r.Int64N(400)-200))
 		s := Scalar{num.ScalarOf(z)}
 		layout := fmt.Sprintf("%%.%d%c", r.IntN(80), "efgx"[r.IntN(4)])
@@ -91,13 +91,13 @@ func TestVerbsBig(t *testing.T) {
 		}
 		want := fmt.Sprintf(layout, s.Big())
 		if layout == "%g" {
-			back, err := ParseScalar(s.Format(), fmt.Sprintf(layout, Formatted(s)))
+			back, err := ParseScalar(s.NumberFormat(), fmt.Sprintf(layout, s))
 			if err != nil || !back.Same(s) {
 				t.Fatalf("seed %d: %%g of %s is read as %v, %v", seed, s.Hex(), back, err)
 			}
 			continue // digits of math/big are not always the nearest of the shortest
 		}
-		if got := fmt.Sprintf(layout, Formatted(s)); got != want {
+		if got := fmt.Sprintf(layout, s); got != want {
 			t.Fatalf("seed %d: %s of %s: %q, want %q", seed, layout, s.Hex(), got, want)
 		}
 	}
@@ -108,25 +108,35 @@ func TestVerbs(t *testing.T) {
 	m := NewMatrixFloat64(2, 2, 2, []float64{1, -1000, 0.1, 2})
 	huge := NewScalar(MP(8), new(big.Float).SetMantExp(big.NewFloat(1), math.MinInt32))
 	for _, c := range []struct{ got, want string }{
-		{fmt.Sprintf("%v", Formatted(third)), third.String()},
-		{fmt.Sprintf("%s|%10v|%-10.3v|", Formatted(Float(1.5)), Formatted(Float(1.5)), Formatted(third)), "1.5|       1.5|0.333     |"},
-		{fmt.Sprintf("%+v %+v", Formatted(Float(1)), Formatted(Float(-1))), "+1 -1"},
-		{fmt.Sprintf("%.35f", Formatted(third)), third.Big().Text('f', 35)},
-		{fmt.Sprintf("%x", Formatted(DD.Add(Float(1), Float(0x1p-100)))), "0x1.0000000000000000000000001p+00"},
-		{fmt.Sprintf("%b", Formatted(DD.Add(Float(1), Float(0x1p-60)))), "1152921504606846977p-60"},
-		{fmt.Sprintf("%b %b", Formatted(MP(3).Quo(Float(1), Float(3))), Formatted(NewScalar(MP(3), new(big.Float)))), "5p-4 0"},
-		{fmt.Sprintf("%.3f", Formatted(huge)), "0.000"},
-		{fmt.Sprintf("%08.2f|%-8.2f|", Formatted(Float(-1.5)), Formatted(Float(1.5))), "-0001.50|1.50    |"},
-		{fmt.Sprintf("%08f %+f % f", Formatted(Float(math.Inf(-1))), Formatted(Float(math.Inf(1))), Formatted(NaN(DD))), "    -inf +inf nan"},
-		{fmt.Sprintf("%d", Formatted(Float(1))), "%!d(halfulp.Scalar)"},
-		{fmt.Sprintf("%q", Formatted(m)), "%!q(*halfulp.Matrix)"},
-		{fmt.Sprintf("%v", Formatted(m)), m.String()},
-		{fmt.Sprintf("%.2f", Formatted(m)), "    1.00 0.10\n-1000.00 2.00\n"},
-		{fmt.Sprintf("%-5g", Formatted(m)), "1     0.1  \n-1000 2    \n"},
-		{fmt.Sprintf("%6.1f", Formatted(m.Row(1))), "-1000.0\n   2.0\n"},
-		{fmt.Sprintf("%v", Formatted(m.Col(0))), m.Col(0).String()},
-		{fmt.Sprintf("%v", Formatted(NewMatrix(DD, 0, 2))) + fmt.Sprintf("%v", Formatted(NewMatrix(DD, 2, 0))), "\n\n"},
-		{fmt.Sprintf("%e", Formatted(Scalar{})), "0.000000e+00"},
+		{fmt.Sprintf("%v", third), third.String()},
+		{fmt.Sprintf("%s|%10v|%-10.3v|", Float(1.5), Float(1.5), third), "1.5|       1.5|0.333     |"},
+		{fmt.Sprintf("%+v %+v %+g %+s", Float(1), Float(-1), Float(1), Float(1)), "1 -1 +1 1"},
+		{fmt.Sprintf("%.35f", third), third.Big().Text('f', 35)},
+		{fmt.Sprintf("%x", DD.Add(Float(1), Float(0x1p-100))), "0x1.0000000000000000000000001p+00"},
+		{fmt.Sprintf("%b", DD.Add(Float(1), Float(0x1p-60))), "1152921504606846977p-60"},
+		{fmt.Sprintf("%b %b", MP(3).Quo(Float(1), Float(3)), NewScalar(MP(3), new(big.Float))), "5p-4 0"},
+		{fmt.Sprintf("%.3f", huge), "0.000"},
+		{fmt.Sprintf("%08.2f|%-8.2f|", Float(-1.5), Float(1.5)), "-0001.50|1.50    |"},
+		{fmt.Sprintf("%08f %+f % f", Float(math.Inf(-1)), Float(math.Inf(1)), NaN(DD)), "    -inf +inf nan"},
+		{fmt.Sprintf("%d", Float(1)), "%!d(halfulp.Scalar=1)"},
+		{fmt.Sprintf("%q", m), "%!q(halfulp.Matrix=    1 0.1\n-1000   2)"},
+		{fmt.Sprintf("%v", m), m.String()},
+		{fmt.Sprintf("%.2f", m), "    1.00 0.10\n-1000.00 2.00"},
+		{fmt.Sprintf("%-5g", m), "1     0.1  \n-1000 2    "},
+		{fmt.Sprintf("%6.1f", m.Row(1)), "-1000.0\n   2.0"},
+		{fmt.Sprintf("%v", m.Col(0)), m.Col(0).String()},
+		{fmt.Sprintf("%v %g", NewMatrix(DD, 0, 2), NewMatrix(DD, 2, 0)), "[matrix of shape 0 x 2, format dd] [matrix of shape 2 x 0, format dd]"},
+		{fmt.Sprint(Matrix{}, new(Matrix)), "[matrix of shape 0 x 0, format f64] [matrix of shape 0 x 0, format f64]"},
+		{fmt.Sprint(Vector{}, NewVector(MP(70), 0)), "[vector of length 0, format f64] [vector of length 0, format mp:70]"},
+		{fmt.Sprintf("%v %g %s", (*Matrix)(nil), (*Vector)(nil), (*Scalar)(nil)), "<nil> <nil> <nil>"},
+		{(*Matrix)(nil).String() + (*Vector)(nil).String(), "<nil><nil>"},
+		{fmt.Sprintf("%.2g %5.1f", *m, *m.Row(0)), "     1 0.1\n-1e+03   2   1.0\n  0.1"},
+		{fmt.Sprintf("%.20g", m.At(0, 1)), "0.10000000000000000555"},
+		{fmt.Sprint(&third), third.String()},
+		{fmt.Sprintf("%v %+v", struct{ X Scalar }{Float(2)}, struct{ X *Matrix }{m.Slice(0, 1, 0, 2)}), "{2} {X:1 0.1}"},
+		{fmt.Sprint([]Scalar{Float(1), Float(0.5)}, map[string]Vector{"x": *m.Row(0)}), "[1 0.5] map[x:1\n0.1]"},
+		{fmt.Sprintf("%d %x", m.Row(0), m.Row(0).Slice(0, 1)), "%!d(halfulp.Vector=1\n0.1) 0x1p+00"},
+		{fmt.Sprintf("%e", Scalar{}), "0.000000e+00"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

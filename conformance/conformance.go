@@ -357,7 +357,7 @@ func (tr *trial) scalarResult(x real, f halfulp.Format, call func(opt *halfulp.O
 }
 
 func describe(s halfulp.Scalar) string {
-	if n := terms(s.Format()); n > 1 {
+	if n := terms(s.NumberFormat()); n > 1 {
 		return fmt.Sprintf("%v, terms %x", realOf(s), storedTerms(s, n))
 	}
 	return realOf(s).String()

@@ -38,7 +38,7 @@ func (g *grid) matrix() *halfulp.Matrix {
 func put(m *halfulp.Matrix, i, j int, x real) {
 	switch {
 	case x.class == notANumber:
-		m.Set(i, j, halfulp.NaN(m.Format()))
+		m.Set(i, j, halfulp.NaN(m.NumberFormat()))
 	default:
 		m.SetBig(i, j, bigOf(x))
 	}

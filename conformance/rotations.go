@@ -308,7 +308,7 @@ func rotmg(d1, d2, x1, y1 real) (flag halfulp.RotmFlag, h [4]rational, d [2]rati
 func runRotmg(tr *trial, f halfulp.Format, fam family) error {
 	v := tr.few(f, fam, 4)
 	if tr.IntN(4) != 0 && v[0].class == finite && v[0].negative() {
-		v[0] = newScalar(v[0].s.Format(), v[0].real.negated())
+		v[0] = newScalar(v[0].s.NumberFormat(), v[0].real.negated())
 		tr.note("but the first one positive")
 	}
 	special := false

@@ -266,7 +266,7 @@ func (tr *trial) scalars(p *problem) (alpha, beta scalar) {
 	default:
 		alpha, beta = draw(), draw()
 	}
-	tr.note("alpha %v %v, beta %v %v", alpha.s.Format(), alpha.real, beta.s.Format(), beta.real)
+	tr.note("alpha %v %v, beta %v %v", alpha.s.NumberFormat(), alpha.real, beta.s.NumberFormat(), beta.real)
 	return alpha, beta
 }
 

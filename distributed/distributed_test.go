@@ -51,15 +51,15 @@ func TestAlone(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, n), on(halfulp.NewMatrix(f, n, n))
-		if err := lintest.Into(want)(linsolve.Solve(a, b, want.Format(), nil)); err != nil {
+		if err := lintest.Into(want)(linsolve.Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err := lintest.Into(got)(linsolve.Solve(on(a), on(b), got.Format(), &halfulp.Options{Stats: &st}))
+		err := lintest.Into(got)(linsolve.Solve(on(a), on(b), got.NumberFormat(), &halfulp.Options{Stats: &st}))
 		check("solution", "rounding", err, got, want)
-		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err = lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
+		err = lintest.Into(got)(linsolve.Inverse(on(a), got.NumberFormat(), &halfulp.Options{Stats: &st}))
 		check("inverse", "rounding", err, got, want)
 		factors, err := linsolve.Cholesky(spd, f, nil)
 		if err != nil {
@@ -68,10 +68,10 @@ func TestAlone(t *testing.T) {
 		shared, err := linsolve.Cholesky(on(spd), f, &halfulp.Options{Stats: &st})
 		check("Cholesky factor", "approximate inverse", err, shared.L, factors.L)
 		least, there := halfulp.NewMatrix(f, n/2, 2), on(halfulp.NewMatrix(f, n/2, 2))
-		if err := lintest.Into(least)(linsolve.LeastSquares(tall, right, least.Format(), nil)); err != nil {
+		if err := lintest.Into(least)(linsolve.LeastSquares(tall, right, least.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		err = lintest.Into(there)(linsolve.LeastSquares(on(tall), on(right), there.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
+		err = lintest.Into(there)(linsolve.LeastSquares(on(tall), on(right), there.NumberFormat(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 		check("solution of least squares", "rounding", err, there, least)
 	}
 }
@@ -169,11 +169,11 @@ func TestSolve(t *testing.T) {
 		a, b := halfulp.Random(f, 150, 150, 3, 1), halfulp.Random(f, 150, 2, 3, 2)
 		for _, rhs := range []*halfulp.Matrix{b, halfulp.Random(f, 150, 150, 2, 3)} {
 			want, got := halfulp.NewMatrix(f, 150, rhs.Cols()), on(halfulp.NewMatrix(f, 150, rhs.Cols()))
-			if err := lintest.Into(want)(linsolve.Solve(a, rhs, want.Format(), nil)); err != nil {
+			if err := lintest.Into(want)(linsolve.Solve(a, rhs, want.NumberFormat(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			var st halfulp.Stats
-			err := lintest.Into(got)(linsolve.Solve(on(a), on(rhs), got.Format(), &halfulp.Options{Stats: &st}))
+			err := lintest.Into(got)(linsolve.Solve(on(a), on(rhs), got.NumberFormat(), &halfulp.Options{Stats: &st}))
 			if few := rhs.Cols() < 150; err != nil || (st.Device == string(grid)) == few {
 				t.Fatalf("%v, %d right-hand sides: %v, on %s", f, rhs.Cols(), err, st.Device)
 			}
@@ -182,11 +182,11 @@ func TestSolve(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, 150, 150), on(halfulp.NewMatrix(f, 150, 150))
-		if err := lintest.Into(want)(linsolve.Inverse(a, want.Format(), nil)); err != nil {
+		if err := lintest.Into(want)(linsolve.Inverse(a, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		var st halfulp.Stats
-		err := lintest.Into(got)(linsolve.Inverse(on(a), got.Format(), &halfulp.Options{Stats: &st}))
+		err := lintest.Into(got)(linsolve.Inverse(on(a), got.NumberFormat(), &halfulp.Options{Stats: &st}))
 		if err != nil || st.Device != string(grid) {
 			t.Fatalf("%v: %v, on %s", f, err, st.Device)
 		}

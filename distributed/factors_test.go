@@ -329,11 +329,11 @@ func TestLeastSquares(t *testing.T) {
 		{"dependent columns", dependent, 2, false},
 	} {
 		b := halfulp.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
-		want := halfulp.NewMatrix(c.a.Format(), c.a.Cols(), c.k)
+		want := halfulp.NewMatrix(c.a.NumberFormat(), c.a.Cols(), c.k)
 		got := on(want)
-		wantErr := lintest.Into(want)(linsolve.LeastSquares(c.a, b, want.Format(), nil))
+		wantErr := lintest.Into(want)(linsolve.LeastSquares(c.a, b, want.NumberFormat(), nil))
 		var st halfulp.Stats
-		err := lintest.Into(got)(linsolve.LeastSquares(on(c.a), on(b), got.Format(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
+		err := lintest.Into(got)(linsolve.LeastSquares(on(c.a), on(b), got.NumberFormat(), &linsolve.LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 		if wantErr != nil || err != nil {
 			if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 				t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)

@@ -23,7 +23,7 @@ func TestContexts(t *testing.T) {
 		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, opt)
 	}
 	inverse := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
-		return lintest.Into(c)(linsolve.Inverse(a, c.Format(), opt))
+		return lintest.Into(c)(linsolve.Inverse(a, c.NumberFormat(), opt))
 	}
 	for _, x := range []struct {
 		name string

@@ -249,7 +249,7 @@ func TestDot(t *testing.T) {
 }
 
 func sameScalar(x, y halfulp.Scalar) bool {
-	a, b := halfulp.NewVector(x.Format(), 1), halfulp.NewVector(y.Format(), 1)
+	a, b := halfulp.NewVector(x.NumberFormat(), 1), halfulp.NewVector(y.NumberFormat(), 1)
 	a.Set(0, x)
 	b.Set(0, y)
 	return a.Same(b)

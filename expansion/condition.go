@@ -126,7 +126,7 @@ func (e *estimate) copy(z, x *halfulp.Matrix) error {
 // product returns α op(A) x + c in the arithmetic of the format, as float64 numbers of the host; c
 // may be nil.
 func (e *estimate) product(t halfulp.Transpose, alpha float64, x, c *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := e.matrix(e.b.Format(), x.Rows(), x.Cols())
+	z, err := e.matrix(e.b.NumberFormat(), x.Rows(), x.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (e *estimate) product(t halfulp.Transpose, alpha float64, x, c *halfulp.Mat
 		}
 	}
 	opt := e.opt
-	if z.Format() == halfulp.Float64 {
+	if z.NumberFormat() == halfulp.Float64 {
 		opt.Method = SquareBlocks
 	}
 	if err := Gemm(t, halfulp.NoTrans, halfulp.Float(alpha), e.a, x, beta, z, &opt); err != nil {
@@ -194,7 +194,7 @@ func (e *estimate) columns(j0, j1 int) *halfulp.Matrix { return e.all.Slice(0, e
 // prepare makes the right-hand sides. C and D come from products of Aᵀ and A C⁻¹ with random
 // columns, as ν does from those of M.
 func (e *estimate) prepare() error {
-	f := e.b.Format()
+	f := e.b.NumberFormat()
 	n, m := e.b.Dims()
 	size := num.SizeOf(e.b.View().Arr.Format)
 	taken := (int64(m+2*samples)*2*(size+8) + 6*samples*size) * int64(n)

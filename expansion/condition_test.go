@@ -328,7 +328,7 @@ func TestConditionSpecial(t *testing.T) {
 		t.Errorf("progress ends at %v, stages are %v", last, st.Stages)
 	}
 	emptyRow(r, a)
-	if err := Solve(a, b, b, &o); !errors.Is(err, ErrSingular) {
+	if err := Solve(a, b, b, &o); !errors.Is(err, ErrNoPivot) {
 		t.Errorf("singular: %v", err)
 	}
 }

@@ -63,8 +63,8 @@ type SolveOptions struct {
 	Estimate bool
 }
 
-// ErrSingular is wrapped by errors about matrices in which no row has a pivot.
-var ErrSingular = errors.New("singular matrix")
+// ErrNoPivot is wrapped by errors about matrices in which no row has a pivot.
+var ErrNoPivot = errors.New("singular matrix")
 
 // panelWidth is the number of columns of a panel, defaultBlock that of a block of panels.
 // BenchmarkDeviceSolve measures blocks.
@@ -84,7 +84,7 @@ const (
 // asks for an estimate, without which nothing tells an ill-conditioned system from others. Package
 // linsolve rounds every entry of X correctly.
 //
-// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrSingular if
+// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrNoPivot if
 // all entries that could be a pivot are zero, ErrFormat if formats differ or are others,
 // halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
 // error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
@@ -208,13 +208,16 @@ func (o *SolveOptions) workBytes(n, m int, size int64) int64 {
 	return (rows*cols + min(width, rows)*(rows+cols)) * size
 }
 
-// noPivot is the error about a column, which its text counts from 1.
+// noPivot is the error about a column.
 type noPivot int
 
-func (k noPivot) Error() string {
-	return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)+1)
+func (k noPivot) Error() string { return k.From(0) }
+
+// From implements counted.From.
+func (k noPivot) From(first int) string {
+	return fmt.Sprintf("%v: no pivot in column %d", ErrNoPivot, int(k)+first)
 }
-func (noPivot) Unwrap() error { return ErrSingular }
+func (noPivot) Unwrap() error { return ErrNoPivot }
 
 // A system is [A B] row by row, word by word: word t of entry (i, j) is w[t][i ld + j].
 type system[E eliminable[E]] struct {
@@ -255,7 +258,7 @@ func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *hal
 	if n == 0 || m == 0 {
 		return nil
 	}
-	s := newSystem[E](r, b.Format(), n, m, o.Pivoting == ZeroPivoting)
+	s := newSystem[E](r, b.NumberFormat(), n, m, o.Pivoting == ZeroPivoting)
 	copyMatrix(s.columns(0, n), a)
 	copyMatrix(s.columns(n, n+m), b)
 	var err error
@@ -423,7 +426,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 	}
 	s.exchange(k, width, j0, j1)
 	c, panel := s.columns(j0, j1), s.columns(k, k+width)
-	rows := halfulp.NewMatrixLD(c.Format(), j1-j0, width, j1-j0).T()
+	rows := halfulp.NewMatrixLD(c.NumberFormat(), j1-j0, width, j1-j0).T()
 	copyMatrix(rows, c.Slice(k, k+width, 0, j1-j0))
 	for _, part := range []struct {
 		i0, i1 int

@@ -1,7 +1,6 @@
 package expansion
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/halfulp/halfulp"
@@ -98,8 +97,9 @@ func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 	return r.end(last, err)
 }
 
-// ErrFormat is wrapped by errors about formats that a routine does not take.
-var ErrFormat = errors.New("format does not fit")
+// ErrFormat is wrapped by errors about formats that a routine does not take. It is
+// [halfulp.ErrFormat].
+var ErrFormat = halfulp.ErrFormat
 
 const (
 	errShape     = "expansion: shapes do not fit"

@@ -135,7 +135,7 @@ func TestVectors(t *testing.T) {
 					case 0:
 						z = anyArray(r, wordFormats[w], 2*n).Stride(2)
 					case 1:
-						if x.Format() == wordFormats[w] {
+						if x.NumberFormat() == wordFormats[w] {
 							z = x
 						}
 					case 2: // operands that overlap the result otherwise

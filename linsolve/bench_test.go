@@ -17,7 +17,7 @@ func BenchmarkSolve(b *testing.B) {
 				var stats halfulp.Stats
 				for b.Loop() {
 					var err error
-					if err = lintest.Into(x)(Solve(m, y, x.Format(), &halfulp.Options{Stats: &stats})); err != nil {
+					if err = lintest.Into(x)(Solve(m, y, x.NumberFormat(), &halfulp.Options{Stats: &stats})); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -60,7 +60,7 @@ func BenchmarkInverse(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
 				m, x := halfulp.Random(f, n, n, 0, 1), halfulp.NewMatrix(f, n, n)
 				for b.Loop() {
-					if err := lintest.Into(x)(Inverse(m, x.Format(), &halfulp.Options{Threads: 1})); err != nil {
+					if err := lintest.Into(x)(Inverse(m, x.NumberFormat(), &halfulp.Options{Threads: 1})); err != nil {
 						b.Fatal(err)
 					}
 				}

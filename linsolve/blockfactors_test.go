@@ -42,7 +42,7 @@ func TestSolveLargeBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var st halfulp.Stats
-		err := lintest.Into(z)(Solve(a, b, z.Format(), &halfulp.Options{Stats: &st}))
+		err := lintest.Into(z)(Solve(a, b, z.NumberFormat(), &halfulp.Options{Stats: &st}))
 		if err != nil {
 			t.Fatal(err)
 		}

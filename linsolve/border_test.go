@@ -37,7 +37,7 @@ func withSign(x halfulp.Scalar, v *big.Float) halfulp.Scalar {
 		return x
 	}
 	z := x.Big()
-	return halfulp.NewScalar(x.Format(), z.Neg(z))
+	return halfulp.NewScalar(x.NumberFormat(), z.Neg(z))
 }
 
 var borderCases = []borderCase{
@@ -59,7 +59,7 @@ var borderCases = []borderCase{
 			b[0] = append(b[0], interval.ExactAdd(interval.ExactMul(v, big.NewFloat(3)), y))
 			b[1] = append(b[1], interval.ExactAdd(v, interval.ExactMul(y, big.NewFloat(5))))
 		}
-		err := lintest.Into(x)(Solve(rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(5)}), rowsOf(b[:]...), x.Format(), nil))
+		err := lintest.Into(x)(Solve(rowsOf([]*big.Float{big.NewFloat(3), big.NewFloat(1)}, []*big.Float{big.NewFloat(1), big.NewFloat(5)}), rowsOf(b[:]...), x.NumberFormat(), nil))
 		for j := range k {
 			if !x.At(0, j).Same(x.At(0, 0)) {
 				return halfulp.Scalar{}, fmt.Errorf("column %d differs from the first one", j)
@@ -70,7 +70,7 @@ var borderCases = []borderCase{
 	{"Inverse", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one, minus := big.NewFloat(1), new(big.Float).Neg(v)
-		err := lintest.Into(x)(Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, interval.ExactAdd(one, minus)}), x.Format(), nil))
+		err := lintest.Into(x)(Inverse(rowsOf([]*big.Float{one, minus}, []*big.Float{one, interval.ExactAdd(one, minus)}), x.NumberFormat(), nil))
 		return x.At(0, 1), err
 	}},
 	{"Det", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -116,13 +116,13 @@ var borderCases = []borderCase{
 		one := big.NewFloat(1)
 		first := interval.ExactSub(interval.ExactMul(v, big.NewFloat(3)), big.NewFloat(2))
 		err := lintest.Into(x)(LeastSquares(rowsOf([]*big.Float{one}, []*big.Float{one}, []*big.Float{one}),
-			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), x.Format(), nil))
+			rowsOf([]*big.Float{first}, []*big.Float{one}, []*big.Float{one}), x.NumberFormat(), nil))
 		return x.At(0, 0), err
 	}},
 	{"LeastSquares of a wide matrix", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 3, 1)
 		one := big.NewFloat(1)
-		err := lintest.Into(x)(LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(3))}), x.Format(), nil))
+		err := lintest.Into(x)(LeastSquares(rowsOf([]*big.Float{one, one, one}), rowsOf([]*big.Float{interval.ExactMul(v, big.NewFloat(3))}), x.NumberFormat(), nil))
 		return x.At(0, 0), err
 	}},
 	{"Regression", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
@@ -155,7 +155,7 @@ var borderCases = []borderCase{
 	{"Pow", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		x := halfulp.NewMatrix(f, 2, 2)
 		one := big.NewFloat(1)
-		err := lintest.Into(x)(Pow(rowsOf([]*big.Float{one, interval.ExactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x.Format(), nil))
+		err := lintest.Into(x)(Pow(rowsOf([]*big.Float{one, interval.ExactMul(v, big.NewFloat(0.5))}, []*big.Float{new(big.Float), one}), 2, x.NumberFormat(), nil))
 		return x.At(0, 1), err
 	}},
 	{"VerifySolution", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {

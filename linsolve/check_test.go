@@ -139,7 +139,7 @@ func TestCheckResigned(t *testing.T) {
 			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
 				return err
 			}
-			return lintest.ErrorOf(Solve(put(t, a), put(t, b), x.Format(), opt))
+			return lintest.ErrorOf(Solve(put(t, a), put(t, b), x.NumberFormat(), opt))
 		},
 		"LU": func(opt *halfulp.Options) error {
 			z := halfulp.Random(f, n, n, 0, 1)

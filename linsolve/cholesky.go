@@ -15,8 +15,23 @@ type CholeskyFactors struct {
 
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (y *CholeskyFactors) Free() {
-	y.L.Free()
-	y.free()
+	if y == nil {
+		panic(errFactors)
+	}
+	y.free(y.L)
+}
+
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from
+// A itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
+// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
+// shapes do not fit. It may be called by several goroutines.
+func (y *CholeskyFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if y == nil {
+		panic(errFactors)
+	}
+	return y.solve(b, f, opt)
 }
 
 // Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in

@@ -81,8 +81,8 @@ func BenchmarkConditions(b *testing.B) {
 					name string
 					run  func() error
 				}{
-					{"Solve", func() error { return lintest.Into(x)(Solve(a, y, x.Format(), nil)) }},
-					{"Inverse", func() error { return lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)) }},
+					{"Solve", func() error { return lintest.Into(x)(Solve(a, y, x.NumberFormat(), nil)) }},
+					{"Inverse", func() error { return lintest.Into(inverse)(Inverse(a, inverse.NumberFormat(), nil)) }},
 					{"Det", func() error { _, err := Det(a, f, nil); return err }},
 					{"Cond", func() error { _, err := Cond(OneNorm, a, f, nil); return err }},
 					{"LU", func() error { _, err := LU(a, f, nil); return err }},
@@ -139,11 +139,11 @@ func TestShownGain(t *testing.T) {
 		for _, bits := range []uint{150, 212, 300} {
 			f := halfulp.MP(bits)
 			x, want := halfulp.NewMatrix(f, 64, 64), halfulp.NewMatrix(f, 64, 64)
-			if err := lintest.Into(want)(Inverse(a, want.Format(), nil)); err != nil {
+			if err := lintest.Into(want)(Inverse(a, want.NumberFormat(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			var st halfulp.Stats
-			err := lintest.Into(x)(Inverse(a, x.Format(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByProducts), Stats: &st}))
+			err := lintest.Into(x)(Inverse(a, x.NumberFormat(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByProducts), Stats: &st}))
 			if err != nil {
 				t.Fatal(err)
 			}

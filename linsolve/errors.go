@@ -17,7 +17,7 @@ var ErrSingular = call.ErrSingular
 // SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
 type SingularError struct {
 	N    int // order of the matrix
-	Rank int // its rank
+	Rank int // its rank: a count, not an index
 }
 
 func (e *SingularError) Error() string { return (*call.SingularError)(e).Error() }
@@ -40,7 +40,7 @@ var ErrNotPositiveDefinite = factors.ErrNotPositiveDefinite
 // NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
 // a leading minor proves. It wraps ErrNotPositiveDefinite.
 type NotPositiveDefiniteError struct {
-	Order int // of the minor
+	Order int // of the minor, from 1: its last row and column are those of index Order - 1
 	Sign  int // of the minor: -1 or 0
 }
 

@@ -39,11 +39,11 @@ func TestSolveExactly(t *testing.T) {
 			}
 		}
 		want, got := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
-		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		var st halfulp.Stats
-		err := lintest.Into(got)(Solve(a, b, got.Format(), forced.WithStats(&st)))
+		err := lintest.Into(got)(Solve(a, b, got.NumberFormat(), forced.WithStats(&st)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestRationalsFarApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Solve(a, b, x.Format(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
+	_, err = Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("error %v", err)
 	}

@@ -37,15 +37,16 @@ func Expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.M
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Expm", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+	z, err := func() (num.Mat, error) {
 		if err := call.Finite("A", on[0]); err != nil {
-			return err
+			return num.Mat{}, err
 		}
 		z := num.NewMat(f.View(), a.Rows(), a.Rows())
 		if err := function.Expm(s, on[0], z); err != nil {
-			return err
+			return num.Mat{}, err
 		}
 		s.Stage("products")
-		return solve.Finish(s, z, x)
-	})
+		return solve.Finish(s, z, a.View())
+	}()
+	return returned(opt, s, "Expm", z, err)
 }

@@ -150,7 +150,7 @@ func TestExpmNilpotent(t *testing.T) {
 	a.Set(1, 2, halfulp.Float(1.5))
 	a.Set(0, 1, halfulp.Float(-5)) // -3.75, then 3 2^1
 	x = halfulp.NewMatrix(halfulp.MP(3), 3, 3)
-	if err := lintest.Into(x)(Expm(a, x.Format(), &halfulp.Options{Stats: &stats})); err != nil || x.Float64(0, 2) != -4 || x.Float64(0, 1) != -5 || stats.Exact != 1 {
+	if err := lintest.Into(x)(Expm(a, x.NumberFormat(), &halfulp.Options{Stats: &stats})); err != nil || x.Float64(0, 2) != -4 || x.Float64(0, 1) != -5 || stats.Exact != 1 {
 		t.Fatalf("%v, %v, %+v", x, err, stats)
 	}
 }
@@ -209,13 +209,13 @@ func TestExpmErrors(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.Float64, 1, 1)
 	for v, want := range map[float64]error{math.Inf(1): call.ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
 		a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{v})
-		if err := lintest.Into(x)(Expm(a, x.Format(), nil)); !errors.Is(err, want) {
+		if err := lintest.Into(x)(Expm(a, x.NumberFormat(), nil)); !errors.Is(err, want) {
 			t.Errorf("%g: %v, want %v", v, err, want)
 		}
 	}
 	a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{800})
 	var stats halfulp.Stats
-	if err := lintest.Into(x)(Expm(a, x.Format(), &halfulp.Options{Stats: &stats})); err != nil || !x.At(0, 0).IsInf(1) || stats.Overflow != 1 {
+	if err := lintest.Into(x)(Expm(a, x.NumberFormat(), &halfulp.Options{Stats: &stats})); err != nil || !x.At(0, 0).IsInf(1) || stats.Overflow != 1 {
 		t.Errorf("%v, %v, %+v", x, err, stats)
 	}
 }
@@ -275,14 +275,14 @@ func TestExpmSame(t *testing.T) {
 			}
 			done = d
 		}
-		if err := lintest.Into(x)(Expm(x, x.Format(), &o)); err != nil || !x.Same(want) || done != 1 {
+		if err := lintest.Into(x)(Expm(x, x.NumberFormat(), &o)); err != nil || !x.Same(want) || done != 1 {
 			t.Errorf("%+v: %v, same bits %t, progress %g", o, err, x.Same(want), done)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	x := a.Clone()
-	if err := lintest.Into(x)(Expm(x, x.Format(), &halfulp.Options{Context: ctx})); !errors.Is(err, context.Canceled) || !x.Same(a) {
+	if err := lintest.Into(x)(Expm(x, x.NumberFormat(), &halfulp.Options{Context: ctx})); !errors.Is(err, context.Canceled) || !x.Same(a) {
 		t.Errorf("%v", err)
 	}
 }

@@ -79,7 +79,7 @@ func TestBeyondExponents(t *testing.T) {
 			a := halfulp.NewMatrix(halfulp.MP(200), n, n)
 			for i := range n {
 				for j := range n {
-					a.SetBig(i, j, timesPower(a.Format(), m[i][j], (j-i)*step))
+					a.SetBig(i, j, timesPower(a.NumberFormat(), m[i][j], (j-i)*step))
 				}
 			}
 			for _, f := range []halfulp.Format{halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)} {
@@ -112,14 +112,14 @@ func TestBeyondExponents(t *testing.T) {
 				for j := range all {
 					all[j] = j
 				}
-				err := lintest.Into(x)(Inverse(a, x.Format(), nil))
+				err := lintest.Into(x)(Inverse(a, x.NumberFormat(), nil))
 				report("Inverse", err, same(x, all))
 				b, y := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(f, n, 2)
 				columns := []int{row, n - 1}
 				for c, j := range columns {
 					b.SetBig(j, c, big.NewFloat(1))
 				}
-				err = lintest.Into(y)(Solve(a, b, y.Format(), nil))
+				err = lintest.Into(y)(Solve(a, b, y.NumberFormat(), nil))
 				report("Solve", err, same(y, columns))
 				low, high, err := Enclose(a, b, 2, f, nil)
 				report("Enclose", err, func() error {

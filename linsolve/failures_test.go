@@ -3,6 +3,8 @@ package linsolve
 import (
 	"context"
 	"errors"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -50,7 +52,7 @@ func TestOnDeviceFailures(t *testing.T) {
 	on := put(t, a)
 	b := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
 	solution, right := halfulp.NewMatrix(halfulp.Float64, n, 1), put(t, b)
-	if err := lintest.Into(solution)(Solve(a, b, solution.Format(), nil)); err != nil {
+	if err := lintest.Into(solution)(Solve(a, b, solution.NumberFormat(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	for name, run := range map[string]func(ctx context.Context) error{
@@ -77,7 +79,7 @@ func TestOnDeviceFailures(t *testing.T) {
 				return err
 			}
 			defer x.Free()
-			if err := lintest.Into(x)(Solve(on, right, x.Format(), &halfulp.Options{Context: ctx})); err != nil {
+			if err := lintest.Into(x)(Solve(on, right, x.NumberFormat(), &halfulp.Options{Context: ctx})); err != nil {
 				return err
 			}
 			if h, err := x.Host(); err == nil && !h.Same(solution) {
@@ -156,6 +158,29 @@ func TestOnDeviceFailures(t *testing.T) {
 				t.Logf("%s: %d questions", name, after)
 				break
 			}
+		}
+	}
+}
+
+// TestIndicesFromZero checks that messages name entries as At does.
+func TestIndicesFromZero(t *testing.T) {
+	asymmetric := halfulp.FromRows(halfulp.Float64, [][]float64{{4, 1, 1}, {1, 4, 2}, {1, 3, 4}})
+	bad := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 0}, {math.NaN(), 1}})
+	two := halfulp.Identity(halfulp.Float64, 2)
+	_, err1 := Cholesky(asymmetric, halfulp.DD, nil)
+	_, err2 := Solve(bad, two, halfulp.DD, nil)
+	_, err3 := LeastSquares(two, two, halfulp.DD, &LeastSquaresOptions{Weights: halfulp.FromRows(halfulp.Float64, [][]float64{{1, -2}}).Row(0)})
+	for _, c := range []struct {
+		err  error
+		is   error
+		want string
+	}{
+		{err1, ErrNotSymmetric, "Cholesky: entries A[1,2] and A[2,1] differ: matrix is not symmetric"},
+		{err2, ErrNotFinite, "Solve: A[1,0]: infinity or NaN"},
+		{err3, ErrWeights, "LeastSquares: weight 1 is -2: "},
+	} {
+		if !errors.Is(c.err, c.is) || !strings.HasPrefix(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
 }

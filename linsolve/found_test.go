@@ -58,23 +58,23 @@ func TestFarExponents(t *testing.T) {
 	const least = big.MinExp + 40
 	three, one := matrix(1, 1, power2(3, least)), matrix(1, 1, power2(1, least))
 	for name, do := range map[string]func(x *halfulp.Matrix) error{
-		"Solve": func(x *halfulp.Matrix) error { return lintest.Into(x)(Solve(three, one, x.Format(), nil)) },
+		"Solve": func(x *halfulp.Matrix) error { return lintest.Into(x)(Solve(three, one, x.NumberFormat(), nil)) },
 		"Solve, A alone": func(x *halfulp.Matrix) error {
-			return lintest.Into(x)(Solve(three, halfulp.Identity(halfulp.Float64, 1), x.Format(), nil))
+			return lintest.Into(x)(Solve(three, halfulp.Identity(halfulp.Float64, 1), x.NumberFormat(), nil))
 		},
 		"Solve, B alone": func(x *halfulp.Matrix) error {
-			return lintest.Into(x)(Solve(matrix(1, 1, power2(3, 0)), one, x.Format(), nil))
+			return lintest.Into(x)(Solve(matrix(1, 1, power2(3, 0)), one, x.NumberFormat(), nil))
 		},
-		"Enclose":  func(x *halfulp.Matrix) error { _, _, err := Enclose(three, one, 1, x.Format(), nil); return err },
-		"Inverse":  func(x *halfulp.Matrix) error { return lintest.Into(x)(Inverse(three, x.Format(), nil)) },
-		"LU":       func(x *halfulp.Matrix) error { _, err := LU(three, x.Format(), nil); return err },
-		"Cholesky": func(x *halfulp.Matrix) error { _, err := Cholesky(three, x.Format(), nil); return err },
-		"LDLT":     func(x *halfulp.Matrix) error { _, err := LDLT(three, x.Format(), nil); return err },
-		"QR":       func(x *halfulp.Matrix) error { _, err := QRPivoted(three, x.Format(), nil); return err },
-		"Pow":      func(x *halfulp.Matrix) error { return lintest.Into(x)(Pow(three, 3, x.Format(), nil)) },
+		"Enclose":  func(x *halfulp.Matrix) error { _, _, err := Enclose(three, one, 1, x.NumberFormat(), nil); return err },
+		"Inverse":  func(x *halfulp.Matrix) error { return lintest.Into(x)(Inverse(three, x.NumberFormat(), nil)) },
+		"LU":       func(x *halfulp.Matrix) error { _, err := LU(three, x.NumberFormat(), nil); return err },
+		"Cholesky": func(x *halfulp.Matrix) error { _, err := Cholesky(three, x.NumberFormat(), nil); return err },
+		"LDLT":     func(x *halfulp.Matrix) error { _, err := LDLT(three, x.NumberFormat(), nil); return err },
+		"QR":       func(x *halfulp.Matrix) error { _, err := QRPivoted(three, x.NumberFormat(), nil); return err },
+		"Pow":      func(x *halfulp.Matrix) error { return lintest.Into(x)(Pow(three, 3, x.NumberFormat(), nil)) },
 		"Pow of a large number beside 1": func(x *halfulp.Matrix) error {
 			a := matrix(2, 2, power2(1, 1<<30), new(big.Float), new(big.Float), power2(1, 0))
-			return lintest.ErrorOf(Pow(a, 8, x.Format(), nil))
+			return lintest.ErrorOf(Pow(a, 8, x.NumberFormat(), nil))
 		},
 	} {
 		x := halfulp.NewMatrix(halfulp.MP(200), 1, 1)
@@ -221,11 +221,11 @@ func TestFewEliminations(t *testing.T) {
 	}
 	b, x, y := halfulp.Random(halfulp.Float64, n, 1, 0, 1), halfulp.NewMatrix(halfulp.Float64, n, 1), halfulp.NewMatrix(halfulp.Float64, n, 1)
 	var stats halfulp.Stats
-	err := lintest.Into(x)(LeastSquares(a, b, x.Format(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}))
+	err := lintest.Into(x)(LeastSquares(a, b, x.NumberFormat(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}))
 	if err != nil || stats.Rounds > 4*n {
 		t.Errorf("%v, %d decompositions", err, stats.Rounds)
 	}
-	if err := lintest.Into(y)(Solve(a, b, y.Format(), nil)); err != nil || !x.Same(y) {
+	if err := lintest.Into(y)(Solve(a, b, y.NumberFormat(), nil)); err != nil || !x.Same(y) {
 		t.Errorf("%v, and not the solution of the system", err)
 	}
 }

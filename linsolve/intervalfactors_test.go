@@ -96,7 +96,7 @@ func TestTooFarApart(t *testing.T) {
 					}
 					x := halfulp.NewMatrix(f, n, n)
 					_, luErr := LU(c, f, nil)
-					invErr := lintest.Into(x)(Inverse(c, x.Format(), nil))
+					invErr := lintest.Into(x)(Inverse(c, x.NumberFormat(), nil))
 					errs := map[string]error{"LU": luErr, "Inverse": invErr}
 					if m == b {
 						_, errs["LDLT"] = LDLT(c, f, nil)

@@ -29,7 +29,7 @@ func TestKept(t *testing.T) {
 		case 0, 1:
 			err = halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), x, nil)
 		case 2:
-			err = lintest.Into(x)(Inverse(a, x.Format(), nil))
+			err = lintest.Into(x)(Inverse(a, x.NumberFormat(), nil))
 		case 3:
 			_, err = Det(a, f, nil)
 		case 4:

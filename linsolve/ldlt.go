@@ -17,9 +17,23 @@ type LDLTFactors struct {
 
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (z *LDLTFactors) Free() {
-	z.L.Free()
-	z.D.Free()
-	z.free()
+	if z == nil {
+		panic(errFactors)
+	}
+	z.free(z.L, z.D)
+}
+
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from
+// A itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
+// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
+// shapes do not fit. It may be called by several goroutines.
+func (z *LDLTFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if z == nil {
+		panic(errFactors)
+	}
+	return z.solve(b, f, opt)
 }
 
 // LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with

@@ -77,7 +77,6 @@ func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptio
 	if err != nil {
 		return nil, err
 	}
-	return made(opt.options(), s, "LeastSquares", a, f, a.Cols(), b.Cols(), func(x num.Mat) error {
-		return lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), x)
-	})
+	z, err := lsq.LeastSquares(s, a.View(), b.View(), opt.weights(a), f.View())
+	return returned(opt.options(), s, "LeastSquares", z, err)
 }

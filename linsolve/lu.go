@@ -14,9 +14,23 @@ type LUFactors struct {
 
 // Free gives back what the factors have on a GPU. They are not to be used any more then.
 func (z *LUFactors) Free() {
-	z.L.Free()
-	z.U.Free()
-	z.free()
+	if z == nil {
+		panic(errFactors)
+	}
+	z.free(z.L, z.U)
+}
+
+// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
+// is rounded once to format f, as by package function [Solve], with the same errors. It comes from
+// A itself, not from its rounded factors. What the first call finds out about A serves all others,
+// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
+// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
+// shapes do not fit. It may be called by several goroutines.
+func (z *LUFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if z == nil {
+		panic(errFactors)
+	}
+	return z.solve(b, f, opt)
 }
 
 // LU returns the factors P A = L U of an m x n matrix A by elimination with partial pivoting in

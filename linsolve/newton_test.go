@@ -217,7 +217,7 @@ func TestFarApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var st halfulp.Stats
-	err := lintest.Into(x)(Inverse(a, x.Format(), &halfulp.Options{Stats: &st}))
+	err := lintest.Into(x)(Inverse(a, x.NumberFormat(), &halfulp.Options{Stats: &st}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestFarApart(t *testing.T) {
 	for _, j := range []int{0, n / 2, n - 1} {
 		one, column := halfulp.NewMatrix(f, n, 1), halfulp.NewMatrix(f, n, 1)
 		one.SetFloat64(j, 0, 1)
-		if err := lintest.Into(column)(Solve(a, one, column.Format(), nil)); err != nil {
+		if err := lintest.Into(column)(Solve(a, one, column.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if !column.Same(x.Slice(0, n, j, j+1)) {

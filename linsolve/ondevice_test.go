@@ -60,16 +60,16 @@ func TestOnDevice(t *testing.T) {
 				}
 				for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error{
 					"inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) error {
-						return lintest.Into(x)(Inverse(a, x.Format(), opt))
+						return lintest.Into(x)(Inverse(a, x.NumberFormat(), opt))
 					},
 					"solve": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
-						return lintest.Into(x)(Solve(a, b, x.Format(), opt))
+						return lintest.Into(x)(Solve(a, b, x.NumberFormat(), opt))
 					},
 					"one": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
-						return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1).Format(), opt))
+						return lintest.Into(x.Slice(0, n, 0, 1))(Solve(a, b.Slice(0, n, 1, 2), x.Slice(0, n, 0, 1).NumberFormat(), opt))
 					},
 					"few": func(a, b, x *halfulp.Matrix, opt *halfulp.Options) error {
-						return lintest.Into(x.Slice(0, n, 2, 4))(Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4).Format(), opt))
+						return lintest.Into(x.Slice(0, n, 2, 4))(Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4).NumberFormat(), opt))
 					},
 				} {
 					t.Run(fmt.Sprintf("%v/%d/%s", f, spread, name), func(t *testing.T) {
@@ -121,9 +121,9 @@ func TestOnDeviceLeft(t *testing.T) {
 		for name, a := range map[string]*halfulp.Matrix{"triangle": triangle, "singular": singular, "infinite": infinite, "far": far, "tiny": tiny} {
 			x, on := halfulp.NewMatrix(halfulp.Float64, n, n), put(t, halfulp.NewMatrix(halfulp.Float64, n, n))
 			var here halfulp.Stats
-			want := lintest.Into(x)(Inverse(a, x.Format(), &halfulp.Options{Stats: &here}))
+			want := lintest.Into(x)(Inverse(a, x.NumberFormat(), &halfulp.Options{Stats: &here}))
 			var stats halfulp.Stats
-			err := lintest.Into(on)(Inverse(put(t, a), on.Format(), &halfulp.Options{Stats: &stats}))
+			err := lintest.Into(on)(Inverse(put(t, a), on.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			if (want == nil) != (err == nil) || want != nil && err.Error() != want.Error() {
 				t.Errorf("%s: %v, the host says %v", name, err, want)
 			}
@@ -145,14 +145,14 @@ func TestOnDeviceEmpty(t *testing.T) {
 			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
 		}
 		for _, k := range []int{0, 1, 100} {
-			if err := lintest.Into(empty(0, k))(Solve(empty(0, 0), empty(0, k), empty(0, k).Format(), nil)); err != nil {
+			if err := lintest.Into(empty(0, k))(Solve(empty(0, 0), empty(0, k), empty(0, k).NumberFormat(), nil)); err != nil {
 				t.Errorf("order 0, %d columns: %v", k, err)
 			}
 		}
-		if err := lintest.Into(empty(0, 0))(Inverse(empty(0, 0), empty(0, 0).Format(), nil)); err != nil {
+		if err := lintest.Into(empty(0, 0))(Inverse(empty(0, 0), empty(0, 0).NumberFormat(), nil)); err != nil {
 			t.Errorf("inverse of order 0: %v", err)
 		}
-		if err := lintest.Into(empty(n, 0))(Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0).Format(), nil)); err != nil {
+		if err := lintest.Into(empty(n, 0))(Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0).NumberFormat(), nil)); err != nil {
 			t.Errorf("order %d, no columns: %v", n, err)
 		}
 	})
@@ -170,12 +170,12 @@ func TestOnDeviceNotFinite(t *testing.T) {
 				a.SetFloat64(n/3, n/2, special)
 				on, odd, x, z := put(t, a), put(t, b), put(t, halfulp.NewMatrix(f, n, 1)), put(t, halfulp.NewMatrix(f, n, n))
 				for name, run := range map[string]func() error{
-					"A":                  func() error { return lintest.Into(x)(Solve(on, right, x.Format(), nil)) },
-					"B":                  func() error { return lintest.Into(x)(Solve(fine, odd, x.Format(), nil)) },
-					"A of an inverse":    func() error { return lintest.Into(z)(Inverse(on, z.Format(), nil)) },
+					"A":                  func() error { return lintest.Into(x)(Solve(on, right, x.NumberFormat(), nil)) },
+					"B":                  func() error { return lintest.Into(x)(Solve(fine, odd, x.NumberFormat(), nil)) },
+					"A of an inverse":    func() error { return lintest.Into(z)(Inverse(on, z.NumberFormat(), nil)) },
 					"A of a factor":      func() error { _, err := Cholesky(on, f, nil); return err },
-					"A of least squares": func() error { return lintest.Into(x)(LeastSquares(on, right, x.Format(), nil)) },
-					"B of least squares": func() error { return lintest.Into(x)(LeastSquares(fine, odd, x.Format(), nil)) },
+					"A of least squares": func() error { return lintest.Into(x)(LeastSquares(on, right, x.NumberFormat(), nil)) },
+					"B of least squares": func() error { return lintest.Into(x)(LeastSquares(fine, odd, x.NumberFormat(), nil)) },
 				} {
 					if err := run(); !errors.Is(err, call.ErrNotFinite) {
 						t.Errorf("%v, %v in %s: %v", f, special, name, err)

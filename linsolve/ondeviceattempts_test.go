@@ -60,10 +60,10 @@ func TestOnDeviceAttempts(t *testing.T) {
 		f := halfulp.Float64
 		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
 		inverse, solution := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, 1)
-		if err := lintest.Into(inverse)(Inverse(a, inverse.Format(), nil)); err != nil {
+		if err := lintest.Into(inverse)(Inverse(a, inverse.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		if err := lintest.Into(solution)(Solve(a, b, solution.Format(), nil)); err != nil {
+		if err := lintest.Into(solution)(Solve(a, b, solution.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		on, right := put(t, a), put(t, b)
@@ -120,7 +120,7 @@ func TestSecondAttempt(t *testing.T) {
 	for i := range 3 {
 		drv.Reset()
 		var stats halfulp.Stats
-		err := lintest.Into(x)(Solve(on, right, x.Format(), &halfulp.Options{Stats: &stats}))
+		err := lintest.Into(x)(Solve(on, right, x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 		if err != nil {
 			t.Fatal(err)
 		}

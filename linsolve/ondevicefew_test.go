@@ -41,7 +41,7 @@ func TestOnDeviceFixed(t *testing.T) {
 			}
 			x := put(t, halfulp.NewMatrix(f, n, 1))
 			var stats halfulp.Stats
-			err := lintest.Into(x)(Solve(put(t, a), put(t, b), x.Format(), &halfulp.Options{Stats: &stats}))
+			err := lintest.Into(x)(Solve(put(t, a), put(t, b), x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			want := lintest.Of(a).Solve(lintest.Of(b))
 			if want == nil && errors.Is(err, ErrSingular) { // as it was rounded
 				continue

@@ -35,12 +35,12 @@ func TestOnDeviceLeastSquares(t *testing.T) {
 			{"nan", nan, 1, false},
 			{"far exponents", far, 1, false},
 		} {
-			f := c.a.Format()
+			f := c.a.NumberFormat()
 			b, want := halfulp.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
 			x := put(t, want)
-			wantErr := lintest.Into(want)(LeastSquares(c.a, b, want.Format(), nil))
+			wantErr := lintest.Into(want)(LeastSquares(c.a, b, want.NumberFormat(), nil))
 			var st halfulp.Stats
-			err := lintest.Into(x)(LeastSquares(put(t, c.a), put(t, b), x.Format(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
+			err := lintest.Into(x)(LeastSquares(put(t, c.a), put(t, b), x.NumberFormat(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &st}}))
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
 					t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)

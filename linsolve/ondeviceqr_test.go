@@ -158,7 +158,7 @@ func TestOnDeviceQRSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
-		if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
+		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		y := put(t, x)
@@ -167,10 +167,10 @@ func TestOnDeviceQRSolve(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer z.Free()
-		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).Format(), nil)); err != nil || !x.Same(want) {
+		if err := lintest.Into(halfulp.MatrixOf(x.View()))(z.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(x.View()).NumberFormat(), nil)); err != nil || !x.Same(want) {
 			t.Errorf("the host's right-hand side: %v", err)
 		}
-		if err := lintest.Into(halfulp.MatrixOf(y.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).Format(), nil)); err != nil {
+		if err := lintest.Into(halfulp.MatrixOf(y.View()))(z.Solve(halfulp.MatrixOf(put(t, b).View()), halfulp.MatrixOf(y.View()).NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := y.Host(); err != nil || !h.Same(want) {

@@ -46,15 +46,15 @@ func TestSolvePatterns(t *testing.T) {
 			}
 			x, err := Inverse(a, f, &halfulp.Options{Stats: &stats})
 			same("Inverse", x, call.All(n), err)
-			err = lintest.Into(x)(Solve(a, halfulp.Identity(halfulp.Float32, n), x.Format(), &halfulp.Options{Stats: &stats}))
+			err = lintest.Into(x)(Solve(a, halfulp.Identity(halfulp.Float32, n), x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			same("Solve", x, call.All(n), err)
 			j := r.IntN(n)
 			b, y := halfulp.NewMatrix(halfulp.DD, n, 1), halfulp.NewMatrix(f, n, 1)
 			b.SetFloat64(j, 0, 1)
-			err = lintest.Into(y)(Solve(a, b, y.Format(), &halfulp.Options{Stats: &stats}))
+			err = lintest.Into(y)(Solve(a, b, y.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			same("Solve, one column", y, []int{j}, err)
 			known := newSystem(a.View())
-			err = lintest.Into(halfulp.MatrixOf(y.View()))(known.Solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(y.View()).Format(), &halfulp.Options{Stats: &stats}))
+			err = lintest.Into(halfulp.MatrixOf(y.View()))(known.solve(halfulp.MatrixOf(b.View()), halfulp.MatrixOf(y.View()).NumberFormat(), &halfulp.Options{Stats: &stats}))
 			same("Solve of factors", y, []int{j}, err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestSingularBlocks(t *testing.T) {
 		for _, b := range [][]float64{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}} {
 			x := halfulp.NewMatrix(halfulp.Float64, 3, 1)
 			right := halfulp.NewMatrixFloat64(3, 1, 3, b)
-			if err := lintest.Into(x)(Solve(a, right, x.Format(), nil)); !errors.Is(err, ErrSingular) {
+			if err := lintest.Into(x)(Solve(a, right, x.NumberFormat(), nil)); !errors.Is(err, ErrSingular) {
 				t.Errorf("Solve: %v for\n%v\nand %v", err, a, b)
 			}
 			if _, err := VerifySolution(a, right, x, nil); !errors.Is(err, ErrSingular) {

@@ -35,7 +35,7 @@ func BenchmarkDevice(b *testing.B) {
 				{"gemm", func(opt *halfulp.Options) error {
 					return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, z, opt)
 				}},
-				{"solve1", func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, y, x.Format(), opt)) }},
+				{"solve1", func(opt *halfulp.Options) error { return lintest.Into(x)(Solve(a, y, x.NumberFormat(), opt)) }},
 				{"cholesky", func(opt *halfulp.Options) error {
 					l, err := Cholesky(spd, f, opt)
 					if err == nil {
@@ -44,8 +44,8 @@ func BenchmarkDevice(b *testing.B) {
 					return err
 				}},
 				{"det", func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err }},
-				{"inverse", func(opt *halfulp.Options) error { return lintest.Into(z)(Inverse(a, z.Format(), opt)) }},
-				{"solven", func(opt *halfulp.Options) error { return lintest.Into(z)(Solve(a, spd, z.Format(), opt)) }},
+				{"inverse", func(opt *halfulp.Options) error { return lintest.Into(z)(Inverse(a, z.NumberFormat(), opt)) }},
+				{"solven", func(opt *halfulp.Options) error { return lintest.Into(z)(Solve(a, spd, z.NumberFormat(), opt)) }},
 			} {
 				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, r.name), func(b *testing.B) {
 					var times []float64

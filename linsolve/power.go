@@ -35,15 +35,16 @@ func Pow(a *halfulp.Matrix, e int, f halfulp.Format, opt *halfulp.Options) (*hal
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Pow", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
+	z, err := func() (num.Mat, error) {
 		if err := call.Finite("A", on[0]); err != nil {
-			return err
+			return num.Mat{}, err
 		}
 		z, err := function.Power(s, on[0], e, f.View())
 		if err != nil {
-			return err
+			return num.Mat{}, err
 		}
 		s.Stage("products")
-		return solve.Finish(s, z, x)
-	})
+		return solve.Finish(s, z, a.View())
+	}()
+	return returned(opt, s, "Pow", z, err)
 }

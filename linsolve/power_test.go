@@ -259,10 +259,10 @@ func TestPowTies(t *testing.T) {
 		if err != nil || x.Float64(0, 1) != 4 {
 			t.Errorf("e = %d: %v, %v, want 4 below 5", e, x.At(0, 1), err)
 		}
-		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != -4 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, -2.5, 0, 1), e, x.NumberFormat(), nil)); err != nil || x.Float64(0, 1) != -4 {
 			t.Errorf("e = %d: %v, %v, want -4 above -5", e, x.At(0, 1), err)
 		}
-		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x.Format(), nil)); err != nil || x.Float64(0, 1) != 6 {
+		if err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), e, x.NumberFormat(), nil)); err != nil || x.Float64(0, 1) != 6 {
 			t.Errorf("e = %d: %v, %v, want 6 below 7", e, x.At(0, 1), err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestPowUndecided(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
 	x.SetFloat64(0, 0, 9)
 	var st halfulp.Stats
-	err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x.Format(), &halfulp.Options{Stats: &st}))
+	err := lintest.Into(x)(Pow(matrixOf(2, 0.5, 3.5, 0, 1), 1<<24, x.NumberFormat(), &halfulp.Options{Stats: &st}))
 	if !errors.Is(err, halfulp.ErrMemory) || x.Float64(0, 0) != 8 {
 		t.Errorf("%v, %v, %v, %+v", err, x.At(0, 0), x.At(0, 1), st)
 	}

@@ -98,7 +98,7 @@ func TestHilbert(t *testing.T) {
 			b.SetFloat64(n/2, 0, 3)
 			b.SetBig(n/3, 1, new(big.Float).SetInt(m))
 			var stats halfulp.Stats
-			err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Stats: &stats}))
+			err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 			if err != nil {
 				t.Fatalf("n = %d: %v (%+v)", n, err, stats)
 			}

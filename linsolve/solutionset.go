@@ -15,7 +15,7 @@ import (
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
 func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
-	return enclosed("Enclose", a, b, &solve.IntervalSystem{A: a.View(), B: b.View()}, steps, f, opt)
+	return enclosed("Enclose", &solve.IntervalSystem{A: a.View(), B: b.View()}, steps, f, opt)
 }
 
 // EncloseSet returns bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
@@ -35,11 +35,19 @@ func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Opt
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
 func EncloseSet(a, da, b, db *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
-	return enclosed("EncloseSet", a, b, &solve.IntervalSystem{A: a.View(), DA: da.View(), B: b.View(), DB: db.View()}, steps, f, opt)
+	return enclosed("EncloseSet", &solve.IntervalSystem{A: a.View(), DA: radius(da), B: b.View(), DB: radius(db)}, steps, f, opt)
 }
 
-// enclosed encloses the solutions of a system of A and B.
-func enclosed(name string, a, b *halfulp.Matrix, t *solve.IntervalSystem, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
+// radius returns the storage of a matrix of radii, none for nil.
+func radius(d *halfulp.Matrix) num.Mat {
+	if d == nil {
+		return num.Mat{}
+	}
+	return d.View()
+}
+
+// enclosed encloses the solutions of a system.
+func enclosed(name string, t *solve.IntervalSystem, steps int, f halfulp.Format, opt *halfulp.Options) (lower, upper *halfulp.Matrix, err error) {
 	like := func(m, n num.Mat) bool { return m.Arr == nil || m.Rows == n.Rows && m.Cols == n.Cols }
 	if t.A.Rows != t.A.Cols || t.B.Rows != t.A.Rows || !like(t.DA, t.A) || !like(t.DB, t.B) {
 		panic(errShape)
@@ -57,18 +65,9 @@ func enclosed(name string, a, b *halfulp.Matrix, t *solve.IntervalSystem, steps 
 	if err != nil {
 		return nil, nil, err
 	}
-	upper, err = made(opt, s, name, a, f, b.Rows(), b.Cols(), func(u num.Mat) error {
-		if lower, err = halfulp.NewMatrixOn(a.Place(), f, b.Rows(), b.Cols()); err != nil {
-			return err
-		}
-		if err := solve.EncloseTo(s, t, lower.View(), u, steps); err != nil {
-			lower.Free()
-			return err
-		}
-		return nil
-	})
-	if err != nil {
+	l, u, err := solve.Enclose(s, t, f.View(), steps)
+	if err := ended(opt, s, name, err); err != nil {
 		return nil, nil, err
 	}
-	return lower, upper, nil
+	return halfulp.MatrixOf(l), halfulp.MatrixOf(u), nil
 }

@@ -45,7 +45,7 @@ func widths(lower, upper *halfulp.Matrix) (most float64) {
 			l, u := lower.Big(i, j), upper.Big(i, j)
 			d := new(big.Float).SetPrec(64).Sub(u, l)
 			e := max(l.MantExp(nil), u.MantExp(nil))
-			w, _ := d.SetMantExp(d, lower.Format().Bits()-e).Float64()
+			w, _ := d.SetMantExp(d, lower.NumberFormat().Bits()-e).Float64()
 			most = max(most, w)
 		}
 	}

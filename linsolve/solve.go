@@ -79,19 +79,12 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	return call.New(set), nil
 }
 
-// made returns a matrix of format f that lives where like does, with what compute stores in it,
-// and ends routine name.
-func made(opt *halfulp.Options, s *call.Run, name string, like *halfulp.Matrix, f halfulp.Format, rows, cols int, compute func(x num.Mat) error) (*halfulp.Matrix, error) {
-	x, err := halfulp.NewMatrixOn(like.Place(), f, rows, cols)
-	if err == nil {
-		if err = compute(x.View()); err != nil {
-			x.Free()
-		}
-	}
+// returned ends routine name, and returns its result.
+func returned(opt *halfulp.Options, s *call.Run, name string, z num.Mat, err error) (*halfulp.Matrix, error) {
 	if err := ended(opt, s, name, err); err != nil {
 		return nil, err
 	}
-	return x, nil
+	return halfulp.MatrixOf(z), nil
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -129,9 +122,8 @@ func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Solve", a, f, b.Rows(), b.Cols(), func(x num.Mat) error {
-		return solve.Into(s, a.View(), b.View(), x)
-	})
+	z, err := solve.Anywhere(s, a.View(), b.View(), f.View(), b.Cols())
+	return returned(opt, s, "Solve", z, err)
 }
 
 // Inverse returns the inverse of a square matrix A, each entry rounded once to format f; see Solve.
@@ -143,7 +135,6 @@ func Inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halful
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Inverse", a, f, a.Rows(), a.Rows(), func(x num.Mat) error {
-		return solve.Into(s, a.View(), num.Mat{}, x)
-	})
+	z, err := solve.Anywhere(s, a.View(), num.Mat{}, f.View(), a.Rows())
+	return returned(opt, s, "Inverse", z, err)
 }

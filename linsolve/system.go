@@ -7,25 +7,32 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
+// errFactors is the panic of methods of nil and of zero factors.
+const errFactors = "linsolve: factors that no routine has returned"
+
 // system is a square matrix that systems are solved with, one after the other.
 type system struct{ of *solve.Known }
 
 func newSystem(a num.Mat) system { return system{&solve.Known{A: a}} }
 
-// free gives back the copy of the matrix.
-func (y *system) free() {
+// free gives back factors and the copy of the matrix.
+func (y *system) free(factors ...*halfulp.Matrix) {
+	for _, z := range factors {
+		if z == nil {
+			panic(errFactors)
+		}
+		z.Free()
+	}
 	if y.of != nil {
 		y.of.A.Free()
 	}
 }
 
-// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
-// is rounded once to format f, as by package function Solve, with the same errors; it comes from A
-// itself, not from its rounded factors. What the first call finds out about A serves all others,
-// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
-// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
-// shapes do not fit. It may be called by several goroutines.
-func (y *system) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+// solve is the method Solve of factors.
+func (y *system) solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	if y.of == nil {
+		panic(errFactors)
+	}
 	a := y.of.A
 	if a.Rows != a.Cols || b.Rows() != a.Rows {
 		panic(errShape)
@@ -37,11 +44,9 @@ func (y *system) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options
 	if err != nil {
 		return nil, err
 	}
-	return made(opt, s, "Solve", b, f, b.Rows(), b.Cols(), func(x num.Mat) error {
-		z, err := y.of.Solve(s, on[0], f.View())
-		if err != nil {
-			return err
-		}
-		return solve.Finish(s, z, x)
-	})
+	z, err := y.of.Solve(s, on[0], f.View())
+	if err == nil {
+		z, err = solve.Finish(s, z, b.View())
+	}
+	return returned(opt, s, "Solve", z, err)
 }

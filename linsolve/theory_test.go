@@ -89,7 +89,7 @@ func TestNeeded(t *testing.T) {
 				a.SetBig(i, j, x.SetMantExp(x, (j*j%n-n/2)*c.apart))
 			}
 		}
-		wide := halfulp.MP(uint(max(2*a.Format().Bits()+8, 64)))
+		wide := halfulp.MP(uint(max(2*a.NumberFormat().Bits()+8, 64)))
 		spd := halfulp.NewMatrix(wide, n, n)
 		if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestGainIsAGuess(t *testing.T) {
 	p.Gain = 45
 	long := halfulp.MP(300)
 	z, want := halfulp.NewMatrix(long, n, 2), halfulp.NewMatrix(long, n, 2)
-	if err := lintest.Into(want)(Solve(a, b, want.Format(), nil)); err != nil {
+	if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	todo := ziv.NewEntries(s, a.View(), b.View(), z.View())

@@ -162,19 +162,19 @@ func TestEntriesUnderflow(t *testing.T) {
 		}
 		for name, routine := range map[string]func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error){
 			"Solve": into(n, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return lintest.Into(x)(Solve(a, b, x.Format(), opt))
+				return lintest.Into(x)(Solve(a, b, x.NumberFormat(), opt))
 			}),
 			"Inverse": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return lintest.Into(x)(Inverse(a, x.Format(), opt))
+				return lintest.Into(x)(Inverse(a, x.NumberFormat(), opt))
 			}),
 			"Pow": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return lintest.Into(x)(Pow(small, 2, x.Format(), opt))
+				return lintest.Into(x)(Pow(small, 2, x.NumberFormat(), opt))
 			}),
 			"Expm": into(n, n, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return lintest.Into(x)(Expm(negative, x.Format(), opt))
+				return lintest.Into(x)(Expm(negative, x.NumberFormat(), opt))
 			}),
 			"LeastSquares": into(2, 2, func(x *halfulp.Matrix, opt *halfulp.Options) error {
-				return lintest.Into(x)(LeastSquares(tall, b, x.Format(), &LeastSquaresOptions{Options: *opt}))
+				return lintest.Into(x)(LeastSquares(tall, b, x.NumberFormat(), &LeastSquaresOptions{Options: *opt}))
 			}),
 			"LU": func(f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
 				z, err := LU(small, f, opt)

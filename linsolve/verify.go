@@ -23,8 +23,10 @@ type Accuracy struct {
 	Col     int             `json:"col"`
 }
 
-// VerifySolution compares X with the solution of A X = B, in the format of X. Nothing is assumed of
-// where X comes from. Errors are those of Solve.
+// VerifySolution compares X with the solution of A X = B, in the format of X. X may come from
+// anywhere: a NaN in it is wrong, and so is an infinity, unless the exact value rounds to it, being
+// beyond the largest number of the format. Errors are those of Solve; in particular the error wraps
+// ErrNotFinite for infinities and NaN in A or B.
 func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
@@ -51,7 +53,8 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, er
 	}, a.View(), b.View())
 }
 
-// VerifyProduct compares C with the product A B, in the format of C.
+// VerifyProduct compares C with the product A B, in the format of C, as VerifySolution compares X
+// with a solution. The error wraps ErrNotFinite for infinities and NaN in A or B.
 func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
@@ -74,6 +77,11 @@ func compared(name string, x num.Mat, opt *halfulp.Options, exact solve.ExactVal
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
 		return Accuracy{}, err
+	}
+	for i, m := range on[:len(operands)] {
+		if err := call.Finite([]string{"A", "B"}[i], m); err != nil {
+			return Accuracy{}, ended(opt, s, name, err)
+		}
 	}
 	v, err := solve.Verify(s, on[len(operands)], exact, on[:len(operands)])
 	if err != nil {

@@ -1,8 +1,10 @@
 package linsolve
 
 import (
+	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -25,7 +27,7 @@ func TestVerify(t *testing.T) {
 			steps := 0
 			if name == "solution" {
 				var stats halfulp.Stats
-				err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Stats: &stats}))
+				err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Stats: &stats}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -145,6 +147,36 @@ func TestVerifyLimits(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestVerifyNotFinite has infinities and NaN in operands, which are errors, and in what is
+// compared, where the exact value may be beyond the format.
+func TestVerifyNotFinite(t *testing.T) {
+	one := halfulp.Identity(halfulp.Float64, 2)
+	huge := halfulp.FromRows(halfulp.Float64, [][]float64{{0x1p1000, 0}, {0, 0x1p1000}})
+	tiny := halfulp.FromRows(halfulp.Float64, [][]float64{{0x1p-1000, 0}, {0, 0x1p-1000}})
+	for name, c := range map[string]struct {
+		verify func(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error)
+		left   *halfulp.Matrix // whose result with huge is beyond the format
+	}{"solution": {VerifySolution, tiny}, "product": {VerifyProduct, huge}} {
+		for _, z := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			bad := one.Clone()
+			bad.SetFloat64(1, 0, z)
+			if _, err := c.verify(bad, one, one, nil); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "A[1,0]") {
+				t.Errorf("%s, %v in A: %v", name, z, err)
+			}
+			if _, err := c.verify(one, bad, one, nil); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "B[1,0]") {
+				t.Errorf("%s, %v in B: %v", name, z, err)
+			}
+			if v, err := c.verify(one, one, bad, nil); err != nil || v.Wrong != 1 || v.Row != 1 || v.Col != 0 || !math.IsInf(float64(v.Largest), 1) {
+				t.Errorf("%s, %v compared: %+v, %v", name, z, v, err)
+			}
+		}
+		x := halfulp.FromRows(halfulp.Float64, [][]float64{{math.Inf(1), 0}, {0, math.Inf(1)}})
+		if v, err := c.verify(c.left, huge, x, nil); err != nil || v.Correct != 4 {
+			t.Errorf("%s beyond the format: %+v, %v", name, v, err)
 		}
 	}
 }

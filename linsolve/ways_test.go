@@ -45,7 +45,7 @@ func TestWays(t *testing.T) {
 						what := fmt.Sprintf("%s %d, %v, %d columns by %s", name, order, f, columns, way)
 						record := new(call.Record)
 						forced := call.Recording(call.Forcing(context.Background(), way), record)
-						err := lintest.Into(x)(Solve(a, b, x.Format(), &halfulp.Options{Context: forced}))
+						err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: forced}))
 						if errors.Is(err, call.ErrWay) {
 							continue
 						}
@@ -100,7 +100,7 @@ func TestOtherWays(t *testing.T) {
 	matrix := func(z *halfulp.Matrix) string { return z.Text(halfulp.Hex) }
 	type result func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error)
 	positive := func(a *halfulp.Matrix) *halfulp.Matrix {
-		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.Format().Bits()+340)), a.Rows(), a.Cols())
+		z := halfulp.NewMatrix(halfulp.MP(uint(2*a.NumberFormat().Bits()+340)), a.Rows(), a.Cols())
 		if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), z, nil); err != nil {
 			t.Fatal(err)
 		}

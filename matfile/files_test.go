@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !got.Same(m) {
-				t.Errorf("%s in format %v comes back as %v:\n%v, want\n%v", name, f, got.Format(), got, m)
+				t.Errorf("%s in format %v comes back as %v:\n%v, want\n%v", name, f, got.NumberFormat(), got, m)
 			}
 			// The same bytes on standard input.
 			b, err := os.ReadFile(path)
@@ -267,7 +267,7 @@ func TestPacked(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
-		case c.want == "" && m.String() != "1 2\n3 4\n":
+		case c.want == "" && m.String() != "1 2\n3 4":
 			t.Errorf("%s:\n%v", c.name, m)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)

@@ -55,7 +55,7 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 	if opt.As != "" {
 		as = opt.As
 	}
-	if err := CheckMatrixName(as, m.Format()); err != nil {
+	if err := CheckMatrixName(as, m.NumberFormat()); err != nil {
 		return err
 	}
 	var others error // errors of the others name their own files

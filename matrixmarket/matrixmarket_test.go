@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 				continue
 			}
-			if got := strings.Join(strings.Fields(m.String()), " "); got != strings.Join(strings.Fields(c.want), " ") {
+			if got := strings.Join(strings.Fields(m.Text(0)), " "); got != strings.Join(strings.Fields(c.want), " ") {
 				t.Errorf("%s: got\n%v", c.name, m)
 			}
 		}
@@ -159,21 +159,21 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Format().String(); got != c.want {
+		if got := m.NumberFormat().String(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.in, got, c.want)
 		}
 	}
 	m, err := Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.AtLeast(halfulp.Float32)})
-	if err != nil || m.Format() != halfulp.TD {
-		t.Errorf("%v, %v", m.Format(), err)
+	if err != nil || m.NumberFormat() != halfulp.TD {
+		t.Errorf("%v, %v", m.NumberFormat(), err)
 	}
 	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.Exactly(halfulp.Float32)})
-	if err != nil || m.Format() != halfulp.Float32 {
-		t.Errorf("%v, %v", m.Format(), err)
+	if err != nil || m.NumberFormat() != halfulp.Float32 {
+		t.Errorf("%v, %v", m.NumberFormat(), err)
 	}
 	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.OwnOr(halfulp.QD)})
-	if err != nil || m.Format() != halfulp.TD {
-		t.Errorf("%v, %v", m.Format(), err)
+	if err != nil || m.NumberFormat() != halfulp.TD {
+		t.Errorf("%v, %v", m.NumberFormat(), err)
 	}
 }
 
@@ -407,7 +407,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		// A NaN comes back with the one pattern that its format has.
-		if !back.Convert(m.Format()).Same(m.Convert(m.Format())) {
+		if !back.Convert(m.NumberFormat()).Same(m.Convert(m.NumberFormat())) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v", text, m, back)
 		}
 		rd, err := newReader(text, "a", nil)

@@ -66,7 +66,7 @@ func SparseOf(m *halfulp.Matrix) *Sparse {
 			}
 		}
 	}
-	a.Values = halfulp.NewVector(m.Format(), len(a.Row))
+	a.Values = halfulp.NewVector(m.NumberFormat(), len(a.Row))
 	for k := range a.Row {
 		a.Values.Set(k, m.At(int(a.Row[k]), int(a.Col[k])))
 	}

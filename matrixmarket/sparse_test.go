@@ -13,14 +13,14 @@ import (
 // all that is not there is 0.
 func wantEntries(t *testing.T, name string, a *Sparse, want *halfulp.Matrix) {
 	t.Helper()
-	m := halfulp.NewMatrix(want.Format(), a.Rows, a.Cols)
+	m := halfulp.NewMatrix(want.NumberFormat(), a.Rows, a.Cols)
 	for k := range a.Row {
 		if k > 0 && (a.Row[k] < a.Row[k-1] || a.Row[k] == a.Row[k-1] && a.Col[k] <= a.Col[k-1]) {
 			t.Errorf("%s: entry (%d, %d) after (%d, %d)", name, a.Row[k], a.Col[k], a.Row[k-1], a.Col[k-1])
 		}
 		m.Set(int(a.Row[k]), int(a.Col[k]), a.Values.At(k))
 	}
-	if !m.Same(want) || a.Values.Format() != want.Format() || len(a.Col) != a.Values.Len() {
+	if !m.Same(want) || a.Values.NumberFormat() != want.NumberFormat() || len(a.Col) != a.Values.Len() {
 		t.Errorf("%s: entries of\n%v, want\n%v", name, m, want)
 	}
 }
@@ -79,7 +79,7 @@ func TestReadSparse(t *testing.T) {
 			t.Errorf("%q: %v", c.in, err)
 			continue
 		}
-		values := strings.Join(strings.Fields(a.Values.Matrix().String()), " ")
+		values := strings.Join(strings.Fields(a.Values.Text(0)), " ")
 		if got := fmt.Sprint(a.Row, a.Col, " ", values); got != c.want {
 			t.Errorf("%q: %s, want %s", c.in, got, c.want)
 		}

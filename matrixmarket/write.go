@@ -22,7 +22,7 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 		_ = m.At(0, 0) // panics for numbers elsewhere than on the host
 	}
 	// Blocks of about 256 KiB of text.
-	size := max(1, 1<<20/max(64, m.Format().Bits()))
+	size := max(1, 1<<20/max(64, m.NumberFormat().Bits()))
 	return textio.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
 		return appendEntries(dst, v, block*size, min(n, (block+1)*size), o.Digits)
 	}, o.Progress)

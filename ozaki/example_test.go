@@ -68,7 +68,7 @@ func ExampleSplit() {
 		huge := a.Clone()
 		huge.SetFloat64(0, 0, 1e200)
 		err = ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, huge, b, 0, c, &ozaki.Options{Slices: 4, Split: split})
-		fmt.Printf("%s: error %.0e; of 1e200: %v\n", s.Method, worst, errors.Is(err, ozaki.ErrRange))
+		fmt.Printf("%s: error %.0e; of 1e200: %v\n", s.Method, worst, errors.Is(err, ozaki.ErrFloat32Range))
 	}
 	// Output:
 	// ozaki-literal: error 3e-13; of 1e200: true

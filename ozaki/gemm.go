@@ -36,9 +36,10 @@ import (
 // Options.SGEMM = "own"; cuBLAS adds in an order of its own.
 //
 // Gemm panics for shapes that do not fit, a bad tA or tB, a freed matrix, and bounds that share
-// storage with A, B or C. Errors are ErrOptions, ErrFormat, ErrTolerance, ErrRange for literal
-// slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory where a device
-// has too little of it, and that of a cancelled context; C and the bounds are then unspecified.
+// storage with A, B or C. Errors are ErrOptions, ErrFormat, ErrTolerance, ErrFloat32Range for
+// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory where a
+// device has too little of it, and that of a cancelled context; C and the bounds are then
+// unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)
 }

@@ -39,22 +39,23 @@ const (
 	//
 	//	h - 102 ≤ ⌈log2 μ⌉, ⌈log2 ν⌉ ≤ 127 - β,  h - 102 + l ≤ ⌈log2 μ⌉ + ⌈log2 ν⌉ ≤ 126 - l,
 	//
-	// else Gemm returns ErrRange. Then nothing overflows, and what underflows is less than the
-	// roundings, whether or not a device flushes subnormal numbers to zero; it is part of
+	// else Gemm returns ErrFloat32Range. Then nothing overflows, and what underflows is less than
+	// the roundings, whether or not a device flushes subnormal numbers to zero; it is part of
 	// Options.Bound. Small numbers beside large ones, rows and columns of zeros, infinities and
 	// NaN are allowed. Products longer than MaxBlock, a Block, and a Tolerance are not: the paper
 	// has none.
 	Literal
 )
 
-// ErrRange is wrapped by the error for numbers, or numbers of slices, that Literal does not take.
-var ErrRange = errors.New("beyond the range of float32")
+// ErrFloat32Range is wrapped by the error for numbers, or numbers of slices, that Literal does not
+// take.
+var ErrFloat32Range = errors.New("beyond the range of float32")
 
 // inRange returns an error unless Literal takes rows and columns with these largest numbers, and
 // finds what underflow may cost.
 func (r *run) inRange(a, b []float64) error {
 	if r.left.Cols > MaxBlock {
-		return fmt.Errorf("%w: the literal split takes sums of up to %d products, not %d", ErrRange, MaxBlock, r.left.Cols)
+		return fmt.Errorf("%w: the literal split takes sums of up to %d products, not %d", ErrFloat32Range, MaxBlock, r.left.Cols)
 	}
 	beta, digits, sum := significand-r.width, min(r.width*(r.Slices-1), 53), bits.Len(uint(r.Block-1))
 	least, most := digits-102, 127-beta
@@ -66,12 +67,12 @@ func (r *run) inRange(a, b []float64) error {
 		both = both && some
 		if some && (lo[i] < least || hi[i] > most) {
 			return fmt.Errorf("%w: the largest numbers of %s are from 2^%d to 2^%d, the literal split in %d slices takes 2^%d to 2^%d",
-				ErrRange, [2]string{"rows of op(A)", "columns of op(B)"}[i], lo[i], hi[i], r.Slices, least, most)
+				ErrFloat32Range, [2]string{"rows of op(A)", "columns of op(B)"}[i], lo[i], hi[i], r.Slices, least, most)
 		}
 	}
 	if both && (lo[0]+lo[1] < least+sum || hi[0]+hi[1] > 126-sum) {
 		return fmt.Errorf("%w: the largest numbers of rows and columns have products from 2^%d to 2^%d, the literal split in %d slices takes 2^%d to 2^%d",
-			ErrRange, lo[0]+lo[1], hi[0]+hi[1], r.Slices, least+sum, 126-sum)
+			ErrFloat32Range, lo[0]+lo[1], hi[0]+hi[1], r.Slices, least+sum, 126-sum)
 	}
 	products := r.Slices * (r.Slices + 1) / 2
 	r.tau = math.Ldexp(float64(r.Block)*float64(products), max(hi[0], hi[1], 0)-123)

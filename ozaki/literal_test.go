@@ -212,7 +212,7 @@ func TestLiteralRange(t *testing.T) {
 					for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
 						c := halfulp.NewMatrix(halfulp.Float64, 3, 2)
 						opt := Options{Slices: slices, Split: Literal, SGEMM: "own", Options: halfulp.Options{Device: device}}
-						if err := Gemm('N', 'N', 1, a, b, 0, c, &opt); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrRange) {
+						if err := Gemm('N', 'N', 1, a, b, 0, c, &opt); test.ok != (err == nil) || err != nil && !errors.Is(err, ErrFloat32Range) {
 							t.Errorf("%s on %s: error %v", name, device, err)
 						} else if err == nil && device == "cpu" {
 							checkBound(t, name, 1, a, b, 0, c, opt)
@@ -256,7 +256,7 @@ func TestLiteralOptions(t *testing.T) {
 	a.SetFloat64(0, 0, 1e300)
 	a.SetFloat64(1, 1, math.Inf(1))
 	o := Options{Split: Literal, Slices: 2}
-	if err := Gemm('N', 'N', 1, a, c.Clone(), 0, c, &o); !errors.Is(err, ErrRange) {
+	if err := Gemm('N', 'N', 1, a, c.Clone(), 0, c, &o); !errors.Is(err, ErrFloat32Range) {
 		t.Errorf("1e300: error %v", err)
 	}
 	if err := Gemm('N', 'N', 0, a, a, 1, c, &o); err != nil {
@@ -271,7 +271,7 @@ func TestLiteralOptions(t *testing.T) {
 		}
 	}
 	long := halfulp.NewMatrix(halfulp.Float64, 1, MaxBlock+1)
-	if err := Gemm('N', 'T', 1, long, long, 0, halfulp.NewMatrix(halfulp.Float64, 1, 1), &o); !errors.Is(err, ErrRange) {
+	if err := Gemm('N', 'T', 1, long, long, 0, halfulp.NewMatrix(halfulp.Float64, 1, 1), &o); !errors.Is(err, ErrFloat32Range) {
 		t.Errorf("long rows: error %v", err)
 	}
 }
@@ -340,7 +340,7 @@ func TestDeviceLiteralParts(t *testing.T) {
 		must(t, err)
 		before := dev.Counters().InUse
 		a.SetFloat64(3, 4, 1e200)
-		if err := Gemm('N', 'N', 1, a, b, 0, c, gpu(Options{Slices: 4, Split: Literal})); !errors.Is(err, ErrRange) {
+		if err := Gemm('N', 'N', 1, a, b, 0, c, gpu(Options{Slices: 4, Split: Literal})); !errors.Is(err, ErrFloat32Range) {
 			t.Errorf("1e200: error %v", err)
 		}
 		if after := dev.Counters().InUse; after != before {

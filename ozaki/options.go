@@ -64,8 +64,9 @@ var ErrTolerance = errors.New("tolerance not met")
 // ErrOptions is wrapped by errors about Slices, Tolerance or Block out of range.
 var ErrOptions = errors.New("invalid options")
 
-// ErrFormat is wrapped by errors about matrices of formats that a routine does not take.
-var ErrFormat = errors.New("format does not fit")
+// ErrFormat is wrapped by errors about matrices of formats that a routine does not take. It is
+// [halfulp.ErrFormat].
+var ErrFormat = halfulp.ErrFormat
 
 // Validate returns an error unless products can run with these options, like that of
 // halfulp.Options: [ErrOptions] for numbers out of range, halfulp.ErrMethod for a Method or an

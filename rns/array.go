@@ -214,7 +214,7 @@ func (x *Vector) setScalars(from *halfulp.Vector) {
 	_ = par.For(context.Background(), runtime.GOMAXPROCS(0), parts, func(_, k int) {
 		s := x.arr.b.NewNumber()
 		for i := k * grain; i < min((k+1)*grain, x.n); i++ {
-			if from.Format() == halfulp.Float64 {
+			if from.NumberFormat() == halfulp.Float64 {
 				x.Set(i, s.SetFloat64(from.Float64(i)))
 			} else {
 				x.Set(i, s.SetScalar(from.At(i)))

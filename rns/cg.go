@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -227,7 +228,10 @@ func (s *cgState) prepare(c Preconditioner) error {
 	for i := range d.n {
 		z := d.At(i)
 		if z.Sign() <= 0 {
-			return fmt.Errorf("%w: entry (%d, %d) of the diagonal is %v, which Jacobi needs to be positive", ErrBreakdown, i, i, z)
+			entry := z.String()
+			return counted.New(ErrBreakdown, func(first int) string {
+				return fmt.Sprintf("%v: entry (%d, %d) of the diagonal is %s, which Jacobi needs to be positive", ErrBreakdown, i+first, i+first, entry)
+			})
 		}
 		d.Set(i, z.Quo(one, z))
 	}

@@ -155,14 +155,14 @@ func (b *Base) SparseOf(rows, cols int, rowIndex, colIndex []int32, values *half
 	for i := range rows {
 		pointers[i+1] += pointers[i]
 	}
-	if values.Format() == halfulp.Float64 {
+	if values.NumberFormat() == halfulp.Float64 {
 		sorted := make([]float64, n)
 		for k, from := range order {
 			sorted[k] = values.Float64(from)
 		}
 		return b.CSRFloat64(rows, cols, pointers, columns, sorted)
 	}
-	sorted := halfulp.NewVector(values.Format(), n)
+	sorted := halfulp.NewVector(values.NumberFormat(), n)
 	for k, from := range order {
 		sorted.Set(k, values.At(from))
 	}

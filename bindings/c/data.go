@@ -80,7 +80,7 @@ func magnitude(x int) int { return max(x, -x) }
 
 // converted returns m if it is of format f, else a copy that is, where m lives.
 func converted(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
-	if m.Format() == f {
+	if m.NumberFormat() == f {
 		return m, nil
 	}
 	z, err := likeMatrix(m, f)
@@ -108,7 +108,7 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 		defer b.Free()
 		a = b
 	}
-	if a.Format() == z.Format() {
+	if a.NumberFormat() == z.NumberFormat() {
 		return z.CopyFrom(a)
 	}
 	if a.View().Arr.Overlaps(z.View().Arr) {
@@ -418,7 +418,7 @@ func getTerms(m *halfulp.Matrix, data *float64, terms, rs, cs, ts int) error {
 
 // limbsOf returns how many words a significand of the numbers of m takes in getLimbs.
 func limbsOf(m *halfulp.Matrix) (int, error) {
-	switch f := m.Format(); f {
+	switch f := m.NumberFormat(); f {
 	case halfulp.DD, halfulp.TD, halfulp.QD:
 		return 0, misuse("the matrix is of format %v, whose numbers are sums of doubles: get its terms, or convert it to an mp format", f)
 	default:
@@ -437,7 +437,7 @@ func getLimbs(m *halfulp.Matrix, limbs *uint64, exponents *int64, signs *int8, c
 	checkGrid(e, m.Rows(), m.Cols())
 	checkGrid(s, m.Rows(), m.Cols())
 	checkGrid(c, m.Rows(), m.Cols())
-	f := m.Format()
+	f := m.NumberFormat()
 	if !f.IsMP() {
 		f = halfulp.MP(64) // holds float32 and float64
 	}
@@ -519,14 +519,14 @@ func take(m *halfulp.Matrix, i0, istep, rows, j0, jstep, cols int) (*halfulp.Mat
 	if !inside(i0, istep, rows, m.Rows()) || !inside(j0, jstep, cols, m.Cols()) {
 		return nil, misuse("indices beyond the matrix, which is %d x %d", m.Rows(), m.Cols())
 	}
-	h, err := onHost(m, m.Format())
+	h, err := onHost(m, m.NumberFormat())
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMemory(m.Format(), rows, cols); err != nil {
+	if err := checkMemory(m.NumberFormat(), rows, cols); err != nil {
 		return nil, err
 	}
-	z := halfulp.NewMatrix(m.Format(), rows, cols)
+	z := halfulp.NewMatrix(m.NumberFormat(), rows, cols)
 	from := h.View()
 	each(z, func(a *num.Array, at, i, j int) { a.CopyFrom(at, from.Arr, from.At(i0+i*istep, j0+j*jstep)) })
 	if m.Place() == halfulp.CPU {
@@ -539,7 +539,7 @@ func entry(m *halfulp.Matrix, i, j int) (halfulp.Scalar, error) {
 	if i < 0 || i >= m.Rows() || j < 0 || j >= m.Cols() {
 		return halfulp.Scalar{}, misuse("entry (%d, %d): the matrix is %d x %d", i, j, m.Rows(), m.Cols())
 	}
-	h, err := onHost(m.Slice(i, i+1, j, j+1), m.Format())
+	h, err := onHost(m.Slice(i, i+1, j, j+1), m.NumberFormat())
 	if err != nil {
 		return halfulp.Scalar{}, err
 	}
@@ -554,7 +554,7 @@ func setEntry(m *halfulp.Matrix, i, j int, s halfulp.Scalar) error {
 }
 
 func scalarMatrix(s halfulp.Scalar) *halfulp.Matrix {
-	m := halfulp.NewMatrix(s.Format(), 1, 1)
+	m := halfulp.NewMatrix(s.NumberFormat(), 1, 1)
 	m.Set(0, 0, s)
 	return m
 }
@@ -578,7 +578,7 @@ func textOf(m *halfulp.Matrix, digits int) (string, error) {
 	if err := checkDigits(digits); err != nil {
 		return "", err
 	}
-	h, err := onHost(m, m.Format())
+	h, err := onHost(m, m.NumberFormat())
 	if err != nil {
 		return "", err
 	}
@@ -608,7 +608,7 @@ func parseScalar(text string, f halfulp.Format) (halfulp.Scalar, error) {
 }
 
 func bytesOf(m *halfulp.Matrix) ([]byte, error) {
-	h, err := onHost(m, m.Format())
+	h, err := onHost(m, m.NumberFormat())
 	if err != nil {
 		return nil, err
 	}

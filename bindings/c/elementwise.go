@@ -78,20 +78,20 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 		return nil, err
 	}
 	// What Axpy adds to has the format of the result.
-	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.Format() == halfulp.Float64 && a.Format() == b.Format())
+	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.NumberFormat() == halfulp.Float64 && a.NumberFormat() == b.NumberFormat())
 	switch {
-	case op.axpy != 0 && same && a.Format() == f:
+	case op.axpy != 0 && same && a.NumberFormat() == f:
 		return plus(op.axpy, b, a, opt)
-	case op.axpy > 0 && same && b.Format() == f:
+	case op.axpy > 0 && same && b.NumberFormat() == f:
 		return plus(op.axpy, a, b, opt)
 	}
-	ha, err := onHost(a, a.Format())
+	ha, err := onHost(a, a.NumberFormat())
 	if err != nil {
 		return nil, err
 	}
 	hb := ha
 	if b != a {
-		if hb, err = onHost(b, b.Format()); err != nil {
+		if hb, err = onHost(b, b.NumberFormat()); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +105,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	if byRows {
 		x, y, to = x.T(), y.T(), to.T()
 	}
-	plain := op.float64 != nil && f == halfulp.Float64 && a.Format() == f && b.Format() == f
+	plain := op.float64 != nil && f == halfulp.Float64 && a.NumberFormat() == f && b.NumberFormat() == f
 	column := func(_, j int) {
 		if plain {
 			p, q, r := x.Arr.F64[0], y.Arr.F64[0], to.Arr.F64[0]
@@ -149,12 +149,12 @@ func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.M
 	var z *halfulp.Matrix
 	var err error
 	if v := y.View(); magnitude(v.CS) < magnitude(v.RS) {
-		z, err = likeMatrix(y.T(), y.Format())
+		z, err = likeMatrix(y.T(), y.NumberFormat())
 		if err == nil {
 			z = z.T()
 		}
 	} else {
-		z, err = likeMatrix(y, y.Format())
+		z, err = likeMatrix(y, y.NumberFormat())
 	}
 	if err == nil {
 		err = z.CopyFrom(y)
@@ -173,16 +173,16 @@ func compareEntries(a, b *halfulp.Matrix, data *int8, rs, cs int) error {
 	rows, cols := broadcast(a, b)
 	g := grid[int8]{data, rs, cs}
 	checkGrid(g, rows, cols)
-	ha, err := onHost(a, a.Format())
+	ha, err := onHost(a, a.NumberFormat())
 	if err != nil {
 		return err
 	}
-	hb, err := onHost(b, b.Format())
+	hb, err := onHost(b, b.NumberFormat())
 	if err != nil {
 		return err
 	}
 	x, y := repeated(ha, rows, cols), repeated(hb, rows, cols)
-	plain := a.Format() == halfulp.Float64 && b.Format() == halfulp.Float64
+	plain := a.NumberFormat() == halfulp.Float64 && b.NumberFormat() == halfulp.Float64
 	za, zb := halfulp.MatrixOf(x), halfulp.MatrixOf(y)
 	for j := range cols {
 		for i := range rows {

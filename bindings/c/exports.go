@@ -605,7 +605,7 @@ func goHalfulp_matrix_format(c_a C.uint64_t, c_result **C.char, error_ **C.char)
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	k.needed("result", unsafe.Pointer(c_result))
-	result := a.Format().String()
+	result := a.NumberFormat().String()
 	k.putText(c_result, result)
 	return
 }
@@ -641,7 +641,7 @@ func goHalfulp_matrix_convert(c_a C.uint64_t, c_format *C.char, c_options C.uint
 	k := call{name: "halfulp_matrix_convert"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -884,7 +884,7 @@ func goHalfulp_vandermonde(c_nodes C.uint64_t, c_cols C.int64_t, c_format *C.cha
 	defer k.end(&status_, error_)
 	nodes := k.vector("nodes", c_nodes)
 	cols := int(c_cols)
-	format := k.format("format", c_format, nodes.Format())
+	format := k.format("format", c_format, nodes.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result, err := vandermonde(nodes, cols, format)
 	if err != nil {
@@ -985,7 +985,7 @@ func goHalfulp_scalar_format(c_x C.uint64_t, c_result **C.char, error_ **C.char)
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
 	k.needed("result", unsafe.Pointer(c_result))
-	result := x.Format().String()
+	result := x.NumberFormat().String()
 	k.putText(c_result, result)
 	return
 }
@@ -995,7 +995,7 @@ func goHalfulp_scalar_convert(c_x C.uint64_t, c_format *C.char, c_result *C.uint
 	k := call{name: "halfulp_scalar_convert"}
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := x.Convert(format)
 	k.putScalar(c_result, result)
@@ -1090,7 +1090,7 @@ func goHalfulp_scalar_add(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_re
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
 	y := k.scalar("y", c_y)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.Add(x, y)
 	k.putScalar(c_result, result)
@@ -1103,7 +1103,7 @@ func goHalfulp_scalar_sub(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_re
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
 	y := k.scalar("y", c_y)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.Sub(x, y)
 	k.putScalar(c_result, result)
@@ -1116,7 +1116,7 @@ func goHalfulp_scalar_mul(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_re
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
 	y := k.scalar("y", c_y)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.Mul(x, y)
 	k.putScalar(c_result, result)
@@ -1129,7 +1129,7 @@ func goHalfulp_scalar_div(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_re
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
 	y := k.scalar("y", c_y)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.Quo(x, y)
 	k.putScalar(c_result, result)
@@ -1143,7 +1143,7 @@ func goHalfulp_scalar_fma(c_x C.uint64_t, c_y C.uint64_t, c_z C.uint64_t, c_form
 	x := k.scalar("x", c_x)
 	y := k.scalar("y", c_y)
 	z := k.scalar("z", c_z)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.FMA(x, y, z)
 	k.putScalar(c_result, result)
@@ -1155,7 +1155,7 @@ func goHalfulp_scalar_sqrt(c_x C.uint64_t, c_format *C.char, c_result *C.uint64_
 	k := call{name: "halfulp_scalar_sqrt"}
 	defer k.end(&status_, error_)
 	x := k.scalar("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	k.needed("result", unsafe.Pointer(c_result))
 	result := format.Sqrt(x)
 	k.putScalar(c_result, result)
@@ -1168,7 +1168,7 @@ func goHalfulp_add(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1189,7 +1189,7 @@ func goHalfulp_sub(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1210,7 +1210,7 @@ func goHalfulp_mul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1231,7 +1231,7 @@ func goHalfulp_div(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1251,7 +1251,7 @@ func goHalfulp_sqrt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_sqrt"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1274,7 +1274,7 @@ func goHalfulp_neg(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, e
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := negate.apply(a, a, a.Format(), opt)
+		result, err := negate.apply(a, a, a.NumberFormat(), opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1293,7 +1293,7 @@ func goHalfulp_abs(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, e
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := abs.apply(a, a, a.Format(), opt)
+		result, err := abs.apply(a, a, a.NumberFormat(), opt)
 		if err != nil {
 			discard(result)
 			return err
@@ -1419,7 +1419,7 @@ func goHalfulp_sum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_res
 	k := call{name: "halfulp_sum"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1438,7 +1438,7 @@ func goHalfulp_asum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_asum"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1458,7 +1458,7 @@ func goHalfulp_dot(c_x C.uint64_t, c_y C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
 	y := k.vector("y", c_y)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1477,7 +1477,7 @@ func goHalfulp_nrm2(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_nrm2"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1496,7 +1496,7 @@ func goHalfulp_mean(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_mean"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1515,7 +1515,7 @@ func goHalfulp_stddev(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_
 	k := call{name: "halfulp_stddev"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1534,7 +1534,7 @@ func goHalfulp_autocorr1(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t,
 	k := call{name: "halfulp_autocorr1"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1553,7 +1553,7 @@ func goHalfulp_cumsum(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_
 	k := call{name: "halfulp_cumsum"}
 	defer k.end(&status_, error_)
 	x := k.matrix("x", c_x)
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1573,7 +1573,7 @@ func goHalfulp_trace(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_r
 	k := call{name: "halfulp_trace"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1611,7 +1611,7 @@ func goHalfulp_matmul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_option
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1742,7 +1742,7 @@ func goHalfulp_rotg(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options 
 	defer k.end(&status_, error_)
 	a := k.scalar("a", c_a)
 	b := k.scalar("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -1764,7 +1764,7 @@ func goHalfulp_rotmg(c_d1 C.uint64_t, c_d2 C.uint64_t, c_x1 C.uint64_t, c_y1 C.u
 	d2 := k.scalar("d2", c_d2)
 	x1 := k.scalar("x1", c_x1)
 	y1 := k.scalar("y1", c_y1)
-	format := k.format("format", c_format, d1.Format())
+	format := k.format("format", c_format, d1.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2259,7 +2259,7 @@ func goHalfulp_solve(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2305,7 +2305,7 @@ func goHalfulp_inverse(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c
 	k := call{name: "halfulp_inverse"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2325,7 +2325,7 @@ func goHalfulp_det(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_res
 	k := call{name: "halfulp_det"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2344,7 +2344,7 @@ func goHalfulp_slogdet(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c
 	k := call{name: "halfulp_slogdet"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("sign", unsafe.Pointer(c_sign))
 	k.needed("log", unsafe.Pointer(c_log))
@@ -2366,7 +2366,7 @@ func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	norm := k.norm("norm", c_norm)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2386,7 +2386,7 @@ func goHalfulp_norm(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	norm := k.anyNorm("norm", c_norm)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2423,7 +2423,7 @@ func goHalfulp_null_space(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t
 	k := call{name: "halfulp_null_space"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2445,7 +2445,7 @@ func goHalfulp_lstsq(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_for
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
 	weights := k.optionalVector("weights", c_weights)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2471,7 +2471,7 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 	column_units := C.GoString(c_column_units)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2497,7 +2497,7 @@ func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_wei
 	x_unit := C.GoString(c_x_unit)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
-	format := k.format("format", c_format, x.Format())
+	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2517,7 +2517,7 @@ func goHalfulp_matrix_power(c_a C.uint64_t, c_exponent C.int64_t, c_format *C.ch
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	exponent := int(c_exponent)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2537,7 +2537,7 @@ func goHalfulp_expm(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_expm"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2557,7 +2557,7 @@ func goHalfulp_lu(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_resu
 	k := call{name: "halfulp_lu"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2576,7 +2576,7 @@ func goHalfulp_cholesky(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, 
 	k := call{name: "halfulp_cholesky"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2596,7 +2596,7 @@ func goHalfulp_qr(c_a C.uint64_t, c_pivoted C.int, c_format *C.char, c_options C
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	pivoted := c_pivoted != 0
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2615,7 +2615,7 @@ func goHalfulp_ldlt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	k := call{name: "halfulp_ldlt"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2635,7 +2635,7 @@ func goHalfulp_factors_solve(c_factors C.uint64_t, c_b C.uint64_t, c_format *C.c
 	defer k.end(&status_, error_)
 	factors := k.record("factors", c_factors)
 	b := k.matrix("b", c_b)
-	format := k.format("format", c_format, b.Format())
+	format := k.format("format", c_format, b.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
@@ -2657,7 +2657,7 @@ func goHalfulp_enclose(c_a C.uint64_t, c_b C.uint64_t, c_steps C.int64_t, c_form
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
 	steps := int(c_steps)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("lower", unsafe.Pointer(c_lower))
 	k.needed("upper", unsafe.Pointer(c_upper))
@@ -2683,7 +2683,7 @@ func goHalfulp_enclose_set(c_a C.uint64_t, c_da C.uint64_t, c_b C.uint64_t, c_db
 	b := k.matrix("b", c_b)
 	db := k.optionalMatrix("db", c_db)
 	steps := int(c_steps)
-	format := k.format("format", c_format, a.Format())
+	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("lower", unsafe.Pointer(c_lower))
 	k.needed("upper", unsafe.Pointer(c_upper))

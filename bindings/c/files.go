@@ -40,10 +40,10 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 	if name == files.Stdio {
 		return misuse("argument file: %q; the name of a file is needed", name)
 	}
-	if err := matfile.CheckMatrixName(name, m.Format()); err != nil {
+	if err := matfile.CheckMatrixName(name, m.NumberFormat()); err != nil {
 		return misuse("%v", err)
 	}
-	h, err := onHost(m, m.Format())
+	h, err := onHost(m, m.NumberFormat())
 	if err != nil {
 		return err
 	}

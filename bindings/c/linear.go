@@ -190,7 +190,7 @@ func fit(z *linsolve.Fit, err error) (*record, error) {
 		{"r_squared", func(p *linsolve.Response) halfulp.Scalar { return p.RSquared }},
 		{"f", func(p *linsolve.Response) halfulp.Scalar { return p.F }},
 	} {
-		m := halfulp.NewMatrix(z.X.Format(), 1, len(z.Responses))
+		m := halfulp.NewMatrix(z.X.NumberFormat(), 1, len(z.Responses))
 		for j := range z.Responses {
 			m.Set(0, j, s.of(&z.Responses[j]))
 		}

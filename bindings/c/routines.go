@@ -39,7 +39,7 @@ func collect() error {
 }
 
 func clone(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := likeMatrix(m, m.Format())
+	z, err := likeMatrix(m, m.NumberFormat())
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func assign(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 }
 
 func same(a, b *halfulp.Matrix) (bool, error) {
-	if a.Format() != b.Format() || a.Rows() != b.Rows() || a.Cols() != b.Cols() {
+	if a.NumberFormat() != b.NumberFormat() || a.Rows() != b.Rows() || a.Cols() != b.Cols() {
 		return false, nil
 	}
-	a, err := onHost(a, a.Format())
+	a, err := onHost(a, a.NumberFormat())
 	if err != nil {
 		return false, err
 	}
-	b, err = onHost(b, b.Format())
+	b, err = onHost(b, b.NumberFormat())
 	return err == nil && a.Same(b), err
 }
 

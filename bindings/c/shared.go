@@ -129,13 +129,13 @@ func cudaStream(device string) (stream int, err error) {
 // its strides, the bits of a number, and the number of its GPU, -1 for the host.
 func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
 	m := v.Matrix.View()
-	switch v.Format() {
+	switch v.NumberFormat() {
 	case halfulp.Float64:
 		bits = 64
 	case halfulp.Float32:
 		bits = 32
 	default:
-		panic(misuse("the matrix is of format %v; other libraries share numbers of f64 and f32: convert it", v.Format()))
+		panic(misuse("the matrix is of format %v; other libraries share numbers of f64 and f32: convert it", v.NumberFormat()))
 	}
 	shared, rs, cs = v, m.RS, m.CS
 	p := place.Of(m.Arr)

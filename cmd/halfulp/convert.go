@@ -76,7 +76,7 @@ func (c *convertFlags) rewrite(env *cli.Environment, command, file string, chang
 	if err != nil {
 		return err
 	}
-	j.format = m.Format()
+	j.format = m.NumberFormat()
 	j.warnDigits(j.format)
 	return j.writeMatrix(change(m), nil)
 }

@@ -13,7 +13,7 @@ import (
 func (j *job) decimals(name string, byColumn bool) (m *halfulp.Matrix, units []*big.Rat, err error) {
 	const bits = 256 // of decimals of up to 76 digits; longer ones take more
 	m, stats, err := j.read(name, halfulp.AtLeast(halfulp.MP(uint(max(bits, j.format.Bits())))))
-	if err != nil || stats.Digits == 0 || float64(stats.Digits) > math.Floor(float64(m.Format().Bits()-1)*math.Log10(2)) {
+	if err != nil || stats.Digits == 0 || float64(stats.Digits) > math.Floor(float64(m.NumberFormat().Bits()-1)*math.Log10(2)) {
 		return m, nil, err
 	}
 	rows, cols := m.Dims()
@@ -69,7 +69,7 @@ func readAs(x halfulp.Scalar, digits int) (v *big.Rat, ok bool) {
 		return nil, false
 	}
 	text := x.Text(digits)
-	if y, err := halfulp.ParseScalar(x.Format(), text); err == nil && y.Same(x) {
+	if y, err := halfulp.ParseScalar(x.NumberFormat(), text); err == nil && y.Same(x) {
 		if v, ok = new(big.Rat).SetString(text); ok {
 			return v, true
 		}

@@ -35,7 +35,7 @@ func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide
 	j.warnDigits(f.Format.Format)
 	z := generate(f.Format.Format)
 	if wide && !f.Quiet {
-		warn(env.Stderr, &halfulp.Stats{Overflow: infinities(z)}, z.Format())
+		warn(env.Stderr, &halfulp.Stats{Overflow: infinities(z)}, z.NumberFormat())
 	}
 	return j.writeMatrix(z, nil)
 }
@@ -43,7 +43,7 @@ func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide
 // infinities counts those of a matrix in a format with the range of float32 or float64: what is
 // generated leaves MP's by inputs alone that are infinite themselves or near to it.
 func infinities(m *halfulp.Matrix) (n int64) {
-	if m.Format().IsMP() {
+	if m.NumberFormat().IsMP() {
 		return 0
 	}
 	for j := range m.Cols() {

@@ -186,7 +186,7 @@ func asVector(name string, m *halfulp.Matrix) (*halfulp.Vector, error) {
 	case rows == 1:
 		return m.Row(0), nil
 	case rows == 0 || cols == 0:
-		return halfulp.NewVector(m.Format(), 0), nil
+		return halfulp.NewVector(m.NumberFormat(), 0), nil
 	default:
 		return nil, cli.Misuse("%s is %d x %d, a vector is wanted", shown(name), rows, cols)
 	}
@@ -221,7 +221,7 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 		if *x.dst, loss, err = parseFactor(string(*x.text), j.factorFormat(string(*x.text))); err != nil {
 			return alpha, beta, cli.Misuse("%s: %w", x.name, err)
 		}
-		j.warnInput(x.name, lossOf(loss), x.dst.Format())
+		j.warnInput(x.name, lossOf(loss), x.dst.NumberFormat())
 	}
 	return alpha, beta, nil
 }
@@ -477,7 +477,7 @@ func (j *job) showStats(writing time.Duration) error {
 
 // compareScalar prints the plain float64 value beside z.
 func (j *job) compareScalar(z halfulp.Scalar, plain float64) error {
-	m := halfulp.NewMatrix(z.Format(), 1, 1)
+	m := halfulp.NewMatrix(z.NumberFormat(), 1, 1)
 	m.Set(0, 0, z)
 	return writeComparison(j.env.Stderr, m, [][]float64{{plain}}, j.text)
 }

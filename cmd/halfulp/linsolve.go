@@ -140,7 +140,7 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		}
 	}
 	if !j.print.JSON {
-		both := halfulp.NewMatrix(lower.Format(), b.Rows(), 2*b.Cols())
+		both := halfulp.NewMatrix(lower.NumberFormat(), b.Rows(), 2*b.Cols())
 		for i := range b.Rows() {
 			for k := range b.Cols() {
 				both.Set(i, 2*k, lower.At(i, k))

@@ -197,8 +197,8 @@ func (j *job) constant(operand string, x *halfulp.Matrix) (m *halfulp.Matrix, ok
 	if err != nil {
 		return nil, false, cli.Misuse("%s: %w", operand, err)
 	}
-	j.warnInput(operand, lossOf(loss), z.Format())
-	m = halfulp.NewMatrix(z.Format(), x.Rows(), x.Cols())
+	j.warnInput(operand, lossOf(loss), z.NumberFormat())
+	m = halfulp.NewMatrix(z.NumberFormat(), x.Rows(), x.Cols())
 	for k := range m.Cols() {
 		for i := range m.Rows() {
 			m.Set(i, k, z)

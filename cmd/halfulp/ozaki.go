@@ -116,11 +116,11 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	own := &ozakiStats{}
 	j.ozaki = own
 	double := func(m *halfulp.Matrix) *halfulp.Matrix {
-		if m.Format() == halfulp.Float64 || m.Format() == halfulp.Float32 {
+		if m.NumberFormat() == halfulp.Float64 || m.NumberFormat() == halfulp.Float32 {
 			return m
 		}
 		d := m.Convert(halfulp.Float64)
-		back := d.Convert(m.Format())
+		back := d.Convert(m.NumberFormat())
 		for k := range m.Cols() {
 			for i := range m.Rows() {
 				if !m.At(i, k).IsNaN() && !back.Slice(i, i+1, k, k+1).Same(m.Slice(i, i+1, k, k+1)) {
@@ -131,7 +131,7 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 		return d
 	}
 	factor := func(s halfulp.Scalar) float64 {
-		m := halfulp.NewMatrix(s.Format(), 1, 1)
+		m := halfulp.NewMatrix(s.NumberFormat(), 1, 1)
 		m.Set(0, 0, s)
 		return double(m).Float64(0, 0)
 	}

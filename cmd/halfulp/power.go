@@ -42,7 +42,7 @@ func (j *job) integerPowers(x *halfulp.Matrix, n int, z *halfulp.Matrix) (halful
 	err := par.For(opt.Context, opt.Threads, rows, func(_, i int) {
 		for k := range cols {
 			from := x.At(i, k)
-			to := integerPower(z.Format(), from, n)
+			to := integerPower(z.NumberFormat(), from, n)
 			if to.IsInf(0) && from.Sign() != 0 && !from.IsInf(0) {
 				overflow.Add(1)
 			}

@@ -306,7 +306,7 @@ func (r *rnsRun) vector(x *halfulp.Vector) (*rns.Vector, error) {
 		return nil, fmt.Errorf("%d numbers with %d moduli take %.3g GiB, the memory limit is %.3g GiB", x.Len(), r.base.Len(), need/(1<<30), limit/(1<<30))
 	}
 	z := r.base.VectorOf(x)
-	if !r.holds(x.Format()) {
+	if !r.holds(x.NumberFormat()) {
 		for i := range x.Len() {
 			r.count(x.At(i), func() *rns.Number { return z.At(i) })
 		}

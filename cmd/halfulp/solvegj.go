@@ -73,13 +73,13 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	o.Options = *j.options()
-	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
+	x := halfulp.NewMatrix(b.NumberFormat(), b.Rows(), b.Cols())
 	var stats halfulp.Stats
 	o.Stats = &stats
 	err = expansion.Solve(a, b, x, o)
 	j.finish()
 	if err != nil {
-		if errors.Is(err, expansion.ErrSingular) {
+		if errors.Is(err, expansion.ErrNoPivot) {
 			// without the name of the routine
 			return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err))
 		}
@@ -96,7 +96,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		return fmt.Errorf("%s: no digit of X can be trusted: %s", shown(c.A), c.remedy(x, k))
-	} else if k != nil && 2*k.Digits < decimalDigits(x.Format()) && !c.Quiet {
+	} else if k != nil && 2*k.Digits < decimalDigits(x.NumberFormat()) && !c.Quiet {
 		fmt.Fprintf(env.Stderr, "halfulp: warning: %s has a condition number of about %.0e: about %s of X can be trusted (an estimate)\n",
 			shown(c.A), k.Number, textio.Count(k.Digits, "digit"))
 	}
@@ -129,9 +129,9 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"
 	}
-	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, textio.Count(decimalDigits(x.Format()), "digit"), x.Format())
+	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, textio.Count(decimalDigits(x.NumberFormat()), "digit"), x.NumberFormat())
 	var more string
-	switch x.Format() {
+	switch x.NumberFormat() {
 	case halfulp.Float64:
 		more = ", --format dd has 16 more, td 32, qd 48"
 	case halfulp.DD:

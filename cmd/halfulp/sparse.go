@@ -175,7 +175,7 @@ func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progres
 		for i := part * rows; i < min((part+1)*rows, a.Rows) && err == nil; i++ {
 			var s halfulp.Scalar
 			var st halfulp.Stats
-			s, st, err = j.exactRow(a, pointers[i], pointers[i+1], i, x, y, z.Format())
+			s, st, err = j.exactRow(a, pointers[i], pointers[i+1], i, x, y, z.NumberFormat())
 			z.Set(i, s)
 			sum.Exact, sum.Overflow, sum.Underflow = sum.Exact+st.Exact, sum.Overflow+st.Overflow, sum.Underflow+st.Underflow
 		}
@@ -199,12 +199,12 @@ func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progres
 // exactRow is entry i of A x, or A x - y, row i having the entries lo ≤ k < hi.
 func (j *job) exactRow(a *matrixmarket.Sparse, lo, hi, i int, x, y *halfulp.Vector, f halfulp.Format) (halfulp.Scalar, halfulp.Stats, error) {
 	u := a.Values.Slice(lo, hi)
-	v := halfulp.NewVector(x.Format(), hi-lo)
+	v := halfulp.NewVector(x.NumberFormat(), hi-lo)
 	for k := range hi - lo {
 		v.Set(k, x.At(int(a.Col[lo+k])))
 	}
 	if y != nil { // one more entry: -1 times y_i
-		u, v = longer(u, u.Format()), longer(v, wider(x.Format(), y.Format()))
+		u, v = longer(u, u.NumberFormat()), longer(v, wider(x.NumberFormat(), y.NumberFormat()))
 		u.SetFloat64(hi-lo, -1)
 		v.Set(hi-lo, y.At(i))
 	}
@@ -289,7 +289,7 @@ func float64s(x *halfulp.Vector) []float64 {
 		if list[k] = x.Float64(k); math.IsNaN(list[k]) {
 			continue
 		}
-		if f, _ := x.Big(k).Float64(); x.Format() != halfulp.Float64 && (math.IsInf(f, 0) || x.Big(k).Cmp(halfulp.Float(f).Big()) != 0) {
+		if f, _ := x.Big(k).Float64(); x.NumberFormat() != halfulp.Float64 && (math.IsInf(f, 0) || x.Big(k).Cmp(halfulp.Float(f).Big()) != 0) {
 			return nil
 		}
 	}

@@ -29,7 +29,7 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.rounds && m.Format() != j.format {
+	if j.rounds && m.NumberFormat() != j.format {
 		var stats halfulp.InputStats
 		m, stats = convert(m, j.format)
 		j.warnInput(name, stats, j.format)
@@ -55,7 +55,7 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 	if err != nil {
 		return nil, stats, err
 	}
-	j.warnInput(name, stats, m.Format())
+	j.warnInput(name, stats, m.NumberFormat())
 	return m, stats, nil
 }
 
@@ -65,7 +65,7 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.warnInput(name, stats, a.Values.Format())
+	j.warnInput(name, stats, a.Values.NumberFormat())
 	return a, nil
 }
 

@@ -103,11 +103,11 @@ func (j job) run(rows, cols int) {
 	})
 	var factors *linsolve.CholeskyFactors
 	j.step("Q = L Lᵀ", func() (err error) {
-		factors, err = linsolve.Cholesky(q, q.Format(), nil)
+		factors, err = linsolve.Cholesky(q, q.NumberFormat(), nil)
 		return err
 	})
 	// Q times a vector of integers, in enough bits for exact sums: Q x = b has that solution.
-	solution, b := halfulp.NewMatrix(q.Format(), cols, 1), halfulp.NewMatrix(halfulp.MP(wide), cols, 1)
+	solution, b := halfulp.NewMatrix(q.NumberFormat(), cols, 1), halfulp.NewMatrix(halfulp.MP(wide), cols, 1)
 	for i := range cols {
 		solution.SetFloat64(i, 0, float64(i%13-6))
 	}

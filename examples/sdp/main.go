@@ -28,7 +28,7 @@ func main() {
 		v, w, g := program(gap)
 		one, zero := halfulp.Float(1), halfulp.Float(0)
 		// W V, then S = Vᵀ W V in each format, every entry rounded once; 4000 bits hold all of S.
-		wv := halfulp.NewMatrix(v.Format(), points, order)
+		wv := halfulp.NewMatrix(v.NumberFormat(), points, order)
 		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, w, v, zero, nil, wv, nil); err != nil {
 			log.Fatal(err)
 		}

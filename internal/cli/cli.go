@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/place"
@@ -348,9 +349,9 @@ func Misuse(format string, args ...any) error {
 }
 
 // oneLine joins the lines of an error's text and takes the library's prefix
-// away, which the program's own stands for.
+// away, which the program's own stands for. Rows and columns count from 1.
 func oneLine(err error) string {
-	s := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+	s := strings.Join(strings.Fields(strings.ReplaceAll(counted.Text(err, 1), "\n", "; ")), " ")
 	return strings.TrimPrefix(s, "halfulp: ")
 }
 

@@ -58,8 +58,14 @@ func (a *Array) Big(i int) *big.Float {
 	return z.SetMantExp(z.SetMantExp(z, int(half)), int(r.Exp-half))
 }
 
-// RealOf returns the exact value of x.
+// nilFloat is the panic of RealOf.
+const nilFloat = "halfulp: nil big.Float"
+
+// RealOf returns the exact value of x. It panics for nil.
 func RealOf(x *big.Float) Real {
+	if x == nil {
+		panic(nilFloat)
+	}
 	r := Real{Neg: x.Signbit()}
 	switch {
 	case x.IsInf():

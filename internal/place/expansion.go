@@ -47,8 +47,7 @@ type Elimination struct {
 	Block    int  // columns of a block with exact updates; 0: native ones
 }
 
-// Singular is the error about a matrix without a pivot in column Column, which its text counts
-// from 1.
+// Singular is the error about a matrix without a pivot in column Column.
 type Singular struct{ Column int }
 
-func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column+1) }
+func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column) }

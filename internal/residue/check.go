@@ -25,9 +25,12 @@ type HardwareError struct {
 	Integer, Product int
 }
 
-func (e *HardwareError) Error() string {
+func (e *HardwareError) Error() string { return e.From(0) }
+
+// From returns the text of e with rows and columns that count from first, in place of 0.
+func (e *HardwareError) From(first int) string {
 	return fmt.Sprintf("%v: entry (%d, %d) of a product on %s: its integer is %d modulo %d, the product of the residues %d",
-		ErrHardware, e.Row, e.Col, e.Device, e.Integer, e.Modulus, e.Product)
+		ErrHardware, e.Row+first, e.Col+first, e.Device, e.Integer, e.Modulus, e.Product)
 }
 
 // Unwrap returns ErrHardware.

@@ -335,7 +335,7 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	}
 	about, format := make([]int64, 11), make([]byte, 32) // what the others have to know
 	if r.first() {
-		copy(format, m.Format().String())
+		copy(format, m.NumberFormat().String())
 		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
 			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits), int64(stats.Bits), int64(stats.Unended)})
 	}

@@ -50,7 +50,7 @@ func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt matfile.WriteO
 }
 
 func (w *writing) write(stdout io.Writer) error {
-	err := w.agree(matfile.CheckMatrixName(w.as, w.m.Format()))
+	err := w.agree(matfile.CheckMatrixName(w.as, w.m.NumberFormat()))
 	if err != nil {
 		return err
 	}

@@ -124,14 +124,14 @@ func TestRefine(t *testing.T) {
 		for _, f := range []Format{Float64, MP(150)} {
 			a, b := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2)
 			want := NewMatrix(f, n, 1)
-			ok(lintest.Into(want)(linsolve.Solve(a, b, want.Format(), nil)))
+			ok(lintest.Into(want)(linsolve.Solve(a, b, want.NumberFormat(), nil)))
 			peers, left := map[int]int{}, int64(0)
 			for _, from := range []int{math.MaxInt, 1} {
 				x, da, db := must(NewMatrixOn(device, f, n, 1)), must(a.On(device)), must(b.On(device))
 				restore := several.Refined(from)
 				drv.ForgetCalls()
 				var st Stats
-				err := lintest.Into(x)(linsolve.Solve(da, db, x.Format(), &Options{Stats: &st}))
+				err := lintest.Into(x)(linsolve.Solve(da, db, x.NumberFormat(), &Options{Stats: &st}))
 				restore()
 				if err != nil {
 					t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -42,6 +43,11 @@ func (s *Run) kept(a *num.Array, rows, cols int, err error) (num.Mat, error) {
 	m := num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}
 	s.Away = append(s.Away, m)
 	return m, nil
+}
+
+// Keep takes a matrix out of what Release gives back.
+func (s *Run) Keep(m num.Mat) {
+	s.Away = slices.DeleteFunc(s.Away, func(x num.Mat) bool { return x.Arr == m.Arr })
 }
 
 func (p away) identity(s *Run, n int) (num.Mat, error) {

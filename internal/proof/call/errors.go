@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -64,7 +65,9 @@ func Finite(name string, m num.Mat) error {
 				continue
 			}
 			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
-				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
+				return counted.New(ErrNotFinite, func(first int) string {
+					return fmt.Sprintf("%s[%d,%d]: %v", name, i+first, j+first, ErrNotFinite)
+				})
 			}
 		}
 	}

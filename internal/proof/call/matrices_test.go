@@ -15,7 +15,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))
 	fill := func(f halfulp.Format, m, n int) *halfulp.Matrix {
 		z := halfulp.MatrixOf(s.MatrixHere(f.View(), m, n))
-		if !z.Same(halfulp.NewMatrix(f, m, n)) || z.Format() != f {
+		if !z.Same(halfulp.NewMatrix(f, m, n)) || z.NumberFormat() != f {
 			t.Fatalf("%d x %d numbers of %v are not zeros", m, n, f)
 		}
 		a := z.View().Arr

@@ -99,7 +99,7 @@ func TestNewtonByFloats(t *testing.T) {
 					continue
 				}
 				decided++
-				if x := lintest.Nearest(to.Format(), want[i][j]); !to.At(i, j).Same(x) {
+				if x := lintest.Nearest(to.NumberFormat(), want[i][j]); !to.At(i, j).Same(x) {
 					t.Fatalf("%s: entry %d, %d is %s, want %s", name, i, j, to.At(i, j).Hex(), x.Hex())
 				}
 			}

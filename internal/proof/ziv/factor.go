@@ -3,6 +3,7 @@ package ziv
 import (
 	"fmt"
 
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -83,7 +84,9 @@ func Symmetric(a num.Mat) error {
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
-				return fmt.Errorf("entries A[%d,%d] and A[%d,%d] differ: %w", i+1, j+1, j+1, i+1, call.ErrNotSymmetric)
+				return counted.New(call.ErrNotSymmetric, func(first int) string {
+					return fmt.Sprintf("entries A[%d,%d] and A[%d,%d] differ: %v", i+first, j+first, j+first, i+first, call.ErrNotSymmetric)
+				})
 			}
 		}
 	}

@@ -166,7 +166,7 @@ func checkRounded(t *testing.T, name string, z *halfulp.Matrix, open [][2]int, e
 			if slices.Contains(open, [2]int{i, j}) {
 				continue
 			}
-			if want := lintest.Nearest(z.Format(), exact(i, j)); !z.At(i, j).Same(want) {
+			if want := lintest.Nearest(z.NumberFormat(), exact(i, j)); !z.At(i, j).Same(want) {
 				t.Fatalf("%s: entry (%d, %d) is %s, want %s", name, i, j, z.At(i, j).Hex(), want.Hex())
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -32,22 +33,22 @@ func (e *RankError) Error() string {
 func (e *RankError) Unwrap() error { return call.ErrSingular }
 
 // LeastSquares stores the solution in x; without w all weights are 1.
-func LeastSquares(s *call.Run, a, b, w, x num.Mat) error {
+func LeastSquares(s *call.Run, a, b, w num.Mat, f num.Format) (num.Mat, error) {
 	defer func() { s.Stats.Method = leastSquaresMethod }()
-	if !a.OnHost() && a.Rows >= a.Cols && x.Rows*x.Cols > 0 && w.Arr == nil {
-		if done, err := leastSquaresThere(s, a, b, x); done || err != nil {
-			return err
+	if !a.OnHost() && a.Rows >= a.Cols && a.Cols*b.Cols > 0 && w.Arr == nil {
+		if z, err := leastSquaresThere(s, a, b, f); z.Arr != nil || err != nil {
+			return z, err
 		}
 	}
 	m, err := NewModel(s, a, b, w)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
-	z, err := m.solution(x.Format(), m.a.Rows < a.Cols)
+	z, err := m.solution(f, m.a.Rows < a.Cols)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
-	return solve.Finish(s, z, x)
+	return solve.Finish(s, z, a)
 }
 
 // Model is a problem of least squares. A and B have no row of weight 0.
@@ -99,7 +100,10 @@ func (m *Model) weigh(w num.Mat) error {
 		switch r := v.Arr.Class(v.At(i, 0)); {
 		case r == num.Zero:
 		case r != num.Finite || w.Big(i, 0).Sign() < 0:
-			return fmt.Errorf("weight %d is %s: %w", i+1, weightText(w, i), ErrWeights)
+			weight := weightText(w, i)
+			return counted.New(ErrWeights, func(first int) string {
+				return fmt.Sprintf("weight %d is %s: %v", i+first, weight, ErrWeights)
+			})
 		default:
 			rows = append(rows, i)
 		}

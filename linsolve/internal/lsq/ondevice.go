@@ -13,45 +13,45 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
-// on the host, and reports whether it could. The normal equations are formed where A lives,
-// exactly, and solved there, or on the host where only that can decide. It could not where the
+// leastSquaresThere returns the solution of least squares in format f, where A lives, for a tall
+// matrix that does not live on the host. The normal equations are formed where A lives, exactly,
+// and solved there, or on the host where only that can decide. It returns nothing where the
 // exponents of A or B spread too far, or numbers are not finite.
-func leastSquaresThere(s *call.Run, a, b, x num.Mat) (done bool, err error) {
+func leastSquaresThere(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err error) {
 	defer s.Release()
-	f := x.Format()
 	if b.Format().Bits() <= solve.AloneBits {
 		if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
-			return false, err
+			return num.Mat{}, err
 		}
 	}
 	s.At = call.At(place.Of(a.Arr))
 	square, d, err := normalThere(s, a, b, 4*f.Bits()+2048)
 	s.Stage("equations")
 	if err = call.Resignable(err); err != nil {
-		return false, err
+		return num.Mat{}, err
 	}
 	if square.Arr == nil {
 		s.Resign()
-		return false, nil
+		return num.Mat{}, nil
 	}
-	z, err := newton.SolveThere(s, square, d, f)
+	z, err = newton.SolveThere(s, square, d, f)
 	if err != nil {
-		return false, err
+		return num.Mat{}, err
 	}
 	if z.Arr != nil {
+		s.Keep(z)
 		s.Finished()
-		return true, place.Copy(x, z)
+		return z, nil
 	}
 	here, err := solve.OnHost(square, d)
 	if err != nil {
-		return false, err
+		return num.Mat{}, err
 	}
 	s.Resign()
 	if z, err = solve.Solve(s, here[0], here[1], f); err != nil {
-		return false, ranked(err, a.Rows, a.Cols)
+		return num.Mat{}, ranked(err, a.Rows, a.Cols)
 	}
-	return true, solve.Finish(s, z, x)
+	return solve.Finish(s, z, a)
 }
 
 // normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have

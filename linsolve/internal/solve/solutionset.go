@@ -17,8 +17,8 @@ import (
 // regular.
 var ErrWide = errors.New("intervals are too wide")
 
-// EncloseTo stores bounds of the solutions, wherever they live.
-func EncloseTo(s *call.Run, t *IntervalSystem, lower, upper num.Mat, steps int) error {
+// Enclose returns bounds of the solutions in format f, where A lives.
+func Enclose(s *call.Run, t *IntervalSystem, f num.Format, steps int) (lower, upper num.Mat, err error) {
 	here := &IntervalSystem{}
 	for _, m := range []struct{ to, of *num.Mat }{{&here.A, &t.A}, {&here.DA, &t.DA}, {&here.B, &t.B}, {&here.DB, &t.DB}} {
 		if m.of.Arr == nil {
@@ -26,18 +26,22 @@ func EncloseTo(s *call.Run, t *IntervalSystem, lower, upper num.Mat, steps int) 
 		}
 		on, err := OnHost(*m.of)
 		if err != nil {
-			return err
+			return num.Mat{}, num.Mat{}, err
 		}
 		*m.to = on[0]
 	}
-	l, u := num.NewMat(lower.Format(), t.B.Rows, t.B.Cols), num.NewMat(upper.Format(), t.B.Rows, t.B.Cols)
+	l, u := num.NewMat(f, t.B.Rows, t.B.Cols), num.NewMat(f, t.B.Rows, t.B.Cols)
 	if err := encloseSet(s, here, l, u, steps); err != nil {
-		return err
+		return num.Mat{}, num.Mat{}, err
 	}
-	if err := Finish(s, l, lower); err != nil {
-		return err
+	if lower, err = Finish(s, l, t.A); err != nil {
+		return num.Mat{}, num.Mat{}, err
 	}
-	return Finish(s, u, upper)
+	if upper, err = Finish(s, u, t.A); err != nil {
+		lower.Free()
+		return num.Mat{}, num.Mat{}, err
+	}
+	return lower, upper, nil
 }
 
 // IntervalSystem is an interval system: da and db are radii, nil for zeros.

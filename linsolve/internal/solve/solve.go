@@ -33,39 +33,41 @@ func OnHost(operands ...num.Mat) ([]num.Mat, error) {
 // apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
 // order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30, or as alone says. There is no B for an inverse.
-func apart(s *call.Run, a, b, x num.Mat) (bool, error) {
-	if call.Few(x.Cols, a.Rows) {
+func apart(s *call.Run, a, b num.Mat, f num.Format, cols int) (bool, error) {
+	if call.Few(cols, a.Rows) {
 		return small(s, a), nil
 	}
 	if b.Arr == nil {
-		return Alone(s, a, x.Format(), aloneInverse)
+		return Alone(s, a, f, aloneInverse)
 	}
 	if b.Format().Bits() > AloneBits {
 		return false, nil
 	}
-	return Alone(s, a, x.Format(), AloneSystem)
+	return Alone(s, a, f, AloneSystem)
 }
 
-// Into stores the solution in x, wherever it lives; without b that of the unit matrix.
-func Into(s *call.Run, a, b, x num.Mat) error {
+// Anywhere returns the solution in format f, of so many columns, where A and B live; without B that
+// of the unit matrix.
+func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error) {
 	defer s.Release()
-	there := !a.OnHost() && a.Rows > 0 && x.Cols > 0
+	there := !a.OnHost() && a.Rows > 0 && cols > 0
 	if there {
-		apart, err := apart(s, a, b, x)
+		apart, err := apart(s, a, b, f, cols)
 		if err != nil {
-			return err
+			return num.Mat{}, err
 		}
 		there = !apart
 	}
 	if there {
 		s.At = call.At(place.Of(a.Arr))
-		z, err := newton.SolveThere(s, a, b, x.Format())
-		if err == nil && z.Arr != nil {
-			s.Finished()
-			err = place.Copy(x, z)
+		z, err := newton.SolveThere(s, a, b, f)
+		if err != nil {
+			return num.Mat{}, err
 		}
-		if err != nil || z.Arr != nil {
-			return err
+		if z.Arr != nil {
+			s.Keep(z)
+			s.Finished()
+			return z, nil
 		}
 		s.Resign()
 	}
@@ -74,42 +76,41 @@ func Into(s *call.Run, a, b, x num.Mat) error {
 	}
 	here, err := OnHost(a, b)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
-	z, err := Solve(s, here[0], here[1], x.Format())
+	z, err := Solve(s, here[0], here[1], f)
 	if err != nil {
-		return err
+		return num.Mat{}, err
 	}
 	defer call.PutMatrix(z)
-	return Finish(s, z, x)
+	x, err := Finish(s, z, a)
+	if x.Arr == z.Arr {
+		x = z.Copy()
+	}
+	return x, err
 }
 
-// Finish stores a result in x, wherever it lives.
-func Finish(s *call.Run, z, x num.Mat) error {
-	m := z
-	for j := range m.Cols {
-		at := m.At(0, j)
+// Finish counts the infinities of a result of the host, and returns it where A lives: itself on the
+// host, else a copy.
+func Finish(s *call.Run, z, a num.Mat) (num.Mat, error) {
+	for j := range z.Cols {
+		at := z.At(0, j)
 		// The usual case.
-		if m.Arr.Kind == num.F64 && m.RS == 1 && m.Rows > 0 && call.LargestOf(m.Arr.F64[0][at:at+m.Rows]) <= math.MaxFloat64 {
+		if z.Arr.Kind == num.F64 && z.RS == 1 && z.Rows > 0 && call.LargestOf(z.Arr.F64[0][at:at+z.Rows]) <= math.MaxFloat64 {
 			continue
 		}
-		for range m.Rows {
-			if m.Arr.Class(at) == num.Inf {
+		for range z.Rows {
+			if z.Arr.Class(at) == num.Inf {
 				s.Stats.Overflow++
 			}
-			at += m.RS
+			at += z.RS
 		}
 	}
 	s.Finished()
-	if !x.OnHost() {
-		d, err := place.On(place.Of(x.Arr), z)
-		if err != nil {
-			return err
-		}
-		defer d.Free()
-		z = d
+	if a.OnHost() {
+		return z, nil
 	}
-	return place.Copy(x, z)
+	return place.On(place.Of(a.Arr), z)
 }
 
 // Solve solves A X = B on the host, in format f.

@@ -37,7 +37,7 @@ var Kinds = []*Kind{
 	{Name: "pari", head: constant("["), sep: ", ", next: "; ", tail: "]\n", number: pari},
 	// The repr of a matrix of mpmath, for a precision of mp.prec bits.
 	{Name: "mpmath", head: func(m *halfulp.Matrix) string {
-		return fmt.Sprintf("# mp.prec = %d\nmatrix(\n[", m.Format().Bits())
+		return fmt.Sprintf("# mp.prec = %d\nmatrix(\n[", m.NumberFormat().Bits())
 	}, row: "[", sep: ", ", next: "],\n ", tail: "]])\n", number: mpmath},
 	// Lists of Mathematica, numbers beyond machine precision with their decimal digits behind a
 	// backtick.
@@ -72,7 +72,7 @@ func (k *Kind) Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 		return err
 	}
 	// Blocks of about 64 KiB of text.
-	size := max(1, 1<<18/max(64, m.Format().Bits()*cols))
+	size := max(1, 1<<18/max(64, m.NumberFormat().Bits()*cols))
 	blocks := (rows + size - 1) / size
 	errs := make([]error, blocks)
 	err := textio.Write(o.Context, w, o.Threads, blocks, func(dst []byte, block int) []byte {
@@ -188,7 +188,7 @@ func mathematica(dst []byte, m *halfulp.Matrix, i, j, digits int) ([]byte, error
 		exponent = string(bytes.TrimPrefix(dst[start+k+1:], []byte{'+'}))
 		dst = dst[:start+k]
 	}
-	if bits := m.Format().Bits(); bits > 53 && x.Sign() != 0 {
+	if bits := m.NumberFormat().Bits(); bits > 53 && x.Sign() != 0 {
 		dst = append(dst, '`')
 		dst = strconv.AppendFloat(dst, float64(bits)*math.Log10(2), 'f', 2, 64)
 	}

@@ -378,14 +378,14 @@ func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 	if rows == 0 || cols == 0 {
 		return fmt.Errorf("a %d x %d matrix: %w (.mtx and .npy hold it)", rows, cols, ErrEmpty)
 	}
-	if m.Format() != halfulp.Float64 {
-		if _, err := fmt.Fprintf(w, "# %s%v\n", formatComment, m.Format()); err != nil {
+	if m.NumberFormat() != halfulp.Float64 {
+		if _, err := fmt.Fprintf(w, "# %s%v\n", formatComment, m.NumberFormat()); err != nil {
 			return err
 		}
 	}
 	z := m.View()
 	// Blocks of about 64 KiB of text.
-	size := max(1, 1<<18/max(64, m.Format().Bits()*cols))
+	size := max(1, 1<<18/max(64, m.NumberFormat().Bits()*cols))
 	return textio.Write(o.Context, w, o.Threads, (rows+size-1)/size, func(dst []byte, block int) []byte {
 		c := decimal.Borrow(z.Arr.Format)
 		defer c.Return()

@@ -175,7 +175,7 @@ func TestDialects(t *testing.T) {
 	}
 	// The format that a file names counts in all of them.
 	m, err := Parse([]byte("# halfulp format dd\nx,y\n1,2\n"), "a", options(1))
-	if err != nil || m.Format() != halfulp.DD {
+	if err != nil || m.NumberFormat() != halfulp.DD {
 		t.Errorf("%v, %v", m, err)
 	}
 }
@@ -239,7 +239,7 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			return "an error" // which one comes first depends on the parts
 		}
-		return fmt.Sprintf("%d x %d %v %+v\n%v", m.Rows(), m.Cols(), m.Format(), stats, m)
+		return fmt.Sprintf("%d x %d %v %+v\n%v", m.Rows(), m.Cols(), m.NumberFormat(), stats, m)
 	}
 	good := 0
 	for _, text := range texts {
@@ -355,7 +355,7 @@ func TestFormat(t *testing.T) {
 		"# halfulp format f64\n9007199254740993": "f64", "0x20000000000001": "mp:54", "9007199254740993.0,1": "mp:54",
 	} {
 		m, err := Parse([]byte(in), "a", options(1))
-		if err != nil || m.Format().String() != want {
+		if err != nil || m.NumberFormat().String() != want {
 			t.Errorf("%q: %v, %v, want %s", in, m, err, want)
 		}
 	}
@@ -426,7 +426,7 @@ func FuzzParse(f *testing.F) {
 		if err := Write(&b, m, o); err != nil {
 			t.Fatal(err)
 		}
-		o.In = halfulp.AtLeast(m.Format())
+		o.In = halfulp.AtLeast(m.NumberFormat())
 		back, err := Parse(b.Bytes(), "a", o)
 		if err != nil || !back.Same(m.Clone()) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", text, m, back, err)

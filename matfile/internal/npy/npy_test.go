@@ -59,11 +59,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", c.header, err)
 			continue
 		}
-		if got := strings.Join(strings.Fields(m.String()), " "); got != c.want || m.Rows() != c.rows {
+		if got := strings.Join(strings.Fields(m.Text(0)), " "); got != c.want || m.Rows() != c.rows {
 			t.Errorf("%s: %s in %d rows", c.header, got, m.Rows())
 		}
-		if single := strings.Contains(c.header, "f4"); single != (m.Format() == halfulp.Float32) {
-			t.Errorf("%s: format %v", c.header, m.Format())
+		if single := strings.Contains(c.header, "f4"); single != (m.NumberFormat() == halfulp.Float32) {
+			t.Errorf("%s: format %v", c.header, m.NumberFormat())
 		}
 	}
 	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", options(t, halfulp.Exactly(halfulp.MP(2)), 1<<20, nil))
@@ -107,7 +107,7 @@ func TestNumPy(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := Parse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
-	if err != nil || m.String() != "  1 -2.5\n0.1  inf\n" {
+	if err != nil || m.String() != "  1 -2.5\n0.1  inf" {
 		t.Fatalf("%v, %v", m, err)
 	}
 	if got := written(t, m); string(got) != string(b) {
@@ -226,7 +226,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !Holds(m.Format()) {
+		if !Holds(m.NumberFormat()) {
 			back, err := ParseZip(zipped(t, m), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 			if err != nil || !back.Same(m) {
 				t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", b, m, back, err)

@@ -279,7 +279,7 @@ func checkFixture(t *testing.T, dir string, f []string) {
 		}
 	}
 	r, c := m.Dims()
-	head := strings.Join(append([]string{f[0], m.Format().String(), strconv.Itoa(r), strconv.Itoa(c)}, got...), " ")
+	head := strings.Join(append([]string{f[0], m.NumberFormat().String(), strconv.Itoa(r), strconv.Itoa(c)}, got...), " ")
 	if want := strings.Join(f, " "); head != want {
 		t.Errorf("%s, want %s", head, want)
 	}
@@ -346,8 +346,8 @@ func FuzzParseZip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err2 != nil && !strings.Contains(err2.Error(), "memory limit") || err2 == nil && (a.Values.Format() != m.Format() || a.Rows != m.Rows() || a.Cols != m.Cols()) {
-			t.Fatalf("%v, %v as entries %+v, %v", m, m.Format(), a, err2)
+		if err2 != nil && !strings.Contains(err2.Error(), "memory limit") || err2 == nil && (a.Values.NumberFormat() != m.NumberFormat() || a.Rows != m.Rows() || a.Cols != m.Cols()) {
+			t.Fatalf("%v, %v as entries %+v, %v", m, m.NumberFormat(), a, err2)
 		}
 		for k := 0; err2 == nil && k < len(a.Row); k++ {
 			if x, y := a.Values.At(k), m.At(int(a.Row[k]), int(a.Col[k])); x.Hex() != y.Hex() {

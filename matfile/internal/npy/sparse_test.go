@@ -151,7 +151,7 @@ func TestSparse(t *testing.T) {
 // twice.
 func dense(t testing.TB, a *matrixmarket.Sparse) *halfulp.Matrix {
 	t.Helper()
-	m := halfulp.NewMatrix(a.Values.Format(), a.Rows, a.Cols)
+	m := halfulp.NewMatrix(a.Values.NumberFormat(), a.Rows, a.Cols)
 	for k := range a.Row {
 		if k > 0 && (a.Row[k] < a.Row[k-1] || a.Row[k] == a.Row[k-1] && a.Col[k] <= a.Col[k-1]) {
 			t.Errorf("entry (%d, %d) after (%d, %d)", a.Row[k], a.Col[k], a.Row[k-1], a.Col[k-1])

@@ -28,13 +28,13 @@ func Holds(f halfulp.Format) bool { return !f.IsMP() }
 // or F64 with one dimension, else with two. DD, TD and QD have the terms of their numbers along a
 // third one. MP is an error.
 func File(m *halfulp.Matrix, flat bool) (Array, error) {
-	return numbers(m, flat && m.Format().Bits() <= 53)
+	return numbers(m, flat && m.NumberFormat().Bits() <= 53)
 }
 
 // numbers returns the array of values or terms.
 func numbers(m *halfulp.Matrix, flat bool) (Array, error) {
-	if !Holds(m.Format()) {
-		return Array{}, fmt.Errorf("a .npy file does not hold numbers of format %v, a .npz file does", m.Format())
+	if !Holds(m.NumberFormat()) {
+		return Array{}, fmt.Errorf("a .npy file does not hold numbers of format %v, a .npz file does", m.NumberFormat())
 	}
 	v := m.View()
 	if v.Arr.Kind == num.F32 {
@@ -109,8 +109,8 @@ func text(name, s string) Array {
 //     finite number is sign S 2^(exponent - 64 L), S the integer of its L limbs, which are 0, as
 //     the exponent is, for what is not finite.
 func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
-	all := []Array{text("format", m.Format().String())}
-	if Holds(m.Format()) {
+	all := []Array{text("format", m.NumberFormat().String())}
+	if Holds(m.NumberFormat()) {
 		a, err := numbers(m, flat)
 		return append(all, a), err
 	}
@@ -146,7 +146,7 @@ func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 // to QD one of that name, as in a .npy file, for MP those of [Arrays] with their names after the
 // matrix's and a low line, such as L_limbs.
 func Member(name string, m *halfulp.Matrix) ([]Array, error) {
-	if Holds(m.Format()) {
+	if Holds(m.NumberFormat()) {
 		a, err := File(m, false)
 		a.Name = name
 		return []Array{a}, err
