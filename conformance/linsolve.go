@@ -650,9 +650,9 @@ func (s *suite) linear(t *testing.T, every int) {
 					tr.fail(t, tr.linear(r, f, fam))
 				}
 			}
-			// Levels without digits, and some trials alone, leave out ways.
+			// Levels without digits, and few trials, leave out ways.
 			missing := r.forced() && s.stats[r.name] == 0 && !strings.HasSuffix(r.name, " by "+call.ByDigits)
-			if missing && !s.b.Partial && whole(t) {
+			if missing && r.least() == 1 && !testing.Short() && !s.b.Partial && whole(t) {
 				t.Errorf("no call of linsolve.%s was decided so", r.name)
 			}
 		})
