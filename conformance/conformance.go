@@ -45,8 +45,9 @@ type Backend struct {
 // Mode is one way in which a backend runs. Setup puts it in force until restore is
 // called; nil does nothing.
 type Mode struct {
-	Name  string
-	Setup func() (restore func())
+	Name     string
+	Setup    func() (restore func())
+	emulated bool // by tiles in Go
 }
 
 // CPU returns the backend of the machine's processors under every instruction set
@@ -55,11 +56,11 @@ func CPU() Backend {
 	b := Backend{Name: "cpu", Options: func() *halfulp.Options { return &halfulp.Options{Device: "cpu"} }}
 	for _, l := range isa.Levels() {
 		if l <= isa.Level() {
-			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return isa.Force(l) }})
+			b.Modes = append(b.Modes, Mode{Name: l.String(), Setup: func() func() { return isa.Force(l) }})
 		}
 	}
 	if !testlength.Slow() { // emulated tiles would take most of the time
-		b.Modes = append(b.Modes, Mode{"bytes", modgemm.ForceBytes})
+		b.Modes = append(b.Modes, Mode{Name: "bytes", Setup: modgemm.ForceBytes, emulated: true})
 	}
 	return b
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -27,6 +28,9 @@ type linear struct {
 	opt  *halfulp.Options
 	out  []*halfulp.Matrix // results
 	said []any             // and numbers
+	// decided reports whether the way that a routine was asked for decided something.
+	decided bool
+	family  string // of A
 }
 
 // result adds a result, which lives where the operands do, or returns the error that is in its
@@ -77,9 +81,6 @@ type linearRoutine struct {
 	check exact
 	bad   func(a, b *halfulp.Matrix, err error) bool
 }
-
-// forced reports whether it is one of linearWays.
-func (r linearRoutine) forced() bool { return strings.Contains(r.name, " by ") }
 
 // bounds reports whether results are bounds, which may differ where they are right.
 func (r linearRoutine) bounds() bool { return strings.HasPrefix(r.name, "Enclose") }
@@ -166,6 +167,29 @@ func (c *linear) withFactors(solve func(b *halfulp.Matrix, f halfulp.Format, opt
 	return nil
 }
 
+// texts adds the entries of factors that are no solutions.
+func (c *linear) texts(factors ...*halfulp.Matrix) error {
+	for _, m := range factors {
+		h, err := m.Host()
+		if err != nil {
+			return err
+		}
+		c.said = append(c.said, h.Text(halfulp.Hex))
+	}
+	return nil
+}
+
+// orthogonal returns the run of a routine that makes Q and R.
+func orthogonal(factor func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*linsolve.QRFactors, error)) func(c *linear) error {
+	return func(c *linear) error {
+		z, err := factor(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
+		}
+		return err
+	}
+}
+
 func (c *linear) leastSquares() linsolve.LeastSquaresOptions {
 	return linsolve.LeastSquaresOptions{Options: *c.opt}
 }
@@ -192,56 +216,76 @@ const power = 5
 // linearWays are routines in every way that package linsolve has for them on the host.
 var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.SystemWays {
-		for _, name := range []string{"Solve", "Inverse"} {
-			all = append(all, routineOf(linearRoutines, name).by(way))
+		if way != call.ByDigits && way != call.BySlices { // which are for inverses alone
+			all = append(all, routineOf(linearRoutines, "Solve").by(aSystem, way))
 		}
+		all = append(all, routineOf(linearRoutines, "Inverse").by(aSystem, way))
 	}
 	for _, way := range call.InverseWays {
-		all = append(all, routineOf(linearRoutines, "Inverse").by(way, call.ByProducts))
+		all = append(all, routineOf(linearRoutines, "Inverse").by(anInverse, way, call.ByProducts))
 	}
 	for _, way := range call.DeterminantWays {
 		for _, name := range []string{"Det", "LogDet"} {
-			all = append(all, routineOf(linearRoutines, name).by(way))
+			all = append(all, routineOf(linearRoutines, name).by(aDeterminant, way))
 		}
 	}
 	for _, way := range call.FactorWays {
 		for _, r := range factorRoutines {
-			if way != call.ByLongSeed || r.name == "LU" || r.name == "LDLT" {
-				all = append(all, r.by(way))
+			if way == call.ByLongSeed && r.problem != anLU && r.problem != anLDLT || way == call.ByDigits && r.name == "QRPivoted" {
+				continue // which have no such way
 			}
+			all = append(all, r.by(r.problem, way))
 		}
 	}
 	return all
 }()
 
-// factorRoutines are those that make factors alone.
-var factorRoutines = []linearRoutine{
-	routineOf(linearRoutines, "LU"),
-	{"Cholesky", definiteA, routineOf(linearRoutines, "Cholesky").run, nil, routineOf(linearRoutines, "Cholesky").bad},
-	{"LDLT", symmetricA, func(c *linear) error {
+// linearWaysThere are routines in the ways that are for matrices which live on devices.
+var linearWaysThere = []linearRoutine{
+	routineOf(linearRoutines, "Det").by(aDeterminant, call.ByTraces),
+	routineOf(linearRoutines, "LogDet").by(aDeterminant, call.ByTraces),
+}
+
+// A factorRoutine makes factors alone.
+type factorRoutine struct {
+	problem string
+	linearRoutine
+}
+
+var factorRoutines = []factorRoutine{
+	{anLU, routineOf(linearRoutines, "LU")},
+	{aCholesky, linearRoutine{"Cholesky", definiteA, routineOf(linearRoutines, "Cholesky").run, nil, routineOf(linearRoutines, "Cholesky").bad}},
+	{anLDLT, linearRoutine{"LDLT", symmetricA, func(c *linear) error {
 		z, err := linsolve.LDLT(c.a, c.f, c.opt)
 		if err == nil {
 			c.out, c.said = append(c.out, z.L, z.D), append(c.said, z.P, z.Blocks)
 		}
 		return err
-	}, nil, singular},
-	{"QR", tallA, func(c *linear) error {
-		z, err := linsolve.QR(c.a, c.f, c.opt)
-		if err == nil {
-			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
-		}
-		return err
-	}, nil, deficient},
-	routineOf(linearRoutines, "QRPivoted"),
+	}, nil, singular}},
+	{aQR, linearRoutine{"QR", tallA, orthogonal(linsolve.QR), nil, deficient}},
+	{aQR, routineOf(linearRoutines, "QRPivoted")},
 }
 
 func routineOf(list []linearRoutine, name string) linearRoutine {
 	return list[slices.IndexFunc(list, func(r linearRoutine) bool { return r.name == name })]
 }
 
-// by is a routine in some ways, where they are for its problem. Where no check says what results
-// should be, they are the same as in the ways that the routine chooses.
-func (r linearRoutine) by(ways ...string) linearRoutine {
+// forced reports whether it is a routine in some ways.
+func (r linearRoutine) forced() bool { return strings.Contains(r.name, " by ") }
+
+// least is the least order of matrices that the routine is for.
+func (r linearRoutine) least() int {
+	switch r.name {
+	case "LDLT by " + call.ByDigits, "LDLT by " + call.ByNewton, "LDLT by " + call.ByLongSeed:
+		return seed.Fewest
+	}
+	return 1
+}
+
+// by is a routine in some ways, where they are for its problem. The first one decides it, or may
+// leave it open. Where no check says what results should be, they are the same as in the ways that
+// the routine chooses.
+func (r linearRoutine) by(problem string, ways ...string) linearRoutine {
 	run, compared := r.run, r.check == nil
 	r.name += " by " + strings.Join(ways, ", ")
 	r.run = func(c *linear) error {
@@ -249,6 +293,9 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 			one, opt := *c, halfulp.Options{}
 			if c.opt != nil {
 				opt = *c.opt
+			}
+			if opt.Stats == nil {
+				opt.Stats = new(halfulp.Stats)
 			}
 			opt.Context, one.opt = ctx, &opt
 			err := run(&one)
@@ -258,7 +305,14 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 		if c.opt != nil && c.opt.Context != nil {
 			chosen = c.opt.Context
 		}
-		forced, err := in(call.Forcing(chosen, ways...))
+		record := new(call.Record)
+		forced, err := in(call.Recording(call.Forcing(chosen, ways...), record))
+		decided, left := record.Of(problem, ways[0])
+		if c.decided = decided > 0; err == nil && !c.decided && (c.opt == nil || c.opt.MemoryLimit == 0) {
+			if err = forced.excused(r.name, problem, ways[0]); err != nil {
+				err = mismatchf("left open, %d times: %v", left, err)
+			}
+		}
 		if none := errors.Is(err, call.ErrWay); none || compared { // none: not for this problem
 			plain, failed := in(chosen)
 			switch {
@@ -267,6 +321,8 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 			case errors.Is(err, halfulp.ErrMemory):
 			case fmt.Sprint(err) != fmt.Sprint(failed):
 				err = mismatchf("error %v, and %v by other ways", err, failed)
+			case err == nil && problem == anLDLT && !reflect.DeepEqual(forced.said, plain.said):
+				err = forced.isLDLT() // with other pivots, that are as good
 			case err == nil:
 				err = forced.differs(plain, "other ways")
 			}
@@ -275,6 +331,38 @@ func (r linearRoutine) by(ways ...string) linearRoutine {
 		return err
 	}
 	return r
+}
+
+// excused returns an error unless a way may leave open a problem that has been solved.
+func (c *linear) excused(routine, problem, way string) error {
+	a, err := c.a.Host()
+	if err != nil {
+		return err
+	}
+	b, err := c.b.Host()
+	if err != nil {
+		return err
+	}
+	if mayLeave(routine, problem, way, c.family, lintest.Of(a), lintest.Of(b), c.opt.Stats.Underflow+c.opt.Stats.Overflow > 0) == "" {
+		return errors.New("it should decide it")
+	}
+	return nil
+}
+
+// isLDLT checks factors with their pivots.
+func (c *linear) isLDLT() error {
+	a, err := c.a.Host()
+	if err != nil {
+		return err
+	}
+	l, d, ok := lintest.Of(a).LDLT(c.said[0].([]int), c.said[1].([]int))
+	if !ok {
+		return mismatchf("a pivot that is 0")
+	}
+	if err := sameEntries("L", c.f, c.out[0], l); err != nil {
+		return err
+	}
+	return sameEntries("D", c.f, c.out[1], d)
 }
 
 var linearRoutines = []linearRoutine{
@@ -452,12 +540,8 @@ var linearRoutines = []linearRoutine{
 			return err
 		}
 		defer z.Free()
-		for _, m := range []*halfulp.Matrix{z.L, z.D} {
-			h, err := m.Host()
-			if err != nil {
-				return err
-			}
-			c.said = append(c.said, h.Text(halfulp.Hex))
+		if err := c.texts(z.L, z.D); err != nil {
+			return err
 		}
 		c.said = append(c.said, z.P, z.Blocks)
 		return c.withFactors(z.Solve)
@@ -468,23 +552,13 @@ var linearRoutines = []linearRoutine{
 			return err
 		}
 		defer z.Free()
-		for _, m := range []*halfulp.Matrix{z.Q, z.R} {
-			h, err := m.Host()
-			if err != nil {
-				return err
-			}
-			c.said = append(c.said, h.Text(halfulp.Hex))
+		if err := c.texts(z.Q, z.R); err != nil {
+			return err
 		}
 		c.said = append(c.said, z.P)
 		return c.withFactors(z.Solve)
 	}, solution, singular},
-	{"QRPivoted", tallA, func(c *linear) error {
-		z, err := linsolve.QRPivoted(c.a, c.f, c.opt)
-		if err == nil {
-			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
-		}
-		return err
-	}, nil, deficient},
+	{"QRPivoted", tallA, orthogonal(linsolve.QRPivoted), nil, deficient},
 	{"Enclose", squareA, func(c *linear) error {
 		lower, upper, err := linsolve.Enclose(c.a, c.b, 2, c.f, c.opt)
 		return firstError(c.result(lower, err), c.result(upper, err))
@@ -541,18 +615,18 @@ var linearFormats = []halfulp.Format{
 	halfulp.MP(53), halfulp.MP(424), halfulp.Float64, halfulp.MP(1696),
 }
 
-// wide are families whose numbers spread so far that products take thousands of bits, which fake
-// GPUs, being Go of the tests, take minutes for.
-var wide = map[string]bool{
-	"spread 500": true, "powers of two": true, "ties": true, "huge": true, "subnormal": true, "adversarial": true,
-	"scaled rows and columns": true,
-}
+// emulatedBits bounds the numbers of matrices whose products emulated tiles compute: of 16 000 bits
+// those of one solution take a minute.
+const emulatedBits = 1000
 
 // linear tests the routines of package linsolve, one in so many trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
 	routines := linearRoutines
-	if !s.b.Partial {
+	switch {
+	case s.b.gpus > 0 && s.b.place != "":
+		routines = slices.Concat(routines, linearWaysThere)
+	case s.b.gpus > 0 || !s.b.Partial:
 		routines = slices.Concat(routines, linearWays)
 	}
 	for _, r := range routines {
@@ -562,13 +636,24 @@ func (s *suite) linear(t *testing.T, every int) {
 					continue
 				}
 				for i := range testlength.Of(1, 2, 4) {
-					if count++; count%every != 0 {
+					if count++; count%every != 0 || r.forced() && s.b.gpus > 0 && s.b.place == "" && count/every%3 != 0 {
 						continue
 					}
 					f := linearFormats[(count/every)%len(linearFormats)]
+					if r.least() > 1 { // large matrices take short numbers, and fewer trials
+						if count/every%4 != 0 {
+							continue
+						}
+						f = linearFormats[count/every/4%3]
+					}
 					tr := s.trial(fmt.Sprintf("linsolve.%s %v %s", r.name, f, fam.Name), i)
 					tr.fail(t, tr.linear(r, f, fam))
 				}
+			}
+			// Levels without digits, and few trials, leave out ways.
+			missing := r.forced() && s.stats[r.name] == 0 && !strings.HasSuffix(r.name, " by "+call.ByDigits)
+			if missing && r.least() == 1 && !testing.Short() && !s.b.Partial && whole(t) {
+				t.Errorf("no call of linsolve.%s was decided so", r.name)
 			}
 		})
 	}
@@ -611,8 +696,8 @@ func narrowed(a *halfulp.Matrix) *halfulp.Matrix {
 // linear runs a routine in the trial's configurations: the results of one are right, and those of
 // all are the same.
 func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) error {
-	n, k := 1+tr.IntN(6), 1+tr.IntN(2)
-	if !tr.b.Partial && tr.IntN(6) == 0 { // many columns
+	n, k := r.least()+tr.IntN(6), 1+tr.IntN(2)
+	if !tr.b.Partial && tr.IntN(6) == 0 && r.least() == 1 { // many columns
 		n, k = 9+tr.IntN(4), 9+tr.IntN(3)
 	}
 	a, b := fam.Make(tr.Rand, n, k)
@@ -622,6 +707,9 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 	}
 	a, b = shaped(r.kind, bits, a, b)
 	a, b = a.Clone(), b.Clone()
+	if max(a.NumberFormat().Bits(), b.NumberFormat().Bits()) > emulatedBits {
+		tr.configs = slices.DeleteFunc(tr.configs, func(c config) bool { return c.mode.emulated })
+	}
 	tr.note("%v %d x %d, %v %d x %d", a.NumberFormat(), a.Rows(), a.Cols(), b.NumberFormat(), b.Rows(), b.Cols())
 	var first *linear
 	var failed error
@@ -629,11 +717,17 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 		if c.way != "" {
 			return halfulp.ErrMethod // a call makes many products
 		}
-		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt}
+		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, family: fam.Name}
 		err := r.run(call)
+		if call.decided {
+			tr.stats[r.name]++
+		}
 		*opt.Stats = halfulp.Stats{Method: c.method, Device: opt.Stats.Device}
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return err // refused by products
+		}
+		if bad := (*mismatch)(nil); errors.As(err, &bad) {
+			return err
 		}
 		for i, m := range call.out {
 			var back error

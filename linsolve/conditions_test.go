@@ -107,6 +107,29 @@ func BenchmarkConditions(b *testing.B) {
 	}
 }
 
+// TestIllQR decomposes matrices of condition numbers up to 1e120 by digits alone, where there are
+// any, to the bits of an elimination.
+func TestIllQR(t *testing.T) {
+	for _, cond := range []float64{1e60, 1e100, 1e120} {
+		a := conditioned(t, 26, cond, false)
+		record := new(call.Record)
+		z, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Recording(t.Context(), record)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := QR(a, halfulp.Float64, &halfulp.Options{Context: call.Forcing(t.Context(), call.ByElimination)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !z.Q.Same(want.Q) || !z.R.Same(want.R) {
+			t.Errorf("condition %g: other bits", cond)
+		}
+		if _, left := record.Of("*factors.qrFactors", call.ByDigits); left > 0 {
+			t.Errorf("condition %g: digits left the factors open", cond)
+		}
+	}
+}
+
 // TestShownGain inverts matrices that are so ill-conditioned that the bound of the first E' is far
 // above its norm: the E' that is made next has to be right to the bits that it is used for, so that
 // its enclosures decide all entries, and columns are not refined one by one.

@@ -35,7 +35,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	}
 	defer s.Release()
 	var d num.Scalar
-	err = s.There(a.View(), det.LeastTraces, func(a num.Mat) (done bool, err error) {
+	err = s.There(a.View(), det.Least(s), func(a num.Mat) (done bool, err error) {
 		d, done, err = det.Det(s, a, f.View())
 		return done, err
 	})

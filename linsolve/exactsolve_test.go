@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -120,5 +121,21 @@ func TestRationalsFarApart(t *testing.T) {
 	_, err = Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)})
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestRationalsDecide has systems of signs, whose residues are by accident about as short as
+// numerators now and then: rational numbers decide all columns.
+func TestRationalsDecide(t *testing.T) {
+	for _, seed := range []uint64{1074, 1097, 1156, 1337, 1600, 1716, 2667, 2812, 2834} {
+		r := rand.New(rand.NewPCG(seed, 1))
+		a, b := lintest.Integers(r, 11, 11, 1), lintest.Integers(r, 11, 9, 9)
+		record := new(call.Record)
+		_, err := Solve(a, b, halfulp.MP(2), &halfulp.Options{Context: call.Recording(call.Forcing(t.Context(), call.ByRationals), record)})
+		if _, left := record.Of("*solve.problem", call.ByRationals); err == nil && left > 0 {
+			t.Errorf("seed %d: a column is left", seed)
+		} else if err != nil && !errors.Is(err, ErrSingular) {
+			t.Error(err)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 		return halfulp.Scalar{}, 0, err
 	}
 	defer s.Release()
-	err = s.There(a.View(), det.LeastTraces, func(a num.Mat) (done bool, err error) {
+	err = s.There(a.View(), det.Least(s), func(a num.Mat) (done bool, err error) {
 		z, sgn, done, err := det.LogDet(s, a, f.View())
 		log, sign = halfulp.ScalarOf(z), sgn
 		return done, err

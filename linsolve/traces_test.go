@@ -75,6 +75,49 @@ func TestTraced(t *testing.T) {
 	})
 }
 
+// TestForcedTraces has determinants of small matrices, where these live, by traces: the host
+// decides none of them.
+func TestForcedTraces(t *testing.T) {
+	r := testseed.Rand(t, 1, 3)
+	everywhere(t, 9, 60, func(t *testing.T, n int) {
+		for name, a := range map[string]*halfulp.Matrix{
+			"random":   halfulp.Random(halfulp.MP(80), n, n, 0, r.Uint64()),
+			"scaled":   lintest.ScaledRandom(r, halfulp.Float64, n, 200),
+			"integers": lintest.Integers(r, n, n, 1<<20),
+			"order 1":  halfulp.Random(halfulp.MP(80), 1, 1, 0, r.Uint64()),
+			"order 2":  halfulp.Random(halfulp.MP(80), 2, 2, 0, r.Uint64()),
+		} {
+			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(90)} {
+				record := new(call.Record)
+				stats := new(halfulp.Stats)
+				opt := &halfulp.Options{Stats: stats, Context: call.Recording(call.Forcing(t.Context(), call.ByTraces), record)}
+				on, want := put(t, a), lintest.Of(a).Det()
+				d, err := Det(on, f, opt)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if w := lintest.Nearest(f, want); !d.Same(w) || stats.Device == "cpu" {
+					t.Errorf("%s, n = %d, %v: %v on %s, want %v", name, n, f, d, stats.Device, w)
+				}
+				log, sign, err := LogDet(on, f, opt)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				like, likeSign, err := LogDet(a, f, nil)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if !log.Same(like) || sign != likeSign || stats.Device == "cpu" {
+					t.Errorf("%s, n = %d, %v: logarithm %v, %d on %s, the host's is %v, %d", name, n, f, log, sign, stats.Device, like, likeSign)
+				}
+				if decided, left := record.Of("*det.enclosed", call.ByTraces); decided < 2 || left > 0 {
+					t.Errorf("%s, n = %d, %v: traces decided %d, left %d", name, n, f, decided, left)
+				}
+			}
+		}
+	})
+}
+
 // checkNear compares an enclosure with the determinant: |want / (mid 2^shift) - 1| ≤ 2 log.
 func checkNear(t *testing.T, name string, d *seed.Determinant, want *big.Rat) {
 	t.Helper()

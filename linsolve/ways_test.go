@@ -14,7 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestWays solves systems in every way: all have the same bits. Every way decides something.
+// TestWays solves systems in every way: all have the same bits, and the way has decided them,
+// unless float64 factors or digits may not suffice.
 func TestWays(t *testing.T) {
 	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.DD, halfulp.MP(424)}
 	solved := map[string]int{}
@@ -37,9 +38,14 @@ func TestWays(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, way := range call.SystemWays {
+						if way == call.ByRationals && columns > 30 && f != formats[0] {
+							continue // the same rational numbers, which take most of the time
+						}
 						x := halfulp.NewMatrix(f, order, columns)
 						what := fmt.Sprintf("%s %d, %v, %d columns by %s", name, order, f, columns, way)
-						err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: call.Forcing(context.Background(), way)}))
+						record := new(call.Record)
+						forced := call.Recording(call.Forcing(context.Background(), way), record)
+						err := lintest.Into(x)(Solve(a, b, x.NumberFormat(), &halfulp.Options{Context: forced}))
 						if errors.Is(err, call.ErrWay) {
 							continue
 						}
@@ -49,7 +55,15 @@ func TestWays(t *testing.T) {
 						if !x.Same(want) {
 							t.Errorf("%s: other bits", what)
 						}
-						solved[way]++
+						// Float64 factors do not suffice for large Hilbert matrices. The
+						// inverses are nearly integers, which digits leave to others.
+						seeded := way == call.ByTriangles || way == call.BySlices || way == call.ByFloats
+						may := name == "Hilbert" && (way == call.ByDigits || seeded && order >= 30)
+						if decided, _ := record.Of("*solve.problem", way); decided > 0 {
+							solved[way]++
+						} else if !may {
+							t.Errorf("%s: left open", what)
+						}
 					}
 				}
 			}
@@ -71,7 +85,7 @@ func TestWays(t *testing.T) {
 }
 
 // TestOtherWays makes inverses, determinants and factors in every way: all have the same bits.
-// Every way has a matrix that it is for.
+// Every way has decided something for each matrix that it is for, and there is one.
 func TestOtherWays(t *testing.T) {
 	ill := halfulp.Random(halfulp.Float64, 24, 24, 0, 8)
 	for i := range 24 { // float64 factors do not do
@@ -93,36 +107,36 @@ func TestOtherWays(t *testing.T) {
 		return z
 	}
 	for _, c := range []struct {
-		name string
-		ways []string
-		run  result
+		name, problem string
+		ways          []string
+		run           result
 	}{
-		{"Inverse", call.InverseWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"Inverse", "*solve.inverse", call.InverseWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			x, err := Inverse(a, f, opt)
 			if err != nil {
 				return "", err
 			}
 			return matrix(x), nil
 		}},
-		{"Det", call.DeterminantWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"Det", "*det.enclosed", call.DeterminantWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			d, err := Det(a, f, opt)
 			return fmt.Sprint(d), err
 		}},
-		{"Cholesky", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"Cholesky", "*factors.cholesky", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			z, err := Cholesky(positive(a), f, opt)
 			if err != nil {
 				return "", err
 			}
 			return matrix(z.L), nil
 		}},
-		{"LU", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"LU", "*factors.lu", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			z, err := LU(a, f, opt)
 			if err != nil {
 				return "", err
 			}
 			return fmt.Sprint(z.P, matrix(z.L), matrix(z.U)), nil
 		}},
-		{"LDLT", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"LDLT", "*factors.ldltFactors", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			symmetric := a.Clone()
 			for i := range a.Rows() {
 				for j := range i {
@@ -135,14 +149,14 @@ func TestOtherWays(t *testing.T) {
 			}
 			return fmt.Sprint(z.P, z.Blocks, matrix(z.L), matrix(z.D)), nil
 		}},
-		{"QR", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"QR", "*factors.qrFactors", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			z, err := QR(a, f, opt)
 			if err != nil {
 				return "", err
 			}
 			return fmt.Sprint(z.P, matrix(z.Q), matrix(z.R)), nil
 		}},
-		{"QRPivoted", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
+		{"QRPivoted", "*factors.qrFactors", call.FactorWays, func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error) {
 			z, err := QRPivoted(a, f, opt)
 			if err != nil {
 				return "", err
@@ -158,10 +172,19 @@ func TestOtherWays(t *testing.T) {
 					t.Fatalf("%s, %s: %v", c.name, name, err)
 				}
 				for _, way := range c.ways {
-					got, err := c.run(a, f, &halfulp.Options{Context: call.Forcing(t.Context(), way, call.ByProducts)})
+					if way == call.ByLongSeed && c.name != "LU" && c.name != "LDLT" {
+						continue // which have no such way
+					}
+					record := new(call.Record)
+					got, err := c.run(a, f, &halfulp.Options{Context: call.Recording(call.Forcing(t.Context(), way, call.ByProducts), record)})
+					decided, _ := record.Of(c.problem, way)
+					// Float64 numbers do not suffice for this inverse and for these pivots.
+					may := name == "ill" && (way == call.ByFloat64 || c.name == "LU" && way == call.ByNewton)
 					switch {
 					case errors.Is(err, call.ErrWay):
 						continue
+					case decided == 0 && !may:
+						t.Errorf("%s, %s, %v, by %s: left open", c.name, name, f, way)
 					case err != nil:
 						t.Errorf("%s, %s, %v, by %s: %v", c.name, name, f, way, err)
 					case got != want:
@@ -172,8 +195,8 @@ func TestOtherWays(t *testing.T) {
 			}
 		}
 		for _, way := range c.ways {
-			may := way != call.ByDigits || c.name != "QRPivoted" && lanes.Bits() > 0
-			if done[way] == 0 && may {
+			none := way == call.ByDigits && (c.name == "QRPivoted" || lanes.Bits() == 0) || way == call.ByLongSeed && c.name != "LU" && c.name != "LDLT"
+			if done[way] == 0 && !none {
 				t.Errorf("%s by %s: no matrix", c.name, way)
 			}
 		}

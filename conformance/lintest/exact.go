@@ -3,6 +3,7 @@
 package lintest
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -222,6 +223,107 @@ func (a Matrix) Norm() *big.Rat {
 		}
 	}
 	return most
+}
+
+// ConditionBits returns log2 of max_j Σ_i |a_ij (A^-1)_ji| of a square matrix, rounded up: what is
+// left of the condition number whatever powers of two scale rows and columns. It is MaxInt of a
+// singular matrix.
+func (a Matrix) ConditionBits() int {
+	inverse := a.Solve(Identity(len(a)))
+	if inverse == nil {
+		return math.MaxInt
+	}
+	most, t := new(big.Rat), new(big.Rat)
+	for j := range a {
+		sum := new(big.Rat)
+		for i := range a {
+			sum.Add(sum, t.Abs(t.Mul(a[i][j], inverse[j][i])))
+		}
+		if sum.Cmp(most) > 0 {
+			most = sum
+		}
+	}
+	return log2(most) + 1
+}
+
+// log2 returns log2 of a positive number, rounded down, or 1 less.
+func log2(x *big.Rat) int { return x.Num().BitLen() - x.Denom().BitLen() - 1 }
+
+// SpreadBits returns how far apart exponents of a matrix are whatever powers of two scale rows and
+// columns: the largest |log2| of a_ij a_kl / (a_il a_kj), about.
+func (a Matrix) SpreadBits() (most int) {
+	for i := range a {
+		for k := range i {
+			for j := range a[i] {
+				for l := range j {
+					if a[i][j].Sign() != 0 && a[k][l].Sign() != 0 && a[i][l].Sign() != 0 && a[k][j].Sign() != 0 {
+						e := log2(a[i][j]) + log2(a[k][l]) - log2(a[i][l]) - log2(a[k][j])
+						most = max(most, e, -e)
+					}
+				}
+			}
+		}
+	}
+	return most
+}
+
+// HasDyadic reports whether an entry is an integer multiple of a power of two.
+func (a Matrix) HasDyadic() bool {
+	for _, row := range a {
+		for _, x := range row {
+			if d := x.Denom(); int(d.TrailingZeroBits()) == d.BitLen()-1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// HasEqual reports whether two entries on or above the diagonal have one magnitude other than 0.
+func (a Matrix) HasEqual() bool {
+	seen := map[string]bool{}
+	for i, row := range a {
+		for _, x := range row[min(i, len(row)):] {
+			of := new(big.Rat).Abs(x).String()
+			if x.Sign() != 0 && seen[of] {
+				return true
+			}
+			seen[of] = true
+		}
+	}
+	return false
+}
+
+// NearPivots reports whether an elimination of the first k columns with partial pivoting has two
+// candidates for a pivot that differ by less than 2^-40 of themselves.
+func (a Matrix) NearPivots(k int) bool {
+	z := make(Matrix, len(a))
+	copy(z, a)
+	for b := range k {
+		p, near := b, false
+		for i := b + 1; i < len(z) && z[p][b].Sign() != 0; i++ {
+			ratio, _ := new(big.Rat).Quo(z[i][b], z[p][b]).Float64()
+			switch ratio = math.Abs(ratio); {
+			case ratio > 1:
+				p, near = i, ratio < 1+0x1p-40
+			case ratio > 1-0x1p-40:
+				near = true
+			}
+		}
+		if near || z[p][b].Sign() == 0 {
+			return true
+		}
+		z[b], z[p] = z[p], z[b]
+		for i := b + 1; i < len(z); i++ {
+			row, factor := make([]*big.Rat, len(z[i])), new(big.Rat).Quo(z[i][b], z[b][b])
+			for j := range row {
+				row[j] = new(big.Rat).Mul(factor, z[b][j])
+				row[j].Sub(z[i][j], row[j])
+			}
+			z[i] = row
+		}
+	}
+	return false
 }
 
 // Nearest rounds a number, by way of numbers so near to it that both round alike.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // A Way is a method for problems of type P, such as a system of equations of which some entries are
@@ -14,13 +15,14 @@ type Way[P any] struct {
 	// Applies reports whether it is a method for this problem; nil stands for a method for all.
 	Applies func(P) bool
 	// Faster reports whether it is likely to be faster than those after it in the table; nil stands
-	// for yes. It is asked first.
+	// for yes. It is asked first, and not where the context asks for the way.
 	Faster func(P) bool
 	Run    func(P) error
 }
 
 // Try tries the ways of a table in order, or the one that the context asks for, until the problem
-// is not open. The last way is tried for what these leave open.
+// is not open. The last way is tried for what these leave open. A [Record] in the context
+// tells which way decided.
 func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) error {
 	forced := ""
 	for _, w := range table {
@@ -28,6 +30,7 @@ func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) e
 			forced = w.Name
 		}
 	}
+	record, _ := ctx.Value(recordKey{}).(*Record)
 	for i, w := range table {
 		switch {
 		case forced == w.Name && !w.applies(p):
@@ -36,7 +39,10 @@ func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) e
 		case forced != "" || w.Faster != nil && !w.Faster(p) || !w.applies(p):
 			continue
 		}
-		if err := w.Run(p); err != nil || !p.Open() {
+		err := w.Run(p)
+		decided := err == nil && !p.Open()
+		record.add(p, w.Name, decided)
+		if err != nil || decided {
 			return err
 		}
 	}
@@ -92,6 +98,46 @@ var FactorWays = []string{ByDigits, ByNewton, ByLongSeed, ByIntervals, ByElimina
 
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")
+
+// A Record counts which ways decided problems.
+type Record struct {
+	mu   sync.Mutex
+	runs map[run]int
+}
+
+// run is a run of a way for a problem of some type.
+type run struct {
+	problem, way string
+	decided      bool
+}
+
+type recordKey struct{}
+
+// Recording returns a context with which tables count the runs of their ways in r.
+func Recording(ctx context.Context, r *Record) context.Context {
+	return context.WithValue(ctx, recordKey{}, r)
+}
+
+// add counts a run, if there is a record.
+func (r *Record) add(problem any, way string, decided bool) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.runs == nil {
+		r.runs = map[run]int{}
+	}
+	r.runs[run{fmt.Sprintf("%T", problem), way, decided}]++
+}
+
+// Of returns how many problems of a type, such as "*solve.problem", a way has decided, and how many
+// it has left open or failed for.
+func (r *Record) Of(problem, way string) (decided, left int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runs[run{problem, way, true}], r.runs[run{problem, way, false}]
+}
 
 type forcedKey struct{}
 

@@ -49,9 +49,18 @@ func TestTry(t *testing.T) {
 		if c.forced != nil {
 			ctx = Forcing(ctx, c.forced...)
 		}
+		record := new(Record)
+		ctx = Recording(ctx, record)
 		p := &tried{end: c.end}
 		if err := Try(ctx, table, p); !errors.Is(err, c.err) || (err == nil) != (c.err == nil) || !slices.Equal(p.by, c.by) {
 			t.Errorf("forced %v, solved by %s: tried %v, error %v", c.forced, c.end, p.by, err)
+		}
+		for _, w := range table {
+			tries := slices.Contains(p.by, w.Name)
+			decides := tries && c.err == nil && w.Name == c.end
+			if decided, left := record.Of("*call.tried", w.Name); decided+left > 1 || (decided == 1) != decides || (decided+left == 1) != tries {
+				t.Errorf("forced %v, solved by %s: %s decided %d problems, left %d", c.forced, c.end, w.Name, decided, left)
+			}
 		}
 	}
 }

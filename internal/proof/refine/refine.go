@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Open is refine for the columns that are open alone.
+// Open is refine for the columns that are open alone. It leaves none open.
 func Open(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	var list []*ziv.Entries
 	for _, e := range todo {
@@ -42,6 +42,7 @@ func Open(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, t
 			mz.Arr.CopyFrom(mz.At(i, e.J), mx.Arr, mx.At(i, c))
 		}
 	}
+	clear(todo)
 	return nil
 }
 

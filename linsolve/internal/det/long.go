@@ -21,9 +21,6 @@ import (
 // It ends without one once the next attempt, with those before, would cost more than another way.
 func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (det *seed.Determinant, err error) {
 	n := f.N
-	if n < seed.Fewest {
-		return nil, nil
-	}
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
 	s.Work.Guessed = true // whether the first bits do

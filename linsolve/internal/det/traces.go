@@ -47,6 +47,14 @@ type nearUnit struct {
 // for both; times of the host fall with n, those of the GPU do not.
 const LeastTraces = 96
 
+// Least returns the least order of matrices whose determinants are enclosed where they live.
+func Least(s *call.Run) int {
+	if call.Forced(s.Ctx, call.ByTraces) {
+		return 1
+	}
+	return LeastTraces
+}
+
 // seedGain is about the gain of a seed, the bits g of ‖E‖ ≤ 2^-g.
 const seedGain = 24
 

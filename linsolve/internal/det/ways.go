@@ -45,11 +45,17 @@ func (x *enclosed) ends() (lo, hi *big.Float) {
 
 // ways are those for determinants on the host, the faster ones first. The last one finds all.
 var ways = []call.Way[*enclosed]{
-	{Name: call.ByDigits, Applies: func(x *enclosed) bool { return x.short() && digits.Available(x.s) }, Run: (*enclosed).byDigits},
+	{Name: call.ByDigits, Applies: func(x *enclosed) bool {
+		_, ok := x.digits()
+		return ok
+	}, Faster: func(x *enclosed) bool {
+		d, ok := x.digits()
+		return ok && digits.IsQuickDet(x.a.Rows, d)
+	}, Run: (*enclosed).byDigits},
 	{Name: call.ByBlocks, Applies: (*enclosed).short, Faster: func(x *enclosed) bool { return !x.failed }, Run: (*enclosed).byBlocks},
-	{Name: call.ByElimination, Applies: factored, Run: (*enclosed).byElimination},
+	{Name: call.ByElimination, Applies: divisible, Faster: (*enclosed).large, Run: (*enclosed).byElimination},
 	{Name: call.ByPivots, Applies: factored, Faster: func(x *enclosed) bool {
-		return !x.failed && x.primesCost() >= call.InvertInCost(x.a.Rows, seed.MostBlockBits)
+		return x.large() && !x.failed && x.primesCost() >= call.InvertInCost(x.a.Rows, seed.MostBlockBits)
 	}, Run: (*enclosed).byPivots},
 	{Name: call.ByPrimes, Run: (*enclosed).byPrimes},
 }
@@ -97,6 +103,20 @@ func (x *enclosed) settled(err error) error {
 
 func factored(x *enclosed) bool { return x.lu != nil }
 
+// divisible reports whether an elimination by blocks has two of them.
+func divisible(x *enclosed) bool { return factored(x) && x.a.Rows > 1 }
+
+// digits returns how many digits the determinant takes; not ok where digits are not the way.
+func (x *enclosed) digits() (d int, ok bool) {
+	if !x.short() {
+		return 0, false
+	}
+	return digits.DetDigits(x.s, x.a.Rows, x.loss, x.bits)
+}
+
+// large reports whether an elimination in many bits is likely to be faster than primes.
+func (x *enclosed) large() bool { return x.a.Rows >= seed.Fewest }
+
 // short reports whether float64 factors suffice.
 func (x *enclosed) short() bool { return factored(x) && x.loss <= seed.LossyBits }
 
@@ -128,7 +148,8 @@ func (x *enclosed) take(d *seed.Determinant, err error) error {
 
 // byDigits multiplies pivots of an elimination in fixed point.
 func (x *enclosed) byDigits() error {
-	return x.take(digits.QuickDeterminant(x.s, x.a, x.lu, x.loss, x.bits))
+	d, _, err := digits.Determinant(x.s, x.a, x.lu, x.loss+x.bits, x.bits)
+	return x.take(d, seed.UnlessShort(err))
 }
 
 // byBlocks multiplies determinants of blocks and of their Schur complements.

@@ -901,16 +901,16 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*se
 // DetSpare are bits beyond the condition number's and a determinant's, for the proof.
 func DetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
-// QuickDeterminant is Determinant for an A that float64 factors suffice for, which lose so
-// many bits; nil where blocks are faster: up to the size that detDigits says, on 16 processors as
-// on one, an elimination takes a half to a fifth of their time.
-func QuickDeterminant(s *call.Run, a num.Mat, f *seed.Factors, loss, places int) (*seed.Determinant, error) {
-	if d, ok := CountFor(s, f.N, loss+places+DetSpare(f.N), MostDigits); !ok || f.N*d > detDigits*lanes.Count() {
-		return nil, nil
-	}
-	d, _, err := Determinant(s, a, f, loss+places, places)
-	return d, seed.UnlessShort(err)
+// DetDigits returns how many digits a determinant takes where float64 factors of order n lose so
+// many bits; not ok where digits are not the way.
+func DetDigits(s *call.Run, n, loss, places int) (d int, ok bool) {
+	return CountFor(s, n, loss+places+DetSpare(n), MostDigits)
 }
+
+// IsQuickDet reports whether a determinant in d digits is likely to be faster than by blocks: up to
+// the size that detDigits says, on 16 processors as on one, it takes a half to a fifth of their
+// time.
+func IsQuickDet(n, d int) bool { return n*d <= detDigits*lanes.Count() }
 
 // determinant returns det F = det G 2^(growth n), but for a factor in exp(±log).
 func (t *Elimination) determinant(log *big.Float, places int) *seed.Determinant {

@@ -65,32 +65,46 @@ func condition(f *seed.Factors, loss int) int {
 	return loss
 }
 
+// inverseBits returns the bits of the condition number of a matrix, about, whose factors have a
+// loss, and those that are wanted of its inverse in format z.
+func inverseBits(f *seed.Factors, loss int, z num.Format) (cond, wanted int) {
+	wanted = z.Bits() + 4*(z.Terms()-1) + ziv.Guard(f.N)
+	wanted += 4*bits.Len(uint(f.N)) + 4 // for what inverseTo proves
+	return condition(f, loss), wanted
+}
+
+// HasInverse reports whether digits are a way to the inverse in format z of a matrix that has
+// factors f.
+func HasInverse(s *call.Run, f *seed.Factors, z num.Format) bool {
+	loss, err := seed.Loss(s, f)
+	cond, wanted := inverseBits(f, loss, z)
+	_, ok := CountFor(s, f.N, cond+wanted, MostDigits)
+	return ok && err == nil
+}
+
 // QuickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
 // entries decide these, and puts nil for the columns of todo that are done. B is the unit matrix.
 func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
-	n := f.N
 	loss, err := seed.Loss(s, f)
 	if err != nil {
 		return err
 	}
-	cond := condition(f, loss)
+	first, wanted := inverseBits(f, loss, z.Format())
 	if loss > seed.LossyBits {
 		s.Work.Guessed = true // until it is known which digits do
 	}
-	wanted := z.Format().Bits() + 4*(z.Arr.Terms()-1) + ziv.Guard(n)
-	wanted += 4*bits.Len(uint(n)) + 4 // for what inverseTo proves
-	known := false                    // that a is regular
-	for {
-		d, ok := CountFor(s, n, cond+wanted, MostDigits)
+	known := false // that a is regular
+	return ziv.Decide(s, ziv.Loop{What: "an inverse in digits", First: first + wanted, Most: MostDigits * lanes.Bits()}, func(all int) (more int, err error) {
+		d, ok := CountFor(s, f.N, all, MostDigits)
 		if !ok {
-			return nil
+			return ziv.Done, nil
 		}
-		s.Plan(3 * Cost(n, d))
+		s.Plan(3 * Cost(f.N, d))
+		cond := all - wanted
 		t, more, err := Eliminate(s, a, f, d, wanted)
 		switch {
 		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // much more would be left
-			cond = t.Top
-			continue
+			return t.Top - cond, nil
 		case err == nil:
 			seed.Note(s, 1+s.Stats.Rounds, t.Rho, bound.Upper().SetFloat64(call.LargestOf(t.H)), bound.Upper().SetFloat64(f.Norm))
 			s.Stats.Precision = d * t.Bits()
@@ -98,18 +112,16 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 			more, err := inverseBy(s, t, a, b, z, todo)
 			s.Stage("refinement")
 			if err != nil || more == 0 {
-				return err
+				return ziv.Done, err
 			}
-			wanted += max(more, d*t.Bits()+1-seed.Growth-cond-wanted)
-			continue
+			more = max(more, d*t.Bits()+1-seed.Growth-all)
+			wanted += more
+			return more, nil
 		case errors.Is(err, call.ErrRange):
-			return nil
+			return ziv.Done, nil
 		}
-		if err := seed.AskForMore(s, err, a, &known); err != nil {
-			return err
-		}
-		cond += max(more, cond/4)
-	}
+		return max(more, cond/4), seed.AskForMore(s, err, a, &known)
+	})
 }
 
 // inverseBy is QuickInverse with the elimination that does. It returns how many more bits are worth

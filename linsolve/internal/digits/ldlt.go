@@ -79,31 +79,31 @@ func NewLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, bits int, regular func()
 		return nil, nil
 	}
 	n := a.Rows
-	for loss := p.Loss; ; {
-		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
-		if d > RootDigits || rootWords(n, n, d) > digitBytes/8 {
-			return nil, nil
+	var z *LDLT
+	loop := ziv.Loop{What: "an elimination in digits", First: bits + p.Loss, Most: RootDigits * lanes.Bits()}
+	err := ziv.Decide(s, loop, func(all int) (more int, err error) {
+		d := max((all+lanes.Bits()-1)/lanes.Bits(), 3)
+		if rootWords(n, n, d) > digitBytes/8 {
+			return ziv.Done, nil
 		}
 		s.Plan(digitLDLTCost(n, d) + call.WantedCost(s, n, n)/2) // may fuse: an estimate
 		t, more, err := eliminateLDLT(s, a, p, d)
 		switch {
+		case err == nil && t.gain() >= bits:
+			s.Stats.Rho = call.Measure(t.off)
+			s.Stats.Precision = t.Bits() * d
+			z = t
+			return ziv.Done, nil
 		case err == nil:
-			if more = bits - t.gain(); more <= 0 {
-				s.Stats.Rho = call.Measure(t.off)
-				s.Stats.Precision = t.Bits() * d
-				return t, nil
-			}
+			more = bits - t.gain()
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
+			return ziv.Done, nil
 		case errors.Is(err, seed.ErrNoise) || errors.Is(err, seed.ErrProof):
-			if err := regular(); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, err
+			err = regular()
 		}
-		loss += max(more, loss/4)
-	}
+		return max(more, (all-bits)/4), err
+	})
+	return z, err
 }
 
 // gain returns of how many bits enclosures tell, about.

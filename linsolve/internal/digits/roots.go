@@ -131,33 +131,33 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 	if loss < 0 || err != nil {
 		return nil, err
 	}
-	for {
-		d := max((bits+loss+lanes.Bits()-1)/lanes.Bits(), 3)
-		if d > RootDigits || rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
-			return nil, nil
+	var z *Root
+	err = ziv.Decide(s, ziv.Loop{What: "a root in digits", First: bits + loss, Most: RootDigits * lanes.Bits()}, func(all int) (more int, err error) {
+		d := max((all+lanes.Bits()-1)/lanes.Bits(), 3)
+		if rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
+			return ziv.Done, nil
 		}
 		s.Plan(digitRootCost(m.Rows, n, d) + call.WantedCost(s, m.Rows, n)) // may fuse: an estimate
 		release := s.Temporary()
 		t, more, err := eliminateRoot(s, c, n, by, d)
 		switch {
 		case err == nil && t.Gain >= bits-RootSlack:
-			return t, nil
+			z = t
+			return ziv.Done, nil
 		case err == nil:
 			more = bits - t.Gain
 			release()
 		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
-			return nil, nil
+			return ziv.Done, nil
 		default:
 			err = seed.AskForMore(s, err, c.Slice(0, n, 0, n), known)
 			if errors.Is(err, call.ErrSingular) {
-				return nil, nil
-			}
-			if err != nil {
-				return nil, err
+				return ziv.Done, nil
 			}
 		}
-		loss += max(more, loss/4)
-	}
+		return max(more, (all-bits)/4), err
+	})
+	return z, err
 }
 
 // RootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
@@ -467,7 +467,8 @@ func (t *Root) bound() (more int, err error) {
 		return 0, err
 	}
 	least := slices.Min(t.root)
-	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-300) {
+	// Of a condition number of 1e100 the pivots of A^T A fall to 2^-664, and their roots to 2^-332.
+	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-440) {
 		return 0, call.ErrRange
 	}
 	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.

@@ -131,8 +131,10 @@ func (p *cholesky) byNewton() (err error) {
 	p.unknown()
 	if !p.begun {
 		p.begun = true
-		if p.newton, err = NewCholeskyNewton(p.s, p.a, p.a.Rows, MostBits(p.f)); err != nil {
-			return err
+		if !p.small(n, call.ByNewton) {
+			if p.newton, err = NewCholeskyNewton(p.s, p.a, n, MostBits(p.f)); err != nil {
+				return err
+			}
 		}
 	}
 	p.e, err = p.newton.Enclosure(p.bits - ziv.SpareBits)

@@ -85,12 +85,9 @@ func (t *CholeskyNewton) Begin(x num.Mat, amp int) {
 }
 
 // NewCholeskyNewton returns one of c, whose leading n x n part is symmetric, with a seed if float64
-// suffices; nil for small matrices, and for numbers of more than most bits.
+// suffices; nil for numbers of more than most bits, and where the diagonal has no numbers.
 func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, error) {
 	m := c
-	if n < seed.Fewest {
-		return nil, nil
-	}
 	by := scale.Unscaled(m.Rows, n)
 	for i := range n {
 		class, top, _ := m.Arr.Span(m.At(i, i))

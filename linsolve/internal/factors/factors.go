@@ -4,6 +4,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -18,6 +19,12 @@ type attempt struct {
 
 // Open reports whether the factors are not enclosed.
 func (p *attempt) Open() bool { return p.e == nil }
+
+// small reports whether factors of order n come sooner from an elimination than by a way that
+// begins with a seed, unless the context asks for that way.
+func (p *attempt) small(n int, way string) bool {
+	return n < seed.Fewest && !call.Forced(p.s.Ctx, way)
+}
 
 // farApart reports whether factors of c are to be enclosed in intervals.
 func (p *attempt) farApart(c num.Mat) (bool, error) {

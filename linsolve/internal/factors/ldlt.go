@@ -92,11 +92,15 @@ type ldltFactors struct {
 
 var ldltWays = []call.Way[*ldltFactors]{
 	{Name: call.ByDigits, Applies: func(p *ldltFactors) bool { return p.pivots != nil }, Faster: func(p *ldltFactors) bool { return p.digits }, Run: (*ldltFactors).byDigits},
-	{Name: call.ByNewton, Run: (*ldltFactors).byNewton},
-	{Name: call.ByLongSeed, Run: (*ldltFactors).byLongSeed},
+	{Name: call.ByNewton, Applies: seeded, Run: (*ldltFactors).byNewton},
+	{Name: call.ByLongSeed, Applies: seeded, Run: (*ldltFactors).byLongSeed},
 	{Name: call.ByIntervals, Run: (*ldltFactors).byIntervals},
 	{Name: call.ByElimination, Run: (*ldltFactors).byElimination},
 }
+
+// seeded reports whether pivots are those of a float64 seed: smaller matrices have those of an
+// elimination, whichever way is asked for, as either may be good enough and the factors tell.
+func seeded(p *ldltFactors) bool { return p.a.Rows >= seed.Fewest }
 
 // full returns an error if A has not full rank, at the first call.
 func (p *ldltFactors) full() error {

@@ -47,29 +47,28 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	release()
 	f.LU = nil
 	wanted := bits + digits.LUSpare(n)
-	for {
-		d, ok := digits.CountFor(s, n, cond+wanted, digits.RootDigits)
+	var z *digits.LU
+	loop := ziv.Loop{What: "an elimination in digits", First: cond + wanted, Most: digits.RootDigits * lanes.Bits()}
+	err = ziv.Decide(s, loop, func(all int) (more int, err error) {
+		d, ok := digits.CountFor(s, n, all, digits.RootDigits)
 		if !ok || n*d > digits.FactorDigits*lanes.Count() {
-			return nil, nil
+			return ziv.Done, nil
 		}
 		s.Plan(digits.Cost(n, d) + call.WantedCost(s, n, n)) // may fuse: an estimate
 		t, more, err := digits.Eliminate(s, a, f, d, 0)
 		switch {
+		case err == nil && t.LUBits() >= bits:
+			s.Stats.Rho, s.Stats.Precision = t.Rho, d*t.Bits()
+			z, err = t.Factors()
+			return ziv.Done, err
 		case err == nil:
-			if more = t.LUBits() - bits; more >= 0 {
-				s.Stats.Rho, s.Stats.Precision = t.Rho, d*t.Bits()
-				return t.Factors()
-			}
-			more = -more
+			more = bits - t.LUBits()
 		case errors.Is(err, call.ErrRange):
-			return nil, nil
-		default:
-			if err := seed.AskForMore(s, err, a, known); err != nil {
-				return nil, err
-			}
+			return ziv.Done, nil
 		}
-		cond += max(more, cond/4)
-	}
+		return max(more, (all-wanted)/4), seed.AskForMore(s, err, a, known)
+	})
+	return z, err
 }
 
 // FactorLU returns the factors where a lives, with a copy of it.
@@ -167,8 +166,10 @@ func (p *lu) byNewton() (err error) {
 		if err := reserve(p.s, p.a, p.k(), p.f.Bits(), p.k()*(p.a.Rows+p.a.Cols-p.k()), 0); err != nil {
 			return err
 		}
-		if p.newton, err = NewPivoted(p.s, p.a, MostBits(p.f)); err != nil {
-			return err
+		if !p.small(p.k(), call.ByNewton) {
+			if p.newton, err = NewPivoted(p.s, p.a, MostBits(p.f)); err != nil {
+				return err
+			}
 		}
 	}
 	if p.newton == nil {
@@ -184,6 +185,10 @@ func (p *lu) byLongSeed() error {
 		return p.improved(p.newton.Enclosure(p.bits - ziv.SpareBits))
 	}
 	p.long = true
+	if p.small(p.k(), call.ByLongSeed) {
+		p.newton = nil
+		return nil
+	}
 	var e *ziv.Enclosure
 	var err error
 	p.newton, e, err = LUByElimination(p.s, p.a, MostBits(p.f), p.bits-ziv.SpareBits, p.full)

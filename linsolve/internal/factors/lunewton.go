@@ -80,9 +80,6 @@ type Pivoted struct {
 func NewPivoted(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
-	if k < seed.Fewest {
-		return nil, nil
-	}
 	defer s.Temporary()()
 	// Columns are scaled for pivots alone, rows are not.
 	leading := a.Slice(0, m, 0, k)

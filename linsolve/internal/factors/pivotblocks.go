@@ -90,9 +90,6 @@ func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 // regular tells whether the matrix may have any; its error is returned.
 func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (e *ziv.Enclosure, err error) {
 	m, n := a.Dims()
-	if min(m, n) < seed.Fewest {
-		return nil, nil
-	}
 	err = ziv.Decide(s, ziv.Loop{What: "an elimination", First: least, Most: mostRootBits}, func(some int) (more int, err error) {
 		s.Work.Guessed = true // whether these bits do
 		planEliminated(s, m, n, some, bits)

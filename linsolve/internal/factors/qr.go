@@ -129,6 +129,9 @@ func (p *qrFactors) begin(order []int) (err error) {
 		return err
 	}
 	p.wanted()
+	if p.small(n, call.ByNewton) {
+		return nil
+	}
 	p.newton, err = NewCholeskyNewton(p.s, p.c, p.a.Cols, MostBits(p.normal.Format()))
 	return err
 }

@@ -209,16 +209,18 @@ func (c *exactColumn) rational(l *modular.Lifting, q, d *big.Int) (v []*big.Int,
 	for i := range v {
 		y := value(i, 0, len(c.digits))
 		x := balanced(new(big.Int).Mul(y, by))
-		if x.BitLen() > left {
+		if x.BitLen() > left-accident { // it may be short by accident
 			more := denominator(new(big.Int).Mod(x, q), q)
-			if more == nil {
+			switch {
+			case more != nil:
+				by.Mul(by, more)
+				for _, old := range v[:i] {
+					old.Mul(old, more)
+				}
+				x = balanced(x.Mul(x, more))
+			case x.BitLen() > left:
 				return nil, nil
 			}
-			by.Mul(by, more)
-			for _, old := range v[:i] {
-				old.Mul(old, more)
-			}
-			x = balanced(x.Mul(x, more))
 		}
 		v[i] = x
 		if x.BitLen() > left || by.BitLen()+c.top > room {
@@ -233,6 +235,9 @@ func (c *exactColumn) rational(l *modular.Lifting, q, d *big.Int) (v []*big.Int,
 	return v, by
 }
 
+// accident is how many bits shorter than others a number is that is so by no accident.
+const accident = 24
+
 // denominator returns the denominator of a fraction that 0 ≤ y < q probably is modulo q, nil if
 // there is none: the one before the largest quotient of Euclid's algorithm (Monagan, Maximal
 // quotient rational reconstruction, 2004).
@@ -240,7 +245,7 @@ func denominator(y, q *big.Int) *big.Int {
 	r0, r1 := new(big.Int).Set(q), new(big.Int).Set(y)
 	t0, t1 := new(big.Int), big.NewInt(1)
 	quotient, rest, x := new(big.Int), new(big.Int), new(big.Int)
-	most := 24 // bits of a quotient that is no accident
+	most := accident // bits of a quotient that is none
 	var d *big.Int
 	for r1.Sign() != 0 {
 		quotient.QuoRem(r0, r1, rest)

@@ -34,16 +34,21 @@ type problem struct {
 func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 
 // ways are those for systems, the faster ones first. The last one decides all entries.
+//
+// They have an order and conditions, not a cost in time each. What a way costs depends on what the
+// ways before it have learned: pivots, an inverse that is proved, a column that tells its digits.
+// Where two costs are known beforehand, of digits and products (digits.Quick), and of p-adic digits
+// and eliminations (fewerDigits, byElimination), conditions compare them.
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
-	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) && digits.Available(p.s) }, Faster: func(p *problem) bool {
+	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) && digits.HasInverse(p.s, p.lu, p.z.Format()) }, Faster: func(p *problem) bool {
 		return many(p) && ziv.IsIdentity(p.b) && digits.Quick(p.s, p.a, p.lu, p.z.Format())
 	}, Run: timed(digits.QuickInverse)},
 	{Name: call.ByFloats, Applies: func(p *problem) bool {
 		return seed.Sliceable(p.s, p.a) && p.fits(p.floatBytes()+p.newtonBytes(newton.Columns{Width: p.b.Cols}))
 	}, Faster: many, Run: timed(newton.SolveByNewton)},
-	{Name: call.ByElimination, Faster: unproved, Run: byElimination},
+	{Name: call.ByElimination, Applies: func(p *problem) bool { return p.a.Rows > 1 }, Faster: unproved, Run: byElimination},
 	{Name: call.ByRationals, Applies: func(p *problem) bool { return !math.IsInf(p.rationalsCost(), 1) }, Faster: fewerDigits, Run: byRationals},
 	{Name: call.ByProducts, Run: byProducts},
 }
@@ -186,6 +191,7 @@ func byProducts(p *problem) (err error) {
 		if err != nil {
 			return err
 		}
+		s.Work.Guessed = false // the inverse is proved
 	}
 	s.Stage("approximate inverse")
 	return solveOpen(s, p.approximate, p.a, p.b, p.z, p.todo, p.few, by)

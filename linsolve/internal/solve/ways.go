@@ -63,9 +63,6 @@ func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other fun
 // InvertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
 // bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
 func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (p *seed.Approximate, err error) {
-	if f.N < seed.Fewest {
-		return nil, nil
-	}
 	known := false // that a is regular
 	step := 0      // what bits were last added, for want of a proof
 	loop := ziv.Loop{What: "an elimination", First: blocks.Spare + f.ConditionBits(), Most: seed.MostBlockBits}
@@ -106,7 +103,7 @@ func (p *inverse) Open() bool { return p.near == nil || p.near.Rho == nil }
 // that A is singular.
 var inverseWays = []call.Way[*inverse]{
 	{Name: call.ByFloat64, Run: (*inverse).byFloat64},
-	{Name: call.ByBlocks, Applies: func(p *inverse) bool { return p.lu.N >= seed.Fewest }, Run: (*inverse).byBlocks},
+	{Name: call.ByBlocks, Faster: func(p *inverse) bool { return p.lu.N >= seed.Fewest }, Run: (*inverse).byBlocks},
 	{Name: call.BySeeds, Run: (*inverse).bySeeds},
 }
 
