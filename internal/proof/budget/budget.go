@@ -103,6 +103,13 @@ func (b *Budget) Room() int64 {
 	return left
 }
 
+// ForProducts returns what to count for products of matrices of so many bytes that run in blocks:
+// the bytes that they get, and at least [Least] unless small ones take less.
+func ForProducts(get, matrix float64) float64 {
+	const residues = 16 // of numbers and two factors, in bytes for a byte
+	return max(get, min(Least, float64(residues*matrix)))
+}
+
 // Most returns the most bytes that were counted at a time.
 func (b *Budget) Most() int64 { return b.most }
 

@@ -55,6 +55,7 @@ func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float
 // invertFactors is InvertFactors with inverses in memory.
 func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	cut := UpperCut(f.N, columns)
+	// may fuse: an estimate
 	if err := s.Budget.Check(8*float64(f.N*f.N+cut*cut+(f.N-cut)*(f.N-cut)) + beside); err != nil {
 		return nil, 0, 0, err
 	}
@@ -70,6 +71,7 @@ func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float
 	case !(float64(dgemm.SubtractError(f.N)*f.Norm)*t.Norm <= farOff*MostRho):
 		return nil, 0, 0, nil
 	}
+	// may fuse: an estimate
 	if err := s.Budget.Check(8*float64(f.N)*float64(f.N) + beside); err != nil {
 		return nil, 0, 0, err
 	}

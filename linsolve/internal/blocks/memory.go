@@ -52,7 +52,7 @@ func detBytes(a num.Mat, places, parts int) (bytes, floats float64) {
 	floats = 8 * float64(h) * float64(h)
 	inverse := 4 * floats // with the factors
 	columns := (3*half + 2*given + 2*wide) / float64(parts)
-	products := max(wide/2/float64(parts), budget.Least)
+	products := budget.ForProducts(wide/2/float64(parts), wide)
 	bytes = math.Ceil(max(
 		given+inverse,
 		2*given+floats+half+first+2*of(max(places/4+size, scale.SeedBits))+products,

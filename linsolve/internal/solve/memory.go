@@ -73,7 +73,7 @@ func (p *problem) newtonBytes(by newton.Columns) float64 {
 	columns := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), n, by.Width)) }
 	half, first := max(bits/2+ziv.Guard(n), 64), scale.SeedBits
 	bytes := square(p.a.Format().Bits()) + square(first) + 8*float64(n)*float64(n)
-	bytes += max(square(bits)/2*float64(by.Width)/float64(p.b.Cols), budget.Least)
+	bytes += budget.ForProducts(square(bits)/2*float64(by.Width)/float64(p.b.Cols), square(bits))
 	if by.Coarse {
 		return bytes + square(first) + 2*columns(bits+ziv.Guard(n)) + 2*columns(128) + columns(p.b.Format().Bits())
 	}
