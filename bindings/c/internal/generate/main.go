@@ -271,7 +271,7 @@ func export(b *bytes.Buffer, f table.Function) {
 	formatOf := "halfulp.Float64"
 	for _, a := range args {
 		if a.HasFormat() {
-			formatOf = a.Name + ".Format()"
+			formatOf = a.Name + ".NumberFormat()"
 			break
 		}
 	}

@@ -170,13 +170,21 @@ static void masks(void) {
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(name, sizeof name, "/proc/self/task/%s/status", entry->d_name);
-		FILE *file = fopen(name, "r");
-		if (!file)
+		int own = atoi(entry->d_name) == getpid(), there = 1;
+		/* A thread that is being made has all of them blocked. */
+		for (int tries = 0; there && tries < 1000; tries++) {
+			FILE *file = fopen(name, "r");
+			there = file != NULL;
+			while (file && fgets(line, sizeof line, file))
+				sscanf(line, "SigBlk: %llx", &blocked);
+			if (file)
+				fclose(file);
+			if (!(blocked >> (SIGURG - 1) & 1))
+				break;
+			nanosleep(&(struct timespec){0, 10000000}, NULL);
+		}
+		if (!there)
 			continue;
-		while (fgets(line, sizeof line, file))
-			sscanf(line, "SigBlk: %llx", &blocked);
-		fclose(file);
-		int own = atoi(entry->d_name) == getpid();
 		CHECK((int)(blocked >> (SIGINT - 1) & 1) != own);
 		CHECK(!(blocked >> (SIGURG - 1) & 1)); /* Go interrupts its threads by this one */
 		others += !own;
