@@ -294,12 +294,12 @@ func TestDeclined(t *testing.T) {
 					return Gemm(Trans, Trans, alpha, b, a, Float(2), c.T(), opt)
 				},
 				"syrk": func(a, _, c *Matrix, opt *Options) error {
-					if m != n {
-						return nil
-					}
 					return Syrk(Lower, NoTrans, alpha, a, Float(2), c, opt)
 				},
 			} {
+				if name == "syrk" && m != n {
+					continue
+				}
 				want := c.Clone()
 				ok(run(a, b, want, onCPU))
 				for _, resident := range []bool{true, false} {
