@@ -280,9 +280,12 @@ func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f ha
 	if !c.PValues {
 		return nil, nil
 	}
+	if j.format.Bits() > mostTestBits {
+		return nil, cli.Misuse("--p-values: %v: formats of up to mp:%d have them", j.format, mostTestBits)
+	}
 	prec := uint(j.format.Bits() + 64 + bits.Len(uint(fit.Observations)))
 	for last := false; ; last = true {
-		prec = min(2*prec, halfulp.MaxPrec)
+		prec *= 2
 		wide, err := refit(halfulp.MP(prec), j.options())
 		j.finish()
 		if err != nil {
@@ -302,7 +305,8 @@ func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f ha
 			r.f = e.overall(of.F)
 			all = append(all, r)
 		}
-		if e.undecided == 0 || last || prec == halfulp.MaxPrec {
+		if e.undecided == 0 || last {
+			e.warn(j)
 			return all, j.env.Ctx.Err()
 		}
 	}

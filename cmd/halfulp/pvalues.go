@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -22,6 +23,21 @@ type encloser struct {
 	prec                uint
 	freedom, parameters int64
 	undecided           int // results whose enclosures do not round to one number
+	vanished            int // results that are 0 and not exactly so
+}
+
+// mostTestBits are the most bits of the format of tests: a fit for them has four times as many.
+const mostTestBits = 1 << 17
+
+// warn reports, --quiet or not, results that may be the other one of two neighbours, and p-values
+// that became 0.
+func (e *encloser) warn(j *job) {
+	if e.undecided > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", e.undecided)
+	}
+	if e.vanished > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that are not 0 but too small for %v, printed as 0: %d\n", e.format, e.vanished)
+	}
 }
 
 // around encloses a number whose relative error is at most 2^(3-prec): two roundings to prec bits,
@@ -41,7 +57,11 @@ func (e *encloser) around(x *big.Float) (lower, upper *big.Float) {
 // decide rounds what lies between two numbers.
 func (e *encloser) decide(lower, upper *big.Float) (z halfulp.Scalar, ok bool) {
 	z = halfulp.NewScalar(e.format, lower)
-	return z, z.Same(halfulp.NewScalar(e.format, upper))
+	ok = z.Same(halfulp.NewScalar(e.format, upper))
+	if ok && z.Big().Sign() == 0 && upper.Sign() != 0 {
+		e.vanished++
+	}
+	return z, ok
 }
 
 // float returns a number that the format holds.

@@ -9,7 +9,8 @@ import (
 // freedom is larger than f: lower ≤ P ≤ upper. m, n ≥ 1 and f > 0 is finite. For m = 1 it is the
 // probability that the magnitude of a number of Student's t distribution with n degrees of freedom
 // is larger than √f. Relative errors are about 2^-prec times the number of operations, and more
-// where P is computed as 1 less another probability.
+// where P is computed as 1 less another probability. Where (m + n) |log2 f| exceeds 2^30, which
+// may leave the exponents of big.Float, the bounds are 0 and 1.
 //
 // P is the incomplete beta function I_x(a, b) with a = n/2, b = m/2, x = n/(n + m f), or
 // 1 - I_y(b, a) with y = 1 - x (NIST Handbook of Mathematical Functions 8.17.2, 8.17.4), and
@@ -20,6 +21,9 @@ import (
 // is at most (1 + u)^K - 1 ≤ 2 K u for K u ≤ 1/2, where K counts the roundings, besides the terms
 // left out. These are less than the first of them over 1 less the largest ratio that follows.
 func FTail(f *big.Float, m, n int64, prec uint) (lower, upper *big.Float) {
+	if e := int64(f.MantExp(nil)); f.Sign() == 0 || max(e, -e, 64) > 1<<30/(m+n) {
+		return number(prec), integer(1, prec)
+	}
 	nf := number(prec).Mul(integer(m, prec), f)
 	sum := number(prec).Add(nf, integer(n, prec))
 	x, y := number(prec).Quo(integer(n, prec), sum), number(prec).Quo(nf, sum) // 3 roundings each

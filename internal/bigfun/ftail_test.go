@@ -77,3 +77,15 @@ func TestFTail(t *testing.T) {
 		t.Errorf("%g to %g", l, u)
 	}
 }
+
+// TestFTailFar has bounds that enclose the probability for numbers that are out of reach.
+func TestFTailFar(t *testing.T) {
+	for _, f := range []*big.Float{new(big.Float), big.NewFloat(0x1p1000), new(big.Float).SetMantExp(big.NewFloat(1), 1<<29), new(big.Float).SetMantExp(big.NewFloat(1), -1<<29)} {
+		for _, m := range []int64{1, 20, 1 << 21} {
+			lower, upper := FTail(f, m, 20, 64)
+			if lower.Sign() != 0 && f.Cmp(big.NewFloat(0x1p1000)) != 0 || upper.Sign() <= 0 || lower.Cmp(upper) > 0 {
+				t.Errorf("P(F > %v), %d and 20 degrees of freedom: from %v to %v", f, m, lower, upper)
+			}
+		}
+	}
+}
