@@ -169,8 +169,7 @@ func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
 	return err
 }
 
-// copyThere stores RN(x) in z on the device of both. x and z may overlap if their formats are
-// equal.
+// copyThere stores RN(x) in z on the device of both. x and z may overlap.
 func (r *run) copyThere(x, z num.Vec) error {
 	if x.Arr.Format == z.Arr.Format {
 		return r.at.Copy(r.Config(), z.Mat(), x.Mat())
@@ -179,7 +178,7 @@ func (r *run) copyThere(x, z num.Vec) error {
 }
 
 // hostRun runs a routine of two vectors of equal length on the CPU, on copies if the vectors live
-// on a device. Of outputs = 1 it writes y back, of outputs = 2 x and y.
+// on a device. For outputs = 1 it copies y back, for outputs = 2 x and y.
 func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) error {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
