@@ -137,7 +137,7 @@ func (rd *reader) dense(e decimal.Extent) (halfulp.Format, error) {
 	if need > float64(rd.MemoryLimit) {
 		return f, rd.tooLarge(fmt.Sprintf("a dense %d x %d matrix", rd.rows, rd.cols), f, need)
 	}
-	if rd.rows > maxSide || rd.cols > maxSide { // an empty matrix, from whose sides other sizes are computed
+	if rd.rows > maxSide || rd.cols > maxSide { // empty, but sizes are computed from it
 		return f, rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
 	}
 	return f, nil
@@ -310,8 +310,8 @@ func sums(counts []int64) (before []int64, total int64) {
 	return before, total
 }
 
-// entriesOfArray returns the number of entries of an array file. The caller has checked that the
-// matrix fits memory.
+// entriesOfArray returns the number of entries of an array file. The matrix fits memory, so the
+// products do not overflow.
 func (rd *reader) entriesOfArray() int64 {
 	n := rd.rows
 	switch rd.symmetry {
