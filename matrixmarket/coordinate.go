@@ -248,7 +248,7 @@ func (rd *reader) addSums(e *decimal.Extent, repeated map[int64][]place) {
 			continue
 		}
 		const limit = 1 << 20
-		if sum, err := decimal.Sum(toks); err == nil { // addRepeated returns the error with the line
+		if sum, err := decimal.Sum(toks); err == nil { // addRepeated returns the error
 			n, _ := decimal.ExactBits(sum, limit)
 			e.Bits = max(e.Bits, n)
 		}
