@@ -115,9 +115,8 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 	return structuredGemv("Gbmv", func(ab num.Mat) direct.Structured { return oriented(direct.Band(ab, m, kl, ku), t) }, ab.m, alpha, x, beta, y, opt)
 }
 
-// Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A, of which a holds the
-// triangle uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do
-// not fit.
+// Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A. a holds the triangle uplo
+// of A; the other triangle is not read. It panics for a bad uplo and for shapes that do not fit.
 func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, x, beta, y, opt)
 }

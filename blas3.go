@@ -39,7 +39,7 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 			panic(errShape)
 		}
 	}
-	defer runtime.KeepAlive(a) // what is prepared
+	defer runtime.KeepAlive(a) // keeps its prepared data
 	defer runtime.KeepAlive(b)
 	return gemm(opA, opB, c.mat(), d.mat(), alpha, beta, preA, preB, 0, opt)
 }
@@ -65,7 +65,7 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	if c.mat().Rows != opA.Rows || c.mat().Cols != opA.Rows {
 		panic(errShape)
 	}
-	defer runtime.KeepAlive(a) // what is prepared
+	defer runtime.KeepAlive(a) // keeps its prepared data
 	return gemm(opA, opA.T(), c.mat(), c.mat(), alpha, beta, pre, pre, byte(uplo), opt)
 }
 
@@ -166,7 +166,7 @@ func commonFormat(a, b num.Mat) num.Format {
 		a, f, g = b, g, f
 	}
 	if g.Kind != num.MP || f.Kind == num.MP {
-		return g // the kinds are ordered by what they hold
+		return g // every kind holds the numbers of the kinds before it
 	}
 	bits := int64(f.Prec)
 	if f.Terms() > 1 {

@@ -78,10 +78,10 @@ type Options struct {
 	// report a fraction that falls, or 0 because the fraction is unknown. Routines on GPUs call
 	// Progress on their own threads: it must not call routines that run there.
 	Progress func(done float64)
-	// MemoryLimit bounds the working memory in bytes, beside operands and results; 0 means
+	// MemoryLimit bounds the working memory in bytes, not counting operands and results; 0 means
 	// [DefaultMemoryLimit]. Larger products run in blocks. Package linsolve chooses methods that
 	// keep to the limit, or returns an error that names the bytes it needs. On a GPU MemoryLimit
-	// bounds the memory of a product there beside its operands; 0 means most of the GPU's memory.
+	// bounds the memory of a product in addition to its operands; 0 means most of the GPU's memory.
 	MemoryLimit int64
 	// Check detects hardware faults. Matrix products by the method "residue" run with one modulus
 	// more than they need, the redundant modulus, and the integer of every entry is compared with
@@ -150,7 +150,7 @@ var ErrMemory = product.ErrMemory
 
 // Stats describes how a routine ran. For package linsolve, Exact counts the entries that only exact
 // arithmetic decided. Underflow counts the entries that lost bits below the smallest normal number,
-// as far as enclosures show it. Proof describes what the result rests on.
+// as far as enclosures show it. Proof describes the evidence for the result.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
 	Method   string `json:"method"`             // algorithm that ran
@@ -166,17 +166,17 @@ type Stats struct {
 	// results that lost bits below the smallest normal number
 	Underflow int64   `json:"underflow"`
 	Stages    []Stage `json:"stages,omitempty"` // time a stage, added up over several GPUs
-	// what Options.Check compared; nil if it was not requested or is not known
+	// comparisons of Options.Check; nil if not requested or not known
 	Check *Check `json:"check,omitempty"`
 	// how far the solution of a linear system can be trusted, if that was requested
 	Condition *Condition `json:"condition,omitempty"`
 	// for matrix products shared by processes: the device that each process multiplied on
 	Processes []string `json:"processes,omitempty"`
-	// what proved a result of package linsolve
+	// evidence for a result of package linsolve
 	Proof `json:"linsolve,omitzero"`
 }
 
-// Proof describes what a result of package linsolve rests on.
+// Proof describes the evidence for a result of package linsolve.
 type Proof struct {
 	// Cond is a bound, with three digits, of the condition number ‖F‖ ‖F^-1‖ in the maximum norm. F
 	// is the matrix A scaled from both sides by powers of two that bring it near 1. With one
@@ -205,7 +205,7 @@ var ErrHardware = residue.ErrHardware
 // refer to the product as it ran within the routine. The error wraps [ErrHardware].
 type HardwareError = residue.HardwareError
 
-// Check reports what Options.Check compared.
+// Check reports the comparisons that Options.Check made.
 type Check struct {
 	Modulus  int   `json:"modulus"`  // redundant modulus; 0 if nothing was computed by residues
 	Compared int64 `json:"compared"` // entries of products that were compared

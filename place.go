@@ -17,8 +17,8 @@ const (
 	CPU  Device = place.Host // the host
 )
 
-// Validate returns an error that wraps [ErrDevice] unless d is the name of devices that this
-// machine has and this program is built for. It opens what it finds.
+// Validate returns an error that wraps [ErrDevice] unless d names devices that this machine has and
+// this program is built for. It opens these devices.
 func (d Device) Validate() error {
 	n, err := place.ParseName(string(d))
 	if err == nil && n.IsPlace() {

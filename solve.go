@@ -69,8 +69,8 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 // is unchanged. It panics for a bad side, uplo, tA or diag and for shapes that do not fit. See
 // Aliasing, Places and Errors in the package documentation.
 //
-// The methods are those of [Gemm]: a product updates the rows not yet solved, block by block, to
-// some bits more than the format has. A quotient whose rounding these bits leave undecided is
+// The methods are the methods of [Gemm]: a product updates the rows not yet solved, block by block,
+// to some bits more than the format has. A quotient whose rounding these bits leave undecided is
 // computed exactly, and Stats counts it.
 //
 // Error bound: without underflow and overflow the computed x satisfies

@@ -17,8 +17,8 @@ const maxDigits = 1 << 24
 
 const errDigits = "halfulp: number of digits out of range"
 
-// setText reads the number text, rounds it once, and stores it in number i of a. It returns what
-// the range of the format took from the number.
+// setText reads the number text, rounds it once, and stores it in number i of a. It returns the
+// loss by the range of the format.
 func setText(a *num.Array, i int, text []byte) (decimal.Loss, error) {
 	c := decimal.Borrow(a.Format)
 	defer c.Return()
@@ -121,9 +121,9 @@ func (m *Matrix) Text(digits int) string {
 	return b.String()
 }
 
-// String returns what fmt prints for m with %v: Text(0) without the last line feed, or a text in
-// brackets if m has no entries or lives on a device: see [Matrix.Format]. It returns "<nil>" for
-// nil.
+// String returns the text that fmt prints for m with %v: Text(0) without the last line feed, or a
+// description in brackets if m has no entries or lives on a device, see [Matrix.Format]. It returns
+// "<nil>" for nil.
 func (m *Matrix) String() string { return fmt.Sprint(m) }
 
 // Text returns the entries as Scalar.Text writes them, one a line.
@@ -135,9 +135,9 @@ func (x *Vector) Text(digits int) string {
 	return string(b)
 }
 
-// String returns what fmt prints for x with %v: Text(0) without the last line feed, or a text in
-// brackets if x has no entries or lives on a device: see [Vector.Format]. It returns "<nil>" for
-// nil.
+// String returns the text that fmt prints for x with %v: Text(0) without the last line feed, or a
+// description in brackets if x has no entries or lives on a device, see [Vector.Format]. It returns
+// "<nil>" for nil.
 func (x *Vector) String() string { return fmt.Sprint(x) }
 
 // InputFormat selects the format in which the numbers of a file are stored. The zero InputFormat is
@@ -204,8 +204,8 @@ func (in InputFormat) Format() Format {
 	return in.f
 }
 
-// InputStats reports what rounding took from the numbers of a file because of the range of the
-// format, how long the numbers are, and whether the last one may be cut off.
+// InputStats reports the numbers of a file that the range of the format turned into infinities or
+// zeros, the lengths of the numbers, and whether the last number may be cut off.
 type InputStats struct {
 	ToInf Losses // finite numbers beyond the largest of the format, which became infinite
 	// numbers other than 0 that became 0, being nearer to 0 than to the least number of the format

@@ -44,8 +44,8 @@ type Options struct {
 	// halfulp.AtLeast(halfulp.Float64).
 	In halfulp.InputFormat
 	// Stats, if not nil, is set by Read and Parse to the losses by the range of the matrix's
-	// format. For a format that halfulp.AtLeast chooses, only exponents beyond those of MP are out
-	// of range. A repeated entry counts once, by its sum, at the last line that names it.
+	// format. For a format that halfulp.AtLeast chooses, only numbers beyond the exponents of MP
+	// are out of range. A repeated entry counts once, by its sum, at the last line that names it.
 	Stats *halfulp.InputStats
 	// Digits selects the text of the numbers for Write: 0 writes the shortest decimal that reads
 	// back to the same number, n > 0 n significant digits, halfulp.Hex exact hexadecimal.

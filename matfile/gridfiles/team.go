@@ -39,7 +39,7 @@ func (t team) first() bool { return t.Rank() == 0 }
 // kinds are the errors that errors.Is also finds in the other processes.
 var kinds = []error{nil, context.Canceled, context.DeadlineExceeded, fs.ErrNotExist, fs.ErrPermission, halfulp.ErrMemory}
 
-// told is an error of another process.
+// told is an error that another process reported.
 type told struct {
 	text string
 	kind error

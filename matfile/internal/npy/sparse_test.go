@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// numbers returns an array of one dimension of int32, int64 or another type, in the order of bytes
-// of a processor.
+// numbersOf returns an array of one dimension of int32, int64 or another type, in the byte order
+// that descr names.
 func numbersOf(name, descr string, values any) Array {
 	return shaped(name, descr, fmt.Sprintf("(%d,)", binary.Size(values)/max(int(descr[2]-'0'), 1)), values)
 }
