@@ -196,7 +196,7 @@ func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 // gemm computes C = alpha A B + beta Old, only in the triangle of C if triangle is not 0.
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) error {
 	if _, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr); err != nil {
-		return err // before those of options
+		return err // before errors of the options
 	}
 	s, err := opt.settings()
 	if err != nil {

@@ -91,7 +91,7 @@ func (f Format) View() num.Format {
 	return f.other
 }
 
-// FormatOf is the converse of [Format.View].
+// FormatOf is the inverse of [Format.View].
 func FormatOf(f num.Format) Format {
 	if f == num.Float64 {
 		return Format{}

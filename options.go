@@ -55,9 +55,9 @@ type Options struct {
 	// Device selects where a routine runs whose operands live on the host: "auto" (or empty), "cpu"
 	// or "cuda:N", NVIDIA GPU number N. "auto" is the CPU, except for sums, Gemv and products of
 	// matrices that are estimated to take less time on GPU 0, including transfers and the opening
-	// of the device. Cases that devices do not support run on the CPU: see the package
-	// documentation. Operands that live on a device determine where the routine runs, whatever
-	// Device says.
+	// of the device. "mpi:PxQ" is a grid of processes: see package distributed. Cases that devices
+	// do not support run on the CPU: see the package documentation. Operands that live on a device
+	// determine where the routine runs, whatever Device says.
 	//
 	// Several GPUs are named by numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or by
 	// "cuda:all". The routines of level 3 cut the result into parts, one for each GPU, and compute
@@ -67,9 +67,9 @@ type Options struct {
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. At most 4 GOMAXPROCS +
 	// 16 threads are used.
 	Threads int
-	// Method is the algorithm: "auto" (or empty), "residue" (products modulo
-	// small moduli on SIMD integer units) or "direct" (sums of products from
-	// their leading digits, and multi-limb arithmetic into exact accumulators).
+	// Method selects the algorithm: "auto" (or empty), "residue" (products modulo small moduli on
+	// SIMD integer units) or "direct" (sums of products from their leading digits, and multi-limb
+	// arithmetic into exact accumulators).
 	Method string
 	// Context cancels a routine, which then returns the error of the context.
 	Context context.Context
@@ -140,12 +140,11 @@ func (o *Options) Validate() error {
 	return place.Ended(s.Ctx, at)
 }
 
-// ErrMethod is wrapped by errors about methods that do not exist or do not
-// apply.
+// ErrMethod is wrapped by errors about methods that do not exist or do not apply.
 var ErrMethod = product.ErrMethod
 
-// ErrMemory is wrapped by errors about products that cannot fit the memory
-// allowed even in the smallest blocks.
+// ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
+// smallest blocks, and about matrices, vectors and exact numbers that do not fit.
 var ErrMemory = product.ErrMemory
 
 // Stats describes how a routine ran. For package linsolve, Exact counts the entries that only exact
@@ -180,8 +179,8 @@ type Stats struct {
 type Proof struct {
 	// Cond is a bound, with three digits, of the condition number ‖F‖ ‖F^-1‖ in the maximum norm. F
 	// is the matrix A scaled from both sides by powers of two that bring it near 1. With one
-	// right-hand side and orders around 1000 the bound may be four digits larger. Cond is empty if
-	// no approximate inverse was computed; solutions in rational numbers need none.
+	// right-hand side and orders around 1000 the bound may be larger by four digits. Cond is empty
+	// if no approximate inverse was computed; solutions in rational numbers need none.
 	Cond   string  `json:"scaled_condition_at_most,omitempty"`
 	Rounds int     `json:"decompositions,omitempty"` // float64, for the inverse
 	Rho    Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖

@@ -177,11 +177,12 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 // alone without an exponent: 9007199254740993, 9007199254740993.0 and 9.007199254740993e15, but not
 // 1.152921504606847e18, which stands for the nearest number of Float64.
 //
-// The MP format has max(⌈d log₂ 10⌉ + 1, b) + 64 bits for decimals of up to d digits, or as many
-// bits as the longest integer or hexadecimal number. A decimal that is no binary number is rounded
-// to it, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then rounded to f equals the result
-// for the decimals themselves, unless operand errors of that size carry the exact result across a
-// tie of f. Exactly(f) and OwnOr(f) round a decimal once.
+// The MP format has max(n, b) bits if the longest integer or hexadecimal number has n bits. If
+// there are other decimals, of up to d digits, it has max(⌈d log₂ 10⌉ + 1, n, b) + 64 bits, but at
+// most MaxPrec; more than MaxPrec bits without the 64 are an error. A decimal that is no binary
+// number is rounded to the MP format, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then
+// rounded to f equals the result for the decimals themselves, unless operand errors of that size
+// carry the exact result across a tie of f. Exactly(f) and OwnOr(f) round a decimal once.
 func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
 
 // OwnOr stores the numbers of a file in the format that the file names, if this module wrote it; in

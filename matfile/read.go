@@ -1,6 +1,6 @@
-// Package matfile reads and writes matrices in files. The name and the content of a file determine
-// its format. The package unpacks and packs gzip, accepts "-" for the standard streams, and writes
-// a file completely or not at all.
+// Package matfile reads and writes matrices in files. The content of a file that is read determines
+// its format; for a file that is written its name does. The package unpacks and packs gzip, accepts
+// "-" for the standard streams, and writes a file completely or not at all.
 package matfile
 
 import (
@@ -151,7 +151,7 @@ func (in *input) begin(ctx context.Context) error {
 	if in.watch, err = files.NewWatch(ctx, f, in.name); err != nil {
 		return err
 	}
-	if in.name != files.Stdio { // a part of it may have been read
+	if in.name != files.Stdio { // a part of standard input may have been read
 		in.file, in.size = f, in.watch.Size()
 	}
 	return nil

@@ -12,5 +12,5 @@
 //
 // All processes of a communicator must call its operations in the same order. Methods take a
 // [context.Context]. When it is cancelled they return its error. MPI cannot take back an operation
-// that has begun, so the only operation left for the communicator is then [Comm.Abort].
+// that has begun, so a process can then only call [Comm.Leave] or [Comm.Abort] on the communicator.
 package mpi

@@ -20,8 +20,8 @@ var names = []string{"libmpi_abi.so.1", "libmpi_abi.so"}
 
 // open loads the library at its first call.
 var open = sync.OnceValues(func() (*library, error) {
-	// UCX, which the library uses, would handle the signals of faults, and SIGHUP to begin a log.
-	// Go must handle all of them.
+	// UCX, which the library may use, would handle the signals of faults, and SIGHUP to begin a
+	// log. Go must handle all of them.
 	for name, value := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_HANDLE_ERRORS": "none", "UCX_DEBUG_SIGNO": "0"} {
 		if _, set := os.LookupEnv(name); !set {
 			if err := os.Setenv(name, value); err != nil {
