@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// choose lets a routine with device auto run on GPU 0 where that takes less time for numbers of
-// the host of so many bytes.
+// choose lets a routine with device "auto" run on GPU 0 if that takes less time. onHost is the
+// estimated time on the CPU, bytes the size of the operands, which live on the host.
 func (r *run) choose(onHost time.Duration, bytes int64) {
 	if r.ondevice || r.Device.Kind != place.Auto {
 		return
@@ -22,7 +22,8 @@ func (r *run) choose(onHost time.Duration, bytes int64) {
 	}
 }
 
-// leave reports whether a routine leaves the GPU that it has chosen, for the CPU.
+// leave reports whether a routine that chose a GPU must run on the CPU instead, because the GPU
+// failed with err. It resets the device of r in this case.
 func (r *run) leave(err error) bool {
 	if r.ondevice || r.Device.Kind != place.Auto || r.at == nil || !place.HostInstead(r.Ctx, err) {
 		return false

@@ -21,7 +21,7 @@ import (
 
 func TestAutoWithoutGPU(t *testing.T) {
 	skipWithGPU(t)
-	// A product of 2^60 multiply-adds, of which there is no more than its shape.
+	// A product of 2^60 multiply-adds: only its shape exists.
 	a := NewMatrix(Float64, 0, 0).m
 	a.Rows, a.Cols = 1<<20, 1<<20
 	if _, ok := new(place.Product).Estimate(&product.Problem{A: a, B: a, C: a}, time.Hour); ok {
@@ -29,7 +29,7 @@ func TestAutoWithoutGPU(t *testing.T) {
 	}
 }
 
-// TestAutoLeaves chooses a GPU with too little memory, and computes on the CPU.
+// TestAutoLeaves lets auto choose a GPU with too little memory: the routine runs on the CPU.
 func TestAutoLeaves(t *testing.T) {
 	dev, err := cuda.OpenDriver(&fake.Driver{TotalMemory: 1 << 10}, 0)
 	if err != nil {
@@ -72,7 +72,8 @@ func TestAutoLeaves(t *testing.T) {
 	}
 }
 
-// TestAutoFails chooses a GPU that does not work, and computes on the CPU, from then on at once.
+// TestAutoFails lets auto choose a GPU that does not work: the routine runs on the CPU, and later
+// ones do not try the GPU again.
 func TestAutoFails(t *testing.T) {
 	x := uniformVector(MP(1696), 20000)
 	want := must(Dot(x, x, Float64, onCPU))
@@ -104,8 +105,8 @@ func TestAutoFails(t *testing.T) {
 	}
 }
 
-// TestDeviceAuto runs on a GPU: large products of matrices go there once it is open, small ones
-// stay. Whether vectors go depends on the machine.
+// TestDeviceAuto runs on a GPU: auto sends large products of matrices to it once it is open, but
+// not small ones. Whether vectors go there depends on the machine.
 func TestDeviceAuto(t *testing.T) {
 	needGPU(t)
 	if err := Device("cuda:0").Validate(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 var benchBits = []int{53, 106, 212, 424, 848, 1696}
 
-// fillUniform fills a with numbers uniform in [-1, 1] of full significands.
+// fillUniform fills a with numbers uniform in [-1, 1] that have full significands.
 func fillUniform(r *rand.Rand, a *num.Array) {
 	for i := range a.Len() {
 		switch a.Kind {
@@ -103,8 +103,8 @@ func BenchmarkDot(b *testing.B) {
 	}
 }
 
-// BenchmarkTrsm gave the rows of a block that are solved entry by entry: 16, 32 and 64 of them were
-// tried.
+// BenchmarkTrsm was used to choose the number of rows of a block that are solved entry by entry,
+// among 16, 32 and 64.
 func BenchmarkTrsm(b *testing.B) {
 	for _, f := range []Format{Float64, DD, QD} {
 		for _, cols := range []int{1, 300} {

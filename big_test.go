@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFromBig rounds numbers of math/big to nearest, ties to even, column by column.
+// TestFromBig compares rounding of math/big numbers to nearest, ties to even, column by column.
 func TestFromBig(t *testing.T) {
 	tie := func(last int64) *big.Float { // 1 + last 2^-23 + 2^-24
 		x := new(big.Float).SetPrec(100).SetMantExp(big.NewFloat(float64(2*last+1)), -24)

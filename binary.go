@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// The head of the binary form, which [Matrix.AppendBinary] documents.
+// The head of the binary form: see [Matrix.AppendBinary].
 const (
 	binaryMagic   = "hulp"
 	binaryVersion = 1
@@ -19,7 +19,8 @@ const (
 // nan32 is the NaN of Float32.
 var nan32 = math.Float32bits(float32(math.NaN()))
 
-// appendBinary appends the binary form of m, of the given dimensions.
+// appendBinary appends the binary form of m with dims dimensions: 0 for a scalar, 1 for a vector, 2
+// for a matrix.
 func appendBinary(dst []byte, m num.Mat, dims int) []byte {
 	needHost(m.Arr)
 	f := m.Arr.Format
@@ -91,7 +92,7 @@ func binarySize(m num.Mat, dims int) int {
 
 var errBinary = errors.New("halfulp: not the binary form of a scalar, vector or matrix")
 
-// parseBinary reads a binary form of the given dimensions.
+// parseBinary reads a binary form that must have dims dimensions.
 func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 	const head = 16
 	if len(data) < head || string(data[:4]) != binaryMagic {
@@ -137,8 +138,8 @@ func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 	return num.Mat{Arr: a, RS: 1, CS: max(int(shape[0]), 1), Rows: int(shape[0]), Cols: int(shape[1])}, nil
 }
 
-// fitsEmpty returns an error for an empty matrix with a side that none has that a program works
-// with: no data has that many rows or columns, which loops run over even so.
+// fitsEmpty returns an error for an empty matrix with a side longer than math.MaxInt32. Such a
+// shape needs no data, but loops run over all its rows or columns.
 func fitsEmpty(rows, cols uint64) error {
 	if (rows == 0 || cols == 0) && max(rows, cols) > math.MaxInt32 {
 		return fmt.Errorf("halfulp: an empty matrix of %d x %d is too large", rows, cols)
@@ -146,7 +147,7 @@ func fitsEmpty(rows, cols uint64) error {
 	return nil
 }
 
-// binaryFormat returns the format of the binary form's kind and precision.
+// binaryFormat returns the format for the kind and the precision in a binary form.
 func binaryFormat(kind byte, prec uint64) (num.Format, bool) {
 	fixed := [...]num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble}
 	switch {
@@ -190,7 +191,7 @@ func (s Scalar) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(d
 // MarshalBinary returns the binary form of s. The error is nil.
 func (s Scalar) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary replaces s, format and all, by the scalar of a binary form.
+// UnmarshalBinary replaces s, including its format, by the scalar of a binary form.
 func (s *Scalar) UnmarshalBinary(data []byte) error {
 	m, err := parseBinary(data, 0)
 	if err == nil {
@@ -213,8 +214,8 @@ func (x Vector) MarshalBinary() ([]byte, error) {
 	return x.AppendBinary(make([]byte, 0, binarySize(x.vec().Mat(), 1)))
 }
 
-// UnmarshalBinary replaces x, format and length and all, by the vector of a binary form. What x was
-// a view of stays as it is.
+// UnmarshalBinary replaces x, including its format and length, by the vector of a binary form. If x
+// was a view, the numbers that it viewed stay as they are.
 func (x *Vector) UnmarshalBinary(data []byte) error {
 	m, err := parseBinary(data, 1)
 	if err == nil {
@@ -242,10 +243,11 @@ func (x *Vector) UnmarshalBinary(data []byte) error {
 //   - mp: the n significands of ⌈p/64⌉ 64-bit words, least significant first, then n exponents of
 //     32 bits in two's complement, then n bytes: 0 +0, 1 -0, 2 positive, 3 negative, 4 +∞, 5 -∞, 6
 //     NaN. A finite number is ±0.S 2^e, S the bits of the significand, whose first bit is 1 and
-//     whose bits beyond the first p are 0. For what is not finite significand and exponent are 0.
+//     whose bits beyond the first p are 0. For zeros, infinities and NaN, significand and exponent
+//     are 0.
 //
-// What is read must be so to the bit: NaN has one form, and sums of doubles are canonical, see
-// [DD]. The error is nil.
+// UnmarshalBinary accepts exactly these bits: NaN has one form, and sums of doubles are canonical,
+// see [DD]. The error is nil.
 func (m Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2), nil }
 
 // MarshalBinary returns the binary form of m: see [Matrix.AppendBinary]. The error is nil.
@@ -253,8 +255,8 @@ func (m Matrix) MarshalBinary() ([]byte, error) {
 	return m.AppendBinary(make([]byte, 0, binarySize(m.mat(), 2)))
 }
 
-// UnmarshalBinary replaces m, format and shape and all, by the matrix of a binary form. What m was
-// a view of stays as it is.
+// UnmarshalBinary replaces m, including its format and shape, by the matrix of a binary form. If m
+// was a view, the numbers that it viewed stay as they are.
 func (m *Matrix) UnmarshalBinary(data []byte) error {
 	z, err := parseBinary(data, 2)
 	if err == nil {

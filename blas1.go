@@ -18,7 +18,7 @@ func Asum(x *Vector, f Format, opt *Options) (Scalar, error) {
 }
 
 // Trace returns RN(∑ a_ii), the sum of the diagonal of a square matrix rounded once to format f.
-// Other entries are not read. It panics if A is not square. See Rounding, Special values, Places
+// Other entries are not read. It panics if a is not square. See Rounding, Special values, Places
 // and Errors in the package documentation.
 func Trace(a *Matrix, f Format, opt *Options) (Scalar, error) {
 	if a.Rows() != a.Cols() {
@@ -61,8 +61,9 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 }
 
 // Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f: the correctly
-// rounded root of the exact sum, +0 for the empty vector. A NaN gives NaN, else an infinity +Inf.
-// See Rounding, Places and Errors in the package documentation.
+// rounded square root of the exact sum, and +0 for the empty vector. If an entry is NaN the norm is
+// NaN, otherwise if an entry is infinite it is +Inf. See Rounding, Places and Errors in the package
+// documentation.
 func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 	r, err := begin("Nrm2", opt, x.vec().Arr)
 	if err != nil {
@@ -81,9 +82,10 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return r.reduced("Nrm2", z, flags, exact, err)
 }
 
-// Iamax returns the index of the first entry of x of the largest magnitude, compared exactly. The
-// first NaN counts as larger than everything; infinities are larger than finite numbers. The index
-// is -1 if x is empty. See Places and Errors in the package documentation.
+// Iamax returns the index of the first entry of x whose magnitude is largest. Magnitudes are
+// compared exactly. NaN counts as larger than every number, so the first NaN wins; infinities are
+// larger than finite numbers. The index is -1 if x is empty or after an error. See Places and
+// Errors in the package documentation.
 func Iamax(x *Vector, opt *Options) (int, error) {
 	r, err := begin("Iamax", opt, x.vec().Arr)
 	if err != nil {
@@ -103,8 +105,8 @@ func Iamax(x *Vector, opt *Options) (int, error) {
 }
 
 // Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the lengths
-// differ. Vectors of the host are copied by the CPU: see Places in the package documentation, and
-// Rounding, Aliasing and Errors.
+// differ. The CPU copies vectors of the host, whatever Options.Device says. See Rounding, Aliasing,
+// Places and Errors in the package documentation.
 func Copy(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Copy", x, y, opt); err != nil {
 		return err
@@ -123,10 +125,9 @@ func Copy(x, y *Vector, opt *Options) error {
 }
 
 // CumSum stores the prefix sums y_i ← RN(x_1 + ... + x_i), each the exact sum rounded once to the
-// format of y. It panics if the lengths differ. The exact sum is kept from one entry to the next,
-// so that the time is that of n additions and n roundings. The CPU computes them, on copies of
-// vectors that live on a device. See Rounding, Special values, Aliasing and Errors in the package
-// documentation.
+// format of y. It panics if the lengths differ. The CPU computes them, on copies if the vectors
+// live on a device. The exact sum is kept from one entry to the next, so the cost is n additions
+// and n roundings. See Rounding, Special values, Aliasing and Errors in the package documentation.
 func CumSum(x, y *Vector, opt *Options) error {
 	return hostRun("CumSum", 1, x, y, opt, func(r *run, x, y *Vector) error {
 		z := num.New(y.vec().Arr.Format, y.vec().N)
@@ -140,9 +141,9 @@ func CumSum(x, y *Vector, opt *Options) error {
 }
 
 // Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format of
-// its vector. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of
-// the host are exchanged by the CPU: see Places in the package documentation, and Rounding,
-// Aliasing and Errors.
+// its vector. If x and y overlap, x is written first. It panics if the lengths differ. The CPU
+// exchanges vectors of the host, whatever Options.Device says. See Rounding, Aliasing, Places and
+// Errors in the package documentation.
 func Swap(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Swap", x, y, opt); err != nil {
 		return err
@@ -165,7 +166,7 @@ func Swap(x, y *Vector, opt *Options) error {
 	})
 }
 
-// swapThere is Swap at the place of x and y.
+// swapThere is Swap on the device where x and y live.
 func (r *run) swapThere(x, y num.Vec) error {
 	vectors := []num.Vec{x, y}
 	var copies []num.Vec
@@ -231,8 +232,8 @@ var one = func() num.Vec {
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// update stores what compute makes of A and other operands, by columns, in A. alpha = 0 leaves A as
-// it is.
+// update computes new entries of A, column by column, by calling compute with s = alpha, and stores
+// them in A. others are the other operands. alpha = 0 leaves A unchanged.
 func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error, others ...*num.Array) error {
 	r, err := begin(name, opt, append(others, a.Arr)...)
 	if err != nil {
@@ -251,7 +252,8 @@ func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *
 	return r.end(nil)
 }
 
-// result returns room for n results on the host, nil if they stay where the operands live.
+// result returns room on the host for n results of format f, or nil if the operands live on a
+// device and the results stay there.
 func (r *run) result(f num.Format, n int) *num.Array {
 	if r.ondevice {
 		return nil
@@ -259,7 +261,8 @@ func (r *run) result(f num.Format, n int) *num.Array {
 	return num.New(f, n)
 }
 
-// store copies z, the entries of a by columns, to a; a nil z says that they are there.
+// store copies z, the entries of a column by column, to a. A nil z means that the results are in a
+// already.
 func store(a num.Mat, z *num.Array) {
 	if z == nil {
 		return

@@ -9,9 +9,9 @@ import (
 )
 
 // Ger stores A ← RN(α x yᵀ + A), a_ij ← RN(α x_i y_j + a_ij), each entry rounded once to the format
-// of A. α = 0 leaves A unchanged. It panics unless x has as many entries as A rows and y as many as
-// A columns. See Rounding, Special values, Aliasing, Places and Errors in the package
-// documentation.
+// of A. α = 0 leaves A unchanged. It panics unless the length of x is the number of rows of A and
+// the length of y the number of columns. See Rounding, Special values, Aliasing, Places and Errors
+// in the package documentation.
 func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error {
 	if x.vec().N != a.mat().Rows || y.vec().N != a.mat().Cols {
 		panic(errShape)
@@ -32,8 +32,8 @@ func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vecto
 	return GemvTo(t, alpha, a, x, beta, y, y, opt)
 }
 
-// GemvTo stores z ← RN(α op(A) x + β y) like [Gemv], rounded once to the format of z, which may be
-// another one than y's. For β = 0, y may be nil.
+// GemvTo stores z ← RN(α op(A) x + β y) like [Gemv], rounded once to the format of z, which may
+// differ from the format of y. For β = 0, y may be nil.
 func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) error {
 	m := a.mat()
 	switch t {
@@ -99,12 +99,12 @@ func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
 	return nil
 }
 
-// Gbmv stores y ← RN(α op(A) x + β y) like [Gemv] for a matrix A of m rows with kl diagonals below
-// and ku above the main one, which ab holds as the BLAS store bands: column by column, entry (i, j)
-// of A in entry (ku + i - j, j) of ab. ab has kl + ku + 1 rows and as many columns as A. What it
-// has outside of A is not read, and entries outside of the band are no addends: 0 · ∞ is not met
-// there, and a row without entries makes +0. It panics for a bad t, for negative m, kl or ku, and
-// for shapes that do not fit.
+// Gbmv stores y ← RN(α op(A) x + β y) like [Gemv] for a band matrix A of m rows with kl diagonals
+// below and ku diagonals above the main one. ab holds A in the band storage of the BLAS: column by
+// column, entry (i, j) of A is entry (ku + i - j, j) of ab. ab has kl + ku + 1 rows and as many
+// columns as A. Entries of ab outside A are not read. Entries of A outside the band are no addends,
+// so 0 · ∞ does not occur there, and a row without entries in the band has the sum +0. It panics
+// for a bad t, for negative m, kl or ku, and for shapes that do not fit.
 func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	if m < 0 || kl < 0 || ku < 0 {
 		panic(errNegativeDim)
@@ -115,18 +115,17 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 	return structuredGemv("Gbmv", func(ab num.Mat) direct.Structured { return oriented(direct.Band(ab, m, kl, ku), t) }, ab.m, alpha, x, beta, y, opt)
 }
 
-// Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A, of which a holds the
-// triangle uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do
-// not fit.
+// Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A. a holds the triangle uplo
+// of A; the other triangle is not read. It panics for a bad uplo and for shapes that do not fit.
 func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, x, beta, y, opt)
 }
 
-// Sbmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A with k diagonals on each
-// side of the main one. ab has k + 1 rows and holds those of the triangle uplo as the BLAS store
-// bands: entry (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and entry (i - j, j) for
-// Lower, i ≥ j. What else it has is not read, and entries outside of the band are no addends. It
-// panics for a bad uplo, for k < 0 and for shapes that do not fit.
+// Sbmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric band matrix A with k diagonals on
+// each side of the main one. ab has k + 1 rows and holds the diagonals of the triangle uplo in the
+// band storage of the BLAS: entry (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and
+// entry (i - j, j) for Lower, i ≥ j. Other entries of ab are not read, and entries of A outside the
+// band are no addends. It panics for a bad uplo, for k < 0 and for shapes that do not fit.
 func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	if k < 0 {
 		panic(errNegativeDim)
@@ -137,8 +136,8 @@ func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y 
 	return structuredGemv("Sbmv", func(ab num.Mat) direct.Structured { return direct.SymmetricBand(ab, k, uplo.isUpper()) }, ab.m, alpha, x, beta, y, opt)
 }
 
-// Spmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A of order n, of which ap
-// holds the triangle uplo column after column in n (n + 1) / 2 numbers: entry (i, j) of A is entry
+// Spmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A of order n. ap holds the
+// triangle uplo of A, packed column by column in n (n + 1) / 2 numbers: entry (i, j) of A is entry
 // i + j (j + 1) / 2 of ap for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It
 // panics for a bad uplo and for shapes that do not fit.
 func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) error {
@@ -150,10 +149,10 @@ func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *O
 }
 
 // Trmv stores x ← RN(op(A) x), each entry rounded once to the format of x, for a triangular matrix
-// A, which a holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is
-// not read and makes no addends: 0 · ∞ is not met there. It panics for a bad uplo, t or diag and
-// for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in the
-// package documentation.
+// A, which a holds in the triangle uplo. The other triangle is not read, nor is the diagonal for
+// diag = Unit; entries of the other triangle are no addends, so 0 · ∞ does not occur there. It
+// panics for a bad uplo, t or diag and for shapes that do not fit. See Rounding, Special values,
+// Aliasing, Places and Errors in the package documentation.
 func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) error {
 	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.mat(), Float(1), x, Float(0), x, opt)
 }
@@ -173,7 +172,7 @@ func Syr2(uplo Uplo, alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error 
 	return Syr2k(uplo, NoTrans, alpha, x.Matrix(), y.Matrix(), Float(1), a, opt)
 }
 
-// isUpper panics unless u is Upper or Lower.
+// isUpper reports whether u is Upper. It panics unless u is Upper or Lower.
 func (u Uplo) isUpper() bool {
 	if u != Upper && u != Lower {
 		panic(errUplo)
@@ -213,7 +212,7 @@ func oriented(s direct.Structured, t Transpose) direct.Structured {
 	panic(errTranspose)
 }
 
-// structuredGemv stores RN(α S x + β y) in y, S being what of makes of the matrix a.
+// structuredGemv stores RN(α S x + β y) in y, where S = of(a).
 func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	s := of(a)
 	if x.vec().N != s.Cols || y.vec().N != s.Rows {
@@ -271,7 +270,7 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	return r.end(nil)
 }
 
-// ondeviceGemv is y = alpha S x + beta y where all operands live at a place.
+// ondeviceGemv computes y = alpha S x + beta y on the device where all operands live.
 type ondeviceGemv struct {
 	*run
 	s     direct.Structured
@@ -282,19 +281,21 @@ type ondeviceGemv struct {
 	dense place.Structured // of the place
 }
 
-// rowsAtPlace are the most rows of a band or of a triangle that are gathered at a time, but for an
-// eighth of a triangle and for bands that are as wide: they bound the zeros read.
+// rowsAtPlace bounds the rows of a band or a triangle that are gathered as a dense block at a time,
+// and with them the zeros read. A block may have more rows: an eighth of a triangle, or as many as
+// the band is wide.
 const rowsAtPlace = 1024
 
-// compute reports whether the place computes the product: not with numbers that zeros in the place
-// of the matrix's other entries would change.
+// compute reports whether the device computes the product. It leaves the product to the host where
+// the zeros that fill in for entries outside the triangle or band would change the result.
 func (p *ondeviceGemv) compute() (bool, error) {
 	cfg, z := p.Config(), p.y
 	full := p.s.Full()
 	if !full && p.alpha.Class > num.Finite {
 		return false, nil
 	}
-	// What the result would change, and old entries for the signs of zeros.
+	// The result goes to a copy if it would overwrite an operand, or if signs of zeros need the old
+	// entries.
 	if p.y.Arr.Away == p.s.Array().Away || p.at.Overlap(p.y.Mat(), p.x.Mat()) || !full && p.beta.Class != num.Zero {
 		a, err := p.at.New(p.Ctx, p.y.Arr.Format, p.y.N, 1)
 		if err != nil {
@@ -334,8 +335,8 @@ func (p *ondeviceGemv) compute() (bool, error) {
 
 func (p *ondeviceGemv) plain(x num.Vec) (bool, error) { return p.dense.Plain(p.Config(), x.Mat()) }
 
-// blocks computes z by blocks of rows and reports whether it could. If not, z is unspecified: it is
-// not y then, or beta is 0.
+// blocks computes z by blocks of rows and reports whether it could. Otherwise z is unspecified; z
+// is not y in this case, unless beta is 0.
 func (p *ondeviceGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 	full := p.s.Full()
 	block := p.s.Rows
@@ -365,7 +366,8 @@ func (p *ondeviceGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
 	return true, nil
 }
 
-// block computes rows i0 <= i < i1 of z from those of S, which begin with column first.
+// block computes rows i0 <= i < i1 of z from m, these rows of S without the columns before column
+// first.
 func (p *ondeviceGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {

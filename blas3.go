@@ -22,14 +22,14 @@ import (
 //
 // The method "residue" runs the exact engine: integer matrix products modulo small coprime moduli
 // (Ozaki scheme II), the Chinese remainder theorem, and Ziv's rounding test with an exact second
-// pass; "direct", which devices do not have, multiplies a matrix by vectors like Gemv, or
-// accumulates exactly, entry by entry.
+// pass. The method "direct", which devices do not have, multiplies a matrix by vectors like Gemv,
+// or accumulates exactly, entry by entry.
 func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return GemmTo(tA, tB, alpha, a, b, beta, c, c, opt)
 }
 
 // GemmTo computes D = α op(A) op(B) + β C like [Gemm], rounded once to the format of D, which may
-// be another one than C's. For β = 0, C may be nil.
+// differ from the format of C. For β = 0, C may be nil.
 func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
@@ -39,12 +39,13 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 			panic(errShape)
 		}
 	}
-	defer runtime.KeepAlive(a) // what is prepared
+	defer runtime.KeepAlive(a) // keeps its prepared data
 	defer runtime.KeepAlive(b)
 	return gemm(opA, opB, c.mat(), d.mat(), alpha, beta, preA, preB, 0, opt)
 }
 
-// orUnread returns c, or where there is none the output d, which beta = 0 leaves unread.
+// orUnread returns c, or the output d if c is nil: beta = 0 leaves it unread. It panics if c is nil
+// and beta is not 0.
 func orUnread(c *Matrix, beta Scalar, d *Matrix) *Matrix {
 	if c != nil {
 		return c
@@ -64,7 +65,7 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	if c.mat().Rows != opA.Rows || c.mat().Cols != opA.Rows {
 		panic(errShape)
 	}
-	defer runtime.KeepAlive(a) // what is prepared
+	defer runtime.KeepAlive(a) // keeps its prepared data
 	return gemm(opA, opA.T(), c.mat(), c.mat(), alpha, beta, pre, pre, byte(uplo), opt)
 }
 
@@ -73,16 +74,16 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 //
 //	c_ij = RN(α Σ_h (op(a)_ih op(b)_jh + op(b)_ih op(a)_jh) + β c_ij),
 //
-// one expression and one rounding; the other triangle is neither read nor written. A and B have the
-// same shape. It panics for a bad uplo or t and for shapes that do not fit. The product is that of
-// (A B) and (B A)ᵀ, of which it keeps copies. The rest is as for [Gemm].
+// one expression and one rounding. The other triangle is neither read nor written. A and B have the
+// same shape. It panics for a bad uplo or t and for shapes that do not fit. It copies A and B and
+// multiplies (A B) by (B A)ᵀ. The rest is as for [Gemm].
 func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return Syr2kTo(uplo, t, alpha, a, b, beta, c, c, opt)
 }
 
 // Syr2kTo computes the triangle uplo of D = α A Bᵀ + α B Aᵀ + β C, or of the transposed product,
-// like [Syr2k], rounded once to the format of D, which may be another one than C's. For β = 0, C
-// may be nil.
+// like [Syr2k], rounded once to the format of D, which may differ from the format of C. For β = 0,
+// C may be nil.
 func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	uplo.isUpper()
 	opA, _ := a.op(t)
@@ -126,14 +127,14 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	return gemm(left, right.T(), c.mat(), d.mat(), alpha, beta, nil, nil, byte(uplo), opt)
 }
 
-// widenerOf returns what takes numbers of formats f and g to one that holds them all at p, if p
-// offers that.
+// widenerOf returns the part of p that copies numbers of formats f and g to a format that holds
+// both. ok is false if p has no such part for f and g.
 func widenerOf(p place.Place, f, g num.Format) (w place.Widener, ok bool) {
 	w, ok = place.Part[place.Widener](p)
 	return w, ok && (w.Widens(f, g) || w.Widens(g, f) || f.Terms() <= 1 && g.Terms() <= 1)
 }
 
-// syr2kAt is Syr2kTo for op(A) and op(B) at the place where all operands live.
+// syr2kAt is Syr2kTo for op(A) and op(B) on the device where all operands live.
 func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) error {
 	s, err := opt.settings()
 	if err != nil {
@@ -158,14 +159,14 @@ func syr2kAt(p place.Place, w place.Widener, uplo Uplo, alpha Scalar, a, b num.M
 	return gemm(part(0, 2*k), part(k, 2*k).T(), c, d, alpha, beta, nil, nil, byte(uplo), opt)
 }
 
-// commonFormat returns a format that holds all numbers of a and b.
+// commonFormat returns a format that holds all numbers of a and b exactly.
 func commonFormat(a, b num.Mat) num.Format {
 	f, g := a.Arr.Format, b.Arr.Format
 	if f.Kind > g.Kind || f.Kind == g.Kind && f.Prec > g.Prec {
 		a, f, g = b, g, f
 	}
 	if g.Kind != num.MP || f.Kind == num.MP {
-		return g // the kinds are ordered by what they hold
+		return g // every kind holds the numbers of the kinds before it
 	}
 	bits := int64(f.Prec)
 	if f.Terms() > 1 {
@@ -180,7 +181,8 @@ func commonFormat(a, b num.Mat) num.Format {
 	return num.Format{Kind: num.MP, Prec: max(g.Prec, uint32(bits))}
 }
 
-// op returns op(m) as a view with what is prepared of it.
+// op returns op(m) as a view, with the data that Prepare keeps for m, or nil. It panics for a bad
+// t.
 func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 	switch t {
 	case NoTrans:
@@ -191,10 +193,10 @@ func (m *Matrix) op(t Transpose) (num.Mat, *place.Kept) {
 	panic(errTranspose)
 }
 
-// gemm computes C = alpha A B + beta Old, in a triangle of C unless that is 0.
+// gemm computes C = alpha A B + beta Old, only in the triangle of C if triangle is not 0.
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, triangle byte, opt *Options) error {
 	if _, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr); err != nil {
-		return err // before those of options
+		return err // before errors of the options
 	}
 	s, err := opt.settings()
 	if err != nil {
@@ -222,39 +224,39 @@ func stats(st residue.Stats, threads int) Stats {
 }
 
 // Symm computes C = α A B + β C for side = Left, or α B A + β C for side = Right, with a symmetric
-// matrix A, of which a holds the triangle uplo; the other triangle is not read. Each entry is
-// rounded once to the format of C. A is copied, by blocks of rows where memory is short. It panics
-// for a bad side or uplo and for shapes that do not fit. The rest is as for [Gemm].
+// matrix A. a holds the triangle uplo of A; the other triangle is not read. Each entry is rounded
+// once to the format of C. It panics for a bad side or uplo and for shapes that do not fit. A is
+// copied, by blocks of rows where memory is short. The rest is as for [Gemm].
 func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) error {
 	return SymmTo(side, uplo, alpha, a, b, beta, c, c, opt)
 }
 
 // SymmTo computes D = α A B + β C, or D = α B A + β C for side = Right, like [Symm], rounded once
-// to the format of D, which may be another one than C's. For β = 0, C may be nil.
+// to the format of D, which may differ from the format of C. For β = 0, C may be nil.
 func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) error {
 	c = orUnread(c, beta, d)
 	return structuredGemm("Symm", side, func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, b.mat(), beta, c.mat(), d.mat(), opt)
 }
 
 // Trmm stores B = α op(A) B for side = Left, or α B op(A) for side = Right, with a triangular
-// matrix A, which a holds in the triangle uplo; the other triangle, and for diag = Unit the
-// diagonal, is not read and makes no addends: 0 · ∞ is not met there. Each entry is rounded once to
-// the format of B. α = 0 stores +0. A is copied, by blocks of rows. It panics for a bad side, uplo,
-// tA or diag and for shapes that do not fit. The rest is as for [Gemm], but that B is unchanged
-// after an error.
+// matrix A, which a holds in the triangle uplo. The other triangle is not read, nor is the diagonal
+// for diag = Unit; entries of the other triangle are no addends, so 0 · ∞ does not occur there.
+// Each entry is rounded once to the format of B. α = 0 stores +0. It panics for a bad side, uplo,
+// tA or diag and for shapes that do not fit. A is copied, by blocks of rows. The rest is as for
+// [Gemm], except that B is unchanged after an error.
 func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) error {
 	return TrmmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
 // TrmmTo stores C = α op(A) B, or α B op(A) for side = Right, like [Trmm], rounded once to the
-// format of C, which may be another one than B's. If C shares no storage with the others, its
+// format of C, which may differ from the format of B. If C shares no storage with the others, its
 // contents are unspecified after an error.
 func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) error {
 	return structuredGemm("Trmm", side, func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), tA) }, a.mat(), alpha, b.mat(), Float(0), c.mat(), c.mat(), opt)
 }
 
-// structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right, S being
-// what of makes of the matrix a.
+// structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right, where S =
+// of(a).
 func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) error {
 	operands := []num.Mat{a, b, c, d}
 	s := of(a)
@@ -308,8 +310,8 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 	return opt.report(stats(p.stats, p.Threads), nil)
 }
 
-// placed exchanges the row and the column of a HardwareError, if it is one, of a product that ran
-// as the product of the transposes.
+// placed exchanges the row and the column of a HardwareError for side = Right, where the routine
+// computed the product of the transposes. It returns err.
 func placed(side Side, err error) error {
 	if fault := (*HardwareError)(nil); side == Right && errors.As(err, &fault) {
 		fault.Row, fault.Col = fault.Col, fault.Row
@@ -317,20 +319,20 @@ func placed(side Side, err error) error {
 	return err
 }
 
-// Prepare returns a matrix equal to a that keeps, from its first product on, its exponents and the
-// residues of its aligned integers, for repeated products with other matrices, where a lives and on
-// GPUs that such products run on. It shares storage with a, which must not change while the result
-// is in use. Results have the same bits as with a itself. Views of the result, but for its
-// transposition by a routine's argument, are ordinary matrices.
+// Prepare returns a matrix equal to a, for repeated products with other matrices. From its first
+// product on, the result keeps the exponents of a and the residues of its aligned integers, where a
+// lives and on the GPUs that such products run on. It shares storage with a, which must not change
+// while the result is in use. Products have the same bits as with a itself. Views of the result are
+// ordinary matrices, but a transposition by a routine's argument uses what is kept.
 //
-// On the host residues take about (2p + 60)/13 words of 2 bytes an entry at p bits. On a device
-// they take about 21 bytes an entry at 53 bits, 36 at 106, 78 at 212, 171 at 424, and serve
-// products of like precision from the same side; for others they are computed anew. A device keeps
-// what fits a quarter of its memory, copies of matrices of the host included, and a product adds no
-// more than a quarter of Options.MemoryLimit if that is given; what does not fit is computed every
-// time. What is kept of a matrix that lives on a device is given back when it changes, as an output
-// or by CopyFrom, or is freed, that of a matrix of the host when the result is collected as
-// garbage.
+// On the host residues take about (2p + 60)/13 words of 2 bytes per entry at p bits. On a device
+// they take about 21 bytes per entry at 53 bits, 36 at 106, 78 at 212, 171 at 424. They serve
+// products of like precision from the same side; for other products they are computed anew. A
+// device keeps what fits in a quarter of its memory, copies of host matrices included, and a
+// product adds at most a quarter of Options.MemoryLimit if that is given. Residues that do not fit
+// are computed for every product. The residues of a matrix on a device are freed when the matrix
+// changes, as an output or by CopyFrom, or is freed. The residues of a host matrix are freed when
+// the result of Prepare is collected as garbage.
 func Prepare(a *Matrix) *Matrix {
 	if p, _ := whereabouts("Prepare", a.mat().Arr); p != nil {
 		if keeps, ok := place.Part[place.Preparer](p); ok {

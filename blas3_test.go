@@ -10,9 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestGemmToTies holds products with an old matrix wider than the result against
-// rational arithmetic; the old matrices take every entry to a tie or within a hair
-// of one.
+// TestGemmToTies compares products plus an old matrix, wider than the result, with rational
+// arithmetic. The old matrices take every entry to a tie or very near one.
 func TestGemmToTies(t *testing.T) {
 	seed := testseed.Vary(t, 11)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -66,7 +65,7 @@ func TestGemmToTies(t *testing.T) {
 	}
 }
 
-// TestGemmToAliases lets the result lie in each operand.
+// TestGemmToAliases stores the result in each operand.
 func TestGemmToAliases(t *testing.T) {
 	const n = 17
 	a, b, c := Random(DD, n, n, 3, 1), Random(DD, n, n, 3, 2), Random(DD, n, n, 3, 3)
@@ -95,7 +94,7 @@ func ratOf(x *big.Float) *big.Rat {
 	return r
 }
 
-// TestShortWidths multiplies integers of few bits, whose rounding adds much to their norms.
+// TestShortWidths multiplies integers of few bits, where rounding adds much to the norms.
 func TestShortWidths(t *testing.T) {
 	for _, c := range []struct {
 		x float64
@@ -124,8 +123,8 @@ func TestShortWidths(t *testing.T) {
 	}
 }
 
-// TestSignsOfSparseZeros compares signs of zeros of products with few numbers other than 0, which
-// lie in different places of rows and columns, by residues and directly.
+// TestSignsOfSparseZeros compares the signs of zeros, by residues and directly, in products of
+// matrices with few nonzero entries, at different places of rows and columns.
 func TestSignsOfSparseZeros(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	negative, compared := 0, 0

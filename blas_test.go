@@ -289,7 +289,7 @@ func TestGemvGer(t *testing.T) {
 	})
 }
 
-// y may lie in A or be x.
+// In TestGemvAliased, y is a row of A, and x is y or a column of A.
 func TestGemvAliased(t *testing.T) {
 	trials(t, 200, func(r *rand.Rand) error {
 		n, f := 1+r.IntN(12), pickFormat(r)
@@ -345,7 +345,7 @@ func TestIamax(t *testing.T) {
 	})
 }
 
-// Exponents of MP reach 2^±(2^31); sums of such numbers take no memory to speak of.
+// MP numbers reach 2^±(2^31); their sums must take little memory.
 func TestWildExponents(t *testing.T) {
 	f := MP(64)
 	mp := func(neg bool, e int64) num.Real {

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// TestCheck multiplies with and without Options.Check: the bits agree, and Stats says what was
-// compared. What cannot be checked is refused.
+// TestCheck multiplies with and without Options.Check: the bits agree, and Stats reports the
+// entries compared. Routines and methods without a check return an error.
 func TestCheck(t *testing.T) {
 	one, zero := Float(1), Float(0)
 	for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {

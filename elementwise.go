@@ -7,9 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Mul returns the product A B, each entry Σ_h a_ih b_hj rounded once to format f. It lives where A
-// and B do. It is [Gemm] with α = 1, β = 0 and a new C: special values, places, errors and methods
-// are those of Gemm. It panics if shapes do not fit.
+// Mul returns the product A B, each entry RN(Σ_h a_ih b_hj), rounded once to format f. The result
+// lives where A and B live. It panics if shapes do not fit. Mul is [Gemm] with α = 1, β = 0 and a
+// new C: special values, places, errors and methods are as for Gemm.
 func Mul(a, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	if a.Cols() != b.Rows() {
 		panic(errShape)
@@ -19,8 +19,8 @@ func Mul(a, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	})
 }
 
-// Add returns A + B, each entry RN(a_ij + b_ij), rounded once to format f. It lives where A and B
-// do, and is computed on the host. It panics if shapes differ. See Rounding, Special values and
+// Add returns A + B, each entry RN(a_ij + b_ij), rounded once to format f. The result lives where A
+// and B live. It panics if shapes differ. The CPU computes it. See Rounding, Special values and
 // Errors in the package documentation.
 func Add(a, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	return combined("Add", a, direct.One(false), b, f, opt)
@@ -31,7 +31,7 @@ func Sub(a, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	return combined("Sub", a, direct.One(true), b, f, opt)
 }
 
-// combined returns A + s B, s being 1 or -1.
+// combined returns A + s B, where s is 1 or -1.
 func combined(name string, a *Matrix, s num.Real, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	if a.Rows() != b.Rows() || a.Cols() != b.Cols() {
 		panic(errShape)
@@ -50,7 +50,8 @@ func combined(name string, a *Matrix, s num.Real, b *Matrix, f Format, opt *Opti
 	})
 }
 
-// combine stores A + s B in C, all of the host; the entries of C lie at equal distances.
+// combine stores A + s B in C. All three live on the host, and the entries of C lie at equal
+// distances.
 func combine(name string, a *Matrix, s num.Real, b, c *Matrix, opt *Options) error {
 	r, err := beginOnHost(name, opt)
 	if err != nil {
@@ -64,7 +65,8 @@ func combine(name string, a *Matrix, s num.Real, b, c *Matrix, opt *Options) err
 	return r.end(nil)
 }
 
-// made returns a matrix of format f that lives where like does, with what compute stores in it.
+// made returns a new matrix of format f that lives where like lives, after compute has stored its
+// entries.
 func made(name string, like *Matrix, f Format, rows, cols int, compute func(c *Matrix) error) (*Matrix, error) {
 	c, err := NewMatrixOn(like.Place(), f, rows, cols)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// entrywise are Add and Sub beside what a format makes of two numbers.
+// entrywise pairs Add and Sub with the methods of Format for two numbers.
 var entrywise = map[string]struct {
 	of func(a, b *Matrix, f Format, opt *Options) (*Matrix, error)
 	by func(f Format, x, y Scalar) Scalar
@@ -80,8 +80,8 @@ func TestMul(t *testing.T) {
 	}
 }
 
-// TestStatsOnRequest has routines write statistics where options ask for them, and leave them alone
-// where they do not run.
+// TestStatsOnRequest checks that routines store statistics if the options request them, and leave
+// them unchanged if the routine does not run.
 func TestStatsOnRequest(t *testing.T) {
 	x := Random(Float64, 5, 1, 0, 1).Col(0)
 	st := Stats{Method: "before"}

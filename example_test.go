@@ -91,9 +91,9 @@ func ExampleGemm_reproducible() {
 	// true
 }
 
-// Cancellation takes away all that a float64 loop has. Dot is the exact scalar
-// product of the float64 numbers, rounded once. That these are not the decimals
-// they were written as is an error of the data, which wider inputs mend.
+// A float64 loop loses all digits to cancellation. Dot returns the exact scalar product of the
+// float64 numbers, rounded once. These numbers differ from the decimals in the text; this error of
+// the data disappears with wider inputs.
 func ExampleDot() {
 	x := []string{"2.718281828", "-3.141592654", "1.414213562", "0.5772156649", "0.3010299957"}
 	y := []string{"1486.2497", "878366.9879", "-22.37492", "4773714.647", "0.000185049"}
@@ -212,7 +212,7 @@ func ExampleGemv_mixedFormats() {
 	// -1.78813934326171875e-7
 }
 
-// A matrix that many others are multiplied by: its residues are computed once.
+// Many matrices are multiplied by one prepared matrix, whose residues are computed once.
 func ExamplePrepare() {
 	const n = 60
 	f := halfulp.MP(212)
@@ -236,7 +236,7 @@ func ExamplePrepare() {
 	// true
 }
 
-// The upper triangle of AᵀA; the lower one is left alone.
+// The upper triangle of AᵀA; the lower triangle is not changed.
 func ExampleSyrk() {
 	a := halfulp.NewMatrixFloat64(3, 2, 3, []float64{1, 2, 3, 4, 5, 6}) // by columns
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
@@ -249,7 +249,7 @@ func ExampleSyrk() {
 	//  0 77
 }
 
-// A decimal is parsed exactly and rounded once, to the format asked for.
+// A decimal is parsed exactly and rounded once, to the requested format.
 func ExampleParseScalar() {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(200)} {
 		s, err := halfulp.ParseScalar(f, "0.1")
@@ -299,8 +299,8 @@ func ExampleFromGonum() {
 	// ⎣    0      2⎦
 }
 
-// The method of conjugate gradients for A x = b, A symmetric and positive definite, where A lives:
-// on a device nothing travels but for scalar products.
+// The method of conjugate gradients for A x = b, where A is symmetric and positive definite. It
+// runs where A lives: from a device only scalar products are transferred.
 func ExampleMatrix_On() {
 	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
 		f := b.NumberFormat()
@@ -411,7 +411,8 @@ func ExampleTrsm() {
 	// Output: 7839063.91018597698507427480224 cpu
 }
 
-// Arithmetic of single numbers: the format says where to round, operands are of any formats.
+// Arithmetic of single numbers: the result is rounded to the format whose method is called;
+// operands may have any formats.
 func ExampleFormat_Add() {
 	x, y := halfulp.Float(1e16), halfulp.Float(1.25)
 	fmt.Println(halfulp.Float64.Add(x, y))
@@ -474,7 +475,7 @@ func ExampleScalar_MarshalText() {
 	// Output: "mp:100 1.414213562373095048801688724209"
 }
 
-// A matrix on storage that lies row by row, as in C, NumPy and gonum.
+// A matrix whose storage is row by row, as in C, NumPy and gonum.
 func ExampleNewMatrixFloat64RowMajor() {
 	dense := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	raw := dense.RawMatrix()

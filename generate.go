@@ -17,13 +17,11 @@ func Identity(f Format, n int) *Matrix {
 	return m
 }
 
-// Random returns a matrix of independent random numbers 2^u x: x is uniform in
-// (-1, 1), with as many random significant bits as an ordinary number of format f
-// has (f.Bits(), the first one set), however small it is; u is an integer uniform
-// in [-spread, spread], 0 for spread = 0. Numbers that spread takes out of the
-// range of f become infinite, subnormal or zero. The matrix depends on the
-// arguments alone: its entries come column by column from the generator PCG of
-// math/rand/v2. It panics if spread is negative.
+// Random returns a matrix of independent random numbers 2^u x. x is uniform in (-1, 1) and has
+// f.Bits() random significant bits, the first one set, however small it is. u is an integer uniform
+// in [-spread, spread], 0 for spread = 0. Numbers outside the range of f become infinite, subnormal
+// or zero. It panics if spread is negative. The matrix depends on the arguments alone: its entries
+// come column by column from the generator PCG of math/rand/v2.
 func Random(f Format, rows, cols, spread int, seed uint64) *Matrix {
 	if spread < 0 {
 		panic("halfulp: negative spread")
@@ -54,8 +52,7 @@ func Random(f Format, rows, cols, spread int, seed uint64) *Matrix {
 	return m
 }
 
-// Hilbert returns the n x n Hilbert matrix, h_ij = 1/(i + j + 1) for i, j counted
-// from 0, each entry correctly rounded.
+// Hilbert returns the n x n Hilbert matrix, h_ij = RN(1/(i + j + 1)) with i and j counted from 0.
 func Hilbert(f Format, n int) *Matrix {
 	m := NewMatrix(f, n, n)
 	for d := 1; d < 2*n; d++ { // i + j + 1 = d
@@ -71,7 +68,7 @@ func Hilbert(f Format, n int) *Matrix {
 
 // setQuotient sets number i of a to x/y, rounded.
 func setQuotient(a *num.Array, i int, x, y uint64) {
-	// All bits that a rounding reads, and whether others follow.
+	// All bits that a rounding reads; Sticky says whether nonzero bits follow.
 	shift := uint(max(1300, a.Bits()+128))
 	q, r := new(big.Int).SetUint64(x), new(big.Int)
 	q.Lsh(q, shift)
@@ -83,8 +80,8 @@ func setQuotient(a *num.Array, i int, x, y uint64) {
 	a.Set(i, v)
 }
 
-// Vandermonde returns the matrix with a row a node and cols columns, v_ij = x_i^j
-// for j counted from 0, each entry correctly rounded.
+// Vandermonde returns the matrix with one row per node x_i and cols columns, v_ij = RN(x_i^j) with
+// j counted from 0.
 func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 	m := NewMatrix(f, nodes.Len(), cols)
 	for i := range nodes.Len() {
@@ -101,8 +98,8 @@ func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 			odd.Rsh(odd, uint(shift))
 		}
 		for j := range cols {
-			// x^j, exactly: an integer, which is as long as it must be, and an exponent that no
-			// power takes out of an int64.
+			// x^j, exactly: the odd integer power, of any length, times a power of two whose
+			// exponent fits an int64 for every j.
 			m.mat().Arr.Set(m.mat().At(i, j), num.Real{
 				Class: num.Finite, Neg: v.Neg && j%2 != 0, Exp: int64(j) * (v.Exp + shift), Mag: num.FromInt(nil, power),
 			})
@@ -126,9 +123,8 @@ func setSpecialPowers(m *Matrix, i int, x Scalar) {
 	}
 }
 
-// Wampler returns the design matrix X (21 x 6, x_ij = i^j) and the observations y
-// of the least-squares problem Wamplerk of the NIST Statistical Reference
-// Datasets, 1 <= k <= 5:
+// Wampler returns the design matrix X (21 x 6, x_ij = i^j) and the observations y of the
+// least-squares problem Wamplerk of the NIST Statistical Reference Datasets, 1 <= k <= 5:
 //
 //	Wampler1  y = 1 + x + x² + x³ + x⁴ + x⁵
 //	Wampler2  y = 1 + x/10 + x²/100 + x³/1000 + x⁴/10000 + x⁵/100000
@@ -136,9 +132,8 @@ func setSpecialPowers(m *Matrix, i int, x Scalar) {
 //	Wampler4  y of Wampler1 + 100 δ
 //	Wampler5  y of Wampler1 + 10000 δ
 //
-// for x = 0, 1, ..., 20, with δ orthogonal to the columns of X. So the solution of
-// Wampler2 is 1, 1/10, ..., 1/100000, and 1, 1, 1, 1, 1, 1 that of the others. It
-// panics for other k.
+// for x = 0, 1, ..., 20, with δ orthogonal to the columns of X. So the solution of Wampler2 is 1,
+// 1/10, ..., 1/100000, and the others have the solution 1, 1, 1, 1, 1, 1. It panics for other k.
 func Wampler(f Format, k int) (x *Matrix, y *Vector) {
 	if k < 1 || k > 5 {
 		panic("halfulp: Wampler problems are numbered 1 to 5")

@@ -12,9 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// BenchmarkGemmLevels measures whole products under the two best levels of the machine, and those
-// of bytes where it has tiles, by one thread and by all, with their stages. One of n = 4000 takes
-// some gigabytes, and on one thread minutes: -bench selects.
+// BenchmarkGemmLevels measures whole products and their stages, with one thread and with all, at
+// the two best instruction levels of the machine; on a machine with tiles also products of bytes. A
+// product with n = 4000 takes some gigabytes, and minutes on one thread: select sizes with -bench.
 func BenchmarkGemmLevels(b *testing.B) {
 	type mode struct {
 		name  string
@@ -54,7 +54,7 @@ func BenchmarkGemmLevels(b *testing.B) {
 							}
 							return s
 						}
-						product() // buffers are kept for the next ones
+						product() // buffers are kept for the next products
 						var s Stats
 						for b.Loop() {
 							s = product()

@@ -11,7 +11,8 @@ import (
 )
 
 // AppendText appends the text of s: the name of its format, a blank, and the shortest decimal that
-// reads back to s in that format, such as "mp:424 0.1". The error is nil. JSON has it as a string.
+// reads back to s in that format, such as "mp:424 0.1". The error is nil. In JSON the text is a
+// string.
 func (s Scalar) AppendText(dst []byte) ([]byte, error) {
 	return s.Append(append(append(dst, s.NumberFormat().String()...), ' '), 0), nil
 }
@@ -19,9 +20,9 @@ func (s Scalar) AppendText(dst []byte) ([]byte, error) {
 // MarshalText returns the text of s, as [Scalar.AppendText] writes it. The error is nil.
 func (s Scalar) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText replaces s by the number of a text: in the format that the text names, without loss
-// where [Scalar.AppendText] wrote it, or for a number alone rounded once to the format of s, which
-// is Float64 for the zero Scalar. Numbers are those of [ParseScalar].
+// UnmarshalText replaces s by the number of a text. If the text names a format, the number is read
+// in that format, without loss if [Scalar.AppendText] wrote it. A number alone is rounded once to
+// the format of s, which is Float64 for the zero Scalar. Numbers are as in [ParseScalar].
 func (s *Scalar) UnmarshalText(text []byte) error {
 	f, number := s.NumberFormat(), string(text)
 	if name, rest, ok := bytes.Cut(text, []byte(" ")); ok {
@@ -38,8 +39,8 @@ func (s *Scalar) UnmarshalText(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON replaces s by a JSON string, as [Scalar.UnmarshalText] reads it, or by a JSON
-// number, rounded once to the format of s. It leaves s alone for null.
+// UnmarshalJSON replaces s by a JSON string, read as by [Scalar.UnmarshalText], or by a JSON
+// number, rounded once to the format of s. null leaves s unchanged.
 func (s *Scalar) UnmarshalJSON(data []byte) error {
 	text, err := jsonText(data)
 	if err != nil || text == nil {
@@ -87,7 +88,8 @@ func (e *entryJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// decodeJSON stores a JSON object in v. All fields must be known; fields names them.
+// decodeJSON stores a JSON object in v. An unknown field is an error; fields lists the known ones
+// for messages.
 func decodeJSON(data []byte, v any, fields string) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -110,8 +112,8 @@ func decodeJSON(data []byte, v any, fields string) error {
 	return nil
 }
 
-// formatJSON returns the format called name, for no name that of a, which may be missing, or
-// Float64.
+// formatJSON returns the format called name. An empty name stands for the format of a, or for
+// Float64 if a is nil.
 func formatJSON(name string, a *num.Array) (Format, error) {
 	switch {
 	case name != "":
@@ -122,8 +124,8 @@ func formatJSON(name string, a *num.Array) (Format, error) {
 	return Float64, nil
 }
 
-// fitsJSON returns an error unless n numbers of format f, which a short text may ask for, fit the
-// memory that readers keep to.
+// fitsJSON returns an error unless n numbers of format f fit the memory that readers keep to: a
+// short text may request any number of bits.
 func fitsJSON(f Format, n int) error {
 	if size, most := num.SizeOf(f.View()), DefaultMemoryLimit(); int64(n) > most/size {
 		return fmt.Errorf("%w: %d numbers of format %v take more than %d bytes", ErrMemory, n, f, most)
@@ -140,16 +142,16 @@ func entriesJSON(m *Matrix, i int) []entryJSON {
 	return row
 }
 
-// MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, every entry as the shortest
-// decimal that reads back to it, without loss.
+// MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, without loss: every entry is the
+// shortest decimal that reads back to it.
 func (x Vector) MarshalJSON() ([]byte, error) {
 	return json.Marshal(vectorJSON{x.NumberFormat().String(), entriesJSON(x.Matrix().T(), 0)})
 }
 
-// UnmarshalJSON replaces x, format and length and all, by what [Vector.MarshalJSON] wrote. Entries
-// may be numbers as well as strings. Without a format they are rounded to that of x, which is
-// Float64 for the zero Vector. It leaves x alone for null. Other fields than these, and an object
-// without entries, are errors.
+// UnmarshalJSON replaces x, including its format and length, by a vector that [Vector.MarshalJSON]
+// wrote. Entries may be numbers as well as strings. Without a format entries are rounded to the
+// format of x, which is Float64 for the zero Vector. null leaves x unchanged. Unknown fields and an
+// object without entries are errors.
 func (x *Vector) UnmarshalJSON(data []byte) error {
 	var v vectorJSON
 	if string(data) == "null" {
@@ -178,8 +180,8 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by
-// row, every entry as the shortest decimal that reads back to it, without loss.
+// MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by row
+// and without loss: every entry is the shortest decimal that reads back to it.
 func (m Matrix) MarshalJSON() ([]byte, error) {
 	v := matrixJSON{Format: m.NumberFormat().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
 	for i := range v.Entries {
@@ -193,10 +195,10 @@ var (
 	errJSONEntries = errors.New("halfulp: the JSON object has no entries")
 )
 
-// UnmarshalJSON replaces m, format and shape and all, by what [Matrix.MarshalJSON] wrote. Entries
-// may be numbers as well as strings. Without a format they are rounded to that of m, which is
-// Float64 for the zero Matrix. It leaves m alone for null. Other fields than these, and an object
-// without entries, are errors.
+// UnmarshalJSON replaces m, including its format and shape, by a matrix that [Matrix.MarshalJSON]
+// wrote. Entries may be numbers as well as strings. Without a format entries are rounded to the
+// format of m, which is Float64 for the zero Matrix. null leaves m unchanged. Unknown fields and an
+// object without entries are errors.
 func (m *Matrix) UnmarshalJSON(data []byte) error {
 	var v matrixJSON
 	if string(data) == "null" {

@@ -43,7 +43,7 @@ var (
 	} = (*Vector)(nil)
 )
 
-// mixture returns a matrix of awkward numbers, with gaps and transposed.
+// mixture returns a transposed matrix of difficult numbers with gaps in its storage.
 func mixture(r *rand.Rand, f Format, rows, cols int) *Matrix {
 	m := NewMatrixLD(f, cols, rows, cols+3).T()
 	for i := range rows {
@@ -88,7 +88,8 @@ func TestMarshal(t *testing.T) {
 	}
 }
 
-// TestBinaryNaN has the one NaN of every format, whatever NaN a program's own slice holds.
+// TestBinaryNaN checks that every NaN of a program's own slice is written as the one NaN of its
+// format.
 func TestBinaryNaN(t *testing.T) {
 	x := NewVectorFloat64(2, 1, []float64{math.Float64frombits(0xfff8dead00000000), 1})
 	want := NewVectorFloat64(2, 1, []float64{math.NaN(), 1})
@@ -99,7 +100,7 @@ func TestBinaryNaN(t *testing.T) {
 	}
 }
 
-// TestBinaryForm holds the form of version 1 to the byte, which files may keep.
+// TestBinaryForm checks the bytes of the form of version 1, as files may keep it.
 func TestBinaryForm(t *testing.T) {
 	m := NewMatrix(MP(65), 2, 1)
 	m.Set(0, 0, Float(-1.5))
@@ -186,7 +187,8 @@ func TestBinaryErrors(t *testing.T) {
 	}
 }
 
-// TestJSONNumbers reads what other programs write: numbers, and no formats.
+// TestJSONNumbers reads JSON of other programs, with numbers instead of strings and without
+// formats.
 func TestJSONNumbers(t *testing.T) {
 	v := struct {
 		S Scalar
@@ -204,7 +206,7 @@ func TestJSONNumbers(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalBinary finds the same bytes again wherever it finds numbers.
+// FuzzUnmarshalBinary checks that data which can be read is written back as the same bytes.
 func FuzzUnmarshalBinary(f *testing.F) {
 	r := testseed.Rand(f, 1, 1)
 	for _, g := range scalarFormats {
@@ -237,7 +239,8 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalJSON finds the same matrix again wherever it finds one.
+// FuzzUnmarshalJSON checks that a matrix which can be read is the same after writing and reading
+// it.
 func FuzzUnmarshalJSON(f *testing.F) {
 	f.Add([]byte(`{"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}`))
 	f.Add([]byte(`{"rows":1,"columns":2,"entries":[[1,-5e-400]]}`))
@@ -253,7 +256,7 @@ func FuzzUnmarshalJSON(f *testing.F) {
 	})
 }
 
-// TestMeasure encodes and decodes measures, those that JSON has no numbers for as well.
+// TestMeasure encodes and decodes measures, including those without a JSON number.
 func TestMeasure(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
@@ -281,7 +284,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestJSONValues marshals values, which give the text of pointers, and formats.
+// TestJSONValues marshals values and formats: a value and a pointer to it have the same text.
 func TestJSONValues(t *testing.T) {
 	type record struct {
 		Format  Format
@@ -329,7 +332,7 @@ func TestJSONValues(t *testing.T) {
 	}
 }
 
-// TestJSONMisfits reads JSON values that are none of the type.
+// TestJSONMisfits reads JSON values that do not fit the type.
 func TestJSONMisfits(t *testing.T) {
 	for _, text := range []string{
 		`{"foo":1}`, `{}`, `[]`, `[[1,2]]`, `true`, `"1 2"`, `{"format":"dd"}`, `{"entries":[["1"]],"rows":1,"columns":1,"foo":0}`, `{"entries":["1"],"foo":0}`,

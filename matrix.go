@@ -36,11 +36,11 @@ const (
 	errNilGonum    = "halfulp: nil matrix of gonum"
 )
 
-// Matrix is a rows x cols matrix of numbers in one format, stored column by
-// column as a structure of arrays with a leading dimension (the distance of
-// columns), or a view of one: T, Slice, Row, Col and Vec share storage with their
-// matrix. It lives on the host, or on a device: see On, Host and Place. The zero Matrix is a
-// Float64 matrix of no rows and no columns.
+// Matrix is a rows x cols matrix of numbers in one format, or a view of one. It is stored column by
+// column as a structure of arrays with a leading dimension (the distance of columns). T, Slice,
+// Row, Col and Vec return views, which share storage with their matrix. A matrix lives on the host
+// or on a device: see On, Host and Place. The zero Matrix is a Float64 matrix of no rows and no
+// columns.
 type Matrix struct {
 	m        num.Mat
 	prepared *place.Kept // of Prepare, else nil
@@ -49,8 +49,8 @@ type Matrix struct {
 // none is the storage of zero matrices and vectors.
 var none = num.New(num.Float64, 0)
 
-// mat returns the view that m is. It panics for nil: every routine calls it, or [Matrix.View], for
-// each of its matrices.
+// mat returns the storage and shape of m. It panics for nil: every routine calls mat or
+// [Matrix.View] for each of its matrices.
 func (m *Matrix) mat() num.Mat {
 	if m == nil {
 		panic(errNilMatrix)
@@ -61,14 +61,15 @@ func (m *Matrix) mat() num.Mat {
 	return m.m
 }
 
-// NewMatrix returns a rows x cols matrix of +0 with leading dimension rows. It panics if an int
-// does not count its numbers.
+// NewMatrix returns a rows x cols matrix of +0 with leading dimension rows. It panics if rows or
+// cols is negative, or if the number of entries does not fit an int.
 func NewMatrix(f Format, rows, cols int) *Matrix {
 	return NewMatrixLD(f, rows, cols, max(rows, 1))
 }
 
-// NewMatrixLD returns a rows x cols matrix of +0 with leading dimension ld. It
-// panics if ld < max(rows, 1), or if an int does not count the numbers and the gaps between them.
+// NewMatrixLD returns a rows x cols matrix of +0 with leading dimension ld. It panics if rows or
+// cols is negative, if ld < max(rows, 1), or if the number of entries, gaps included, does not fit
+// an int.
 func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
@@ -83,8 +84,9 @@ func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	return &Matrix{m: num.Mat{Arr: num.New(f.View(), n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
-// extent returns how many numbers a matrix of that shape extends over, gaps included, if an int
-// counts them: ld (cols - 1) + rows, or 0 for an empty one. ld is rows at least.
+// extent returns the number of storage locations that a rows x cols matrix with leading dimension
+// ld >= rows extends over, gaps included: ld (cols - 1) + rows, or 0 for an empty matrix. ok is
+// false if this number does not fit an int.
 func extent(rows, cols, ld int) (n int, ok bool) {
 	if rows == 0 || cols == 0 {
 		return 0, true
@@ -96,7 +98,8 @@ func extent(rows, cols, ld int) (n int, ok bool) {
 }
 
 // NewMatrixFloat64 returns a Float64 matrix that uses data as its storage, column by column: entry
-// (i, j) is data[i + j ld]. For data that lies row by row there is [NewMatrixFloat64RowMajor].
+// (i, j) is data[i + j ld]. It panics if rows or cols is negative, if ld < max(rows, 1), or if data
+// is too short. For data stored row by row use [NewMatrixFloat64RowMajor].
 func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
@@ -113,8 +116,8 @@ func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 
 // NewMatrixFloat64RowMajor returns a Float64 matrix that uses data as its storage, row by row:
 // entry (i, j) is data[i stride + j], as in C, in NumPy and in the RawMatrix of gonum's mat.Dense.
-// Routines take it like any other. It is NewMatrixFloat64(cols, rows, stride, data).T(), and panics
-// unless stride is max(cols, 1) at least and data reaches to the last entry.
+// Routines accept it like any other matrix. It equals NewMatrixFloat64(cols, rows, stride,
+// data).T(). It panics unless stride >= max(cols, 1) and data reaches to the last entry.
 func NewMatrixFloat64RowMajor(rows, cols, stride int, data []float64) *Matrix {
 	if stride < max(cols, 1) {
 		panic(errStride)
@@ -122,8 +125,8 @@ func NewMatrixFloat64RowMajor(rows, cols, stride int, data []float64) *Matrix {
 	return NewMatrixFloat64(cols, rows, stride, data).T()
 }
 
-// FromRows returns the matrix whose rows are given, each number rounded to format f. It panics if
-// they differ in length. No rows make a 0 x 0 matrix.
+// FromRows returns the matrix with the given rows, each number rounded to format f. No rows give a
+// 0 x 0 matrix. It panics if the rows differ in length.
 func FromRows(f Format, rows [][]float64) *Matrix {
 	cols := 0
 	if len(rows) > 0 {
@@ -141,8 +144,9 @@ func FromRows(f Format, rows [][]float64) *Matrix {
 	return m
 }
 
-// NewMatrixBig returns the rows x cols matrix with entry (i, j) data[i + j rows] rounded to format
-// f. For data that lies row by row there is NewMatrixBig(f, cols, rows, data).T().
+// NewMatrixBig returns the rows x cols matrix whose entry (i, j) is data[i + j rows] rounded to
+// format f. It panics if data is too short. For data stored row by row use NewMatrixBig(f, cols,
+// rows, data).T().
 func NewMatrixBig(f Format, rows, cols int, data []*big.Float) *Matrix {
 	m := NewMatrix(f, rows, cols)
 	if len(data) < rows*cols {
@@ -156,8 +160,8 @@ func NewMatrixBig(f Format, rows, cols int, data []*big.Float) *Matrix {
 	return m
 }
 
-// FromGonum returns a copy of a in format f, rounded where f is Float32 or
-// a narrow MP.
+// FromGonum returns a copy of a in format f. Entries are rounded if f is Float32 or an MP of fewer
+// than 53 bits. It panics for nil.
 func FromGonum(f Format, a mat.Matrix) *Matrix {
 	if a == nil {
 		panic(errNilGonum)
@@ -184,8 +188,8 @@ func (m *Matrix) Gonum() *mat.Dense {
 	return d
 }
 
-// GonumView returns m for gonum's functions, without a copy: its entries are those of m, whenever
-// they are read, each rounded to the nearest binary64. See [Matrix.RawFloat64] for the storage.
+// GonumView returns m for gonum's functions, without a copy: an entry is read from m at every
+// access and rounded to the nearest binary64. See [Matrix.RawFloat64] for the storage.
 func (m *Matrix) GonumView() mat.Matrix { return gonumView{m} }
 
 type gonumView struct{ m *Matrix }
@@ -235,8 +239,9 @@ func (m *Matrix) Col(j int) *Vector {
 	return &Vector{m.mat().Col(j)}
 }
 
-// Vec returns vec(m), the entries column by column: a view if they lie at equal
-// distances, else a copy. On a device there are views only, and it panics for others.
+// Vec returns vec(m), the entries of m column by column. The result is a view if the entries lie at
+// equal distances, otherwise a copy. On a device Vec returns views only, and panics if the entries
+// do not lie at equal distances.
 func (m *Matrix) Vec() *Vector {
 	v := num.Vec{Arr: m.mat().Arr, Off: m.mat().Off, Inc: m.mat().RS, N: m.mat().Rows * m.mat().Cols}
 	switch {
@@ -252,7 +257,7 @@ func (m *Matrix) Vec() *Vector {
 	return &Vector{v}
 }
 
-// at returns where entry (i, j) is in the storage.
+// at returns the index of entry (i, j) in the storage.
 func (m *Matrix) at(i, j int) int {
 	if m == nil {
 		panic(errNilMatrix)
@@ -300,8 +305,8 @@ func (m *Matrix) SetBig(i, j int, x *big.Float) {
 	m.m.Arr.Set(k, num.RealOf(x))
 }
 
-// Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
-// m.Vec() on all threads, with a context.
+// Convert returns a copy of m in format f, each entry rounded to nearest even. To convert on all
+// threads, or with a context, use [Copy] on m.Vec().
 func (m *Matrix) Convert(f Format) *Matrix {
 	needHost(m.mat().Arr)
 	z := NewMatrix(f, m.mat().Rows, m.mat().Cols)
@@ -333,9 +338,9 @@ func (m *Matrix) Same(b *Matrix) bool {
 	return true
 }
 
-// RawFloat64 returns the storage of a Float64 matrix of the host without transposition or
-// row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices. That of a matrix in
-// row-major order is m.T().RawFloat64().
+// RawFloat64 returns the storage of a Float64 matrix of the host whose columns are contiguous:
+// entry (i, j) is data[i + j ld]. ok is false for other matrices. For a matrix in row-major order
+// use m.T().RawFloat64().
 func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
 	if m.mat().Arr.Kind != num.F64 || m.mat().RS != 1 || m.mat().Arr.Away != nil {
 		return nil, 0, false

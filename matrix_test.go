@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestShapesBeyondInt panics for shapes whose numbers an int does not count, among them those whose
-// count wraps around to one that fits.
+// TestShapesBeyondInt checks the panics for shapes whose number of entries does not fit an int,
+// including shapes whose number wraps around to one that fits.
 func TestShapesBeyondInt(t *testing.T) {
-	const half = (math.MaxInt + 1) / 2 // 4 of it are 0 in an int
+	const half = (math.MaxInt + 1) / 2 // 4 times this wraps around to 0
 	data := []float64{1, 2, 3}
 	for i, v := range []struct {
 		f    func()
@@ -53,8 +53,8 @@ func TestShapesBeyondInt(t *testing.T) {
 	}
 }
 
-// TestRowMajor has the same numbers row by row and column by column, gonum's among them, and
-// products that do not scramble them.
+// TestRowMajor stores the same numbers row by row and column by column, also for gonum, and
+// compares products.
 func TestRowMajor(t *testing.T) {
 	data := []float64{1, 2, 3, -1, 4, 5, 6, -1}
 	m := NewMatrixFloat64RowMajor(2, 3, 4, data)

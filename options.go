@@ -11,18 +11,18 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Transpose says whether a routine reads a matrix or its transpose.
+// Transpose selects the matrix or its transpose as an operand.
 type Transpose byte
 
-// The values of Transpose. ConjTrans equals Trans, numbers being real.
+// The values of Transpose. ConjTrans equals Trans, as numbers are real.
 const (
 	NoTrans   Transpose = 'N'
 	Trans     Transpose = 'T'
 	ConjTrans Transpose = 'C'
 )
 
-// Uplo says which triangle of a matrix a routine reads and writes. The other one is neither
-// read nor written.
+// Uplo selects the triangle of a matrix that a routine reads and writes. The other triangle is
+// neither read nor written.
 type Uplo byte
 
 // The values of Uplo.
@@ -31,7 +31,7 @@ const (
 	Lower Uplo = 'L'
 )
 
-// Side says on which side of a product a symmetric or triangular matrix stands.
+// Side selects the side of a product on which a symmetric or triangular matrix stands.
 type Side byte
 
 // The values of Side.
@@ -43,7 +43,7 @@ const (
 // Diag says whether the diagonal of a triangular matrix is stored.
 type Diag byte
 
-// The values of Diag. With Unit the diagonal is all ones, and what is stored there is not read.
+// The values of Diag. With Unit every diagonal entry is 1, and the stored diagonal is not read.
 const (
 	NonUnit Diag = 'N'
 	Unit    Diag = 'U'
@@ -52,56 +52,59 @@ const (
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {
-	// Device says where a routine runs whose operands live on the host: "auto" (or empty), "cpu" or
-	// "cuda:N", NVIDIA GPU number N. "auto" is the CPU, but for sums, Gemv and products of matrices
-	// that are estimated to take less time on GPU 0, transfers and its opening included. What
-	// devices do not have the CPU runs in their place: see the package documentation. Operands that
-	// live on a device say themselves where a routine runs.
+	// Device selects where a routine runs whose operands live on the host: "auto" (or empty), "cpu"
+	// or "cuda:N", NVIDIA GPU number N. "auto" is the CPU, except for sums, Gemv and products of
+	// matrices that are estimated to take less time on GPU 0, including transfers and the opening
+	// of the device. "mpi:PxQ" is a grid of processes: see package distributed. Cases that devices
+	// do not support run on the CPU: see the package documentation. Operands that live on a device
+	// determine where the routine runs, whatever Device says.
 	//
-	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or "cuda:all".
-	// The routines of level 3 cut the result into parts, which they compute side by side; the other
-	// routines run on the first. Operands that live on several GPUs are another matter: see Places
-	// in the package documentation.
+	// Several GPUs are named by numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or by
+	// "cuda:all". The routines of level 3 cut the result into parts, one for each GPU, and compute
+	// them at the same time. The other routines run on the first GPU. For operands that live on
+	// several GPUs see Places in the package documentation.
 	Device Device
-	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
-	// than 4 GOMAXPROCS + 16 are never used.
+	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. At most 4 GOMAXPROCS +
+	// 16 threads are used.
 	Threads int
-	// Method is the algorithm: "auto" (or empty), "residue" (products modulo
-	// small moduli on SIMD integer units) or "direct" (sums of products from
-	// their leading digits, and multi-limb arithmetic into exact accumulators).
+	// Method selects the algorithm: "auto" (or empty), "residue" (products modulo small moduli on
+	// SIMD integer units) or "direct" (sums of products from their leading digits, and multi-limb
+	// arithmetic into exact accumulators).
 	Method string
-	// Context cancels a routine; its error is the context's.
+	// Context cancels a routine, which then returns the error of the context.
 	Context context.Context
-	// Progress, if not nil, is called now and then with the share of the work
-	// done, which rises up to 1, from one goroutine at a time; package linsolve
-	// says when it falls there, or is 0 because it is not known. On GPUs it is
-	// called on their threads: it must not call routines that run there.
+	// Progress, if not nil, is called now and then with the fraction of the work that is done,
+	// which rises to 1, from one goroutine at a time. Package linsolve documents when its routines
+	// report a fraction that falls, or 0 because the fraction is unknown. Routines on GPUs call
+	// Progress on their own threads: it must not call routines that run there.
 	Progress func(done float64)
-	// MemoryLimit bounds the working memory in bytes, beside operands and results; 0 means
-	// [DefaultMemoryLimit]. Larger products run in blocks, and package linsolve chooses methods
-	// that keep to it, or fails with an error that names the bytes it needs. On a GPU it bounds
-	// what a product takes there beside its operands; 0 means most of what is there.
+	// MemoryLimit bounds the working memory in bytes, not counting operands and results; 0 means
+	// [DefaultMemoryLimit]. Larger products run in blocks. Package linsolve chooses methods that
+	// keep to the limit, or returns an error that names the bytes it needs. On a GPU MemoryLimit
+	// bounds the memory of a product in addition to its operands; 0 means most of the GPU's memory.
 	MemoryLimit int64
-	// Check watches the hardware: products of matrices run by the method "residue" with one modulus
-	// more than they need, the redundant one, and the integer of every entry is compared with the
-	// product modulo that. A difference is a [HardwareError], and there is no result then. Any
-	// fault in the residues of one modulus, of a factor or of the product, is found, and any
-	// flipped bit in a sum of the reconstruction; of several faults in one entry that are random
-	// all but one in some 8000 or more. Nothing finds faults in what all moduli share: the operands
-	// and their digits, and the rounding of the integer to the result. Stats.Check says what was
-	// compared and what not: the arithmetic modulo primes of package linsolve, which decides ties
-	// and gives determinants that no elimination does, is not. Gemm, Symm, Syrk, Syr2k, Trmm and
-	// package linsolve, as far as that consists of products of matrices, are checked, wherever they
-	// run; the other routines, the method "direct" and the other packages refuse it with an error
-	// that wraps ErrMethod. No bit of a result changes.
+	// Check detects hardware faults. Matrix products by the method "residue" run with one modulus
+	// more than they need, the redundant modulus, and the integer of every entry is compared with
+	// the product modulo the redundant modulus. If they differ the routine returns a
+	// [HardwareError] and no result. The comparison finds any fault in the residues of one modulus,
+	// of a factor or of the product, and any flipped bit in a sum of the reconstruction. Of random
+	// cases of several faults in one entry, it misses about one in 8000 or fewer. It cannot find
+	// faults in what all moduli share: the operands and their digits, and the rounding of the
+	// integer to the result.
+	//
+	// Stats.Check reports how many entries were compared and how many were not. Package linsolve's
+	// arithmetic modulo primes, which decides ties and computes determinants that no elimination
+	// gives, is not checked. Gemm, Symm, Syrk, Syr2k, Trmm and the matrix products within package
+	// linsolve are checked, wherever they run. The other routines, the method "direct" and the
+	// other packages return an error that wraps ErrMethod. Check changes no bit of a result.
 	Check bool
-	// Stats, if not nil, receives how the routine ran, after an error as far as it went. It is left
-	// as it was by a routine that its arguments or options keep from running. Every routine
+	// Stats, if not nil, receives how the routine ran; after an error it covers the work done so
+	// far. It is unchanged if the arguments or options keep the routine from running. Every routine
 	// overwrites it: routines that run at the same time need one each, see [Options.WithStats].
 	Stats *Stats
 }
 
-// WithStats returns a copy of o, which may be nil, whose Stats are st.
+// WithStats returns a copy of o, which may be nil, with Stats set to st.
 func (o *Options) WithStats(st *Stats) *Options {
 	var c Options
 	if o != nil {
@@ -111,7 +114,8 @@ func (o *Options) WithStats(st *Stats) *Options {
 	return &c
 }
 
-// report stores the statistics of a routine that has ended where o asks for them, and returns err.
+// report stores st, the statistics of a finished routine, in o.Stats if that is given. It returns
+// err.
 func (o *Options) report(st Stats, err error) error {
 	if o != nil && o.Stats != nil {
 		*o.Stats = st
@@ -119,9 +123,9 @@ func (o *Options) report(st Stats, err error) error {
 	return err
 }
 
-// Validate returns an error unless a routine can run with these options: for a device that does not
-// exist or that this program is not built for, which is opened, an unknown method, or a context
-// that is cancelled. Nil is valid.
+// Validate returns an error unless a routine can run with these options. Errors are an unknown
+// method, a cancelled context, and a device that does not exist or that this program is not built
+// for. Validate opens the device. Nil is valid.
 func (o *Options) Validate() error {
 	s, err := o.settings()
 	if err != nil {
@@ -136,17 +140,16 @@ func (o *Options) Validate() error {
 	return place.Ended(s.Ctx, at)
 }
 
-// ErrMethod is wrapped by errors about methods that do not exist or do not
-// apply.
+// ErrMethod is wrapped by errors about methods that do not exist or do not apply.
 var ErrMethod = product.ErrMethod
 
-// ErrMemory is wrapped by errors about products that cannot fit the memory
-// allowed even in the smallest blocks.
+// ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
+// smallest blocks, and about matrices, vectors and exact numbers that do not fit.
 var ErrMemory = product.ErrMemory
 
-// Stats says how a routine ran. A routine of package linsolve counts in Exact the entries that only
-// exact arithmetic decided, and in Underflow those that lost bits below the smallest normal number,
-// as far as enclosures tell; it says in Proof what its result rests on.
+// Stats describes how a routine ran. For package linsolve, Exact counts the entries that only exact
+// arithmetic decided. Underflow counts the entries that lost bits below the smallest normal number,
+// as far as enclosures show it. Proof describes the evidence for the result.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
 	Method   string `json:"method"`             // algorithm that ran
@@ -162,56 +165,56 @@ type Stats struct {
 	// results that lost bits below the smallest normal number
 	Underflow int64   `json:"underflow"`
 	Stages    []Stage `json:"stages,omitempty"` // time a stage, added up over several GPUs
-	// what Options.Check compared; nil where it was not asked for or is not known
+	// comparisons of Options.Check; nil if not requested or not known
 	Check *Check `json:"check,omitempty"`
-	// how far the solution of a linear system can be trusted, where that was asked for
+	// how far the solution of a linear system can be trusted, if that was requested
 	Condition *Condition `json:"condition,omitempty"`
-	// for products of matrices that processes share, where each of them multiplied
+	// for matrix products shared by processes: the device that each process multiplied on
 	Processes []string `json:"processes,omitempty"`
-	// what proved a result of package linsolve
+	// evidence for a result of package linsolve
 	Proof `json:"linsolve,omitzero"`
 }
 
-// Proof is what a result of package linsolve rests on.
+// Proof describes the evidence for a result of package linsolve.
 type Proof struct {
-	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
-	// matrix F that powers of two before and behind A bring near 1. With one right-hand side and
-	// orders around 1000 it may be larger by four digits. It is empty where no approximate inverse
-	// was made, as solutions in rational numbers need none.
+	// Cond is a bound, with three digits, of the condition number ‖F‖ ‖F^-1‖ in the maximum norm. F
+	// is the matrix A scaled from both sides by powers of two that bring it near 1. With one
+	// right-hand side and orders around 1000 the bound may be larger by four digits. Cond is empty
+	// if no approximate inverse was computed; solutions in rational numbers need none.
 	Cond   string  `json:"scaled_condition_at_most,omitempty"`
 	Rounds int     `json:"decompositions,omitempty"` // float64, for the inverse
 	Rho    Measure `json:"rho,omitempty"`            // bound of ‖I - R A‖
 	Steps  int     `json:"steps,omitempty"`          // of refinement
-	// bits that were worked with last
+	// working precision of the last step, in bits
 	Precision int `json:"precision,omitempty"`
 	Primes    int `json:"primes,omitempty"`        // modulo which A was decomposed
 	Solved    int `json:"exact_columns,omitempty"` // columns that solve the system exactly
-	// zeros and ties in others, by p-adic digits
+	// zeros and ties in other columns, found by p-adic digits
 	Ties int `json:"exact_entries,omitempty"`
-	// p-adic digits of these, and of solutions in rational numbers
+	// p-adic digits computed for Ties and for solutions in rational numbers
 	Digits    int `json:"p_adic_digits,omitempty"`
 	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
 }
 
 // ErrHardware is wrapped by errors about results that contradict their redundant modulus, see
-// Options.Check, and about those of package linsolve that contradict a theorem.
+// Options.Check, and about results of package linsolve that contradict a theorem.
 var ErrHardware = residue.ErrHardware
 
-// HardwareError names the entry of a product, as it ran within a routine, that contradicts its
-// redundant modulus. It wraps [ErrHardware].
+// HardwareError names the entry of a product that contradicts its redundant modulus. Row and column
+// refer to the product as it ran within the routine. The error wraps [ErrHardware].
 type HardwareError = residue.HardwareError
 
-// Check says what Options.Check compared.
+// Check reports the comparisons that Options.Check made.
 type Check struct {
 	Modulus  int   `json:"modulus"`  // redundant modulus; 0 if nothing was computed by residues
 	Compared int64 `json:"compared"` // entries of products that were compared
-	// entries whose values come from multi-limb arithmetic, which nothing checks: those of the
-	// exact pass, and all of a product to which residues do not apply
+	// entries computed in multi-limb arithmetic, which is not checked: the entries of the exact
+	// pass, and all entries of a product to which residues do not apply
 	Unchecked int64 `json:"unchecked"`
 }
 
-// Measure is a number in statistics. JSON has it as a number, or as one of the strings "inf",
-// "-inf" and "nan".
+// Measure is a number in statistics. Its JSON form is a number, or one of the strings "inf", "-inf"
+// and "nan".
 type Measure float64
 
 // MarshalJSON implements json.Marshaler.
@@ -239,14 +242,15 @@ func (m *Measure) UnmarshalJSON(data []byte) error {
 // Condition is an estimate of how far the solution X of a linear system A X = B can be trusted: see
 // SolveOptions.Estimate of package expansion.
 type Condition struct {
-	// Number is the condition number ‖D⁻¹ A C⁻¹‖ ‖C A⁻¹ D‖ in the Frobenius norm: C are powers of
-	// two about the 2-norms of the columns of A, and D the 2-norms of the rows of A C⁻¹. It is at
-	// most math.MaxFloat64. Where Digits is 0 it may be too small by any factor.
+	// Number is the condition number ‖D⁻¹ A C⁻¹‖ ‖C A⁻¹ D‖ in the Frobenius norm. The diagonal
+	// entries of C are powers of two near the 2-norms of the columns of A, and the diagonal entries
+	// of D are the 2-norms of the rows of A C⁻¹. Number is at most math.MaxFloat64. If Digits is 0
+	// it may be too small by any factor.
 	Number Measure `json:"number"`
-	// Error is the largest error of an entry of X, relative to the largest entry of its column;
-	// 1 if nothing is known of it.
+	// Error is the largest error of an entry of X, relative to the largest entry of its column; 1
+	// if nothing is known about it.
 	Error Measure `json:"error"`
-	// Digits is how many decimal digits of X that leaves, ⌊-log10 Error⌋.
+	// Digits is the number of decimal digits of X that Error leaves, ⌊-log10 Error⌋.
 	Digits int `json:"digits"`
 }
 

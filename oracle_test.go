@@ -16,7 +16,7 @@ import (
 // The oracle adds and multiplies exact numbers as big integers. Its only tie to
 // the library is the rounding of num.Array.Set.
 
-// term is an exact addend: an IEEE class, or (-1)^neg n 2^exp.
+// term is an exact addend: a special value of an IEEE class, or (-1)^neg n 2^exp.
 type term struct {
 	class num.Class
 	neg   bool
@@ -91,7 +91,7 @@ func realOf(n *big.Int, exp int64) num.Real {
 	return num.Real{Class: num.Finite, Neg: n.Sign() < 0, Exp: exp, Mag: num.FromInt(nil, n)}
 }
 
-// family draws the entries of one kind of data.
+// A family draws random entries of one kind.
 type family struct {
 	name string
 	draw func(r *rand.Rand, a *num.Array, i int)

@@ -8,18 +8,17 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Device names where routines run, and where matrices and vectors live: see [Options] for the names
-// that there are.
+// Device names where routines run, and where matrices and vectors live. [Options] lists the names.
 type Device string
 
-// Devices that every program has.
+// The devices of every program.
 const (
 	Auto Device = place.Auto // the CPU or GPU 0, whichever is estimated to take less time
 	CPU  Device = place.Host // the host
 )
 
-// Validate returns an error that wraps [ErrDevice] unless d is the name of devices that this
-// machine has and this program is built for. It opens what it finds.
+// Validate returns an error that wraps [ErrDevice] unless d names devices that this machine has and
+// this program is built for. It opens these devices.
 func (d Device) Validate() error {
 	n, err := place.ParseName(string(d))
 	if err == nil && n.IsPlace() {
@@ -34,7 +33,7 @@ type DeviceInfo struct {
 	Model        string // as the maker calls it
 	Memory       uint64 // bytes
 	Architecture string // compute capability 9.0, say
-	Driver       string // what the driver takes: CUDA 13.0, say
+	Driver       string // what the driver supports: CUDA 13.0, say
 }
 
 // GPUs lists the machine's NVIDIA GPUs. The error, which wraps [ErrDevice], says why there are
@@ -58,18 +57,19 @@ var ErrDevice = place.ErrDevice
 // ErrPlace is wrapped by errors about operands that live in different places.
 var ErrPlace = place.ErrPlace
 
-// whereabouts returns the place where operands live, nil for the host. It panics if one was freed.
+// whereabouts returns the place where all operands live, nil for the host. The error wraps ErrPlace
+// if they live in different places. It panics if an operand was freed.
 func whereabouts(name string, operands ...*num.Array) (place.Place, error) {
 	return place.Common(name, operands...)
 }
 
 func placeName(p place.Place) Device { return Device(place.Label(p)) }
 
-// NewMatrixOn returns a rows x cols matrix of +0 that lives on a device, "cuda:N" or "cpu", or on
-// several GPUs, "cuda:N,M", "cuda:N-M" or "cuda:all": the first of its columns then live on the
-// first of them, and so on, as many on each. Free gives its memory back. The error wraps
-// [ErrDevice] if there is no such device, [ErrMemory] if a GPU has too little memory or an int does
-// not count the numbers.
+// NewMatrixOn returns a rows x cols matrix of +0 that lives on a device: "cuda:N" or "cpu", or
+// several GPUs, "cuda:N,M", "cuda:N-M" or "cuda:all". Several GPUs hold equally many columns each,
+// the first GPU the first columns, and so on. Free returns the memory. It panics if rows or cols is
+// negative. The error wraps [ErrDevice] if there is no such device, and [ErrMemory] if a GPU has
+// too little memory or the number of entries does not fit an int.
 func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
@@ -88,7 +88,7 @@ func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	return &Matrix{m: m}, nil
 }
 
-// NewVectorOn returns a vector of n times +0 that lives on a device, with the errors of
+// NewVectorOn returns a vector of n times +0 that lives on a device. Errors are as for
 // [NewMatrixOn].
 func NewVectorOn(d Device, f Format, n int) (*Vector, error) {
 	if n < 0 {
@@ -107,8 +107,8 @@ func (m *Matrix) Place() Device { return placeName(place.Of(m.mat().Arr)) }
 // Place returns where x lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
 func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
 
-// On returns a copy of m that lives on a device, as [NewMatrixOn] names it, with the errors of
-// that. Free gives its memory back.
+// On returns a copy of m that lives on device d. Names and errors are as for [NewMatrixOn]. Free
+// returns the memory.
 func (m *Matrix) On(d Device) (*Matrix, error) {
 	z, err := NewMatrixOn(d, m.NumberFormat(), m.mat().Rows, m.mat().Cols)
 	if err != nil {
@@ -130,15 +130,15 @@ func (x *Vector) On(d Device) (*Vector, error) {
 	return m.Col(0), nil
 }
 
-// Host returns a copy of m that lives on the host. If m is a view on a device whose entries do not
-// lie one after the other, what lies between them travels as well.
+// Host returns a copy of m that lives on the host. If m is a view on a device whose entries are not
+// contiguous, the numbers between them are transferred as well.
 func (m *Matrix) Host() (*Matrix, error) { return m.On(CPU) }
 
 // Host returns a copy of x that lives on the host, like [Matrix.Host].
 func (x *Vector) Host() (*Vector, error) { return x.On(CPU) }
 
-// CopyFrom copies a to m, of the same shape and format, wherever they live: it panics if those
-// differ. Copies within a device stay there. m and a may overlap.
+// CopyFrom copies a to m, wherever they live. Copies within a device stay there. m and a may
+// overlap. It panics if their shapes or formats differ.
 func (m *Matrix) CopyFrom(a *Matrix) error {
 	if m.mat().Rows != a.mat().Rows || m.mat().Cols != a.mat().Cols {
 		panic(errShape)
@@ -149,25 +149,24 @@ func (m *Matrix) CopyFrom(a *Matrix) error {
 	return place.Copy(m.mat(), a.mat())
 }
 
-// CopyFrom copies y to x, of the same length and format, like [Matrix.CopyFrom].
+// CopyFrom copies y to x like [Matrix.CopyFrom]. It panics if their lengths or formats differ.
 func (x *Vector) CopyFrom(y *Vector) error { return x.Matrix().CopyFrom(y.Matrix()) }
 
-// Free gives the memory of a matrix that lives on a device back, and that of all of its views: any
-// later use panics, but for Free, which does nothing then. No routine may be using it. On the host
-// Free does nothing.
+// Free returns the device memory of m, including the memory of all its views. Any later use panics,
+// except Free, which does nothing then. No routine may be using m. On the host Free does nothing.
 func (m *Matrix) Free() {
 	if m.mat().Arr.Away != nil {
 		m.mat().Arr.Away.Free()
 	}
 }
 
-// Free gives the memory of x, and of the vector or matrix that it is a view of, back, like
+// Free returns the device memory of x, and of the vector or matrix that x is a view of, like
 // [Matrix.Free].
 func (x *Vector) Free() { x.Matrix().Free() }
 
-// throughHost runs a routine that devices do not have for operands that live on one: compute takes
-// copies on the host, those of equal views being the same, and opt with that device, and the
-// copies of the last operands, the outputs, travel back. done is false for operands of the host.
+// throughHost runs a routine that devices do not support for operands that live on a device.
+// compute gets copies on the host, the same copy for equal views, and opt with that device as
+// Device. Then the last outputs operands are copied back. done is false for operands of the host.
 func throughHost(name string, opt *Options, operands []num.Mat, outputs int, compute func(h []*Matrix, opt *Options) error) (done bool, err error) {
 	var arrays []*num.Array
 	for _, m := range operands {

@@ -20,7 +20,7 @@ import (
 
 func init() { backend.Register() }
 
-// needGPU skips a test on a machine without a GPU, or fails it where one is wanted.
+// needGPU skips a test on a machine without a GPU, or fails it if the environment requires a GPU.
 func needGPU(t *testing.T) {
 	t.Helper()
 	if gpus, err := cuda.Devices(); len(gpus) == 0 {
@@ -31,8 +31,8 @@ func needGPU(t *testing.T) {
 	}
 }
 
-// fakeGPUs puts n fake GPUs in the place of the machine's. They have memory but no kernels;
-// internal/gpu tests the routines on some that have.
+// fakeGPUs replaces the machine's GPUs with n fake ones. They have memory but no kernels;
+// internal/gpu tests the routines on fake GPUs with kernels.
 func fakeGPUs(t *testing.T, n int) []*cuda.Device {
 	devs := make([]*cuda.Device, n)
 	for i := range devs {
@@ -59,7 +59,7 @@ const noGPU Device = "cuda:999"
 // onCPU keeps auto from choosing a GPU.
 var onCPU = &Options{Device: "cpu"}
 
-// must returns a value that came without an error.
+// must returns x and panics for an error.
 func must[T any](x T, err error) T {
 	if err != nil {
 		panic(err)
@@ -133,7 +133,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestNotLinked checks what a program without packages cuda and distributed says.
+// TestNotLinked checks the errors of a program that imports neither package cuda nor distributed.
 func TestNotLinked(t *testing.T) {
 	defer place.Register(place.CUDA, nil)()
 	_, err := Identity(Float64, 2).On("cuda:0")
@@ -181,7 +181,8 @@ func TestDeviceMatrix(t *testing.T) {
 	}
 }
 
-// TestDeviceViews sets views of matrices and vectors and reads others, as the host's do.
+// TestDeviceViews writes to views of matrices and vectors on a device and reads other views, and
+// compares with the host.
 func TestDeviceViews(t *testing.T) {
 	fakeGPUs(t, 1)
 	for _, f := range []Format{Float64, QD, MP(70)} {
@@ -384,8 +385,7 @@ func TestDeviceMemory(t *testing.T) {
 	}
 }
 
-// TestBorrowed reads and writes numbers in memory of another library on a GPU, which stays with
-// that library.
+// TestBorrowed reads and writes numbers in GPU memory that another library owns and keeps.
 func TestBorrowed(t *testing.T) {
 	dev := fakeGPUs(t, 1)[0]
 	var theirs *cuda.Memory

@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// sized are the lines of sh blocks, which need a GPU, a network or more time than a test has, each
-// with what the test runs in its place, or nothing.
+// sized maps lines of sh blocks that need a GPU, a network or too much time to the command that the
+// test runs instead, or to nothing.
 var sized = map[string]string{
 	"pip install ./bindings/python mpmath gmpy2 python-flint": "",
 	"python bench/python/peers.py --json FILE":                "",
@@ -50,10 +50,11 @@ var sized = map[string]string{
 	"halfulp reproduce all --out report --paper-size":    "halfulp reproduce all --help",
 }
 
-// TestReadme runs what README.md, the documents and the pages of examples show, in the order of a
-// page and in one folder: programs of go and python blocks, whose output is the text block after
-// them; commands of console blocks, which are followed by their output; and those of sh blocks, as
-// sized has them. A line "..." stands for any lines, at the end of a line it stands for the rest.
+// TestReadme runs the blocks of README.md, the documents and the pages of examples, in the order of
+// a page and in one folder. The text block after a program in a go or python block is its output.
+// In console blocks, output follows each command. Lines of sh blocks are replaced according to
+// sized. A line "..." stands for any lines; at the end of a line it stands for the rest of the
+// line.
 func TestReadme(t *testing.T) {
 	for _, tool := range []string{"go", "sh", "seq", "grep", "awk", "sort", "tac", "split"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -94,7 +95,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// pages are the Markdown files that are for reading.
+// pages returns the Markdown files for readers.
 func pages(t *testing.T) (list []string) {
 	for _, folder := range []string{"docs", "examples", "bench", "bindings"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -112,7 +113,7 @@ func pages(t *testing.T) (list []string) {
 
 var blocks = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// shellLines are the commands of a block, without the comments behind them.
+// shellLines returns the commands of a block, without trailing comments.
 func shellLines(text string) (list []string) {
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -121,7 +122,7 @@ func shellLines(text string) (list []string) {
 	return list
 }
 
-// runPage runs what the blocks of a page show: language and text of each are its last two strings.
+// runPage runs the blocks of a page. The last two strings of a block are its language and its text.
 func runPage(t *testing.T, list [][]string, bin string) {
 	work := t.TempDir()
 	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS("examples")); err != nil {
@@ -184,7 +185,7 @@ func runPage(t *testing.T, list [][]string, bin string) {
 	}
 }
 
-// relative is the folder that file is relative to.
+// relative returns the folder that links in file are relative to.
 func relative(dir, file string) string {
 	if filepath.IsAbs(file) {
 		return ""
@@ -192,8 +193,8 @@ func relative(dir, file string) string {
 	return dir
 }
 
-// runLine returns what a command of a page prints in the folder work, or in the clone if it builds
-// or runs one of its packages.
+// runLine returns the output of a command of a page, run in the folder work, or in the clone if it
+// builds or runs one of its packages.
 func runLine(t *testing.T, work, bin, command string) string {
 	t.Helper()
 	if strings.HasPrefix(command, "go run ./cmd/halfulp ") {
@@ -211,7 +212,7 @@ func runLine(t *testing.T, work, bin, command string) string {
 	return runIn(t, work, "sh", "-c", command)
 }
 
-// runIn returns what a command prints.
+// runIn returns the output of a command.
 func runIn(t *testing.T, dir, name string, arg ...string) string {
 	t.Helper()
 	c := exec.Command(name, arg...)
@@ -274,7 +275,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// slug is the anchor of a heading.
+// slug returns the anchor of a heading.
 func slug(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

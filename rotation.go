@@ -10,9 +10,9 @@ import (
 
 // Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
 // each number rounded once to the format of its vector. c = 0 and s = 0 multiply like any other
-// number. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of the
-// host are rotated on the CPU: see Places in the package documentation, and Rounding, Special
-// values, Aliasing and Errors.
+// number. If x and y overlap, x is written first. It panics if the lengths differ. The CPU rotates
+// vectors of the host, whatever Options.Device says. See Rounding, Special values, Aliasing, Places
+// and Errors in the package documentation.
 func Rot(x, y *Vector, c, s Scalar, opt *Options) error {
 	u, v := c.value(), s.value()
 	w := v
@@ -22,10 +22,10 @@ func Rot(x, y *Vector, c, s Scalar, opt *Options) error {
 	return transform("Rot", x, y, [4]num.Real{u, w, v, u}, opt)
 }
 
-// RotmFlag says which entries of the matrix of a modified Givens rotation are stored.
+// RotmFlag selects the stored entries of the matrix of a modified Givens rotation.
 type RotmFlag int
 
-// The values of RotmFlag, those of the BLAS.
+// The values of RotmFlag, as in the BLAS.
 const (
 	RotmIdentity    RotmFlag = -2 // H = I
 	RotmRescaling   RotmFlag = -1 // all of H
@@ -36,9 +36,9 @@ const (
 // RotmParams is the matrix of a modified Givens rotation,
 //
 //	H = (h11 h12)
-//	    (h21 h22),
+//	    (h21 h22).
 //
-// of which Flag says what is read.
+// Flag selects the entries that are read.
 type RotmParams struct {
 	Flag               RotmFlag
 	H11, H21, H12, H22 Scalar
@@ -48,8 +48,8 @@ type RotmParams struct {
 //
 //	(x_i, y_i) ← (RN(h11 x_i + h12 y_i), RN(h21 x_i + h22 y_i)),
 //
-// each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics
-// for another flag than those above. The rest is as for [Rot].
+// each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics for
+// any other flag than the values of [RotmFlag]. The rest is as for [Rot].
 func Rotm(x, y *Vector, p RotmParams, opt *Options) error {
 	one := direct.One(false)
 	h := [4]num.Real{one, one, one, one}
@@ -74,7 +74,7 @@ func Rotm(x, y *Vector, p RotmParams, opt *Options) error {
 	return transform("Rotm", x, y, h, opt)
 }
 
-// transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
+// transform stores h11 x + h12 y in x and h21 x + h22 y in y; h holds the matrix by columns.
 func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) error {
 	r, err := beginThere(name, x, y, opt)
 	if err != nil {
@@ -101,7 +101,8 @@ func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) error {
 	})
 }
 
-// beginThere begins a routine of vectors of one length that live at a place; nil for the host.
+// beginThere begins a routine of two vectors of equal length on the device where they live. It
+// returns nil for vectors of the host.
 func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
@@ -113,7 +114,7 @@ func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
 	return r, nil
 }
 
-// there ends a routine at a place.
+// there ends a routine on a device.
 func (r *run) there(name string, err error) error {
 	if err != nil {
 		return r.end(err)
@@ -122,8 +123,8 @@ func (r *run) there(name string, err error) error {
 	return r.end(nil)
 }
 
-// transform is function transform at the place of x and y: the products of the matrix (x y) with
-// the columns of Hᵀ.
+// transform is function transform on the device of x and y: it multiplies the matrix (x y) by the
+// columns of Hᵀ.
 func (r *run) transform(w place.Widener, x, y num.Vec, h [4]num.Real) error {
 	m := num.Mat{RS: 1, CS: max(x.N, 1), Rows: x.N, Cols: 2}
 	var err error
@@ -144,7 +145,7 @@ func (r *run) transform(w place.Widener, x, y num.Vec, h [4]num.Real) error {
 	return nil
 }
 
-// timesThere stores RN(M w) in z, which shares nothing with M, at a place; w is the host's.
+// timesThere stores RN(M w) in z on a device. w lies on the host; z shares no storage with M.
 func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
 	f := num.Format{Kind: num.MP, Prec: 2}
 	for _, v := range w {
@@ -168,7 +169,7 @@ func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
 	return err
 }
 
-// copyThere stores RN(x) in z at the place of both, which may overlap.
+// copyThere stores RN(x) in z on the device of both. x and z may overlap.
 func (r *run) copyThere(x, z num.Vec) error {
 	if x.Arr.Format == z.Arr.Format {
 		return r.at.Copy(r.Config(), z.Mat(), x.Mat())
@@ -176,8 +177,8 @@ func (r *run) copyThere(x, z num.Vec) error {
 	return r.timesThere(x.Mat(), []num.Real{direct.One(false)}, z)
 }
 
-// hostRun runs a routine of vectors of one length on the CPU, on copies of vectors that live on a
-// device. It changes y, and x if there are two outputs.
+// hostRun runs a routine of two vectors of equal length on the CPU, on copies if the vectors live
+// on a device. For outputs = 1 it copies y back, for outputs = 2 x and y.
 func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) error {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
@@ -198,7 +199,7 @@ func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(
 	return r.end(nil)
 }
 
-// Givens is a plane rotation with what it makes of the point that it was made for.
+// Givens is a plane rotation, together with the result of rotating the point that it was made for.
 type Givens struct {
 	C, S Scalar // cosine and sine
 	R    Scalar // the rotated point is (R, 0)
@@ -209,14 +210,14 @@ type Givens struct {
 //
 //	c = RN(a/ρ), s = RN(b/ρ), r = RN(ρ), ρ = σ √(a² + b²),
 //
-// σ the sign of a if |a| > |b|, else that of b, and z = s if |a| > |b|, else RN(ρ/a): each of the
-// four numbers is the exact one rounded once to format f, so that no square overflows or
-// underflows. For b = 0 they are 1, 0, RN(a) and 0, else for a = 0 they are 0, 1, RN(b) and 1, as
-// in the BLAS. With z, s = z and c = √(1 - z²) for |z| < 1, c = 1/z and s = √(1 - c²) for |z| > 1,
-// and c = 0, s = 1 for z = 1.
+// where σ is the sign of a if |a| > |b|, otherwise the sign of b. It also returns z = s if |a| >
+// |b|, otherwise z = RN(ρ/a). Each of the four numbers is the exact value rounded once to format f;
+// no square overflows or underflows. For b = 0 they are 1, 0, RN(a) and 0, otherwise for a = 0 they
+// are 0, 1, RN(b) and 1, as in the BLAS. z gives c and s: s = z and c = √(1 - z²) for |z| < 1, c =
+// 1/z and s = √(1 - c²) for |z| > 1, and c = 0, s = 1 for z = 1.
 //
-// A NaN makes all four NaN; of one infinity the limits are taken, two make c, s and z NaN. The
-// error is of the options, a cancelled context included.
+// If a or b is NaN, all four numbers are NaN. If one is infinite, they are the limits; if both are,
+// c, s and z are NaN. The error is an error of the options, including a cancelled context.
 //
 // Source: Lawson, Hanson, Kincaid and Krogh, Basic Linear Algebra Subprograms for Fortran usage,
 // ACM TOMS 5 (1979), section 5; signs as in LAPACK 3.10.
@@ -231,7 +232,7 @@ func Rotg(a, b Scalar, f Format, opt *Options) (Givens, error) {
 	return g, r.end(nil)
 }
 
-// ModifiedGivens is a modified Givens rotation with the new scale factors and the new first
+// ModifiedGivens is a modified Givens rotation, with the new scale factors and the new first
 // component of the vector that it was made for.
 type ModifiedGivens struct {
 	RotmParams
@@ -247,14 +248,15 @@ type ModifiedGivens struct {
 //	else q2 > 0:            h11 = d1 x1/(d2 y1), h22 = x1/y1, d2/u, d1/u, y1 u, u = 1 + q1/q2, RotmDiagonal
 //	else:                   all numbers 0, RotmRescaling
 //
-// and then with γ = 4096 for as long as d1 is not 0 and not between γ^-2 and γ²,
-// d1 ← d1 γ^±2, x1 ← x1 γ^∓1, and (h11, h12) ← (h11, h12) γ^∓1; with |d2|, d2 and (h21, h22)
-// likewise; either makes the flag RotmRescaling. What a flag leaves out of H is 0 here.
+// Then, with γ = 4096, the numbers are rescaled as long as d1 is not 0 and not between γ^-2 and γ²:
+// d1 ← d1 γ^±2, x1 ← x1 γ^∓1, and (h11, h12) ← (h11, h12) γ^∓1. The same is done for |d2|, with d2
+// and (h21, h22). Either rescaling makes the flag RotmRescaling. Entries of H that the flag does
+// not select are 0 here.
 //
-// Every decision is taken on the exact numbers, and every number returned is the exact
-// one rounded once to format f: nothing overflows on the way. If an input is
-// infinite or NaN all numbers are NaN, with RotmRescaling. The error is of the options, a cancelled
-// context included.
+// Every decision is made on the exact numbers, and every number returned is the exact value rounded
+// once to format f: no intermediate result overflows. If an input is infinite or NaN, all numbers
+// are NaN and the flag is RotmRescaling. The error is an error of the options, including a
+// cancelled context.
 //
 // Source: Lawson, Hanson, Kincaid and Krogh 1979 (see Rotg), section 5; Hopkins, Remark on
 // Algorithm 539: A modified Givens rotation, ACM TOMS 23 (1997).

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// near reports whether x and y agree but for roundings, of which 1 + q2/q1 may magnify some.
+// near reports whether x and y agree up to roundings, some of which 1 + q2/q1 may magnify.
 func near(x, y float64) bool { return math.Abs(x-y) <= 0x1p-28*math.Max(math.Abs(x), math.Abs(y)) }
 
 // TestRotgOfBLAS compares Rotg with another implementation of the BLAS, for its conventions.
@@ -77,8 +77,8 @@ func TestRotmgOfBLAS(t *testing.T) {
 	}
 }
 
-// TestRotmgScaling takes factors of scale to the bounds within which they are kept: with x1 = 0
-// the new d1 is the old d2.
+// TestRotmgScaling takes scale factors to the bounds of their range. With x1 = 0 the new d1 is the
+// old d2.
 func TestRotmgScaling(t *testing.T) {
 	for _, c := range []struct {
 		d2   float64
@@ -110,7 +110,7 @@ func TestRotmgScaling(t *testing.T) {
 			t.Errorf("d2 = %x: h12 %x, want %x", c.d2, h, gamma)
 		}
 	}
-	// Exponents no loop could walk through.
+	// Exponents that need too many steps for a loop.
 	f := MP(53)
 	tiny, err := ParseScalar(f, "0x1p-2000000000")
 	if err != nil {
@@ -122,7 +122,8 @@ func TestRotmgScaling(t *testing.T) {
 	}
 }
 
-// TestRotmAnnihilates applies what Rotg and Rotmg make to the vectors that they are made for.
+// TestRotmAnnihilates applies the results of Rotg and Rotmg to the vectors that they were computed
+// for.
 func TestRotmAnnihilates(t *testing.T) {
 	for _, f := range []Format{Float64, DD, QD, MP(300)} {
 		r := Random(f, 50, 4, 30, 9)
@@ -151,8 +152,8 @@ func TestRotmAnnihilates(t *testing.T) {
 	}
 }
 
-// TestPairsOverlap gives routines of two vectors views that overlap: all is read before x and then
-// y are written.
+// TestPairsOverlap calls routines of two vectors with overlapping views: all entries are read
+// before x and then y are written.
 func TestPairsOverlap(t *testing.T) {
 	c, s := Float(0.6), Float(-3)
 	p := RotmParams{RotmRescaling, Float(2), Float(-1), Float(0.3), Float(5)}
@@ -188,7 +189,7 @@ func TestPairsOverlap(t *testing.T) {
 	}
 }
 
-// TestPairsErrors: options that fail leave both vectors as they are.
+// TestPairsErrors checks that both vectors are unchanged after an error of the options.
 func TestPairsErrors(t *testing.T) {
 	x, y := NewVectorFloat64(2, 1, []float64{1, 2}), NewVectorFloat64(2, 1, []float64{3, 4})
 	x0, y0 := x.Clone(), y.Clone()

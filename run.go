@@ -11,14 +11,14 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// run is one call of a level-1 or level-2 routine: its settings and what it will
+// run is one call of a level-1 or level-2 routine: its settings and the statistics that it will
 // report.
 type run struct {
 	place.Settings
 	at                  place.Place // nil for the host
-	ondevice            bool        // the operands live there
+	ondevice            bool        // the operands live on the device at
 	name                string
-	out                 *Stats // of the options
+	out                 *Stats // Options.Stats
 	stats               Stats
 	overflow, underflow atomic.Int64
 	exact               atomic.Int64
@@ -27,8 +27,8 @@ type run struct {
 	since               time.Time
 }
 
-// begin checks the options of routine name, and finds where it runs: where its operands live, or
-// for operands of the host where the options say.
+// begin checks the options of routine name, and determines where it runs: on the device where its
+// operands live, or for operands of the host where the options say.
 func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
 	at, err := whereabouts(name, operands...)
 	if err != nil {
@@ -55,7 +55,8 @@ func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
 	return r, nil
 }
 
-// beginOnHost checks the options of routine name, which the CPU runs in place of a device.
+// beginOnHost is begin for a routine without operands that always runs on the CPU, even if the
+// options name a device.
 func beginOnHost(name string, opt *Options) (*run, error) {
 	r, err := begin(name, opt)
 	if err == nil && r.at != nil {
@@ -64,7 +65,7 @@ func beginOnHost(name string, opt *Options) (*run, error) {
 	return r, err
 }
 
-// newRun checks the options of routine name, device and context aside.
+// newRun checks the options of routine name, except device and context.
 func newRun(name string, opt *Options) (*run, error) {
 	s, err := opt.settings()
 	if err != nil {
@@ -84,7 +85,7 @@ func newRun(name string, opt *Options) (*run, error) {
 	return r, nil
 }
 
-// work is how loops of r run.
+// work returns the settings of the loops of r: threads, context and progress.
 func (r *run) work() direct.Work {
 	w := direct.Work{Run: r.Run}
 	if r.Progress != nil {
@@ -98,7 +99,8 @@ func (r *run) work() direct.Work {
 	return w
 }
 
-// stage ends a stage, which is all that there is at a place.
+// stage records the time of the stage that ends. A routine on a device has no smaller steps, so its
+// progress is 1 then.
 func (r *run) stage(name string) {
 	if r.at != nil && r.Progress != nil {
 		r.Progress(1)
@@ -109,7 +111,7 @@ func (r *run) stage(name string) {
 	r.done.Store(0)
 }
 
-// count counts what a rounding met.
+// count counts the overflow or underflow of a rounding.
 func (r *run) count(f num.Flags) {
 	if f&num.Overflow != 0 {
 		r.overflow.Add(1)
@@ -119,8 +121,8 @@ func (r *run) count(f num.Flags) {
 	}
 }
 
-// end stores the statistics of r where the options ask for them, and returns the error of r, if
-// there is one.
+// end stores the statistics of r if the options request them, and returns err with the name of the
+// routine, or nil.
 func (r *run) end(err error) error {
 	r.stats.Overflow = r.overflow.Load()
 	r.stats.Underflow = r.underflow.Load()
@@ -134,7 +136,8 @@ func (r *run) end(err error) error {
 	return nil
 }
 
-// reduced is what a reduction to z ended with; exact says that the exact value decided it.
+// reduced ends a reduction whose result is in z. exact says that the exact value decided the
+// rounding.
 func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, err error) (Scalar, error) {
 	if err != nil {
 		return Scalar{}, r.end(err)

@@ -44,8 +44,8 @@ func (s Scalar) Big() *big.Float { return s.n.Big() }
 // IsNaN reports whether s is NaN.
 func (s Scalar) IsNaN() bool { return s.n.IsNaN() }
 
-// IsInf reports whether s is an infinity: of either sign for sign = 0, else of
-// the sign of sign.
+// IsInf reports whether s is an infinity: of either sign for sign = 0, otherwise with the sign of
+// sign.
 func (s Scalar) IsInf(sign int) bool { return s.n.IsInf(sign) }
 
 func (s Scalar) isZero() bool { return s.n.IsZero() }

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// TestBigLeastExponents has numbers whose last bits have exponents that an int of 32 bits has not:
-// scripts/check.sh runs it on such a target.
+// TestBigLeastExponents uses numbers whose last bits have exponents that do not fit 32 bits:
+// scripts/check.sh runs it on a target with an int of 32 bits.
 func TestBigLeastExponents(t *testing.T) {
 	for _, prec := range []uint{2, 64, 1000} {
 		for _, exp := range []int{math.MinInt32, math.MinInt32 + 100, math.MaxInt32} {

@@ -12,7 +12,7 @@ import (
 // sums keeps the accumulators of single operations.
 var sums = sync.Pool{New: func() any { return new(superacc.Acc) }}
 
-// sum returns what add adds, rounded to f.
+// sum returns the exact sum that add accumulates, rounded to f.
 func (f Format) sum(add func(a *superacc.Acc)) Scalar {
 	a := sums.Get().(*superacc.Acc)
 	a.Reset()
@@ -22,16 +22,16 @@ func (f Format) sum(add func(a *superacc.Acc)) Scalar {
 	return z
 }
 
-// round returns v, found for rounding to f.
+// round returns v rounded to f. v is exact, or has enough bits for the rounding to f.
 func (f Format) round(v num.Real) Scalar {
 	z := num.New(f.View(), 1)
 	z.Set(0, v)
 	return Scalar{num.ScalarOf(z)}
 }
 
-// plain returns x and y as binary64 numbers if operations on them are those of the machine, which
-// IEEE 754 has round once to nearest even in Float64: they take a third to a half of the time of
-// the way for all formats.
+// plain returns x and y as binary64 numbers if machine operations on them give the result in format
+// f: IEEE 754 rounds those once, to nearest even, for Float64. They take a third to a half of the
+// time of the general way.
 func (f Format) plain(x, y Scalar) (u, v float64, ok bool) {
 	a, b := x.array(), y.array()
 	if f != Float64 || a.Terms() > 1 || b.Terms() > 1 || a.Kind == num.MP || b.Kind == num.MP {
@@ -40,7 +40,7 @@ func (f Format) plain(x, y Scalar) (u, v float64, ok bool) {
 	return x.Float64(), y.Float64(), true
 }
 
-// float returns z as Float64, with its one NaN.
+// float returns z as a Float64 scalar; every NaN becomes the one NaN of Float64.
 func float(z float64) Scalar {
 	if z != z {
 		return NaN(Float64)
@@ -48,8 +48,8 @@ func float(z float64) Scalar {
 	return Float(z)
 }
 
-// Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. See Scalars
-// and Special values in the package documentation, for all operations.
+// Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. For all
+// operations see Scalars and Special values in the package documentation.
 func (f Format) Add(x, y Scalar) Scalar {
 	if u, v, ok := f.plain(x, y); ok {
 		return float(u + v)
@@ -102,7 +102,7 @@ func (s Scalar) Neg() Scalar { return s.withSign(!s.Signbit()) }
 // Abs returns |s| in the format of s, exactly.
 func (s Scalar) Abs() Scalar { return s.withSign(false) }
 
-// withSign returns s with the given sign; NaN has none.
+// withSign returns s with the given sign. NaN stays as it is.
 func (s Scalar) withSign(neg bool) Scalar {
 	a := s.array()
 	if s.Signbit() == neg || s.IsNaN() {
@@ -114,11 +114,11 @@ func (s Scalar) withSign(neg bool) Scalar {
 	return Scalar{num.ScalarOf(z)}
 }
 
-// Cmp returns -1, 0 or +1 as s < t, s = t or s > t, exactly, whatever their formats. As for
-// [cmp.Compare], NaN equals NaN and is less than all else, and -0 equals +0.
+// Cmp returns -1, 0 or +1 if s < t, s = t or s > t. It compares exactly, whatever the formats. As
+// in [cmp.Compare], NaN equals NaN and is less than all other numbers, and -0 equals +0.
 func (s Scalar) Cmp(t Scalar) int { return direct.Compare(s.value(), t.value()) }
 
-// Sign returns -1, 0 or +1 as s < 0, s = 0 or s > 0, and 0 for NaN.
+// Sign returns -1, 0 or +1 if s < 0, s = 0 or s > 0, and 0 for NaN.
 func (s Scalar) Sign() int {
 	switch v := s.value(); {
 	case v.Class == num.Zero, v.Class == num.NaN:

@@ -12,18 +12,18 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// scalarFormats are the formats that single operations are tested in, of operands and results.
+// scalarFormats are the formats of operands and results in the tests of single operations.
 var scalarFormats = []Format{Float32, Float64, DD, TD, QD, MP(2), MP(3), MP(24), MP(53), MP(64), MP(65), MP(424)}
 
-// rationalOf returns the exact value of a finite number, zeros included.
+// rationalOf returns the exact value of a finite number, including zeros.
 func rationalOf(s Scalar) *big.Rat {
 	r, _ := s.Big().Rat(nil)
 	return r
 }
 
-// nearest returns the number of format f nearest to q, by a way of its own: candidates are
-// taken from both sides of q, and their distances compared as rational numbers. Where
-// nothing settles ties on binary64 expansions but the rounding of one term, it rounds term by term.
+// nearest returns the number of format f nearest to q, by an independent method: it takes
+// candidates from both sides of q and compares their distances as rational numbers. Where only the
+// rounding of one term decides ties of binary64 expansions, it rounds term by term.
 func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
 	z := num.New(f.View(), 1)
 	if q.Sign() == 0 {
@@ -43,7 +43,7 @@ func nearest(f Format, q *big.Rat, zeroNeg bool) Scalar {
 		x := new(big.Float).SetPrec(uint(f.Bits())).SetMode(big.ToNearestEven).SetRat(q)
 		return NewScalar(f, x) // exact
 	default:
-		// h = RN(x), l = RN(x - h), ... and once more of the value that this makes.
+		// h = RN(x), l = RN(x - h), ... and the same once more for the sum of these terms.
 		terms := greedyTerms(q, f.View().Terms())
 		if !math.IsInf(terms[0], 0) {
 			v := new(big.Rat)
@@ -85,8 +85,8 @@ func greedyTerms(q *big.Rat, n int) []float64 {
 	return terms
 }
 
-// nearestRoot returns the number of format f nearest to √q, q > 0: where a rational enclosure does
-// not decide, √q is a rational number or rounding it is no tie, and a closer one does.
+// nearestRoot returns the number of format f nearest to √q, q > 0. If a rational enclosure does not
+// decide, either √q is rational, or the rounding is no tie and a closer enclosure decides.
 func nearestRoot(f Format, q *big.Rat) Scalar {
 	n, d := new(big.Int).Mul(q.Num(), q.Denom()), q.Denom() // √q = √n / d
 	if r := new(big.Int).Sqrt(n); new(big.Int).Mul(r, r).Cmp(n) == 0 {
@@ -103,7 +103,8 @@ func nearestRoot(f Format, q *big.Rat) Scalar {
 	}
 }
 
-// drawOperand returns a number of format f that provokes ties, cancellation and ends of ranges.
+// drawOperand returns a number of format f that often causes ties, cancellation, or results at the
+// ends of ranges.
 func drawOperand(r *rand.Rand, f Format) Scalar {
 	z := num.New(f.View(), 1)
 	switch r.IntN(16) {
@@ -111,7 +112,7 @@ func drawOperand(r *rand.Rand, f Format) Scalar {
 		z.Set(0, num.Real{Class: num.Class(r.IntN(4)), Neg: sign(r), Mag: []uint64{1}})
 	case 1: // small integers, so that quotients and roots are exact at times
 		z.Set(0, num.Real{Class: num.Finite, Neg: sign(r), Mag: []uint64{1 + r.Uint64N(100)}})
-	case 2: // a power of two and what hardly changes it
+	case 2: // a power of two plus a tiny number
 		n := 1 + r.Int64N(250)
 		x := new(big.Int).Lsh(big.NewInt(1), uint(n))
 		z.Set(0, realOf(x.Add(x, big.NewInt(r.Int64N(3)-1)), r.Int64N(300)-r.Int64N(300)-n))
@@ -119,7 +120,7 @@ func drawOperand(r *rand.Rand, f Format) Scalar {
 		z.Set(0, randomReal(r, 64, []int64{-1022, -126}[r.IntN(2)]-r.Int64N(60)))
 	case 4: // the upper end
 		z.Set(0, randomReal(r, 64*(1+r.IntN(4)), []int64{1024, 128}[r.IntN(2)]-r.Int64N(3)))
-	case 5: // half an ulp, and the squares of such
+	case 5: // half an ulp, or its square
 		b := int64(f.Bits()) / (1 + r.Int64N(2))
 		x := new(big.Int).Lsh(big.NewInt(1), uint(b))
 		z.Set(0, realOf(x.Add(x, big.NewInt(1)), -b))
@@ -156,7 +157,7 @@ func TestScalarArithmetic(t *testing.T) {
 			x[1] = x[0].Neg().Convert(scalarFormats[r.IntN(len(scalarFormats))])
 		case 1:
 			x[2] = f.Mul(x[0], x[1]).Neg()
-		case 2: // a square, or what is next to one
+		case 2: // a square, or a number next to one
 			x[0] = x[0].NumberFormat().Mul(x[1], x[1])
 		}
 		checkScalars(t, f, x[0], x[1], x[2])
@@ -215,8 +216,8 @@ func checkScalars(t *testing.T, f Format, x, y, z Scalar) {
 	}
 }
 
-// checkSpecials compares classes and signs with those of binary64, which takes nothing from the
-// classes of ±1 and ±0 in place of the numbers.
+// checkSpecials compares classes and signs with the classes and signs of the same operation in
+// binary64, where ±1 and ±0 stand in for finite numbers.
 func checkSpecials(t *testing.T, f Format, x, y, z Scalar) {
 	t.Helper()
 	plain := func(s Scalar) float64 {
@@ -270,7 +271,7 @@ func checkSpecials(t *testing.T, f Format, x, y, z Scalar) {
 	}
 }
 
-// TestScalarEnds has ends of ranges that random numbers miss.
+// TestScalarEnds tests numbers at the ends of ranges that random numbers miss.
 func TestScalarEnds(t *testing.T) {
 	tiny, huge := NewScalar(MP(8), new(big.Float).SetMantExp(big.NewFloat(1), math.MinInt32)), NewScalar(MP(8), new(big.Float).SetMantExp(big.NewFloat(0.75), math.MaxInt32))
 	one, half, third := Float(1), Float(0.5), MP(100).Quo(Float(1), Float(3))
@@ -317,8 +318,8 @@ func TestScalarEnds(t *testing.T) {
 	}
 }
 
-// FuzzScalarArithmetic compares operations on two binary64 numbers, and on numbers of other formats
-// made of them, with rational numbers.
+// FuzzScalarArithmetic compares operations with rational arithmetic, for two binary64 numbers and
+// for numbers of other formats derived from them.
 func FuzzScalarArithmetic(f *testing.F) {
 	f.Add(1.0, 0x1p-53, 0x1p-106, uint8(2), uint8(3))
 	f.Add(3.0, 0.1, math.Inf(1), uint8(7), uint8(0))

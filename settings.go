@@ -17,8 +17,8 @@ const (
 	methodDirect  = "direct"
 )
 
-// Settings checks o and fills in the defaults. It is for the packages of this module: its type is
-// theirs.
+// Settings checks o and fills in the defaults. It is for the packages of this module, as its result
+// has an internal type.
 func (o *Options) Settings() (place.Settings, error) { return o.settings() }
 
 // settings checks o and fills in the defaults.

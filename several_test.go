@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// TestDeviceSeveral multiplies on one GPU and on all of a machine, and compares the bits.
+// TestDeviceSeveral multiplies on one GPU and on all GPUs of a machine, and compares the bits.
 func TestDeviceSeveral(t *testing.T) {
 	gpus, _ := cuda.Devices()
 	if len(gpus) < 2 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkSmall times calls whose work is little beside what a call costs.
+// BenchmarkSmall times calls whose work is small compared with the cost of a call.
 func BenchmarkSmall(b *testing.B) {
 	b.Run("dot/4", func(b *testing.B) {
 		x := NewVectorFloat64(4, 1, []float64{1, 2, 3, 4.5})

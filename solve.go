@@ -13,10 +13,10 @@ import (
 	"github.com/halfulp/halfulp/internal/trsv"
 )
 
-// Trsv solves op(A) x = b for a triangular matrix A, which a holds in the triangle uplo, and stores
-// the solution in place of b in x. It is [Trsm] for one column, α = 1 and side = Left, with the
-// method direct only, and for vectors of the host on the CPU. It panics for a bad uplo, t or diag
-// and for shapes that do not fit.
+// Trsv solves op(A) x = b for a triangular matrix A, which a holds in the triangle uplo. x holds b
+// and receives the solution. It panics for a bad uplo, t or diag and for shapes that do not fit. It
+// is [Trsm] for one column, α = 1 and side = Left, by the method direct only, and for operands of
+// the host on the CPU.
 func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) error {
 	s := oriented(triangular(uplo, diag, a.mat()), t)
 	if x.vec().N != s.Rows {
@@ -51,38 +51,42 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 }
 
 // Trsm solves op(A) X = α B for side = Left, or X op(A) = α B for side = Right, with a triangular
-// matrix A, which a holds in the triangle uplo, and stores the solution X in place of B in b. The
-// other triangle, and for diag = Unit the diagonal, which is 1 then, is not read.
+// matrix A, which a holds in the triangle uplo. b holds B and receives the solution X. The other
+// triangle is not read, nor is the diagonal for diag = Unit, where its entries are 1.
 //
-// With T = op(A) for side = Left, one column b of B and x of X at a time, from the first row on if
-// T is a lower triangle, from the last one on if it is an upper one,
+// For side = Left let T = op(A), and let b and x be a column of B and the same column of X. The
+// rows are solved from the first one on if T is lower triangular, from the last one on if T is
+// upper triangular,
 //
 //	x_i = RN((α b_i - Σ_j t_ij x_j) / t_ii),
 //
-// j over the rows solved before: every entry is the exact quotient, for the entries that come
-// before it, rounded once to the format of B. So the bits do not depend on methods, blocks or
-// threads. Without under- and overflow the computed x satisfies
+// where j runs over the rows solved before. Every entry is the exact quotient, for the entries
+// solved before it, rounded once to the format of B. So the bits do not depend on methods, blocks
+// or threads. For side = Right the same holds for the rows of B and X with T = op(A)ᵀ.
+//
+// There is no test for singular matrices. Special values follow IEEE 754 for the sum and the
+// division, so a zero on the diagonal makes an infinity or NaN. α = 0 stores +0. After an error B
+// is unchanged. It panics for a bad side, uplo, tA or diag and for shapes that do not fit. See
+// Aliasing, Places and Errors in the package documentation.
+//
+// The methods are the methods of [Gemm]: a product updates the rows not yet solved, block by block,
+// to some bits more than the format has. A quotient whose rounding these bits leave undecided is
+// computed exactly, and Stats counts it.
+//
+// Error bound: without underflow and overflow the computed x satisfies
 //
 //	(T + ΔT) x = α b, ΔT diagonal, |Δt_ii| ≤ u |t_ii|,
 //
-// since |x_i - q| ≤ u |x_i| for the quotient q that is rounded to x_i; with the solution x*,
-// |x - x*| ≤ u |T⁻¹| |D| |x|, D the diagonal of T. Here u = 2^-p for formats of p bits, and 2^(-53
-// k) (1 + 2^-52) for sums of k doubles. For side = Right this holds of the rows of X with
-// T = op(A)ᵀ.
-//
-// There is no test for singular matrices: special values are those of the sum and of the division
-// in IEEE 754, so that a zero on the diagonal makes an infinity or NaN. α = 0 stores +0. With an
-// error B is unchanged. It panics for a bad side, uplo, tA or diag and for shapes that do not fit.
-// Methods are those of [Gemm], which updates the rows not yet solved block by block to some bits
-// more than the format has; quotients that this leaves undecided are computed exactly, and Stats
-// counts them. See Aliasing, Places and Errors in the package documentation.
+// since |x_i - q| ≤ u |x_i| for the quotient q that is rounded to x_i. With the solution x* and the
+// diagonal D of T, |x - x*| ≤ u |T⁻¹| |D| |x|. Here u = 2^-p for formats of p bits, and 2^(-53 k)
+// (1 + 2^-52) for sums of k doubles.
 func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) error {
 	return TrsmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
 // TrsmTo solves op(A) X = α B, or X op(A) = α B for side = Right, like [Trsm] and stores the
-// solution in x, every entry rounded once to the format of X, which may be another one than B's;
-// the bound is that of this format. X may share storage with the others.
+// solution in x. Every entry is rounded once to the format of X, which may differ from the format
+// of B; the error bound holds with the u of X. X may share storage with the others.
 func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) error {
 	s, m, z := oriented(triangular(uplo, diag, a.mat()), tA), b.mat(), x.mat()
 	switch side {
@@ -118,9 +122,9 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 	return solve("Trsm", opt, set, s, alpha, m, z)
 }
 
-// solveAt is solve at the place where all operands live. done says that the place computed the
-// solution, or that there is an error: it leaves systems to the host of which it cannot decide
-// every rounding.
+// solveAt is solve on the device where all operands live. done means that the device computed the
+// solution, or that there is an error. Otherwise the host must solve the system: the device lacks
+// the memory or the method, or cannot decide every rounding.
 func solveAt(name string, p place.Place, opt *Options, set place.Settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, err error) {
 	r := &run{Settings: set, name: name, since: time.Now()}
 	if opt != nil {

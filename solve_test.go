@@ -71,7 +71,7 @@ func TestTrsmBlocks(t *testing.T) {
 		}
 		want := substitute(a, b, alpha)
 		what := fmt.Sprintf("%s %dx%d %v %v", fam.name, n, cols, fa, fb)
-		// The upper triangle of the same system is that with rows and columns in reverse order.
+		// With rows and columns in reverse order, the same system has an upper triangle.
 		back := NewMatrix(fa, n, n)
 		for j := range n {
 			for i := range n {
@@ -201,7 +201,7 @@ func TestTrsmGaps(t *testing.T) {
 	}
 }
 
-// TestTrsmExact: ordinary quotients need no exact sums.
+// TestTrsmExact checks that ordinary quotients need no exact sums.
 func TestTrsmExact(t *testing.T) {
 	for _, f := range []Format{Float64, DD, QD, MP(300)} {
 		n := 100
@@ -236,8 +236,8 @@ func TestTrsmExact(t *testing.T) {
 	}
 }
 
-// TestTrsmSpecial: zeros on the diagonal and infinities, which spread to later rows, and underflow
-// of right-hand sides on the way.
+// TestTrsmSpecial solves systems with zeros on the diagonal and with infinities, which spread to
+// later rows, and systems whose right-hand sides underflow on the way.
 func TestTrsmSpecial(t *testing.T) {
 	n := 70
 	a, b := NewMatrix(Float64, n, n), NewMatrix(Float64, n, 3)
@@ -310,7 +310,7 @@ func TestTrsmSpecial(t *testing.T) {
 	}
 }
 
-// TestSolveAliases: B within A, and x a row of it.
+// TestSolveAliases solves with B within A, and with x a row of A.
 func TestSolveAliases(t *testing.T) {
 	trials(t, 40, func(r *rand.Rand) error {
 		n, f := 2+r.IntN(50), pickFormat(r)

@@ -10,28 +10,29 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// maxSpan is the most bits that a statistic may need at once to divide exactly.
+// maxSpan bounds the bits that a statistic may need at once to divide exactly.
 const maxSpan = 1 << 26
 
-// moments holds exact sums over a vector.
+// moments holds the exact sums that statistics need: n the number of entries, sum of the entries,
+// square of their squares, products of the products of neighbours.
 type moments struct {
 	n                     int64
 	sum, square, products *superacc.Acc
 }
 
-// A sample is a vector that r sums, where r runs.
+// A sample is a vector whose statistic the call r computes, on the host or on a device.
 type sample struct {
 	*run
 	x num.Vec
 }
 
-// entry returns entry i on the host.
+// entry returns entry i as a vector on the host.
 func (s sample) entry(i int) (num.Vec, error) {
 	m, err := place.OnHost(num.Vec{Arr: s.x.Arr, Off: s.x.At(i), Inc: 1, N: 1}.Mat())
 	return m.Col(0), err
 }
 
-// sums returns exact sums over the vector.
+// sums returns the exact sums in list over the vector.
 func (s sample) sums(list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	if s.at != nil {
 		return s.at.Moments(s.Config(), s.x, list...)
@@ -46,7 +47,7 @@ func (s sample) sums(list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	return sums, nil
 }
 
-// moments returns the sums that are listed.
+// moments returns the exact sums in list.
 func (s sample) moments(list ...direct.Moment) (m moments, err error) {
 	sums, err := s.sums(list...)
 	if err != nil {
@@ -74,12 +75,12 @@ func (m moments) variation() *superacc.Acc {
 	return d
 }
 
-// integer returns n > 0.
+// integer returns n > 0 as an exact number.
 func integer(n int64) num.Real {
 	return num.Real{Class: num.Finite, Mag: []uint64{uint64(n)}}
 }
 
-// statistic returns what compute makes of x rounded to format f.
+// statistic returns compute(x), rounded to format f.
 func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, error) {
 	r, err := begin(name, opt, x.vec().Arr)
 	if err != nil {
@@ -116,8 +117,8 @@ func mean(x sample, f Format) (num.Real, error) {
 //
 //	RN(√(∑ (x_i - m)² / (n-1))) = RN(√((n ∑ x_i² - (∑ x_i)²) / (n (n-1)))), m the exact mean,
 //
-// rounded once to format f; NaN for fewer than two entries or if an entry is infinite or NaN. See
-// Rounding, Places and Errors in the package documentation.
+// rounded once to format f. It is NaN for fewer than two entries, or if an entry is infinite or
+// NaN. See Rounding, Places and Errors in the package documentation.
 func StdDev(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("StdDev", x, f, opt, stdDev)
 }
@@ -139,16 +140,16 @@ func stdDev(x sample, f Format) (num.Real, error) {
 //
 //	RN(∑_{i<n} (x_i - m)(x_{i+1} - m) / ∑ (x_i - m)²), m the exact mean,
 //
-// rounded once to format f; NaN if the denominator is 0 or if an entry is infinite or NaN. Errors
-// are also [ErrMemory] if the exponents of x spread so far that the exact quotient does not fit.
-// See Rounding, Places and Errors in the package documentation.
+// rounded once to format f. It is NaN if the denominator is 0, or if an entry is infinite or NaN.
+// The error wraps [ErrMemory] if the exponents of x spread so far that the exact quotient does not
+// fit. See Rounding, Places and Errors in the package documentation.
 func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("Autocorr1", x, f, opt, autocorr1)
 }
 
-// autocorr1 multiplies numerator and denominator by n²: with S the sum, Q the sum
-// of squares and P the sum of products of neighbours, the quotient is
-// (n² P - (n+1) S² + n S (x_1 + x_n)) / (n (n Q - S²)).
+// autocorr1 multiplies numerator and denominator by n². With the sum S, the sum of squares Q and
+// the sum P of products of neighbours, the quotient is (n² P - (n+1) S² + n S (x_1 + x_n)) / (n (n
+// Q - S²)).
 func autocorr1(x sample, f Format) (num.Real, error) {
 	nan := num.Real{Class: num.NaN}
 	m, err := x.moments(direct.First, direct.Second, direct.Neighbours)

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// The ways to hold a matrix of which a routine reads a part.
+// The ways to store a matrix that a routine reads in part.
 var (
 	uplos      = []Uplo{Upper, Lower}
 	transposes = []Transpose{NoTrans, Trans}
@@ -40,8 +40,8 @@ func fromTriangle(a *Matrix, uplo Uplo, diag Diag, zeros bool) *Matrix {
 	return z
 }
 
-// TestStructuredBlocks compares orders at which several blocks are gathered with products of dense
-// matrices, whose zeros do not matter for numbers such as these.
+// TestStructuredBlocks uses orders at which several blocks are gathered. It compares with products
+// of dense matrices, whose zeros have no effect on these numbers.
 func TestStructuredBlocks(t *testing.T) {
 	one, half := Float(1), Float(0.5)
 	for _, f := range []Format{Float64, DD, MP(300)} {
@@ -102,8 +102,8 @@ func TestStructuredBlocks(t *testing.T) {
 	}
 }
 
-// TestBandEmptyRows: rows below the band are empty sums, +0, though zeros gathered for them times
-// negative numbers are -0.
+// TestBandEmptyRows checks rows below the band, which are empty sums +0. The zeros gathered for
+// them times negative numbers would be -0.
 func TestBandEmptyRows(t *testing.T) {
 	m, n, kl := 200, 40, 40
 	ab := NewMatrix(Float64, kl+6, n)
@@ -137,7 +137,8 @@ func TestBandEmptyRows(t *testing.T) {
 	}
 }
 
-// TestStructuredAliases gives routines outputs that overlap operands, and the same routines copies.
+// TestStructuredAliases compares routines whose outputs overlap operands with the same routines on
+// copies.
 func TestStructuredAliases(t *testing.T) {
 	trials(t, 80, func(r *rand.Rand) error {
 		n, f := 1+r.IntN(20), pickFormat(r)
@@ -204,8 +205,8 @@ func TestStructuredAliases(t *testing.T) {
 	})
 }
 
-// TestStructuredTo stores results in other formats than those of the old ones, or where operands
-// lie, and compares with GemmTo.
+// TestStructuredTo stores results in a format other than the old matrix's, or in place of operands,
+// and compares with GemmTo.
 func TestStructuredTo(t *testing.T) {
 	trials(t, 60, func(r *rand.Rand) error {
 		n, m := 1+r.IntN(45), 1+r.IntN(4)
@@ -280,7 +281,7 @@ func TestStructuredTo(t *testing.T) {
 	})
 }
 
-// TestCommonFormat: a format that is found for two matrices holds their numbers.
+// TestCommonFormat checks that the common format of two matrices holds their numbers.
 func TestCommonFormat(t *testing.T) {
 	trials(t, 600, func(r *rand.Rand) error {
 		a := drawMatrix(r, pickFormat(r), 2, 3, pickFamily(r))
@@ -308,7 +309,7 @@ func TestCommonFormat(t *testing.T) {
 	})
 }
 
-// TestStructuredErrors: options that fail, and misuse.
+// TestStructuredErrors checks errors of options, and panics.
 func TestStructuredErrors(t *testing.T) {
 	a, b, c, x := NewMatrix(Float64, 3, 3), NewMatrix(Float64, 3, 3), NewMatrix(Float64, 3, 3), NewVector(Float64, 3)
 	ap, one := NewVector(Float64, 6), Float(1)

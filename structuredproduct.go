@@ -12,10 +12,10 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// structuredProduct is C = alpha S B + beta Old with a symmetric or triangular matrix S: blocks of
-// its rows are gathered as dense matrices, with zeros outside of a triangle, and multiplied.
-// Columns of B with infinities or NaN, which such zeros would change, take the exact sums of what
-// there is.
+// structuredProduct computes C = alpha S B + beta Old with a symmetric or triangular matrix S.
+// Blocks of rows of S are gathered as dense matrices, with zeros outside a triangle, and
+// multiplied. Those zeros would change the results for columns of B with infinities or NaN. Such
+// columns are computed by exact sums over the entries of the triangle.
 type structuredProduct struct {
 	place.Settings
 	s           direct.Structured
@@ -26,12 +26,13 @@ type structuredProduct struct {
 	share       float64
 }
 
-// leastBlock is the fewest rows of a triangle that are gathered at a time: with fewer, B's
-// conversion to residues would count.
+// leastBlock is the smallest number of rows of a triangle that are gathered at a time: with fewer,
+// the conversion of B to residues would take a considerable part of the time.
 const leastBlock = 256
 
-// blockRows returns how many rows to gather at a time: all, or an eighth of a triangle, whose
-// zeros then cost little, if they fit a quarter of the memory allowed.
+// blockRows returns the number of rows to gather at a time. It is all rows, or an eighth of a
+// triangle, whose zeros cost little then, or fewer if they would take more than a quarter of the
+// memory allowed.
 func (p *structuredProduct) blockRows() int {
 	rows := p.s.Rows
 	if !p.s.Full() {
@@ -75,8 +76,8 @@ func (p *structuredProduct) run() error {
 	return p.exactColumns(work)
 }
 
-// finite notes the columns of B with infinities or NaN, all if alpha is one, and returns B with
-// zeros in their place.
+// finite records the columns of B with infinities or NaN in p.special, all columns if alpha is not
+// finite, and returns B with zeros in these columns.
 func (p *structuredProduct) finite() num.Mat {
 	for j := range p.b.Cols {
 		if p.alpha.Class != num.Finite || !direct.Finite(p.b.Col(j)) {
@@ -95,7 +96,7 @@ func (p *structuredProduct) finite() num.Mat {
 	return z
 }
 
-// mend puts the signs of zeros right, beta being 0 for triangles.
+// mend corrects the signs of zeros. beta is 0, as S is a triangle.
 func (p *structuredProduct) mend(b num.Mat) error {
 	return par.For(p.Ctx, p.Threads, b.Cols, func(_, j int) {
 		for i := range p.c.Rows {
@@ -104,7 +105,7 @@ func (p *structuredProduct) mend(b num.Mat) error {
 	})
 }
 
-// exactColumns computes the columns of C that finite has noted.
+// exactColumns computes the columns of C that finite recorded.
 func (p *structuredProduct) exactColumns(w direct.Work) error {
 	var over, under atomic.Int64
 	z := num.New(p.c.Arr.Format, p.c.Rows)
@@ -133,7 +134,7 @@ func (p *structuredProduct) exactColumns(w direct.Work) error {
 	return p.Ctx.Err()
 }
 
-// multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
+// multiply computes rows i0 <= i < i1 of C as the product of a, these rows of S, and b.
 func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
 	st, err := s.Multiply(&place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}})
@@ -141,7 +142,8 @@ func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) er
 	return residue.Shifted(err, i0, 0)
 }
 
-// part returns how to compute rows i0 <= i < i1 of C, a share of the work, and these rows.
+// part returns rows i0 <= i < i1 of Old and of C, and the settings of their computation, which is
+// the given share of the work.
 func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, old, c num.Mat) {
 	old, c = p.old, p.c
 	old.Off, old.Rows = old.At(i0, 0), i1-i0
@@ -155,15 +157,15 @@ func (p *structuredProduct) part(i0, i1 int, share float64) (s place.Settings, o
 	return s, old, c
 }
 
-// ondeviceProduct is a structuredProduct where all operands live at a place.
+// ondeviceProduct is a structuredProduct whose operands all live on one device.
 type ondeviceProduct struct {
 	structuredProduct
 	at    place.Place
 	dense place.Structured // of the place
 }
 
-// run reports whether the place computes the product: not for a triangle and numbers that zeros in
-// the place of its other entries would change.
+// run reports whether the device computes the product. It leaves the product to the host where the
+// zeros that fill in for entries outside the triangle would change the result.
 func (p *ondeviceProduct) run() (bool, error) {
 	cfg := p.Config()
 	if p.Method == methodDirect {
@@ -210,8 +212,8 @@ func (p *ondeviceProduct) run() (bool, error) {
 	return true, nil
 }
 
-// blocks computes C by blocks of rows, as many at a time as there is memory for. It reports whether
-// it could. If not, C is unspecified: beta is 0 then.
+// blocks computes C by blocks of rows, as large as memory allows, and reports whether it could.
+// Otherwise C is unspecified; beta is 0 in this case.
 func (p *ondeviceProduct) blocks(cfg place.Config) (bool, error) {
 	block := p.s.Rows
 	if p.Limit > 0 {
@@ -238,7 +240,8 @@ func (p *ondeviceProduct) blocks(cfg place.Config) (bool, error) {
 	return true, nil
 }
 
-// block computes rows i0 <= i < i1 of C from those of S, which begin with column first.
+// block computes rows i0 <= i < i1 of C from m, these rows of S without the columns before column
+// first.
 func (p *ondeviceProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
 	full := p.s.Full()
 	if !full && m.Arr.Terms() > 1 {
@@ -255,7 +258,7 @@ func (p *ondeviceProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) 
 	return true, p.dense.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
 }
 
-// multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
+// multiply computes rows i0 <= i < i1 of C as the product of a, these rows of S, and b.
 func (p *ondeviceProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
 	s, old, c := p.part(i0, i1, share)
 	g := place.Gemm{Problem: product.Problem{Alpha: p.alpha, A: a, B: b, Beta: p.beta, Old: old, C: c}}

@@ -9,8 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Hex, given where a number of digits is asked for, asks for exact hexadecimal
-// text, 0x1.8p+3.
+// Hex, as a number of digits, requests exact hexadecimal text such as 0x1.8p+3.
 const Hex = int(decimal.Hex)
 
 // maxDigits bounds the significant digits that text is written with.
@@ -18,15 +17,15 @@ const maxDigits = 1 << 24
 
 const errDigits = "halfulp: number of digits out of range"
 
-// setText stores the number text, rounded once, in number i of a, and says what the
-// range of its format took from it.
+// setText reads the number text, rounds it once, and stores it in number i of a. It returns the
+// loss by the range of the format.
 func setText(a *num.Array, i int, text []byte) (decimal.Loss, error) {
 	c := decimal.Borrow(a.Format)
 	defer c.Return()
 	return c.Set(a, i, text)
 }
 
-// appendText appends number i of a.
+// appendText appends the text of number i of a to dst. It panics for digits out of range.
 func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 	if digits < Hex || digits > maxDigits {
 		panic(errDigits)
@@ -36,11 +35,11 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 	return c.Append(dst, a, i, decimal.Style(digits))
 }
 
-// ParseScalar reads a number and rounds it once, to nearest even, to format f. It takes decimal
-// numbers with any number of digits and the exponent letters e, d and q of either case, or none
-// where Fortran writes none (5.6-304), hexadecimal numbers such as 0x1.8p+3, and inf, infinity and
-// nan, all with an optional sign. A number beyond the range of f becomes infinite, one too small
-// for it a zero or subnormal, whatever its exponent.
+// ParseScalar reads a number and rounds it once, to nearest even, to format f. A number is, with an
+// optional sign, a decimal with any number of digits, a hexadecimal number such as 0x1.8p+3, or
+// inf, infinity or nan. The exponent letter of a decimal is e, d or q of either case, or is missing
+// as where Fortran writes none (5.6-304). A number beyond the range of f becomes infinite, and a
+// number too small for f becomes a zero or a subnormal number, whatever its exponent.
 func ParseScalar(f Format, s string) (Scalar, error) {
 	a := num.New(f.View(), 1)
 	if _, err := setText(a, 0, []byte(s)); err != nil {
@@ -49,24 +48,24 @@ func ParseScalar(f Format, s string) (Scalar, error) {
 	return Scalar{num.ScalarOf(a)}, nil
 }
 
-// Text returns s in decimal: with digits = 0 the shortest text that ParseScalar
-// reads back to the same number in the format of s, with digits > 0 that many
-// significant digits, correctly rounded, and with digits = Hex the same as
-// s.Hex(). It panics for other digits. Numbers from 10⁻⁶ to below 10²¹ have no
-// exponent, unless that takes digits that were not asked for, or zeros in place of
-// other digits of an integer: 2⁶⁰ is 1.152921504606847e+18 in Float64.
+// Text returns s in decimal. digits = 0 gives the shortest text that ParseScalar reads back to the
+// same number in the format of s, digits > 0 gives that many significant digits, correctly rounded,
+// and digits = Hex gives s.Hex(). It panics for other digits. Numbers from 10⁻⁶ to below 10²¹ have
+// no exponent, unless that requires more digits than requested, or zeros in place of other digits
+// of an integer: 2⁶⁰ is 1.152921504606847e+18 in Float64.
 func (s Scalar) Text(digits int) string { return string(s.Append(nil, digits)) }
 
 // Append appends Text(digits) to dst.
 func (s Scalar) Append(dst []byte, digits int) []byte { return appendText(dst, s.array(), 0, digits) }
 
-// Hex returns s exactly in hexadecimal, as 0x1.8p+3.
+// Hex returns s exactly in hexadecimal, such as 0x1.8p+3.
 func (s Scalar) Hex() string { return s.Text(Hex) }
 
 // String returns the shortest decimal that reads back to s.
 func (s Scalar) String() string { return s.Text(0) }
 
-// SetString stores the number s, as ParseScalar reads it, in entry (i, j).
+// SetString reads the number s, as ParseScalar does, rounds it once to the format of m, and stores
+// it in entry (i, j).
 func (m *Matrix) SetString(i, j int, s string) error { return m.SetText(i, j, []byte(s)) }
 
 // SetText is SetString for bytes. Distinct entries may be set at the same time.
@@ -82,7 +81,8 @@ func (m *Matrix) AppendText(dst []byte, i, j, digits int) []byte {
 	return appendText(dst, m.m.Arr, k, digits)
 }
 
-// SetString stores the number s, as ParseScalar reads it, in entry i.
+// SetString reads the number s, as ParseScalar does, rounds it once to the format of x, and stores
+// it in entry i.
 func (x *Vector) SetString(i int, s string) error {
 	k := x.at(i)
 	_, err := setText(x.v.Arr, k, []byte(s))
@@ -95,8 +95,8 @@ func (x *Vector) AppendText(dst []byte, i, digits int) []byte {
 	return appendText(dst, x.v.Arr, k, digits)
 }
 
-// Text returns the entries as Scalar.Text writes them, a row a line, the columns
-// aligned on the right.
+// Text returns the entries as Scalar.Text writes them, one row a line. Columns are aligned on the
+// right.
 func (m *Matrix) Text(digits int) string {
 	rows, cols := m.Dims()
 	cells := make([]string, rows*cols)
@@ -121,9 +121,9 @@ func (m *Matrix) Text(digits int) string {
 	return b.String()
 }
 
-// String returns what fmt prints for m with %v: Text(0) without the last line feed, or a text in
-// brackets if m has no entries or lives on a device: see [Matrix.Format]. It returns "<nil>" for
-// nil.
+// String returns the text that fmt prints for m with %v: Text(0) without the last line feed, or a
+// description in brackets if m has no entries or lives on a device, see [Matrix.Format]. It returns
+// "<nil>" for nil.
 func (m *Matrix) String() string { return fmt.Sprint(m) }
 
 // Text returns the entries as Scalar.Text writes them, one a line.
@@ -135,12 +135,12 @@ func (x *Vector) Text(digits int) string {
 	return string(b)
 }
 
-// String returns what fmt prints for x with %v: Text(0) without the last line feed, or a text in
-// brackets if x has no entries or lives on a device: see [Vector.Format]. It returns "<nil>" for
-// nil.
+// String returns the text that fmt prints for x with %v: Text(0) without the last line feed, or a
+// description in brackets if x has no entries or lives on a device, see [Vector.Format]. It returns
+// "<nil>" for nil.
 func (x *Vector) String() string { return fmt.Sprint(x) }
 
-// InputFormat says how the numbers of a file are stored. The zero InputFormat is
+// InputFormat selects the format in which the numbers of a file are stored. The zero InputFormat is
 // AtLeast(Float64).
 type InputFormat struct {
 	f    Format
@@ -157,41 +157,44 @@ const (
 // Exactly stores the numbers of a file in format f, each rounded once.
 func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 
-// AtLeast stores the numbers of a file without loss: in the format that the file
-// names if it was written by this module; in their own if it is binary; in f if
-// f holds them; else in the MP format that does. Of NumPy's types float16 is Float32,
-// integers and booleans are Float64 if that holds all that the file has, else MP(64), and the long
-// double of x86 is MP(64). NumPy gives IEEE binary128 the same name: numbers that do not tell which
-// they are make an error, unless Exactly(MP(64)) or Exactly(MP(113)) says it.
+// AtLeast stores the numbers of a file without loss. The format is the one that the file names, if
+// this module wrote the file; the format of the file's own number type, if the file is binary; f,
+// if f holds all numbers of a text; otherwise the MP format that does. For NumPy types, float16 is
+// stored as Float32, and the long double of x86 as MP(64); integers and booleans are stored as
+// Float64 if it holds all numbers of the file, otherwise as MP(64). NumPy uses one name for the
+// long double of x86 and for IEEE binary128. If the numbers do not show which of the two they are,
+// reading returns an error; Exactly(MP(64)) and Exactly(MP(113)) choose.
 //
-// f holds an integer or a hexadecimal number of up to b bits, b = f.Bits(), and another decimal of
-// up to ⌈b log₁₀ 2⌉ + 1 significant digits (17 for Float64: as many as a shortest decimal of f has
-// at most), unless the range of f takes it away: if it becomes infinite, if a hexadecimal number
-// loses bits below the least number, or if a decimal is so small that f has less than b bits for
-// it and rounds it by more than half a unit of its last digit. So f holds the decimals that stand
-// for subnormal numbers, such as 4.9406564584124654e-324 and 5e-324 in Float64, but not 3e-324.
+// f holds an integer or a hexadecimal number of up to b bits, b = f.Bits(), and any other decimal
+// of up to ⌈b log₁₀ 2⌉ + 1 significant digits (17 for Float64: the most that a shortest decimal of
+// f has). It does not hold a number that its range changes: a number that becomes infinite, a
+// hexadecimal number that loses bits below the least number, or a decimal so small that f has less
+// than b bits for it and rounds it by more than half a unit of its last digit. So f holds the
+// decimals that stand for subnormal numbers, such as 4.9406564584124654e-324 and 5e-324 in Float64,
+// but not 3e-324.
 //
 // An integer is a decimal whose last digit other than 0 stands for units, or is followed by zeros
 // alone without an exponent: 9007199254740993, 9007199254740993.0 and 9.007199254740993e15, but not
 // 1.152921504606847e18, which stands for the nearest number of Float64.
 //
-// The MP format has max(⌈d log₂ 10⌉ + 1, b) bits for decimals of up to d digits and 64
-// more, or as many as the longest integer or hexadecimal number. A decimal that no binary number
-// equals is rounded even so, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then
-// rounded to f is that of the decimals themselves unless errors of that size in the
-// operands carry the exact one across a tie of f. Exactly(f) and OwnOr(f) round a
-// decimal once.
+// The MP format has max(n, b) bits if the longest integer or hexadecimal number has n bits. If
+// there are other decimals, of up to d digits, it has max(⌈d log₂ 10⌉ + 1, n, b) + 64 bits, but at
+// most MaxPrec; more than MaxPrec bits without the 64 are an error. A decimal that is no binary
+// number is rounded to the MP format, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then
+// rounded to f equals the result for the decimals themselves, unless operand errors of that size
+// carry the exact result across a tie of f. Exactly(f) and OwnOr(f) round a decimal once.
 func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
 
-// OwnOr stores the numbers of a file in the format that the file names if it was written by this
-// module, in their own if it is binary, else in format f, each rounded once.
+// OwnOr stores the numbers of a file in the format that the file names, if this module wrote it; in
+// the format of the file's own number type, if the file is binary; otherwise in format f, each
+// rounded once.
 func OwnOr(f Format) InputFormat { return InputFormat{f, inputOwnOr} }
 
 // Exact reports whether in was made by Exactly.
 func (in InputFormat) Exact() bool { return in.mode == inputExactly }
 
-// Rounds reports whether in was made by Exactly or OwnOr: decimals of no known format are rounded
-// to Format.
+// Rounds reports whether in was made by Exactly or OwnOr: then decimals of no known format are
+// rounded to in.Format().
 func (in InputFormat) Rounds() bool { return in.mode == inputExactly || in.mode == inputOwnOr }
 
 // Format returns the f of Exactly(f), AtLeast(f) or OwnOr(f).
@@ -202,31 +205,31 @@ func (in InputFormat) Format() Format {
 	return in.f
 }
 
-// InputStats says what the range of a format took from the numbers of a file that were
-// rounded to it, how long they are, and whether the last one may be cut off.
+// InputStats reports the numbers of a file that the range of the format turned into infinities or
+// zeros, the lengths of the numbers, and whether the last number may be cut off.
 type InputStats struct {
 	ToInf Losses // finite numbers beyond the largest of the format, which became infinite
-	// numbers other than 0 nearer to 0 than to the least of the format, which became 0
+	// numbers other than 0 that became 0, being nearer to 0 than to the least number of the format
 	ToZero Losses
-	// Digits are the most significant digits of a decimal that is no integer, zeros at either end
-	// left out, if AtLeast chose the format by them, and 1 if all decimals are integers; 0 if the
-	// file names a format or is binary, or has no decimals.
+	// Digits is the largest number of significant digits of a decimal that is no integer, without
+	// zeros at either end, if AtLeast chose the format by it; 1 if all decimals are integers; 0 if
+	// the file names a format, is binary or has no decimals.
 	Digits int
-	// Bits are the most significant bits of an integer or a hexadecimal number of a text, if OwnOr
-	// rounded them to its format; else 0.
+	// Bits is the largest number of significant bits of an integer or a hexadecimal number of a
+	// text, if OwnOr rounded it to its format; else 0.
 	Bits int
-	// Unended is the number of the last line of a text if no line feed ends it, as where a file
-	// was cut off, perhaps within its last number; else 0.
+	// Unended is the number of the last line of a text if no line feed ends it; else 0. The file
+	// may have been cut off, perhaps within its last number.
 	Unended int
 }
 
 // Losses counts numbers of a file.
 type Losses struct {
 	Count int64
-	Line  int // of the first of them, from 1; 0 if there is none and in binary files
+	Line  int // line of the first of them, from 1; 0 if there is none and in binary files
 }
 
-// DefaultMemoryLimit returns the memory in bytes that routines and readers keep
-// to unless told otherwise: half of the machine's, or of what a limit of the system leaves this
-// process (a control group's, as containers have, or those of ulimit -v and -d).
+// DefaultMemoryLimit returns the memory in bytes that routines and readers keep to by default: half
+// of the machine's memory, or half of the memory that a limit of the system leaves this process
+// (the limit of a control group, as containers have, or of ulimit -v and -d).
 func DefaultMemoryLimit() int64 { return memlimit.Default() }

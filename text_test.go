@@ -137,8 +137,8 @@ func TestHilbertVandermonde(t *testing.T) {
 	}
 }
 
-// TestVandermondeRange takes powers at the ends of MP's exponents, which those of
-// big.Float are short of.
+// TestVandermondeRange takes powers at the ends of the exponents of MP, which big.Float does not
+// reach.
 func TestVandermondeRange(t *testing.T) {
 	for _, c := range []struct {
 		f          Format
@@ -167,7 +167,7 @@ func TestVandermondeRange(t *testing.T) {
 				t.Errorf("%v: (%s)^%d is %s, want %s", c.f, c.node, j, got, w)
 			}
 		}
-		for _, f := range []Format{Float64, QD} { // of numbers that only MP has
+		for _, f := range []Format{Float64, QD} { // the numbers are beyond these formats
 			for j, s := range want {
 				got := Vandermonde(f, x, len(want)).At(0, j)
 				if w := v.At(0, j).Convert(f); !got.Same(w) {

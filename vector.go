@@ -6,11 +6,11 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Vector is a vector of numbers in one format with a stride, or a view of one. It lives on the
-// host, or on a device: see On, Host and Place. The zero Vector is a Float64 vector of no entries.
+// Vector is a vector of numbers in one format with a stride, or a view of one. It lives on the host
+// or on a device: see On, Host and Place. The zero Vector is a Float64 vector of no entries.
 type Vector struct{ v num.Vec }
 
-// vec returns the view that x is. It panics for nil, like [Matrix.mat].
+// vec returns the storage and length of x. It panics for nil, like [Matrix.mat].
 func (x *Vector) vec() num.Vec {
 	if x == nil {
 		panic(errNilVector)
@@ -21,7 +21,7 @@ func (x *Vector) vec() num.Vec {
 	return x.v
 }
 
-// NewVector returns a vector of n times +0.
+// NewVector returns a vector of n times +0. It panics if n is negative.
 func NewVector(f Format, n int) *Vector {
 	if n < 0 {
 		panic(errNegativeDim)
@@ -29,9 +29,9 @@ func NewVector(f Format, n int) *Vector {
 	return &Vector{num.Vec{Arr: num.New(f.View(), n), Inc: 1, N: n}}
 }
 
-// NewVectorFloat64 returns a Float64 vector of n numbers that uses data as its
-// storage, with entry i at data[i inc] for inc > 0 and at data[(n-1-i) |inc|]
-// for inc < 0, as in BLAS. It panics if inc = 0.
+// NewVectorFloat64 returns a Float64 vector of n numbers that uses data as its storage: entry i is
+// data[i inc] for inc > 0 and data[(n-1-i) |inc|] for inc < 0, as in BLAS. It panics if n is
+// negative, if inc = 0, or if data is too short.
 func NewVectorFloat64(n, inc int, data []float64) *Vector {
 	switch {
 	case n < 0:
@@ -49,7 +49,7 @@ func NewVectorFloat64(n, inc int, data []float64) *Vector {
 	return &Vector{v}
 }
 
-// NewVectorBig returns the numbers of data rounded to format f.
+// NewVectorBig returns the vector of the numbers in data, each rounded to format f.
 func NewVectorBig(f Format, data []*big.Float) *Vector {
 	x := NewVector(f, len(data))
 	for i, d := range data {
@@ -74,8 +74,8 @@ func (x *Vector) Slice(i0, i1 int) *Vector {
 	return &Vector{v}
 }
 
-// Stride returns the view of every step-th entry, from the first on, or from
-// the last on backwards for step < 0. It panics if step = 0.
+// Stride returns the view of every step-th entry, starting with the first entry for step > 0 and
+// backwards from the last one for step < 0. It panics if step = 0.
 func (x *Vector) Stride(step int) *Vector {
 	if step == 0 {
 		panic(errInc)
@@ -100,7 +100,7 @@ func (x *Vector) Matrix() *Matrix {
 	return &Matrix{m: m}
 }
 
-// at returns where entry i is in the storage.
+// at returns the index of entry i in the storage.
 func (x *Vector) at(i int) int {
 	if x == nil {
 		panic(errNilVector)

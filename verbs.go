@@ -10,13 +10,13 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Format prints s with a verb of package fmt, as fmt prints a float64 and math/big a Float: v and s
-// as [Scalar.String], and e, E, f, F, g, G, x, X and b with all flags, widths and precisions, but
-// with the digits of the exact number, rounded to nearest even. So %.50f shows 50 decimals, %g the
-// shortest text that reads back to the number in its format, %x the number exactly, and %.20v is
-// %.20g. Infinities and NaN are inf and nan, as in String. The integer of %b has as many bits as
-// the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD. As for a float64,
-// %+v has no plus sign, which %+g has.
+// Format prints s with a verb of package fmt, as fmt prints a float64 and math/big a Float. The
+// verbs v and s print as [Scalar.String]. The verbs e, E, f, F, g, G, x, X and b, with all flags,
+// widths and precisions, print the digits of the exact number, rounded to nearest even. So %.50f
+// shows 50 decimals, %g the shortest text that reads back to the number in its format, %x the
+// number exactly, and %.20v is %.20g. Infinities and NaN are inf and nan, as in String. The integer
+// of %b has as many bits as the numbers of the format, fewer for subnormal numbers, and is odd for
+// DD, TD and QD. As for a float64, %+v prints no plus sign, but %+g does.
 func (s Scalar) Format(state fmt.State, verb rune) {
 	if !format(state, verb, s.mat()) {
 		fmt.Fprintf(state, "%%!%c(halfulp.Scalar=%v)", verb, s)
@@ -24,8 +24,8 @@ func (s Scalar) Format(state fmt.State, verb rune) {
 }
 
 // Format prints the entries of x, one a line, each with a verb of package fmt as [Scalar.Format]
-// prints a number; no line feed follows the last. A vector of no entries, and one on a device, is
-// described by a text in brackets.
+// prints a number. No line feed follows the last entry. For a vector of no entries, or on a device,
+// it prints a description in brackets.
 func (x Vector) Format(state fmt.State, verb rune) {
 	v := x.vec()
 	if text := undisplayed(v.Arr, v.N, "vector of length", strconv.Itoa(v.N)); text != "" {
@@ -35,10 +35,10 @@ func (x Vector) Format(state fmt.State, verb rune) {
 	}
 }
 
-// Format prints the entries of m, a row a line, each with a verb of package fmt as [Scalar.Format]
-// prints a number. The columns are aligned on the right, for the flag - on the left; no line feed
-// follows the last row. A matrix of no entries, and one on a device, is described by a text in
-// brackets.
+// Format prints the entries of m, one row a line, each with a verb of package fmt as
+// [Scalar.Format] prints a number. The columns are aligned on the right, with the flag - on the
+// left. No line feed follows the last row. For a matrix of no entries, or on a device, it prints a
+// description in brackets.
 func (m Matrix) Format(state fmt.State, verb rune) {
 	v := m.mat()
 	if text := undisplayed(v.Arr, v.Rows*v.Cols, "matrix of shape", fmt.Sprintf("%d x %d", v.Rows, v.Cols)); text != "" {
@@ -48,8 +48,8 @@ func (m Matrix) Format(state fmt.State, verb rune) {
 	}
 }
 
-// undisplayed describes a vector or a matrix that has no entries to print, n being their number, or
-// whose entries live on a device. It returns the empty text for others.
+// undisplayed returns a description of a vector or a matrix of n entries if n is 0 or the entries
+// live on a device, otherwise the empty text.
 func undisplayed(a *num.Array, n int, what, shape string) string {
 	switch {
 	case a.Away != nil:
@@ -60,8 +60,8 @@ func undisplayed(a *num.Array, n int, what, shape string) string {
 	return ""
 }
 
-// format prints the entries of m, which live on the host. ok is false for a verb that numbers do
-// not have; nothing is printed then.
+// format prints the entries of m, which live on the host. If numbers do not support the verb it
+// prints nothing and ok is false.
 func format(state fmt.State, verb rune, m num.Mat) (ok bool) {
 	c := decimal.Borrow(m.Arr.Format)
 	defer c.Return()
@@ -96,7 +96,7 @@ func format(state fmt.State, verb rune, m num.Mat) (ok bool) {
 	return true
 }
 
-// padded returns text with blanks before it, or after it, up to the width.
+// padded returns text padded with blanks to the width, after the text if left, otherwise before it.
 func padded(text []byte, width int, left bool) []byte {
 	blanks := bytes.Repeat([]byte{' '}, max(0, width-len(text)))
 	if left {
@@ -105,8 +105,8 @@ func padded(text []byte, width int, left bool) []byte {
 	return append(blanks, text...)
 }
 
-// verbText returns number i of a as state and verb ask for it, padded to the width they ask for. ok
-// is false for a verb that numbers do not have.
+// verbText returns number i of a, formatted and padded as state and verb request. ok is false if
+// numbers do not support the verb.
 func verbText(c *decimal.Codec, state fmt.State, verb rune, a *num.Array, i int) (text []byte, ok bool) {
 	prec, ok := state.Precision()
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestVerbsFloat compares with package fmt: numbers of Float64 and Float32 with its own, the same
-// numbers in other formats with verbs whose text depends on the value alone.
+// TestVerbsFloat compares with package fmt: numbers of Float64 and Float32 with the corresponding
+// Go types, and the same numbers in other formats for verbs whose text depends on the value alone.
 func TestVerbsFloat(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -76,7 +76,7 @@ func TestVerbsFloat(t *testing.T) {
 	}
 }
 
-// TestVerbsBig compares with math/big, which has the digits of any precision.
+// TestVerbsBig compares with math/big, which prints digits of any precision.
 func TestVerbsBig(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 4))
@@ -95,7 +95,7 @@ func TestVerbsBig(t *testing.T) {
 			if err != nil || !back.Same(s) {
 				t.Fatalf("seed %d: %%g of %s is read as %v, %v", seed, s.Hex(), back, err)
 			}
-			continue // digits of math/big are not always the nearest of the shortest
+			continue // the shortest digits of math/big are not always the nearest
 		}
 		if got := fmt.Sprintf(layout, s); got != want {
 			t.Fatalf("seed %d: %s of %s: %q, want %q", seed, layout, s.Hex(), got, want)

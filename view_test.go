@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// TestView checks that method packages get at the storage of arrays and at the numbers of devices.
+// TestView checks the access of method packages to the storage of arrays and to numbers on devices.
 func TestView(t *testing.T) {
 	m := NewMatrixLD(QD, 3, 2, 5).T()
 	m.SetFloat64(1, 2, 7)
@@ -32,7 +32,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestViewDevice checks that they get at what lies on a GPU.
+// TestViewDevice checks the same access for numbers on a GPU.
 func TestViewDevice(t *testing.T) {
 	dev := fakeGPUs(t, 1)[0]
 	m := must(NewMatrixOn("cuda:0", DD, 4, 3))

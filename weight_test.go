@@ -27,8 +27,8 @@ func main() {
 }
 `
 
-// TestWeight builds programs with and without GPUs: how large they are, whether they need libraries
-// of the system, and what those without GPUs say when they are asked for one.
+// TestWeight builds programs with and without GPUs. It checks their sizes, whether they need
+// libraries of the system, and the errors of those without GPUs if a GPU is requested.
 func TestWeight(t *testing.T) {
 	if !testlength.Long() {
 		t.Skip("builds programs")
@@ -42,7 +42,7 @@ func TestWeight(t *testing.T) {
 		t.Fatal(err)
 	}
 	const megabyte = 1_000_000
-	// The program has 1.3 MB of gonum, which the methods of Matrix for gonum's matrices bring in,
+	// The program contains 1.3 MB of gonum, which Matrix needs for its methods on gonum's matrices,
 	// and 5.7 MB of tables of functions with their names and lines.
 	for _, c := range []struct {
 		name   string
@@ -85,7 +85,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// isStatic reports whether an ELF file asks for no loader of libraries.
+// isStatic reports whether an ELF file needs no dynamic loader.
 func isStatic(t *testing.T, file string) bool {
 	f, err := elf.Open(file)
 	if err != nil {
@@ -100,8 +100,8 @@ func isStatic(t *testing.T, file string) bool {
 	return true
 }
 
-// TestNoGPULinked: neither the library nor the packages of methods link the driver's loader or
-// kernels.
+// TestNoGPULinked checks that neither the library nor the packages of methods link the driver's
+// loader or kernels.
 func TestNoGPULinked(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestZeroValues sees to zero matrices and vectors that behave like empty ones of Float64, and to a
-// zero Scalar that is +0.
+// TestZeroValues checks that zero matrices and vectors behave like empty ones of Float64, and that
+// the zero Scalar is +0.
 func TestZeroValues(t *testing.T) {
 	var m Matrix
 	var x Vector
@@ -55,7 +55,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestColumnsWithoutRows runs routines on the columns of matrices without rows, which lie beyond
+// TestColumnsWithoutRows runs routines on the columns of matrices without rows, which begin beyond
 // the end of the storage.
 func TestColumnsWithoutRows(t *testing.T) {
 	for _, f := range []Format{Float32, Float64, DD, MP(100)} {

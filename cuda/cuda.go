@@ -1,10 +1,10 @@
-// Package cuda gives a program NVIDIA GPUs: imported for that alone,
+// Package cuda adds NVIDIA GPUs to a program. A program imports it for this effect alone:
 //
 //	import _ "github.com/halfulp/halfulp/cuda"
 //
-// it makes the devices "cuda:0", "cuda:1" and so on known to package halfulp and to the packages of
-// methods. Nothing but the NVIDIA driver is needed, and that only when a device is opened. Programs
-// without it are smaller and, built with CGO_ENABLED=0, static.
+// The devices "cuda:0", "cuda:1" and so on are then known to package halfulp and to the packages of
+// methods. It needs nothing but the NVIDIA driver, and needs it only when a device is opened.
+// Programs without this import are smaller and, built with CGO_ENABLED=0, static.
 package cuda
 
 import (

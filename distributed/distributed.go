@@ -1,6 +1,6 @@
-// Package distributed makes the processes of an MPI program a device of package halfulp, on which
-// matrices live and routines run as on any other: its name is "mpi:PxQ" for a grid of P x Q
-// processes.
+// Package distributed makes the processes of an MPI program a device of package halfulp. Matrices
+// live on this device and routines run on it as on any other. Its name is "mpi:PxQ" for a grid of P
+// x Q processes.
 //
 //	func main() {
 //		comm, err := distributed.Init() // once, in every process
@@ -13,36 +13,37 @@
 //		z, err := c.Host() // all processes get all of c
 //	}
 //
-// Started by mpiexec -n N, all processes run the same program and call the same routines in the
-// same order. Operands of the host have to be the same in all of them; a matrix that lives on the
-// grid is dealt out in blocks of 32 x 32 entries, row by row and column by column (ScaLAPACK's 2-D
-// block-cyclic distribution), as every process keeps those of its row and column of the grid.
-// [Read] reads such a matrix from a file and [Write] writes it to one, each process a part of it,
-// so that no process needs memory for all of it.
+// mpiexec -n N starts the processes. All of them run the same program and call the same routines in
+// the same order. Operands of the host must be the same in all processes. A matrix that lives on
+// the grid is distributed in blocks of 32 x 32 entries, cyclically over the rows and the columns of
+// the grid (ScaLAPACK's 2-D block-cyclic distribution): every process keeps the blocks of its row
+// and column of the grid. [Read] reads such a matrix from a file and [Write] writes it to a file.
+// Each process reads or writes a part of the file, so no process needs memory for the whole matrix.
 //
-// Results have the bits that one process has, for any grid and number of processes: every
-// entry is computed by one process from all that it depends on, exactly and rounded once, or from
+// Results have the same bits as with one process, for any grid and number of processes. Every entry
+// is computed by one process from all numbers that it depends on, exactly and rounded once, or from
 // exact sums of parts.
 //
-// Products of matrices, products with vectors and reductions are shared by the processes, for
-// operands of the host as well ([halfulp.Options] names the device then): each process computes a
-// part of the result, which they all get. For products on a grid a process gets those rows of A and
-// columns of B that its part of C needs, so it takes memory for these as well, and multiplies where
+// The processes share products of matrices, products with vectors and reductions, also for operands
+// of the host if [halfulp.Options] names the device: each process computes a part of the result,
+// and all processes get the whole result. For products on a grid a process gets the rows of A and
+// columns of B that its part of C needs, and needs memory for them as well. It multiplies where
 // [Use] says: on its CPUs or on a GPU.
 //
-// For matrices that live on a grid, package linsolve's Solve, Inverse, Cholesky, LU, QR without
-// pivoting, Det, LogDet and LeastSquares (of tall matrices, without weights) are products, which
-// are shared, from float64 inverses or factors that the first process computes. Of Trsm each
-// process solves some of the columns, for which it gets all of the triangle. What these leave to
-// the host, ties, say, and singular matrices, and all other routines, every process computes as it
-// does alone but for products of matrices: right, and hardly faster. So it is with systems of up to
-// 53 bits for few processes on CPUs, which would take longer together.
+// For matrices that live on a grid, Solve, Inverse, Cholesky, LU, QR without pivoting, Det, LogDet
+// and LeastSquares (of tall matrices, without weights) of package linsolve use the shared products,
+// with float64 inverses or factors that the first process computes. In Trsm each process solves
+// some of the columns and gets the whole triangle. The cases that these routines leave to the host,
+// such as ties and singular matrices, and all other routines run in every process as in a single
+// one, except that their products of matrices are shared: the results are right, but hardly faster.
+// The same holds for systems of up to 53 bits on few processes with CPUs, as sharing would make
+// them slower.
 //
-// An error in one process is an error in all that take part in the same call. A process that ends,
-// or calls [mpi.Comm.Abort], ends the others. A process whose context ends leaves them at the next
-// step of a routine that they share, or in its midst: calls of the others fail with [mpi.ErrLeft]
-// then, if their contexts go on, and so do all later ones in every process. One that gives up
-// elsewhere calls [mpi.Comm.Leave].
+// An error in one process is an error in all processes that take part in the same call. A process
+// that ends, or calls [mpi.Comm.Abort], ends the others. A process whose context ends leaves the
+// others at the next step of a shared routine, or within it. The calls of the other processes, if
+// their contexts go on, then fail with [mpi.ErrLeft], and so do all later calls in every process. A
+// process that gives up elsewhere must call [mpi.Comm.Leave].
 package distributed
 
 import (
@@ -68,19 +69,19 @@ var joined = sync.OnceValues(func() (*mpi.Comm, error) {
 	return c, nil
 })
 
-// local is where this process computes.
+// local holds the choice of [Use] for this process.
 var local grid.Local
 
-// Use says where this process computes its parts of products of matrices from now on, while they
-// stay in its memory: Auto, which is the default, on its CPUs or on a GPU, whichever should take
-// less time; "cpu" on its CPUs; GPUs, such as "cuda:0", "cuda:0,2" or "cuda:all", on those. The
-// GPUs named, or for Auto all, are those of this process's machine and are divided among the
-// processes there, in their order; where there are more processes than GPUs, several share one and
-// its memory. Processes may differ in what they use, results never do. Stats.Processes tells what
-// ran where.
+// Use selects where this process computes its parts of matrix products from now on, while they stay
+// in its memory: Auto, the default, selects its CPUs or a GPU, whichever should take less time;
+// "cpu" its CPUs; GPUs, such as "cuda:0", "cuda:0,2" or "cuda:all", these GPUs. The GPUs named, or
+// all for Auto, are GPUs of this process's machine. They are divided among the processes of the
+// machine, in their order; if there are more processes than GPUs, several share a GPU and its
+// memory. Processes may use different devices; results are the same. Stats.Processes reports which
+// device each process used.
 //
-// Use may be called in some processes alone, not beside a routine that runs. The error wraps
-// [halfulp.ErrDevice] if there is no such device; what was used before stays then. A program has
+// Some processes may call Use alone, but not while a routine runs. The error wraps
+// [halfulp.ErrDevice] if there is no such device; the choice then stays as it was. A program has
 // GPUs if it imports package cuda.
 func Use(device halfulp.Device) error {
 	n, err := place.ParseName(string(device))
@@ -94,11 +95,12 @@ func Use(device halfulp.Device) error {
 }
 
 // Init joins the processes that mpiexec started and makes the devices "mpi:PxQ" known. All
-// processes call it; it is the same at every call. The error is that of [mpi.Init].
+// processes must call it. It returns the same communicator at every call. The error is as for
+// [mpi.Init].
 func Init() (*mpi.Comm, error) { return joined() }
 
-// Device returns the name of a grid of rows x cols processes, for 0 and 0 of the one nearest to a
-// square of all that [Init] joined. It panics for other sides below 1.
+// Device returns the name of the grid of rows x cols processes. For rows = cols = 0 it is the grid
+// nearest to a square of all processes that [Init] joined. It panics for other sides below 1.
 func Device(rows, cols int) halfulp.Device {
 	if rows == 0 && cols == 0 {
 		if c, err := joined(); err == nil {

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	mpitest.Main(m)
 }
 
-// TestAlone has problems of up to 53 bits that are faster for each process alone: they have the
-// same bits, and those of longer numbers are shared.
+// TestAlone has problems of up to 53 bits, which are faster for each process alone: they have the
+// same bits. Problems with longer numbers are shared.
 func TestAlone(t *testing.T) {
 	on, ok := inProcesses(t, 2)
 	if !ok {
@@ -36,7 +36,7 @@ func TestAlone(t *testing.T) {
 		tall := halfulp.Random(f, 2*n, n/2, 3, 4)
 		right := halfulp.Random(f, 2*n, 2, 3, 5)
 		var st halfulp.Stats
-		// A stage with a name that ends so is of the way that processes go together.
+		// A stage whose name ends so belongs to a computation that the processes share.
 		check := func(what, stage string, err error, got, want *halfulp.Matrix) {
 			t.Helper()
 			if err != nil {
@@ -76,8 +76,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestConformance runs the suite on grids of several shapes, for operands of the host and for those
-// that live there.
+// TestConformance runs the suite on grids of several shapes, with operands on the host and on the
+// grid.
 func TestConformance(t *testing.T) {
 	if !mpitest.InProcess() {
 		for _, n := range []int{1, 2, 3, 4, 6} {
@@ -93,7 +93,7 @@ func TestConformance(t *testing.T) {
 	switch n := comm.Size(); {
 	case n == 2 && testlength.Long():
 		every = 40
-	case n > 3: // which on few processors mostly wait for each other
+	case n > 3: // on few processors they mostly wait for each other
 		every *= n
 	}
 	t.Run("Host", func(t *testing.T) { conformance.RunSome(t, conformance.Processes(device, false), every) })
@@ -145,8 +145,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestSolve solves systems on grids and on the host: with the same bits, and there but for few
-// right-hand sides.
+// TestSolve solves systems on grids and on the host. The bits are the same, and the work is done on
+// the grid except for few right-hand sides.
 func TestSolve(t *testing.T) {
 	if !mpitest.InProcess() {
 		for _, n := range []int{1, 2, 4} {

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// inProcesses runs the test that calls it in several numbers of processes, in each of which it
-// returns a function that moves matrices to their grid.
+// inProcesses runs the calling test with several numbers of processes. In each process it returns a
+// function that moves matrices to the grid of the processes.
 func inProcesses(t *testing.T, numbers ...int) (on func(m *halfulp.Matrix) *halfulp.Matrix, ok bool) {
 	t.Helper()
 	if !mpitest.InProcess() {
@@ -37,7 +37,7 @@ func inProcesses(t *testing.T, numbers ...int) (on func(m *halfulp.Matrix) *half
 	}, true
 }
 
-// shared reports whether processes have shared all of a computation.
+// shared reports whether processes have shared a whole computation.
 func shared(st halfulp.Stats) bool {
 	return st.Device == string(distributed.Device(0, 0)) && !slices.ContainsFunc(st.Stages, func(g halfulp.Stage) bool { return strings.HasPrefix(g.Name, "attempt") })
 }
@@ -52,7 +52,8 @@ func gram(t *testing.T, f halfulp.Format, n int, seed uint64) *halfulp.Matrix {
 	return z
 }
 
-// sameOnGrid compares matrices of the grid with those of the host, which it returns in pairs.
+// sameOnGrid compares matrices on the grid with matrices on the host, and returns the latter in
+// pairs.
 func sameOnGrid(t *testing.T, name string, st halfulp.Stats, pairs ...*halfulp.Matrix) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -73,7 +74,8 @@ func sameOnGrid(t *testing.T, name string, st halfulp.Stats, pairs ...*halfulp.M
 	}
 }
 
-// TestFactors factors matrices on grids and on the host: with the same bits, shared, and there.
+// TestFactors factors matrices on grids and on the host. The bits are the same, and the work is
+// shared on the grid.
 func TestFactors(t *testing.T) {
 	on, ok := inProcesses(t, 1, 2, 3, 4)
 	if !ok {
@@ -151,8 +153,8 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// TestFactorsLeft has matrices that only the host's means decide: results and errors are those of
-// the host, in every process.
+// TestFactorsLeft has matrices that only the host can decide: every process gets the results and
+// errors of the host.
 func TestFactorsLeft(t *testing.T) {
 	on, ok := inProcesses(t, 2, 3)
 	if !ok {
@@ -242,7 +244,8 @@ func TestFactorsLeft(t *testing.T) {
 	}
 }
 
-// TestTrsm solves triangular systems on grids and on the host: with the same bits, and shared.
+// TestTrsm solves triangular systems on grids and on the host: the bits are the same, and the work
+// is shared.
 func TestTrsm(t *testing.T) {
 	on, ok := inProcesses(t, 1, 2, 3, 4)
 	if !ok {
@@ -290,8 +293,8 @@ func TestTrsm(t *testing.T) {
 	}
 }
 
-// TestLeastSquares solves least squares on grids and on the host: with the same bits and errors,
-// and shared.
+// TestLeastSquares solves least-squares problems on grids and on the host: bits and errors are the
+// same, and the work is shared.
 func TestLeastSquares(t *testing.T) {
 	on, ok := inProcesses(t, 1, 2, 3, 4)
 	if !ok {

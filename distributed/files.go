@@ -11,21 +11,23 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// Read reads the matrix in a file, which is to live on a grid. All processes call it, with the same
-// name and options, and each reads a part of the file and gives entries to those that have them:
-// none has all of the matrix, nor of the file. So it is for .npy files and .npz files that are not
-// compressed, as numpy.save and numpy.savez write them, and for arrays of Matrix Market. Other
-// files the first process reads alone, which needs memory for them: packed and compressed ones,
-// coordinate files of Matrix Market, tables of numbers, arrays of 8-byte integers and long doubles,
-// and texts with lines of more than 4 MiB. FILE.npz:L is the matrix L of several in a .npz file.
+// Read reads the matrix in a file onto a grid. All processes must call it, with the same name and
+// options. Each process reads a part of the file and sends entries to the processes that keep them,
+// so no process needs memory for the whole matrix or file. This holds for .npy files and
+// uncompressed .npz files, as numpy.save and numpy.savez write them, and for arrays of Matrix
+// Market. The first process reads all other files alone, and needs memory for them: packed and
+// compressed files, coordinate files of Matrix Market, tables of numbers, arrays of 8-byte integers
+// and long doubles, and texts with lines of more than 4 MiB. FILE.npz:L is the matrix L of several
+// in a .npz file.
 //
-// The numbers have the format and bits that one process reads. opt is as for [matrixmarket.Read],
-// with a memory limit on each process's part, and in the first one on what it reads alone.
+// The matrix has the format and bits that one process reads. opt is as for [matrixmarket.Read]; its
+// memory limit applies to each process's part, and in the first process also to the files that it
+// reads alone.
 //
-// Each process needs the file under that name. An error in one is the error of all, with the file's
-// name and the line or entry where there is one. Files that are not the same everywhere are an
-// error: of files of different inodes or times of change each process reads all of its own once
-// more, for a checksum.
+// Each process needs the file under that name. An error in one process is returned by all, with the
+// file's name and the line or entry if there is one. Files that differ between processes are an
+// error: if their inodes or times of change differ, each process reads its whole file once more for
+// a checksum.
 func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.Matrix, error) {
 	g, err := gridOf(on)
 	if err != nil {
@@ -40,15 +42,16 @@ func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.M
 	})
 }
 
-// Write writes a matrix that lives on a grid to a file, byte for byte as one process does. All
-// processes call it, with the same name and options. The name chooses the kind of file: .npy for
-// all formats but MP, .npz for all, .mtx, .mm or no extension for Matrix Market. These each process
-// writes a part of. Others, .csv and all that ends in .gz, say, the first process writes alone, and
-// needs memory for all of the matrix. Of opt Digits, Threads, Context and Progress count.
+// Write writes a matrix that lives on a grid to a file, with the same bytes as one process would
+// write. All processes must call it, with the same name and options. The name selects the kind of
+// file: .npy for all formats except MP, .npz for all formats, .mtx, .mm or no extension for Matrix
+// Market. Each process writes a part of these files. The first process writes other files alone,
+// such as .csv and all names that end in .gz, and needs memory for the whole matrix. Write uses the
+// fields Digits, Threads, Context and Progress of opt.
 //
-// Parts are written to a file of another name beside the one meant, which all processes have to
-// reach, on a file system that they share. It takes its name when all parts are there; after an
-// error in one process, which all return, there is none, and what had that name before stays.
+// Parts are written to a temporary file beside the named one, on a file system that all processes
+// must share. The file gets its name when all parts are there. After an error in one process, which
+// all processes return, there is no new file, and an existing file of that name is unchanged.
 func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
 	g, ok := place.Of(m.View().Arr).(*grid.Grid)
 	if !ok {
@@ -61,7 +64,7 @@ func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
 	return gridfiles.Write(g, name, nil, m, matfile.WriteOptions{Digits: o.Digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress})
 }
 
-// gridOf returns the grid of that name.
+// gridOf returns the grid with the given name.
 func gridOf(on halfulp.Device) (*grid.Grid, error) {
 	p, err := place.Home(string(on))
 	if err != nil {

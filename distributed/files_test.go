@@ -18,7 +18,7 @@ import (
 // sharedFolder is the environment variable that tells processes where their files are.
 const sharedFolder = "HALFULP_TEST_FOLDER"
 
-// TestFiles writes and reads matrices on grids: the bytes and bits are those of one process.
+// TestFiles writes and reads matrices on grids: bytes and bits are the same as with one process.
 func TestFiles(t *testing.T) {
 	shapes := [][2]int{{150, 70}, {30, 200}, {1, 3}, {0, 2}}
 	formats := []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(200)}

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// TestContexts ends the context of one process, before a routine or in its midst: neither that
-// process nor the other waits.
+// TestContexts ends the context of one process before or during a routine: neither this process nor
+// the other one waits.
 func TestContexts(t *testing.T) {
 	product := func(a, c *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, opt)
@@ -75,7 +75,7 @@ func TestContexts(t *testing.T) {
 				fmt.Fprintln(os.Stderr, err)
 				comm.Abort(1)
 			}
-			if comm.Rank() == 0 { // what was given up cannot be taken back
+			if comm.Rank() == 0 { // an abandoned operation cannot be taken back
 				comm.Abort(0)
 			}
 			select {}

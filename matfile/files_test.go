@@ -79,7 +79,7 @@ func TestStdout(t *testing.T) {
 	}
 }
 
-// TestNothingHalfWritten lets writing fail at several places.
+// TestNothingHalfWritten lets writing fail at several points.
 func TestNothingHalfWritten(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "y.mtx")
@@ -177,8 +177,8 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestLinks writes through symbolic links: what they name is written, beside itself, and
-// they stay.
+// TestLinks writes through symbolic links: the file that they name is written, in its own folder,
+// and the links stay.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -235,7 +235,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPacked reads what may stand after the data that gzip packed.
+// TestPacked reads files with further bytes after the data that gzip packed.
 func TestPacked(t *testing.T) {
 	pack := func(s string) string {
 		var b bytes.Buffer
@@ -273,7 +273,7 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
-	// What is unpacked counts against the limit, over all members.
+	// The unpacked data of all members counts against the limit.
 	if err := os.WriteFile(path, []byte(one+pack(strings.Repeat(" ", 1<<17))), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestUnknownExtension writes nothing under a name that does not say what.
+// TestUnknownExtension writes nothing under a name whose extension has no meaning.
 func TestUnknownExtension(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.mat", "a.json", "a.mtx.bz2", "a.mat.gz"} {
@@ -321,7 +321,7 @@ func TestUnknownExtension(t *testing.T) {
 	if names := left(t, dir); names != "" {
 		t.Errorf("left %s", names)
 	}
-	// What is read shows itself.
+	// A file to be read is recognized by its content.
 	path := filepath.Join(dir, "a.dump")
 	if err := os.WriteFile(path, []byte("1 2\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func opened(t *testing.T, path string) (in *input, stop func()) {
 	return in, func() { f.Close() }
 }
 
-// TestMapped reads files of NumPy that are large enough to be mapped, and damaged ones.
+// TestMapped reads NumPy files that are large enough to be mapped, and damaged ones.
 func TestMapped(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(424)} {
@@ -437,7 +437,7 @@ func TestMapped(t *testing.T) {
 	}
 }
 
-// TestBecameShorter cuts files off while they are read.
+// TestBecameShorter truncates files while they are read.
 func TestBecameShorter(t *testing.T) {
 	if !mapsFiles {
 		t.Skip("files are not mapped here")
@@ -474,7 +474,7 @@ func TestBecameShorter(t *testing.T) {
 	}
 }
 
-// TestSciPy reads sparse matrices that SciPy wrote, of which one has two numbers for a place.
+// TestSciPy reads sparse matrices that SciPy wrote, one of them with two numbers for one place.
 func TestSciPy(t *testing.T) {
 	for _, format := range []string{"coo", "csr", "csc", "bsr", "dia"} {
 		path := filepath.Join("internal", "npy", "testdata", "scipy-"+format+".npz")
@@ -497,7 +497,7 @@ func TestSciPy(t *testing.T) {
 	}
 }
 
-// TestForeign names files of other programs, and the way out.
+// TestForeign checks that errors name files of other programs and how to convert them.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	for _, x := range []struct{ name, text, want string }{

@@ -7,5 +7,5 @@ import "os"
 // mapsFiles says whether mapped works here.
 const mapsFiles = false
 
-// mapped maps no files here.
+// mapped is not supported here: ok is false.
 func mapped(*os.File, int64) (text []byte, unmap func(), ok bool) { return nil, nil, false }

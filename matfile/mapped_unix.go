@@ -11,8 +11,8 @@ import (
 // mapsFiles says whether mapped works here.
 const mapsFiles = true
 
-// mapped returns the content of a file as memory that the system fills from it page by page, and a
-// function that gives it back; not ok where there is no such memory.
+// mapped returns the content of a file as memory that the system fills page by page, and a function
+// that unmaps it. ok is false if the system cannot map the file.
 func mapped(f *os.File, size int64) (text []byte, unmap func(), ok bool) {
 	if int64(int(size)) != size {
 		return nil, nil, false

@@ -15,7 +15,7 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// TestPipes reads pipes by their names: each is opened once, as its bytes come one time.
+// TestPipes reads pipes by their names: each is opened once, as it delivers its bytes only once.
 func TestPipes(t *testing.T) {
 	want := halfulp.Random(halfulp.Float64, 200, 60, 10, 3)
 	for _, name := range []string{"a.npy", "a.npz", "a.mtx", "a.csv", "a", "a.npy.gz", "a.pipe"} {
@@ -61,7 +61,7 @@ func TestPipes(t *testing.T) {
 		if b, err := Read(pipe, nil, ReadOptions{}); err != nil || name == "a.npy" && !bytes.Equal(b, content) {
 			t.Errorf("%s: %v", name, err)
 		}
-		// The name of what is open already, as a shell gives it for <(command).
+		// The name of an open descriptor, as a shell passes it for <(command).
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)

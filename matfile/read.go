@@ -1,6 +1,6 @@
-// Package matfile reads and writes matrices by the names of files: it chooses the
-// file format, unpacks and packs gzip, takes "-" for the standard streams and
-// leaves no half-written file behind.
+// Package matfile reads and writes matrices in files. The content of a file that is read determines
+// its format; for a file that is written its name does. The package unpacks and packs gzip, accepts
+// "-" for the standard streams, and writes a file completely or not at all.
 package matfile
 
 import (
@@ -25,55 +25,55 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// ReadOptions change how a matrix is read; the zero value stands for the
-// defaults.
+// ReadOptions are options for reading a matrix; the zero value stands for the defaults.
 type ReadOptions struct {
 	In      halfulp.InputFormat // how numbers are stored
-	Stats   *halfulp.InputStats // if not nil, set to what the range of the format took
+	Stats   *halfulp.InputStats // if not nil, set to the losses by the format's range
 	Threads int                 // 0: GOMAXPROCS
-	// bytes of the text and of the matrix; 0: halfulp.DefaultMemoryLimit()
+	// bound of the text and of the matrix in bytes; 0: halfulp.DefaultMemoryLimit()
 	MemoryLimit int64
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
 	Dialect     Dialect            // of a table
-	// if not nil, set to what a row with words, or an array of three dimensions, was taken for
+	// if not nil, set to how a row with words, or an array of three dimensions, was interpreted
 	Note      *string
 	Names     *[]string // if not nil, set to the names of the columns read, if a table has a header
-	NoTable   *bool     // if not nil, set to whether it is another kind of file
+	NoTable   *bool     // if not nil, set to whether the file is no table
 	Flat      *bool     // if not nil, set to true for an array of NumPy of one dimension
-	Densified *bool     // if not nil, set to true for a sparse file of which a dense matrix is made
+	Densified *bool     // if not nil, set to true if a sparse file is read as a dense matrix
 
-	file io.ReaderAt // what the content is mapped from
+	file io.ReaderAt // the file that the content is mapped from
 	part string      // a matrix of a .npz file, columns of a table
 }
 
-// Dialect says how a table is written that is more than rows of numbers, such as one that a
-// spreadsheet exports. With the zero value the reader finds out what it can see.
+// Dialect describes a table that is more than rows of numbers, for example one that a spreadsheet
+// exports. For zero fields the reader detects what it can.
 type Dialect struct {
-	// between fields; 0: a semicolon, tab or comma, if the first row has one, or white space
+	// between fields; 0: a semicolon, tab or comma, if the first row has one, otherwise white space
 	Delimiter rune
 	Comment   rune // begins a comment; 0: #
 	Skip      uint // lines before the table
-	// the first row holds names, as it is taken to do where none of its fields is a number
+	// the first row holds names; this is also assumed if none of its fields is a number
 	Header       bool
 	Columns      []string // to read: numbers from 1, ranges such as 2-4, names; nil: all
 	DecimalComma bool     // 1,5 is 1.5
 }
 
-// Blank is the delimiter white space, as much of it as there is.
+// Blank is the delimiter that stands for white space of any length.
 const Blank = delimited.Blank
 
 // ErrEmpty is wrapped by the error for a table that would have no rows or no columns.
 var ErrEmpty = delimited.ErrEmpty
 
-// SplitColumns splits a list of the columns of a Dialect at its commas. A name in quotes may have
-// commas; two quotes in it stand for one.
+// SplitColumns splits a list of columns, as for Dialect.Columns, at its commas. A name in quotes
+// may contain commas; two quotes in it stand for one.
 func SplitColumns(list string) ([]string, error) { return delimited.SplitColumns(list) }
 
-// ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
-// content says what it is: a Matrix Market file, a .npy or .npz file or a table of
-// numbers, any of them packed by gzip, with zeros after it or none. FILE.npz:L is the matrix L of
-// several in a .npz file, FILE:LIST are columns of a table, unless there is a file of that name.
+// ReadMatrix reads the matrix in the file called name, or in stdin for "-". The content determines
+// the kind of file: a Matrix Market file, a .npy or .npz file or a table of numbers, each possibly
+// packed by gzip, with or without zeros after the packed data. FILE.npz:L is the matrix L of
+// several in a .npz file, and FILE:LIST are columns of a table, unless there is a file of that
+// name.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
@@ -94,18 +94,18 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 	})
 }
 
-// An input is a file, or standard input, that is open to be read. It is opened once: a pipe gives
-// its bytes one time.
+// An input is an open file, or standard input. It is opened only once, as a pipe delivers its bytes
+// only once.
 type input struct {
 	name  string
 	from  io.Reader
-	file  *os.File // nil for what is no regular file
+	file  *os.File // nil unless a regular file
 	size  int64    // of a regular file
 	watch *files.Watch
 }
 
-// reading calls a function that reads a file. What it returns is lost if the file changed
-// meanwhile.
+// reading opens the file and calls read. If the file changed meanwhile, the result of read is
+// discarded and an error returned.
 func reading[T any](name string, stdin io.Reader, opt ReadOptions, read func(in *input) (T, error)) (z T, err error) {
 	in := &input{name: name, from: stdin}
 	if name != files.Stdio {
@@ -133,7 +133,7 @@ func reading[T any](name string, stdin io.Reader, opt ReadOptions, read func(in 
 	return z, err
 }
 
-// begin looks at what is open.
+// begin examines the open file: it sets watch, file and size for a regular file.
 func (in *input) begin(ctx context.Context) error {
 	f, ok := in.from.(*os.File)
 	if !ok {
@@ -151,20 +151,20 @@ func (in *input) begin(ctx context.Context) error {
 	if in.watch, err = files.NewWatch(ctx, f, in.name); err != nil {
 		return err
 	}
-	if in.name != files.Stdio { // of which a part may have been read
+	if in.name != files.Stdio { // a part of standard input may have been read
 		in.file, in.size = f, in.watch.Size()
 	}
 	return nil
 }
 
-// readInBlocks reads a large file of text that is not packed, a Matrix Market file or a table, of
-// which it holds as little in memory as it can; not ok for others.
+// readInBlocks reads a large text file, a Matrix Market file or a table, holding as little of it in
+// memory as possible. ok is false for packed files and other kinds.
 func (in *input) readInBlocks(opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
 	if in.file == nil || in.size < min(largeFile, opt.MemoryLimit/4) || opt.part != "" {
 		return nil, false, nil
 	}
 	head := make([]byte, min(in.size, headSize))
-	if n, _ := in.file.ReadAt(head, 0); n < len(head) { // which others tell
+	if n, _ := in.file.ReadAt(head, 0); n < len(head) { // other readers report the error
 		return nil, false, nil
 	}
 	rows := false
@@ -186,11 +186,12 @@ func (in *input) readInBlocks(opt ReadOptions) (m *halfulp.Matrix, ok bool, err 
 	return m, true, err
 }
 
-// headSize is how many bytes of a file say what it is.
+// headSize is the number of leading bytes that determine the kind of a file.
 const headSize = 1 << 10
 
-// Split splits what to read of a file from the file's name: FILE.npz:L is the matrix L, and
-// FILE.csv:2,price are columns of a table. A file whose name has a colon is one.
+// Split separates the file's name from the part of the file to read: FILE.npz:L is the matrix L,
+// and FILE.csv:2,price are columns of a table. If there is a file with the whole name, part is
+// empty.
 func Split(name string) (file, part string) {
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
@@ -206,12 +207,12 @@ func Split(name string) (file, part string) {
 	return name, ""
 }
 
-// mappedSize is how large a file of NumPy is that is worth mapping into memory.
+// mappedSize is the size in bytes from which a NumPy file is mapped into memory.
 const mappedSize = 1 << 16
 
-// mapNumPy maps a large file of NumPy that is not packed into memory, and tells which kind it is;
-// not ok for other files, and where that fails. The file must stay open until the memory is given
-// back. Package npy alone may read the memory, which a file that becomes shorter takes away.
+// mapNumPy maps a large NumPy file that is not packed into memory, and returns its kind. ok is
+// false for other files and if mapping fails. The file must stay open until unmap is called. Only
+// package npy may read the memory: a file that becomes shorter takes its pages away.
 func (in *input) mapNumPy(limit int64) (k Kind, text []byte, unmap func(), ok bool) {
 	if k := KindByName(in.name); k != NumPy && k != NumPyZip || files.IsPacked(in.name) || in.file == nil || in.size < mappedSize || in.size > limit {
 		return unknown, nil, nil, false
@@ -235,8 +236,8 @@ type Doubles struct {
 	n     int
 }
 
-// OpenDoubles opens a large .npy file whose numbers are doubles as in the memory of this machine,
-// whatever its shape; not ok for others, of which it opens regular ones only.
+// OpenDoubles opens a large .npy file, of any shape, whose numbers are doubles in the byte order of
+// this machine. ok is false for other files; it opens regular files only.
 func OpenDoubles(ctx context.Context, name string) (*Doubles, bool) {
 	if i, err := os.Stat(name); err != nil || !i.Mode().IsRegular() || KindByName(name) != NumPy {
 		return nil, false
@@ -253,7 +254,7 @@ func OpenDoubles(ctx context.Context, name string) (*Doubles, bool) {
 	return d, true
 }
 
-// find finds the numbers.
+// find maps the file and locates the numbers.
 func (d *Doubles) find(ctx context.Context) (ok bool) {
 	if err := d.in.begin(ctx); err != nil {
 		return false
@@ -267,18 +268,18 @@ func (d *Doubles) find(ctx context.Context) (ok bool) {
 	return ok
 }
 
-// Len returns how many numbers there are.
+// Len returns the number of numbers.
 func (d *Doubles) Len() int { return d.n }
 
-// Read reads numbers from number i on, each NaN as it is.
+// Read reads len(z) numbers from number i on. It does not change the bits of NaN.
 func (d *Doubles) Read(z []float64, i int) error {
 	return files.Named(files.Shown(d.in.name), npy.ReadDoubles(d.in.file, z, d.at+8*int64(i)))
 }
 
-// Check returns an error if the file changed while it was read.
+// Check returns an error if the file changed since it was opened.
 func (d *Doubles) Check() error { return d.in.watch.Check() }
 
-// Close ends reading.
+// Close closes the file.
 func (d *Doubles) Close() {
 	if d.unmap != nil {
 		d.unmap()
@@ -286,8 +287,9 @@ func (d *Doubles) Close() {
 	_ = d.in.from.(*os.File).Close()
 }
 
-// ReadSparse is ReadMatrix for the entries that a coordinate file names, or a .npz file of a sparse
-// matrix of SciPy, without a dense matrix, and those other than 0 of another file.
+// ReadSparse is [ReadMatrix] without a dense matrix. It returns the entries that a coordinate file
+// names or that a .npz file of a sparse SciPy matrix holds; of another file, the entries other than
+// 0.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.Filled()
 	name, opt.part = Split(name)
@@ -320,7 +322,7 @@ func Read(name string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
 	return reading(name, stdin, opt, func(in *input) ([]byte, error) { return in.readAll(opt) })
 }
 
-// Filled returns the options with defaults.
+// Filled returns the options with defaults for the zero fields.
 func (opt ReadOptions) Filled() ReadOptions {
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
@@ -351,7 +353,7 @@ func (opt ReadOptions) table() delimited.Options {
 	}
 }
 
-// parse reads the unpacked content of a file of some kind.
+// parse reads the unpacked content text of a file of kind k.
 func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 	if opt.NoTable != nil {
 		*opt.NoTable = k != tableText
@@ -382,7 +384,7 @@ func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	return delimited.Parse(text, files.Shown(name), opt.table())
 }
 
-// densify sets Densified if a Matrix Market file is a coordinate file.
+// densify sets Densified if a Matrix Market file with this text is a coordinate file.
 func (opt ReadOptions) densify(text []byte) {
 	line, _, _ := bytes.Cut(text[:min(len(text), headSize)], []byte{'\n'})
 	words := bytes.Fields(line)
@@ -391,8 +393,8 @@ func (opt ReadOptions) densify(text []byte) {
 	}
 }
 
-// foreign returns an error that names a kind of file that is no text, or a text of UTF-16, and the
-// way out; nil for other texts.
+// foreign returns an error for a binary file of a known kind and for a text in UTF-16. The error
+// names the kind and how to convert it. foreign returns nil for other content.
 func foreign(text []byte) error {
 	for _, x := range []struct{ magic, what string }{
 		{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "this is a workbook of Excel (.xls, or .xlsx with a password) or another document of Microsoft Office: save the sheet as CSV"},
@@ -413,8 +415,8 @@ func foreign(text []byte) error {
 
 var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")
 
-// isUTF16 reports whether a text begins with a byte order mark of UTF-16, or with two characters of
-// ASCII in it.
+// isUTF16 reports whether a text begins with a byte order mark of UTF-16, or with two ASCII
+// characters in UTF-16.
 func isUTF16(text []byte) bool {
 	if len(text) < 4 {
 		return false
@@ -424,7 +426,7 @@ func isUTF16(text []byte) bool {
 	return marked || a != 0 && b == 0 && c != 0 && d == 0 || a == 0 && b != 0 && c == 0 && d != 0
 }
 
-// readAll returns the unpacked content.
+// readAll returns the whole content, unpacked.
 func (in *input) readAll(opt ReadOptions) ([]byte, error) {
 	shown := files.Shown(in.name)
 	text, ok := in.readAtOnce(opt)
@@ -455,10 +457,11 @@ func (in *input) readAll(opt ReadOptions) ([]byte, error) {
 	return text, nil
 }
 
-// largeFile is how large a file is that is worth reading on several threads.
+// largeFile is the size in bytes from which a file is read by several threads.
 const largeFile = 1 << 22
 
-// readAtOnce returns the content of a large regular file; not ok for others, and where that fails.
+// readAtOnce returns the content of a large regular file, read by several threads. ok is false for
+// other files and if reading fails.
 func (in *input) readAtOnce(opt ReadOptions) (text []byte, ok bool) {
 	if in.file == nil || in.size < largeFile || in.size > opt.MemoryLimit {
 		return nil, false
@@ -469,9 +472,9 @@ func (in *input) readAtOnce(opt ReadOptions) (text []byte, ok bool) {
 // gzipMagic begins every member of a file packed by gzip.
 const gzipMagic = "\x1f\x8b"
 
-// unpacker reads what gzip packed, one member after the other. Like gzip it takes zeros
-// after the last one for padding, of a tape's block, say; unlike gzip, which warns of
-// them, it fails where other bytes follow: nobody knows what is missing.
+// unpacker reads data packed by gzip, one member after the other. Like gzip it accepts zeros after
+// the last member, for example the padding of a tape block. Unlike gzip, which only warns, it fails
+// on other bytes after the last member, as data may be missing.
 type unpacker struct {
 	text   []byte
 	packed *bytes.Reader // of text
@@ -502,7 +505,7 @@ func (u *unpacker) Read(b []byte) (n int, err error) {
 	}
 }
 
-// next begins the next member. It returns io.EOF if there is none.
+// next begins the next member. It returns io.EOF if there is no further member.
 func (u *unpacker) next() error {
 	rest := u.text[len(u.text)-u.packed.Len():]
 	switch {
@@ -526,12 +529,12 @@ const (
 	MatrixMarket
 	NumPy
 	NumPyZip
-	list    // of another program, which is written only
-	unknown // to write: an extension that stands for nothing
+	list    // of another program; written only
+	unknown // an extension without meaning; for writing
 )
 
-// KindOf tells what a file holds by its content, and by its name where that
-// promises something else, for the reader's message.
+// KindOf returns the kind of a file by its content. If the content is no known kind, and the name
+// promises one, it returns the kind of the name, so that the reader's error names it.
 func KindOf(name string, text []byte) Kind {
 	head := bytes.TrimPrefix(text, []byte("\ufeff"))
 	if n := len(matrixmarket.Banner); len(head) >= n && strings.EqualFold(string(head[:n]), matrixmarket.Banner) {
@@ -549,7 +552,7 @@ func KindOf(name string, text []byte) Kind {
 	return tableText
 }
 
-// KindByName tells the file format by the extension, Matrix Market for a name without one.
+// KindByName returns the kind that the extension stands for; Matrix Market for a name without one.
 func KindByName(name string) Kind {
 	switch Extension(name) {
 	case "", ".mtx", ".mm":
@@ -567,11 +570,11 @@ func KindByName(name string) Kind {
 	return unknown
 }
 
-// listExtensions are those of the lists of other programs.
+// listExtensions maps extensions to the programs whose lists they stand for.
 var listExtensions = map[string]string{".arb": "flint", ".gp": "pari", ".py": "mpmath", ".wl": "mathematica"}
 
-// listOf returns which program's lists a file has by its extension, the program's name or another;
-// nil for another kind.
+// listOf returns the program whose lists a file holds by its extension: the program's name, or an
+// entry of listExtensions. It returns nil for other extensions.
 func listOf(name string) *casformat.Kind {
 	e := Extension(name)
 	for _, k := range casformat.Kinds {

@@ -16,7 +16,7 @@ import (
 // largeRows are as many as a large Matrix Market file with wide lines has here.
 const largeRows = 1 << 12
 
-// contents returns two contents of a file of a kind, of one length.
+// contents returns two contents of equal length for a file of a kind.
 func contents(t *testing.T, ext string, rows int) (a, b []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a"+ext)
@@ -44,7 +44,7 @@ func contents(t *testing.T, ext string, rows int) (a, b []byte) {
 }
 
 // TestChanged writes other numbers to files of all kinds while they are read, in place, so that the
-// length stays.
+// length does not change.
 func TestChanged(t *testing.T) {
 	for _, c := range []struct {
 		ext  string
@@ -68,7 +68,7 @@ func TestChanged(t *testing.T) {
 		}
 		for _, how := range []string{"written", "as long ago as before", "cut", "replaced", "with an error"} {
 			if how == "as long ago as before" && runtime.GOOS != "linux" || how == "written" && len(a) < mappedSize {
-				continue // nothing tells here
+				continue // the change cannot be detected here
 			}
 			if len(a) < mappedSize {
 				time.Sleep(20 * time.Millisecond) // ticks of a kernel last up to 10

@@ -15,36 +15,35 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// WriteOptions change how a matrix is written; the zero value stands for the
-// defaults.
+// WriteOptions are options for writing a matrix; the zero value stands for the defaults.
 type WriteOptions struct {
 	Digits   int                // as in halfulp.Scalar.Text: 0 shortest, n significant, halfulp.Hex
 	Threads  int                // 0: GOMAXPROCS
 	Context  context.Context    // cancels
 	Progress func(done float64) // as in matrixmarket.Options
 	Flat     bool               // NumPy's files have one dimension for a matrix of one column
-	As       string             // a name that chooses the file format in place of the file's
+	As       string             // a name that chooses the file format in place of the file's name
 	// Last, if not nil, is called once, when everything is written and before a file gets its name.
-	// After an error of it no file does.
+	// If it returns an error, no file gets its name.
 	Last func() error
 }
 
-// WriteMatrix writes m to the file called name, or to stdout for "-". The name chooses the file
-// format: .npy, .npz, .csv, .tsv, or .txt and .dat for tables, .arb, .gp, .py and .wl for lists of
-// other programs, .mtx, .mm or no extension for Matrix Market; .gz after it packs the file, and
-// another extension is an error. The file appears under its name when it is complete, in place of
-// an older one, or not at all.
+// WriteMatrix writes m to the file called name, or to stdout for "-". The extension chooses the
+// file format: .npy, .npz; .csv, .tsv, .txt and .dat for tables; .arb, .gp, .py and .wl for lists
+// of other programs; .mtx, .mm or no extension for Matrix Market. A further .gz packs the file. Any
+// other extension is an error. The complete file appears under its name, in place of an older one,
+// or not at all.
 func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
 	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
 }
 
-// NamedMatrix is a matrix and the file that it goes to.
+// NamedMatrix is a matrix and the name of the file to write it to.
 type NamedMatrix struct {
 	Name   string
 	Matrix *halfulp.Matrix
 }
 
-// WriteMatrices writes matrices like WriteMatrix. No file appears before the last one is complete.
+// WriteMatrices writes matrices like WriteMatrix. No file appears before all files are complete.
 func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error {
 	if len(all) == 0 {
 		return nil
@@ -91,7 +90,7 @@ type Member struct {
 	Integers []int
 }
 
-// WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
+// WriteArchive writes several arrays to the .npz file called name, like WriteMatrix.
 func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOptions) error {
 	opt = opt.Filled()
 	var all []npy.Array
@@ -111,7 +110,7 @@ func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOpti
 	})
 }
 
-// Filled returns the options with defaults.
+// Filled returns the options with defaults for the zero fields.
 func (opt WriteOptions) Filled() WriteOptions {
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
@@ -122,7 +121,7 @@ func (opt WriteOptions) Filled() WriteOptions {
 	return opt
 }
 
-// writeMatrix writes m as the name of the file asks for.
+// writeMatrix writes m in the file format that name chooses.
 func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
 	switch KindByName(name) {
 	case NumPy:
@@ -167,8 +166,8 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 // IsKind reports whether the extension of a name stands for a kind of file.
 func IsKind(name string) bool { return KindByName(name) != unknown }
 
-// CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
-// one that cannot hold numbers of one of the formats.
+// CheckMatrixName returns an error if the extension of name stands for no kind of file, or for a
+// kind that cannot hold numbers of one of the formats.
 func CheckMatrixName(name string, formats ...halfulp.Format) error {
 	switch KindByName(name) {
 	case unknown:

@@ -11,14 +11,14 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// entry is a line of a coordinate file: the place i + j rows and the number in
-// the text of its piece.
+// entry is a line of a coordinate file: its place i + j rows, and the bounds of its number in the
+// text of its piece.
 type entry struct {
 	place      int64
 	start, end int
 }
 
-// one is the number of every entry of a pattern.
+// one is the text of every entry of a pattern.
 var one = []byte("1")
 
 func (rd *reader) token(p *textio.Piece, e entry) []byte {
@@ -164,7 +164,7 @@ func (rd *reader) line(text []byte, start, end int, extent *decimal.Extent) (e e
 	return e, true, err
 }
 
-// index reads an index from 1 to n and returns it from 0 on.
+// index reads an index from 1 to n and returns it minus 1.
 func index(word []byte, what string, n int64) (int64, error) {
 	x := int64(0)
 	for _, c := range word {
@@ -198,7 +198,8 @@ func (rd *reader) tooManyLines(k int, n int64) error {
 	return &textio.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more entries than the %d of the size line", rd.entries)}
 }
 
-// againDense returns the places that occur more than once as keys, nil if there are none.
+// againDense returns a map whose keys are the places that occur more than once, or nil if no place
+// does.
 func (rd *reader) againDense(entries [][]entry) map[int64][]place {
 	seen := make([]uint64, (rd.rows*rd.cols+63)/64)
 	var again map[int64][]place
@@ -217,8 +218,8 @@ func (rd *reader) againDense(entries [][]entry) map[int64][]place {
 	return again
 }
 
-// repeated adds to the places that occur more than once all numbers that stand for them, in the
-// order of the file.
+// repeated sets the value of each place in again to all entries of this place, in the order of the
+// file.
 func repeated(again map[int64][]place, entries [][]entry) map[int64][]place {
 	if again == nil {
 		return nil
@@ -233,27 +234,28 @@ func repeated(again map[int64][]place, entries [][]entry) map[int64][]place {
 	return again
 }
 
-// addSums extends e by the sums of integers and hexadecimal numbers that stand for one place: they
-// are kept as the numbers are. Sums of other decimals are rounded to the format that holds these.
+// addSums extends e by the sums of integers and hexadecimal numbers at repeated places: these sums
+// are kept exactly, like single numbers. Sums of other decimals are rounded to the format that
+// holds the single numbers.
 func (rd *reader) addSums(e *decimal.Extent, repeated map[int64][]place) {
 	for _, list := range repeated {
 		var terms decimal.Extent
 		toks := rd.tokens(list)
 		for _, tok := range toks {
-			_ = terms.Add(tok, false) // they are numbers
+			_ = terms.Add(tok, false) // no error: they were read before
 		}
 		if terms.Digits > 0 {
 			continue
 		}
 		const limit = 1 << 20
-		if sum, err := decimal.Sum(toks); err == nil { // else the error comes with the line
+		if sum, err := decimal.Sum(toks); err == nil { // addRepeated returns the error
 			n, _ := decimal.ExactBits(sum, limit)
 			e.Bits = max(e.Bits, n)
 		}
 	}
 }
 
-// tokens returns the numbers of entries.
+// tokens returns the texts of the numbers of entries.
 func (rd *reader) tokens(list []place) [][]byte {
 	toks := make([][]byte, len(list))
 	for i, q := range list {
@@ -262,7 +264,7 @@ func (rd *reader) tokens(list []place) [][]byte {
 	return toks
 }
 
-// place is an entry of a piece.
+// place identifies an entry by its piece.
 type place struct {
 	piece int
 	entry entry

@@ -19,7 +19,7 @@ const (
 	skew
 )
 
-// header is what stands before the entries.
+// header is the part of a file before the entries.
 type header struct {
 	coordinate bool
 	pattern    bool
@@ -30,12 +30,12 @@ type header struct {
 	entries    int64 // of a coordinate file
 
 	sizeLine int             // line of the sizes
-	format   *halfulp.Format // as a comment names it
+	format   *halfulp.Format // named by a comment, or nil
 	body     []byte
 	bodyLine int
 }
 
-// formatComment begins the comment that names the format of the numbers.
+// formatComment begins the text of the comment that names the format of the numbers.
 const formatComment = "halfulp format "
 
 // parseHeader reads banner, comments and sizes.
@@ -126,8 +126,8 @@ func (h *header) banner(line string) error {
 	case "skew-symmetric":
 		h.symmetry = skew
 	case "hermitian":
-		// NIST's definition has the word for complex matrices alone, but others write it for real
-		// ones, and SciPy reads it: a Hermitian matrix of real numbers is symmetric.
+		// NIST defines the word for complex matrices only, but other programs write it for real
+		// matrices, and SciPy reads it. A Hermitian matrix of real numbers is symmetric.
 		h.symmetry = symmetric
 	default:
 		return fmt.Errorf("unknown symmetry %q (want general, symmetric or skew-symmetric)", clip(sym))

@@ -177,7 +177,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestIntegers keeps integers, and sums of integers that stand for one place.
+// TestIntegers checks that integers, and sums of integers for one place, are kept exactly.
 func TestIntegers(t *testing.T) {
 	const odd = "9007199254740993"
 	for in, want := range map[string]string{
@@ -223,7 +223,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestStats counts what the range of the format takes, once for each number of the file.
+// TestStats counts losses by the range of the format, once for each number of the file.
 func TestStats(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -248,7 +248,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestDigits has the length of decimals where they chose the format.
+// TestDigits checks the length of decimals that chose the format.
 func TestDigits(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -289,8 +289,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestPieces reads files of many pieces with every number of threads, with an
-// error far behind and with repeated entries in different pieces.
+// TestPieces reads files of many pieces with every number of threads, with an error near the end
+// and with repeated entries in different pieces.
 func TestPieces(t *testing.T) {
 	const n = 250
 	r := testseed.Rand(t, 5, 0)
@@ -412,7 +412,7 @@ func FuzzRead(f *testing.F) {
 		}
 		rd, err := newReader(text, "a", nil)
 		if err != nil || !rd.coordinate {
-			return // of an array zeros are no entries, whatever their sign
+			return // zeros of an array are no entries, whatever their sign
 		}
 		// it may take more memory
 		if a, err := ParseSparse(text, "a", &Options{Threads: 1, MemoryLimit: 1 << 20}); err == nil {
@@ -455,7 +455,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// TestWordEnd pits wordEnd against bytes one by one, of all values.
+// TestWordEnd compares wordEnd with a search byte by byte, for all byte values.
 func TestWordEnd(t *testing.T) {
 	random := testseed.Rand(t, 3, 5)
 	for range 20000 {
@@ -475,7 +475,7 @@ func TestWordEnd(t *testing.T) {
 	}
 }
 
-// TestKnownFormat reads numbers whose format is known before them, of which one is none.
+// TestKnownFormat reads numbers, one of them malformed, whose format is known beforehand.
 func TestKnownFormat(t *testing.T) {
 	const head = "%%MatrixMarket matrix array real general\n% halfulp format mp:100\n2 1\n"
 	for text, want := range map[string]string{head + "1\n2x\n": "a.mtx:5: ", head + "1e\n2\n": "a.mtx:4: "} {

@@ -29,7 +29,7 @@ func openParts(text []byte, size int64, name string, opt any) (market.Array, err
 	switch {
 	case err != nil || h.coordinate:
 		return nil, textio.ErrWhole
-	case len(h.body) == 0: // the line of the sizes may go on
+	case len(h.body) == 0: // the line of the sizes may be incomplete
 		return nil, textio.ErrWhole
 	case float64(h.rows)*float64(h.cols) > float64(4*size) || h.rows > maxSide || h.cols > maxSide:
 		return nil, textio.ErrWhole // too few entries, or none
@@ -45,17 +45,18 @@ func (p *parts) Skew() bool    { return p.symmetry == skew }
 func (p *parts) Entries() int  { return int(p.entriesOfArray()) }
 func (p *parts) Scanned() bool { return p.integer || !p.In.Exact() && p.header.format == nil }
 
-// Below says which rows of a column are there.
+// Below returns 0 if a column has all its rows in the file, 1 if the rows from the diagonal on, 2
+// if the rows below the diagonal.
 func (p *parts) Below() int {
 	return map[symmetry]int{general: 0, symmetric: 1, skew: 2}[p.symmetry]
 }
 
-// Count counts the entries of a text.
+// Count splits a text into pieces and counts its entries.
 func (p *parts) Count(text []byte) *market.Text {
 	text = textio.EndLines(text, p.Threads)
 	t := &market.Text{Pieces: textio.Cut(text, 0, p.Threads)}
 	t.Counts = make([]int64, len(t.Pieces))
-	// no error but the context's, which stays
+	// The only error is the context's, which later calls report.
 	_ = textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
 		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
 			t.Counts[q.Index]++
@@ -71,7 +72,7 @@ func (p *parts) Count(text []byte) *market.Text {
 	return t
 }
 
-// Scan looks at the numbers of a text.
+// Scan extends e by the numbers of a text.
 func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
 	extents := make([]decimal.Extent, len(t.Pieces))
 	err := textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
@@ -88,7 +89,7 @@ func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
 	return err
 }
 
-// Choose decides the format.
+// Choose returns the format for the numbers that e describes.
 func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
 	f, err := p.choose(e)
 	if err != nil {
@@ -97,7 +98,7 @@ func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
 	return mustFormat(f), nil
 }
 
-// Read stores the numbers of a text.
+// Read stores the numbers of a text in z, and their negatives in negatives if that is not nil.
 func (p *parts) Read(t *market.Text, z, negatives *num.Array) (textio.Stats, error) {
 	firsts, _ := sums(t.Counts)
 	losses := make([]textio.Losses, len(t.Pieces))
@@ -125,12 +126,12 @@ func (p *parts) Read(t *market.Text, z, negatives *num.Array) (textio.Stats, err
 // Measure returns Digits and Bits of [halfulp.InputStats].
 func (p *parts) Measure() (digits, bits int) { return p.about.Digits, p.about.Bits }
 
-// Truncated is the error for too few entries.
+// Truncated returns the error for too few entries.
 func (p *parts) Truncated(line, have int) error {
 	return &textio.Error{Name: p.name, Line: max(line, p.sizeLine), Err: errTruncated(int64(have), p.entriesOfArray())}
 }
 
-// TooMany is the error for entries too many, from entry k of a text on.
+// TooMany returns the error for too many entries, at entry k of a text.
 func (p *parts) TooMany(t *market.Text, k int) error {
 	all := reader{header: p.header, name: p.name, pieces: t.Pieces}
 	firsts, _ := sums(t.Counts)

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Read reads a matrix from r. Errors about its text name the file, called name,
-// and the line. The text is held in memory while it is read.
+// Read reads a matrix from r. Errors about its text contain name, as the name of the file, and the
+// line. The text is held in memory during the call.
 func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
 	text, err := readAll(r, name, opt)
 	if err != nil {
@@ -25,7 +25,8 @@ func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
 	return Parse(text, name, opt)
 }
 
-// readAll reads a text. Its errors name the file, but for the context's.
+// readAll reads the whole text. Its errors contain the name of the file, except errors of the
+// context.
 func readAll(r io.Reader, name string, opt *Options) ([]byte, error) {
 	o := opt.filled()
 	text, err := textio.ReadAll(o.Context, r, o.MemoryLimit)
@@ -44,7 +45,7 @@ func Parse(text []byte, name string, opt *Options) (*halfulp.Matrix, error) {
 	return rd.read()
 }
 
-// newReader reads what stands before the entries.
+// newReader reads the header and cuts the rest of the text into pieces.
 func newReader(text []byte, name string, opt *Options) (*reader, error) {
 	o := opt.filled()
 	text = textio.EndLines(text, o.Threads)
@@ -79,11 +80,11 @@ type reader struct {
 	name   string
 	pieces []textio.Piece
 	losses []textio.Losses    // of each piece
-	about  halfulp.InputStats // all but losses
+	about  halfulp.InputStats // everything except losses
 	m      *halfulp.Matrix
 	to     num.Mat // the storage of m
-	sparse bool    // m is a column of the entries in these
-	places []int64 // column + row cols, in their order
+	sparse bool    // m is a column of the entries at places
+	places []int64 // column + row cols, ascending
 
 	passes int // over the text
 
@@ -91,7 +92,7 @@ type reader struct {
 	steps int // pieces done, in all passes
 }
 
-// stats returns what the numbers of pieces lost, and what else is known of them.
+// stats returns the losses of the pieces together with rd.about.
 func (rd *reader) stats(pieces []textio.Piece, losses []textio.Losses) halfulp.InputStats {
 	s := rd.about
 	lost := textio.StatsOf(pieces, losses)
@@ -99,7 +100,7 @@ func (rd *reader) stats(pieces []textio.Piece, losses []textio.Losses) halfulp.I
 	return s
 }
 
-// each calls f for every piece, in one of the passes over the text.
+// each calls f for every piece, in one pass over the text.
 func (rd *reader) each(f func(p *textio.Piece) error) error {
 	return textio.Each(rd.Context, rd.name, rd.Threads, rd.pieces, func(p *textio.Piece) error {
 		err := f(p)
@@ -116,7 +117,8 @@ func (rd *reader) each(f func(p *textio.Piece) error) error {
 // maxSide bounds the numbers of rows and columns.
 const maxSide = 1<<31 - 1
 
-// allocate decides the format and makes the matrix, if it may.
+// allocate decides the format of a dense matrix and makes the matrix, unless it exceeds the memory
+// limit.
 func (rd *reader) allocate(e decimal.Extent) error {
 	f, err := rd.dense(e)
 	if err == nil {
@@ -125,7 +127,7 @@ func (rd *reader) allocate(e decimal.Extent) error {
 	return err
 }
 
-// dense decides the format of a dense matrix, if memory holds that.
+// dense returns the format of a dense matrix, or an error if the matrix exceeds the memory limit.
 func (rd *reader) dense(e decimal.Extent) (halfulp.Format, error) {
 	f, err := rd.choose(e)
 	if err != nil {
@@ -135,30 +137,30 @@ func (rd *reader) dense(e decimal.Extent) (halfulp.Format, error) {
 	if need > float64(rd.MemoryLimit) {
 		return f, rd.tooLarge(fmt.Sprintf("a dense %d x %d matrix", rd.rows, rd.cols), f, need)
 	}
-	if rd.rows > maxSide || rd.cols > maxSide { // empty, but other sizes are computed from it
+	if rd.rows > maxSide || rd.cols > maxSide { // empty, but sizes are computed from it
 		return f, rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
 	}
 	return f, nil
 }
 
-// make makes the matrix.
+// make makes the matrix rd.m.
 func (rd *reader) make(f halfulp.Format, rows, cols int) {
 	rd.m = halfulp.NewMatrix(f, rows, cols)
 	rd.to = rd.m.View()
 }
 
-// sizeError is an error about the line of the sizes.
+// sizeError returns an error about the line of the sizes.
 func (rd *reader) sizeError(err error) error {
 	return &textio.Error{Name: rd.name, Line: rd.sizeLine, Err: err}
 }
 
-// tooLarge is the error for what needs more memory than it may have.
+// tooLarge returns the error for an object that needs more memory than the limit.
 func (rd *reader) tooLarge(what string, f halfulp.Format, need float64) error {
 	return rd.sizeError(fmt.Errorf("%s of format %v needs %s, more than the memory limit of %s",
 		what, f, textio.Bytes(need), textio.Bytes(float64(rd.MemoryLimit))))
 }
 
-// choose decides the format.
+// choose returns the format for the numbers that e describes.
 func (rd *reader) choose(e decimal.Extent) (halfulp.Format, error) {
 	f := rd.In.Format()
 	switch {
@@ -187,9 +189,8 @@ func mustFormat(f halfulp.Format) num.Format {
 	return g
 }
 
-// next returns the next word of text from position i on, from start to end;
-// start = end if there is none. A word that begins with % comments out the rest
-// of its line.
+// next returns the bounds of the next word of text from position i on; start = end if there is
+// none. A word that begins with % comments out the rest of its line.
 func next(text []byte, i int) (start, end int) {
 	for ; i < len(text); i++ {
 		c := text[i]
@@ -210,8 +211,9 @@ func next(text []byte, i int) (start, end int) {
 	return i, i
 }
 
-// wordEnd returns where the word ends that byte i of text stands in, eight bytes at a time: none of
-// them ends it as long as all are above a blank, which their borrows from subtractions say.
+// wordEnd returns the end of the word that contains byte i of text. It examines eight bytes at a
+// time: if all are above a blank, none of them ends the word. Borrows of a subtraction show bytes
+// that are not.
 func wordEnd(text []byte, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(text); i += 8 {
@@ -225,11 +227,10 @@ func wordEnd(text []byte, i int) int {
 	return i
 }
 
-// array reads the entries of an array file, column by column; of a symmetric
-// matrix the lower triangle stands there, of a skew-symmetric one without the
-// diagonal.
+// array reads the entries of an array file, column by column. The file holds the lower triangle of
+// a symmetric matrix, and of a skew-symmetric matrix the lower triangle without the diagonal.
 func (rd *reader) array() (*halfulp.Matrix, error) {
-	// Words are only counted at first where the format does not depend on them.
+	// If the format does not depend on the words, the first pass only counts them.
 	known := !rd.integer && (rd.In.Exact() || rd.format != nil)
 	if known {
 		if ok, err := rd.lineByLine(); ok || err != nil {
@@ -272,8 +273,8 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 	return rd.m, rd.fill(firsts, counts)
 }
 
-// lineByLine reads the entries in one pass if every line has one, as is usual, so that the number
-// of its line tells its place. It is not ok for other files, nor for wrong ones.
+// lineByLine reads the entries in one pass if every line has one entry, as is usual: the number of
+// a line then determines the place. ok is false for other files and for malformed ones.
 func (rd *reader) lineByLine() (ok bool, err error) {
 	counts := make([]int64, len(rd.pieces))
 	for i, p := range rd.pieces {
@@ -299,7 +300,7 @@ func (rd *reader) lineByLine() (ok bool, err error) {
 	return false, nil
 }
 
-// sums returns the sums of the counts before each, and of all.
+// sums returns, for each count, the sum of the counts before it, and the total.
 func sums(counts []int64) (before []int64, total int64) {
 	before = make([]int64, len(counts))
 	for i, c := range counts {
@@ -309,7 +310,8 @@ func sums(counts []int64) (before []int64, total int64) {
 	return before, total
 }
 
-// entriesOfArray returns how many entries an array file has. The matrix fits memory.
+// entriesOfArray returns the number of entries of an array file. The matrix fits memory, so the
+// products do not overflow.
 func (rd *reader) entriesOfArray() int64 {
 	n := rd.rows
 	switch rd.symmetry {
@@ -321,17 +323,18 @@ func (rd *reader) entriesOfArray() int64 {
 	return n * rd.cols
 }
 
-// errUneven is the error of a piece with another number of entries than expected.
+// errUneven means that a piece has another number of entries than expected.
 var errUneven = errors.New("another number of entries")
 
-// fill stores the entries of pieces, of which piece i has counts[i] from entry firsts[i] on.
+// fill stores the entries of all pieces: piece i holds counts[i] entries, beginning with entry
+// firsts[i].
 func (rd *reader) fill(firsts, counts []int64) error {
 	return rd.each(func(p *textio.Piece) error {
 		return rd.fillText(p.Text, firsts[p.Index], counts[p.Index], &rd.losses[p.Index])
 	})
 }
 
-// fillText stores the entries of a text, n from entry first on.
+// fillText stores the n entries of a text, beginning with entry first.
 func (rd *reader) fillText(text []byte, first, n int64, losses *textio.Losses) error {
 	i, j := rd.position(first)
 	c := decimal.Borrow(rd.to.Arr.Format)
@@ -356,7 +359,7 @@ func (rd *reader) fillText(text []byte, first, n int64, losses *textio.Losses) e
 	return nil
 }
 
-// extend adds tok to e if it is a number of the file's field.
+// extend adds tok to e if it is a number of the file's field. Otherwise it returns an error.
 func (rd *reader) extend(e *decimal.Extent, tok []byte) error {
 	if err := e.Add(tok, rd.integer); err != nil {
 		return err
@@ -377,7 +380,8 @@ func (rd *reader) truncated(have, want int64) error {
 	return &textio.Error{Name: rd.name, Line: line, Err: errTruncated(have, want)}
 }
 
-// tooMany returns the error for an entry of the pieces that is one too many, of so many in all.
+// tooMany returns the error for the first entry too many; total is the number of entries in the
+// file.
 func (rd *reader) tooMany(firsts []int64, entry, total int64) error {
 	k := len(firsts) - 1
 	for k > 0 && firsts[k] > entry {
@@ -401,7 +405,7 @@ func (rd *reader) tooMany(firsts []int64, entry, total int64) error {
 	return &textio.Error{Name: rd.name, Line: line, Err: err}
 }
 
-// firstRow returns the first row of column j that stands in an array file.
+// firstRow returns the first row of column j in an array file.
 func (rd *reader) firstRow(j int) int {
 	switch rd.symmetry {
 	case symmetric:
@@ -412,7 +416,7 @@ func (rd *reader) firstRow(j int) int {
 	return 0
 }
 
-// position returns the place of entry k of an array file.
+// position returns the row and the column of entry k of an array file.
 func (rd *reader) position(k int64) (i, j int) {
 	if rd.symmetry == general {
 		if rd.rows == 0 {
@@ -431,7 +435,7 @@ func (rd *reader) position(k int64) (i, j int) {
 	}
 }
 
-// set stores tok in entry (i, j), and by symmetry in (j, i).
+// set stores tok in entry (i, j), and, for a symmetry, in entry (j, i).
 func (rd *reader) set(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, error) {
 	loss, err := rd.store(c, i, j, tok)
 	if err != nil || rd.symmetry == general || i == j {
@@ -445,7 +449,7 @@ func (rd *reader) set(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, err
 	return loss, err
 }
 
-// store stores tok in entry (i, j) alone.
+// store stores tok in entry (i, j) only.
 func (rd *reader) store(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, error) {
 	if rd.sparse {
 		i, _ = slices.BinarySearch(rd.places, int64(j)+int64(i)*rd.cols)
@@ -454,7 +458,7 @@ func (rd *reader) store(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, e
 	return c.Set(rd.to.Arr, rd.to.At(i, j), tok)
 }
 
-// negated returns -tok; minus zero is zero, skew symmetry being about values.
+// negated returns -tok. The negative of zero is +0, as skew symmetry concerns values.
 func negated(buf, tok []byte) []byte {
 	if decimal.IsZero(tok) {
 		return append(buf, '0')

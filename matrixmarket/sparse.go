@@ -11,17 +11,18 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Sparse holds the entries of a matrix, by rows and within them by columns, no place twice:
-// Values.At(k) in row Row[k] and column Col[k], counted from 0. All other entries are 0.
+// Sparse holds the entries of a sparse matrix, ordered by rows and within a row by columns, each
+// position at most once. Values.At(k) is the entry in row Row[k] and column Col[k], counted from 0.
+// All other entries are 0.
 type Sparse struct {
 	Rows, Cols int
 	Row, Col   []int32
 	Values     *halfulp.Vector
 }
 
-// ReadSparse is Read for the entries that a coordinate file names, zeros among them, without the
-// memory of a dense matrix; of an array file it returns those other than 0. Symmetric and
-// skew-symmetric matrices have both of their triangles. The format of the values, repeated entries
+// ReadSparse is [Read] without the memory of a dense matrix. It returns the entries that a
+// coordinate file names, including zeros; of an array file, the entries other than 0. For symmetric
+// and skew-symmetric matrices it returns both triangles. The format of the values, repeated entries
 // and Options are as for Read.
 func ReadSparse(r io.Reader, name string, opt *Options) (*Sparse, error) {
 	text, err := readAll(r, name, opt)
@@ -73,7 +74,7 @@ func SparseOf(m *halfulp.Matrix) *Sparse {
 	return a
 }
 
-// stored is how many entries a sparse matrix has at most.
+// stored bounds the number of entries of a sparse matrix.
 func (rd *reader) stored() int64 {
 	if rd.symmetry != general {
 		return 2 * rd.entries
@@ -81,7 +82,8 @@ func (rd *reader) stored() int64 {
 	return rd.entries
 }
 
-// listed decides the format of the column of entries, if memory holds that.
+// listed returns the format of the list of entries, or an error if the list exceeds the memory
+// limit.
 func (rd *reader) listed(e decimal.Extent) (halfulp.Format, error) {
 	f, err := rd.choose(e)
 	if err != nil {
@@ -95,8 +97,8 @@ func (rd *reader) listed(e decimal.Extent) (halfulp.Format, error) {
 	return f, nil
 }
 
-// againSparse lists the places of entries, and returns those that occur more than once, as
-// againDense does.
+// againSparse sets rd.places to the positions of the entries, and returns the places that occur
+// more than once, like againDense.
 func (rd *reader) againSparse(entries [][]entry) (again map[int64][]place) {
 	rd.places = make([]int64, 0, rd.stored())
 	for _, piece := range entries {

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// wantEntries compares entries with a dense matrix: they are sorted, no place is there twice, and
-// all that is not there is 0.
+// wantEntries compares entries with a dense matrix: they are sorted, no place occurs twice, and all
+// other entries are 0.
 func wantEntries(t *testing.T, name string, a *Sparse, want *halfulp.Matrix) {
 	t.Helper()
 	m := halfulp.NewMatrix(want.NumberFormat(), a.Rows, a.Cols)
@@ -86,7 +86,7 @@ func TestReadSparse(t *testing.T) {
 	}
 }
 
-// TestSparseErrors: sizes that no memory is taken for, and what is wrong with an entry.
+// TestSparseErrors checks sizes for which no memory is allocated, and malformed entries.
 func TestSparseErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"x", "a.mtx:1: no Matrix Market file"},

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// streamPart is how many bytes a goroutine reads at a time: they stay in a cache.
+	// streamPart is the number of bytes that a goroutine reads at a time; they fit a cache.
 	streamPart = 1 << 18
 	// streamLine bounds the bytes of a line.
 	streamLine = 1 << 13
-	// streamHead is how many bytes stand before the entries at most.
+	// streamHead bounds the bytes before the entries.
 	streamHead = 1 << 16
 )
 
-// ReadAt is Read for a file of so many bytes, which several threads read at a time. Of an array
-// whose format is known, by a comment or by opt.In, with one entry on every line, the text is not
-// held in memory, and does not count for opt.MemoryLimit.
+// ReadAt is [Read] for a file of size bytes, read by several threads. The text is not held in
+// memory, and does not count for opt.MemoryLimit, if the file is an array with one entry on every
+// line whose format is known from a comment or from opt.In.
 func ReadAt(r io.ReaderAt, size int64, name string, opt *Options) (*halfulp.Matrix, error) {
 	o := opt.filled()
 	m := o.stream(r, size, name)
@@ -36,7 +36,7 @@ func ReadAt(r io.ReaderAt, size int64, name string, opt *Options) (*halfulp.Matr
 		return m, nil
 	}
 	if size > o.MemoryLimit {
-		return Read(io.NewSectionReader(r, 0, math.MaxInt64), name, opt) // which says so
+		return Read(io.NewSectionReader(r, 0, math.MaxInt64), name, opt) // returns the error
 	}
 	text, ok := textio.ReadFile(o.Context, r, size, o.Threads)
 	if !ok {
@@ -45,12 +45,13 @@ func ReadAt(r io.ReaderAt, size int64, name string, opt *Options) (*halfulp.Matr
 	return Parse(text, name, opt)
 }
 
-// errNoStream says that a file is not one that stream reads.
+// errNoStream means that stream cannot read a file.
 var errNoStream = errors.New("lines without a number of their own")
 
-// stream reads the entries of an array file part by part, twice: line feeds are counted first,
-// which tells the places of entries. It returns nil for files that are not as ReadAt says, for
-// wrong ones, and for numbers that the range of the format takes, whose lines are to be told.
+// stream reads the entries of an array file part by part, in two passes. The first pass counts line
+// feeds, which determine the places of the entries. stream returns nil for files that ReadAt does
+// not stream, for malformed files, and if a number is out of range, as the statistics need its
+// line.
 func (o *Options) stream(r io.ReaderAt, size int64, name string) *halfulp.Matrix {
 	head := make([]byte, min(size, streamHead))
 	if n, _ := r.ReadAt(head, 0); n < len(head) || bytes.IndexByte(head, '\r') >= 0 {
@@ -81,11 +82,11 @@ func (o *Options) stream(r io.ReaderAt, size int64, name string) *halfulp.Matrix
 type stream struct {
 	*reader
 	file       io.ReaderAt
-	begin, end int64 // of the text with the line feed before it
+	begin, end int64 // bounds of the entries, with the line feed before them
 	buffers    [][]byte
 }
 
-// each calls f for all parts, with their bytes and as many more.
+// each calls f for all parts, with the bytes of the part and up to more bytes after it.
 func (s *stream) each(parts, more int, f func(i int, text []byte) error) error {
 	ctx, cancel := context.WithCancel(s.Context)
 	defer cancel()
@@ -114,17 +115,17 @@ func (s *stream) each(parts, more int, f func(i int, text []byte) error) error {
 	return err
 }
 
-// read reads the entries. Those of part i are on the lines that begin after a line feed in it.
+// read reads the entries. Part i has the entries on the lines after the line feeds in part i.
 func (s *stream) read() (*halfulp.Matrix, error) {
 	s.buffers = make([][]byte, s.Threads)
 	parts := int((s.end - s.begin + streamPart - 1) / streamPart)
 	counts := make([]int64, parts)
-	ended := false // set for the last part alone
+	ended := false // only the last part sets it
 	if err := s.each(parts, 0, func(i int, text []byte) error {
 		if bytes.IndexByte(text, '\r') >= 0 {
 			return errNoStream
 		}
-		if s.isLast(i) { // nothing stands after the last line feed of the file
+		if s.isLast(i) { // no line follows the last line feed of the file
 			ended = text[len(text)-1] == '\n'
 			text = text[:len(text)-1]
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// TestReadAt pits ReadAt against Parse for files of several parts, right and wrong ones.
+// TestReadAt compares ReadAt with Parse for valid and invalid files of several parts.
 func TestReadAt(t *testing.T) {
 	const rows, cols = 101, 211
 	var b strings.Builder
@@ -79,7 +79,7 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// symmetricPart returns a file of as many entries as the lower triangle of a square matrix has.
+// symmetricPart returns a file with as many entries as the lower triangle of a square matrix.
 func symmetricPart(all []string) string {
 	const n = 200
 	return strings.Join(all[:2], "") + fmt.Sprintf("%d %d\n", n, n) + strings.Join(all[3:3+n*(n+1)/2], "")

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Write writes m to w as array, real and general.
+// Write writes m to w as a real, general array. It panics for a matrix that lives on a device.
 func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	o := opt.filled()
 	rows, cols := m.Dims()
@@ -19,7 +19,7 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 		return err
 	}
 	if n > 0 {
-		_ = m.At(0, 0) // panics for numbers elsewhere than on the host
+		_ = m.At(0, 0) // panics unless m lives on the host
 	}
 	// Blocks of about 256 KiB of text.
 	size := max(1, 1<<20/max(64, m.NumberFormat().Bits()))
@@ -28,7 +28,7 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	}, o.Progress)
 }
 
-// head is what stands before the entries.
+// head returns the lines before the entries.
 func head(f num.Format, rows, cols int) []byte {
 	return fmt.Appendf(nil, "%s matrix array real general\n%% %s%v\n%d %d\n", Banner, formatComment, f, rows, cols)
 }

@@ -13,13 +13,13 @@ import (
 	"unsafe"
 )
 
-// A Comm is a communicator: processes numbered 0 to Size()-1 that work together. It may be used by
-// several goroutines, not by two at a time.
+// A Comm is a communicator: processes numbered 0 to Size()-1 that work together. Several goroutines
+// may use it, but not at the same time.
 type Comm struct {
 	lib        *library
 	handle     uintptr
 	rank, size int
-	left       atomic.Bool // a process has, as far as is known here
+	left       atomic.Bool // a process is known to have left
 }
 
 // Launched reports whether an mpiexec, or a batch system in its place, started this process.
@@ -28,13 +28,14 @@ func Launched() bool {
 	return ok
 }
 
-// LaunchedFirst reports whether Launched does, as process 0: before Init.
+// LaunchedFirst reports whether this process was launched, see [Launched], as process 0. It may be
+// called before [Init].
 func LaunchedFirst() bool {
 	rank, ok := launchedAs()
 	return ok && rank == "0"
 }
 
-// launchedAs returns the number that this process was given.
+// launchedAs returns the number that mpiexec gave to this process. ok is false if there is none.
 func launchedAs() (rank string, ok bool) {
 	for _, name := range []string{"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"} {
 		if rank, ok = os.LookupEnv(name); ok {
@@ -44,7 +45,7 @@ func launchedAs() (rank string, ok bool) {
 	return "", false
 }
 
-// world is the communicator of all processes, once initialised.
+// world initialises MPI at the first call and returns the communicator of all processes.
 var world = sync.OnceValues(func() (*Comm, error) {
 	l, err := open()
 	if err != nil {
@@ -66,19 +67,20 @@ var world = sync.OnceValues(func() (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Split(0, c.rank) // MPI_Finalize complains of messages that world has when it is left
+	return c.Split(0, c.rank) // MPI_Finalize reports messages of Leave in world
 })
 
-// Init joins the processes that mpiexec started together with this one, and returns the
-// communicator of all of them; it is the same at every call. A process that was not started so is
-// alone. All processes call it. The error wraps [ErrNoMPI] where there is no library. On Linux, by
-// MPICH's mpiexec, it is an error as well if a process of this machine has ended without calling
-// Init, and that of a process that does not wait for others makes mpiexec end them.
+// Init joins this process with all processes that mpiexec started together with it, and returns the
+// communicator of all of them, the same one at every call. A process that was not started by
+// mpiexec is alone. All processes must call Init. The error wraps [ErrNoMPI] if there is no
+// library. On Linux, under MPICH's mpiexec, it is also an error if a process of this machine has
+// ended without calling Init; mpiexec then ends the processes that still wait, as soon as one
+// process exits with this error.
 func Init() (*Comm, error) { return world() }
 
-// Exit ends what Init began and then this process, with an exit status, and does not return. All
-// processes call it at their ends: to mpiexec a process that just ends has failed, for C programs
-// take their leave of it in handlers of C's exit, which Go does not run.
+// Exit finalizes MPI and ends this process with an exit status; it does not return. All processes
+// must call it at their end: mpiexec treats a process that just ends as failed. C programs finalize
+// in handlers of C's exit, which Go does not run.
 func Exit(code int) {
 	if c, err := world(); err == nil {
 		if err := c.lib.do(c.lib.finalize); err != nil {
@@ -100,17 +102,17 @@ func newComm(l *library, handle uintptr) (*Comm, error) {
 	return &Comm{lib: l, handle: handle, rank: int(*rank), size: int(*size)}, nil
 }
 
-// Rank is the number of this process.
+// Rank returns the number of this process.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size is the number of processes.
+// Size returns the number of processes.
 func (c *Comm) Size() int { return c.size }
 
-// Version is what the library calls itself.
+// Version returns the name and version that the library reports.
 func (c *Comm) Version() string { return c.lib.version() }
 
-// Split returns the communicator of the processes that call it with the same color, in the order
-// of their keys, then of their ranks; nil where color is negative.
+// Split returns the communicator of the processes that call it with the same color, ordered by
+// their keys, then by their ranks. It returns nil if color is negative.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	if color < 0 {
 		color = undefined
@@ -128,7 +130,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return newComm(c.lib, *handle)
 }
 
-// Free gives a communicator back that Split made. All its processes call it.
+// Free frees a communicator that Split returned. All its processes must call it.
 func (c *Comm) Free() error {
 	if c.left.Load() {
 		return ErrLeft
@@ -138,15 +140,16 @@ func (c *Comm) Free() error {
 	return c.lib.do(c.lib.commFree, uintptr(unsafe.Pointer(handle)))
 }
 
-// Abort ends all processes, this one too, with an exit status. It does not return.
+// Abort ends all processes, including this one, with an exit status. It does not return.
 func (c *Comm) Abort(code int) {
-	// Of part of the processes MPICH kills the others, and the status is theirs.
+	// The world, not c: if MPI_Abort ends only some of the processes, MPICH kills the others, and
+	// their status is the one reported.
 	_ = c.lib.do(c.lib.abort, commWorld, uintptr(code))
 	os.Exit(code)
 }
 
-// A request is an operation that goes on. What the library has pointers to is in it, or in the
-// slices: it lives on the heap.
+// A request is an operation in progress. It holds everything that the library has pointers to, in
+// itself or in its slices, and lives on the heap.
 type request struct {
 	handle  uintptr
 	flag    int32
@@ -156,14 +159,15 @@ type request struct {
 	counts  [4][]int64
 }
 
-// pause is how long a process sleeps between two looks at an operation, which grows up to this.
+// pause bounds the time that a process sleeps between two tests of an operation. The time grows up
+// to this bound.
 const pause = 200 * time.Microsecond
 
-// eager is how long a process looks before it sleeps: large messages go on only while it looks.
-// Others need the processor where there are more processes than processors.
+// eager is the time for which a process tests an operation without sleeping. Large messages advance
+// only while it tests; if there are more processes than processors, others need the processor.
 const eager = 2 * time.Millisecond
 
-// wait begins an operation and waits for it.
+// wait begins the operation f of request r and waits for its end.
 func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -199,13 +203,13 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 	return err
 }
 
-// test lets the library go on, and sets r's flag if its operation has ended.
+// test lets the library advance, and sets r.flag to nonzero if the operation of r has ended.
 func (c *Comm) test(r *request) error {
 	r.flag = 0
 	return c.lib.do(c.lib.test, uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&r.flag)), uintptr(unsafe.Pointer(&r.st)))
 }
 
-// abandoned keeps the memory of operations that were given up: the library may still write to it.
+// abandoned keeps the memory of abandoned operations alive: the library may still write to it.
 var abandoned requests
 
 type requests struct {
@@ -219,7 +223,7 @@ func (q *requests) keep(r *request) {
 	q.list = append(q.list, r)
 }
 
-// address is that of the first element, 0 if there is none.
+// address returns the address of the first element of s, 0 if there is none.
 func address[T any](s []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }
 
 // Barrier returns when all processes have called it.
@@ -227,20 +231,20 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return c.wait(ctx, c.lib.barrier, new(request), c.handle)
 }
 
-// Bcast copies the bytes of process root to all others, which have as many.
+// Bcast copies the bytes b of process root to b of all other processes. All have the same length.
 func (c *Comm) Bcast(ctx context.Context, b []byte, root int) error {
 	r := &request{buffers: [2][]byte{b}}
 	return c.wait(ctx, c.lib.bcast, r, address(b), uintptr(len(b)), typeByte, uintptr(root), c.handle)
 }
 
-// Allreduce replaces each of the integers, of which all processes have as many, by the sum, least
-// or largest of those of all processes.
+// Allreduce replaces each integer of x by the sum, minimum or maximum, as op says, over all
+// processes. All have the same length.
 func (c *Comm) Allreduce(ctx context.Context, op Op, x []int64) error {
 	r := &request{ints: [2][]int64{slices.Clone(x), x}}
 	return c.wait(ctx, c.lib.allreduce, r, address(r.ints[0]), address(x), uintptr(len(x)), typeInt64, uintptr(op), c.handle)
 }
 
-// starts are where parts of such lengths begin, and their sum.
+// starts returns the lengths of consecutive parts, their positions and the sum of the lengths.
 func starts(counts []int) (count, at []int64, sum int64) {
 	count, at = make([]int64, len(counts)), make([]int64, len(counts))
 	for i, n := range counts {
@@ -250,7 +254,8 @@ func starts(counts []int) (count, at []int64, sum int64) {
 	return count, at, sum
 }
 
-// parts checks the lengths of parts, of which the whole consists.
+// parts returns the lengths and positions of parts. It panics unless there is one part for each
+// process and the parts fill whole bytes.
 func (c *Comm) parts(method string, counts []int, whole int) (count, at []int64) {
 	if len(counts) != c.size {
 		panic(fmt.Sprintf("mpi: %s with %d lengths for %d processes", method, len(counts), c.size))
@@ -262,8 +267,8 @@ func (c *Comm) parts(method string, counts []int, whole int) (count, at []int64)
 	return count, at
 }
 
-// Allgather sets to, on every process, to the bytes of all processes in the order of their ranks;
-// those of process i are counts[i]. It panics if from or to has another length.
+// Allgather sets to, on every process, to the bytes of all processes in the order of their ranks.
+// Process i contributes counts[i] bytes, its from. It panics if from or to has another length.
 func (c *Comm) Allgather(ctx context.Context, from, to []byte, counts []int) error {
 	count, at := c.parts("Allgather", counts, len(to))
 	c.length("Allgather", len(from), counts)
@@ -272,8 +277,8 @@ func (c *Comm) Allgather(ctx context.Context, from, to []byte, counts []int) err
 		address(to), address(count), address(at), typeByte, c.handle)
 }
 
-// AllgatherInPlace is Allgather of parts that lie in all already, each where it belongs: the other
-// ones come there.
+// AllgatherInPlace is [Comm.Allgather] where each process already has its own part at its position
+// in all. It fills in the other parts.
 func (c *Comm) AllgatherInPlace(ctx context.Context, all []byte, counts []int) error {
 	count, at := c.parts("AllgatherInPlace", counts, len(all))
 	r := &request{buffers: [2][]byte{all}, counts: [4][]int64{count, at}}
@@ -281,7 +286,7 @@ func (c *Comm) AllgatherInPlace(ctx context.Context, all []byte, counts []int) e
 		address(all), address(count), address(at), typeByte, c.handle)
 }
 
-// Gather is Allgather on process root alone; to does not count on the others.
+// Gather is [Comm.Allgather] with the result on process root only. The other processes ignore to.
 func (c *Comm) Gather(ctx context.Context, from, to []byte, counts []int, root int) error {
 	r := &request{buffers: [2][]byte{from, to}}
 	if c.rank == root {
@@ -292,7 +297,7 @@ func (c *Comm) Gather(ctx context.Context, from, to []byte, counts []int, root i
 		address(to), address(r.counts[0]), address(r.counts[1]), typeByte, uintptr(root), c.handle)
 }
 
-// Scatter is the reverse of Gather: process root gives every process, into to, its part of from.
+// Scatter is the reverse of [Comm.Gather]: every process receives into to its part of root's from.
 func (c *Comm) Scatter(ctx context.Context, from, to []byte, counts []int, root int) error {
 	r := &request{buffers: [2][]byte{from, to}}
 	if c.rank == root {
@@ -303,8 +308,9 @@ func (c *Comm) Scatter(ctx context.Context, from, to []byte, counts []int, root 
 		address(to), uintptr(len(to)), typeByte, uintptr(root), c.handle)
 }
 
-// Alltoall gives every process its part of from, and sets to to what the processes gave: parts are
-// in the order of ranks, sent[i] bytes go to process i and got[i] come from it.
+// Alltoall sends every process its part of from, and sets to to the parts received from all
+// processes. Parts are in the order of ranks: sent[i] bytes go to process i and got[i] bytes come
+// from it. It panics if from or to has another length.
 func (c *Comm) Alltoall(ctx context.Context, from, to []byte, sent, got []int) error {
 	var r request
 	r.buffers = [2][]byte{from, to}
@@ -314,14 +320,15 @@ func (c *Comm) Alltoall(ctx context.Context, from, to []byte, sent, got []int) e
 		address(to), address(r.counts[2]), address(r.counts[3]), typeByte, c.handle)
 }
 
-// length checks the length of this process's part.
+// length panics unless this process's part has the length n.
 func (c *Comm) length(method string, n int, counts []int) {
 	if n != counts[c.rank] {
 		panic(fmt.Sprintf("mpi: %s of %d bytes of process %d for %d", method, n, c.rank, counts[c.rank]))
 	}
 }
 
-// Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32766.
+// Send sends the bytes b to process to, which must call Receive with the same length and the same
+// tag, 0 to 32766.
 func (c *Comm) Send(ctx context.Context, b []byte, to, tag int) error {
 	if err := checkTag(tag); err != nil {
 		return err
@@ -330,7 +337,7 @@ func (c *Comm) Send(ctx context.Context, b []byte, to, tag int) error {
 	return c.wait(ctx, c.lib.send, r, address(b), uintptr(len(b)), typeByte, uintptr(to), uintptr(tag), c.handle)
 }
 
-// Receive takes bytes from a process that calls Send.
+// Receive receives into b the bytes that process from sends with this tag.
 func (c *Comm) Receive(ctx context.Context, b []byte, from, tag int) error {
 	if err := checkTag(tag); err != nil {
 		return err
@@ -339,7 +346,7 @@ func (c *Comm) Receive(ctx context.Context, b []byte, from, tag int) error {
 	return c.wait(ctx, c.lib.receive, r, address(b), uintptr(len(b)), typeByte, uintptr(from), uintptr(tag), c.handle)
 }
 
-// checkTag returns an error for a tag that messages of users do not have.
+// checkTag returns an error for a tag that messages of users cannot have.
 func checkTag(tag int) error {
 	if tag < 0 || tag >= leftTag {
 		return fmt.Errorf("tag %d of a message: want 0 to %d", tag, leftTag-1)

@@ -12,16 +12,17 @@ import (
 // ErrLeft is wrapped by errors of operations on a communicator that a process has left.
 var ErrLeft = errors.New("a process has left the communicator")
 
-// leftTag is the tag of the message that a process leaves, which nobody receives.
+// leftTag is the tag of the message that a leaving process sends. It is probed but never received.
 const leftTag = 32767
 
-// parting is how long a process that leaves sees to it that its messages go: where the library
-// could not send them at once it does so while it is called, which may be for the last time.
+// parting bounds the time for which a leaving process waits until its messages are sent. A message
+// that the library could not send at once is sent during later calls, and this may be the last one.
 const parting = 2 * time.Second
 
-// Leave says that this process takes no part in operations on c any more, as one whose context has
-// ended in the midst of them. Operations of the others that wait fail then, and all later ones of
-// this process and of those, with errors that wrap ErrLeft. Calls after the first do nothing.
+// Leave declares that this process takes part in no more operations on c, for example because its
+// context ended during one. Operations on which other processes wait then fail, and so do all later
+// operations of this process and of the others. Their errors wrap ErrLeft. Calls after the first do
+// nothing.
 func (c *Comm) Leave() (err error) {
 	if c.left.Swap(true) {
 		return nil
@@ -52,8 +53,8 @@ func (c *Comm) Leave() (err error) {
 	return err
 }
 
-// Left waits until another process has left c, and returns an error that wraps ErrLeft then, or
-// that of ctx if it ends before. It may run beside operations on c.
+// Left waits until another process has left c, and then returns an error that wraps ErrLeft. If ctx
+// ends first, it returns the error of ctx. Left may run at the same time as operations on c.
 func (c *Comm) Left(ctx context.Context) error {
 	const pause = 10 * time.Millisecond
 	for {
@@ -68,11 +69,12 @@ func (c *Comm) Left(ctx context.Context) error {
 	}
 }
 
-// grace is how long the context of a process may end after that of another one: contexts often end
-// in all processes at about the same time, by a signal, say, and say more than ErrLeft.
+// grace is the time that stays waits for the context of this process to end after another process
+// has left. Contexts often end in all processes at about the same time, for example by a signal,
+// and their errors say more than ErrLeft.
 const grace = 100 * time.Millisecond
 
-// stays returns an error if a process has left.
+// stays returns an error if a process has left c.
 func (c *Comm) stays(ctx context.Context) error {
 	if c.left.Load() {
 		return ErrLeft

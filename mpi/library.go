@@ -13,7 +13,7 @@ import (
 // ErrNoMPI is wrapped by errors about machines without an MPI that the package can use.
 var ErrNoMPI = errors.New("no MPI with the standard binary interface")
 
-// Install says how to get one.
+// Install tells a user how to install a suitable MPI.
 const Install = `install MPICH 5.0 or later ("pip install mpich" has it), and start the program by its mpiexec`
 
 // Handles and constants of the standard binary interface, mpi_abi.h.
@@ -35,7 +35,7 @@ const (
 	maxLibraryString = 8192
 )
 
-// An Op is how integers are combined.
+// An Op is an operation that combines integers.
 type Op uintptr
 
 // The operations: sums wrap modulo 2^64.
@@ -79,7 +79,7 @@ type library struct {
 	alltoallv, send, receive, barrier, probe              call
 }
 
-// newLibrary looks all functions up.
+// newLibrary looks up all functions of the library.
 func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(symbol string) (uintptr, error)) (*library, error) {
 	l := &library{invoke: invoke}
 	for _, f := range []struct {
@@ -118,11 +118,12 @@ func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(sy
 	return l, nil
 }
 
-// absence is how long processes have to be missing until the others do not wait for them any more.
+// absence is the time for which processes must be missing before the others stop waiting for them.
 const absence = 2 * time.Second
 
-// join calls MPI_Init_thread, which waits for all processes, even for those that ended before they
-// called it: MPICH's mpiexec ends the others only if they had. The call goes on after an error.
+// join calls MPI_Init_thread, which waits for all processes, even for processes that ended before
+// they called it. (MPICH's mpiexec ends the others only if the ended process had called it.) join
+// returns an error if a process has ended; the call of MPI_Init_thread goes on then.
 func (l *library) join(provided *int32) error {
 	done := make(chan error, 1)
 	go func() { done <- l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))) }()
@@ -135,7 +136,8 @@ func (l *library) join(provided *int32) error {
 			return err
 		case <-look.C:
 		}
-		// Counted, as this process may stand still for long between two looks.
+		// Looks are counted instead of time, as this process may be stopped for long between two
+		// looks.
 		if absent++; !missing() {
 			absent = 0
 		} else if absent > looks {
@@ -153,7 +155,8 @@ func (l *library) do(c call, args ...uintptr) error {
 	return l.failure(c, l.invoke(c.addr, args...))
 }
 
-// failure is the error for what a call returned. The lock is held.
+// failure returns the error for code, the result of a call, or nil for success. The caller holds
+// the lock.
 func (l *library) failure(c call, code int32) error {
 	if code == 0 {
 		return nil
@@ -166,7 +169,7 @@ func (l *library) failure(c call, code int32) error {
 	return &Error{Call: c.said(), Code: int(code), Text: lastWords(string(text[:*n]))}
 }
 
-// said is the name under which the standard describes a call: that of the operation which waits.
+// said returns the name of a call for messages: the standard's name of the blocking operation.
 func (c call) said() string {
 	name := strings.TrimSuffix(c.name, "_c")
 	if rest, ok := strings.CutPrefix(name, "MPI_I"); ok && rest != "nit_thread" {
@@ -175,8 +178,8 @@ func (c call) said() string {
 	return name
 }
 
-// lastWords is the last line of an error's text, which says most: those before it are the calls
-// inside the library.
+// lastWords returns the last line of an error's text, which is the most specific. The lines before
+// it list the calls inside the library.
 func lastWords(text string) string {
 	lines := strings.Split(strings.TrimSpace(strings.TrimRight(text, "\x00")), "\n")
 	last := lines[len(lines)-1]
@@ -186,7 +189,7 @@ func lastWords(text string) string {
 	return last
 }
 
-// version is what the library calls itself, in one line.
+// version returns the name and version that the library reports, in one line.
 func (l *library) version() string {
 	text, n := make([]byte, maxLibraryString), new(int32)
 	if err := l.do(l.libraryVersion, uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(n))); err != nil {

@@ -26,7 +26,7 @@ func world(t *testing.T) *mpi.Comm {
 	return c
 }
 
-// part is what process i has to tell: i + 1 times a byte, several for process 2.
+// part returns the bytes that process i sends: i + 1 times a byte, more for process 2.
 func part(i int) []byte { return bytes.Repeat([]byte{byte('a' + i)}, (i*i+1)%7) }
 
 func TestCollectives(t *testing.T) {
@@ -127,7 +127,7 @@ func TestCollectives(t *testing.T) {
 	to = make([]byte, len(want))
 	check("Alltoall", c.Alltoall(ctx, from, to, sent, got), to, want)
 
-	// A ring, in even and odd steps; long messages wait for those who receive them.
+	// A ring, in even and odd steps, as a long message waits for its receiver.
 	long := bytes.Repeat([]byte{byte(me)}, 1<<20)
 	back := make([]byte, len(long))
 	next, last := (me+1)%n, (me+n-1)%n
@@ -160,7 +160,7 @@ func TestCollectives(t *testing.T) {
 	check("Barrier", c.Barrier(ctx), nil, nil)
 }
 
-// A wait for what never comes ends with its context.
+// A wait for a message that is never sent ends with its context.
 func TestCancelled(t *testing.T) {
 	if !mpitest.Run(t, 2) {
 		return
@@ -196,7 +196,7 @@ func TestCancelled(t *testing.T) {
 	select {}
 }
 
-// A process that leaves ends the waits of the others, and what they would begin.
+// A process that leaves ends the waits and the later operations of the others.
 func TestLeave(t *testing.T) {
 	if !mpitest.Run(t, 3) {
 		return
@@ -235,8 +235,8 @@ func TestLeave(t *testing.T) {
 	select {}
 }
 
-// A process leaves that has more messages under way than the library takes at once, to one that
-// does not look for them for a while, and calls the library no more.
+// A process leaves with more messages in progress than the library sends at once. The receiver does
+// not look for them for a while. The process does not call the library again.
 func TestLeaveBusy(t *testing.T) {
 	if !mpitest.Run(t, 2) {
 		return
@@ -267,7 +267,7 @@ func TestLeaveBusy(t *testing.T) {
 	c.Abort(0)
 }
 
-// What the library refuses comes back as an error.
+// Calls that the library refuses return errors.
 func TestErrors(t *testing.T) {
 	if !mpitest.Run(t, 2) {
 		return
@@ -305,7 +305,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An end of one process is the end of all.
+// If one process ends, all end.
 func TestAbort(t *testing.T) {
 	if mpitest.InProcess() {
 		c := world(t)
@@ -321,7 +321,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// Garbage collection moves and frees nothing that the library uses.
+// Garbage collection neither moves nor frees memory that the library uses.
 func TestMemory(t *testing.T) {
 	if !mpitest.Run(t, 2) {
 		return

@@ -15,13 +15,13 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// names are those of the library, in the standard.
+// names are the file names of the library in the standard.
 var names = []string{"libmpi_abi.so.1", "libmpi_abi.so"}
 
-// open loads the library, once in a process.
+// open loads the library at its first call.
 var open = sync.OnceValues(func() (*library, error) {
-	// The library's helpers would take over the signals of faults, and SIGHUP to begin a log: Go
-	// handles all of them.
+	// UCX, which the library may use, would handle the signals of faults, and SIGHUP to begin a
+	// log. Go must handle all of them.
 	for name, value := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_HANDLE_ERRORS": "none", "UCX_DEBUG_SIGNO": "0"} {
 		if _, set := os.LookupEnv(name); !set {
 			if err := os.Setenv(name, value); err != nil {
@@ -47,9 +47,10 @@ var open = sync.OnceValues(func() (*library, error) {
 	return nil, fmt.Errorf("%w (%w); %s", ErrNoMPI, first, Install)
 })
 
-// candidates are the files that may be the library: where an MPI is installed apart from the
-// system, its lib is beside the bin of the mpiexec that started this process, or that would start
-// others; then where the loader looks.
+// candidates returns the files that may be the library. If an MPI is installed apart from the
+// system, its lib folder is beside the bin folder of its mpiexec: the mpiexec that started this
+// process, or the first one in the path. The last candidates are the names for the loader's own
+// search.
 func candidates() (files []string) {
 	var programs []string
 	for _, exe := range ancestors() {
@@ -71,8 +72,8 @@ func candidates() (files []string) {
 	return append(files, names...)
 }
 
-// ancestors yields the programs that this process's parent, its parent and so on are, and their
-// numbers.
+// ancestors yields the process numbers and the programs of this process's parent, its parent and so
+// on.
 func ancestors() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for pid, depth := os.Getppid(), 0; pid > 1 && depth < 4; depth++ {
@@ -84,8 +85,8 @@ func ancestors() iter.Seq2[int, string] {
 	}
 }
 
-// missing reports whether MPICH's mpiexec has fewer processes on this machine than it says that it
-// has started there.
+// missing reports whether MPICH's mpiexec has fewer processes on this machine than it declares to
+// have started there.
 func missing() bool {
 	started, err := strconv.Atoi(os.Getenv("MPI_LOCALNRANKS"))
 	if err != nil {
@@ -109,7 +110,7 @@ func missing() bool {
 	return false
 }
 
-// parent returns the parent of a process, 0 if it is not known.
+// parent returns the parent of a process, 0 if it is unknown.
 func parent(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

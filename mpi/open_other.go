@@ -11,5 +11,5 @@ func open() (*library, error) {
 	return nil, fmt.Errorf("%w in this build for %s/%s", ErrNoMPI, runtime.GOOS, runtime.GOARCH)
 }
 
-// missing is false: nothing waits here.
+// missing returns false: no process waits in this build.
 func missing() bool { return false }

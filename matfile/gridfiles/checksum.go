@@ -14,11 +14,11 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// checkedPiece is how many bytes have a checksum of their own, so that several threads share the
-// work and the result does not depend on their number.
+// checkedPiece is the number of bytes that have a checksum of their own. Several threads share the
+// pieces, and the result does not depend on their number.
 const checkedPiece = 1 << 20
 
-// checksum returns a hash of size bytes, of which get returns those from at on.
+// checksum returns a hash of size bytes. get returns n of these bytes from byte at on.
 func checksum(ctx context.Context, threads int, size int64, get func(worker int, at, n int64) ([]byte, error)) (uint64, error) {
 	sums := make([]uint64, (size+checkedPiece-1)/checkedPiece)
 	table := crc64.MakeTable(crc64.ECMA)
@@ -40,8 +40,8 @@ func checksum(ctx context.Context, threads int, size int64, get func(worker int,
 	return h.Sum64(), err
 }
 
-// Checksum returns a hash of the shape, the format and the numbers of a matrix of the host, as they
-// lie in memory.
+// Checksum returns a hash of the shape, the format and the numbers of a host matrix. It depends on
+// how the numbers are stored.
 func Checksum(ctx context.Context, threads int, m *halfulp.Matrix) (uint64, error) {
 	v := m.View()
 	h := fnv.New64a()
@@ -56,7 +56,7 @@ func Checksum(ctx context.Context, threads int, m *halfulp.Matrix) (uint64, erro
 	return h.Sum64(), nil
 }
 
-// ChecksumSparse does so for a sparse matrix, and for where its numbers are.
+// ChecksumSparse returns a hash of the shape, the numbers and the positions of a sparse matrix.
 func ChecksumSparse(ctx context.Context, threads int, m *matrixmarket.Sparse) (uint64, error) {
 	values, err := Checksum(ctx, threads, m.Values.Matrix())
 	if err != nil {

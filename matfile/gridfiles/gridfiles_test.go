@@ -35,7 +35,7 @@ const blockSize = 3
 
 var rounds = []int{100, 1000, roundSize}
 
-// specials puts infinities, NaN and signed zeros into a random matrix.
+// specials replaces entries of a random matrix by infinities, NaN and signed zeros.
 func specials(f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	m := halfulp.Random(f, rows, cols, 20, 1)
 	for k, x := range []float64{math.Inf(1), math.Inf(-1), math.NaN(), 0, math.Copysign(0, -1), -1} {
@@ -92,8 +92,8 @@ func left(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// TestRoundTrip writes and reads matrices of all formats and kinds of files on grids: files have
-// the bytes and matrices the bits of one process.
+// TestRoundTrip writes and reads matrices of all formats and kinds of files on grids: the bytes of
+// files and the bits of matrices are the same as with one process.
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	trial := 0
@@ -196,7 +196,7 @@ func npyFile(descr, shape string, fortran bool, data []byte) []byte {
 }
 
 // TestNumPy reads arrays as NumPy writes them: in both orders of entries and of bytes, of other
-// types, rounded or not, compressed, several in a file.
+// types, rounded or not, compressed, and several in a file.
 func TestNumPy(t *testing.T) {
 	dir := t.TempDir()
 	f64 := func(order binary.AppendByteOrder, n int) (b []byte) {
@@ -313,8 +313,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestMarket reads Matrix Market files of all kinds, right ones and wrong ones, as one process
-// does.
+// TestMarket reads valid and invalid Matrix Market files of all kinds, as one process does.
 func TestMarket(t *testing.T) {
 	const array = "%%MatrixMarket matrix array "
 	var numbers, integers strings.Builder
@@ -412,7 +411,7 @@ func TestMarket(t *testing.T) {
 	}
 }
 
-// TestParts sees that files that may be are read in parts, and others not.
+// TestParts checks which files are read in parts.
 func TestParts(t *testing.T) {
 	const array, eight = "%%MatrixMarket matrix array ", "1\n2\n3\n4\n5\n6\n7\n8\n"
 	long := strings.Repeat("7", 10000)
@@ -567,7 +566,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestElsewhere has processes that find another file than the others, or none.
+// TestElsewhere has processes that find no file, or a file other than the one of the others.
 func TestElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	h := specials(halfulp.Float64, 30, 40)
@@ -615,8 +614,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestCopies has processes that find copies of a file, which are read, and such that differ in one
-// entry far from the places that are compared of one file.
+// TestCopies has processes with copies of a file, which are read, and with copies that differ in
+// one entry far from the samples that are compared for one file, which are an error.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
 	h := halfulp.Random(halfulp.Float64, 200, 200, 0, 1)
@@ -657,7 +656,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit lets each process have its part, and not the whole.
+// TestMemoryLimit has a memory limit that allows each process its part, but not the whole matrix.
 func TestMemoryLimit(t *testing.T) {
 	dir := t.TempDir()
 	h := specials(halfulp.Float64, 60, 60)
@@ -686,7 +685,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// full is a disk with room for so many writes.
+// full is a disk with room for a number of writes.
 type full struct {
 	io.WriterAt
 	room int
@@ -699,7 +698,7 @@ func (f *full) WriteAt(b []byte, at int64) (int, error) {
 	return f.WriterAt.WriteAt(b, at)
 }
 
-// TestUnwritten writes where that fails in one process: nothing is left, and what was there stays.
+// TestUnwritten lets writing fail in one process: no new file is left, and an existing file stays.
 func TestUnwritten(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.npz")

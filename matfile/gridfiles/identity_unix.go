@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// identity returns the number of a file in its file system, which is the same on all machines that
-// share it.
+// identity returns the inode number of a file. Machines that share a file system see the same
+// number.
 func identity(i fs.FileInfo) uint64 {
 	if s, ok := i.Sys().(*syscall.Stat_t); ok {
 		return s.Ino

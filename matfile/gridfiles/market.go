@@ -15,9 +15,9 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// market reads an array file of Matrix Market. In each round processes have so many bytes of the
-// file in turn, and read the lines that begin there: how many entries the others have before them
-// tells their places.
+// market reads an array file of Matrix Market in rounds. In each round every process takes a range
+// of bytes, in the order of ranks, and reads the lines that begin there. The numbers of entries
+// that the processes before it read determine the places of its entries.
 func (r *reading) market() (*halfulp.Matrix, error) {
 	a, err := market.Open(r.head, r.size, r.name, &matrixmarket.Options{In: r.opt.In, Threads: r.opt.Threads, Context: r.ctx})
 	if err := r.agreeWhole(err); err != nil {
@@ -89,8 +89,8 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	})
 }
 
-// rounds calls f for the text that this process reads in each round, and the entries that every
-// process has in it, and checks their number in the end.
+// rounds calls f in each round with the text that this process reads, and with the ranges of
+// entries that all processes read. At the end it checks the number of entries.
 func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range, done float64) error) error {
 	line, entries, last := a.Line(), 0, 0
 	procs := int64(r.Size())
@@ -124,7 +124,7 @@ func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range
 		}
 		if want, me := a.Entries(), all[r.Rank()]; entries > want {
 			if a.Below() > 0 {
-				return textio.ErrWhole // of which the error says how many there are
+				return textio.ErrWhole // the error of a whole read says how many there are
 			}
 			if me.Lo <= want && want < me.Hi {
 				err = a.TooMany(t, want-me.Lo)
@@ -145,15 +145,15 @@ func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range
 	return nil
 }
 
-// lines returns the lines that begin at bytes from ≤ i < to of the file, the first one at begin.
-// The error is textio.ErrWhole for lines that are too long.
+// lines returns the lines that begin at bytes from ≤ i < to of the file, where the first line
+// begins at begin. The error is textio.ErrWhole for lines that are too long.
 func (r *reading) lines(begin, from, to int64) ([]byte, error) {
 	if from >= to {
 		return nil, nil
 	}
 	at := from
 	if from > begin {
-		at-- // where the end of the line before may stand
+		at-- // this byte may end the line before
 	}
 	text, err := r.bytes(nil, at, to-at)
 	if err != nil {
@@ -180,7 +180,7 @@ func (r *reading) lines(begin, from, to int64) ([]byte, error) {
 	return text[start:], nil
 }
 
-// bytes appends n bytes of the file.
+// bytes appends n bytes of the file, from byte at on, to b.
 func (r *reading) bytes(b []byte, at, n int64) ([]byte, error) {
 	k := len(b)
 	b = append(b, make([]byte, n)...)
@@ -190,8 +190,8 @@ func (r *reading) bytes(b []byte, at, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// market writes an array file of Matrix Market. The lengths of the texts that processes write in a
-// round tell where the next one begins.
+// market writes an array file of Matrix Market in rounds. The lengths of the texts in a round
+// determine where each process writes, and where the next round begins.
 func (w *writing) market(to io.WriterAt) error {
 	head := market.Head(w.format, w.order.Rows, w.order.Cols)
 	at := int64(len(head))
@@ -233,7 +233,7 @@ func (w *writing) market(to io.WriterAt) error {
 	})
 }
 
-// texts returns the lines of numbers, in parts, and how long they are.
+// texts returns the lines of the numbers of a, in parts, and their total length.
 func (w *writing) texts(a *num.Array) (texts [][]byte, length int64, err error) {
 	n := a.Len()
 	size := max(1, 1<<20/max(64, a.Bits()))

@@ -20,9 +20,9 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// Read reads the matrix in the file called name as matfile.ReadMatrix does, to live on g. All
-// processes call it. The memory limit is one for each process's part of the matrix, and in the
-// first process for what is read there alone.
+// Read reads the matrix in the file called name, like matfile.ReadMatrix, onto g. All processes
+// must call it. The memory limit applies to each process's part of the matrix, and in the first
+// process also to files that it reads alone.
 func Read(g *grid.Grid, name string, stdin io.Reader, opt matfile.ReadOptions) (*halfulp.Matrix, error) {
 	return newReading(g, name, opt, roundSize).read(stdin)
 }
@@ -32,20 +32,20 @@ type reading struct {
 	team
 	g      *grid.Grid
 	opt    matfile.ReadOptions
-	given  string // the name, with that of a matrix in a .npz file
+	given  string // the name, with the name of a matrix in a .npz file
 	name   string
 	member string
 	file   *os.File
 	watch  *files.Watch
 	size   int64
 	head   []byte
-	// of a text: whether a line feed ends it, and else its last line
+	// of a text: whether a line feed ends it, and if not the number of its last line
 	ended   bool
 	unended int
 	copies  bool // the processes need not have one file, but copies of it
 }
 
-// headSize is how many bytes of a file say what it is.
+// headSize is the number of leading bytes that determine the kind of a file.
 const headSize = 1 << 16
 
 func newReading(g *grid.Grid, name string, opt matfile.ReadOptions, round int) *reading {
@@ -73,8 +73,8 @@ func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
 	return r.alone(stdin)
 }
 
-// open opens the file in all processes, and sees that it is the same in all. whole says that it is
-// none that is read in parts.
+// open opens the file in all processes, and checks that it is the same in all. whole means that the
+// file cannot be read in parts.
 func (r *reading) open() (whole bool, err error) {
 	if r.given == files.Stdio {
 		return true, nil
@@ -109,11 +109,12 @@ func (r *reading) open() (whole bool, err error) {
 	return false, err
 }
 
-// samples and sampleSize say what of a file is compared, at equal distances: differences that a
-// change of a matrix makes are everywhere.
+// samples is the number of distances between the samples of a file that are compared, sampleSize
+// their size in bytes. The samples are at equal distances, as a changed matrix usually changes the
+// file everywhere.
 const samples, sampleSize = 64, 512
 
-// sample reads the head of the file, and returns a hash of samples of all of it.
+// sample reads the head of the file, and returns a hash of samples of the whole file.
 func (r *reading) sample() (uint64, error) {
 	if n, err := r.file.ReadAt(r.head, 0); n < len(r.head) {
 		return 0, shorter(err)
@@ -131,7 +132,7 @@ func (r *reading) sample() (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// shorter is the error for a read of fewer bytes than there were.
+// shorter returns the error for a read that got too few bytes.
 func shorter(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return errors.New("the file became shorter while it was read")
@@ -139,7 +140,8 @@ func shorter(err error) error {
 	return err
 }
 
-// parts reads a file of which every process reads parts, or returns textio.ErrWhole.
+// parts reads a file in parts, one part per process. It returns textio.ErrWhole for a file that
+// cannot be read so.
 func (r *reading) parts() (*halfulp.Matrix, error) {
 	if isPacked(r.name) {
 		return nil, textio.ErrWhole
@@ -160,10 +162,10 @@ func (r *reading) parts() (*halfulp.Matrix, error) {
 	return nil, textio.ErrWhole
 }
 
-// isPacked reports whether the name of a file is one of gzip's.
+// isPacked reports whether a file is packed by gzip according to its name.
 func isPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
 
-// failed names the file in an error.
+// failed returns err with the name of the file, except errors of the context and textio.ErrWhole.
 func (r *reading) failed(err error) error {
 	if err == nil || r.ctx.Err() != nil || errors.Is(err, textio.ErrWhole) {
 		return err
@@ -171,7 +173,7 @@ func (r *reading) failed(err error) error {
 	return &textio.Error{Name: r.name, Err: err}
 }
 
-// agreeWhole is agree where textio.ErrWhole in any process comes first.
+// agreeWhole is agree, except that textio.ErrWhole in any process takes precedence.
 func (r *reading) agreeWhole(err error) error {
 	if whole, e := r.any(errors.Is(err, textio.ErrWhole)); e != nil || whole {
 		return errors.Join(e, textio.ErrWhole)
@@ -237,8 +239,9 @@ func (r *reading) numpy(k matfile.Kind) (*halfulp.Matrix, error) {
 	return m, r.lost(losses)
 }
 
-// compare compares the files of all processes: each reads all of its own where they need not be one
-// file. Parts of different files would make a matrix of neither.
+// compare checks that all processes have the same content, if their files may be copies: each
+// process then reads its whole file. Parts of different files would make a matrix that is in
+// neither.
 func (r *reading) compare() error {
 	if !r.copies {
 		return nil
@@ -250,7 +253,7 @@ func (r *reading) compare() error {
 	return r.same(r.name, sum)
 }
 
-// checksum returns a hash of all of the file.
+// checksum returns a hash of the whole file.
 func (r *reading) checksum() (uint64, error) {
 	buffers := make([][]byte, r.opt.Threads)
 	return checksum(r.ctx, r.opt.Threads, r.size, func(worker int, at, n int64) ([]byte, error) {
@@ -265,7 +268,8 @@ func (r *reading) checksum() (uint64, error) {
 	})
 }
 
-// newMatrix returns a matrix on the grid, if each process may have its part.
+// newMatrix returns a matrix on the grid, or an error if the part of a process exceeds its memory
+// limit.
 func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *halfulp.Matrix, err error) {
 	need := float64(r.g.Share(rows, cols)) * float64(num.SizeOf(f))
 	if limit := float64(r.opt.MemoryLimit); need > limit {
@@ -282,15 +286,15 @@ func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *ha
 	return e, halfulp.MatrixOf(v), nil
 }
 
-// progress tells how much has been read.
+// progress reports the fraction of the file that has been read.
 func (r *reading) progress(done float64) {
 	if r.opt.Progress != nil {
 		r.opt.Progress(done)
 	}
 }
 
-// lost adds up what the range of the format took in all processes. Lines are those of the first
-// number, 0 where there is none.
+// lost adds up the losses of all processes in opt.Stats. The lines are the lines of the first
+// number lost, or 0 if there is none.
 func (r *reading) lost(stats halfulp.InputStats) error {
 	if r.opt.Stats == nil {
 		return nil
@@ -310,7 +314,7 @@ func (r *reading) lost(stats halfulp.InputStats) error {
 	return nil
 }
 
-// noLine is after all lines.
+// noLine stands for no line; it is larger than all line numbers.
 const noLine = 1 << 62
 
 func firstLine(l halfulp.Losses) int64 {
@@ -320,7 +324,7 @@ func firstLine(l halfulp.Losses) int64 {
 	return int64(l.Line)
 }
 
-// alone reads the file in the first process, which gives all others their parts.
+// alone reads the file in the first process, which sends all others their parts.
 func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	var m *halfulp.Matrix
 	var err error

@@ -1,10 +1,10 @@
-// Package gridfiles reads and writes the files of matrices that live on a grid of processes: each
-// process reads and writes a part of the file, the same number of entries or bytes as the others,
-// and no process has all of the matrix. What a process reads goes to those that have the entries,
-// round by round, so that little more memory is taken than for the matrix.
+// Package gridfiles reads and writes files of matrices that live on a grid of processes. Each
+// process reads and writes a part of the file, with as many entries or bytes as the others, and no
+// process holds the whole matrix. A process reads in rounds and sends the entries of a round to the
+// processes that keep them, so reading takes little more memory than the matrix.
 //
-// Parts are .npy files, .npz files that are not compressed, and arrays of Matrix Market. All other
-// files the first process reads and writes alone.
+// Files read and written in parts are .npy files, .npz files that are not compressed, and arrays of
+// Matrix Market. The first process reads and writes all other files alone.
 package gridfiles
 
 import (
@@ -23,23 +23,23 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// roundSize is how many bytes a process reads and gives away at a time.
+// roundSize is the number of bytes that a process reads and sends in one round.
 const roundSize = 1 << 22
 
-// A team is processes that read or write a file together.
+// A team is the processes that read or write a file together.
 type team struct {
 	grid.Transport
 	ctx   context.Context
 	round int // roundSize, less in tests
 }
 
-// first reports whether this process is the one that does what one alone can.
+// first reports whether this process is process 0, which does the work that one process does alone.
 func (t team) first() bool { return t.Rank() == 0 }
 
-// kinds are errors that stay what they are in other processes.
+// kinds are the errors that errors.Is also finds in the other processes.
 var kinds = []error{nil, context.Canceled, context.DeadlineExceeded, fs.ErrNotExist, fs.ErrPermission, halfulp.ErrMemory}
 
-// told is an error of another process.
+// told is an error that another process reported.
 type told struct {
 	text string
 	kind error
@@ -48,10 +48,10 @@ type told struct {
 func (e *told) Error() string { return e.text }
 func (e *told) Unwrap() error { return e.kind }
 
-// maxText is how long a message between processes is at most.
+// maxText bounds the length of a message between processes, in bytes.
 const maxText = 4096
 
-// agree returns the error of the first process that has one in all of them.
+// agree returns the same error in all processes: the error of the first process that has one.
 func (t team) agree(err error) error {
 	failed := []int64{0}
 	if err != nil {
@@ -85,8 +85,8 @@ func (t team) agree(err error) error {
 	return &told{string(message[8:][:binary.LittleEndian.Uint32(message)]), kinds[message[4]]}
 }
 
-// agreeWhere is agree for errors about what processes find where they are: it names the process if
-// others have no error.
+// agreeWhere is agree for errors that depend on where a process runs: the error names the process
+// unless all processes have errors.
 func (t team) agreeWhere(err error) error {
 	failed := []int64{0}
 	if err != nil {
@@ -101,7 +101,7 @@ func (t team) agreeWhere(err error) error {
 	return t.agree(err)
 }
 
-// any reports whether a process says so.
+// any reports whether x is true in at least one process.
 func (t team) any(x bool) (bool, error) {
 	some := []int64{0}
 	if x {
@@ -111,7 +111,7 @@ func (t team) any(x bool) (bool, error) {
 	return some[0] > 0, err
 }
 
-// others returns the processes that have something else than the first one.
+// others returns the processes whose values differ from the values of process 0.
 func (t team) others(what ...any) (list []int, err error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%#v", what)
@@ -129,8 +129,8 @@ func (t team) others(what ...any) (list []int, err error) {
 	return list, nil
 }
 
-// same returns an error in all processes if some found something else in the file called name than
-// the first one did.
+// same returns an error in all processes if the values of some differ from the values of process 0.
+// The error says that they have another file called name.
 func (t team) same(name string, what ...any) error {
 	list, err := t.others(what...)
 	if err != nil || len(list) == 0 {
@@ -147,24 +147,23 @@ func (t team) same(name string, what ...any) error {
 	return fmt.Errorf("%s: %s another file of this name than process 0", name, have)
 }
 
-// Agree returns an error in all processes if one of them calls it with one: the error of the first
-// that has one, with its number unless all have errors.
+// Agree returns an error in all processes if at least one process passes an error: the error of the
+// first such process, with its number unless all processes pass errors.
 func Agree(ctx context.Context, to grid.Transport, err error) error {
 	return team{Transport: to, ctx: ctx}.agreeWhere(err)
 }
 
-// Same returns an error in all processes, with the name of the file and the numbers of processes,
-// if some call it with other values than the first one. Values are compared by a hash of what %#v
-// prints of them.
+// Same returns an error in all processes if the values of some differ from the values of process 0.
+// The error has the name of the file and the numbers of these processes. Same compares hashes of
+// the values as %#v prints them.
 func Same(ctx context.Context, to grid.Transport, name string, what ...any) error {
 	return team{Transport: to, ctx: ctx}.same(name, what...)
 }
 
 // Decide returns nil in all processes, or an error in all of them. A process calls it when its part
-// of the result is complete, with an error if there is one. The result is an error as well if the
-// context of a process ends before all have come so far. Each process calls settle then, after
-// which the end of its context comes too late; a process for which settle fails has to leave the
-// others.
+// of the result is complete, with its error or nil. The result is also an error if the context of a
+// process ends before all processes have called it. Then each process calls settle; afterwards the
+// end of its context has no effect. A process whose settle fails has to leave the others.
 func Decide(ctx context.Context, to grid.Transport, err error, settle func() error) error {
 	t := team{Transport: to, ctx: ctx}
 	if err := t.agree(err); err != nil {
@@ -178,7 +177,7 @@ func Decide(ctx context.Context, to grid.Transport, err error, settle func() err
 	return err
 }
 
-// counts are the lengths of messages of n bytes from each process.
+// counts returns the lengths of messages of n bytes from each process.
 func (t team) counts(n int) []int {
 	list := make([]int, t.Size())
 	for p := range list {
@@ -187,7 +186,8 @@ func (t team) counts(n int) []int {
 	return list
 }
 
-// together returns the shares that all processes have in sums, in each of them: exclusive or.
+// together returns, in every process, the exclusive or of the shares of all processes, element by
+// element.
 func (t team) together(shares []uint32) ([]uint32, error) {
 	size := 4 * len(shares)
 	mine, all := make([]byte, 0, size), make([]byte, size*t.Size())
@@ -204,14 +204,14 @@ func (t team) together(shares []uint32) ([]uint32, error) {
 	return sums, nil
 }
 
-// ranges calls f for the entries of an order in rounds, with those that each process has in turn,
-// and with room for this one's.
+// ranges calls each, in rounds, for all entries of order o. all are the ranges of the processes in
+// this round, and mine has room for the range of this process.
 func (t team) ranges(o grid.Order, f num.Format, each func(all []grid.Range, mine *num.Array) error) error {
 	n, most := o.Len(), max(1, t.round/int(num.SizeOf(f)))
 	var room *num.Array
 	for at := 0; at < n; {
 		all := make([]grid.Range, t.Size())
-		share := min(most, (n-at+t.Size()-1)/t.Size()) // even where there is little
+		share := min(most, (n-at+t.Size()-1)/t.Size()) // equal shares in the last round too
 		for p := range all {
 			end := min(at+share, n)
 			all[p] = grid.Range{Lo: at, Hi: end}
@@ -227,7 +227,8 @@ func (t team) ranges(o grid.Order, f num.Format, each func(all []grid.Range, min
 	return nil
 }
 
-// owned calls f for the entries of an order in rounds, all of which the first process has.
+// owned calls each, in rounds, for all entries of order o, with all entries of a round in process
+// 0.
 func (t team) owned(o grid.Order, f num.Format, each func(all []grid.Range) error) error {
 	n, most := o.Len(), max(1, t.round/int(num.SizeOf(f)))
 	for at := 0; at < n; at += most {

@@ -14,9 +14,10 @@ import (
 	"github.com/halfulp/halfulp/matfile/internal/npy"
 )
 
-// Write writes a matrix that lives on g to the file called name, as matfile.WriteMatrix does, byte
-// for byte. All processes call it, and find the file's folder under the same name. The file appears
-// under its name when all have written their parts, or not at all.
+// Write writes a matrix that lives on g to the file called name, with the same bytes as
+// matfile.WriteMatrix. All processes must call it, and must find the folder of the file under the
+// same name. The file appears under its name when all processes have written their parts, or not at
+// all.
 func Write(g *grid.Grid, name string, stdout io.Writer, m *halfulp.Matrix, opt matfile.WriteOptions) error {
 	return newWriting(g, name, m, opt, roundSize).write(stdout)
 }
@@ -26,13 +27,13 @@ type writing struct {
 	team
 	g       *grid.Grid
 	opt     matfile.WriteOptions
-	name    string // of the file
-	as      string // that chooses the kind
+	name    string // name of the file
+	as      string // name that chooses the kind
 	m       *halfulp.Matrix
 	format  num.Format
 	order   grid.Order
 	entries grid.Entries
-	through func(io.WriterAt) io.WriterAt // what parts are written to, for tests
+	through func(io.WriterAt) io.WriterAt // wraps the output file, for tests
 }
 
 func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt matfile.WriteOptions, round int) *writing {
@@ -60,7 +61,7 @@ func (w *writing) write(stdout io.Writer) error {
 	whole := w.name == files.Stdio || isPacked(w.name) || isPacked(w.as)
 	if w.first() && !whole {
 		i, err := os.Stat(w.name)
-		whole = err == nil && !i.Mode().IsRegular() // which has no places to write to
+		whole = err == nil && !i.Mode().IsRegular() // a pipe, say, which has no offsets
 	}
 	if whole, err = w.any(whole); err != nil {
 		return err
@@ -80,7 +81,8 @@ func (w *writing) write(stdout io.Writer) error {
 	return w.alone(stdout)
 }
 
-// draft calls a function in all processes that writes a part of the file. They agree on its error.
+// draft calls write in all processes, each of which writes its part of one temporary file, and then
+// gives the file its name. All processes return the same error.
 func (w *writing) draft(write func(to io.WriterAt) error) error {
 	var d *files.Draft
 	var err error
@@ -128,7 +130,8 @@ func (w *writing) draft(write func(to io.WriterAt) error) error {
 	return w.agree(w.named(err))
 }
 
-// last is the function of the options that all processes call when everything is written.
+// last calls opt.Last in all processes when everything is written. Without opt.Last it lets the
+// processes agree whether the context of one has ended.
 func (w *writing) last() error {
 	if w.opt.Last != nil {
 		return w.opt.Last()
@@ -141,7 +144,7 @@ func (w *writing) last() error {
 	})
 }
 
-// named is files.Named for errors but those of the context.
+// named is files.Named for all errors except errors of the context.
 func (w *writing) named(err error) error {
 	if err == nil || w.ctx.Err() != nil {
 		return err
@@ -171,14 +174,14 @@ func (w *writing) numpy(to io.WriterAt, sink *npy.Sink) error {
 	return w.agree(w.named(err))
 }
 
-// progress tells how much is about to be written.
+// progress reports the fraction that is written after this round.
 func (w *writing) progress(all []grid.Range) {
 	if w.opt.Progress != nil {
 		w.opt.Progress(float64(all[len(all)-1].Hi) / float64(w.order.Len()))
 	}
 }
 
-// alone writes the file in the first process, which gets all of the matrix.
+// alone writes the file in the first process, which gets the whole matrix.
 func (w *writing) alone(stdout io.Writer) error {
 	all := num.New(w.format, 0)
 	if w.first() {

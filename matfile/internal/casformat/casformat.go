@@ -1,5 +1,5 @@
-// Package casformat writes matrices as other programs for multiple-precision arithmetic write or
-// read them.
+// Package casformat writes matrices in the notations of other programs for multiple-precision
+// arithmetic.
 package casformat
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Kind is a program's way of writing a matrix.
+// Kind is the notation of a program for a matrix.
 type Kind struct {
 	Name   string
 	head   func(m *halfulp.Matrix) string
@@ -27,13 +27,13 @@ type Kind struct {
 	number func(dst []byte, m *halfulp.Matrix, i, j, digits int) ([]byte, error)
 }
 
-// Kinds are all of them.
+// Kinds are all supported notations.
 var Kinds = []*Kind{
 	// Lines that arb_load_str of FLINT reads, entry by entry and row by row: significand and
 	// exponent of the midpoint and of the radius, which is 0, in hexadecimal.
 	{Name: "flint", head: func(m *halfulp.Matrix) string { return fmt.Sprintf("%d %d\n", m.Rows(), m.Cols()) },
 		sep: "\n", next: "\n", tail: "\n", number: flint},
-	// A matrix of PARI/GP, which gives a decimal as many digits as it has.
+	// A matrix of PARI/GP, which reads a decimal with the precision of its digits.
 	{Name: "pari", head: constant("["), sep: ", ", next: "; ", tail: "]\n", number: pari},
 	// The repr of a matrix of mpmath, for a precision of mp.prec bits.
 	{Name: "mpmath", head: func(m *halfulp.Matrix) string {
@@ -48,7 +48,7 @@ func constant(s string) func(*halfulp.Matrix) string {
 	return func(*halfulp.Matrix) string { return s }
 }
 
-// Options change how a matrix is written; all must be set but Digits and Progress.
+// Options are options for writing; all fields except Digits and Progress must be set.
 type Options struct {
 	Digits   int // as in Matrix.AppendText
 	Threads  int
@@ -139,7 +139,7 @@ func pari(dst []byte, m *halfulp.Matrix, i, j, digits int) ([]byte, error) {
 	return pointed(dst, m, i, j, digits), nil
 }
 
-// pointed appends a number with a point, without which it would be an integer, exact and of
+// pointed appends a number with a decimal point. Without a point it would be an exact integer, of
 // another type.
 func pointed(dst []byte, m *halfulp.Matrix, i, j, digits int) []byte {
 	start := len(dst)

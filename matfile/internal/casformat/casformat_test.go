@@ -25,7 +25,7 @@ func written(t *testing.T, kind string, m *halfulp.Matrix, digits int) (string, 
 	return "", nil
 }
 
-// TestKinds compares with text that the programs read, as their manuals have it.
+// TestKinds compares with text that the programs read according to their manuals.
 func TestKinds(t *testing.T) {
 	m := halfulp.FromRows(halfulp.Float64, [][]float64{{1, -2.5e-9, math.Inf(1)}, {3e21, 0, math.Inf(-1)}})
 	for kind, want := range map[string]string{
@@ -93,8 +93,8 @@ func TestFLINT(t *testing.T) {
 	}
 }
 
-// TestDecimals reads the decimals of the other kinds back, which are many enough to tell numbers
-// apart.
+// TestDecimals reads the decimals of the other kinds back; they have enough digits to distinguish
+// numbers.
 func TestDecimals(t *testing.T) {
 	f := halfulp.MP(424)
 	m := halfulp.Random(f, 300, 7, 300, 1) // several blocks

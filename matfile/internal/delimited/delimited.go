@@ -1,6 +1,6 @@
-// Package delimited reads and writes matrices as plain text: a row a line, numbers
-// separated by commas or by white space. # begins a comment. A line ends with a line
-// feed, a carriage return or both. A Dialect is what spreadsheets make of that.
+// Package delimited reads and writes matrices as plain text, one row a line. Numbers are separated
+// by commas or by white space. # begins a comment. A line ends with a line feed, a carriage return
+// or both. A Dialect describes other tables, for example tables that spreadsheets export.
 package delimited
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Options change how a table is read or written; all but In, Stats, Dialect,
-// Note, Names, Digits, Separator and Progress must be set.
+// Options are options for reading and writing; all fields except In, Stats, Dialect, Note, Names,
+// Digits, Separator and Progress must be set.
 type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
-	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
+	Stats       *halfulp.InputStats // if not nil, set to the losses by the format's range (Parse)
 	Dialect     Dialect             // of the file (Parse)
-	Note        *string             // if not nil, set to what words in the first row mean (Parse)
+	Note        *string             // if not nil, set to how words in row 1 are read (Parse)
 	Names       *[]string           // if not nil, set to the names in a header (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
@@ -37,8 +37,8 @@ type Options struct {
 // formatComment begins the comment that names the format of the numbers.
 const formatComment = "halfulp format "
 
-// Parse reads a table. The numbers of a row are separated by commas if the row
-// has one, else by white space; every row has the same length.
+// Parse reads a table. The numbers of a row are separated by commas if the row has one, otherwise
+// by white space. All rows must have the same length.
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 	return parse(text, name, o, partSize)
 }
@@ -78,7 +78,7 @@ func parse(text []byte, name string, o Options, size int) (*halfulp.Matrix, erro
 	return r.read(&unended)
 }
 
-// reading is the state of both passes over a text, of which blocks calls f for all parts, in order.
+// reading is the state of both passes over a text. blocks calls f for all parts, in order.
 type reading struct {
 	Options
 	name   string
@@ -88,14 +88,14 @@ type reading struct {
 	passes int
 
 	names  int     // comments that name variables of Octave
-	found  []found // of the parts
+	found  []found // results of the first pass, one for each part
 	width  int     // numbers of a row
 	rows   int64
 	extent decimal.Extent
-	format *halfulp.Format // as a comment names it
+	format *halfulp.Format // named by a comment, or nil
 }
 
-// found is what the first pass finds in a part.
+// found is the result of the first pass over a part.
 type found struct {
 	head   int  // numbers of the row that began before the part
 	ended  bool // this row ends in the part
@@ -108,11 +108,11 @@ type found struct {
 	format *halfulp.Format
 }
 
-// numbers is how many the part has.
+// numbers returns the number of numbers in the part.
 func (f *found) numbers() int64 { return int64(f.head) + f.rows*int64(f.width) + int64(f.tail) }
 
-// read reads the text. unended is the number of its last line if that has no end, once it has been
-// read.
+// read reads the text. *unended is set while it is read: the number of the last line if no line
+// feed ends it, otherwise 0.
 func (r *reading) read(unended *int) (*halfulp.Matrix, error) {
 	under := 0 // numbers of the row under way
 	row := func(n int, rows int64, line int) error {
@@ -187,8 +187,9 @@ func (r *reading) read(unended *int) (*halfulp.Matrix, error) {
 	return m, nil
 }
 
-// each is a pass over the text: do is called for the parts of a block on several threads, then
-// then. The first pass makes room for what is found, the second fails where it meets another text.
+// each is a pass over the text. For each block it calls do for the parts of the block, on several
+// threads, and then then. The first pass allocates r.found; the second one returns errChanged if it
+// meets another text.
 func (r *reading) each(do func(p *part, f *found) error, then func(parts []part) error) error {
 	r.passes++
 	index := 0
@@ -226,7 +227,7 @@ func (r *reading) each(do func(p *part, f *found) error, then func(parts []part)
 
 var errChanged = errors.New("the file changed while it was read")
 
-// allocate decides the format and makes the matrix, if it may.
+// allocate decides the format and makes the matrix, unless it exceeds the memory limit.
 func (r *reading) allocate() (*halfulp.Matrix, error) {
 	f, err := choose(r.extent, r.format, r.In)
 	if err != nil {
@@ -250,13 +251,13 @@ func tooLarge(what string, need float64, limit int64) error {
 	return fmt.Errorf("%s %s, more than the memory limit of %s", what, textio.Bytes(need), textio.Bytes(float64(limit)))
 }
 
-// fill is the second pass, which stores the numbers.
+// fill is the second pass, which stores the numbers in z.
 func (r *reading) fill(z num.Mat) (halfulp.InputStats, error) {
 	firsts := make([]int64, len(r.found)+1) // numbers before each part
 	for i := range r.found {
 		firsts[i+1] = firsts[i] + r.found[i].numbers()
 	}
-	block := 0 // parts before those of the block
+	block := 0 // number of parts before the block
 	var losses []textio.Losses
 	var lost textio.Stats
 	var mu sync.Mutex
@@ -310,7 +311,7 @@ func ragged(have string, want int) error {
 	return fmt.Errorf("a row of %s after rows of %d", have, want)
 }
 
-// choose returns the format to store numbers in.
+// choose returns the format of the matrix, for numbers that e describes.
 func choose(e decimal.Extent, named *halfulp.Format, in halfulp.InputFormat) (halfulp.Format, error) {
 	f := in.Format()
 	if in.Exact() {
@@ -375,8 +376,8 @@ func (f *found) measure(p *part) error {
 // ErrEmpty is wrapped by the error of Write for a matrix without rows or columns.
 var ErrEmpty = errors.New("a table has no place for a matrix without numbers")
 
-// Write writes m, a row a line. A comment names the format, so that Parse finds
-// it again, unless that is Float64, which Parse assumes.
+// Write writes m, one row a line. A comment names the format for Parse, unless it is Float64, which
+// Parse assumes.
 func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {

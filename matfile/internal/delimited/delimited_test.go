@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 		{"\"1\",\"2 3\"\n", `a.csv:1: "2 3" is not a number`},
 		{"\"1\",\"2\n", "a.csv:1: extraneous"},
 		{"1 2+3i\n", "a.csv:1:"},
-		// Bytes that are no text separate nothing: half of UTF-16 and the like.
+		// Bytes that are no text, such as half of UTF-16, separate nothing.
 		{"1\x00\n\x002\x00\n\x00", `a.csv:1: "1\x00" is not a number: it has a byte 0x00`},
 		{"\x001\x00\n", `a.csv:1: "\x001\x00" is not a number: it has a byte 0x00`},
 		{"1,2\n3\x00,4\n", `a.csv:2: "3\x00" is not a number: it has a byte 0x00`},
@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDialects reads what spreadsheets and others write.
+// TestDialects reads tables as spreadsheets and other programs write them.
 func TestDialects(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -174,14 +174,14 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%s: got\n%swith %q, want\n%swith %q", c.name, got, note, c.want, wantNote)
 		}
 	}
-	// The format that a file names counts in all of them.
+	// The format that a file names is used in all dialects.
 	m, err := Parse([]byte("# halfulp format dd\nx,y\n1,2\n"), "a", options(1))
 	if err != nil || m.NumberFormat() != halfulp.DD {
 		t.Errorf("%v, %v", m, err)
 	}
 }
 
-// TestOctave refuses text of Octave whose lines are not rows of a matrix.
+// TestOctave checks the errors for Octave's text whose lines are not rows of a matrix.
 func TestOctave(t *testing.T) {
 	const head = "# Created by Octave 9.2.0, Mon Jan 01 00:00:00 2024 UTC <a@b>\n"
 	for in, want := range map[string]string{
@@ -283,8 +283,8 @@ func (c *changing) ReadAt(b []byte, at int64) (int, error) {
 	return strings.NewReader(c.texts[0]).ReadAt(b, at)
 }
 
-// TestMemory holds texts of one line to the memory limit, the matrix alone where they are read in
-// blocks.
+// TestMemory checks that a text of one line keeps to the memory limit, and that in blocks only the
+// matrix counts.
 func TestMemory(t *testing.T) {
 	const n = 200000
 	text := strings.Repeat("7 ", n) + "\n"
@@ -316,7 +316,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestUnended tells the line that no line feed ends.
+// TestUnended checks the number of a last line that no line feed ends.
 func TestUnended(t *testing.T) {
 	for text, want := range map[string]int{"1 2\n": 0, "1 2": 1, "1 2\n3 4": 2, "a;b\n3;4": 2, "1\r2\r": 0, "1\n2 # c": 2, "1\n\n": 0, "1\r\n2\r\n": 0, "1\r\n2": 2} {
 		var stats halfulp.InputStats
@@ -362,7 +362,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestStats counts what the range of the format takes.
+// TestStats counts losses by the range of the format.
 func TestStats(t *testing.T) {
 	text := "1 1e400\n# c\n-1e-400 0\n" + strings.Repeat("1e-999,inf\n", 30000) + "1 -1e999\n"
 	for _, threads := range []int{1, 3} {

@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Dialect is the Dialect of package matfile, which says what its fields are.
+// Dialect is the Dialect of package matfile, which documents the fields.
 type Dialect struct {
 	Delimiter, Comment rune
 	Skip               uint
@@ -25,20 +25,21 @@ type Dialect struct {
 	DecimalComma       bool
 }
 
-// Blank is the delimiter white space, as much of it as there is.
+// Blank is the delimiter that stands for white space of any length.
 const Blank = ' '
 
-// none reports whether a dialect asks for nothing.
+// none reports whether all fields of a dialect have their zero values.
 func (d *Dialect) none() bool {
 	return d.Delimiter == 0 && d.Comment == 0 && d.Skip == 0 && !d.Header && len(d.Columns) == 0 && !d.DecimalComma
 }
 
-// plain reports whether a text needs no dialect: rows of numbers apart by commas or white space.
+// plain reports whether a text needs no dialect: it consists of rows of numbers separated by commas
+// or white space.
 func (d *Dialect) plain(text []byte) bool {
 	return d.none() && bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, ';') < 0 && !namesFirst(text)
 }
 
-// namesFirst reports whether the first row of a text without quotes is names.
+// namesFirst reports whether the first row of a text without quotes consists of names.
 func namesFirst(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
@@ -56,14 +57,14 @@ func namesFirst(text []byte) bool {
 	return false
 }
 
-// namesOnly reports whether fields are names: each has a letter first, or nothing, one has a
-// letter, and none is a number.
+// namesOnly reports whether fields are names: each field begins with a letter or is empty, at least
+// one begins with a letter, and none is a number.
 func namesOnly(fields []string) bool {
 	other := func(f string) bool { return strings.TrimSpace(f) != "" && !isName(f) }
 	return slices.ContainsFunc(fields, isName) && !slices.ContainsFunc(fields, other)
 }
 
-// isName reports whether a field has a letter first and is no number.
+// isName reports whether a field begins with a letter and is no number.
 func isName(f string) bool {
 	f = strings.TrimSpace(f)
 	first, _ := utf8.DecodeRuneInString(f)
@@ -71,7 +72,7 @@ func isName(f string) bool {
 	return f != "" && first >= 'A' && e.Add([]byte(f), false) != nil
 }
 
-// rows calls row for each row of the text, with its line, from 1.
+// rows calls row for each row of the text, with the number of its line, counted from 1.
 func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) error {
 	if d.Delimiter == Blank {
 		line := 0
@@ -120,8 +121,8 @@ func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) e
 	}
 }
 
-// splitBlanks returns the fields of a line that are apart by white space; fields in quotes may have
-// some.
+// splitBlanks returns the fields of a line, which are separated by white space. A field in quotes
+// may contain white space.
 func splitBlanks(s string) (fields []string, err error) {
 	blank := func(c rune) bool { return c < utf8.RuneSelf && textio.IsSpace(byte(c)) }
 	for {
@@ -149,7 +150,7 @@ type rowError struct {
 	error
 }
 
-// detect returns the delimiter of a text.
+// detect returns the delimiter of the first row of a text.
 func (d *Dialect) detect(text []byte) rune {
 	for line := range bytes.Lines(text) {
 		quoted := false
@@ -180,8 +181,8 @@ func (d *Dialect) detect(text []byte) rune {
 	return Blank
 }
 
-// rewrite turns a text into rows of numbers between commas, of the same lines, and returns what its
-// fields were taken for.
+// rewrite turns a text into rows of numbers separated by commas, which keep their line numbers. It
+// also returns the interpretation of the fields.
 func (d Dialect) rewrite(text []byte, name string) (plain []byte, l *layout, err error) {
 	fail := func(line int, err error) ([]byte, *layout, error) {
 		return nil, nil, &textio.Error{Name: name, Line: line, Err: err}
@@ -197,7 +198,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, l *layout, err
 		d.Delimiter = d.detect(text)
 	}
 	plain = bytes.Repeat([]byte{'\n'}, skipped)
-	at := 1 // line that is written next
+	at := 1 // number of the line written next
 	var header []string
 	headerLine := 0
 	err = d.rows(text, func(line int, fields []string) error {
@@ -243,7 +244,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, l *layout, err
 		return nil, nil, err
 	}
 	plain = append(plain, '\n')
-	// The comment that names a format counts wherever it stands.
+	// The comment that names a format may be anywhere in the text.
 	if k := bytes.Index(text, []byte("# "+formatComment)); k >= 0 && d.Comment == '#' {
 		line, _, _ := bytes.Cut(text[k:], []byte{'\n'})
 		plain = append(append(plain, line...), '\n')
@@ -251,10 +252,10 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, l *layout, err
 	return plain, l, nil
 }
 
-// rewriting returns about how many bytes rewrite takes for a text: the text, its copy, and the
+// rewriting returns about the number of bytes that rewrite needs: for the text, its copy, and the
 // fields of the longest line.
 func rewriting(text []byte) float64 {
-	const long, field = 1 << 16, 48 // a slice, places and a string for each field
+	const long, field = 1 << 16, 48 // bytes of a slice, positions and a string for each field
 	most := 0.0
 	for line := range bytes.Lines(text) {
 		if len(line) < long {
@@ -269,21 +270,21 @@ func rewriting(text []byte) float64 {
 	return float64(2*len(text)) + most
 }
 
-// layout is which fields of a row are read.
+// layout is the choice of the fields of a row that are read.
 type layout struct {
 	columns []int
-	width   int      // fields of every row; 0: of any number
+	width   int      // fields of every row; 0: any number
 	named   bool     // columns are chosen by names
 	header  int      // names in the header
-	rows    bool     // the first field of a row is its name, for which the header has none
-	names   []string // of the columns that are read; nil without a header
-	// what a first row with words was taken for, unless that was asked for
+	rows    bool     // the first field of a row is its name, and the header has no name for it
+	names   []string // names of the columns that are read; nil without a header
+	// the interpretation of a first row with words, unless the options determine it
 	note string
 }
 
-// layout finds out what the fields of the first row under a header mean; header is nil if there is
-// none. Where the header has one name less than the row has fields, as R writes it, the first
-// field is the row's name; and so it is where its name is empty.
+// layout interprets the fields of the first row under a header; header is nil if there is none. If
+// the header has one name less than the row has fields, as R writes it, or if its first name is
+// empty, the first field of a row is the row's name.
 func (d *Dialect) layout(header, fields []string) (*layout, error) {
 	l := &layout{header: len(header)}
 	row := func(fields []string) string { return strings.Join(fields, string(d.Delimiter)) }
@@ -299,7 +300,7 @@ func (d *Dialect) layout(header, fields []string) (*layout, error) {
 			l.note = fmt.Sprintf("the first row is taken for a header: %q", shortened(row(header)))
 		}
 	}
-	first := 0 // field that the header names first
+	first := 0 // the field that the first name of the header belongs to
 	if l.rows {
 		first = 1
 	}
@@ -336,7 +337,7 @@ func (d *Dialect) layout(header, fields []string) (*layout, error) {
 	return l, nil
 }
 
-// shortened returns a text of a message, with an ellipsis in place of what follows its first 60
+// shortened returns s for a message, with an ellipsis in place of the text after its first 60
 // characters.
 func shortened(s string) string {
 	const most = 60
@@ -349,12 +350,12 @@ func shortened(s string) string {
 	return s
 }
 
-// check returns an error for a row of another number of fields than the first.
+// check returns an error for a row whose number of fields does not fit the layout.
 func (l *layout) check(fields []string) error {
 	if l.width > 0 && len(fields) != l.width {
 		return ragged(textio.Count(len(fields), "field"), l.width)
 	}
-	if l.rows && strings.TrimSpace(fields[len(fields)-1]) == "" { // a delimiter that ends the row
+	if l.rows && strings.TrimSpace(fields[len(fields)-1]) == "" { // the row ends with a delimiter
 		return errField
 	}
 	want := l.header
@@ -367,7 +368,8 @@ func (l *layout) check(fields []string) error {
 	return nil
 }
 
-// number returns a field as a plain table has it: without a character that ends a number there.
+// number returns a field as the text of a number in a plain table, or an error if the field
+// contains a character that would end a number there.
 func (d *Dialect) number(field string) (string, error) {
 	field = strings.TrimSpace(field)
 	f := field
@@ -387,8 +389,8 @@ func (d *Dialect) number(field string) (string, error) {
 	return f, nil
 }
 
-// thousands says whether the point of a number may stand behind its thousands, where the decimal
-// sign is a comma: 1.234 is one thousand there more often than one.
+// thousands reports whether the point of a number may separate thousands, if the decimal sign is a
+// comma: 1.234 then more often means one thousand than one.
 func thousands(f string) bool {
 	f = strings.TrimLeft(f, "+-")
 	point := len(f) - 4
@@ -406,8 +408,8 @@ func thousands(f string) bool {
 // ErrNoColumn is the error for a column without a number or a name.
 var ErrNoColumn = errors.New("the name of a column is empty")
 
-// SplitColumns splits a list of columns at its commas. A name in quotes may have commas; two quotes
-// in it stand for one.
+// SplitColumns splits a list of columns at its commas. A name in quotes may contain commas; two
+// quotes in it stand for one.
 func SplitColumns(list string) (all []string, err error) {
 	for more := true; more; {
 		var c string
@@ -429,7 +431,8 @@ func SplitColumns(list string) (all []string, err error) {
 	return all, nil
 }
 
-// closing returns where the quote is that ends a text that begins with one, -1 if there is none.
+// closing returns the position of the quote that closes the quote at the beginning of s, -1 if
+// there is none.
 func closing(s string) int {
 	for k := 1; k < len(s); k++ {
 		switch {
@@ -443,7 +446,7 @@ func closing(s string) int {
 	return -1
 }
 
-// columnName is a name as a list of columns has it.
+// columnName returns a name as it is written in a list of columns.
 func columnName(name string) string {
 	name = strings.TrimSpace(name)
 	if !strings.Contains(name, ",") && !strings.HasPrefix(name, `"`) {
@@ -452,8 +455,8 @@ func columnName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// columns returns which fields to read, nil for all, and whether one was found by its name: names
-// are those of the first row if it holds some, of which the first is that of field from.
+// columns returns the fields to read, nil for all, and whether a column was found by its name. If
+// names is true, first is the header, and its first name belongs to field from.
 func (d *Dialect) columns(first []string, names bool, from int) (all []int, byName bool, err error) {
 	for _, c := range d.Columns {
 		if c == "" {

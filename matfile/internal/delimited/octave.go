@@ -11,12 +11,13 @@ import (
 // errOctave begins errors about Octave's text format.
 var errOctave = errors.New("text that Octave saved")
 
-// octaveRows are the types of Octave whose text is rows of numbers.
+// octaveRows matches the types of Octave whose text is rows of numbers.
 var octaveRows = regexp.MustCompile(`^(global )?((float |bool )?matrix|(float |u?int[0-9]+ )?scalar|bool)$`)
 
-// octave returns an error for text as Octave's save writes it, which tells the type of a variable
-// in comments, if its lines are not the rows of a matrix: of a sparse matrix, say, they are row,
-// column and value of entries. named reports whether it is text of that kind.
+// octave examines text that Octave's save may have written, which has the type of a variable in its
+// comments. named reports whether it is such a text. octave returns an error if the lines are not
+// rows of a matrix: the lines of a sparse matrix, for example, are row, column and value of
+// entries.
 func octave(text []byte) (named bool, err error) {
 	kind, arrays := "", false
 	for line := range bytes.Lines(text) {
@@ -48,7 +49,7 @@ func octave(text []byte) (named bool, err error) {
 	return true, nil
 }
 
-// article returns a noun with its article.
+// article returns a noun with its indefinite article.
 func article(noun string) string {
 	if strings.ContainsAny(noun[:1], "aeiou") {
 		return "an " + noun
@@ -56,5 +57,6 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// errVariables is the error for a file of several variables, whose rows would become those of one.
+// errVariables is the error for a file of several variables, whose rows would otherwise become the
+// rows of one matrix.
 var errVariables = fmt.Errorf("%w: the file has several variables: save one", errOctave)

@@ -10,29 +10,30 @@ import (
 
 var errField = errors.New("an empty field")
 
-// part is a part of a text: whole lines or, of a line that is long, some fields or a comment.
+// part is a part of a text: whole lines, or some fields or a comment of a long line.
 type part struct {
 	textio.Piece
-	within  bool // its first line began before
-	open    bool // its last line goes on after it
-	commas  bool // where within or open: commas separate the fields of the first line
-	comment bool // where within: the first line is a comment, from its # on
+	within  bool // its first line began in an earlier part
+	open    bool // its last line goes on in the next part
+	commas  bool // if within or open: commas separate the fields of the first line
+	comment bool // if within: the first line is a comment, from its # on
 }
 
-// partSize is how long a part is at most, unless one field is longer: small enough to keep all
-// threads busy, and large enough for the cost a part not to show.
+// partSize bounds the bytes of a part, unless one field is longer. It is small enough to keep all
+// threads busy, and large enough to make the cost per part negligible.
 const partSize = 1 << 18
 
 // cutter cuts a text into parts.
 type cutter struct {
-	size int // of a part, partSize except in tests
+	size int // size of a part, partSize except in tests
 	line int // number of the line under way
-	// whether that line began before, and what is known of it then
+	// as in part, for the line under way
 	within, commas, comment bool
 }
 
-// cut returns the parts that text begins with, and how many of its bytes they take, none if more
-// text is needed for one. last says that nothing follows text. The parts share the memory of text.
+// cut returns the parts at the beginning of text, and the number of bytes that they take. It
+// returns no parts if the first part needs more text. last means that text reaches to the end. The
+// parts share the memory of text.
 func (c *cutter) cut(text []byte, last bool) (parts []part, used int) {
 	for used < len(text) {
 		rest := text[used:]
@@ -67,9 +68,9 @@ func (c *cutter) cut(text []byte, last bool) (parts []part, used int) {
 	return parts, used
 }
 
-// long cuts a part off a line that has no end in the first part of rest: fields end it, so that
-// it goes on after them, perhaps after some bytes more that belong to no part. It is not ok if more
-// text is needed.
+// long cuts a part off a line that does not end within the size of a part. The part ends after a
+// field and the line goes on after it, perhaps after skip bytes that belong to no part. ok is false
+// if more text is needed.
 func (c *cutter) long(p *part, rest []byte, last bool) (end, skip int, ok bool) {
 	window := rest[:c.size]
 	if !c.within {
@@ -77,13 +78,13 @@ func (c *cutter) long(p *part, rest []byte, last bool) (end, skip int, ok bool) 
 		line, _, comment := bytes.Cut(line, []byte{'#'})
 		c.commas = bytes.IndexByte(line, ',') >= 0
 		p.commas = c.commas
-		const enough = 8 // parts of a line without a comma
+		const enough = 8 // parts of a line without a comma that decide that it has none
 		if !whole && !comment && !c.commas && !last && len(rest) < enough*c.size {
 			return 0, 0, false
 		}
 	}
 	hash := bytes.IndexByte(window, '#')
-	if hash == 0 && !(c.within && c.commas && !c.comment) { // not after a comma: a comment is whole
+	if hash == 0 && !(c.within && c.commas && !c.comment) { // not after a comma: comments are whole
 		if end = bytes.IndexByte(rest, '\n') + 1; end == 0 {
 			end = len(rest)
 			return end, 0, last
@@ -114,8 +115,9 @@ func (c *cutter) long(p *part, rest []byte, last bool) (end, skip int, ok bool) 
 	return end, skip, true
 }
 
-// scan calls word for every number of the part, line with the position of each line after its
-// numbers, and whether the line ends in the part, and comment, if not nil, for every comment.
+// scan calls word for every number of the part and comment, if not nil, for every comment. After
+// the numbers of each line it calls line with the position of the line, and with whether the line
+// ends in the part.
 func (p *part) scan(word func(w []byte, pos int) error, line func(start int, ended bool) error, comment func(string)) error {
 	for start, more := 0, true; more; {
 		end := len(p.Text)
@@ -145,8 +147,8 @@ func (p *part) scan(word func(w []byte, pos int) error, line func(start int, end
 	return nil
 }
 
-// eachWord calls word for every number of a line that begins at position pos, or of some fields of
-// it. Numbers are apart by commas or by white space.
+// eachWord calls word for every number of a line, or of some fields of it, that begins at position
+// pos. Commas separate the numbers if commas is true, otherwise white space.
 func eachWord(line []byte, pos int, commas bool, word func(w []byte, pos int) error) error {
 	if !commas {
 		for i := 0; i < len(line); {

@@ -9,14 +9,14 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// blockSize is how much text ReadAt has in memory, unless one field is longer.
+// blockSize is the number of bytes of text that ReadAt holds in memory, unless one field is longer.
 const blockSize = 1 << 22
 
-// errNoStream says that a text needs a dialect, or has lines that carriage returns alone end.
+// errNoStream means that a text needs a dialect, or has lines that end with carriage returns alone.
 var errNoStream = errors.New("the text cannot be read in blocks")
 
-// ReadAt is Parse for a file of so many bytes, which is read twice and not held in memory. It is
-// not ok for a text that needs a Dialect, or has lines that carriage returns alone end.
+// ReadAt is [Parse] for a file of size bytes, which is read twice and not held in memory. ok is
+// false for a text that needs a Dialect, or that has lines that end with carriage returns alone.
 func ReadAt(file io.ReaderAt, size int64, name string, o Options) (m *halfulp.Matrix, ok bool, err error) {
 	return readBlocks(file, size, name, o, blockSize, partSize)
 }
@@ -52,11 +52,11 @@ type stream struct {
 
 var errTooLong = errors.New("a field or comment is too long to read within the memory limit")
 
-// read calls f for the parts of the text in order. It returns the number of the last line if that
-// has no end, else 0.
+// read calls f for the parts of the text in order. It returns the number of the last line if no
+// line feed ends it, otherwise 0.
 func (s *stream) read(f func(parts []part, done float64) error) (unended int, err error) {
 	c := cutter{size: s.part, line: 1}
-	have, at := 0, int64(0) // bytes in the buffer, and place of those after them
+	have, at := 0, int64(0) // bytes in the buffer, and offset in the file after them
 	for {
 		b := s.buffer[:min(int64(len(s.buffer)), int64(have)+s.size-at)]
 		if n, err := s.file.ReadAt(b[have:], at); n < len(b)-have {
@@ -102,8 +102,9 @@ func (s *stream) read(f func(parts []part, done float64) error) (unended int, er
 	}
 }
 
-// plainBytes reports whether a text has no quotes and semicolons, which ask for a dialect, and no
-// carriage returns but those before line feeds; one at its end is left open unless nothing follows.
+// plainBytes reports whether a text needs no dialect and has line ends that ReadAt reads: it has no
+// quotes and semicolons, and carriage returns only before line feeds. A carriage return at the end
+// of text is accepted unless last is true.
 func plainBytes(text []byte, last bool) bool {
 	if bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, ';') >= 0 {
 		return false

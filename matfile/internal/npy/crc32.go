@@ -2,12 +2,13 @@ package npy
 
 import "hash/crc32"
 
-// Checksums of pieces make that of a whole (M. Adler, crc32_combine of zlib): CRC-32 of A and then
-// B is CRC(A) x^(8 |B|) + CRC(B) in polynomials over the field of two elements, modulo that of
-// CRC-32. Bit 31 is the coefficient of x^0, as in hash/crc32.
+// The checksums of pieces determine the checksum of the whole (M. Adler, crc32_combine of zlib).
+// The CRC-32 of A followed by B is CRC(A) x^(8 |B|) + CRC(B), for polynomials over the field of two
+// elements modulo the CRC-32 polynomial. Bit 31 is the coefficient of x^0, as in hash/crc32.
 
-// shifted returns the share of a piece's checksum in that of a whole in which so many bytes follow
-// the piece. The sum of the shares of all pieces is the whole's: exclusive or, in any order.
+// shifted returns the share of a piece's checksum sum in the checksum of a whole in which follow
+// bytes follow the piece. The exclusive or of the shares of all pieces, in any order, is the
+// checksum of the whole.
 func shifted(sum uint32, follow int64) uint32 {
 	power := uint32(1) << 23 // x^8, then its squares
 	for ; follow > 0; follow >>= 1 {
@@ -19,7 +20,7 @@ func shifted(sum uint32, follow int64) uint32 {
 	return sum
 }
 
-// product returns a b modulo the polynomial.
+// product returns a b modulo the CRC-32 polynomial.
 func product(a, b uint32) (p uint32) {
 	for ; a != 0; a <<= 1 {
 		if a>>31 != 0 {

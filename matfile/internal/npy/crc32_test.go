@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestShifted puts checksums of pieces together, in any order, also of very long ones.
+// TestShifted combines checksums of pieces, in any order, also of very long ones.
 func TestShifted(t *testing.T) {
 	seed := testseed.Of(t)
 	for trial := range 300 {

@@ -13,15 +13,15 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// The orders of bytes.
+// The byte orders.
 var littleEndian, bigEndian binary.ByteOrder = binary.LittleEndian, binary.BigEndian
 
-// dtype is a type of numbers.
+// dtype is a NumPy type of numbers.
 type dtype struct {
 	order binary.ByteOrder
 	kind  byte // f floating point, i and u integers, b booleans
 	size  int  // bytes a number
-	quad  bool // of 16 bytes: IEEE binary128, not the numbers of x86
+	quad  bool // 16-byte numbers are IEEE binary128, not long doubles of x86
 }
 
 // parseDtype reads the name of a type, such as '<f8'.
@@ -65,7 +65,7 @@ func parseDtype(descr string) (d dtype, err error) {
 	return d, nil
 }
 
-// value returns number k of data exactly. Mag lies in buf, which has two words.
+// value returns number k of data exactly. Its Mag is stored in buf, which has two words.
 func (d dtype) value(data []byte, k int, buf []uint64) (num.Real, error) {
 	b := data[k*d.size : (k+1)*d.size]
 	switch {
@@ -108,10 +108,10 @@ func (d dtype) value(data []byte, k int, buf []uint64) (num.Real, error) {
 	return num.Real{Class: num.Finite, Neg: neg, Mag: buf[:1]}, nil
 }
 
-// widths are the exponent bits of the IEEE 754 format with so many fraction bits.
+// widths maps the fraction bits of an IEEE 754 format to its exponent bits.
 var widths = map[int]int{10: 5, 23: 8, 52: 11}
 
-// binaryFloat returns the number of an IEEE 754 format whose bits, but for the sign, are given.
+// binaryFloat returns the number of an IEEE 754 format with the given sign and other bits x.
 func binaryFloat(neg bool, x uint64, fraction int, buf []uint64) num.Real {
 	top := uint64(1)<<widths[fraction] - 1
 	bias := int64(top/2) + int64(fraction)
@@ -132,8 +132,8 @@ func binaryFloat(neg bool, x uint64, fraction int, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: int64(e) - bias, Mag: buf[:1]}
 }
 
-// NumPy has one name for the 80-bit numbers of x86 in 16 bytes, of which the last 6 are left to
-// chance, for IEEE binary128 and for sums of two doubles.
+// NumPy uses one name for three types: 80-bit numbers of x86 in 16 bytes, whose last 6 bytes are
+// arbitrary, IEEE binary128, and sums of two doubles.
 var (
 	errLong = errors.New("the array has NumPy type float128, but not the 80-bit numbers of x86: IEEE binary128 is read where --in mp:113 says so, " +
 		"other types are not")
@@ -142,34 +142,36 @@ var (
 		"--in mp:64 or --in mp:113 does")
 )
 
-// The number of bits by which a format that is asked for tells what NumPy's type float128 is.
+// The precisions of a requested MP format that determine the meaning of NumPy's type float128.
 const x86Bits, quadBits = 64, 113
 
-// doubleRange bounds the exponents that doubles have, by which numbers are taken for likely ones.
+// doubleRange bounds the exponents of doubles. A number with such an exponent is likely to be a
+// number of x86.
 const doubleRange = 1100
 
-// longs is what an array of long doubles in 16 bytes has.
+// longs are properties of an array of long doubles in 16 bytes.
 type longs struct {
 	invalid bool // some are no numbers of x86
 	normal  bool // some are normal numbers of x86
 	small   bool // some are numbers of x86 other than 0 that are not normal
 	far     bool // some are normal numbers of x86 beyond the range of doubles
 
-	quadTiny  bool // some of the normal ones were 0, NaN or below 2^-16382 as binary128
-	quadLarge bool // some were at least 2^-16382 as binary128
-	quadFar   bool // some were beyond the range of doubles as binary128
+	quadTiny  bool // some of the normal ones would be 0, NaN or below 2^-16382 as binary128
+	quadLarge bool // some would be at least 2^-16382 as binary128
+	quadFar   bool // some would be beyond the range of doubles as binary128
 
-	// Some exponents and significands of normal numbers of x86, and these exponents.
+	// pairs are some exponents and significands of normal numbers of x86, exponents are the
+	// exponents in them.
 	pairs     map[[2]uint64]bool
 	exponents map[uint16]bool
 }
 
-// enough is how many different numbers say what they are. A binary128 number that is none of the
-// kind passes for a likely number of x86 by chance in one of 30 cases: bit 63 must be set, and the
-// 15 bits after it must be an exponent near that of 1.
+// enough is the number of different numbers that decide their type. A binary128 number passes for a
+// likely number of x86 by chance in one of 30 cases: bit 63 must be set, and the 15 bits after it
+// must be an exponent near the exponent of 1.
 const enough = 8
 
-// look looks at long doubles in 16 bytes.
+// look returns the properties of long doubles in 16 bytes.
 func (a *array) look() (l longs) {
 	l.pairs, l.exponents = map[[2]uint64]bool{}, map[uint16]bool{}
 	var before [2]uint64
@@ -199,16 +201,17 @@ func (a *array) look() (l longs) {
 	return l
 }
 
-// isQuad reports whether long doubles in 16 bytes are IEEE binary128, else they are those of x86. A
-// format of 64 or 113 bits says so. Where no format does, they are never taken for binary128, and
-// for those of x86 only
+// isQuad reports whether long doubles in 16 bytes are IEEE binary128; otherwise they are long
+// doubles of x86. If in names a format of 64 or 113 bits, this format decides. Otherwise the
+// numbers are never interpreted as binary128, and as numbers of x86 only in these cases:
 //
-//   - if all numbers were 0 or below 2^-16382 as binary128, which those of x86 are if NumPy left
-//     zeros behind them. Sums of two doubles have the sign and the exponent of the second one
-//     there, which is 0, then, or below 2^-1022: x86 reads those in which it is 0 as numbers
-//     without a first bit, which it has below 2^-16382 only.
-//   - if all are numbers of x86, and a normal one of them was 0, NaN or below 2^-16382 as binary128
-//   - if all are, [enough] of them differ, and none is beyond the range of doubles.
+//   - All numbers would be 0 or below 2^-16382 as binary128. This is so for numbers of x86 if NumPy
+//     left zeros behind them. In a sum of two doubles, these bytes hold the sign and the exponent
+//     of the second double, which would then be 0 or below 2^-1022. As numbers of x86, sums whose
+//     second double is 0 have no first bit, and x86 has such numbers only below 2^-16382.
+//   - All are numbers of x86, and a normal one of them would be 0, NaN or below 2^-16382 as
+//     binary128.
+//   - All are numbers of x86, [enough] of them differ, and none is beyond the range of doubles.
 func (a *array) isQuad(in halfulp.InputFormat) (bool, error) {
 	l := a.look()
 	if in.Exact() && in.Format().IsMP() {
@@ -219,7 +222,8 @@ func (a *array) isQuad(in halfulp.InputFormat) (bool, error) {
 			}
 			return true, nil
 		case x86Bits:
-			// What looks like binary128 and not like x86 is an error even so.
+			// Numbers that look like binary128 and not like x86 are an error in spite of the
+			// format.
 			if l.invalid || l.quadLarge && !l.quadFar && !l.quadTiny && (l.far || !l.normal) {
 				return false, errLong
 			}
@@ -235,7 +239,8 @@ func (a *array) isQuad(in halfulp.InputFormat) (bool, error) {
 	return false, errUnclear
 }
 
-// quadNumber returns an IEEE binary128 number: a sign, 15 bits of exponent, 112 of fraction.
+// quadNumber returns an IEEE binary128 number, which has a sign, 15 bits of exponent and 112 bits
+// of fraction.
 func (d dtype) quadNumber(b []byte, buf []uint64) num.Real {
 	lo, hi := d.order.Uint64(b), d.order.Uint64(b[8:])
 	if d.order == bigEndian {
@@ -260,8 +265,8 @@ func (d dtype) quadNumber(b []byte, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: e - 16383 - 112, Mag: buf[:2]}
 }
 
-// longDouble returns an 80-bit number of x86, in 12 or 16 bytes: a sign, 15 bits of exponent, and
-// 64 bits of significand, the first one stored.
+// longDouble returns an 80-bit number of x86, in 12 or 16 bytes. It has a sign, 15 bits of exponent
+// and 64 bits of significand, including the first one.
 func (d dtype) longDouble(b []byte, buf []uint64) (num.Real, error) {
 	if d.order == bigEndian {
 		b = slices.Clone(b)

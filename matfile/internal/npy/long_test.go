@@ -69,7 +69,7 @@ func readLong(t *testing.T, numbers [][]byte, in halfulp.InputFormat) (*halfulp.
 
 func itoa(n int) string { return new(big.Int).SetInt64(int64(n)).String() }
 
-// TestLongPadding reads long doubles of x86 whose padding is what memory had there.
+// TestLongPadding reads long doubles of x86 with arbitrary padding.
 func TestLongPadding(t *testing.T) {
 	zeros, pointer, text := strings.Repeat("\x00", 6), "\x10\x32\x54\x76\x00\x00", "of a t"
 	double := string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(2.75))[2:])
@@ -127,7 +127,7 @@ func TestLongPadding(t *testing.T) {
 	}
 }
 
-// TestQuad reads IEEE binary128 where the format says that it is that, and nowhere else.
+// TestQuad reads IEEE binary128 where the requested format determines it, and nowhere else.
 func TestQuad(t *testing.T) {
 	in64, in113 := halfulp.Exactly(halfulp.MP(64)), halfulp.Exactly(halfulp.MP(113))
 	for _, c := range []struct {

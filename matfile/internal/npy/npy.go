@@ -1,11 +1,11 @@
-// Package npy reads and writes NumPy's files: .npy, which holds one array, and .npz, which holds
-// several in a zip archive. It reads arrays of integers, booleans and floating-point numbers of 2,
-// 4, 8, 10 (long double of x86) and 16 bytes (IEEE binary128), of up to two dimensions, in both
-// orders and both byte orders; sums of two to four doubles along a third dimension; and sparse
-// matrices of SciPy.
+// Package npy reads and writes NumPy's files: .npy files, which hold one array, and .npz files,
+// which hold several in a zip archive. It reads arrays of up to two dimensions, in both orders and
+// both byte orders, of integers, booleans and floating-point numbers of 2, 4, 8, 10 (long double of
+// x86) and 16 bytes (IEEE binary128). It also reads sums of two to four doubles along a third
+// dimension, and sparse matrices of SciPy.
 //
 // Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1 to 3.
-// Headers are not trusted: memory grows with the data that came in.
+// Lengths in headers are not trusted: memory grows with the data that is read.
 package npy
 
 import (
@@ -28,17 +28,18 @@ import (
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
-// header is the header of a .npy file, and what follows it.
+// header is the header of a .npy file with the data after it.
 type header struct {
 	descr   string // the type, as NumPy names it
 	fortran bool   // the first index varies fastest
 	dims    []int64
 	data    []byte
-	length  int64 // of the data, of which a part may be here
+	length  int64 // bytes of the whole data; data may be a part of it
 }
 
-// array is an array of numbers of up to two dimensions, one of no dimension as 1 x 1, one of one
-// dimension as a column; or of sums of terms along a last one more.
+// array is an array of numbers of up to two dimensions. An array of no dimension is stored as 1 x
+// 1, an array of one dimension as a column. With terms > 1 it is an array of sums of terms, which
+// lie along one further dimension, the last.
 type array struct {
 	dtype
 	fortran    bool
@@ -46,33 +47,34 @@ type array struct {
 	rows, cols int
 	terms      int // 1 for plain numbers
 	data       []byte
-	at         int64 // where these begin in the file; 0 if they are no part of it
-	part       *part // nil for all of an array
+	at         int64 // offset of data in the file; 0 if data is no part of the file
+	part       *part // nil for a whole array
 }
 
-// Options are those of readers.
+// Options are the options of readers.
 type Options struct {
 	In      halfulp.InputFormat // how numbers are stored
-	Stats   *halfulp.InputStats // if not nil, set to what the range of a format that In names took
+	Stats   *halfulp.InputStats // if not nil, set to losses by the range of a named format
 	Threads int
-	// bytes of the matrix, and of each unpacked array of a .npz file
+	// bound of the matrix, and of each unpacked array of a .npz file, in bytes
 	MemoryLimit int64
 	Context     context.Context
-	Member      string // of a .npz file of several matrices: which one
-	Densified   *bool  // if not nil, set to true for a sparse matrix of which a dense one is made
+	Member      string // name of the matrix in a .npz file of several
+	Densified   *bool  // if not nil, set to true if a sparse matrix is read as a dense one
 	Flat        *bool  // if not nil, set to true for an array of one dimension
-	// if not nil, set to what an array of three dimensions was taken for, if that is not certain
+	// if not nil, set to the meaning assumed for an array of three dimensions, if it is not certain
 	Note *string
-	// File, if not nil, is what the bytes to read are mapped from: reading takes less time than
-	// the faults of pages that are met once.
+	// File, if not nil, is the file that the bytes are mapped from. Reading from it takes less time
+	// than the page faults of memory that is accessed only once.
 	File io.ReaderAt
 }
 
-// Parse reads the array of a .npy file: one of one dimension as a column. Numbers keep their
-// format, unless opt.In names one: float16 is read as Float32, integers and booleans as Float64 if
-// that holds them all, else MP(64), long double of x86 as MP(64), IEEE binary128, which opt.In of
-// MP(113) tells from that, as MP(113), and float64 with a third dimension of 2, 3 or 4 as DD, TD or
-// QD, if that is how these store their numbers.
+// Parse reads the array of a .npy file. An array of one dimension is read as a column. Numbers keep
+// their format, unless opt.In names one: float16 is read as Float32, integers and booleans as
+// Float64 if it holds them all, otherwise as MP(64), and long double of x86 as MP(64). IEEE
+// binary128, which has the same NumPy name as long double of x86, is read as MP(113) if opt.In is
+// MP(113). float64 with a third dimension of 2, 3 or 4 is read as DD, TD or QD, if the array stores
+// numbers of that format.
 func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	return named(&opt, name, func() (*halfulp.Matrix, error) {
 		a, err := parse(file)
@@ -84,8 +86,8 @@ func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	})
 }
 
-// unnamed is matrix for an array whose format no file names: one of three dimensions may be sums of
-// doubles or a stack of matrices.
+// unnamed is matrix for an array whose format no file names: an array of three dimensions may hold
+// sums of doubles or be a stack of matrices.
 func (a *array) unnamed(opt Options) (*halfulp.Matrix, error) {
 	m, err := a.matrix(opt)
 	switch {
@@ -97,7 +99,8 @@ func (a *array) unnamed(opt Options) (*halfulp.Matrix, error) {
 	return m, err
 }
 
-// named returns what f reads, its error with the name of the file, unless it is the context's.
+// named returns the result of f. It adds the name of the file to the error, except for errors of
+// the context.
 func named[T any](opt *Options, name string, f func() (*T, error)) (m *T, err error) {
 	err = guarded(func() (err error) {
 		m, err = f()
@@ -117,7 +120,7 @@ var (
 	errHeader = errors.New("the .npy header is damaged")
 )
 
-// parse reads an array of numbers.
+// parse reads a .npy file as an array of numbers.
 func parse(file []byte) (*array, error) {
 	h, err := parseHeader(file)
 	if err != nil {
@@ -164,8 +167,8 @@ func parseHeader(file []byte) (*header, error) {
 	return h, err
 }
 
-// parseDict splits {'key': value, ...} into its values as text; a value is a
-// word, a string or a tuple.
+// parseDict splits {'key': value, ...} into its values as text. A value is a word, a string, a
+// tuple or a list.
 func parseDict(s string) (map[string]string, error) {
 	s = strings.TrimSpace(s)
 	if len(s) < 2 || s[0] != '{' || s[len(s)-1] != '}' {
@@ -242,7 +245,8 @@ func (h *header) array() (*array, error) {
 	return h.numbers(sums)
 }
 
-// stack is the error for an array of three dimensions or more that is not one of sums of doubles.
+// stack returns the error for an array of three dimensions or more that is not an array of sums of
+// doubles.
 func stack(dims []int64) error {
 	var shape []string
 	for _, n := range dims {
@@ -253,8 +257,8 @@ func stack(dims []int64) error {
 		len(dims), strings.Join(shape, " x "), first)
 }
 
-// noteStack notes that an array of three dimensions was read as sums of doubles whose terms after
-// the first are all 0: it may be a stack of matrices.
+// noteStack sets opt.Note if an array of three dimensions was read as sums of doubles whose terms
+// after the first are all 0: the array may be a stack of matrices.
 func (a *array) noteStack(opt *Options) {
 	if opt.Note == nil || a.terms < 2 || a.rows == 0 || a.cols == 0 {
 		return
@@ -272,8 +276,8 @@ func (a *array) noteStack(opt *Options) {
 		a.rows, a.cols, a.terms, a.rows, a.cols, []num.Format{num.DDouble, num.TDouble, num.QDouble}[a.terms-2])
 }
 
-// numbers returns an array, of terms along the last dimension if sums says so. It checks that the
-// data has the length that type and shape say.
+// numbers returns an array, with terms along the last dimension if sums is true. It returns an
+// error unless the data has the length that type and shape require.
 func (h *header) numbers(sums bool) (*array, error) {
 	d, err := parseDtype(h.descr)
 	if err != nil {
@@ -310,14 +314,14 @@ func (h *header) numbers(sums bool) (*array, error) {
 		return nil, fmt.Errorf("the file %s: a %d x %d array takes %s, the file has %s", what, dims[0], dims[1], takes, has)
 	}
 	const maxSide = math.MaxInt32
-	if dims[0] > maxSide || dims[1] > maxSide { // of an empty array
+	if dims[0] > maxSide || dims[1] > maxSide { // an empty array
 		return nil, fmt.Errorf("a %d x %d array is too large", dims[0], dims[1])
 	}
 	a.rows, a.cols = int(dims[0]), int(dims[1])
 	return a, nil
 }
 
-// index returns the place of term t of entry (i, j) among the numbers of the file.
+// index returns the position of term t of entry (i, j) among the numbers of the file.
 func (a *array) index(i, j, t int) int {
 	if a.fortran {
 		return (t*a.cols+j)*a.rows + i
@@ -325,8 +329,9 @@ func (a *array) index(i, j, t int) int {
 	return (i*a.cols+j)*a.terms + t
 }
 
-// newMatrix returns a matrix for numbers of format own, or of the one that opt.In names, with its
-// storage, if the memory limit allows it, in the shape of a, which it tells.
+// newMatrix returns a matrix in the shape of a, and its storage. Its format is the one that opt.In
+// names, or own if it names none. The error means that the matrix exceeds the memory limit.
+// newMatrix also sets opt.Flat.
 func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.Array, error) {
 	f, rows, cols := own, a.rows, a.cols
 	if opt.Flat != nil && a.flat {
@@ -346,7 +351,7 @@ func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.A
 	return m, m.View().Arr, nil
 }
 
-// matrix returns the numbers as Parse does.
+// matrix returns the numbers as a matrix, as Parse does.
 func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
 	own, err := a.own(opt.In)
 	if err != nil {
@@ -359,7 +364,7 @@ func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
 	return m, a.fill(&opt, z, own)
 }
 
-// fill stores the numbers, which are of format own, by columns.
+// fill stores the numbers, which have format own, in z, column by column.
 func (a *array) fill(opt *Options, z *num.Array, own num.Format) error {
 	switch {
 	case a.terms > 1:
@@ -374,7 +379,7 @@ func (a *array) fill(opt *Options, z *num.Array, own num.Format) error {
 	})
 }
 
-// own returns the format that the numbers of a keep. in says what long doubles may be.
+// own returns the format that the numbers of a keep. in may determine the type of long doubles.
 func (a *array) own(in halfulp.InputFormat) (_ num.Format, err error) {
 	switch {
 	case a.terms > 1:
@@ -403,14 +408,14 @@ func (a *array) own(in halfulp.InputFormat) (_ num.Format, err error) {
 	return num.Float64, nil
 }
 
-// worker is what one goroutine of each works with.
+// worker is the memory and the counts of one goroutine of each.
 type worker struct {
 	buf           [num.MaxValueWords]uint64
 	x, y          *num.Array
 	toInf, toZero int64
 }
 
-// store rounds r to number i of z, and counts what the range of its format takes.
+// store rounds r to number i of z, and counts losses by the range of its format.
 func (w *worker) store(z *num.Array, i int, r num.Real) {
 	z.Set(i, r)
 	if r.Class != num.Finite || num.IsZero(r.Mag) {
@@ -424,15 +429,15 @@ func (w *worker) store(z *num.Array, i int, r num.Real) {
 	}
 }
 
-// tile is the side of the squares in which orders of rows and columns are exchanged, and strip
-// about how many numbers a goroutine takes at a time.
+// tile is the side of the squares in which row order is exchanged for column order. strip is about
+// the number of entries that a goroutine processes at a time.
 const (
 	tile  = 32
 	strip = 1 << 15
 )
 
-// each calls f for all entries with their places in a matrix by columns, on several goroutines, and
-// sets opt.Stats. After an error f is not called for all.
+// each calls f, on several goroutines, for all entries (i, j), with their index at in a matrix
+// stored by columns. It sets opt.Stats. After an error, f may not have been called for all entries.
 func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error {
 	workers := make([]worker, max(opt.Threads, 1))
 	rows := max(strip/max(a.cols, 1)/tile, 1) * tile
@@ -463,7 +468,8 @@ func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error 
 	return err
 }
 
-// strips calls f for n strips on several goroutines, and returns the first one's error.
+// strips calls f for n strips on several goroutines, and returns the error of the first strip that
+// has one.
 func (opt *Options) strips(n int, f func(worker, s int) error) error {
 	errs := make([]error, n)
 	err := par.For(opt.Context, opt.Threads, n, func(k, s int) {
@@ -477,7 +483,7 @@ func (opt *Options) strips(n int, f func(worker, s int) error) error {
 	return err
 }
 
-// fillDoubles stores binary64 numbers, each NaN as the one of Float64.
+// fillDoubles stores binary64 numbers. Every NaN becomes the one NaN of Float64.
 func (a *array) fillDoubles(opt *Options, z []float64) error {
 	if a.order != littleEndian || !a.fortran && a.rows > 1 && a.cols > 1 {
 		return a.each(opt, func(_ *worker, at, i, j int) error {
@@ -505,8 +511,8 @@ func (a *array) fillDoubles(opt *Options, z []float64) error {
 	})
 }
 
-// Doubles says where the numbers of a .npy file begin, and how many there are, if they are doubles
-// that lie there as in the memory of this machine.
+// Doubles returns the offset in a .npy file of its numbers, and how many there are. ok is false
+// unless the numbers are doubles in the byte order of this machine.
 func Doubles(file []byte) (at int64, n int, ok bool) {
 	err := guarded(func() error {
 		a, err := parse(file)
@@ -519,7 +525,8 @@ func Doubles(file []byte) (at int64, n int, ok bool) {
 	return at, n, ok && err == nil
 }
 
-// ReadDoubles reads numbers that begin at a byte of a .npy file, each NaN as it is.
+// ReadDoubles reads len(z) numbers from byte at of a .npy file on. It does not change the bits of
+// NaN.
 func ReadDoubles(f io.ReaderAt, z []float64, at int64) error {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(z))), 8*len(z))
 	if n, err := f.ReadAt(b, at); n < len(b) {
@@ -531,7 +538,7 @@ func ReadDoubles(f io.ReaderAt, z []float64, at int64) error {
 	return nil
 }
 
-// nativeLittle says that this machine stores numbers as files do.
+// nativeLittle says that this machine is little-endian, like the files that this package writes.
 var nativeLittle = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 func oneNaN(x float64) float64 {
@@ -543,7 +550,8 @@ func oneNaN(x float64) float64 {
 
 var errNoSums = errors.New("its doubles are not the terms of double-double, triple-double or quad-double numbers")
 
-// fillSums rounds the sums of terms, which are numbers of format own, to the format of z.
+// fillSums rounds the sums of terms, which are numbers of format own, to the format of z. The error
+// is errNoSums if the terms are not canonical.
 func (a *array) fillSums(opt *Options, z *num.Array, own num.Format) error {
 	return a.each(opt, func(w *worker, at, i, j int) error {
 		if w.x == nil {

@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestStats counts what the range of a narrower format takes.
+// TestStats counts losses by the range of a narrower format.
 func TestStats(t *testing.T) {
 	var data []byte
 	for _, x := range []float64{1e300, -1e39, 1e-300, 3e38, 1e-45, 0, math.Inf(1), math.NaN()} {
@@ -216,8 +216,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStack reads arrays of three dimensions as sums of doubles, with a note if these may be the
-// numbers of a stack of matrices.
+// TestStack reads arrays of three dimensions as sums of doubles, with a note if they may be a stack
+// of matrices.
 func TestStack(t *testing.T) {
 	low := halfulp.NewMatrix(halfulp.DD, 2, 3)
 	low.Set(1, 2, halfulp.DD.Quo(halfulp.Float(1), halfulp.Float(3)))

@@ -20,9 +20,9 @@ import (
 // ZipMagic begins every .npz file.
 const ZipMagic = "PK\x03\x04"
 
-// ParseZip reads a .npz file: the matrix of [Arrays], in the format that it names, the one of
-// several that opt.Member names, as [Member] has them, or else the only array. The rest is as for
-// [Parse].
+// ParseZip reads a matrix of a .npz file: the matrix that opt.Member names, as [Member] stores it;
+// or the matrix of [Arrays], in the format that the file names; or the only array. The rest is as
+// for [Parse].
 func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	return named(&opt, name, func() (*halfulp.Matrix, error) {
 		m, _, err := parseZip(file, opt, false)
@@ -30,7 +30,8 @@ func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	})
 }
 
-// member returns the content of a member of a .npz file: in place if it is not compressed.
+// member returns the content of a member of a .npz file. The result shares memory with file if the
+// member is not compressed.
 func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
 	if f.Method == zip.Store {
 		at, err := f.DataOffset()
@@ -52,7 +53,7 @@ func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
 	}
 	defer r.Close()
 	b, err := textio.ReadAll(opt.Context, r, opt.MemoryLimit)
-	// Package zip passes over a checksum of 0.
+	// Package zip does not check a checksum of 0.
 	if err == nil && crc32.ChecksumIEEE(b) != f.CRC32 {
 		err = zip.ErrChecksum
 	}
@@ -149,7 +150,7 @@ type archive struct {
 	names   []string
 }
 
-// openArchive reads what a .npz file tells about its members.
+// openArchive reads the directory of a .npz file.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -183,8 +184,8 @@ func (x *archive) find(name string) (*zip.File, error) {
 	return x.members[name], nil
 }
 
-// choose returns the name of the array that is the matrix asked for, or else what the names of its
-// arrays begin with.
+// choose returns the name single of the array that is the requested matrix, or the prefix of the
+// names of its arrays if single is empty.
 func (x *archive) choose(asked string) (prefix, single string, err error) {
 	switch {
 	case asked != "" && x.members[asked] == nil:
@@ -204,7 +205,7 @@ func (x *archive) choose(asked string) (prefix, single string, err error) {
 		len(all), strings.Join(all, ", "), all[0])
 }
 
-// valuesOf is the name of the array of numbers of format f, which is not MP.
+// valuesOf returns the name of the array that holds the numbers of format f. f is not MP.
 func valuesOf(f num.Format) string {
 	if f.Terms() > 1 {
 		return "terms"
@@ -212,7 +213,7 @@ func valuesOf(f num.Format) string {
 	return "values"
 }
 
-// values returns the array called what of numbers of format f, which is not MP.
+// values returns the array of numbers of format f, which is not MP. what is its name for errors.
 func (h *header) values(f num.Format, what string) (*array, error) {
 	a, err := h.numbers(f.Terms() > 1)
 	if err != nil {
@@ -224,7 +225,7 @@ func (h *header) values(f num.Format, what string) (*array, error) {
 	return a, nil
 }
 
-// matrices returns the names of the matrices that arrays of these names make.
+// matrices returns the names of the matrices that arrays with these names form.
 func matrices(names []string) []string {
 	var all []string
 	for _, n := range names {
@@ -278,7 +279,7 @@ type arraysOfMP struct {
 	limbs, exponents, signs, classes *array
 }
 
-// openMP finds the arrays of MP numbers.
+// openMP reads the headers of the arrays of MP numbers and checks them.
 func openMP(f num.Format, find func(name string) (*header, error)) (*arraysOfMP, error) {
 	x := &arraysOfMP{f: f}
 	for k, want := range []struct {
@@ -303,13 +304,13 @@ func openMP(f num.Format, find func(name string) (*header, error)) (*arraysOfMP,
 	return x, nil
 }
 
-// fill stores the numbers by columns.
+// fill stores the numbers in z, column by column.
 func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
 	f, limbs, exponents, signs, classes := p.f, p.limbs, p.exponents, p.signs, p.classes
 	l := f.Limbs()
 	apart := 8 * limbs.index(0, 0, 1) // bytes from a limb of a number to the next
 	return limbs.each(opt, func(w *worker, at, i, j int) error {
-		x, n := z, at // read in place, or where the format is another one
+		x, n := z, at // read in place, or into w.x if the formats differ
 		if z.Format != f {
 			if w.x == nil {
 				w.x = num.New(f, 1)
@@ -317,7 +318,7 @@ func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
 			x, n = w.x, 0
 		}
 		sig, from := x.Sig[n*l:][:l], 8*limbs.index(i, j, 0)
-		if limbs.order == littleEndian { // in line: an interface's methods are not
+		if limbs.order == littleEndian { // inlined, unlike the methods of an interface
 			for t := range sig {
 				sig[t] = binary.LittleEndian.Uint64(limbs.data[from+t*apart:])
 			}
@@ -342,7 +343,7 @@ func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
 	})
 }
 
-// errNumber says why an entry of these codes is no number of a format.
+// errNumber returns an error that says why an entry with these codes is no number of format f.
 func errNumber(f num.Format, at [2]int, sign int8, class byte, sig []uint64, exponent int32) error {
 	names := []string{"zero", "finite", "infinity", "NaN"}
 	var why string

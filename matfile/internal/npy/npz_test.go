@@ -69,8 +69,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// TestFlat keeps vectors vectors, in .npz of every format and in .npy of plain numbers, as NumPy
-// sees them too, and matrices of one column matrices.
+// TestFlat checks that vectors stay vectors, in .npz files of every format and in .npy files of
+// plain numbers, also as NumPy reads them, and that matrices of one column stay matrices.
 func TestFlat(t *testing.T) {
 	dir := t.TempDir()
 	var paths, want []string
@@ -188,7 +188,7 @@ func TestZipErrors(t *testing.T) {
 			return b
 		}})
 	}
-	// A zero of which one code is another byte.
+	// A zero with one wrong byte in its codes.
 	zeros, err := Arrays(halfulp.NewMatrix(halfulp.MP(65), 1, 1), false)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestZipErrors(t *testing.T) {
 	}
 }
 
-// TestFixtures reads files that NumPy wrote, see testdata/make.py, which says what they hold.
+// TestFixtures reads files that NumPy wrote; testdata/make.py documents their contents.
 func TestFixtures(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join("testdata", "values.txt"))
 	if err != nil {
@@ -316,8 +316,8 @@ func checkFixture(t *testing.T, dir string, f []string) {
 	}
 }
 
-// TestNumPyItself has NumPy, where it is installed, write the fixtures anew and read what is
-// written here, of all formats.
+// TestNumPyItself lets NumPy, where it is installed, write the fixtures anew and read the files
+// that this package writes, in all formats.
 func TestNumPyItself(t *testing.T) {
 	python := numpy(t)
 	dir := t.TempDir()
@@ -392,7 +392,7 @@ func FuzzParseZip(f *testing.F) {
 	})
 }
 
-// TestZeroChecksum reads members of .npz files whose checksum is said to be 0, which is wrong.
+// TestZeroChecksum reads members of .npz files whose stored checksum is 0, which is wrong.
 func TestZeroChecksum(t *testing.T) {
 	content := written(t, halfulp.Random(halfulp.Float64, 30, 1, 20, 1))
 	for _, method := range []uint16{zip.Store, zip.Deflate} {

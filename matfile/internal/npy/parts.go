@@ -12,18 +12,18 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Files that are read and written in parts: of some of the entries of a matrix in the order of the
-// file, each part by one of several processes. The checksums of a .npz file are made of shares of
-// the parts. Compressed files are read as a whole alone, and so are arrays of integers of 8 bytes
-// and of long doubles, all of which decide what they mean.
+// Several processes read or write a file in parts. A part is a range of entries first entry, in the
+// order of the file. The checksums of a .npz file are combined from shares of the parts. Compressed
+// files are only read as a whole. So are arrays of integers of 8 bytes and of long doubles, as
+// their format depends on all the numbers.
 
-// part says which entries of an array these are.
+// part is the range of entries of an array that another array holds.
 type part struct {
 	of    *array
 	first int // in the order of the file
 }
 
-// entry returns the row and column of an entry.
+// entry returns the row and the column, in the whole array, of entry (i, j).
 func (a *array) entry(i, j int) [2]int {
 	if a.part == nil {
 		return [2]int{i, j}
@@ -39,30 +39,30 @@ func (a *array) entry(i, j int) [2]int {
 type stored struct {
 	*array
 	name    string
-	at      int64 // where its numbers begin
-	length  int64 // and how many bytes they have
+	at      int64 // offset of its numbers
+	length  int64 // bytes of its numbers
 	head    []byte
-	checked bool // by a sum of head and numbers
+	checked bool // it has a checksum of head and numbers
 	sum     uint32
 }
 
-// A Source is a matrix in a file of NumPy that is read in parts.
+// A Source is a matrix in a NumPy file that is read in parts.
 type Source struct {
 	Rows, Cols int
 	ByRows     bool       // entries are stored row by row, else column by column
-	Flat       bool       // of an array of one dimension
-	Format     num.Format // that the numbers keep
+	Flat       bool       // the array has one dimension
+	Format     num.Format // the format that the numbers keep
 
 	file   io.ReaderAt
 	arrays []stored
-	mp     *arraysOfMP // of these arrays; nil for one array of numbers
-	shares []uint32    // of the parts that were read, in the sums of the arrays
+	mp     *arraysOfMP // the same arrays; nil for one array of numbers
+	shares []uint32    // shares of the parts read so far in the checksums of the arrays
 }
 
-// headSize is more than a header has, else the file is read as a whole.
+// headSize bounds the bytes of a header; a file with a longer one is read as a whole.
 const headSize = 1 << 16
 
-// storedArray reads the header of a .npy file in size bytes from at on.
+// storedArray reads the header of the .npy file that lies in r at offset at and has size bytes.
 func storedArray(r io.ReaderAt, at, size int64) (*header, stored, error) {
 	text := make([]byte, min(size, headSize))
 	if n, err := r.ReadAt(text, at); n < len(text) {
@@ -80,7 +80,7 @@ func storedArray(r io.ReaderAt, at, size int64) (*header, stored, error) {
 	return h, stored{at: at + int64(len(head)), length: h.length, head: head}, nil
 }
 
-// notRead is the error for a read that had fewer bytes than wanted.
+// notRead returns the error for a read that got too few bytes.
 func notRead(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return errFault
@@ -88,7 +88,7 @@ func notRead(err error) error {
 	return err
 }
 
-// OpenParts opens a .npy file of so many bytes. in says how numbers are stored.
+// OpenParts opens a .npy file of size bytes. in selects the format of the numbers.
 func OpenParts(r io.ReaderAt, size int64, in halfulp.InputFormat) (*Source, error) {
 	h, x, err := storedArray(r, 0, size)
 	if err != nil {
@@ -114,7 +114,7 @@ func newSource(r io.ReaderAt, in halfulp.InputFormat, x stored) (s *Source, err 
 	return x.source(r, f, []stored{x}), nil
 }
 
-// source returns the source of arrays of the shape of a.
+// source returns the source of arrays in the shape of a.
 func (a *array) source(r io.ReaderAt, f num.Format, all []stored) *Source {
 	return &Source{
 		Rows: a.rows, Cols: a.cols, ByRows: !a.fortran && a.rows > 1 && a.cols > 1, Flat: a.flat, Format: f,
@@ -122,7 +122,7 @@ func (a *array) source(r io.ReaderAt, f num.Format, all []stored) *Source {
 	}
 }
 
-// OpenZipParts opens a .npz file of so many bytes, and chooses a matrix as [ParseZip] does.
+// OpenZipParts opens a .npz file of size bytes, and chooses a matrix as [ParseZip] does.
 func OpenZipParts(r io.ReaderAt, size int64, in halfulp.InputFormat, asked string) (*Source, error) {
 	x, err := openArchive(r, size)
 	if err != nil {
@@ -232,12 +232,12 @@ func (x *archive) format(r io.ReaderAt, size int64, name string) (f num.Format, 
 	return h.format()
 }
 
-// pieces calls f for the bytes that the numbers of entries lo ≤ k < hi have: n of them from byte at
-// of the array's numbers on.
+// pieces calls f for each range of bytes that holds numbers of entries lo ≤ k < hi: n bytes, at
+// offset at in the array's numbers.
 func (s *stored) pieces(lo, hi int, f func(at, n int64)) {
 	size, all := int64(s.size), int64(s.rows)*int64(s.cols)
 	planes := int64(s.terms)
-	if !s.fortran { // the terms of a number lie together
+	if !s.fortran { // the terms of a number are contiguous
 		size, planes = size*planes, 1
 	}
 	for t := range planes {
@@ -245,7 +245,8 @@ func (s *stored) pieces(lo, hi int, f func(at, n int64)) {
 	}
 }
 
-// read returns entries lo ≤ k < hi as a column, and the share of their bytes in the array's sum.
+// read returns entries lo ≤ k < hi as a column, and the share of their bytes in the array's
+// checksum.
 func (s *stored) read(r io.ReaderAt, lo, hi int) (*array, uint32, error) {
 	a := *s.array
 	a.rows, a.cols, a.part, a.at = hi-lo, 1, &part{s.array, lo}, 0
@@ -265,7 +266,7 @@ func (s *stored) read(r io.ReaderAt, lo, hi int) (*array, uint32, error) {
 	return &a, share, failed
 }
 
-// Read stores entries lo ≤ k < hi in z, from its number 0 on.
+// Read stores entries lo ≤ k < hi in z, beginning with number 0 of z.
 func (s *Source) Read(lo, hi int, z *num.Array, opt Options) error {
 	parts := make([]*array, len(s.arrays))
 	for k := range s.arrays {
@@ -282,11 +283,11 @@ func (s *Source) Read(lo, hi int, z *num.Array, opt Options) error {
 	return (&arraysOfMP{s.mp.f, parts[0], parts[1], parts[2], parts[3]}).fill(&opt, z)
 }
 
-// Shares returns the shares of what was read so far in the sums of the arrays.
+// Shares returns the shares of the entries read so far in the checksums of the arrays.
 func (s *Source) Shares() []uint32 { return s.shares }
 
-// Check compares the sums of the arrays with those of the file, given the sum of the shares of all
-// parts: exclusive or.
+// Check compares the checksums of the arrays with the checksums in the file. shares is the
+// exclusive or of the shares of all parts.
 func (s *Source) Check(shares []uint32) error {
 	for k, a := range s.arrays {
 		if a.checked && shares[k]^shifted(crc32.ChecksumIEEE(a.head), a.length) != a.sum {
@@ -296,16 +297,16 @@ func (s *Source) Check(shares []uint32) error {
 	return nil
 }
 
-// A Sink is a file of NumPy that is written in parts, the one that [File] or [WriteZip] of [Arrays]
-// makes.
+// A Sink is a NumPy file that is written in parts. Its bytes are the same as those that [File], or
+// [WriteZip] of [Arrays], produce.
 type Sink struct {
 	all    []Array
 	zipped bool
-	at     []int64 // where arrays begin
+	at     []int64 // offsets of the arrays
 	shares []uint32
 }
 
-// NewSink returns the file of a matrix, .npz if zipped. The numbers may live anywhere.
+// NewSink returns the file of a matrix, .npz if zipped is true. The numbers may live on any device.
 func NewSink(m *halfulp.Matrix, zipped, flat bool) (*Sink, error) {
 	all, err := arraysOf(m, zipped, flat)
 	if err != nil {
@@ -317,7 +318,7 @@ func NewSink(m *halfulp.Matrix, zipped, flat bool) (*Sink, error) {
 	return s, err
 }
 
-// arraysOf returns the arrays of a .npz file, or that of a .npy file.
+// arraysOf returns the arrays of a .npz file, or the one array of a .npy file.
 func arraysOf(m *halfulp.Matrix, zipped, flat bool) ([]Array, error) {
 	if zipped {
 		return Arrays(m, flat)
@@ -326,7 +327,8 @@ func arraysOf(m *halfulp.Matrix, zipped, flat bool) ([]Array, error) {
 	return []Array{a}, err
 }
 
-// Write writes entries from entry lo on, column by column, which are those of a column.
+// Write writes the entries in column. In the order of the file, which is column by column, they
+// begin with entry lo.
 func (s *Sink) Write(w io.WriterAt, lo int, column *num.Array) error {
 	n := column.Len()
 	if n == 0 {
@@ -342,7 +344,7 @@ func (s *Sink) Write(w io.WriterAt, lo int, column *num.Array) error {
 		if s.isText(k) {
 			continue
 		}
-		plane := s.all[k].Bytes / int64(a.Parts) // bytes of what one part is of here
+		plane := s.all[k].Bytes / int64(a.Parts) // bytes of one value, term or limb of all entries
 		for t := range a.Parts {
 			b = a.Append(b[:0], t)
 			at := int64(t)*plane + int64(lo)*int64(len(b)/n)
@@ -355,13 +357,14 @@ func (s *Sink) Write(w io.WriterAt, lo int, column *num.Array) error {
 	return nil
 }
 
-// isText reports whether an array is the name of the format.
+// isText reports whether array k is the name of the format.
 func (s *Sink) isText(k int) bool { return s.zipped && k == 0 }
 
-// Shares returns the shares of what was written so far in the sums of the arrays.
+// Shares returns the shares of the entries written so far in the checksums of the arrays.
 func (s *Sink) Shares() []uint32 { return s.shares }
 
-// Finish writes all but the entries, given the sum of the shares of all parts: exclusive or.
+// Finish writes all bytes except the entries. shares is the exclusive or of the shares of all
+// parts.
 func (s *Sink) Finish(w io.WriterAt, shares []uint32) error {
 	sums := make([]uint32, len(shares))
 	for k, a := range s.all {
@@ -382,11 +385,11 @@ func (s *Sink) Finish(w io.WriterAt, shares []uint32) error {
 	return nil
 }
 
-// frame is what a file has besides the entries.
+// frame is all bytes of a file except the entries.
 type frame struct {
-	at     int64 // how long it is so far
+	at     int64 // length of the file so far
 	pieces []framePiece
-	skips  bool // what is written now are entries
+	skips  bool // the bytes written now are entries
 }
 
 type framePiece struct {
@@ -394,7 +397,7 @@ type framePiece struct {
 	text []byte
 }
 
-// Write appends to the file.
+// Write appends b to the file.
 func (f *frame) Write(b []byte) (int, error) {
 	if !f.skips {
 		if n := len(f.pieces); n > 0 && f.pieces[n-1].at+int64(len(f.pieces[n-1].text)) == f.at {
@@ -407,7 +410,8 @@ func (f *frame) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// frame returns all but the entries, and where the arrays begin. No byte's place depends on sums.
+// frame returns all bytes of the file except the entries, and the offsets of the arrays. The
+// offsets do not depend on sums.
 func (s *Sink) frame(sums []uint32) (*frame, []int64, error) {
 	f := new(frame)
 	if !s.zipped {
@@ -427,7 +431,7 @@ func (s *Sink) frame(sums []uint32) (*frame, []int64, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if size >= 1<<32-1 { // as package zip says when it knows the size
+		if size >= 1<<32-1 { // as package zip sets it when it knows the size
 			h.ReaderVersion = version45
 		}
 		if err := z.Flush(); err != nil {
@@ -449,10 +453,10 @@ func (s *Sink) frame(sums []uint32) (*frame, []int64, error) {
 	return f, at, z.Close()
 }
 
-// nothing stands for bytes that are not written.
+// nothing stands in for bytes that are not written.
 var nothing [1 << 20]byte
 
-// skip passes over so many bytes of a member.
+// skip advances by n bytes of a member.
 func (f *frame) skip(z *zip.Writer, w io.Writer, n int64) error {
 	if err := z.Flush(); err != nil {
 		return err

@@ -18,8 +18,8 @@ func (n elsewhere) Len() int  { return int(n) }
 func (elsewhere) Free()       {}
 func (elsewhere) Freed() bool { return false }
 
-// TestFrame writes what a .npz file has besides entries, of members beyond 4 GiB too, as package
-// zip writes it when it sees all of the members.
+// TestFrame writes the bytes of a .npz file other than entries, also with members beyond 4 GiB, and
+// compares with package zip, which sees the whole members.
 func TestFrame(t *testing.T) {
 	rows := 1 << 20
 	if testlength.Long() {

@@ -15,12 +15,12 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// Sparse matrices that SciPy's save_npz wrote: .npz files with the arrays format, shape and data,
-// and others that say where the numbers of data are.
+// Sparse matrices that SciPy's save_npz wrote are .npz files with the arrays format, shape and
+// data, and further arrays that give the positions of the numbers in data.
 //
 // https://docs.scipy.org/doc/scipy/reference/generated/scipy.sparse.save_npz.html
 
-// sparseFormats are SciPy's names of the formats, with what reads the places of each.
+// sparseFormats maps SciPy's names of the formats to the functions that read the positions.
 var sparseFormats = map[string]func(*sparse) error{
 	"csr": (*sparse).compressed, "csc": (*sparse).compressed, "bsr": (*sparse).blocks, "coo": (*sparse).coordinates, "dia": (*sparse).diagonals,
 }
@@ -30,20 +30,22 @@ type sparse struct {
 	opt        *Options
 	format     string
 	rows, cols int64
-	flat       bool // one dimension, which is read as a column
+	flat       bool // one dimension; read as a column
 	data       *array
 	entries    []sparseEntry // by rows and within them by columns, with repetitions
 
-	has  func(name string) bool             // whether there is an array
-	part func(name string) (*header, error) // reads its header and what follows
+	has  func(name string) bool             // reports whether there is an array
+	part func(name string) (*header, error) // reads an array's header and data
 }
 
-// sparseEntry is a number: its place, row times columns plus column, and its index in the data.
+// sparseEntry is a stored number. place is its row times columns plus its column, index its
+// position in data.
 type sparseEntry struct{ place, index int64 }
 
-// ParseSparse reads a .npz file as [ParseZip] does, without a dense matrix if it is a sparse one of
-// SciPy. Numbers stored for the same place are added exactly; their sum is rounded once. The sum
-// of booleans is true if one of them is. All that is stored is an entry, zeros as well.
+// ParseSparse reads a .npz file as [ParseZip] does, but returns a sparse matrix of SciPy without
+// making it dense. Numbers stored for the same place are added exactly, and their sum is rounded
+// once. The sum of booleans is true if one of them is true. All stored numbers are entries,
+// including zeros.
 func ParseSparse(file []byte, name string, opt Options) (*matrixmarket.Sparse, error) {
 	return named(&opt, name, func() (*matrixmarket.Sparse, error) {
 		m, s, err := parseZip(file, opt, true)
@@ -54,7 +56,7 @@ func ParseSparse(file []byte, name string, opt Options) (*matrixmarket.Sparse, e
 	})
 }
 
-// newSparse reads where the entries of a matrix in one of SciPy's formats are.
+// newSparse reads the positions of the entries of a matrix in one of SciPy's formats.
 func newSparse(format string, opt *Options, has func(name string) bool, part func(name string) ([]byte, error)) (*sparse, error) {
 	s := &sparse{opt: opt, format: format, has: has}
 	s.part = func(name string) (*header, error) {
@@ -124,8 +126,8 @@ func (s *sparse) integers(name string) (*array, error) {
 	return a, err
 }
 
-// integer returns number k of an array of integers. Those beyond an int64 are no index of anything,
-// as is what they become.
+// integer returns number k of an array of integers. An integer beyond an int64 is no valid index,
+// and neither is the number returned for it.
 func (a *array) integer(k int) int64 {
 	var buf [1]uint64
 	r, err := a.value(a.data, k, buf[:])
@@ -138,7 +140,7 @@ func (a *array) integer(k int) int64 {
 	return int64(min(r.Mag[0], math.MaxInt64))
 }
 
-// within returns an error unless number k of an array, called so, is an index below n.
+// within returns an error unless index, number k of the array called name, is from 0 to n - 1.
 func within(name string, k int, index, n int64) error {
 	if index < 0 || index >= n {
 		return fmt.Errorf("array %q: index %d, at place %d, is not from 0 to %d", name, index, k, n-1)
@@ -146,9 +148,9 @@ func within(name string, k int, index, n int64) error {
 	return nil
 }
 
-// expect takes memory for so many entries, if there may be that much.
+// expect allocates memory for n entries, unless they exceed the memory limit.
 func (s *sparse) expect(n float64) error {
-	const size = 16 + 8 // bytes of an entry here, of a row and a column
+	const size = 16 + 8 // bytes of a sparseEntry, and of a row and a column
 	if need := n * size; need > float64(s.opt.MemoryLimit) {
 		return fmt.Errorf("%.0f entries of a sparse matrix need %s, more than the memory limit of %s",
 			n, textio.Bytes(need), textio.Bytes(float64(s.opt.MemoryLimit)))
@@ -161,10 +163,10 @@ func (s *sparse) add(i, j, index int64) {
 	s.entries = append(s.entries, sparseEntry{i*s.cols + j, index})
 }
 
-// compressedRows says where numbers are that are stored row by row, or column by column.
+// compressedRows are the positions of numbers that are stored row by row, or column by column.
 type compressedRows struct{ pointers, indices *array }
 
-// rowPointers reads where so many rows begin, and returns how many indices they have.
+// rowPointers reads the beginnings of rows rows, and returns the number n of their indices.
 func (s *sparse) rowPointers(rows int64) (c compressedRows, n int64, err error) {
 	if c.pointers, err = s.integers("indptr"); err != nil {
 		return c, 0, err
@@ -185,7 +187,8 @@ func (s *sparse) rowPointers(rows int64) (c compressedRows, n int64, err error) 
 	return c, n, nil
 }
 
-// each calls f for all indices, which are below limit, with their row and their place.
+// each calls f for all indices, with their row and their position k. It returns an error for an
+// index that is not below limit.
 func (c compressedRows) each(limit int64, f func(row, index, k int64)) error {
 	for row := range int64(c.pointers.rows) - 1 {
 		for k := c.pointers.integer(int(row)); k < c.pointers.integer(int(row)+1); k++ {
@@ -239,7 +242,7 @@ func (s *sparse) blocks() error {
 	if s.rows%r != 0 || s.cols%c != 0 {
 		return fmt.Errorf("array \"data\": blocks of %d x %d do not make a %d x %d matrix", r, c, s.rows, s.cols)
 	}
-	// No product overflows: the sides of blocks are at most those of the matrix.
+	// No product overflows: the sides of blocks are at most the sides of the matrix.
 	if float64(count)*float64(r)*float64(c) > float64(h.length) {
 		return fmt.Errorf("array \"data\": the file ends early")
 	}
@@ -278,7 +281,7 @@ func (s *sparse) coordinates() (err error) {
 	}
 	n := s.data.rows
 	var row, col func(k int) int64
-	if s.has("coords") { // as arrays of one dimension have
+	if s.has("coords") { // as for arrays of one dimension
 		h, err := s.part("coords")
 		if err != nil {
 			return err
@@ -329,8 +332,8 @@ func (s *sparse) coordinates() (err error) {
 	return nil
 }
 
-// diagonals reads diagonals: number j of one stands in column j. What lies outside of the matrix
-// does not count.
+// diagonals reads diagonals: number j of a diagonal belongs to column j. Numbers outside the matrix
+// are ignored.
 func (s *sparse) diagonals() error {
 	h, err := s.part("data")
 	if err != nil {
@@ -369,7 +372,8 @@ func (s *sparse) diagonals() error {
 	return nil
 }
 
-// groups returns where the entries of each place begin, and their number.
+// groups returns the indices at which the entries of each place begin, and then the number of
+// entries.
 func (s *sparse) groups() []int {
 	var begins []int
 	for k, e := range s.entries {
@@ -380,8 +384,8 @@ func (s *sparse) groups() []int {
 	return append(begins, len(s.entries))
 }
 
-// values calls f on several goroutines for all places, with the number of each: the exact value of
-// a single entry, or the exact sum of several.
+// values calls f, on several goroutines, for the places k = 0, 1, ... with the exact value: of a
+// single entry, or of the sum of several.
 func (s *sparse) values(groups []int, f func(w *worker, k int, place int64, r num.Real) error) error {
 	workers := make([]worker, max(s.opt.Threads, 1))
 	n := len(groups) - 1
@@ -466,7 +470,7 @@ func bigOf(r num.Real) *big.Float {
 	return z
 }
 
-// addExactly returns x + y with all bits.
+// addExactly returns x + y exactly.
 func addExactly(x, y *big.Float) *big.Float {
 	switch {
 	case x.Sign() == 0 && y.Sign() == 0:
@@ -498,7 +502,7 @@ func realOf(x *big.Float) num.Real {
 	return r
 }
 
-// own returns the format that the numbers keep, as for an array, and sums of integers as well.
+// own returns the format that the numbers keep, as for an array. It also holds sums of integers.
 func (s *sparse) own(groups []int) (num.Format, error) {
 	f, err := s.data.own(s.opt.In)
 	if err != nil || s.data.kind == 'f' || s.data.kind == 'b' {
@@ -525,7 +529,7 @@ func (s *sparse) own(groups []int) (num.Format, error) {
 	return f, nil
 }
 
-// matrix returns the matrix, dense.
+// matrix returns the dense matrix.
 func (s *sparse) matrix() (*halfulp.Matrix, error) {
 	groups := s.groups()
 	own, err := s.own(groups)
@@ -545,7 +549,7 @@ func (s *sparse) matrix() (*halfulp.Matrix, error) {
 	})
 }
 
-// coordinate returns the entries.
+// coordinate returns the sparse matrix of the entries.
 func (s *sparse) coordinate() (*matrixmarket.Sparse, error) {
 	groups := s.groups()
 	own, err := s.own(groups)
@@ -565,7 +569,7 @@ func (s *sparse) coordinate() (*matrixmarket.Sparse, error) {
 	})
 }
 
-// parseText reads an array that is one word: of 4-byte characters, or of bytes.
+// parseText reads an array that holds one word, in 4-byte characters or in bytes.
 func parseText(h *header) (string, bool) {
 	descr := strings.Trim(h.descr, `'"`)
 	const longest = 20

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// numbers returns an array of one dimension of int32, int64 or another type, in the order of bytes
-// of a processor.
+// numbersOf returns an array of one dimension of int32, int64 or another type, in the byte order
+// that descr names.
 func numbersOf(name, descr string, values any) Array {
 	return shaped(name, descr, fmt.Sprintf("(%d,)", binary.Size(values)/max(int(descr[2]-'0'), 1)), values)
 }
@@ -75,7 +75,7 @@ func sparseFiles(t testing.TB, rows, cols int, entries []triple) map[string][]by
 		return data, indices, pointers
 	}
 	d, indices, pointers := compressed(rows, func(e triple) (int, int) { return e.i, e.j })
-	// What stands after the last row's numbers does not count.
+	// Numbers after those of the last row are ignored.
 	files["csr"] = scipy(t, "csr", rows, cols, numbersOf("data", ">f8", append(d, 99)), numbersOf("indices", "<i8", append(indices, 77)), numbersOf("indptr", "<i8", pointers))
 	d, indices, pointers = compressed(cols, func(e triple) (int, int) { return e.j, e.i })
 	files["csc"] = scipy(t, "csc", rows, cols, numbersOf("data", "<f8", d), numbersOf("indices", ">i8", indices), numbersOf("indptr", "<i8", pointers))
@@ -147,8 +147,8 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// dense returns the matrix of entries, which must be by rows and within them by columns, no place
-// twice.
+// dense returns the matrix of entries, which must be ordered by rows and within a row by columns,
+// with no place twice.
 func dense(t testing.TB, a *matrixmarket.Sparse) *halfulp.Matrix {
 	t.Helper()
 	m := halfulp.NewMatrix(a.Values.NumberFormat(), a.Rows, a.Cols)
@@ -161,7 +161,7 @@ func dense(t testing.TB, a *matrixmarket.Sparse) *halfulp.Matrix {
 	return m
 }
 
-// TestSparseDiagonals reads diagonals that reach beyond the matrix at all sides.
+// TestSparseDiagonals reads diagonals that extend beyond the matrix on all sides.
 func TestSparseDiagonals(t *testing.T) {
 	for _, shape := range [][2]int{{4, 6}, {6, 4}, {1, 5}, {5, 1}, {3, 3}} {
 		rows, cols := shape[0], shape[1]
@@ -192,7 +192,8 @@ func TestSparseDiagonals(t *testing.T) {
 	}
 }
 
-// TestSparseSums adds numbers of one place exactly, in the format that they keep or another one.
+// TestSparseSums checks that numbers of one place are added exactly, in their own format or another
+// one.
 func TestSparseSums(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
@@ -230,7 +231,7 @@ func TestSparseSums(t *testing.T) {
 			t.Errorf("%s %v: %v, %v, %v, %+v, want %s", c.descr, c.values, err, err2, m, a, c.want)
 		}
 	}
-	// What the range of the format takes counts once.
+	// A loss by the range of the format counts once.
 	var stats halfulp.InputStats
 	file := scipy(t, "coo", 1, 2, numbersOf("data", "<f8", []float64{1e38, 3e38, 1}), numbersOf("row", "<i8", make([]int64, 3)), numbersOf("col", "<i8", []int64{0, 0, 1}))
 	if _, err := ParseZip(file, "a", options(t, halfulp.Exactly(halfulp.Float32), 1<<20, &stats)); err != nil || stats.ToInf.Count != 1 {

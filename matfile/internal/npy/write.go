@@ -12,26 +12,26 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// An Array is a .npy file to be written: a head, and data in parts.
+// An Array is a .npy file to be written: a header, and data in parts.
 type Array struct {
 	Name   string                         // within a .npz file
 	Head   []byte                         // header
-	Parts  int                            // how many parts there are
+	Parts  int                            // number of parts
 	Append func(dst []byte, i int) []byte // appends part i
-	Bytes  int64                          // of all parts
+	Bytes  int64                          // bytes of all parts
 }
 
-// Holds reports whether a .npy file holds numbers of format f. A .npz file holds all.
+// Holds reports whether a .npy file can hold numbers of format f. A .npz file can hold all formats.
 func Holds(f halfulp.Format) bool { return !f.IsMP() }
 
-// File returns the .npy file of m, little-endian in Fortran order: for flat and one column of F32
-// or F64 with one dimension, else with two. DD, TD and QD have the terms of their numbers along a
-// third one. MP is an error.
+// File returns the .npy file of m, little-endian in Fortran order. The array has two dimensions;
+// with flat, one column of F32 or F64 has one dimension. For DD, TD and QD the terms of the numbers
+// lie along a third dimension. MP is an error.
 func File(m *halfulp.Matrix, flat bool) (Array, error) {
 	return numbers(m, flat && m.NumberFormat().Bits() <= 53)
 }
 
-// numbers returns the array of values or terms.
+// numbers returns the array of values, or of terms for DD, TD and QD.
 func numbers(m *halfulp.Matrix, flat bool) (Array, error) {
 	if !Holds(m.NumberFormat()) {
 		return Array{}, fmt.Errorf("a .npy file does not hold numbers of format %v, a .npz file does", m.NumberFormat())
@@ -51,9 +51,9 @@ func numbers(m *halfulp.Matrix, flat bool) (Array, error) {
 	}), nil
 }
 
-// planes returns the array of the shape of v, one column of which is flat if that is asked for, for
-// planes > 0 with a dimension of so many more. add appends what stands for number at of v in plane
-// t.
+// planes returns an array in the shape of v. With flat, one column has one dimension. For planes >
+// 0 the array has one further dimension of this length. add appends the bytes for number at of v in
+// plane t.
 func planes(name, descr string, v num.Mat, flat bool, planes int, add func(dst []byte, at, t int) []byte) Array {
 	shape := fmt.Sprintf("%d,", v.Rows)
 	if !flat || v.Cols != 1 {
@@ -62,10 +62,10 @@ func planes(name, descr string, v num.Mat, flat bool, planes int, add func(dst [
 	if planes > 0 {
 		shape += fmt.Sprintf(" %d,", planes)
 	}
-	if strings.Count(shape, ",") > 1 { // as Python has it
+	if strings.Count(shape, ",") > 1 { // as Python writes it
 		shape = strings.TrimSuffix(shape, ",")
 	}
-	parts := 0 // of an array without numbers, however many columns it has
+	parts := 0 // an array without numbers has no parts, whatever its number of columns
 	if v.Rows > 0 {
 		parts = max(planes, 1) * v.Cols
 	}
@@ -89,7 +89,7 @@ func header1(descr, shape string) []byte {
 	return append(b, '\n')
 }
 
-// text returns the array of no dimension that is a string of ASCII characters.
+// text returns an array of no dimension that holds a string of ASCII characters.
 func text(name, s string) Array {
 	var b []byte
 	for _, c := range s {
@@ -98,16 +98,16 @@ func text(name, s string) Array {
 	return Array{name, header1(fmt.Sprintf("<U%d", len(s)), "()"), 1, func(dst []byte, _ int) []byte { return append(dst, b...) }, int64(len(b))}
 }
 
-// Arrays returns the arrays of the .npz file of m, which [ParseZip] reads without loss. They have
-// the two dimensions of m, for flat and one column one, and are:
+// Arrays returns the arrays of the .npz file of m, which [ParseZip] reads without loss. Each has
+// the two dimensions of m; with flat, one column has one dimension. They are:
 //
 //   - format: the name of the format, such as f64, dd or mp:424.
-//   - f32 and f64 have values, the numbers.
-//   - dd, td and qd have terms, the terms of the numbers along a dimension more.
-//   - mp has limbs, 64-bit words of significands along a dimension more, the least significant
-//     first, exponents, signs of 1 and -1, and classes: 0 zero, 1 finite, 2 infinite, 3 NaN. A
-//     finite number is sign S 2^(exponent - 64 L), S the integer of its L limbs, which are 0, as
-//     the exponent is, for what is not finite.
+//   - f32 and f64: values, the numbers.
+//   - dd, td and qd: terms, the terms of the numbers along a further dimension.
+//   - mp: limbs, the 64-bit words of significands along a further dimension, least significant
+//     first; exponents; signs, 1 and -1; and classes, 0 zero, 1 finite, 2 infinite, 3 NaN. A finite
+//     number is sign S 2^(exponent - 64 L), where S is the integer of its L limbs. For other
+//     classes the limbs and the exponent are 0.
 func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 	all := []Array{text("format", m.NumberFormat().String())}
 	if Holds(m.NumberFormat()) {
@@ -142,9 +142,9 @@ func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 	), nil
 }
 
-// Member returns the arrays of the matrix called name in a .npz file of several matrices: for F32
-// to QD one of that name, as in a .npy file, for MP those of [Arrays] with their names after the
-// matrix's and a low line, such as L_limbs.
+// Member returns the arrays of the matrix called name in a .npz file of several matrices. For F32
+// to QD this is one array of that name, as in a .npy file. For MP these are the arrays of [Arrays],
+// whose names follow the name of the matrix and an underscore, such as L_limbs.
 func Member(name string, m *halfulp.Matrix) ([]Array, error) {
 	if Holds(m.NumberFormat()) {
 		a, err := File(m, false)
@@ -158,7 +158,7 @@ func Member(name string, m *halfulp.Matrix) ([]Array, error) {
 	return all, err
 }
 
-// Integers returns an array of one dimension of int64.
+// Integers returns an array of int64 of one dimension.
 func Integers(name string, x []int) Array {
 	return Array{name, header1("<i8", fmt.Sprintf("(%d,)", len(x))), 1, func(dst []byte, _ int) []byte {
 		for _, v := range x {
@@ -168,7 +168,7 @@ func Integers(name string, x []int) Array {
 	}, int64(8 * len(x))}
 }
 
-// WriteZip writes arrays as a .npz file, not compressed. data writes the parts of one.
+// WriteZip writes arrays as a .npz file that is not compressed. data writes the parts of one array.
 func WriteZip(w io.Writer, all []Array, data func(w io.Writer, a Array) error) error {
 	z := zip.NewWriter(w)
 	for _, a := range all {
