@@ -6,7 +6,7 @@
 //	det A = det G det(I + K),   |log det(I + K)| ≤ n rho / (1 - rho),   ‖K‖ ≤ rho,
 //
 // which encloses det A. On a GPU det A comes from triangular Z and U near the inverses of the
-// factors of A: det A det Z det U = det(I + E), and the traces of powers of E = Z A U - I give log
-// det(I + E). Ties and zeros, which enclosures do not decide, are computed modulo primes until the
-// product of the primes exceeds twice Hadamard's bound.
+// factors of a scaled A: det A det Z det U = det(I + E), and the traces of powers of E = Z A U - I
+// give log det(I + E). Ties and zeros, which enclosures do not decide, are computed modulo primes
+// until the product of the primes exceeds twice Hadamard's bound.
 package det
