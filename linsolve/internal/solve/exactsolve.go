@@ -37,7 +37,7 @@ func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	}
 	n := a.Rows
 	digits := exactBits(z, determinant, int(top))/60 + 1
-	room := digits * float64(min(columns, exactBatch)+2) // for columns, and the numbers computed from them
+	room := digits * float64(min(columns, exactBatch)+2) // columns, and the numbers from them
 	// may fuse: an estimate
 	if s.Budget.Check(8*float64(n)*(float64(n)+room)+call.PlaneBytes(a, z.MostBits()/64+1)) != nil {
 		return math.Inf(1)
@@ -63,7 +63,7 @@ func rightBits(z modular.Integers, b num.Mat) (most int64) {
 }
 
 // columnCost is the cost of a column with this many digits. It includes Euclid's algorithm for some
-// of its entries: 36 steps a digit, each of 150 ns and 2 ns for each word.
+// of the numbers (the factor 3): 36 steps a digit, each of 150 ns and 2 ns for each word.
 func columnCost(z modular.Integers, n int, digits float64) float64 {
 	return digits * (z.DigitCost(n, n) + float64(float64(n)*digits) + float64(3*36*(150+float64(2*digits))))
 }
