@@ -46,7 +46,7 @@ const mostSteps = 64
 // and columns of the factors; nil if the seed is not good enough.
 func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 	at := t.known()
-	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // the bits of the last V
+	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // of the last V
 		if at.Gain != 0 && at.Gain < LeastGain { // as an earlier call found out
 			return nil, nil
 		}

@@ -31,7 +31,7 @@ func PivotsAreFirst(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, order []int) 
 // positions: row i is row order[i] of the matrix.
 func InFront(order []int, k int) [][]uint64 {
 	n := len(order)
-	final, at := make([]int, n), call.All(n) // at: the row in each place; place: the place of each row
+	final, at := make([]int, n), call.All(n) // at: the row in each place; place: its inverse
 	place := call.All(n)
 	for i, row := range order {
 		final[row] = i
