@@ -95,17 +95,17 @@ func TestNewtonFactors(t *testing.T) {
 //
 // Let u = 2^-bits, g the gain by the last E, and G the gain for which its places were chosen. Let a
 // be the amp for which the width bits + a + 4 of V was chosen, and A = a + δ the amp computed from
-// V. Then E is known up to h, where 2 h is twice the sum of
+// V. Then E is known up to h, the sum of
 //
 //	2^(a-width) = 2^-4 u         errors of V beside its rounding
 //	2^(A-width) = 2^(δ-4) u      the rounding of V
 //	2^(A-width-2) = 2^(δ-6) u    errors of E beside its rounding
 //	2^(-g-places) ≤ 2^(G-g-4) u  the rounding of E, of bits - G + 4 places or more
 //
-// and G - g ≤ 2: the previous E proves that the last one is at most 2^-G up to h, and so 2^-g ≤
-// 2^(2-G). Before the first E, G = 32, and the 24 places of 20 bits are more than enough. So 2 h ≤
-// (0.13 + 0.16 2^δ + 0.5) u. The errors that correction adds are largest with four powers of 2^-g,
-// where 4 g ≥ bits + 10. Its products of k powers have bits - k g + 4 bits. It adds
+// In the last bound G - g ≤ 2: the previous E proves that the last one is at most 2^-G up to h, and
+// so 2^-g ≤ 2^(2-G). Before the first E, G = 32, and the 24 places of 20 bits are more than enough.
+// So 2 h ≤ (0.13 + 0.16 2^δ + 0.5) u. The errors that correction adds are largest with four powers
+// of 2^-g, where 4 g ≥ bits + 10. Its products of k powers have bits - k g + 4 bits. It adds
 //
 //	2^(5-4g)                         2^-5 u
 //	errors of products, four times   2^-2 + 2^-2 + 1 (Cholesky), 2^-2 + 2^-2 + 2^-1 + 1 + 1 (LU)
