@@ -1,6 +1,7 @@
 // Package linsolve solves systems of linear equations and computes inverses, determinants,
 // factorisations, least squares, ranks, powers and exponentials of matrices. Every entry of a
-// result is correctly rounded, whatever the condition of the matrix. Singular matrices are proved
+// result is correctly rounded, whatever the condition of the matrix; [Expm] counts the rare entries
+// that it cannot decide, and [Enclose] and [EncloseSet] return bounds. Singular matrices are proved
 // to be singular.
 //
 //	a := halfulp.Hilbert(halfulp.MP(200), 12)
@@ -11,7 +12,7 @@
 // # Errors
 //
 // Errors wrap [ErrRange] for exponents beyond 2^29 (some routines have smaller bounds) and for
-// products that leave the exponents of all formats. They wrap [halfulp.ErrMemory] if more bits are
+// products that leave the exponents of all formats. They wrap halfulp.ErrMemory if more bits are
 // needed than formats have. If exponents are so far apart that no format has the bits between them,
 // factors come from elimination in interval arithmetic; the same errors occur if terms cancel there
 // and the terms that are left lie too far below them. Rank has neither limit. Determinants have a

@@ -24,13 +24,13 @@ import (
 // Method: scaling and squaring (Higham, Functions of Matrices, section 10.3) of a Taylor polynomial
 // in Paterson and Stockmeyer's form. With an integer μ near the mean of the diagonal,
 //
-//	exp(A) = e^μ P(X)^(2^s) but for errors with a proved bound, X = (A - μ I) 2^-s,
+//	exp(A) = e^μ P(X)^(2^s) up to errors with a proved bound, X = (A - μ I) 2^-s,
 //
-// where the matrix products have enough bits that the error bound leaves one number for each entry,
-// and twice as many bits where they do not. An entry (i, j) depends only on the rows and columns on
-// paths from i to j in the graph of the nonzeros of A. It is +0 if there is no such path. Parts of
-// the graph that no edge connects are computed as separate matrices. Where a part does not decide
-// an entry soon, the computation is restricted to the paths of that entry. If the matrix of these
+// by matrix products in enough bits that the error bound leaves one number for each entry; as long
+// as it does not, the bits double. An entry (i, j) depends only on the rows and columns on paths
+// from i to j in the graph of the nonzeros of A. It is +0 if there is no such path. Parts of the
+// graph that no edge connects are computed as separate matrices. Where a part does not decide an
+// entry soon, the computation is restricted to the paths of that entry. If the matrix of these
 // paths is nilpotent, the entry is rational and is computed exactly.
 func Expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Rows() != a.Cols() {

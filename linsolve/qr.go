@@ -85,10 +85,11 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 //
 // The next column is the one whose part orthogonal to the previous columns is longest, by numbers
 // computed in more bits than f has. Of the columns whose squared lengths differ from the largest by
-// less than 2^-64, relatively, it is the first. No sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1
-// + 2^-60) R[k,k]^2 before the entries are rounded, which is proved. If A lives on a GPU, the host
-// chooses the columns by float64 numbers of A^T A, which are copied to it once. The host computes
-// all the factors if the lengths that decide a choice differ by less than 2^-29 of their squares.
+// less than 2^-64, relatively, it is the first. It is proved that, before the entries are rounded,
+// no sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1 + 2^-60) R[k,k]^2. If A lives on a GPU, the
+// host chooses the columns by float64 numbers of A^T A, which are copied to it once. The host
+// computes everything if squared lengths that decide a choice differ by less than 2^-29,
+// relatively.
 func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)

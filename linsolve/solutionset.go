@@ -23,7 +23,7 @@ func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Opt
 // EncloseSet returns bounds L ≤ X ≤ U of the solution set of an interval system: of the solutions X
 // of all A' X = B' with |A' - A| ≤ DA and |B' - B| ≤ DB, entry by entry. DA and DB have the shapes
 // of A and B; nil stands for zeros, and the signs of their entries do not matter. The bounds
-// contain the solution set. They are not the narrowest possible bounds, and they differ between
+// contain the solution set. They are not the narrowest possible bounds, and they may differ between
 // instruction sets.
 //
 // Errors are as for [Solve]; the error wraps ErrWide if rho < 1, defined below, does not hold.

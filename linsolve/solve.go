@@ -113,8 +113,8 @@ const errShape = "linsolve: shapes do not fit"
 //
 // An entry that is zero for all regular A and B with the same patterns of zeros, as in inverses of
 // triangular matrices, costs nothing. Any other entry that is zero, or halfway between two numbers
-// of the format, costs about n further matrix-vector products, unless all entries of its column are
-// zeros or numbers of the format.
+// of the format, costs about n further matrix-vector products, unless every entry of its column is
+// a number of the format or halfway between two.
 //
 // If A and B live on a GPU, the computation runs there. The host handles only the cases that its
 // arithmetic must decide: ties, zeros, and matrices that are singular or nearly so.
