@@ -38,8 +38,8 @@ func (y *CholeskyFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halful
 	return y.solve(b, f, opt)
 }
 
-// Cholesky returns the lower triangular factor L of A = L L^T for a symmetric positive definite n x
-// n matrix A (potrf of LAPACK with uplo = L). Every entry of L is the exact one rounded once to
+// Cholesky returns the lower triangular factor L of A = L L^T for a symmetric positive definite
+// n x n matrix A (potrf of LAPACK with uplo = L). Every entry of L is the exact one rounded once to
 // format f, ties to even, whatever the condition of A. L lives where A does.
 //
 //	y, err := linsolve.Cholesky(a, halfulp.Float64, nil)

@@ -58,8 +58,8 @@ func tridiagonal(n, k int, f *big.Rat) (t, inverse [][]*big.Rat) {
 	return t, inverse
 }
 
-// timesPower returns x 2^e in format f, for an x whose exponent is not near the ends of the range:
-// x is rounded before e is applied.
+// timesPower returns x 2^e in format f, for an x whose exponent is not near the ends of the
+// range: x is rounded before e is applied.
 func timesPower(f halfulp.Format, x *big.Rat, e int) *big.Float {
 	v := new(big.Float).SetPrec(uint(f.Bits())).SetRat(x)
 	return v.SetMantExp(v, e)

@@ -45,9 +45,9 @@ func (z *LUFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Opti
 //	z, err := linsolve.LU(a, halfulp.Float64, nil)
 //	x, err := z.Solve(b, halfulp.Float64, nil)
 //
-// The error wraps ErrSingular if the first k columns of A are proved to be linearly dependent, k =
-// min(m, n). For square matrices it is a *SingularError. It wraps ErrNotFinite for infinities and
-// NaN. It wraps halfulp.ErrMemory, and names the bytes, if every method needs more than
+// The error wraps ErrSingular if the first k columns of A are proved to be linearly dependent,
+// k = min(m, n). For square matrices it is a *SingularError. It wraps ErrNotFinite for infinities
+// and NaN. It wraps halfulp.ErrMemory, and names the bytes, if every method needs more than
 // Options.MemoryLimit on the host. Options.Method and Options.Device apply to the matrix products.
 //
 // The pivot of a column is its largest entry, by numbers computed in more bits than f has. Of the

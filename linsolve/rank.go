@@ -33,10 +33,10 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
 	return r, ended(opt, s, "", nil)
 }
 
-// NullSpace returns a basis, in format f, of the null space of an m x n matrix A of rank r: an n x
-// (n - r) matrix Z with A Z = 0 up to the rounding of Z. Each entry is correctly rounded. Z has an
-// identity matrix in the rows that belong to columns of A without pivots in an elimination modulo a
-// prime, mostly the last ones. Time and errors are as for [Rank] and [Solve].
+// NullSpace returns a basis, in format f, of the null space of an m x n matrix A of rank r: an
+// n x (n - r) matrix Z with A Z = 0 up to the rounding of Z. Each entry is correctly rounded. Z has
+// an identity matrix in the rows that belong to columns of A without pivots in an elimination
+// modulo a prime, mostly the last ones. Time and errors are as for [Rank] and [Solve].
 func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	s, on, err := begin("NullSpace", opt, a.View())
 	if err != nil {

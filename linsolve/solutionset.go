@@ -33,8 +33,8 @@ func Enclose(a, b *halfulp.Matrix, steps int, f halfulp.Format, opt *halfulp.Opt
 //
 //	rho = ‖I - R A‖ + ‖|R| DA‖ < 1
 //
-// proves that all these A' are regular. With r = |B - A x'| + DB + DA |x'| every solution x
-// satisfies
+// proves that all these A' are regular. With r = |B - A x'| + DB + DA |x'| every
+// solution x satisfies
 //
 //	|x - x'| ≤ |R| r + rho/(1 - rho) ‖|R| r‖
 //

@@ -1,7 +1,7 @@
 // Package det computes correctly rounded determinants and their logarithms.
 //
-// An elimination in fixed point or by blocks gives the determinant of a matrix G near A. With K =
-// (A - G) G^-1,
+// An elimination in fixed point or by blocks gives the determinant of a matrix G near A. With
+// K = (A - G) G^-1,
 //
 //	det A = det G det(I + K),   |log det(I + K)| ≤ n rho / (1 - rho),   ‖K‖ ≤ rho,
 //

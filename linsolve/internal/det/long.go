@@ -15,8 +15,8 @@ import (
 // with a log of about 2^-places. It uses an elimination, in fixed point or by blocks, in as few
 // bits as suffice. It returns nil if no elimination suffices.
 //
-// Let G be the matrix whose exact factors the elimination computes, and K = (F - G) G^-1 with ‖K‖∞
-// ≤ rho. Then
+// Let G be the matrix whose exact factors the elimination computes, and K = (F - G) G^-1 with
+// ‖K‖∞ ≤ rho. Then
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
 //

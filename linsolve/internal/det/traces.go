@@ -105,8 +105,9 @@ func gainOf(x *big.Float) int { return -x.MantExp(nil) }
 // product: a guess.
 const traceLaunch = 64
 
-// powers returns the least m for which E, E², ..., E^m give log det(I + E) to some places if ‖E‖ ≤
-// 2^-gain. They give the traces of the powers up to 2 m, each a product of two of these powers.
+// powers returns the least m for which E, E², ..., E^m give log det(I + E) to some places if
+// ‖E‖ ≤ 2^-gain. They give the traces of the powers up to 2 m, each a product of two of these
+// powers.
 func powers(gain, places int) int { return max((places+gain-1)/gain, 2) / 2 }
 
 // traceCost returns the remaining cost, in bits of products, and whether the cheapest plan begins
@@ -438,8 +439,8 @@ func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
 }
 
 // determinant returns the determinant from E', whose error is at most h and whose norm is at most
-// f, with f + h below 2^-8. K with I + E = (I + E') (I + K) has |tr K| and ‖K‖ at most k = h / (1 -
-// f), and
+// f, with f + h below 2^-8. K with I + E = (I + E') (I + K) has |tr K| and ‖K‖ of at most
+// k = h / (1 - f), and
 //
 //	|log det(I + E) - log det(I + E')| ≤ k / (1 - k).
 //

@@ -22,10 +22,10 @@ import (
 // small.
 //
 // Let ‖·‖ = ‖·‖∞ for symmetric matrices, and N(Z) = max(‖Z‖∞, ‖Z^T‖∞) for others. Let Φ(M) be the
-// strictly lower triangle of M plus half of its diagonal, so that N(Φ(M)) ≤ ‖M‖ for a symmetric M =
-// Φ(M) + Φ(M)^T. Suppose ‖E‖ ≤ e ≤ 1/8, and let r ≤ 1.2 e be the smaller root of r = e + r². The
-// map Z → Φ(E - Z Z^T) takes the lower triangular matrices with N(Z) ≤ r into themselves, as ‖Z
-// Z^T‖ ≤ N(Z)². By Brouwer's theorem there is such a Z with
+// strictly lower triangle of M plus half of its diagonal, so that N(Φ(M)) ≤ ‖M‖ for a symmetric
+// M = Φ(M) + Φ(M)^T. Suppose ‖E‖ ≤ e ≤ 1/8, and let r ≤ 1.2 e be the smaller root of r = e + r².
+// The map Z → Φ(E - Z Z^T) takes the lower triangular matrices with N(Z) ≤ r into themselves,
+// because ‖Z Z^T‖ ≤ N(Z)². By Brouwer's theorem there is such a Z with
 //
 //	Z + Z^T + Z Z^T = E,  I + E = (I + Z) (I + Z)^T
 //
@@ -317,9 +317,9 @@ func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.
 
 // step replaces S by S' = (I - N) S, accurate to the next bits.
 //
-// If I - N = (I + Z)^-1 + D with N(D) ≤ lost, then (I - N) S F S^T (I - N)^T is the product of I +
-// D (I + Z) and its transpose, which is I up to 3 lost. S' has a rounding error |d| ≤ 3 2^-prec (I
-// + |N|) |S|. d F S'^T = d V (I - N)^T and its transpose are at most 3 2^-prec (1 + N(N))² 2^amp
+// If I - N = (I + Z)^-1 + D with N(D) ≤ lost, then (I - N) S F S^T (I - N)^T is the product of
+// I + D (I + Z) and its transpose, which is I up to 3 lost. S' has a rounding error |d| ≤ 3 2^-prec
+// (I + |N|) |S|. d F S'^T = d V (I - N)^T and its transpose are at most 3 2^-prec (1 + N(N))² 2^amp
 // together. d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. stepTolerance
 // bounds the further errors that d may have.
 func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
@@ -372,9 +372,9 @@ func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
 
 // stepTolerance returns the known bound of the entries of the product N S of a step, with the error
 // that the product may have where it need not be correctly rounded; else nil. Errors δ of the
-// product beside its rounding add δ V (I - N)^T and its transpose to the remaining E. If all |δ| ≤
-// 2^off, the norms of δ V (I - N)^T are at most n 2^off times the norms of V, up to a factor of
-// 1.1, and ‖V‖1 ≤ n ‖V‖∞. Terms of second order are less than a tenth of that if n ‖F‖ 2^off and
+// product beside its rounding add δ V (I - N)^T and its transpose to the remaining E. If all
+// |δ| ≤ 2^off, the norms of δ V (I - N)^T are at most n 2^off times the norms of V, up to a factor
+// of 1.1, and ‖V‖1 ≤ n ‖V‖∞. Terms of second order are less than a tenth of that if n ‖F‖ 2^off and
 // 2^-prec ‖S‖ ‖F‖ are below 2^-6. The sum is at most 2^(amp - prec).
 func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 	if !t.S.At.UsesBounds() {

@@ -37,9 +37,9 @@ type Improving interface {
 	finish(bits, width int, v, e num.Mat, h *big.Float) (*ziv.Enclosure, error)
 }
 
-// mostSteps bounds the steps of an improvement, which fails beyond them. A step turns a gain g ≥
-// LeastGain into about 2 g - 6, up to the next bits; see correction. Bits are fewer than 2^20, so
-// some 20 steps suffice.
+// mostSteps bounds the steps of an improvement, which fails beyond them. A step turns a gain
+// g ≥ LeastGain into about 2 g - 6, up to the next bits; see correction. Bits are fewer than 2^20,
+// so some 20 steps suffice.
 const mostSteps = 64
 
 // Improved returns an enclosure whose errors are about 2^-bits times the largest entries of rows

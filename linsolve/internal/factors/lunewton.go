@@ -20,8 +20,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// LUNewton holds approximate inverses S and T of the factors L and U of the leading k x k part of F
-// = D1 C D2. S is block lower triangular with identity matrices on its diagonal, T is block upper
+// LUNewton holds approximate inverses S and T of the factors L and U of the leading k x k part of
+// F = D1 C D2. S is block lower triangular with identity matrices on its diagonal, T is block upper
 // triangular, and E = S F T - I is small. ziv.Enclosure describes the strictly block lower X and
 // the block upper triangular Y with I + E = (I + X) (I + Y), whose norms are at most r ≤ 1.2 e, and
 // their consequences.
@@ -31,8 +31,8 @@ import (
 //	E' = -(X1² + X1 Y1 + Y1²) + X1 E Y1,
 //	(I + X)^-1 = (I + X')^-1 (I - X1),  (I + Y)^-1 = (I - Y1) (I + Y')^-1
 //
-// for the X' and Y' of E', which are the two parts of E' up to r'², r' ≤ 1.01 e' and e' = 3 e² +
-// e³. If E is known up to h, then as for CholeskyNewton
+// for the X' and Y' of E', which are the two parts of E' up to r'², where r' ≤ 1.01 e' and e' = 3
+// e² + e³. If E is known up to h, then as for CholeskyNewton
 //
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //

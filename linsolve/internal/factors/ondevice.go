@@ -88,10 +88,10 @@ func Mirror(s *call.Run, a num.Mat) error {
 	return err
 }
 
-// halfOfSquare turns minus, the lower triangle of -Z E, into the lower triangle of -Φ(Z² + (Z²)^T +
-// Z Z^T), for a lower triangular Z and E = Z + Z^T. Below the diagonal, where (Z²)^T is 0, the two
-// agree. On the diagonal Z² has z², z = Z[i,i]. Half of 2 z² + (Z Z^T)[i,i] is half of z² + (Z
-// E)[i,i], a sum of two numbers of the same sign.
+// halfOfSquare turns minus, the lower triangle of -Z E, into the lower triangle of
+// -Φ(Z² + (Z²)^T + Z Z^T), for a lower triangular Z and E = Z + Z^T. Below the diagonal, where
+// (Z²)^T is 0, the two agree. On the diagonal Z² has z², z = Z[i,i]. Half of 2 z² + (Z Z^T)[i,i] is
+// half of z² + (Z E)[i,i], a sum of two numbers of the same sign.
 func halfOfSquare(s *call.Run, minus, z num.Mat) error {
 	list, err := diagonalsHere(s, minus, z)
 	if err != nil {

@@ -52,8 +52,8 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 // findCond computes cond, if that is not known, and at a place the norm of S F.
 //
 // Entries of W = S F have relative errors of 2^-24 and, at a place, further errors of 2^off. With
-// ‖E‖ ≤ 2^-8, which is proved wherever cond matters, |T^-1| = |(I + E)^-1 W| has ‖|T^-1| |T|‖ ≤
-// 1.01 ‖|W| |T|‖.
+// ‖E‖ ≤ 2^-8, which is proved wherever cond matters, |T^-1| = |(I + E)^-1 W|, so that
+// ‖|T^-1| |T|‖ ≤ 1.01 ‖|W| |T|‖.
 func (t *LUNewton) findCond() error {
 	if t.cond > 0 {
 		return nil

@@ -204,8 +204,8 @@ func inverseOf(nodes []int, n int) []int {
 	return z
 }
 
-// Exponential is the approximation factor p of exp(A) with error bounds: ‖exp(A) / e^μ - p‖∞ ≤
-// lost, and factor ≈ e^μ has a relative error below 2^-bits.
+// Exponential approximates exp(A) by factor p, with error bounds: ‖exp(A) / e^μ - p‖∞ ≤ lost, and
+// factor ≈ e^μ has a relative error below 2^-bits.
 type Exponential struct {
 	p      num.Mat
 	lost   *big.Float

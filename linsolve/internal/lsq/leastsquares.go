@@ -181,9 +181,9 @@ func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 type Equations struct {
 	m, d  num.Mat
 	First int
-	// With sign times the unit vector of row First + j as right-hand side, the rows First, First +
-	// 1, ... of the solution are column j of (AᵀWA)^-1. The residual sum of squares of column j is
-	// g_jᵀ y_j, plus the weighted square of b_j if total is set.
+	// With sign times the unit vector of row First + j as right-hand side, the rows First,
+	// First + 1, ... of the solution are column j of (AᵀWA)^-1. The residual sum of squares of
+	// column j is g_jᵀ y_j, plus the weighted square of b_j if total is set.
 	sign  float64
 	g     num.Mat
 	total bool
