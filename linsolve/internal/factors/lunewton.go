@@ -31,8 +31,8 @@ import (
 //	E' = -(X1² + X1 Y1 + Y1²) + X1 E Y1,
 //	(I + X)^-1 = (I + X')^-1 (I - X1),  (I + Y)^-1 = (I - Y1) (I + Y')^-1
 //
-// for the X' and Y' of E', which are the two parts of E' up to r'², where r' ≤ 1.01 e' and e' = 3
-// e² + e³. If E is known up to h, then as for CholeskyNewton
+// for the X' and Y' of E', which are the two parts of E' up to r'², where e' = 3 e² + e³ and
+// r' ≤ 1.01 e'. If E is known up to h, then as for CholeskyNewton
 //
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //

@@ -37,8 +37,9 @@ func small(s *call.Run, a num.Mat) bool {
 }
 
 // Alone reports whether each process of a grid computes a result in format f by itself, on its
-// CPUs. The result belongs to a system with as many unknowns as a has columns. It does so if the
-// unknowns times the processes are at most most. All processes return the same answer.
+// CPUs. The result belongs to a system with as many unknowns as a has columns. It does so if
+// numbers have at most AloneBits bits, the matrix is small, and the unknowns times the processes
+// are at most most. All processes return the same answer.
 func Alone(s *call.Run, a num.Mat, f num.Format, most int) (bool, error) {
 	for _, g := range []num.Format{a.Format(), f} {
 		if g.Bits() > AloneBits || num.NewMat(g, 0, 0).Arr.Terms() > 1 {

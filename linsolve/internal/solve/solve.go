@@ -31,9 +31,10 @@ func OnHost(operands ...num.Mat) ([]num.Mat, error) {
 	return here, nil
 }
 
-// apart reports whether each process of a grid solves A X = B by itself. It does so for few
-// columns: at order 600 and 424 bits, one column took two processes 1.4 s together and one process
-// 0.09 s; 30 columns took 1.9 s and 0.75 s. For more columns Alone decides. An inverse has no B.
+// apart reports whether each process of a grid solves A X = B by itself. It does so for few columns
+// if A is small enough: at order 600 and 424 bits, one column took two processes 1.4 s together and
+// one process 0.09 s; 30 columns took 1.9 s and 0.75 s. For more columns Alone decides. An inverse
+// has no B.
 func apart(s *call.Run, a, b num.Mat, f num.Format, cols int) (bool, error) {
 	if call.Few(cols, a.Rows) {
 		return small(s, a), nil
