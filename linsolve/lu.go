@@ -9,7 +9,7 @@ import (
 // copy of A.
 type LUFactors struct {
 	P    []int           // row i of P A is row P[i] of A, from 0
-	L, U *halfulp.Matrix // m x k and k x n, k = min(m, n); zeros above (L) and below (U) the diagonal
+	L, U *halfulp.Matrix // m x k and k x n, k = min(m, n), lower and upper triangular
 	system
 }
 
