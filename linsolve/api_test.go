@@ -33,7 +33,7 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// TestRank takes products of integer matrices with a known rank.
+// TestRank compares ranks of products of integer matrices with their known ranks.
 func TestRank(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
 	for range 50 {
@@ -101,7 +101,7 @@ func TestSolveErrors(t *testing.T) {
 	_, _ = Solve(a, b.T(), halfulp.Float64, nil)
 }
 
-// TestSolveSame solves with threads and methods.
+// TestSolveSame checks that solutions are the same for all numbers of threads and methods.
 func TestSolveSame(t *testing.T) {
 	a, b := halfulp.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
 	want, err := Solve(a, b, halfulp.DD, nil)

@@ -12,7 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSolveBlocks solves systems that take blocks, and compares all entries with exact solutions.
+// TestSolveBlocks solves systems by block elimination and compares all entries with exact
+// solutions.
 func TestSolveBlocks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -28,8 +29,8 @@ func TestSolveBlocks(t *testing.T) {
 	}
 }
 
-// TestSolveLargeBlocks solves for known solutions, of condition numbers up to 10^300, without the
-// products that replace R.
+// TestSolveLargeBlocks solves systems with known solutions and condition numbers up to 10^300,
+// without the products that replace R.
 func TestSolveLargeBlocks(t *testing.T) {
 	const n = 48
 	for _, kappa := range []int{80, 330, 1000} { // their logarithms

@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// borderBits are more bits than numbers of these tests have.
+// borderBits is more than the bits of any number in these tests.
 const borderBits = 8000
 
-// borderCase is a problem that has v for a result, rounded once.
+// borderCase is a problem whose result is v, rounded once.
 type borderCase struct {
 	name string
 	of   func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error)
@@ -170,8 +170,8 @@ var borderCases = []borderCase{
 	}},
 }
 
-// TestBorders has results at the border from which on numbers become infinite, and next to it, in
-// the formats of fixed width. Others reach up to 2^(2^31), and exact products do not.
+// TestBorders checks results at, and next to, the border from which numbers round to infinity, in
+// the formats of fixed width. The other formats reach up to 2^(2^31), and exact products do not.
 func TestBorders(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
 		least, spacing := ziv.Border(f.View())

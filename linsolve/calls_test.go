@@ -15,10 +15,10 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
-// A callCount is how often an operation on a device calls the driver.
+// A callCount counts the driver calls of an operation on a device.
 type callCount struct {
 	launches, copies, answers, allocations int
-	busy                                   time.Duration // of the device, if it was measured
+	busy                                   time.Duration // of the device, if measured
 }
 
 func countCalls(calls []trace.Call) (c callCount) {
@@ -40,7 +40,7 @@ func countCalls(calls []trace.Call) (c callCount) {
 	return c
 }
 
-// onTraced are operations on matrices of order n that live on a device.
+// onTraced returns operations on matrices of order n that live on a device.
 func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halfulp.Options) error {
 	on := func(m *halfulp.Matrix) *halfulp.Matrix {
 		z, err := m.On("cuda:0")
@@ -76,9 +76,9 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 	}
 }
 
-// TestDriverCalls counts what operations that live on a device ask of the driver when they run once
-// more: each answer that they wait for costs an H100 10 µs and more at n = 1000, where kernels take
-// about as long. The numbers may fall; they rise for a reason only.
+// TestDriverCalls counts the driver calls of operations on a device when they run once more. Each
+// answer that they wait for costs an H100 10 µs or more at n = 1000, where kernels take about as
+// long. The counts may fall; they may rise only for a reason.
 func TestDriverCalls(t *testing.T) {
 	dev, drv := gputest.Traced(t, false)
 	defer mem.Substitute(dev)()
@@ -125,9 +125,8 @@ func TestDriverCalls(t *testing.T) {
 	}
 }
 
-// BenchmarkOnDevice measures operations on a GPU, and what they ask of its driver: go test -bench
-// OnDevice ./linsolve. The time between events, which the driver's calls have about them here, adds
-// to that of the device.
+// BenchmarkOnDevice measures operations on a GPU and their driver calls: go test -bench OnDevice
+// ./linsolve. Events around each driver call add to the time of the device here.
 func BenchmarkOnDevice(b *testing.B) {
 	dev, drv := gputest.Traced(b, true)
 	defer mem.Substitute(dev)()

@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// TestFaults spoils one product of many, each in turn: every one is an error of the routine that
-// the product is part of, and Stats tell of the others what was compared.
+// TestFaults spoils one product of a routine at a time. Every fault must be an error of the
+// routine; without a fault Stats must report what was compared.
 func TestFaults(t *testing.T) {
 	const n = 60
 	f := halfulp.MP(106)
@@ -25,7 +25,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, tall := halfulp.Random(f, n, 2, 3, 2), halfulp.Random(f, n, n/2, 3, 3)
-	// Smaller systems, and those with few right-hand sides, are solved without products.
+	// Smaller systems, and systems with few right-hand sides, are solved without products.
 	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
 	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
 	routines := map[string]func(opt *halfulp.Options) error{
@@ -62,7 +62,7 @@ func TestFaults(t *testing.T) {
 				blocks.Store(0)
 				restore := residue.Spoil(func(residues []int16, stride int) {
 					if blocks.Add(1) == k+1 {
-						for i := range stride { // an entry that counts is among these
+						for i := range stride { // a relevant entry is among these
 							residues[i] ^= 1
 						}
 					}
@@ -77,7 +77,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCheckOnDevices has the bits of the CPU for matrices on a GPU whose products are checked.
+// TestCheckOnDevices checks that checked products on a GPU give the bits of the CPU.
 func TestCheckOnDevices(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 150, func(t *testing.T, n int) {
 		f := halfulp.MP(106)
@@ -112,8 +112,8 @@ func TestCheckOnDevices(t *testing.T) {
 	})
 }
 
-// TestCheckResigned has the host compute what the place does not decide, ties, and tell what was
-// compared of it.
+// TestCheckResigned lets the host compute ties, which the place does not decide. Stats must report
+// what was compared on the host.
 func TestCheckResigned(t *testing.T) {
 	devs, _ := gputest.References(t, 1)
 	defer mem.Substitute(devs...)()

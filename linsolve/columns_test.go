@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestPivots64 has columns whose lengths float64 numbers tell, and such that only longestColumns
-// does.
+// TestPivots64 compares orders of columns whose lengths float64 numbers distinguish, and of columns
+// that only LongestColumns distinguishes.
 func TestPivots64(t *testing.T) {
 	const n, first, second = seed.Fewest + 6, 3, 9
 	random := halfulp.Random(halfulp.Float64, n+2, n, 4, 1)

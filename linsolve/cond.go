@@ -8,16 +8,19 @@ import (
 // Norm names a norm of matrices.
 type Norm byte
 
-// The norms: the largest sum of magnitudes of a column, and of a row.
+// The norms of a matrix: OneNorm is the largest sum of magnitudes of a column, InfNorm the largest
+// sum of magnitudes of a row.
 const (
 	OneNorm Norm = '1'
 	InfNorm Norm = 'I'
 )
 
 // Cond returns the condition number ‖A‖ ‖A^-1‖ of a square matrix A in a norm, correctly rounded to
-// format f: +Inf for a singular A, 0 for n = 0. A finite one that f rounds to +Inf is counted in
-// Stats.Overflow, as that of a singular A is not. The time and errors are those of Inverse. Cond
-// panics if A is not square, or for another norm.
+// format f: +Inf for a singular A, 0 for n = 0.
+//
+// Time and errors are as for [Inverse]. Stats.Overflow counts a finite condition number that f
+// rounds to +Inf, but not the +Inf of a singular A. Cond panics if A is not square, or for a norm
+// other than OneNorm and InfNorm.
 func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

@@ -107,8 +107,8 @@ func BenchmarkConditions(b *testing.B) {
 	}
 }
 
-// TestIllQR decomposes matrices of condition numbers up to 1e120 by digits alone, where there are
-// any, to the bits of an elimination.
+// TestIllQR decomposes matrices with condition numbers up to 1e120 by digits alone, if the machine
+// has digits. The factors must have the bits of an elimination.
 func TestIllQR(t *testing.T) {
 	for _, cond := range []float64{1e60, 1e100, 1e120} {
 		a := conditioned(t, 26, cond, false)
@@ -130,9 +130,9 @@ func TestIllQR(t *testing.T) {
 	}
 }
 
-// TestShownGain inverts matrices that are so ill-conditioned that the bound of the first E' is far
-// above its norm: the E' that is made next has to be right to the bits that it is used for, so that
-// its enclosures decide all entries, and columns are not refined one by one.
+// TestShownGain inverts matrices so ill-conditioned that the bound of the first E' is far above its
+// norm. The next E' must be accurate to the bits for which it is used, so that its enclosures
+// decide all entries and columns are not refined one by one.
 func TestShownGain(t *testing.T) {
 	for _, cond := range []float64{1e12, 1e20} {
 		a := conditioned(t, 64, cond, false)

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// TestFactorsOnDevices has the same bits for factors of matrices on a GPU: on a fake device whose
-// kernels are written in Go, and on the machine's.
+// TestFactorsOnDevices checks that factors of matrices on a GPU have the bits of the host: on a
+// fake device whose kernels are written in Go, and on the devices of the machine.
 func TestFactorsOnDevices(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 150, compareDevices)
 }

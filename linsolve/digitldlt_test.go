@@ -15,7 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestLDLTSame compares all of LDLT by digits with what products make.
+// TestLDLTSame compares all results of LDLT by digits with the results by products.
 func TestLDLTSame(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

@@ -14,7 +14,7 @@ import (
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
 var ErrSingular = call.ErrSingular
 
-// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
+// SingularError reports that a matrix is proved to be singular. It wraps ErrSingular.
 type SingularError struct {
 	N    int // order of the matrix
 	Rank int // its rank: a count, not an index
@@ -24,10 +24,10 @@ func (e *SingularError) Error() string { return (*call.SingularError)(e).Error()
 
 func (e *SingularError) Unwrap() error { return ErrSingular }
 
-// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
+// ErrNotSymmetric is wrapped by errors about matrices that must be symmetric and are not.
 var ErrNotSymmetric = call.ErrNotSymmetric
 
-// ErrNotFinite is wrapped by errors about infinities and NaN.
+// ErrNotFinite is wrapped by errors about infinities and NaN in operands.
 var ErrNotFinite = call.ErrNotFinite
 
 // ErrRange is wrapped by errors about numbers whose products do not fit any format.
@@ -37,10 +37,10 @@ var ErrRange = call.ErrRange
 // definite.
 var ErrNotPositiveDefinite = factors.ErrNotPositiveDefinite
 
-// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
-// a leading minor proves. It wraps ErrNotPositiveDefinite.
+// NotPositiveDefiniteError reports that a symmetric matrix is not positive definite, which the sign
+// of a leading minor proves. It wraps ErrNotPositiveDefinite.
 type NotPositiveDefiniteError struct {
-	Order int // of the minor, from 1: its last row and column are those of index Order - 1
+	Order int // of the minor, from 1: its last row and column have index Order - 1
 	Sign  int // of the minor: -1 or 0
 }
 
@@ -50,8 +50,8 @@ func (e *NotPositiveDefiniteError) Error() string {
 
 func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
 
-// RankError says that a matrix of least squares has neither independent columns nor, with fewer
-// rows than columns, independent rows; it is proved. It wraps ErrSingular.
+// RankError reports that the matrix of a least-squares problem is proved to have neither
+// independent columns nor, with fewer rows than columns, independent rows. It wraps ErrSingular.
 type RankError struct {
 	Rows, Cols int // of the matrix, rows of weight 0 left out
 	Rank       int // its rank
@@ -71,11 +71,12 @@ var ErrNorm = function.ErrNorm
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
 var ErrWeights = lsq.ErrWeights
 
-// ErrUnit is wrapped by errors about units that are 0, or below for weights.
+// ErrUnit is wrapped by errors about units that are 0, and about units of weights that are not
+// positive.
 var ErrUnit = lsq.ErrUnit
 
-// failure is an error of this package's with the words of another one, which says more of where it
-// happened.
+// failure is an error with one of this package's error types inside and the text of the internal
+// error, which tells more about where it happened.
 type failure struct {
 	text string
 	err  error
@@ -85,7 +86,7 @@ func (f *failure) Error() string { return f.text }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// wrapped returns an error of a routine, with the types of this package.
+// wrapped returns the error of routine name, with the error types of this package.
 func wrapped(name string, err error) error {
 	var (
 		singular   *call.SingularError

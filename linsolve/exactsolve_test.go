@@ -14,8 +14,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// TestSolveExactly compares solutions in rational numbers with those of the other ways: matrices of
-// integers and of any numbers, exponents apart, zeros and ties among the entries, of all formats.
+// TestSolveExactly compares solutions in rational numbers with solutions by the other ways: for
+// matrices of integers and of any numbers, distant exponents, zeros and ties among the entries, and
+// all formats.
 func TestSolveExactly(t *testing.T) {
 	r := testseed.Rand(t, 21, 22)
 	forced := &halfulp.Options{Context: call.Forcing(t.Context(), call.ByRationals)}
@@ -82,8 +83,8 @@ func TestSolveExactly(t *testing.T) {
 	}
 }
 
-// TestSolveByRationals solves systems whose condition takes more bits than eliminations have, for
-// few and many columns, and has their condition number.
+// TestSolveByRationals solves systems whose condition numbers have more bits than eliminations, for
+// few and many columns, and computes their condition numbers.
 func TestSolveByRationals(t *testing.T) {
 	const n = 72
 	a := halfulp.MatrixOf(triangularProduct(t, n, 14))
@@ -103,7 +104,7 @@ func TestSolveByRationals(t *testing.T) {
 }
 
 // TestRationalsFarApart solves systems whose rows are so far apart that integers of the right-hand
-// side would have millions of bits: rational numbers are no way then.
+// side would have millions of bits: rational numbers are not used then.
 func TestRationalsFarApart(t *testing.T) {
 	const n = 4
 	a, b := halfulp.NewMatrix(halfulp.MP(64), n, n), halfulp.NewMatrix(halfulp.MP(64), n, 1)
@@ -124,8 +125,8 @@ func TestRationalsFarApart(t *testing.T) {
 	}
 }
 
-// TestRationalsDecide has systems of signs, whose residues are by accident about as short as
-// numerators now and then: rational numbers decide all columns.
+// TestRationalsDecide solves systems with entries ±1, whose residues are sometimes by accident
+// about as short as numerators: rational numbers must decide all columns.
 func TestRationalsDecide(t *testing.T) {
 	for _, seed := range []uint64{1074, 1097, 1156, 1337, 1600, 1716, 2667, 2812, 2834} {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestTrueTies has dense systems whose solutions have one component in the format, or halfway
-// between two numbers of it, among thirds.
+// TestTrueTies solves dense systems whose solutions have, among thirds, one component that is a
+// number of the format or halfway between two.
 func TestTrueTies(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -72,8 +72,8 @@ func TestTrueTies(t *testing.T) {
 	}
 }
 
-// TestFalseTies has solutions that differ from ties by so little that some p-adic digits are those
-// of the tie: b = u a + p^k beside a tie u, mixed with other equations.
+// TestFalseTies solves systems whose solutions are so near to ties that some of their p-adic digits
+// agree with the tie: b = u a + p^k beside a tie u, mixed with other equations.
 func TestFalseTies(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -18,8 +18,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
-// expmOracle returns Σ A^k / k!, by terms in a precision that cancellation leaves far more of than
-// is looked at.
+// expmOracle returns Σ A^k / k!, summed in a precision that after cancellation still far exceeds
+// the precision of the comparison.
 func expmOracle(a *halfulp.Matrix, prec uint) [][]*big.Float {
 	n := a.Rows()
 	zero := func() [][]*big.Float {
@@ -71,7 +71,7 @@ func checkExpm(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) h
 		for j := range n {
 			w := want[i][j]
 			if w.Sign() != 0 && w.MantExp(nil) < -2500 {
-				w = new(big.Float) // what cancellation leaves of 0
+				w = new(big.Float) // the value is 0; w is the remainder of the cancellation
 			}
 			z := halfulp.NewScalar(f, w)
 			if !x.At(i, j).Same(z) {
@@ -95,7 +95,7 @@ func TestExpm(t *testing.T) {
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			checkExpm(t, "random", halfulp.Random(g, n, n, r.IntN(3), r.Uint64()), f)
 			checkExpm(t, "spread", halfulp.Random(g, n, n, r.IntN(8), r.Uint64()), f)
-			// A sparse one, with rows and columns that are not connected.
+			// A sparse matrix, with rows and columns that are not connected.
 			a := halfulp.NewMatrix(g, n, n)
 			for range n {
 				a.Set(r.IntN(n), r.IntN(n), halfulp.Float(r.Float64()))
@@ -117,7 +117,7 @@ func TestExpm(t *testing.T) {
 	}
 }
 
-// TestExpmNilpotent takes matrices whose exponentials are rational, with zeros and ties.
+// TestExpmNilpotent uses matrices whose exponentials are rational, with zeros and ties.
 func TestExpmNilpotent(t *testing.T) {
 	for _, f := range lintest.Formats {
 		// Jordan's block: 1/k! beside the diagonal, some of which are ties of 2 or 3 bits.
@@ -155,7 +155,7 @@ func TestExpmNilpotent(t *testing.T) {
 	}
 }
 
-// TestExpmScales takes diagonals whose exponentials lie far apart, blocks of which decide.
+// TestExpmScales uses diagonal entries whose exponentials lie far apart; blocks decide the entries.
 func TestExpmScales(t *testing.T) {
 	for _, f := range lintest.Formats {
 		d := []float64{-1e5, 3, -300, 1e5}
@@ -176,7 +176,7 @@ func TestExpmScales(t *testing.T) {
 	}
 }
 
-// TestExpmUndecided takes exp(A) = e A, whose zero comes from eigenvalues.
+// TestExpmUndecided uses exp(A) = e A, whose zero comes from cancelling eigenvalues.
 func TestExpmUndecided(t *testing.T) {
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{0, -1, 1, 2})
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(60)} {
@@ -220,7 +220,7 @@ func TestExpmErrors(t *testing.T) {
 	}
 }
 
-// TestExponentialBound holds the enclosures against the oracle, of random matrices of all norms.
+// TestExponentialBound compares enclosures with the oracle, for random matrices of all norms.
 func TestExponentialBound(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -260,7 +260,8 @@ func TestExponentialBound(t *testing.T) {
 	}
 }
 
-// TestExpmSame takes threads and methods, and X in the place of A.
+// TestExpmSame checks that results are the same for all numbers of threads and methods, and with X
+// in the place of A.
 func TestExpmSame(t *testing.T) {
 	a := halfulp.Random(halfulp.DD, 20, 20, 0, 3)
 	want, err := Expm(a, halfulp.DD, nil)
@@ -287,8 +288,8 @@ func TestExpmSame(t *testing.T) {
 	}
 }
 
-// TestExpmParts has matrices in parts that nothing connects, in any order of rows: zeros alone,
-// numbers alone, blocks, and one entry in a matrix of zeros.
+// TestExpmParts uses matrices that consist of unconnected parts, in any order of rows: single
+// zeros, single numbers, blocks, and one entry in a matrix of zeros.
 func TestExpmParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for trial := range 12 {

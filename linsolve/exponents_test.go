@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// tridiagonal returns T of order n, 9/8 on the diagonal and 3/4 beside it, with row k times f, and
-// the inverse of that.
+// tridiagonal returns T of order n, with 9/8 on the diagonal, 3/4 beside it and row k multiplied by
+// f, and the inverse of T.
 func tridiagonal(n, k int, f *big.Rat) (t, inverse [][]*big.Rat) {
 	pivots, side := make([]*big.Rat, n), big.NewRat(3, 4)
 	for i := range n {
@@ -58,15 +58,15 @@ func tridiagonal(n, k int, f *big.Rat) (t, inverse [][]*big.Rat) {
 	return t, inverse
 }
 
-// timesPower returns x 2^e in format f, x not near the ends of the exponents: what x rounds to is
-// known from one that e leaves alone.
+// timesPower returns x 2^e in format f, for an x whose exponent is not near the ends of the
+// range: x is rounded before e is applied.
 func timesPower(f halfulp.Format, x *big.Rat, e int) *big.Float {
 	v := new(big.Float).SetPrec(uint(f.Bits())).SetRat(x)
 	return v.SetMantExp(v, e)
 }
 
-// Of matrices 2^-(i s) T 2^(j s) entries of inverses, factors and solutions leave the exponents of
-// MP: errors say so, and what is no error is right.
+// For matrices 2^-(i s) T 2^(j s), entries of inverses, factors and solutions leave the exponents
+// of MP. A routine must return an error for that, or a right result.
 func TestBeyondExponents(t *testing.T) {
 	const n, row = 12, 5
 	_, plain := tridiagonal(n, row, big.NewRat(1, 1))
@@ -147,8 +147,8 @@ func TestBeyondExponents(t *testing.T) {
 	}
 }
 
-// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits
-// are too few: the bound of such an attempt is no statistic.
+// TestRhoOfFarExponents decomposes matrices whose exponents lie so far apart that the first bits do
+// not suffice: the bound of such an attempt must not appear in Stats.
 func TestRhoOfFarExponents(t *testing.T) {
 	r := testseed.Rand(t, 11, 12)
 	for trial := range 30 {

@@ -37,7 +37,8 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	if err != nil {
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
-	// Pivots are the largest entries: no multiplier exceeds 1 but for those that pass for equal.
+	// Pivots are the largest entries: no multiplier exceeds 1, except for entries accepted as equal
+	// to the pivot.
 	x, ok := lintest.Of(a).Rows(z.P).LU(k)
 	if !ok {
 		t.Fatalf("%s: P = %v has a pivot 0", name, z.P)
@@ -164,7 +165,7 @@ func TestCholesky(t *testing.T) {
 			}
 			checkCholesky(t, name+", symmetric", s, f)
 		}
-		for e := range 8 { // an entry beyond those of definite matrices, behind a small pivot
+		for e := range 8 { // an entry too large for a definite matrix, behind a small pivot
 			a := halfulp.Identity(halfulp.MP(100), 4)
 			a.SetFloat64(1, 0, 1)
 			a.SetFloat64(0, 1, 1)
@@ -180,8 +181,8 @@ func TestCholesky(t *testing.T) {
 	checkCholesky(t, "semidefinite", lintest.Gram(halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
 }
 
-// checkQR compares with Gram-Schmidt orthogonalisation in rationals: the columns w_j of A made
-// orthogonal, Q = w_j / ‖w_j‖ and R[i,j] = w_i · a_j / ‖w_i‖.
+// checkQR compares with Gram-Schmidt orthogonalisation in rationals. With w_j the orthogonalised
+// columns of A, column j of Q is w_j / ‖w_j‖ and R[i,j] = w_i · a_j / ‖w_i‖.
 func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, pivoted bool) {
 	t.Helper()
 	m, n := a.Dims()
@@ -215,7 +216,7 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 			t.Fatalf("%s: %s[%d,%d] = %s, want %s, P = %v (%+v)", name, what, i, j, got.Hex(), want.Hex(), z.P, stats)
 		}
 	}
-	rest := make([]*big.Rat, n) // ‖what is left of column j‖², by the order of pivots
+	rest := make([]*big.Rat, n) // ‖rest of column j‖², in the order of pivots
 	for j, p := range z.P {
 		if !pivoted && p != j {
 			t.Fatalf("%s: P = %v", name, z.P)
@@ -270,7 +271,7 @@ func TestQR(t *testing.T) {
 	}
 }
 
-// TestFactorsSolve solves with factors twice, as package function Solve does.
+// TestFactorsSolve solves with factors twice and compares with package function Solve.
 func TestFactorsSolve(t *testing.T) {
 	seed := testseed.Of(t)
 	const n = 9
@@ -418,8 +419,8 @@ func TestLDLT(t *testing.T) {
 	checkLDLT(t, "panels", lintest.Mirrored(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
 }
 
-// TestFactorsRange has entries of 2^±500, results below the smallest normal number and beyond the
-// largest one, and matrices one ulp from singular ones.
+// TestFactorsRange uses entries of 2^±500, results below the smallest normal number and beyond the
+// largest number, and matrices one ulp from singular ones.
 func TestFactorsRange(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -441,7 +442,7 @@ func TestFactorsRange(t *testing.T) {
 			checkLDLT(t, name+", wide", symmetric, f)
 			checkCholesky(t, name+", tiny", lintest.Gram(scaledRows(r, n, 60)), f)
 		}
-		// The last row is the sum of the others, but for an ulp in an entry.
+		// The last row is the sum of the others, except for an ulp in one entry.
 		near := lintest.Integers(r, n, n, 1<<20)
 		for j := range n {
 			sum := 0.0
@@ -471,8 +472,8 @@ func scaledRows(r *rand.Rand, n, most int) *halfulp.Matrix {
 	return a
 }
 
-// TestFactorsBands has factors whose zeros follow from the pattern of the matrix, without primes,
-// and which are the same for any number of threads.
+// TestFactorsBands computes factors whose zeros follow from the pattern of the matrix, without
+// primes. They must be the same for any number of threads.
 func TestFactorsBands(t *testing.T) {
 	const n = 50
 	a := halfulp.NewMatrix(halfulp.Float64, n, n)
@@ -535,9 +536,9 @@ func TestFactorsBands(t *testing.T) {
 	}
 }
 
-// TestKnownFactors factors L L^T and Q L^T for factors of so many bits that many entries are
-// numbers of the format or halfway between two of them, with zeros, and rows of L up to overflow
-// and underflow.
+// TestKnownFactors factors L L^T and Q L^T with factors of as many bits as the format or up to two
+// more. So many entries are numbers of the format or halfway between two. Some entries are 0, and
+// rows of L reach up to overflow and underflow.
 func TestKnownFactors(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -569,7 +570,7 @@ func TestKnownFactors(t *testing.T) {
 				l.SetBig(i, j, v.SetMantExp(v, e-r.IntN(40)))
 			}
 		}
-		// Columns of Q are those of a matrix of ones, of order 16, from a random one on.
+		// Columns of Q are columns of a 16 x 16 Hadamard matrix divided by 4, from a random one on.
 		h, first := halfulp.NewMatrix(halfulp.Float64, 16, n), r.IntN(16-n+1)
 		for i := range 16 {
 			for j := range n {

@@ -19,7 +19,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
-// A leaving context is cancelled when it has been asked so many times whether it is.
+// A leaving context is cancelled after it has been asked a given number of times.
 type leaving struct {
 	context.Context
 	cancel func()
@@ -34,7 +34,8 @@ func (c *leaving) Err() error {
 }
 
 // TestOnDeviceFailures lets allocations and launches on a device fail, and contexts be cancelled,
-// one after the other: the host's results or an error each time, and no memory is kept.
+// one after the other. Each time the result must be the result of the host or an error, and no
+// memory may be kept.
 func TestOnDeviceFailures(t *testing.T) {
 	devs, drivers := gputest.References(t, 1)
 	defer mem.Substitute(devs...)()
@@ -145,7 +146,7 @@ func TestOnDeviceFailures(t *testing.T) {
 				return run(context.Background())
 			}
 			if err := fail(); err == nil && dev.Counters().InUse != kept {
-				// Constants of products that come after the host's seeds.
+				// Constants of products that run after the seeds of the host.
 				kept = dev.Counters().InUse
 			}
 			ends("allocation", after, fail(), halfulp.ErrMemory)

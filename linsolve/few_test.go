@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSolveIll has condition numbers up to 2^400, and right-hand sides of several columns.
+// TestSolveIll uses condition numbers up to 2^400 and right-hand sides of several columns.
 func TestSolveIll(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

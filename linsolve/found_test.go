@@ -15,7 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// The tests of this file are what reviews once found, reduced.
+// The tests of this file are reduced cases of defects that reviews found.
 
 // power2 returns x 2^e.
 func power2(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), e) }
@@ -52,7 +52,8 @@ func TestDetScaled(t *testing.T) {
 	}
 }
 
-// Residuals, powers and bounds that leave the exponents of formats are no zeros and infinities.
+// Residuals, powers and bounds that leave the exponents of formats must not become zeros or
+// infinities.
 func TestFarExponents(t *testing.T) {
 	matrix := func(n, k int, x ...*big.Float) *halfulp.Matrix { return halfulp.NewMatrixBig(halfulp.MP(64), n, k, x) }
 	const least = big.MinExp + 40
@@ -88,7 +89,7 @@ func TestFarExponents(t *testing.T) {
 	}
 }
 
-// Formats have up to 2^20 bits, and so do numbers on the way.
+// Formats have up to 2^20 bits, and so have intermediate numbers.
 func TestWideFormats(t *testing.T) {
 	three := halfulp.NewMatrixFloat64(1, 1, 1, []float64{3})
 	f := halfulp.MP(halfulp.MaxPrec)
@@ -118,7 +119,7 @@ func TestWideFormats(t *testing.T) {
 	}
 }
 
-// A component far below the others, because the right-hand side is.
+// A component far below the others, because its right-hand side is.
 func TestSolveFarComponent(t *testing.T) {
 	e := -testlength.Of(2000, 2000, 70000)
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{3, 0, 1, 3})
@@ -131,7 +132,7 @@ func TestSolveFarComponent(t *testing.T) {
 	}
 }
 
-// Approximate inverses of these are singular but for what is done against it.
+// Approximate inverses of these matrices are singular unless the code prevents it.
 func TestUlpFromSingular(t *testing.T) {
 	i := slices.IndexFunc(lintest.Families, func(f lintest.Family) bool { return f.Name == "an ulp from singular" })
 	r := testseed.Rand(t, 1, 1)
@@ -144,7 +145,7 @@ func TestUlpFromSingular(t *testing.T) {
 	}
 }
 
-// Seeds of this one remain singular, whatever is perturbed: numbers far apart vanish beside each
+// Seeds of this matrix remain singular whatever is perturbed: numbers far apart vanish beside each
 // other.
 func TestSeedsInVain(t *testing.T) {
 	const most = math.MaxFloat64
@@ -158,9 +159,9 @@ func TestSeedsInVain(t *testing.T) {
 	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
 }
 
-// Zeros of a solution of which the other entries are numbers of the format: few bits tell these,
-// and that they solve the system. A bound of the inverse, far above them, made all of them look
-// like 0.
+// Zeros of a solution whose other entries are numbers of the format. Few bits determine these
+// entries and prove that they solve the system. A bound of the inverse, far above the entries, made
+// all of them look like 0.
 func TestSolveZerosAmongIntegers(t *testing.T) {
 	const n = 60
 	r := testseed.Rand(t, 1, 2)
@@ -182,7 +183,7 @@ func TestSolveZerosAmongIntegers(t *testing.T) {
 }
 
 // Ties in the first rows and columns of factors are quotients of minors of few rows, which few
-// primes tell.
+// primes determine.
 func TestFirstTies(t *testing.T) {
 	const n = 60
 	a := halfulp.NewMatrix(halfulp.MP(64), n, n)
@@ -204,8 +205,8 @@ func TestFirstTies(t *testing.T) {
 	}
 }
 
-// How far I - R A is from 0 does not tell how many bits an elimination lacks: that of the normal
-// equations of a matrix of condition 2^700 took more than twenty of them.
+// The size of I - R A does not show how many bits an elimination lacks: the normal equations of a
+// matrix of condition 2^700 took more than twenty eliminations.
 func TestFewEliminations(t *testing.T) {
 	const n = 30
 	r := testseed.Rand(t, 1, 2)

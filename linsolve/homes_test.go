@@ -17,7 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// A home is a run, and takes matrices of the host to where it computes.
+// A home is a run that copies matrices of the host to the place where it computes.
 type home struct {
 	t  *testing.T
 	s  *call.Run
@@ -35,8 +35,8 @@ func (h home) take(m num.Mat) num.Mat {
 	return z
 }
 
-// TestHomes does the same with matrices on the host and on devices: results have the same bits,
-// bounds hold and are close.
+// TestHomes runs the same operations with matrices on the host and on devices: results must have
+// the same bits, and bounds must hold and be close.
 func TestHomes(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	f := halfulp.MP(150)

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestFactorsFarApart has exponents that neither digits nor products reach, and exact oracles.
+// TestFactorsFarApart uses exponents that neither digits nor products reach, and exact oracles.
 func TestFactorsFarApart(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -47,8 +47,8 @@ func TestFactorsFarApart(t *testing.T) {
 	}
 }
 
-// TestZerosOfIntervals has zeros of L beside pivots of order 2, of whose inverses some are zeros as
-// well, negated: they are 0, not -0.
+// TestZerosOfIntervals uses zeros of L beside pivots of order 2 whose inverses contain negated
+// zeros: the entries must be 0, not -0.
 func TestZerosOfIntervals(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
 	twos := 0
@@ -70,8 +70,9 @@ func TestZerosOfIntervals(t *testing.T) {
 	}
 }
 
-// TestTooFarApart wants an answer or an error that says why there is none, in little memory
-// and long before go test gives up, for exponents that no format has the bits between.
+// TestTooFarApart requires an answer, or an error that says why there is none, in little memory and
+// long before the timeout of go test, for exponents so far apart that no format has the bits
+// between them.
 func TestTooFarApart(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	answers := 0

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestKept runs operations of all kinds and sizes. What the heap holds after many of them, beside
-// the buffers that package bufpool counts and bounds, is no more than after few.
+// TestKept runs operations of all kinds and sizes. After many of them the heap must hold no more
+// than after few, apart from the buffers that package bufpool counts and bounds.
 func TestKept(t *testing.T) {
 	few, many, order := 30, 150, 40
 	if testlength.Long() {

@@ -19,8 +19,8 @@ type lacking struct {
 	place.Newton
 }
 
-// TestLackingParts solves systems at a place that offers Newton alone, and leaves to the host what
-// needs other parts.
+// TestLackingParts solves systems at a place that offers only Newton and leaves operations that
+// need other parts to the host.
 func TestLackingParts(t *testing.T) {
 	gputest.OnDevices(t, 26, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64

@@ -6,12 +6,12 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
-// LeastSquaresOptions change how least squares are computed, and what is minimised.
+// LeastSquaresOptions select how least squares are computed, and with which weights.
 type LeastSquaresOptions struct {
-	// Options are those of package halfulp, which change no bit of a result.
+	// Options are the options of package halfulp. They change no bit of a result.
 	halfulp.Options
-	// Weights, if not nil, are w_i ≥ 0, one for each row: Σ w_i (b - A x)_i² is minimised in place
-	// of Σ (b - A x)_i². Rows of weight 0 are left out.
+	// Weights, if not nil, are w_i ≥ 0, one for each row: LeastSquares minimises Σ w_i (b - A x)_i²
+	// instead of Σ (b - A x)_i². Rows of weight 0 are left out.
 	Weights *halfulp.Vector
 }
 
@@ -23,7 +23,7 @@ func (o *LeastSquaresOptions) options() *halfulp.Options {
 	return &o.Options
 }
 
-// weights returns the weights of the rows of a, nothing if there are none.
+// weights returns the weights of the rows of a, or a zero Mat if there are none.
 func (o *LeastSquaresOptions) weights(a *halfulp.Matrix) num.Mat {
 	if o == nil || o.Weights == nil {
 		return num.Mat{}
@@ -34,7 +34,8 @@ func (o *LeastSquaresOptions) weights(a *halfulp.Matrix) num.Mat {
 	return o.Weights.View().Mat()
 }
 
-// operands returns matrices, of which the first is A, and the weights of its rows if there are any.
+// operands returns the matrices m, the first of which is A, followed by the weights of the rows of
+// A if there are any.
 func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
 	for _, x := range m {
 		all = append(all, x.View())
@@ -45,30 +46,36 @@ func (o *LeastSquaresOptions) operands(m ...*halfulp.Matrix) (all []num.Mat) {
 	return all
 }
 
-// LeastSquares returns the solution X of min ‖B - A X‖₂, column by column: every entry is the exact
+// LeastSquares returns the X that minimises ‖B - A X‖₂ column by column: every entry is the exact
 // one rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X
-// are m x n, m x k and n x k, A and B of any formats. X lives where A and B do. With weights
-// Σ w_i (b - A x)_i² is minimised, and in what follows A, B and m are without the rows of weight 0.
+// are m x n, m x k and n x k; A and B may have any formats. X lives where A and B do.
 //
-// For m ≥ n the columns of A must be independent. For m < n its rows must be: then of all x with
-// A x = b the one of the smallest ‖x‖₂ is found.
+//	x, err := linsolve.LeastSquares(a, b, halfulp.Float64, nil)
 //
-// The normal equations AᵀA x = Aᵀb, for m < n AAᵀ y = b with x = Aᵀy, are formed without rounding,
-// and solved as Solve does: that they square the condition number costs time alone. Where the
-// exponents of A spread so far that AᵀA takes more memory than the augmented system,
+// With weights it minimises Σ w_i (b - A x)_i²; in what follows A, B and m exclude the rows of
+// weight 0.
+//
+// For m ≥ n the columns of A must be linearly independent. For m < n the rows of A must be linearly
+// independent: X then has the smallest ‖x‖₂ of all x with A x = b, column by column.
+//
+// The error is a *RankError, which wraps ErrSingular, if the rank of A is below min(m, n). It wraps
+// ErrNotFinite for infinities and NaN in A or B, and ErrWeights for weights that are negative,
+// infinite or NaN. LeastSquares panics if the shapes do not fit.
+//
+// Method. The normal equations AᵀA x = Aᵀb, or AAᵀ y = b with x = Aᵀy for m < n, are formed without
+// rounding and solved as by [Solve]. They square the condition number, which costs time but no
+// accuracy. If the exponents of A are so far apart that AᵀA takes more memory than the augmented
+// system,
 //
 //	(I  A) (r)   (b)
 //	(Aᵀ 0) (x) = (0),
 //
-// that is solved in their place (Björck, Numerical methods for least squares problems, 1996,
-// section 1.4).
+// the augmented system is solved instead (Björck, Numerical methods for least squares problems,
+// 1996, section 1.4).
 //
-// The error is a *RankError, which wraps ErrSingular, if the rank of A is below min(m, n); it wraps
-// ErrNotFinite for infinities and NaN in A or B and ErrWeights for weights that are none.
-// LeastSquares panics if shapes do not fit.
-//
-// Where A and B live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
-// equations are formed and solved there, but for what only arithmetic on the host decides.
+// If A and B live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
+// equations are formed and solved there. The host handles only the cases that its arithmetic must
+// decide.
 func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptions) (*halfulp.Matrix, error) {
 	if a.Rows() != b.Rows() {
 		panic(errShape)

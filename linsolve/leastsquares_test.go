@@ -18,7 +18,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
-// rationalLeastSquares solves the normal equations, nil without full rank.
+// rationalLeastSquares solves the normal equations in rationals. It returns nil if A does not have
+// full rank.
 func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) lintest.Matrix {
 	x, y := lintest.Of(a), lintest.Of(b)
 	n, k := a.Cols(), b.Cols()
@@ -81,7 +82,7 @@ func checkLeastSquares(t *testing.T, name string, a, b *halfulp.Matrix, w *halfu
 	}
 }
 
-// randomWeights has zeros among its entries.
+// randomWeights returns random weights, some of them 0.
 func randomWeights(r *rand.Rand, n int) *halfulp.Vector {
 	w := halfulp.NewVector(halfulp.Float64, n)
 	for i := range n {
@@ -120,7 +121,7 @@ func TestLeastSquares(t *testing.T) {
 	}
 }
 
-// TestLeastSquaresAugmented has exponents that spread too far for the normal equations.
+// TestLeastSquaresAugmented uses exponents too far apart for the normal equations.
 func TestLeastSquaresAugmented(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	for trial := range testlength.Of(1, 5, 40) {
@@ -149,7 +150,7 @@ func TestLeastSquaresAugmented(t *testing.T) {
 	}
 }
 
-// TestZeroWeights leaves so few rows of weights other than 0 that a tall matrix becomes wide, of
+// TestZeroWeights leaves so few rows with nonzero weights that a tall matrix becomes wide, with
 // full row rank or not, or empty.
 func TestZeroWeights(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
@@ -178,7 +179,7 @@ func TestZeroWeights(t *testing.T) {
 	}
 }
 
-// TestLeastSquaresParts has more columns than one part of a solution of minimal norm.
+// TestLeastSquaresParts uses more columns than one part of a solution of minimal norm.
 func TestLeastSquaresParts(t *testing.T) {
 	checkLeastSquares(t, "3 x 150", halfulp.Random(halfulp.Float64, 3, 150, 3, 1), halfulp.Random(halfulp.Float64, 3, 2, 0, 2), nil, halfulp.DD)
 }
@@ -209,7 +210,8 @@ func TestLeastSquaresErrors(t *testing.T) {
 	_, _ = LeastSquares(a, b.Slice(0, b.Rows()-1, 0, b.Cols()), halfulp.Float64, nil)
 }
 
-// TestLeastSquaresSame solves with threads and methods, and is cancelled.
+// TestLeastSquaresSame checks that results are the same for all numbers of threads and methods, and
+// that solving can be cancelled.
 func TestLeastSquaresSame(t *testing.T) {
 	for _, shape := range [][2]int{{30, 12}, {12, 80}, {12, 12}} {
 		m, n := shape[0], shape[1]
@@ -221,7 +223,7 @@ func TestLeastSquaresSame(t *testing.T) {
 		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
 			done := 0.0
 			o.Progress = func(d float64) {
-				if d > 0 && d < done || d > 1 { // 0: nobody knows
+				if d > 0 && d < done || d > 1 { // 0: unknown
 					t.Errorf("progress %g after %g", d, done)
 				}
 				done = max(d, done)

@@ -7,13 +7,13 @@ import (
 )
 
 // LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
-// matrix A: -Inf and 0 for a singular one, 0 and 1 for n = 0. The determinant itself may be beyond
-// all formats.
+// matrix A: -Inf and 0 for a singular A, 0 and 1 for n = 0. The determinant itself may be beyond
+// the exponents of all formats. Errors are as for [Det]. LogDet panics if A is not square.
 //
-// The logarithm of a rational number other than 1 is transcendental, so that no ties are there, and
-// enclosures of the determinant as in Det decide; where they do not tell it from 1, and for small
-// ill-conditioned and singular matrices, the determinant is computed exactly. Errors are those of
-// Det. LogDet panics if A is not square.
+// Method. The determinant is enclosed as in [Det]. The logarithm of a rational number other than 1
+// is transcendental, so there are no ties and enclosures decide the rounding. The determinant is
+// computed exactly if its enclosures contain a number of magnitude 1, and for small matrices that
+// are ill-conditioned or singular.
 func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log halfulp.Scalar, sign int, err error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

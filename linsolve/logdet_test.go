@@ -51,7 +51,7 @@ func TestLogDet(t *testing.T) {
 			checkLogDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}
 		checkLogDet(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 14), f)
-		// |det| = 1, and 1 + 2^-e: seen by enclosures, or by exact arithmetic alone.
+		// |det| = 1, and 1 + 2^-e, decided by enclosures or only by exact arithmetic.
 		for _, e := range []int{0, 20, 52, 200, 2000} {
 			a := halfulp.NewMatrix(halfulp.MP(2100), 3, 3)
 			for i, v := range []int64{0, 1, 2} {

@@ -15,9 +15,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// TestMemory has routines refuse a limit that is too small, and name the bytes that they take. With
-// that limit they run and give the same bits, their large slices take no more than it and at least
-// nine tenths, and with a byte less they refuse.
+// TestMemory checks that routines reject a limit that is too small and name the bytes that they
+// take. With these bytes as the limit they must run and give the same bits; their large slices must
+// take at most the limit and at least nine tenths of it. With a byte less they must fail.
 func TestMemory(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("eliminations in digits take AVX2")

@@ -43,7 +43,7 @@ func TestPow(t *testing.T) {
 	}
 }
 
-// TestNullSpace compares with elimination in rationals, whose pivots lie furthest left.
+// TestNullSpace compares with elimination in rationals, whose pivots lie as far left as possible.
 func TestNullSpace(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	for _, f := range lintest.Formats {

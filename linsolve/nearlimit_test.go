@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSolveNearLimit solves systems whose condition numbers lie around those that float64 inverses
-// are proved for, singular ones among them.
+// TestSolveNearLimit solves systems with condition numbers around the limit up to which float64
+// inverses are proved, and singular systems.
 func TestSolveNearLimit(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -19,7 +19,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// checkInverse inverts a and compares with rationals.
+// checkInverse inverts a and compares with the inverse in rationals.
 func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) halfulp.Stats {
 	t.Helper()
 	n := a.Rows()
@@ -45,9 +45,10 @@ func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format
 	return stats
 }
 
-// integerSteps bounds the steps of an inverse of integers: 3 of all columns together, and those of
-// the last few, which zeros may leave to be solved one after the other, for a guess that a residual
-// of 0 proves then. A step gains the bits of float64 but for those of the condition number.
+// integerSteps bounds the steps of an inverse of integers. There are 3 steps of all columns
+// together. Zeros may leave the last few columns to be solved one after the other, up to a guess
+// that a residual of 0 then proves. A step gains the bits of float64 minus the bits of the
+// condition number.
 func integerSteps(t *testing.T, f halfulp.Format, stats halfulp.Stats) int {
 	cond, err := strconv.ParseFloat(stats.Cond, 64)
 	if err != nil {
@@ -87,7 +88,7 @@ func TestNewton(t *testing.T) {
 	}
 }
 
-// TestNewtonExact inverts matrices whose seeds are their inverses already, or singular.
+// TestNewtonExact inverts matrices whose seeds are already their inverses, or are singular.
 func TestNewtonExact(t *testing.T) {
 	n := 12
 	powers, ones := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
@@ -107,8 +108,8 @@ func TestNewtonExact(t *testing.T) {
 	}
 }
 
-// TestDetTriangles has determinants of so many bits that the triangles are improved, one column of
-// which is much larger than others.
+// TestDetTriangles computes determinants in so many bits that the triangles are improved; one
+// column of a triangle is much larger than the others.
 func TestDetTriangles(t *testing.T) {
 	for _, bits := range []uint{300, 900} {
 		a := halfulp.Random(halfulp.MP(100), 12, 12, 0, 4)
@@ -121,7 +122,7 @@ func TestDetTriangles(t *testing.T) {
 	}
 }
 
-// TestNewtonNearSingular inverts matrices one unit of the last place away from singular ones, with
+// TestNewtonNearSingular inverts matrices one unit in the last place from singular ones, with
 // condition numbers up to 2^400.
 func TestNewtonNearSingular(t *testing.T) {
 	r := testseed.Rand(t, 8, 8)
@@ -145,7 +146,7 @@ func TestNewtonNearSingular(t *testing.T) {
 	}
 }
 
-// TestNewtonExtremes inverts matrices whose inverses lie at the ends of the range.
+// TestNewtonExtremes inverts matrices whose inverses lie at the ends of the range of exponents.
 func TestNewtonExtremes(t *testing.T) {
 	a := halfulp.NewMatrix(halfulp.MP(300), 12, 12)
 	for i, e := range []int{1074, 1075, 1076, 1073, 1022, -1023, -1024, -1022, 149, 150, -128, 0} {
@@ -158,8 +159,8 @@ func TestNewtonExtremes(t *testing.T) {
 	}
 }
 
-// nearTies is a unit matrix with an entry that is nearly a tie of Float32: a float64 inverse of it
-// is off by some 2^-bits, far less than bits that float64 numbers have.
+// nearTies returns an identity matrix with an entry that is nearly a tie of Float32. The error of
+// its float64 inverse is some 2^-bits, far below the unit roundoff of float64.
 func nearTies(n, bits int) *halfulp.Matrix {
 	a := halfulp.NewMatrix(halfulp.MP(400), n, n)
 	for i := range n {
@@ -170,9 +171,9 @@ func nearTies(n, bits int) *halfulp.Matrix {
 	return a
 }
 
-// TestInverseErrors asks for errors that cover what sums cut off, and for numbers of one more bit
-// than the format beside the exact ones, where a float64 inverse is better than expected: on that
-// rests the bound of the residuals of suspected ties.
+// TestInverseErrors requires error bounds that cover the truncation of sums, and numbers of one
+// more bit than the format beside the exact ones, for a float64 inverse that is better than
+// expected. The bound of the residuals of suspected ties depends on this.
 func TestInverseErrors(t *testing.T) {
 	const n = 12
 	for bits := 60; bits < 300; bits += 7 {
@@ -199,8 +200,8 @@ func TestInverseErrors(t *testing.T) {
 	}
 }
 
-// TestFarApart has columns of an inverse whose entries lie far apart: products decide them, and not
-// steps that gain some bits each.
+// TestFarApart inverts a matrix whose inverse has columns with entries far apart: products must
+// decide them, not steps that gain some bits each.
 func TestFarApart(t *testing.T) {
 	const n = 40
 	f := halfulp.MP(500)
@@ -221,7 +222,7 @@ func TestFarApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Steps > 16 { // those for blocks are 10, and refinement takes 20 and more
+	if st.Steps > 16 { // blocks take 10 steps, refinement 20 and more
 		t.Errorf("%d steps", st.Steps)
 	}
 	for _, j := range []int{0, n / 2, n - 1} {

@@ -17,11 +17,12 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// byProducts are orders of matrices whose factors are refined by products.
+// byProducts lists orders of matrices whose factors are refined by products.
 func byProducts(r *rand.Rand) int { return seed.Fewest + r.IntN(8) }
 
-// TestFactorsByProducts has matrices large enough for it: well and ill-conditioned ones, graded
-// ones, with entries of factors that are exact or ties, and near to singular ones.
+// TestFactorsByProducts factors matrices large enough for products: well-conditioned,
+// ill-conditioned and graded ones, matrices whose factors have exact entries or ties, and nearly
+// singular ones.
 func TestFactorsByProducts(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -63,7 +64,7 @@ func TestFactorsByProducts(t *testing.T) {
 		}
 		product := lintest.Gram(l.T())
 		checkCholesky(t, name+", integer factor", product, halfulp.MP(24))
-		// Less the square of the last pivot, and an ulp of the least number there is.
+		// Subtracting its square makes the last pivot 0; adding ±2^-200 moves it next to 0.
 		last := product.Big(n-1, n-1)
 		square := interval.ExactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
 		product.SetBig(n-1, n-1, interval.ExactSub(last, square))
@@ -109,7 +110,8 @@ func TestFactorsByProducts(t *testing.T) {
 	}
 }
 
-// TestFactorsSeeds has matrices whose factors are refined, and not eliminated.
+// TestFactorsSeeds factors matrices whose factors are refined from seeds, not computed by
+// elimination.
 func TestFactorsSeeds(t *testing.T) {
 	const n = 60
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 7)

@@ -24,7 +24,7 @@ func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
-// checkSameThere checks that a matrix lives on the device and has the bits of one of the host.
+// checkSameThere checks that a matrix lives on the device and has the bits of a matrix on the host.
 func checkSameThere(t *testing.T, name string, got, want *halfulp.Matrix) {
 	t.Helper()
 	if got.Place() != where {
@@ -39,11 +39,11 @@ func checkSameThere(t *testing.T, name string, got, want *halfulp.Matrix) {
 	}
 }
 
-// nearlySingular stands for matrices whose last column is the first one but for some 2^-14.
+// nearlySingular stands for matrices whose last column is the first one up to some 2^-14.
 const nearlySingular = -1
 
-// TestOnDevice compares inverses and solutions on a device with those on the host. Newton's method
-// there, and not the host, has made them.
+// TestOnDevice compares inverses and solutions on a device with inverses and solutions on the host.
+// Newton's method on the device, not the host, must have computed them.
 func TestOnDevice(t *testing.T) {
 	everywhere(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
@@ -92,9 +92,9 @@ func TestOnDevice(t *testing.T) {
 	})
 }
 
-// TestOnDeviceLeft has matrices on a device that only the host's means decide: zeros and ties,
-// singular ones, infinities, exponents far away, and formats that overflow. Stats then tell of the
-// host's way.
+// TestOnDeviceLeft uses matrices on a device that only the host decides: zeros and ties, singular
+// matrices, infinities, exponents far apart, and formats that overflow. Stats must describe the way
+// of the host.
 func TestOnDeviceLeft(t *testing.T) {
 	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
@@ -138,7 +138,7 @@ func TestOnDeviceLeft(t *testing.T) {
 	})
 }
 
-// TestOnDeviceEmpty has systems without equations or without columns on a device.
+// TestOnDeviceEmpty solves systems without equations or without columns on a device.
 func TestOnDeviceEmpty(t *testing.T) {
 	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		empty := func(rows, cols int) *halfulp.Matrix {
@@ -158,7 +158,7 @@ func TestOnDeviceEmpty(t *testing.T) {
 	})
 }
 
-// TestOnDeviceNotFinite has the host's errors for an infinity or a NaN in A or B.
+// TestOnDeviceNotFinite checks that an infinity or a NaN in A or B gives the error of the host.
 func TestOnDeviceNotFinite(t *testing.T) {
 	everywhere(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.MP(100)} {

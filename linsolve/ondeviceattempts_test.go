@@ -17,8 +17,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/newton"
 )
 
-// A failing place has seeds that are not ok in the first attempts, of numbers of which some are
-// another one.
+// A failing place reports that its seeds failed in the first attempts, and changes some of their
+// numbers.
 type failing struct {
 	spoiled
 	place.Newton
@@ -53,8 +53,8 @@ func (z failed) Drop() {
 	z.Seed.Drop()
 }
 
-// TestOnDeviceAttempts has the host's bits when the place finds a seed only after some attempts,
-// whatever numbers those before have left.
+// TestOnDeviceAttempts checks that results have the bits of the host when the place finds a seed
+// only after some attempts, whatever numbers the failed attempts have left.
 func TestOnDeviceAttempts(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
@@ -98,8 +98,8 @@ func TestOnDeviceAttempts(t *testing.T) {
 	})
 }
 
-// TestSecondAttempt solves a system in which the pivots of the first columns are beyond the first
-// rows, where they are sought first: a tournament finds them.
+// TestSecondAttempt solves a system in which the pivots of the first columns lie beyond the first
+// rows, where they are searched first: a tournament finds them.
 func TestSecondAttempt(t *testing.T) {
 	dev, drv := gputest.Traced(t, false)
 	defer mem.Substitute(dev)()
@@ -145,7 +145,8 @@ func TestSecondAttempt(t *testing.T) {
 	}
 }
 
-// TestNoSeed leaves singular matrices to the host, whatever the place has begun with them.
+// TestNoSeed checks that singular matrices are left to the host, whatever the place has begun with
+// them.
 func TestNoSeed(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		a := halfulp.Random(halfulp.Float64, n, n, 0, 1)

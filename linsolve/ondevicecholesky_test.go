@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// gramIn returns the Gram matrix of a random matrix, rounded, of a format.
+// gramIn returns the Gram matrix of a random matrix, rounded to a format.
 func gramIn(t *testing.T, f halfulp.Format, n, spread int, seed uint64) *halfulp.Matrix {
 	t.Helper()
 	x, z := halfulp.Random(f, n, n, spread, seed), halfulp.NewMatrix(f, n, n)
@@ -21,7 +21,7 @@ func gramIn(t *testing.T, f halfulp.Format, n, spread int, seed uint64) *halfulp
 	return z
 }
 
-// checkResidentCholesky compares the factor of a matrix on a device with the host's.
+// checkResidentCholesky compares the factor of a matrix on a device with the factor on the host.
 func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
 	want, wantErr := Cholesky(a, f, nil)
@@ -47,8 +47,8 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 	}
 }
 
-// TestOnDeviceCholesky compares factors on a device with those on the host. Products there, and not
-// the host, have made them.
+// TestOnDeviceCholesky compares factors on a device with factors on the host. Products on the
+// device, not the host, must have computed them.
 func TestOnDeviceCholesky(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
@@ -71,7 +71,7 @@ func TestOnDeviceCholesky(t *testing.T) {
 	})
 }
 
-// TestOnDeviceCholeskyLeft has matrices on a device that only the host's means decide.
+// TestOnDeviceCholeskyLeft uses matrices on a device that only the host decides.
 func TestOnDeviceCholeskyLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
@@ -113,7 +113,7 @@ func TestOnDeviceCholeskyLeft(t *testing.T) {
 }
 
 // TestOnDeviceCholeskySolve solves with the factors of a matrix on a device, for right-hand sides
-// there and on the host, and finds that they stay while A changes.
+// there and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceCholeskySolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)

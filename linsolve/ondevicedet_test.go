@@ -17,8 +17,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
-// TestDetOnDevice compares determinants on a device with those on the host. Traces there, and not
-// the host, have made them.
+// TestDetOnDevice compares determinants on a device with determinants on the host. Traces on the
+// device, not the host, must have computed them.
 func TestDetOnDevice(t *testing.T) {
 	onDevices(t, det.LeastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 5, 5)] {
@@ -53,7 +53,7 @@ func TestDetOnDevice(t *testing.T) {
 	})
 }
 
-// checkThere sees whether traces on the device made a result.
+// checkThere checks whether traces on the device computed a result.
 func checkThere(t *testing.T, name string, stats halfulp.Stats) {
 	t.Helper()
 	for _, g := range stats.Stages {
@@ -64,7 +64,7 @@ func checkThere(t *testing.T, name string, stats halfulp.Stats) {
 	t.Errorf("%s: stages %v on %s", name, stats.Stages, stats.Device)
 }
 
-// exchanges is a permutation matrix of so many exchanges, of numbers x.
+// exchanges returns the permutation matrix of a number of exchanges, with x in place of 1.
 func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
 	order := call.All(n)
 	for range count {
@@ -79,9 +79,10 @@ func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
 	return a
 }
 
-// TestDetOnDeviceCases has determinants that are 0, ±1, huge, tiny or ties, of matrices that are
-// singular, or nearly so, with exponents far apart and numbers that are none: those of the host,
-// with its errors. What the device does not decide leaves nothing in Stats but its time.
+// TestDetOnDeviceCases computes determinants that are 0, ±1, huge, tiny or ties, of matrices that
+// are singular, nearly singular, with exponents far apart, or with entries that are not finite.
+// Results and errors must be the same as on the host. Attempts on the device that decide nothing
+// must leave only their time in Stats.
 func TestDetOnDeviceCases(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -189,7 +190,7 @@ func TestDetOnDeviceCases(t *testing.T) {
 	})
 }
 
-// TestParity compares signs of permutations with counts of inversions.
+// TestParity compares the parities of permutations with counts of inversions.
 func TestParity(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	for range 200 {

@@ -12,8 +12,9 @@ import (
 )
 
 // TestOnDeviceFixed compares solutions of systems with one right-hand side on a device with
-// rational ones: of scaled matrices, nearly singular ones, and such whose solutions are zeros, ties
-// or far below others. Fixed point has to have made those of well-conditioned ones.
+// rational solutions: for scaled matrices, nearly singular ones, and matrices whose solutions have
+// zeros, ties or components far below others. Fixed point must have solved the well-conditioned
+// systems.
 func TestOnDeviceFixed(t *testing.T) {
 	everywhere(t, 9, 9, func(t *testing.T, n int) {
 		r := testseed.Rand(t, 11, 12)

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// checkResidentLDLT compares the factors of a matrix on a device with the host's. An attempt on the
-// device is begun if it is to be resident, or if tried says so. It returns the blocks.
+// checkResidentLDLT compares the factors of a matrix on a device with the factors on the host. An
+// attempt on the device must have begun if resident or tried is set. It returns the blocks.
 func checkResidentLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident, tried bool) []int {
 	t.Helper()
 	want, wantErr := LDLT(a, f, nil)
@@ -51,8 +51,8 @@ func symmetricIn(f halfulp.Format, n, spread int, seed uint64, diagonal float64)
 	return a
 }
 
-// TestOnDeviceLDLT compares factors on a device with those on the host. Products there, and not the
-// host, have made them, with blocks of one row and of two.
+// TestOnDeviceLDLT compares factors on a device with factors on the host, with blocks of one and of
+// two rows. Products on the device, not the host, must have computed them.
 func TestOnDeviceLDLT(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		twos := 0
@@ -99,7 +99,7 @@ func TestOnDeviceLDLT(t *testing.T) {
 	})
 }
 
-// TestOnDeviceLDLTLeft has matrices on a device that only the host's means decide.
+// TestOnDeviceLDLTLeft uses matrices on a device that only the host decides.
 func TestOnDeviceLDLTLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
@@ -162,8 +162,9 @@ func TestOnDeviceLDLTLeft(t *testing.T) {
 	})
 }
 
-// TestOnDeviceLDLTGrowth has pivots that no rook finds, the first of which is small: they are left
-// to the host if an entry of L is too large for what it asks of pivots, and taken otherwise.
+// TestOnDeviceLDLTGrowth uses pivots that a rook search would not choose; the first one is small.
+// They must be left to the host if an entry of L exceeds the bound for pivots, and accepted
+// otherwise.
 func TestOnDeviceLDLTGrowth(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		for _, most := range []float64{2.75, 2.8} {
@@ -174,7 +175,7 @@ func TestOnDeviceLDLTGrowth(t *testing.T) {
 			a.SetFloat64(0, 0, 0.5)
 			a.SetFloat64(n-1, 0, most/2)
 			a.SetFloat64(0, n-1, most/2)
-			for i := 1; i < n-1; i++ { // so that no other one is larger
+			for i := 1; i < n-1; i++ { // so that no other entry is larger
 				a.SetFloat64(i, 0, a.Float64(i, 0)/2)
 				a.SetFloat64(0, i, a.Float64(i, 0))
 			}
@@ -221,7 +222,7 @@ func TestOnDeviceLDLTGrowth(t *testing.T) {
 }
 
 // TestOnDeviceLDLTSolve solves with the factors of a matrix on a device, for right-hand sides there
-// and on the host, and finds that they stay while A changes.
+// and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceLDLTSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), halfulp.Random(halfulp.Float64, n, 2, 0, 2)

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// TestOnDeviceLeastSquares compares solutions on a device with those on the host.
+// TestOnDeviceLeastSquares compares solutions on a device with solutions on the host.
 func TestOnDeviceLeastSquares(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		dependent, nan := halfulp.Random(halfulp.Float64, 2*n, n, 0, 4), halfulp.Random(halfulp.Float64, 2*n, n, 0, 4)

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// checkResidentLU compares the factors of a matrix on a device with the host's.
+// checkResidentLU compares the factors of a matrix on a device with the factors on the host.
 func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
 	want, wantErr := LU(a, f, nil)
@@ -32,8 +32,8 @@ func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.For
 	checkResidentStages(t, name, stats, resident, min(a.Dims()) >= seed.Fewest)
 }
 
-// TestOnDeviceLU compares factors on a device with those on the host. Products there, and not the
-// host, have made them.
+// TestOnDeviceLU compares factors on a device with factors on the host. Products on the device, not
+// the host, must have computed them.
 func TestOnDeviceLU(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
@@ -58,8 +58,8 @@ func TestOnDeviceLU(t *testing.T) {
 	})
 }
 
-// nearlyEqual returns a matrix whose first pivot is by a little larger than its last entry of its
-// column, both by magnitude.
+// nearlyEqual returns a matrix whose first pivot is a little larger in magnitude than the last
+// entry of its column.
 func nearlyEqual(n int, by float64) *halfulp.Matrix {
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 	a.SetFloat64(n/2, 0, -2)
@@ -67,7 +67,7 @@ func nearlyEqual(n int, by float64) *halfulp.Matrix {
 	return a
 }
 
-// TestOnDeviceLULeft has matrices on a device that only the host's means decide.
+// TestOnDeviceLULeft uses matrices on a device that only the host decides.
 func TestOnDeviceLULeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
@@ -100,7 +100,7 @@ func TestOnDeviceLULeft(t *testing.T) {
 		} {
 			checkResidentLU(t, name, a, halfulp.Float64, false)
 		}
-		// Two pivots pass for equal, the first one of which is taken.
+		// Two candidates are accepted as equal; the first one is the pivot.
 		a := halfulp.Random(halfulp.MP(200), n, n, 0, 1)
 		two := halfulp.NewMatrix(halfulp.MP(200), 1, 1)
 		for _, row := range []int{n / 3, n - 1} {
@@ -122,7 +122,7 @@ func fillColumn(a *halfulp.Matrix, j int, x float64) {
 }
 
 // TestOnDeviceLUSolve solves with the factors of a matrix on a device, for right-hand sides there
-// and on the host, and finds that they stay while A changes.
+// and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceLUSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)

@@ -12,7 +12,7 @@ import (
 // where is the place of resident matrices in tests.
 var where halfulp.Device = "cuda:0"
 
-// onDevices is gputest.OnDevices, and everywhere where tests may be long.
+// onDevices is gputest.OnDevices, or everywhere if tests may be long.
 func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	if testing.Short() {
 		gputest.OnDevices(t, small, large, f)
@@ -21,8 +21,8 @@ func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	everywhere(t, small, large, f)
 }
 
-// everywhere is gputest.OnDevices, and with matrices in parts on two fake devices, and on the
-// machine's if there are several.
+// everywhere runs a test by gputest.OnDevices, and with matrices in parts on two fake devices and
+// on the devices of the machine if it has several.
 func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	gputest.OnDevices(t, small, large, f)
 	parts := func(t *testing.T, size int) {
@@ -44,7 +44,7 @@ func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) 
 	})
 }
 
-// TestOnDeviceParts has factors of matrices in parts.
+// TestOnDeviceParts factors matrices in parts.
 func TestOnDeviceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 2)
 	defer mem.Substitute(devs...)()

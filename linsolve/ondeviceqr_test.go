@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// checkResidentQR compares the factors of a matrix on a device with the host's, by QR or
-// QRPivoted.
+// checkResidentQR compares the factors of a matrix on a device with the factors on the host, by QR
+// or QRPivoted.
 func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, halfulp.Format, *halfulp.Options) (*QRFactors, error), a *halfulp.Matrix, f halfulp.Format, resident bool) {
 	t.Helper()
 	want, wantErr := factor(a, f, nil)
@@ -34,8 +34,8 @@ func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, hal
 	checkResidentStages(t, name, stats, resident, a.Cols() >= seed.Fewest)
 }
 
-// checkResidentStages checks whether all ran on the device, or was tried there before the host did
-// it.
+// checkResidentStages checks whether everything ran on the device, or was tried there before the
+// host computed it.
 func checkResidentStages(t *testing.T, name string, stats halfulp.Stats, resident, tried bool) {
 	t.Helper()
 	names := make([]string, len(stats.Stages))
@@ -50,8 +50,8 @@ func checkResidentStages(t *testing.T, name string, stats halfulp.Stats, residen
 	}
 }
 
-// TestOnDeviceQR compares factors on a device with those on the host. Products there, and not the
-// host, have made them.
+// TestOnDeviceQR compares factors on a device with factors on the host. Products on the device, not
+// the host, must have computed them.
 func TestOnDeviceQR(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
@@ -69,7 +69,7 @@ func TestOnDeviceQR(t *testing.T) {
 	})
 }
 
-// TestOnDeviceQRLeft has matrices on a device that only the host's means decide.
+// TestOnDeviceQRLeft uses matrices on a device that only the host decides.
 func TestOnDeviceQRLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
@@ -104,8 +104,8 @@ func TestOnDeviceQRLeft(t *testing.T) {
 	})
 }
 
-// TestOnDeviceQRPivoted compares factors on a device, and the order of columns, with those on the
-// host. Products there, and not the host, have made them.
+// TestOnDeviceQRPivoted compares factors and the order of columns on a device with the results on
+// the host. Products on the device, not the host, must have computed them.
 func TestOnDeviceQRPivoted(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		n = min(n, 60) // the host chooses columns by elimination
@@ -113,7 +113,7 @@ func TestOnDeviceQRPivoted(t *testing.T) {
 			checkResidentQR(t, fmt.Sprint(f), QRPivoted, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
 		}
 		checkResidentQR(t, "transposed", QRPivoted, halfulp.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
-		// Columns of sizes far apart, the longest ones in the midst of them.
+		// Columns of sizes far apart, the longest ones in the middle.
 		a := halfulp.Random(halfulp.Float64, n+3, n, 0, 2)
 		for i := range n + 3 {
 			for j := range n {
@@ -124,8 +124,8 @@ func TestOnDeviceQRPivoted(t *testing.T) {
 	})
 }
 
-// TestOnDeviceQRPivotedNear has two columns of nearly the same length, the second of which is the
-// longer one or passes for as long. A device decides about the first pair.
+// TestOnDeviceQRPivotedNear uses two columns of nearly the same length. The second one is longer,
+// or is accepted as equally long. A device decides the first case only.
 func TestOnDeviceQRPivotedNear(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 40, func(t *testing.T, n int) {
 		for _, x := range []struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// Zeros of patterns take no arithmetic modulo primes, wherever solutions come from.
+// Zeros that follow from patterns take no arithmetic modulo primes, whichever way solves.
 func TestSolvePatterns(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	// Entries of few bits make zeros and ties by chance, which do take primes.
+	// Entries of few bits give zeros and ties by chance, which do take primes.
 	long := slices.DeleteFunc(slices.Clone(lintest.Formats), func(f halfulp.Format) bool { return f.Bits() < 53 })
 	for _, f := range lintest.Formats {
 		for range testlength.Of(3, 10, 100) {
@@ -60,7 +60,8 @@ func TestSolvePatterns(t *testing.T) {
 	}
 }
 
-// A matrix is singular whatever the entries are that depend on no singular block of it.
+// A matrix with a singular block is singular whatever the entries are that do not belong to the
+// block.
 func TestSingularBlocks(t *testing.T) {
 	one := halfulp.NewMatrixFloat64(3, 3, 3, []float64{3, 0, 0, 0, 1, 1, 0, 1, 1})
 	column := halfulp.NewMatrixFloat64(3, 3, 3, []float64{3, 1, 1, 0, 0, 0, 0, 1, 1})

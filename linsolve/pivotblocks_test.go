@@ -20,7 +20,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestByEliminationSingular has nothing to enclose, and stops where that is known.
+// TestByEliminationSingular uses singular matrices: there is nothing to enclose, and eliminations
+// must stop once that is known.
 func TestByEliminationSingular(t *testing.T) {
 	s := prooftest.Run(t, 1)
 	a := halfulp.Random(halfulp.Float64, seed.Fewest+2, seed.Fewest+2, 0, 1)
@@ -36,8 +37,8 @@ func TestByEliminationSingular(t *testing.T) {
 	}
 }
 
-// TestFactoredDet compares determinants of ill-conditioned matrices by factors with those of
-// integers.
+// TestFactoredDet compares determinants of ill-conditioned matrices by factors with exact
+// determinants of integers.
 func TestFactoredDet(t *testing.T) {
 	s := prooftest.Run(t, 2)
 	for i, n := range []int{seed.Fewest, seed.Fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
@@ -77,7 +78,8 @@ func TestFactoredDet(t *testing.T) {
 	}
 }
 
-// TestIllLDLT has symmetric matrices too ill-conditioned for float64, definite and indefinite ones.
+// TestIllLDLT factors symmetric matrices too ill-conditioned for float64, definite and indefinite
+// ones.
 func TestIllLDLT(t *testing.T) {
 	const n = seed.Fewest + 4
 	r := testseed.Rand(t, 1, 0)

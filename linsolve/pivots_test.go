@@ -19,8 +19,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// exactPivots returns the order of rows by partial pivoting, the first of equal pivots, which
-// exchanges two rows at each step.
+// exactPivots returns the order of rows by exact partial pivoting, which takes the first of equal
+// pivots and exchanges two rows at each step.
 func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
 	n := a.Rows()
 	x := make([][]*big.Rat, n)
@@ -53,8 +53,8 @@ func exactPivots(a *halfulp.Matrix) (order []int, regular bool) {
 	return order, true
 }
 
-// TestEqualPivots has small integers, where many entries are as large as the pivot, and Hilbert
-// matrices, which are ill-conditioned too.
+// TestEqualPivots uses matrices of small integers, where many entries are as large as the pivot,
+// and Hilbert matrices, which are also ill-conditioned.
 func TestEqualPivots(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
@@ -80,8 +80,8 @@ func TestEqualPivots(t *testing.T) {
 	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), seed.Fewest+4))
 }
 
-// TestPivotsAreFirst has the order of the first of equal pivots, and such in which another one of
-// them comes first.
+// TestPivotsAreFirst checks the order that takes the first of equal pivots, and orders that take
+// another of the equal pivots.
 func TestPivotsAreFirst(t *testing.T) {
 	const n = 9
 	r := testseed.Rand(t, 5, 6)
@@ -118,7 +118,7 @@ func TestPivotsAreFirst(t *testing.T) {
 				t.Fatalf("order %v, not %v: %v, error %v", order, right, ok, err)
 			}
 			if at, _ := factors.BelowLimit(s, u, e, seed.Slack); at && by > 0 {
-				refused++ // for equal pivots alone
+				refused++ // because of equal pivots alone
 			}
 		}
 	}

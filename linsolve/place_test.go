@@ -13,9 +13,9 @@ import (
 	_ "github.com/halfulp/halfulp/cuda"
 )
 
-// BenchmarkDevice has times of routines on matrices that live on a GPU in units of one product of
-// their order and precision. With -v it prints a figure of a record as JSON for each: seconds, and
-// the stages of the last run.
+// BenchmarkDevice measures routines on matrices that live on a GPU, in units of one product of
+// their order and precision. With -v it prints for each routine a figure of a record as JSON:
+// seconds, and the stages of the last run.
 func BenchmarkDevice(b *testing.B) {
 	if gpus, err := halfulp.GPUs(); err != nil || len(gpus) == 0 {
 		b.Skip("no GPU")
@@ -102,9 +102,8 @@ func newOn(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	return z
 }
 
-// randomOn returns a random n x n matrix X of Float64 on the GPU, plus for other formats a small
-// multiple of a power of X, so that all bits of the format are in use. The host makes no more than
-// X.
+// randomOn returns a random n x n matrix X of Float64 on the GPU. For other formats it adds a small
+// multiple of a power of X, so that all bits of the format are in use. The host computes only X.
 func randomOn(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 	x := on(b, halfulp.Random(halfulp.Float64, n, n, 0, 1))
 	if f == halfulp.Float64 {

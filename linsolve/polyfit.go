@@ -11,14 +11,16 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
-// points (x_i, y_i): it is Regression for the Vandermonde matrix of x, whose entries are exact
-// powers, and for one column y. The coefficients are X of the fit.
+// PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d to the points (x_i, y_i)
+// by least squares. It is [Regression] with one column y and the Vandermonde matrix of x, whose
+// entries are exact powers. The coefficients c_0, ..., c_d are X of the fit.
 //
-// The error is a *RankError if fewer than d+1 of the x_i, with weights that are not 0, are
-// different, and one that wraps ErrRange for a degree whose powers do not fit any format; else see
-// Regression. PolyFit panics for vectors of different lengths, fewer than d+1 points and negative
-// degrees.
+//	fit, err := linsolve.PolyFit(x, y, 2, halfulp.Float64, nil)
+//
+// The error is a *RankError if fewer than d+1 of the x_i with nonzero weights are different. It
+// wraps ErrRange if the powers do not fit any format. Other errors are as for [Regression]. PolyFit
+// panics for vectors of different lengths, fewer than d+1 points, a negative degree, or ColumnUnits
+// with other than one unit.
 func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != 1 {
 		panic(errShape)

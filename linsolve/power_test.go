@@ -18,7 +18,8 @@ func matrixOf(n int, x ...float64) *halfulp.Matrix {
 	return halfulp.NewMatrixFloat64RowMajor(n, n, n, x)
 }
 
-// powFamilies are matrices whose powers have zeros, ties, small entries and numbers beyond formats.
+// powFamilies returns matrices whose powers have zeros, ties, small entries and numbers beyond
+// formats.
 var powFamilies = map[string]func(r *rand.Rand) *halfulp.Matrix{
 	"permutation": func(r *rand.Rand) *halfulp.Matrix {
 		n := 1 + r.IntN(7)
@@ -237,9 +238,11 @@ func TestPowBidiagonal(t *testing.T) {
 	}
 }
 
-// Entries of low formats that lie halfway between two numbers, far from exact arithmetic.
+// Entries that lie halfway between two numbers of a low format, and need many bits to be computed
+// exactly.
 func TestPowTies(t *testing.T) {
-	// Entry (4, 0) is 5 plus what walks of weights 1 and -1 through numbers of many bits cancel to.
+	// Entry (4, 0) is 5 plus the remainder after walks of weights 1 and -1, through numbers of many
+	// bits, cancel.
 	a := matrixOf(5,
 		1, 0, 0, 0, 0,
 		1, 3, 3, 0, 0,
@@ -268,7 +271,7 @@ func TestPowTies(t *testing.T) {
 	}
 }
 
-// Where no proof is in reach there is an error and no number: 7 (1 - 2^-e) is not 7.
+// If no proof is within reach, Pow must return an error and no number: 7 (1 - 2^-e) is not 7.
 func TestPowUndecided(t *testing.T) {
 	x := halfulp.NewMatrix(halfulp.MP(2), 2, 2)
 	x.SetFloat64(0, 0, 9)

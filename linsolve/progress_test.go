@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// progressCases are routines that tell how far they are.
+// progressCases are routines that report progress.
 func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *halfulp.Options) error) {
 	f := halfulp.MP(uint(bits))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -88,8 +88,8 @@ func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *h
 	}
 }
 
-// TestProgress sees to shares that end at 1, and fall only where much more work is left than was
-// told.
+// TestProgress checks that shares end at 1, and fall only if much more work is left than was
+// reported.
 func TestProgress(t *testing.T) {
 	_, cases := progressCases(100, 300)
 	for name, run := range cases {
@@ -103,7 +103,7 @@ func TestProgress(t *testing.T) {
 		for i, share := range shares[1:] {
 			before := shares[i]
 			if share == 0 {
-				continue // it is not known how much is left
+				continue // the remaining work is unknown
 			}
 			if !(share >= 0 && share <= 1) || share < before && (1-share)*before < call.Falls*share*(1-before)*(1-1e-9) {
 				t.Errorf("%s: share %d is %g after %g", name, i+1, share, before)
@@ -115,11 +115,11 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestPlans pits what is told to be left against the work that is left, both in units of work:
-// within a factor of far while a tenth or more is left. Nothing is told for ill-conditioned
-// matrices at first. Estimates have no bound that could be proved, and depend on the level of
-// instructions, which decides how systems are solved: with AVX2 the worst is 2.06. Work, inputs and
-// so the result of the test are the same in every run on a machine.
+// TestPlans compares the reported remaining work with the true remaining work, in units of work.
+// They must agree up to a factor of far while a tenth or more is left. For ill-conditioned matrices
+// nothing is reported at first. Estimates have no provable bound. They depend on the
+// instruction-set level, which decides how systems are solved: with AVX2 the worst factor is 2.06.
+// Work, inputs and so the result of the test are the same in every run on a machine.
 func TestPlans(t *testing.T) {
 	const n, bits, far = 160, 500, 3
 	f := halfulp.MP(bits)
@@ -173,7 +173,7 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%s: %.3g left of %.3g, told %.3g", name, is, all, left[i])
 			}
 		}
-		// Of ill-conditioned matrices the last tenth may be all that is told.
+		// For ill-conditioned matrices only the last tenth may be reported.
 		if ill := strings.HasPrefix(name, "Hilbert"); len(at) == 0 || seen == 0 && !ill {
 			t.Errorf("%s: nothing was told of %d times", name, len(at))
 		}

@@ -5,8 +5,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
-// does, with a copy of A.
+// QRFactors is the factorisation A = Q R, or A P = Q R with column pivoting. If A lives on a GPU, Q
+// and R live there too, with a copy of A.
 type QRFactors struct {
 	P []int           // column j of A P is column P[j] of A, from 0
 	Q *halfulp.Matrix // m x n, with orthonormal columns before they were rounded
@@ -14,7 +14,8 @@ type QRFactors struct {
 	system
 }
 
-// Free gives back what the factors have on a GPU. They are not to be used any more then.
+// Free releases the GPU memory of the factors and of their copy of A. The factors must not be used
+// afterwards. Free panics for nil and for zero factors.
 func (z *QRFactors) Free() {
 	if z == nil {
 		panic(errFactors)
@@ -22,12 +23,14 @@ func (z *QRFactors) Free() {
 	z.free(z.Q, z.R)
 }
 
-// Solve returns the solution X of A X = B for the square matrix A that was decomposed: every entry
-// is rounded once to format f, as by package function [Solve], with the same errors. It comes from
-// A itself, not from its rounded factors. What the first call finds out about A serves all others,
-// which take a few products of A with their right-hand sides. X lives where B does. Where A and B
-// live on one GPU it is package function Solve that does it. Solve panics if A is not square, or
-// shapes do not fit. It may be called by several goroutines.
+// Solve returns the solution X of A X = B for the factored matrix A, which must be square: every
+// entry is the exact one rounded once to format f, as by package function [Solve] and with the same
+// errors. X lives where B does.
+//
+// The solution is computed from A itself, not from its rounded factors. The first call stores what
+// it learns about A; every later call costs a few products of A with the right-hand sides. If A and
+// B live on one GPU, the method calls package function [Solve]. Several goroutines may call it at
+// once. Solve panics if A is not square or the shapes do not fit.
 func (z *QRFactors) Solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if z == nil {
 		panic(errFactors)
@@ -40,23 +43,27 @@ func publicQR(z *factors.QRFactors) *QRFactors {
 	return &QRFactors{P: z.P, Q: halfulp.MatrixOf(z.Q), R: halfulp.MatrixOf(z.R), system: newSystem(z.A)}
 }
 
-// QR returns the factors A = Q R of an m x n matrix A of rank n ≤ m in format f, every entry of Q,
-// m x n, and of R, upper triangular with a positive diagonal, the exact one rounded once, ties to
-// even, whatever the condition of A. They are those of LAPACK's geqrf and orgqr but for signs of
-// rows of R and columns of Q. Factors live where A does.
+// QR returns the factors A = Q R of an m x n matrix A of rank n ≤ m: Q is m x n with orthonormal
+// columns, R upper triangular with a positive diagonal. Every entry of Q and R is the exact one
+// rounded once to format f, ties to even, whatever the condition of A. The factors agree with
+// LAPACK's geqrf and orgqr except for the signs of rows of R and columns of Q. They live where A
+// does.
 //
-// R is the Cholesky factor of A^T A, which is computed exactly, and Q = A R^-1; see Cholesky for
-// the method, but that n times the number of digits is at most 24000 (AVX-512) or 12000 (AVX2). It
-// needs twice the bits of the condition number of A. Where A lives on a GPU or on a grid of
-// processes all of it runs there, with A^T A in as many bits as are needed, but for what only
-// arithmetic on the host decides: zeros, ties, columns that are linearly dependent or nearly so,
-// and a few of them.
+//	z, err := linsolve.QR(a, halfulp.Float64, nil)
+//	fmt.Println(z.R.Float64(0, 0), err)
 //
-// The error wraps ErrSingular, it is a *SingularError for square matrices, if the columns of A are
-// linearly dependent, which is proved. It wraps ErrNotFinite for infinities and NaN,
-// halfulp.ErrMemory if A^T A has more bits than there are formats for, or, naming the bytes, if all
-// methods take more than Options.MemoryLimit on the host. Options.Method is of the products, and so
-// is Device. QR panics if m < n.
+// The error wraps ErrSingular if the columns of A are proved to be linearly dependent; for square
+// matrices it is a *SingularError. It wraps ErrNotFinite for infinities and NaN. It wraps
+// halfulp.ErrMemory if A^T A has more bits than any format; it also does so, and names the bytes,
+// if every method needs more than Options.MemoryLimit on the host. Options.Method and
+// Options.Device apply to the matrix products. QR panics if m < n.
+//
+// Method. R is the Cholesky factor of A^T A, which is computed exactly, and Q = A R^-1. This takes
+// twice the bits of the condition number of A. The method is described at [Cholesky]; in fixed
+// point n times the number of digits is at most 24000 (AVX-512) or 12000 (AVX2). If A lives on a
+// GPU or on a grid of processes, the computation runs there, with A^T A in as many bits as are
+// needed. The host handles only the cases that its arithmetic must decide: zeros, ties, columns
+// that are linearly dependent or nearly so, and matrices with few columns.
 func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)
@@ -73,13 +80,16 @@ func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, 
 	return publicQR(z), ended(opt, s, "", nil)
 }
 
-// QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
-// column is that whose part orthogonal to the columns before is longest, the first one of those
-// whose squares differ by less than 2^-64 of them, by numbers computed in more bits than f has;
-// proved is that no sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1 + 2^-60) R[k,k]^2 before the
-// entries are rounded. Where A lives on a GPU the host chooses the columns, by float64 numbers of
-// A^T A that come to it once, and all else is as in QR; it does it all where lengths to choose from
-// differ by less than 2^-29 of their squares.
+// QRPivoted returns the factors A P = Q R of an m x n matrix A with column pivoting (geqp3 of
+// LAPACK). Everything else is as for [QR], including the errors and the panic if m < n.
+//
+// The next column is the one whose part orthogonal to the previous columns is longest, by numbers
+// computed in more bits than f has. Of the columns whose squared lengths differ from the largest by
+// less than 2^-64, relatively, it is the first. It is proved that, before the entries are rounded,
+// no sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1 + 2^-60) R[k,k]^2. If A lives on a GPU, the
+// host chooses the columns by float64 numbers of A^T A, which are copied to it once. The host
+// computes everything if squared lengths that decide a choice differ by less than 2^-29,
+// relatively.
 func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)

@@ -7,13 +7,14 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Rank returns the rank of a matrix, which is proved.
+// Rank returns the rank of a matrix. The rank is proved. The error wraps ErrNotFinite for
+// infinities and NaN.
 //
-// The time is that of an elimination modulo a prime. Where the rank is less than both dimensions,
-// by little, it is that of an inverse modulo a prime and, for each 60 bits of Hadamard's bound of a
-// determinant, of some products of the matrix with a vector: a few in all where a row or column is
-// a simple combination of others. Where it is less by much each 60 bits take an elimination. The
-// error wraps ErrNotFinite for infinities and NaN.
+// Cost. A matrix of full rank takes one elimination modulo a prime. If the rank is a little below
+// both dimensions, Rank takes an inverse modulo a prime and, for every 60 bits of Hadamard's bound
+// of a determinant, some products of the matrix with a vector; a few products in all suffice if one
+// row or column is a simple combination of others. If the rank is far below both dimensions, every
+// 60 bits take an elimination.
 func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
 	s, on, err := begin("Rank", opt, a.View())
 	if err != nil {
@@ -32,11 +33,10 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
 	return r, ended(opt, s, "", nil)
 }
 
-// NullSpace returns a basis of the null space of an m x n matrix A of rank r in format f: an
-// n x (n - r) matrix Z with A Z = 0 but for the roundings of Z, each entry correctly rounded. It is
-// the one that has a unit matrix in those rows that belong to columns of A without pivots in an
-// elimination modulo a prime, mostly the last ones. The time and errors are those of Rank and
-// Solve.
+// NullSpace returns a basis, in format f, of the null space of an m x n matrix A of rank r: an
+// n x (n - r) matrix Z with A Z = 0 up to the rounding of Z. Each entry is correctly rounded. Z has
+// an identity matrix in the rows that belong to columns of A without pivots in an elimination
+// modulo a prime, mostly the last ones. Time and errors are as for [Rank] and [Solve].
 func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	s, on, err := begin("NullSpace", opt, a.View())
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// ranksBy reports what ranks says for the pivots of an elimination modulo a prime, and how many.
+// ranksBy returns the result of ranks for the pivots of an elimination modulo a prime, and the
+// number of pivots.
 func ranksBy(t *testing.T, s *call.Run, a *halfulp.Matrix, f *modular.Field) (is bool, r int) {
 	t.Helper()
 	rows, err := f.Matrix(s.Ctx, s.Threads, a.View())
@@ -54,7 +55,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// The rank modulo the first prime, or a power of it, is less than that of a matrix.
+// The rank modulo the first prime, or a power of it, is less than the rank of the matrix.
 func TestRanksRefuted(t *testing.T) {
 	const n = 60
 	r := testseed.Rand(t, 3, 4)
@@ -82,11 +83,11 @@ func TestRanksRefuted(t *testing.T) {
 	}
 }
 
-// Matrices of random numbers whose rank is less than their order by little take few primes, and few
-// digits where a row or a column is a simple combination of others.
+// Random matrices whose rank is a little less than their order take few primes, and few digits if a
+// row or a column is a simple combination of others.
 func TestRankPrimes(t *testing.T) {
 	const n = 60
-	// The last row is twice the first one less the third.
+	// The last row is twice the first one minus the third.
 	combine := func(a *halfulp.Matrix) *halfulp.Matrix {
 		for j := range n {
 			x := new(big.Float).Sub(a.Big(0, j), a.Big(2, j))
@@ -129,7 +130,7 @@ func TestRankPrimes(t *testing.T) {
 			t.Errorf("%s: its logarithm %v, sign %d, %v (%+v)", c.name, l, sign, err, stats)
 		}
 	}
-	// Exponents far apart are nothing to lift.
+	// Exponents far apart prevent lifting.
 	far := halfulp.NewMatrix(halfulp.MP(53), 20, 20)
 	for i := range 19 {
 		far.SetBig(i, i, power2(3, -2*i))

@@ -7,39 +7,42 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
-// RegressionOptions change how Regression and PolyFit compute, and what.
+// RegressionOptions select how [Regression] and [PolyFit] compute, and which results they return.
 type RegressionOptions struct {
 	LeastSquaresOptions
-	// Covariance asks for covariance matrices.
+	// Covariance requests covariance matrices.
 	Covariance bool
-	// Unit, if not nil, is what one of the numbers of B stands for: the problem is that of Unit B.
-	// So decimals are exact: with B = 1234 and the unit 1/1000, b is 1.234.
+	// Unit, if not nil, is the unit of the numbers of B: the right-hand side is Unit B. It makes
+	// decimals exact: with B = 1234 and the unit 1/1000, b is 1.234.
 	Unit *big.Rat
-	// ColumnUnits, if not nil, are what the numbers of each column of A stand for. PolyFit takes
-	// one unit, that of the nodes x.
+	// ColumnUnits, if not nil, are the units of the numbers of A, one for each column. PolyFit
+	// takes one unit, the unit of the nodes x.
 	ColumnUnits []*big.Rat
-	// WeightUnit, if not nil, is what one of the numbers of Weights stands for, above 0.
+	// WeightUnit, if not nil, is the unit of the numbers of Weights. It must be positive.
 	WeightUnit *big.Rat
 }
 
-// Fit is a linear model b = A x + e, fitted by least squares, with its statistics. m are the rows
-// of A of weights that are not 0, n the columns, k those of B; dof = m - n.
+// Fit is a linear model b = A x + e, fitted by least squares, with its statistics. m is the number
+// of rows of A with nonzero weights, n the number of columns of A, k the number of columns of B;
+// dof = m - n.
 type Fit struct {
 	Observations     int // m
 	DegreesOfFreedom int // m - n, of the residuals
-	// Centered says that a column of A is constant, an intercept: total sums of squares are about
-	// the (weighted) mean then, else about 0.
+	// Centered reports whether a column of A is constant, an intercept: then total sums of squares
+	// are about the (weighted) mean, otherwise about 0.
 	Centered bool
 	X        *halfulp.Matrix // n x k: the estimates
 	// StandardErrors, n x k, are the standard deviations of the estimates, √(s² u_ii) with s the
 	// residual standard deviation and U = (AᵀWA)^-1; NaN for m = n.
 	StandardErrors *halfulp.Matrix
-	// Covariances, if they are asked for, are s² U for each column of B, n x n; NaN for m = n.
+	// Covariances, if requested, are the n x n matrices s² U, one for each column of B. Their
+	// entries are NaN for m = n.
 	Covariances []*halfulp.Matrix
 	Responses   []Response // one for each column of B
 }
 
-// Response has statistics of one column of B. Sums of squares are weighted if there are weights.
+// Response holds the statistics of one column of B. Sums of squares are weighted if there are
+// weights.
 type Response struct {
 	ResidualSS halfulp.Scalar // r = Σ w_i (b - A x)_i²
 	ResidualMS halfulp.Scalar // r/dof; NaN for dof = 0, as ResidualSD and F
@@ -47,27 +50,28 @@ type Response struct {
 	// RegressionSS is TSS - r, where TSS = Σ w_i (b_i - mean)², or Σ w_i b_i² without an intercept.
 	RegressionSS halfulp.Scalar
 	RSquared     halfulp.Scalar // 1 - r/TSS; NaN for TSS = 0
-	// F is ((TSS - r)/p) / (r/dof), p the parameters but for an intercept: +Inf for r = 0, NaN if p
-	// or TSS is 0 as well.
+	// F is ((TSS - r)/p) / (r/dof), where p is the number of parameters without an intercept: +Inf
+	// for r = 0, NaN if p or TSS is 0 as well.
 	F halfulp.Scalar
 }
 
-// Regression fits the linear model B = A X + E by least squares and returns the estimates X with
-// their standard errors and the other statistics of Fit, each the exact number rounded once to
-// format f, whatever the condition of A. A is m x n with m ≥ n and independent columns, B m x k, of
-// any formats.
+// Regression fits the linear model B = A X + E by least squares. It returns the estimates X with
+// their standard errors and the other statistics of [Fit], each the exact number rounded once to
+// format f, whatever the condition of A. A is m x n with m ≥ n and independent columns, B is m x k;
+// both may have any formats. Results are on the host.
 //
-// Residual sums of squares r are components of the solutions of larger systems, so they have no
-// cancellation either. Statistics are functions of r, of the entries of the inverse of AᵀWA and of
-// exact sums, and are enclosed until both ends round to one number; a statistic that lies halfway
-// between two is proved to do so by arithmetic modulo primes.
+//	fit, err := linsolve.Regression(a, b, halfulp.Float64, nil)
+//	fmt.Println(fit.X.Float64(0, 0), fit.Responses[0].RSquared)
 //
-// Stats.Overflow and Stats.Underflow count numbers of Fit that f made infinite, or that lost bits
-// below its smallest normal number.
+// Errors are as for [LeastSquares]. The error is a *RankError also if fewer than n rows have
+// nonzero weights, and it wraps ErrUnit for invalid units. Stats.Overflow counts the numbers of Fit
+// that f made infinite, Stats.Underflow the numbers that lost bits below the smallest normal number
+// of f. Regression panics if the shapes do not fit or m < n.
 //
-// Errors are those of LeastSquares, with a *RankError also where fewer than n rows have weights
-// other than 0, and one that wraps ErrUnit. Regression panics if shapes do not fit or m < n.
-// Results are on the host.
+// Method. Residual sums of squares r are components of the solutions of larger linear systems, so
+// they suffer no cancellation. The other statistics are functions of r, of entries of (AᵀWA)^-1 and
+// of exact sums. They are enclosed until both ends of the enclosure round to one number. A
+// statistic that lies halfway between two numbers is proved to do so by arithmetic modulo primes.
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
@@ -75,7 +79,7 @@ func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) 
 	return fitted("Regression", a, b, f, opt)
 }
 
-// fitted is Regression for a routine of some name.
+// fitted runs Regression for the routine with the given name.
 func fitted(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if opt == nil {
 		opt = &RegressionOptions{}

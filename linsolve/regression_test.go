@@ -17,14 +17,14 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/lsq"
 )
 
-// rationalFit has the statistics of one response.
+// rationalFit holds the statistics of one response in rationals.
 type rationalFit struct {
 	x                                []*big.Rat
 	covariance                       [][]*big.Rat // nil for no degrees of freedom
 	ss, ms, regression, rsquared, fs *big.Rat     // nil for NaN
 }
 
-// regress computes them from their definitions.
+// regress computes the statistics from their definitions.
 func regress(a lintest.Matrix, b, w []*big.Rat, centered bool) *rationalFit {
 	n := len(a[0])
 	rat := func() *big.Rat { return new(big.Rat) }
@@ -266,8 +266,8 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestRegressionTies has statistics that lie halfway between two numbers of a format, and such that
-// are numbers.
+// TestRegressionTies computes statistics that lie halfway between two numbers of a format, or are
+// numbers of the format.
 func TestRegressionTies(t *testing.T) {
 	one := func(m int) *halfulp.Matrix {
 		a := halfulp.NewMatrix(halfulp.Float64, m, 1)
@@ -301,7 +301,7 @@ func TestRegressionTies(t *testing.T) {
 	}
 }
 
-// TestRegressionNearTies has standard deviations so near to halfway that only more bits decide.
+// TestRegressionNearTies computes standard deviations so near to a tie that only more bits decide.
 func TestRegressionNearTies(t *testing.T) {
 	half := new(big.Float).SetPrec(600).SetFloat64(1 + 0x1p-24)
 	a := halfulp.NewMatrixFloat64(3, 1, 3, []float64{1, 1, 1})
@@ -317,7 +317,7 @@ func TestRegressionNearTies(t *testing.T) {
 	}
 }
 
-// TestRegressionExactFit has no residuals.
+// TestRegressionExactFit fits data without residuals.
 func TestRegressionExactFit(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for k := 1; k <= 2; k++ {
@@ -392,8 +392,8 @@ func TestPolyFit(t *testing.T) {
 	}
 }
 
-// TestInterpolation fits as many points as there are coefficients, with and without weights of 0:
-// the residual is 0 without a proof of its own.
+// TestInterpolation fits as many points as coefficients, with and without weights of 0: the
+// residual is 0 without a separate proof.
 func TestInterpolation(t *testing.T) {
 	const n = 14
 	x, y := halfulp.NewVector(halfulp.Float64, n+1), halfulp.NewVector(halfulp.Float64, n+1)

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestNoRootByBlocks has matrices that are not positive definite by little, which no float64 seed
-// tells.
+// TestNoRootByBlocks uses matrices that narrowly fail to be positive definite, which no float64
+// seed detects.
 func TestNoRootByBlocks(t *testing.T) {
 	r := testseed.Rand(t, 1, 0)
 	const n, last = factors.RootLeaf + 8, factors.RootLeaf + 7

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSolveSpread has exponents that no scaling by largest entries brings together.
+// TestSolveSpread uses exponents that scaling by largest entries does not bring together.
 func TestSolveSpread(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

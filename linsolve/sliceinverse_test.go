@@ -18,8 +18,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSlicesOfLargeOrder compares inverses in float64 of orders beyond those of blocks of products,
-// by two and three slices, with inverses in 200 bits.
+// TestSlicesOfLargeOrder compares float64 inverses by two and three slices, of orders larger than
+// the blocks of products, with inverses in 200 bits.
 func TestSlicesOfLargeOrder(t *testing.T) {
 	const n = 270
 	for _, c := range []struct {
@@ -56,9 +56,10 @@ func TestSlicesOfLargeOrder(t *testing.T) {
 	}
 }
 
-// TestInverseBySlices inverts matrices in formats of up to 53 bits at all levels: random ones,
-// graded ones with rows and columns of powers of two, Hilbert's, integers whose inverses are
-// integers and halves, which are ties, triangles and singular ones.
+// TestInverseBySlices inverts matrices in formats of up to 53 bits at all instruction-set levels:
+// random matrices, matrices graded by powers of two in rows and columns, Hilbert matrices, matrices
+// of integers whose inverses are integers or halves, which are ties, triangular and singular
+// matrices.
 func TestInverseBySlices(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -104,8 +105,9 @@ func TestInverseBySlices(t *testing.T) {
 	}
 }
 
-// TestInverseOfIntegers has columns with zeros, which neither float64 numbers nor patterns tell,
-// decided together by a residual that is 0, though their other entries are known before.
+// TestInverseOfIntegers inverts matrices whose inverses have columns with zeros that neither
+// float64 numbers nor patterns show. A residual of 0 must decide such columns together, though
+// their other entries are known before.
 func TestInverseOfIntegers(t *testing.T) {
 	const n = 60
 	r := testseed.Rand(t, 9, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSmallSystems has 10^5 systems in its long form, none of which may be wrong, nor be called
-// singular if it is not.
+// TestSmallSystems solves small systems, 10^5 in its long form. No solution may be wrong, and no
+// regular system may be reported singular.
 func TestSmallSystems(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -39,7 +39,7 @@ func TestSmallSystems(t *testing.T) {
 	}
 }
 
-// anyLevel draws an instruction set of those that are in force.
+// anyLevel selects a random instruction-set level of those in force.
 func anyLevel(r *rand.Rand) isa.Set {
 	levels := slices.DeleteFunc(isa.Levels(), func(l isa.Set) bool { return l > isa.Level() })
 	return levels[r.IntN(len(levels))]
@@ -60,8 +60,8 @@ func TestHard(t *testing.T) {
 	}
 }
 
-// hilbert returns the Hilbert matrix times the least common multiple of 1, ..., 2n - 1, exactly,
-// that number, and the inverse of the Hilbert matrix, whose entries are
+// hilbert returns the Hilbert matrix multiplied by m, the least common multiple of 1, ..., 2n - 1,
+// exactly. It also returns m and the inverse of the Hilbert matrix, whose entries are
 //
 //	(-1)^(i+j) (i+j-1) C(n+i-1, n-j) C(n+j-1, n-i) C(i+j-2, i-1)².
 func hilbert(n int) (a *halfulp.Matrix, m *big.Int, inverse func(i, j int) *big.Int) {
@@ -88,12 +88,12 @@ func hilbert(n int) (a *halfulp.Matrix, m *big.Int, inverse func(i, j int) *big.
 	}
 }
 
-// TestHilbert has exact Hilbert matrices, whose inverses and determinants are known.
+// TestHilbert uses exact Hilbert matrices, whose inverses and determinants are known.
 func TestHilbert(t *testing.T) {
 	for _, n := range testlength.Of([]int{1, 10, 50}, []int{1, 10, 50}, []int{1, 10, 50, 200, 500}) {
 		a, m, inverse := hilbert(n)
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106)} {
-			// The columns of the inverse times 3 and times m: integers that are no numbers of f.
+			// The columns of the inverse times 3 and times m: integers that are not numbers of f.
 			b, x := halfulp.NewMatrix(halfulp.MP(uint(m.BitLen()+2)), n, 2), halfulp.NewMatrix(f, n, 2)
 			b.SetFloat64(n/2, 0, 3)
 			b.SetBig(n/3, 1, new(big.Float).SetInt(m))
@@ -137,8 +137,8 @@ func TestHilbert(t *testing.T) {
 	}
 }
 
-// TestModular compares determinants of integers, all of their bits, and ranks with those modulo a
-// prime that the package has no use for.
+// TestModular compares ranks, and all bits of determinants of integers, with results modulo a prime
+// that the package does not use.
 func TestModular(t *testing.T) {
 	r := testseed.Rand(t, 1, 3)
 	for _, n := range testlength.Of([]int{30}, []int{30, 60}, []int{30, 60, 200}) {
@@ -162,8 +162,8 @@ func TestModular(t *testing.T) {
 	}
 }
 
-// TestKnownSolutions has integer systems with solutions that are numbers of the format, halfway
-// between two of them, and next to such.
+// TestKnownSolutions solves integer systems whose solutions are numbers of the format, halfway
+// between two such numbers, or next to a tie.
 func TestKnownSolutions(t *testing.T) {
 	r := testseed.Rand(t, 2, 3)
 	for _, n := range testlength.Of([]int{40}, []int{40, 90}, []int{40, 90, 250}) {

@@ -17,7 +17,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// inside fails unless the rational solution lies between the bounds.
+// inside checks that the rational solution lies between the bounds.
 func inside(t *testing.T, name string, a, b, lower, upper *halfulp.Matrix) {
 	t.Helper()
 	for i, row := range lintest.Of(a).Solve(lintest.Of(b)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Method is the method in Stats.
+// Method is the value of Stats.Method.
 const Method = call.Method
 
 // stats returns how a routine ran.
@@ -29,8 +29,8 @@ func stats(s *call.Run) halfulp.Stats {
 	return z
 }
 
-// ended stores the statistics of routine name where its options ask for them, and returns its
-// error, if there is one.
+// ended stores the statistics of routine name if opt requests them. It returns err with the name in
+// front, or nil.
 func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
 	if opt != nil && opt.Stats != nil {
 		*opt.Stats = stats(s)
@@ -41,8 +41,8 @@ func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
 	return nil
 }
 
-// begin checks the options and operands of routine name: all operands live in one place. It returns
-// them on the host.
+// begin checks the options and operands of routine name and starts its run. All operands must live
+// in one place. It returns the operands on the host.
 func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {
@@ -55,7 +55,7 @@ func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, [
 	return s, here, nil
 }
 
-// start is begin without copies.
+// start is begin without the copies on the host.
 func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, error) {
 	var o halfulp.Options
 	if opt != nil {
@@ -89,31 +89,35 @@ func returned(opt *halfulp.Options, s *call.Run, name string, z num.Mat, err err
 
 const errShape = "linsolve: shapes do not fit"
 
-// Solve returns the solution X of A X = B, A square and regular: every entry is the exact one
-// rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X are
-// n x n, n x k and n x k, A and B of any formats. X lives where A and B do.
+// Solve returns the solution X of A X = B for a square, regular matrix A: every entry is the exact
+// one rounded once to format f, ties to even, whatever the condition of A. Zeros are +0. A, B and X
+// are n x n, n x k and n x k; A and B may have any formats. X lives where A and B do.
 //
-// For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
-// and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
-// above some 2^30 take the product of these inverses and its residual in float64 too, those above
-// some 2^45 an elimination in fixed point, in numbers of 90 bits more than the condition number's
-// logarithm, or one by products of blocks without AVX2, beyond 2^700 and of large orders. Where
-// p-adic digits of the solution, a vector of rational numbers, take less, they are lifted. Many
-// columns take a few products of the format's bits, by an approximate inverse of half of them.
-// Entries that are 0 for all regular A and B with zeros in the same places, as those of inverses of
-// triangular matrices, take no time. Others that are 0 or lie halfway between two numbers of the
-// format, while not all of their column do or are such numbers, take about n products with vectors
-// more.
+//	x, err := linsolve.Solve(a, b, halfulp.Float64, nil)
 //
-// Where A and B live on a GPU all of it runs there, but for what only arithmetic on the host
-// decides: ties, zeros, and matrices that are singular or nearly so.
+// The error is a *SingularError, which wraps ErrSingular, if A is singular. It wraps ErrNotFinite
+// for infinities and NaN in A or B. It wraps halfulp.ErrMemory, and names the bytes, if a single
+// column needs more than Options.MemoryLimit on the host, beside A, B and X. If only the products
+// for many columns exceed that limit, Solve computes them for some columns at a time, or solves
+// column by column, with the same bits in more time. Options.Method and Options.Device apply to the
+// matrix products. Solve panics if the shapes do not fit.
 //
-// The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
-// for infinities and NaN in A or B. Where the products for many columns take more than
-// Options.MemoryLimit on the host, beside A, B and X, they are computed for some columns at a time,
-// or the columns are solved one after the other, with the same bits in more time. If one column
-// takes more, the error wraps halfulp.ErrMemory and names the bytes. Options.Method is of the
-// products, and so is Device. Solve panics if shapes do not fit.
+// Cost. A few columns of B take a float64 decomposition of A, inverses of its triangles and, for
+// each 40 bits or so of the result, a product of A with a vector of 62-bit integers. Condition
+// numbers above some 2^30 also take the product of the two inverses and its residual in float64.
+// Condition numbers above some 2^45 take an elimination in fixed point, in numbers of 90 bits more
+// than the logarithm of the condition number; without AVX2, beyond 2^700 and for large orders it is
+// an elimination by products of blocks. The solution is a vector of rational numbers: if its p-adic
+// digits cost less, they are lifted instead. Many columns take a few matrix products in the bits of
+// the format, with an approximate inverse of half as many bits.
+//
+// An entry that is zero for all regular A and B with the same patterns of zeros, as in inverses of
+// triangular matrices, costs nothing. Any other entry that is zero, or halfway between two numbers
+// of the format, costs about n further matrix-vector products, unless every entry of its column is
+// a number of the format or halfway between two.
+//
+// If A and B live on a GPU, the computation runs there. The host handles only the cases that its
+// arithmetic must decide: ties, zeros, and matrices that are singular or nearly so.
 func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() {
 		panic(errShape)
@@ -126,7 +130,8 @@ func Solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 	return returned(opt, s, "Solve", z, err)
 }
 
-// Inverse returns the inverse of a square matrix A, each entry rounded once to format f; see Solve.
+// Inverse returns the inverse of a square matrix A, each entry rounded once to format f. Errors and
+// cost are as for [Solve] with many columns. Inverse panics if A is not square.
 func Inverse(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

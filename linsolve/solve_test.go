@@ -18,7 +18,8 @@ func check(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format) ha
 	return checkSolution(t, name, a, b, f, lintest.Of(a).Solve(lintest.Of(b)))
 }
 
-// checkSolution expects a solution, nil for an error that says the rank.
+// checkSolution compares with the expected solution; nil means that an error with the rank is
+// expected.
 func checkSolution(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, want lintest.Matrix) halfulp.Stats {
 	t.Helper()
 	n, k := b.Rows(), b.Cols()
@@ -116,7 +117,7 @@ func TestSolveExtremes(t *testing.T) {
 			y := halfulp.NewMatrixBig(halfulp.MP(2600), 1, 1, []*big.Float{b})
 			check(t, name, one, y, f)
 			check(t, name+", negative", one, halfulp.NewMatrixBig(halfulp.MP(2600), 1, 1, []*big.Float{sub(new(big.Float), b)}), f)
-			// x = [b, 1/3]: the second is no number of any format
+			// x = [b, 1/3]: the second component is not a number of any format
 			third := halfulp.NewMatrixBig(halfulp.MP(2600), 3, 1, []*big.Float{b, big.NewFloat(1), big.NewFloat(3)})
 			a := halfulp.NewMatrix(halfulp.Float64, 3, 3)
 			for _, e := range [][3]int{{0, 0, 1}, {1, 1, 3}, {2, 2, 1}, {2, 1, 3}} {

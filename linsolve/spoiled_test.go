@@ -19,8 +19,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// A spoiled place has seeds that spoil has changed: what is proved of them has to hold, or nothing
-// to be proved.
+// A spoiled place computes seeds that spoil changes. What is proved about them must hold, or
+// nothing may be proved.
 type spoiled struct {
 	place.Place
 	place.Determinant
@@ -33,7 +33,7 @@ func newSpoiled(t *testing.T, p place.Place, spoil func(m *halfulp.Matrix)) spoi
 	return spoiled{p, partOf[place.Determinant](t, p), partOf[place.Factors](t, p), t, spoil}
 }
 
-// partOf returns a part that a place offers.
+// partOf returns a part (an interface) that a place offers.
 func partOf[T any](t *testing.T, p place.Place) T {
 	t.Helper()
 	part, ok := place.Part[T](p)
@@ -72,11 +72,11 @@ func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, begu
 	return exps, begun, err
 }
 
-// spoils are changes of one number by that many times itself: ‖E‖ is about as much.
+// spoils are relative changes of one number; ‖E‖ becomes about as large.
 var spoils = []float64{0x1p-40, 0x1p-20, 0x1p-12, 0x1p-9, 0x1p-8 - 0x1p-14, 0x1p-8 + 0x1p-14, -0x1p-7, 0x1p-5, 0.3, -0.4, 0.5, 0.6, 0.75, 0.99, -0.75, -1, 1, 1.5, 3, 100, 0x1p60, 0x1p200, 0x1p400, math.Inf(1)}
 
-// TestTracedSpoiled encloses determinants by seeds of all qualities: not at all by those that are
-// no good.
+// TestTracedSpoiled encloses determinants by seeds of all qualities: bad seeds must give no
+// enclosure.
 func TestTracedSpoiled(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	gputest.OnDevices(t, 12, 40, func(t *testing.T, n int) {
@@ -106,7 +106,8 @@ func TestTracedSpoiled(t *testing.T) {
 	})
 }
 
-// TestCholeskySpoiled has the host's bits of factors by seeds of all qualities, or nothing.
+// TestCholeskySpoiled checks that seeds of all qualities give the bits of the factors of the host,
+// or no factors.
 func TestCholeskySpoiled(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)}[:testlength.Of(1, 2, 2)] {
@@ -149,7 +150,7 @@ func TestCholeskySpoiled(t *testing.T) {
 }
 
 // TestCholeskyNewtonSpoiled decides entries of Cholesky factors on the host by seeds of all
-// qualities: as they are, or not at all.
+// qualities: entries must be right, or left undecided.
 func TestCholeskyNewtonSpoiled(t *testing.T) {
 	n := seed.Fewest + 2
 	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
@@ -171,7 +172,7 @@ func TestCholeskyNewtonSpoiled(t *testing.T) {
 				if math.IsInf(by, 0) {
 					continue
 				}
-				d.Blocks = true // none are to make it good
+				d.Blocks = true // blocks must not replace the bad seed
 				d.X.SetFloat64(at[0], at[1], d.X.Float64(at[0], at[1])+float64(by*d.X.Float64(at[0], at[0])))
 				l, decided := halfulp.NewMatrix(f, n, n), 0
 				for bits := f.Bits() + 48; bits <= 2*f.Bits()+100; bits += f.Bits() {

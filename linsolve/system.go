@@ -7,15 +7,15 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// errFactors is the panic of methods of nil and of zero factors.
+// errFactors is the panic of methods that are called on nil or zero factors.
 const errFactors = "linsolve: factors that no routine has returned"
 
-// system is a square matrix that systems are solved with, one after the other.
+// system is the copy of a factored matrix A, kept to solve systems with A one after the other.
 type system struct{ of *solve.Known }
 
 func newSystem(a num.Mat) system { return system{&solve.Known{A: a}} }
 
-// free gives back factors and the copy of the matrix.
+// free releases the factors and the copy of the matrix.
 func (y *system) free(factors ...*halfulp.Matrix) {
 	for _, z := range factors {
 		if z == nil {
@@ -28,7 +28,7 @@ func (y *system) free(factors ...*halfulp.Matrix) {
 	}
 }
 
-// solve is the method Solve of factors.
+// solve implements the method Solve of the factors.
 func (y *system) solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if y.of == nil {
 		panic(errFactors)

@@ -18,8 +18,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// spoilProducts flips bits of the first products, or of all of them, in a run that is cancelled
-// after far more blocks of them than it may take, and reports how many there were, and the bits.
+// spoilProducts flips bits of the first products, or of all products, in a run that is cancelled
+// after far more blocks than it may take. It reports the number of blocks, and the bits.
 func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks, bits int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -27,7 +27,7 @@ func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks, bi
 		if blocks++; blocks > 20000 {
 			cancel()
 		}
-		for i := 0; i < stride && (!first || blocks == 1); i++ { // among them an entry that counts
+		for i := 0; i < stride && (!first || blocks == 1); i++ { // among them a relevant entry
 			residues[i] ^= 1
 		}
 	})()
@@ -36,13 +36,13 @@ func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks, bi
 	return blocks, st.Precision, err
 }
 
-// TestWrongProductsEnd has routines end with one error where products are wrong, before the
-// precision rises beyond what theory needs.
+// TestWrongProductsEnd checks that routines with wrong products end with one error, before the
+// precision exceeds the bits that theory requires.
 func TestWrongProductsEnd(t *testing.T) {
 	const n = 24
 	f := halfulp.Float64
 	a, tall := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, 2*n, n, 3, 3)
-	for i := range n { // float64 factors do not do
+	for i := range n { // float64 factors do not suffice
 		a.SetFloat64(i, n-1, a.Float64(i, 0)+float64(a.Float64(i, 1)*0x1p-40))
 		a.SetFloat64(i, n-2, float64(a.Float64(i, 2)*(1+float64(float64(i%2)*0x1p-52))))
 	}
@@ -73,8 +73,9 @@ func TestWrongProductsEnd(t *testing.T) {
 	}
 }
 
-// TestNeeded compares what theory says of factors, and of X in refine, with what they take: never
-// more. The matrices of integers have the smallest determinants and the largest inverses.
+// TestNeeded compares the bits that theory requires for factors, and for X in package refine, with
+// the bits that they take: never more. The matrices of integers have the smallest determinants and
+// the largest inverses.
 func TestNeeded(t *testing.T) {
 	f := halfulp.MP(30)
 	for _, c := range []struct{ n, bits, apart int }{{7, 2, 0}, {7, 20, 0}, {7, 50, 0}, {19, 9, 40}} {
@@ -149,8 +150,8 @@ func triangularProduct(t *testing.T, n, bits int) num.Mat {
 	return z.View()
 }
 
-// TestSmallDeterminant has determinants of 1 of matrices whose condition takes far more bits than
-// eliminations have: primes are fewer.
+// TestSmallDeterminant computes determinants of 1, of matrices whose condition number has far more
+// bits than eliminations: fewer primes suffice.
 func TestSmallDeterminant(t *testing.T) {
 	for _, level := range isa.Levels() {
 		restore := isa.Force(level)
@@ -164,8 +165,8 @@ func TestSmallDeterminant(t *testing.T) {
 	}
 }
 
-// TestGainIsAGuess refines with an approximate inverse that gains far less a step than it is said
-// to: that is no contradiction, as theory counts the bits that are proved.
+// TestGainIsAGuess refines with an approximate inverse that gains far fewer bits a step than
+// declared. That is no contradiction, as theory counts the proved bits.
 func TestGainIsAGuess(t *testing.T) {
 	const n = 5
 	f := halfulp.Float64

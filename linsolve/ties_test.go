@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestTiesOfFactors has factors with zeros and numbers halfway between two of the format, and
-// others that differ from such by little, more or less than an enclosure tells at first.
+// TestTiesOfFactors computes factors with zeros and numbers halfway between two numbers of the
+// format, and numbers near to these, by more or less than the first enclosure can tell.
 func TestTiesOfFactors(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
@@ -73,15 +73,15 @@ func TestTiesOfFactors(t *testing.T) {
 	}
 }
 
-// TestLeastDistances has an entry N/D of L as near to a tie as one with that D can be, for all
-// sizes of D: at some of them a bound of the integer that tells them apart is just above 1.
+// TestLeastDistances uses an entry N/D of L as near to a tie as the denominator D allows, for all
+// sizes of D. For some sizes the bound of the integer that separates entry and tie is just above 1.
 func TestLeastDistances(t *testing.T) {
 	r := testseed.Rand(t, 1, 3)
 	for k := range 300 {
 		for _, off := range []int64{-1, 1} {
 			d := new(big.Int).Lsh(big.NewInt(1), uint(k+1))
 			d.Add(d, big.NewInt(1))
-			twice := big.NewInt(1<<53 + 2*r.Int64N(1<<52) + 1) // the tie is half of that
+			twice := big.NewInt(1<<53 + 2*r.Int64N(1<<52) + 1) // the tie is half of twice
 			n := new(big.Int).Mul(twice, d)
 			n.Rsh(n.Add(n, big.NewInt(off)), 1)
 			// The entry stays below 1.
@@ -106,8 +106,9 @@ func TestLeastDistances(t *testing.T) {
 	}
 }
 
-// TestPrimesOfPascal has factors of integers, the binomials, whose determinants are 1: enclosures
-// prove them, and not some hundreds of primes that Hadamard's bound takes.
+// TestPrimesOfPascal computes factors that consist of integers, the binomial coefficients, with
+// determinants 1. Enclosures must prove them, not the hundreds of primes that Hadamard's bound
+// would take.
 func TestPrimesOfPascal(t *testing.T) {
 	n := testlength.Of(30, 60, 100)
 	a := halfulp.NewMatrix(halfulp.MP(256), n, n)

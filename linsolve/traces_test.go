@@ -30,8 +30,8 @@ func tracedOn(t *testing.T, a *halfulp.Matrix) *call.Run {
 	return s
 }
 
-// TestTraced encloses determinants by traces: the exact ones lie inside, and the ends near each
-// other.
+// TestTraced encloses determinants by traces: the exact determinants must lie inside, and the ends
+// near each other.
 func TestTraced(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -56,9 +56,9 @@ func TestTraced(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				if d == nil {
-					// The condition of random triangular matrices grows like 2^n (Viswanath and
-					// Trefethen, SIAM J. Matrix Anal. Appl. 19, 1998), that of unimodular ones
-					// more.
+					// The condition number of random triangular matrices grows like 2^n (Viswanath
+					// and Trefethen, SIAM J. Matrix Anal. Appl. 19, 1998); unimodular ones are
+					// worse.
 					hopeless := family == "unimodular" || family == "triangular" && n > 12
 					if !hopeless && want.Sign() != 0 {
 						t.Errorf("%s: none", name)
@@ -75,7 +75,7 @@ func TestTraced(t *testing.T) {
 	})
 }
 
-// TestForcedTraces has determinants of small matrices, where these live, by traces: the host
+// TestForcedTraces computes determinants of small matrices by traces where they live: the host
 // decides none of them.
 func TestForcedTraces(t *testing.T) {
 	r := testseed.Rand(t, 1, 3)

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// TestDetUnderflow looks at what Stats say of determinants x y next to the smallest numbers.
+// TestDetUnderflow checks Stats for determinants x y next to the smallest numbers.
 func TestDetUnderflow(t *testing.T) {
 	for _, c := range []struct {
 		f    halfulp.Format
@@ -44,8 +44,8 @@ func TestDetUnderflow(t *testing.T) {
 	}
 }
 
-// TestScalarsLeaveRange looks at what Stats say of scalars beyond the range of their format, and of
-// those that are infinite or 0 themselves.
+// TestScalarsLeaveRange checks Stats for scalars beyond the range of their format, and for scalars
+// that are themselves infinite or 0.
 func TestScalarsLeaveRange(t *testing.T) {
 	matrix := func(rows, cols int, texts ...string) *halfulp.Matrix {
 		m := halfulp.NewMatrix(halfulp.MP(1200), rows, cols)
@@ -116,7 +116,7 @@ func TestScalarsLeaveRange(t *testing.T) {
 }
 
 // TestEntriesUnderflow compares the count in Stats of entries that lose bits below the smallest
-// normal number with what a wide format says of the same results.
+// normal number with the count from the same results in a wide format.
 func TestEntriesUnderflow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 7))
 	wide := halfulp.MP(700)
@@ -217,7 +217,7 @@ func TestEntriesUnderflow(t *testing.T) {
 		}
 	}
 	for name, n := range total {
-		// A number whose enclosure holds the rounded one may be that.
+		// A number whose enclosure contains the rounded number may equal it.
 		if n == 0 || counted[name] < n-n/20 {
 			t.Errorf("%s: %d of %d underflows", name, counted[name], n)
 		}

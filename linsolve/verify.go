@@ -8,25 +8,29 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Accuracy says how near numbers in some format are to exact values. An ulp is 2^(e-p) for an exact
-// value of magnitude 2^(e-1) up to 2^e, p the bits of the format, and not less than its smallest
-// number.
+// Accuracy reports how near the entries of a matrix are to exact values. An ulp is 2^(e-p) for an
+// exact value of magnitude from 2^(e-1) up to 2^e, where p is the number of bits of the format; it
+// is at least the smallest positive number of the format.
 type Accuracy struct {
 	Entries  int `json:"entries"`
 	Correct  int `json:"correctly_rounded"`
-	Faithful int `json:"faithful"` // of the others, those less than an ulp away
+	Faithful int `json:"faithful"` // not correctly rounded, but in error by less than an ulp
 	Wrong    int `json:"wrong"`
-	// 0 if all are correctly rounded; +Inf for NaN and wrong infinities; math.MaxFloat64 for all
-	// finite errors beyond it
+	// The largest error: 0 if all entries are correctly rounded; +Inf for NaN and wrong infinities;
+	// math.MaxFloat64 for all larger finite errors.
 	Largest halfulp.Measure `json:"largest_error_ulps"`
-	Row     int             `json:"row"` // where that is, counted from 0
+	Row     int             `json:"row"` // position of the largest error, from 0
 	Col     int             `json:"col"`
 }
 
-// VerifySolution compares X with the solution of A X = B, in the format of X. X may come from
-// anywhere: a NaN in it is wrong, and so is an infinity, unless the exact value rounds to it, being
-// beyond the largest number of the format. Errors are those of Solve; in particular the error wraps
-// ErrNotFinite for infinities and NaN in A or B.
+// VerifySolution compares X with the exact solution of A X = B, in the format of X, and reports how
+// accurate its entries are. X may come from any program. A NaN in X is wrong. An infinity in X is
+// wrong unless the exact value lies beyond the largest number of the format and rounds to infinity.
+// Errors are as for [Solve]; in particular the error wraps ErrNotFinite for infinities and NaN in A
+// or B. VerifySolution panics if the shapes do not fit.
+//
+//	v, err := linsolve.VerifySolution(a, b, x, nil)
+//	fmt.Println(v.Correct, "of", v.Entries, err)
 func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
@@ -53,8 +57,9 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, er
 	}, a.View(), b.View())
 }
 
-// VerifyProduct compares C with the product A B, in the format of C, as VerifySolution compares X
-// with a solution. The error wraps ErrNotFinite for infinities and NaN in A or B.
+// VerifyProduct compares C with the exact product A B, in the format of C, as [VerifySolution]
+// compares X with a solution. The error wraps ErrNotFinite for infinities and NaN in A or B.
+// VerifyProduct panics if the shapes do not fit.
 func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) {
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)

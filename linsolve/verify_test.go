@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// TestVerify moves entries of right results by known numbers of ulps.
+// TestVerify changes entries of right results by known numbers of ulps.
 func TestVerify(t *testing.T) {
 	for _, f := range lintest.Formats {
 		n := 6
@@ -78,8 +78,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyLimits has errors that are an ulp, or differ from it by less than the values rounded to
-// any usual number of bits tell, and values around powers of two, where ulps change.
+// TestVerifyLimits uses errors that equal an ulp, or differ from an ulp by less than values rounded
+// to any usual number of bits can show, and values around powers of two, where ulps change.
 func TestVerifyLimits(t *testing.T) {
 	power := func(e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(1), e) }
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.QD, halfulp.MP(10)} {
@@ -151,8 +151,8 @@ func TestVerifyLimits(t *testing.T) {
 	}
 }
 
-// TestVerifyNotFinite has infinities and NaN in operands, which are errors, and in what is
-// compared, where the exact value may be beyond the format.
+// TestVerifyNotFinite uses infinities and NaN in operands, which are errors, and in the compared
+// matrix, where the exact value may be beyond the format.
 func TestVerifyNotFinite(t *testing.T) {
 	one := halfulp.Identity(halfulp.Float64, 2)
 	huge := halfulp.FromRows(halfulp.Float64, [][]float64{{0x1p1000, 0}, {0, 0x1p1000}})

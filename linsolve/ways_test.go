@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestWays solves systems in every way: all have the same bits, and the way has decided them,
-// unless float64 factors or digits may not suffice.
+// TestWays solves systems in every way: all solutions must have the same bits, and the forced way
+// must have decided them, unless float64 factors or digits may not suffice.
 func TestWays(t *testing.T) {
 	formats := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.DD, halfulp.MP(424)}
 	solved := map[string]int{}
@@ -84,11 +84,12 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestOtherWays makes inverses, determinants and factors in every way: all have the same bits.
-// Every way has decided something for each matrix that it is for, and there is one.
+// TestOtherWays computes inverses, determinants and factors in every way: all must have the same
+// bits. Every way must decide something for each matrix to which it applies, and must apply to some
+// matrix.
 func TestOtherWays(t *testing.T) {
 	ill := halfulp.Random(halfulp.Float64, 24, 24, 0, 8)
-	for i := range 24 { // float64 factors do not do
+	for i := range 24 { // float64 factors do not suffice
 		ill.SetFloat64(i, 23, ill.Float64(i, 0)+float64(ill.Float64(i, 1)*0x1p-50))
 	}
 	matrices := map[string]*halfulp.Matrix{

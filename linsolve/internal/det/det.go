@@ -15,11 +15,12 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// beyond is how many bits beyond its format a determinant is computed in at first: all but one of
-// some 2^12 are decided.
+// beyond is the number of bits beyond its format in which a determinant is computed at first. All
+// but one of some 2^12 determinants are decided by them.
 const beyond = 12
 
-// Det returns the determinant. It is not done where the run's place does not decide it.
+// Det returns the determinant of a, rounded to format f. done is false if the run's place does not
+// decide it.
 func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
@@ -56,13 +57,13 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 	return d, true, nil
 }
 
-// attempts are those to enclose a determinant: where the last one does not decide the result, it is
-// probably a tie, and exact arithmetic decides it.
+// attempts returns the loop of attempts to enclose a determinant. If the last attempt does not
+// decide the result, it is probably a tie, and exact arithmetic decides it.
 func attempts(first int) ziv.Loop {
 	return ziv.Loop{What: "a determinant", First: first, Most: first + 2*ziv.Suspicion}
 }
 
-// Sign returns the sign of the determinant of a matrix of the host.
+// Sign returns the sign of the determinant of a matrix on the host.
 func Sign(s *call.Run, a num.Mat) (int, error) {
 	d, _, err := Det(s, a, num.Precision(64))
 	if err != nil {
@@ -71,12 +72,13 @@ func Sign(s *call.Run, a num.Mat) (int, error) {
 	return d.Big().Sign(), nil
 }
 
-// Factored returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, by the pivots
-// of factors from an elimination in enough bits; nil if there are none.
+// Factored returns lo <= det(a) 2^-shift <= hi with a relative distance of about 2^-bits. It
+// multiplies the pivots of factors from an elimination in enough bits. lo and hi are nil if no
+// elimination gives factors.
 func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows)) + 8
-	// A pivot is a quotient of minors: enclosures of so many bits tell its sign, and as many of its
-	// bits as are wanted.
+	// A pivot is a quotient of minors: enclosures with this many bits tell its sign and the
+	// requested number of its bits.
 	need := func() ziv.Need {
 		enough := ziv.NeedOf(a, a.Rows, num.Float64, false).Decided + 2*bits
 		return ziv.Need{Enclosed: enough, Decided: enough}
@@ -110,8 +112,8 @@ func Factored(s *call.Run, a num.Mat, bits int) (lo, hi *big.Float, shift int64,
 	return lo, hi, shift, err
 }
 
-// exactCost is the cost of Exact, about, infinite where there is none, and with Options.Check,
-// which knows nothing of primes.
+// exactCost estimates the cost of Exact. It is infinite if Exact fails, and with Options.Check,
+// which does not check arithmetic modulo primes.
 func exactCost(s *call.Run, a num.Mat) float64 {
 	if s.Set.Check {
 		return math.Inf(1)
@@ -128,8 +130,8 @@ func exactCost(s *call.Run, a num.Mat) float64 {
 	return (float64(bits)/60 + 1) * step
 }
 
-// Exact returns d for which the determinant is d 2^shift exactly, from that of integers modulo
-// primes.
+// Exact returns d and shift for which the determinant is exactly d 2^shift. It computes the
+// determinant of the matrix of integers modulo primes.
 func Exact(s *call.Run, a num.Mat) (d *big.Float, shift int64, err error) {
 	m := a
 	z := modular.ToIntegers(m)

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// LogDet returns the logarithm and the sign. It is not done where the run's place does not
-// decide them.
+// LogDet returns log|det(a)|, rounded to format f, and the sign of det(a). done is false if the
+// run's place does not decide them.
 func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, done bool, err error) {
 	if a.Rows == 0 {
 		return num.NewScalar(f, new(big.Float)), 1, true, s.Ctx.Err()
@@ -26,7 +26,7 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 		if err != nil || x.Open() || x.exact {
 			return ziv.Done, err
 		}
-		// Both ends have one sign: they lie within 1 ± 2^-8 of the number between them.
+		// Both ends have the same sign: they are the midpoint times a factor within 1 ± 2^-8.
 		lo, hi := new(big.Float).Copy(x.lo), new(big.Float).Copy(x.hi)
 		if sign = lo.Sign(); sign < 0 {
 			lo, hi = hi.Neg(hi), lo.Neg(lo)
@@ -70,8 +70,8 @@ func LogDet(s *call.Run, a num.Mat, f num.Format) (log num.Scalar, sign int, don
 	return log, sign, err == nil, err
 }
 
-// logEnds returns what the ends of an enclosure of l = log(x 2^shift) round to, x > 0. l has a
-// relative error below 2^-bits.
+// logEnds returns l = log(x 2^shift), x > 0, with a relative error below 2^-bits, and the numbers
+// of format f that the two ends of its enclosure round to.
 func logEnds(x *big.Float, shift int64, f num.Format, bits int) (lower, upper num.Scalar, l *big.Float) {
 	m := new(big.Float)
 	e := int64(x.MantExp(m))

@@ -11,20 +11,23 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// Long returns the determinant of a regular A with factors f, with a log of about
-// 2^-places, by an elimination in as few bits as do, in fixed point or by blocks; nil if none does.
+// Long returns the determinant of a regular A with float64 factors f, known up to a factor e^±log
+// with a log of about 2^-places. It uses an elimination, in fixed point or by blocks, in as few
+// bits as suffice. It returns nil if no elimination suffices.
 //
-// With G that elimination's factors are those of, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
+// Let G be the matrix whose exact factors the elimination computes, and K = (F - G) G^-1 with
+// ‖K‖∞ ≤ rho. Then
 //
 //	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho).
 //
-// It ends without one once the next attempt, with those before, would cost more than another way.
+// Long also returns nil once the next attempt and the attempts before it would together cost more
+// than other().
 func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() float64) (det *seed.Determinant, err error) {
 	n := f.N
 	known := false // that a is regular
 	defer func() { s.Work.Guessed = false }()
-	s.Work.Guessed = true // whether the first bits do
-	all := 0.0            // what attempts cost; the first one is made in any case
+	s.Work.Guessed = true // whether the first bits suffice
+	all := 0.0            // the cost of the attempts; the first one is always made
 	loop := ziv.Loop{What: "an elimination", First: f.ConditionBits() + places, Most: seed.MostBlockBits + places - blocks.Spare}
 	err = ziv.Decide(s, loop, func(some int) (more int, err error) {
 		before := all
@@ -50,7 +53,7 @@ func Long(s *call.Run, a num.Mat, f *seed.Factors, places int, other func() floa
 	return det, err
 }
 
-// longCost is the cost of an attempt of Long.
+// longCost estimates the cost of one attempt of Long.
 func longCost(s *call.Run, n, some int) float64 {
 	if d, ok := digits.CountFor(s, n, some+digits.DetSpare(n), digits.MostDigits); ok {
 		return digits.Cost(n, d)

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 )
 
-// TestLongDeterminant pits enclosures, by blocks and as they come, against determinants modulo
-// primes.
+// TestLongDeterminant compares enclosures, by blocks and by the method that Long chooses, with
+// determinants modulo primes.
 func TestLongDeterminant(t *testing.T) {
 	r := testseed.Rand(t, 4, 4)
 	var found [2]int

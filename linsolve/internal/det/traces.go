@@ -17,34 +17,34 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// On the host blocks are as fast or faster: with two threads traces took 1.0 to 1.6 times their
-// time at n = 300 and 1.0 to 2.2 times at n = 600, for Float64, MP(106) and MP(424).
+// On the host blocks are at least as fast as traces: with two threads traces took 1.0 to 1.6 times
+// as long at n = 300 and 1.0 to 2.2 times as long at n = 600, for Float64, MP(106) and MP(424).
 
-// A nearUnit is Z and U with Z F U = I + E for a small E, F = diag(2^rows) A diag(2^cols) with its
-// rows in the order of pivots. Z is lower triangular with ones on its diagonal, U upper triangular,
-// so that
+// A nearUnit holds Z and U with Z F U = I + E for a small E. F is diag(2^rows) A diag(2^cols) with
+// its rows in the order of the pivots. Z is lower triangular with ones on its diagonal, U is upper
+// triangular, so that
 //
 //	det F = det(I + E) / Π u_jj,    log det(I + E) = Σ (-1)^(k+1) tr(E^k) / k.
 //
-// Norms are Frobenius's: |tr(X Y)| ≤ ‖X‖ ‖Y‖, hence |tr(E^k)| ≤ ‖E‖^k for k ≥ 2. What an E' that
-// differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
+// Norms are Frobenius norms: |tr(X Y)| ≤ ‖X‖ ‖Y‖, hence |tr(E^k)| ≤ ‖E‖^k for k ≥ 2. For a computed
+// E' = E + Δ, h bounds both ‖Δ‖ and |tr Δ|.
 type nearUnit struct {
 	s       *call.Run
 	by      scale.Scaling
 	odd     bool // the order of F's rows is an odd permutation
 	f, z, u num.Mat
 	one     num.Mat
-	rows    []int64    // row i of |Z| sums up to 2^rows[i] at most
-	cols    []int64    // column j of |F| likewise
+	rows    []int64    // the sum of row i of |Z| is at most 2^rows[i]
+	cols    []int64    // the sum of column j of |F| is at most 2^cols[j]
 	sizeF   *big.Float // bounds of norms
 	sizeZ   *big.Float
 	sizeU   *big.Float
 	rho     *big.Float // ‖E‖ ≤ rho; nil if nothing is known
 }
 
-// LeastTraces is the least order of matrices whose determinants are made of traces where they live.
-// At n = 100 an H100 takes 4.1 ms for Float64 and 9.8 ms for MP(424), 16 threads of its host 32 ms
-// for both; times of the host fall with n, those of the GPU do not.
+// LeastTraces is the least order of matrices whose determinants are computed from traces where they
+// live. At n = 100 an H100 takes 4.1 ms for Float64 and 9.8 ms for MP(424), 16 threads of its host
+// 32 ms for both. The time of the host falls with n, the time of the GPU does not.
 const LeastTraces = 96
 
 // Least returns the least order of matrices whose determinants are enclosed where they live.
@@ -58,11 +58,11 @@ func Least(s *call.Run) int {
 // seedGain is about the gain of a seed, the bits g of ‖E‖ ≤ 2^-g.
 const seedGain = 24
 
-// leastNear is the least gain to go on with.
+// leastNear is the least gain with which the computation continues.
 const leastNear = 8
 
-// Traced returns the determinant of a regular A, at the run's place, with a log of about
-// 2^-places; nil if float64 factors do not suffice.
+// Traced returns the determinant of a regular A at the run's place, known up to a factor e^±log
+// with a log of about 2^-places. It returns nil if float64 factors do not suffice.
 func Traced(s *call.Run, a num.Mat, places int) (*seed.Determinant, error) {
 	if places > bound.MaxBits-4*hopeless {
 		return nil, nil
@@ -101,15 +101,18 @@ func Traced(s *call.Run, a num.Mat, places int) (*seed.Determinant, error) {
 // gainOf returns g with x ≤ 2^-g.
 func gainOf(x *big.Float) int { return -x.MantExp(nil) }
 
-// traceLaunch is how many bits of a product take as long as the launches that any takes: a guess.
+// traceLaunch is the number of bits of a product that take as long as the kernel launches of any
+// product: a guess.
 const traceLaunch = 64
 
-// powers returns the least m for which E, E², ... E^m tell log det(I + E) to some places, for
-// ‖E‖ ≤ 2^-gain: the traces of powers up to 2 m, which are products of two of those.
+// powers returns the least m for which E, E², ..., E^m give log det(I + E) to some places if
+// ‖E‖ ≤ 2^-gain. They give the traces of the powers up to 2 m, each a product of two of these
+// powers.
 func powers(gain, places int) int { return max((places+gain-1)/gain, 2) / 2 }
 
-// traceCost returns what is left to do, in bits of products, and whether it begins with a step: a
-// step takes four products of twice the gain, E^k one of the places that it adds to.
+// traceCost returns the remaining cost, in bits of products, and whether the cheapest plan begins
+// with a step. A step takes four products with twice the gain as bits. E^k takes one product with
+// the bits of the places to which it contributes.
 func traceCost(gain, places int) (cost int, step bool) {
 	m := powers(gain, places)
 	for k := 2; k <= m; k++ {
@@ -125,8 +128,8 @@ func traceCost(gain, places int) (cost int, step bool) {
 	return cost, false
 }
 
-// newNearUnit returns Z and U in float64, about which nothing is proved yet but their shapes; nil
-// if there are none, or A has numbers of more than most bits.
+// newNearUnit returns Z and U in float64. Only their triangular shapes are proved so far. It
+// returns nil if float64 factors fail, or if entries of A have more than most bits.
 func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
 	n := a.Rows
 	z, err := s.Matrix(num.Float64, n, n)
@@ -175,7 +178,7 @@ func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
 	return t, nil
 }
 
-// hopeless is log2 of a ‖Z‖ ‖F‖ ‖U‖ that leaves nothing of float64 factors.
+// hopeless is log2 of the ‖Z‖ ‖F‖ ‖U‖ beyond which float64 factors are useless.
 const hopeless = 256
 
 // amp returns a bound of ‖Z‖ ‖F‖ ‖U‖.
@@ -183,7 +186,7 @@ func (t *nearUnit) amp() *big.Float {
 	return bound.Upper().Mul(bound.Upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
 }
 
-// Parity reports whether an order is an odd permutation, and whether it is a permutation.
+// Parity reports whether order is an odd permutation, and whether it is a permutation at all.
 func Parity(order []int32) (odd, ok bool) {
 	seen := make([]bool, len(order))
 	for _, p := range order {
@@ -192,7 +195,7 @@ func Parity(order []int32) (odd, ok bool) {
 		}
 		seen[p] = true
 	}
-	// A cycle of k elements is k - 1 exchanges.
+	// A cycle of k elements is the product of k - 1 exchanges.
 	for i := range order {
 		for j := i; seen[j]; j = int(order[j]) {
 			seen[j] = false
@@ -202,14 +205,14 @@ func Parity(order []int32) (odd, ok bool) {
 	return odd, true
 }
 
-// A size is a bound of the norm of a matrix, and exponents of bounds of the sums of magnitudes of
-// its rows.
+// A size holds a bound of the Frobenius norm of a matrix, and for each row the exponent of a bound
+// of its sum of magnitudes.
 type size struct {
 	norm *big.Float
 	rows []int64
 }
 
-// sizes returns those of matrices at the run's place, for which it waits once.
+// sizes returns the sizes of matrices at the run's place. It waits for the place once.
 func sizes(s *call.Run, list ...num.Mat) (found []size, err error) {
 	all, err := s.Extents(list...)
 	for _, x := range all {
@@ -218,7 +221,7 @@ func sizes(s *call.Run, list ...num.Mat) (found []size, err error) {
 	return found, err
 }
 
-// sizeIn returns the size of a matrix by what bounds its rows.
+// sizeIn returns the size of a matrix from the bounds x of its rows.
 func sizeIn(x place.Extents) size {
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
 	squares := make([]int64, len(x.Top))
@@ -229,7 +232,7 @@ func sizeIn(x place.Extents) size {
 			squares[i] = 2*top + int64(e)
 		}
 	}
-	// Sizes have logarithms.
+	// A size must not be 0, as its logarithm is taken.
 	return size{bound.Largest([]*big.Float{rootUp(call.SumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
 }
 
@@ -239,20 +242,21 @@ func rootUp(x *big.Float) *big.Float {
 	return r.Mul(r, big.NewFloat(1+0x1p-50))
 }
 
-// A nearResidue is W' about W = Z F, and how E' is computed as W' U - I.
+// A nearResidue holds W', an approximation of W = Z F, and the parameters with which E' = W' U - I
+// is computed.
 type nearResidue struct {
 	t      *nearUnit
 	w      num.Mat
 	lost   *big.Float // ‖(W' - W) U‖ and its trace are at most lost
 	top    int64      // entries of W' U - I are at most 2^top
-	within int64      // those of E' may be in error by 2^(top - within) beside their rounding
+	within int64      // entries of E' may be in error by 2^(top - within) beside their rounding
 	bits   int        // of E'
 }
 
-// residue makes W' for an E' in error by about 2^-places.
+// residue computes W' for an E' with an error of about 2^-places.
 //
-// Entries of W are at most 2^(rows_i + cols_j), a matrix of norm ω: with errors of 2^-b of that,
-// and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
+// Entries of W are at most 2^(rows_i + cols_j); let ω be the norm of the matrix of these bounds.
+// With errors of 2^-b times these bounds, and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*nearResidue, error) {
 	n := t.f.Rows
 	omega := rootUp(bound.Upper().Mul(call.SumUp(nil, doubled(t.rows)), call.SumUp(nil, doubled(t.cols))))
@@ -270,7 +274,7 @@ func (t *nearUnit) residue(places int) (*nearResidue, error) {
 	t.s.Stats.Steps++
 	t.s.Stats.Precision = width
 	r.lost = bound.Upper().Mul(amp, bound.Exp2(2-width))
-	// |W' U - I| ≤ ‖E‖ + lost, or all that is known is |I| + |W'| |U|.
+	// |W' U - I| ≤ ‖E‖ + lost if rho is known. Otherwise only the bound |I| + |W'| |U| is known.
 	most, gain := bound.Upper().Add(bound.Upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
 	if t.rho != nil {
 		most, gain = t.rho, gainOf(t.rho)
@@ -291,7 +295,7 @@ func doubled(x []int64) []int64 {
 	return y
 }
 
-// bound returns that of m rows and columns of W' U - I.
+// bound returns the bound of the entries of W' U - I, for m rows and columns.
 func (r *nearResidue) bound(m int) *residue.Bound {
 	b := &residue.Bound{Rows: make([]int64, m), Cols: make([]int64, m), Within: r.within}
 	for i := range b.Rows {
@@ -300,18 +304,19 @@ func (r *nearResidue) bound(m int) *residue.Bound {
 	return b
 }
 
-// learn returns h for an E' of a norm of at most size, and takes rho from both.
+// learn returns h for an E' whose norm is at most size, and sets rho to size + h.
 func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 	order := bits.Len(uint(r.t.f.Rows))
 	h = bound.Upper().Add(r.lost, bound.Exp2(int(r.top-r.within)+order))
-	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
+	// The trace of the rounding errors is at most 2^-bits √n ‖E'‖.
 	h.Add(h, bound.Upper().Mul(size, bound.Exp2(order/2+1-r.bits)))
 	r.t.rho = bound.Upper().Add(size, h) // of E' as well
 	r.t.s.Stats.Rho = call.Measure(r.t.rho)
 	return h
 }
 
-// errorMatrix returns E' in error by about 2^-places, h in fact, and a bound of its norm.
+// errorMatrix returns E' with an error of about 2^-places, a bound size of its norm, and the bound
+// h of its error.
 func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err error) {
 	n := t.f.Rows
 	r, err := t.residue(places)
@@ -332,19 +337,20 @@ func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err e
 	return e, found[0].norm, r.learn(found[0].norm), nil
 }
 
-// step makes ‖E‖ about its square by an E' in error by 2^-places. E' = N + M with the strictly
-// lower triangle N and the upper triangle M, and
+// step replaces Z and U so that ‖E‖ becomes about its square. It computes E' with an error of
+// 2^-places. Let E' = N + M with the strictly lower triangle N and the upper triangle M. Then
 //
 //	Z' = Z - N Z + ζ,    U' = U - U M + η
 //
-// for the roundings ζ and η, of sums to prec bits and of products, less than 2^-gain of them, to
-// gain - 1 bits less: ‖ζ‖ ≤ 2^(1-prec) ‖Z‖, ‖η‖ ≤ 2^(1-prec) ‖U‖. Without them
+// with roundings ζ and η. Sums are rounded to prec bits. Products, which are less than 2^-gain
+// times the sums, are rounded to gain - 1 bits less. So ‖ζ‖ ≤ 2^(1-prec) ‖Z‖ and ‖η‖ ≤ 2^(1-prec)
+// ‖U‖. Without roundings
 //
 //	Z' F U' - I = (I - N) (I + E) (I - M) - I = E - E' - N E - E M + N M + N E M,
 //
-// which is h + 3 rho² + rho³ at most, since ‖N‖, ‖M‖ ≤ ‖E'‖. They add ζ F U', Z' F η and ζ F η: at
-// most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Of the products no more than the triangle is computed where they
-// are not 0: Z' and U' have the zeros and ones of Z and U.
+// whose norm is at most h + 3 rho² + rho³, since ‖N‖, ‖M‖ ≤ ‖E'‖. The roundings add ζ F U', Z' F η
+// and ζ F η: at most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Only the triangles of the products that may be nonzero
+// are computed: Z' and U' have the zeros and ones of Z and U.
 func (t *nearUnit) step(places int) error {
 	s, n := t.s, t.f.Rows
 	r, err := t.residue(places)
@@ -411,7 +417,7 @@ func (t *nearUnit) step(places int) error {
 	return nil
 }
 
-// plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
+// plus returns X + D in prec bits and drops both. X is in MP or Float64, D in MP.
 func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
 	if x.Format() == num.Float64 {
 		y, err := shifted(s, x, num.Precision(scale.SeedBits))
@@ -432,17 +438,17 @@ func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
 	return z, nil
 }
 
-// determinant returns the determinant by E', which is in error by h and of norm f at most, f + h
-// below 2^-8: K with
-// I + E = (I + E') (I + K) has |tr K| and ‖K‖ up to k = h / (1 - f), and
+// determinant returns the determinant from E', whose error is at most h and whose norm is at most
+// f, with f + h below 2^-8. K with I + E = (I + E') (I + K) has |tr K| and ‖K‖ of at most
+// k = h / (1 - f), and
 //
 //	|log det(I + E) - log det(I + E')| ≤ k / (1 - k).
 //
-// What P_k about E'^k of norm p_k is in error by is d_k in norm, so that
+// P_k approximates E'^k. Its norm is at most p_k and the norm of its error at most d_k, so that
 //
 //	|tr(P_k²) - tr(E'^2k)| ≤ 2 d_k p_k,    |tr(P_(k+1) P_k) - tr(E'^(2k+1))| ≤ d_(k+1) p_k + d_k p_(k+1)
 //
-// and traces beyond the power 2 m take f^(2m+1) / ((2m+1) (1 - f)) at most.
+// and the traces of powers beyond 2 m sum up to at most f^(2m+1) / ((2m+1) (1 - f)).
 func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.Determinant, error) {
 	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
@@ -459,7 +465,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 	for i := range n {
 		log.Add(log, ends.Big(i, 0))
 	}
-	// Sums of numbers below 1 are rounded here n times, and a few more.
+	// Sums of numbers below 1 are rounded n times here, and a few times more.
 	lost := bound.Exp2(2*bits.Len(uint(n)) + 8 - int(prec))
 	mul := func(x ...*big.Float) *big.Float {
 		z := bound.Upper().Set(x[0])
@@ -468,7 +474,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 		}
 		return z
 	}
-	// add adds (-1)^(k+1) tr(X Y) / k for the transpose of Y, and an error.
+	// add adds (-1)^(k+1) tr(X Y) / k to log, given the transpose of Y, and the error err to lost.
 	add := func(k int, x, transposed num.Mat, err *big.Float) error {
 		format := num.Precision(uint(max(places+8-k*gainOf(f), 24)))
 		s.Stage("products")
@@ -502,7 +508,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 		if k == m {
 			break
 		}
-		// P_(k+1) is wanted up to 2^-places / f^k.
+		// P_(k+1) is needed with errors up to 2^-places / f^k.
 		b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 		top := mul(pk, f).MantExp(nil)
 		for i := range b.Rows {
@@ -573,7 +579,8 @@ func transposed(s *call.Run, m num.Mat) (num.Mat, error) {
 	return shifted(s, m.T(), m.Format())
 }
 
-// shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
+// shifted returns a copy in format f, an MP, of a view of finite numbers in MP or Float64 with no
+// more bits than f.
 func shifted(s *call.Run, v num.Mat, f num.Format) (num.Mat, error) {
 	z, err := s.Room(f, v.Rows, v.Cols)
 	if err != nil {
@@ -586,7 +593,7 @@ func shifted(s *call.Run, v num.Mat, f num.Format) (num.Mat, error) {
 	return z, err
 }
 
-// flattened returns the entries of a matrix that Run.Matrix has made as a column.
+// flattened returns the entries of a matrix, made by Run.Matrix, as one column.
 func flattened(m num.Mat) num.Mat {
 	m.Rows *= m.Cols
 	m.CS, m.Cols = m.Rows, 1

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// enclosed is a determinant that is to be enclosed: lo <= det(a) 2^-shift <= hi, about 2^-bits
-// apart relative to them.
+// enclosed is a determinant that is to be enclosed: lo <= det(a) 2^-shift <= hi with a relative
+// distance of about 2^-bits.
 type enclosed struct {
 	s      *call.Run
 	a      num.Mat
@@ -24,12 +24,12 @@ type enclosed struct {
 	lo, hi *big.Float // nil at first
 	shift  int64
 	exact  bool // lo and hi are the determinant
-	// lu are float64 factors of A, nil where formats do not suffice for enclosures, and loss is how
-	// many bits the factors lose.
+	// lu holds float64 factors of A; it is nil if formats do not suffice for enclosures. loss is
+	// the number of bits that the factors lose.
 	lu     *seed.Factors
 	loss   int
-	failed bool    // the last way found numbers out of range, or an enclosure that is too wide
-	cost   float64 // of byPrimes, 0 before it is asked for
+	failed bool    // the last way met numbers out of range, or its enclosure is too wide
+	cost   float64 // of byPrimes; 0 before primesCost computes it
 }
 
 // Open reports whether nothing is enclosed.
@@ -43,7 +43,8 @@ func (x *enclosed) ends() (lo, hi *big.Float) {
 	return lo, hi
 }
 
-// ways are those for determinants on the host, the faster ones first. The last one finds all.
+// ways are the methods for determinants on the host, faster ones first. The last one always
+// succeeds.
 var ways = []call.Way[*enclosed]{
 	{Name: call.ByDigits, Applies: func(x *enclosed) bool {
 		_, ok := x.digits()
@@ -60,10 +61,12 @@ var ways = []call.Way[*enclosed]{
 	{Name: call.ByPrimes, Run: (*enclosed).byPrimes},
 }
 
-// waysThere are those where a matrix lives: what they leave open the host finds.
+// waysThere are the methods at the place where a matrix lives. The host computes the determinants
+// that they leave open.
 var waysThere = []call.Way[*enclosed]{{Name: call.ByTraces, Run: (*enclosed).byTraces}}
 
-// enclose encloses a determinant by the ways of a table. At the run's place it may be left open.
+// enclose encloses a determinant by the ways of the host or of the run's place. At the run's place
+// the result may be left open.
 func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 	x := &enclosed{s: s, a: a, bits: bits}
 	if !s.At.Decides() {
@@ -91,7 +94,8 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 	return x, x.settled(call.Try(s.Ctx, ways, x))
 }
 
-// settled takes the error of a singular matrix for a determinant of 0.
+// settled stores the determinant 0 and returns nil if err says that the matrix is singular; it
+// returns other errors.
 func (x *enclosed) settled(err error) error {
 	if !errors.Is(err, call.ErrSingular) {
 		return err
@@ -103,10 +107,11 @@ func (x *enclosed) settled(err error) error {
 
 func factored(x *enclosed) bool { return x.lu != nil }
 
-// divisible reports whether an elimination by blocks has two of them.
+// divisible reports whether an elimination by blocks has two blocks.
 func divisible(x *enclosed) bool { return factored(x) && x.a.Rows > 1 }
 
-// digits returns how many digits the determinant takes; not ok where digits are not the way.
+// digits returns the number of digits that the determinant takes. ok is false if it is not to be
+// computed in digits.
 func (x *enclosed) digits() (d int, ok bool) {
 	if !x.short() {
 		return 0, false
@@ -120,7 +125,7 @@ func (x *enclosed) large() bool { return x.a.Rows >= seed.Fewest }
 // short reports whether float64 factors suffice.
 func (x *enclosed) short() bool { return factored(x) && x.loss <= seed.LossyBits }
 
-// primesCost is the cost of byPrimes.
+// primesCost estimates the cost of byPrimes, once.
 func (x *enclosed) primesCost() float64 {
 	if x.cost == 0 {
 		x.cost = exactCost(x.s, x.a)
@@ -128,8 +133,8 @@ func (x *enclosed) primesCost() float64 {
 	return x.cost
 }
 
-// take encloses the determinant by one that is off by a factor near 1. Numbers out of range are
-// left to other ways.
+// take encloses the determinant by an approximation d with a relative error bound. It leaves
+// numbers out of range to other ways.
 func (x *enclosed) take(d *seed.Determinant, err error) error {
 	if x.failed = errors.Is(err, call.ErrRange) || err == nil && d != nil && d.Log.MantExp(nil) > -10; x.failed {
 		return nil
@@ -146,13 +151,13 @@ func (x *enclosed) take(d *seed.Determinant, err error) error {
 	return nil
 }
 
-// byDigits multiplies pivots of an elimination in fixed point.
+// byDigits multiplies the pivots of an elimination in fixed point.
 func (x *enclosed) byDigits() error {
 	d, _, err := digits.Determinant(x.s, x.a, x.lu, x.loss+x.bits, x.bits)
 	return x.take(d, seed.UnlessShort(err))
 }
 
-// byBlocks multiplies determinants of blocks and of their Schur complements.
+// byBlocks multiplies the determinants of blocks and of their Schur complements.
 func (x *enclosed) byBlocks() error {
 	leaf := blocks.Leaf(x.bits)
 	if x.s.Work.Report != nil {
@@ -169,7 +174,7 @@ func (x *enclosed) byBlocks() error {
 	return err
 }
 
-// byElimination is for matrices that float64 factors do not suffice for; see Long.
+// byElimination is for matrices for which float64 factors do not suffice; see Long.
 func (x *enclosed) byElimination() error {
 	other := x.primesCost
 	if call.Forced(x.s.Ctx, call.ByElimination) {
@@ -187,7 +192,7 @@ func (x *enclosed) byPivots() (err error) {
 	return err
 }
 
-// byPrimes finds the determinant of integers modulo primes; see Exact.
+// byPrimes computes the determinant of integers modulo primes; see Exact.
 func (x *enclosed) byPrimes() (err error) {
 	x.s.Stats.Exact++
 	x.lo, x.shift, err = Exact(x.s, x.a)

@@ -17,8 +17,8 @@ import (
 // definite.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
-// a leading minor proves. It wraps ErrNotPositiveDefinite.
+// NotPositiveDefiniteError reports that a symmetric matrix is not positive definite, which the sign
+// of a leading minor proves. It wraps ErrNotPositiveDefinite.
 type NotPositiveDefiniteError struct {
 	Order int // of the minor
 	Sign  int // of the minor: -1 or 0
@@ -34,7 +34,8 @@ func (e *NotPositiveDefiniteError) Error() string {
 
 func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
 
-// FactorCholesky returns the factor where a lives; sign returns the sign of a determinant.
+// FactorCholesky returns the Cholesky factor of a in format f, where a lives. sign computes the
+// sign of a determinant.
 func FactorCholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
 	defer s.Release()
 	if l, err := choleskyThere(s, a, f); l.Arr != nil || err != nil {
@@ -58,7 +59,7 @@ func FactorCholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat,
 	return l, nil
 }
 
-// Cholesky returns the Cholesky factor of a matrix of the host; sign returns the sign of a
+// Cholesky returns the Cholesky factor of a matrix on the host. sign computes the sign of a
 // determinant.
 func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
 	if err := call.Finite("A", a); err != nil {
@@ -80,16 +81,16 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 	return p.l, decide(p, &p.attempt, choleskyWays, theory)
 }
 
-// cholesky is a Cholesky factor L of A that is to be enclosed.
+// cholesky is the problem of enclosing the Cholesky factor L of A.
 type cholesky struct {
 	attempt
 	a, l   num.Mat
 	sign   signOf
 	digits bool // digits have not failed yet
 	known  bool // it is known whether A is regular
-	begun  bool // newton is made if there is one
+	begun  bool // newton has been computed, or has failed
 	newton *CholeskyNewton
-	proved map[int]bool // the pivots of which it is known that they are positive
+	proved map[int]bool // the pivots that are proved to be positive
 }
 
 var choleskyWays = []call.Way[*cholesky]{
@@ -107,7 +108,7 @@ func (p *cholesky) byDigits() (err error) {
 	return err
 }
 
-// unknown sees to the entries that are to be decided.
+// unknown lists the entries that must be decided, once.
 func (p *cholesky) unknown() {
 	if p.u != nil {
 		return
@@ -151,7 +152,7 @@ func (p *cholesky) byElimination() error {
 	return p.positive(Positive(p.s, p.a, p.a.Rows, p.bits))
 }
 
-// positive takes an enclosure, or looks into the pivot that is most likely not to be positive.
+// positive accepts an enclosure, or else checks the pivot that is most likely not to be positive.
 func (p *cholesky) positive(e *ziv.Enclosure, worst int, err error) error {
 	if p.e = e; e != nil || err != nil || worst < 0 {
 		return err
@@ -175,9 +176,9 @@ func (p *cholesky) definite(k int) error {
 	return nil
 }
 
-// positiveByIntervals encloses the factors of c, whose leading n x n part is symmetric, in
-// intervals, if entries are far apart and all pivots are proved to be positive. If one is proved to
-// be negative, it returns which; if nothing is proved, -1.
+// positiveByIntervals encloses the factors of c, whose leading n x n part is symmetric, by interval
+// arithmetic. It does so if entries are far apart and all pivots are proved to be positive. If a
+// pivot is proved to be negative, worst is its index; if nothing is proved, worst is -1.
 func (p *attempt) positiveByIntervals(c num.Mat, n int) (e *ziv.Enclosure, worst int, err error) {
 	if is, err := p.farApart(c); err != nil || !is {
 		return nil, -1, err
@@ -196,7 +197,8 @@ func (p *attempt) positiveByIntervals(c num.Mat, n int) (e *ziv.Enclosure, worst
 }
 
 // Positive encloses the factors of c, whose leading n x n part is symmetric, if all its pivots are
-// proved to be positive. If not, it returns the pivot which is most likely not to be.
+// proved to be positive. Otherwise worst is the index of the pivot that is most likely not to be
+// positive.
 func Positive(s *call.Run, c num.Mat, n, bits int) (e *ziv.Enclosure, worst int, err error) {
 	g, err := seed.Eliminate(s, c, n, bits, false)
 	if err != nil {
@@ -230,5 +232,5 @@ func Positive(s *call.Run, c num.Mat, n, bits int) (e *ziv.Enclosure, worst int,
 	return e, 0, nil
 }
 
-// signOf returns the sign of the determinant of a matrix of the host.
+// signOf computes the sign of the determinant of a matrix on the host.
 type signOf func(s *call.Run, a num.Mat) (int, error)

@@ -17,36 +17,38 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// CholeskyNewton is an inverse S of the Cholesky factor of the leading n x n part of F = D1 C D2,
-// symmetric, about: S is lower triangular, its diagonal positive, and E = S F S^T - I is small.
+// CholeskyNewton is an approximate inverse S of the Cholesky factor of the symmetric leading n x n
+// part of F = D1 C D2. S is lower triangular with a positive diagonal, and E = S F S^T - I is
+// small.
 //
-// In the norms ‖·‖ = ‖·‖∞ of symmetric matrices and N(Z) = max(‖Z‖∞, ‖Z^T‖∞) of others let Φ(M) be
-// the strictly lower triangle of M and half of its diagonal, so that N(Φ(M)) ≤ ‖M‖ for symmetric
-// M = Φ(M) + Φ(M)^T. If ‖E‖ ≤ e ≤ 1/8, Z → Φ(E - Z Z^T) maps the lower triangular matrices with
-// N(Z) ≤ r, r ≤ 1.2 e the smaller root of r = e + r², into themselves, as ‖Z Z^T‖ ≤ N(Z)². So there
-// is such a Z with
+// Let ‖·‖ = ‖·‖∞ for symmetric matrices, and N(Z) = max(‖Z‖∞, ‖Z^T‖∞) for others. Let Φ(M) be the
+// strictly lower triangle of M plus half of its diagonal, so that N(Φ(M)) ≤ ‖M‖ for a symmetric
+// M = Φ(M) + Φ(M)^T. Suppose ‖E‖ ≤ e ≤ 1/8, and let r ≤ 1.2 e be the smaller root of r = e + r².
+// The map Z → Φ(E - Z Z^T) takes the lower triangular matrices with N(Z) ≤ r into themselves,
+// because ‖Z Z^T‖ ≤ N(Z)². By Brouwer's theorem there is such a Z with
 //
 //	Z + Z^T + Z Z^T = E,  I + E = (I + Z) (I + Z)^T
 //
-// by Brouwer's theorem. The diagonal of I + Z is positive. Hence F = L L^T for L = S^-1 (I + Z),
-// which is the Cholesky factor, F is positive definite, and with the rows of F below
+// The diagonal of I + Z is positive. Hence F = L L^T for L = S^-1 (I + Z): L is the Cholesky factor
+// and F is positive definite. With the rows of F below its leading part,
 //
 //	L = V (I + Z^T)^-1,  V = F S^T.
 //
-// With Z1 = Φ(E), which is at most e, and E' = (I - Z1) (I + E) (I - Z1)^T - I,
+// With Z1 = Φ(E), N(Z1) ≤ e, and E' = (I - Z1) (I + E) (I - Z1)^T - I,
 //
 //	E' = -(Z1² + (Z1²)^T + Z1 Z1^T) + Z1 E Z1^T,  (I + Z)^-1 = (I + Z')^-1 (I - Z1)
 //
-// for the Z' of E', which is Φ(E') but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. An E that is known
-// up to h adds 1.1 h to e' and to the error of Z', if e ≤ 2^-8: so
+// for the Z' of E', which is Φ(E') up to r'², r' ≤ 1.01 e' and e' = 3 e² + e³. If E is known up to
+// h and e ≤ 2^-8, that adds 1.1 h to e' and to the error of Z'. So
 //
 //	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
 //
-// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by. As E = Z1 + Z1^T, and Z1 E = Z1² +
-// Z1 Z1^T, the lower triangle of that is all that Φ(E') needs but for its diagonal, and the lower
-// triangle of Z1 E Z1^T is made of that of Z1 E.
+// up to 2 h + 32 e⁴ plus twice the error of Φ(E'). As E = Z1 + Z1^T, Z1 E = Z1² + Z1 Z1^T. The
+// lower triangle of Z1 E therefore gives all of Φ(E') except its diagonal, and the lower triangle
+// of Z1 E Z1^T is computed from the lower triangle of Z1 E.
 //
-// Products leave out the zeros of triangles. In multiplications for n³, the last step to b bits has
+// Products leave out the zeros of triangles. In units of n³ multiplications, the last step to b
+// bits takes
 //
 //	V = F S^T                     1/2  of b bits
 //	E = S V - I, lower triangle   1/3  of b - g bits, as its size is known
@@ -55,10 +57,10 @@ import (
 //	Φ(E') Z1                      1/6  of b - 3 g
 //	V (I + Z^T)^-1 - V, lower     1/6  of b - g
 //
-// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4
-// bits, has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
-// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
-// for small n take longer than the multiplications.
+// with g of about b/4: 5/3 altogether, in fewer than b bits on average. The step before, to about
+// b/4 bits, has the same products except the last: it has (I + Z)^-1 S - S, 1/6, instead. k rows
+// below add k/(2n) to the first and the last product. Computing residues of n² numbers an operand
+// comes on top; for small n it takes longer than the multiplications.
 type CholeskyNewton struct {
 	S      *call.Run
 	by     scale.Scaling
@@ -67,25 +69,26 @@ type CholeskyNewton struct {
 	one    num.Mat    // the unit matrix; nil until it is needed
 	size   *big.Float // ≥ ‖F‖∞; nil until it is needed
 	N      int
-	Blocks bool // S was to come from blocks
-	off    int  // entries of V are in error by 2^off at most beside their rounding, at a place
-	// The leading part of F is known up to 2^-rounded; 0 if it is exact.
+	Blocks bool // a seed S by blocks has been tried
+	off    int  // at a place: entries of V are in error by at most 2^off beside their rounding
+	// entries of the leading part of F are known up to 2^-rounded; 0 if they are exact
 	rounded int
-	// What products at a place want to know of the leading F, of S and of the last V, and a bound
-	// of ‖S‖∞; nil until they are needed.
+	// Sizes of rows and columns of the leading F, of S and of the last V, which products at a place
+	// use, and a bound of ‖S‖∞; nil until they are needed.
 	fRows, sRows, sCols, vRows, vCols *residue.Vectors
 	sizeS                             *big.Float
-	vSums                             []int64 // exponents of bounds of the sums of rows
-	Improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
+	vSums                             []int64 // exponents of bounds of the row sums of V
+	Improvement                               // amp bounds ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
-// Begin makes x the S from which steps go on, and forgets what was known of another one.
+// Begin sets S to x, from which steps continue, and resets everything known about the previous S.
 func (t *CholeskyNewton) Begin(x num.Mat, amp int) {
 	t.X, t.sizeS, t.Improvement = x, nil, Improvement{Amp: amp}
 }
 
-// NewCholeskyNewton returns one of c, whose leading n x n part is symmetric, with a seed if float64
-// suffices; nil for numbers of more than most bits, and where the diagonal has no numbers.
+// NewCholeskyNewton returns a CholeskyNewton of c, whose leading n x n part is symmetric. It has a
+// seed if float64 suffices. The result is nil if numbers have more than most bits, or if a diagonal
+// entry is zero or not finite.
 func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, error) {
 	m := c
 	by := scale.Unscaled(m.Rows, n)
@@ -120,8 +123,8 @@ func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, er
 	return d, err
 }
 
-// rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
-// the size of it beside that factor; nil if there is none.
+// rootSeed returns an approximate inverse of the Cholesky factor of the scaled a in float64, and a
+// guess of amp. The inverse is nil if float64 does not suffice.
 func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
 	defer s.Temporary()()
@@ -163,8 +166,8 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	return z, call.SizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
 }
 
-// Enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
-// V; nil if no seed is good enough.
+// Enclosure returns an enclosure whose errors are about 2^-bits times the largest entry of each row
+// of V; nil if no seed is good enough.
 func (t *CholeskyNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 	if t == nil {
 		return nil, nil
@@ -181,10 +184,10 @@ func (t *CholeskyNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 	return t.byBlocks(bits)
 }
 
-// errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many
-// places, up to h, and finds out what it shows of the gain.
+// errorMatrix returns the first n rows of V in width bits and the lower triangle of E in places,
+// known up to h. It updates the gain accordingly.
 //
-// V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
+// V is rounded, so the computed triangle belongs to E + S d with |d| ≤ 2^-width |V|.
 func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.N
 	t.S.Stats.Steps++
@@ -239,8 +242,8 @@ func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Fl
 	return v, e, t.learn(t.S, norm, lost, places), nil
 }
 
-// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
-// powers of 2^-gain leave, from E, which it changes and which is known up to h.
+// correction returns N with (I + Z)^-1 = I - N up to lost. lost is about 2^-places, or the error
+// that remains after four powers of 2^-gain. E is known up to h; correction overwrites it.
 func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.Mat, lost *big.Float, err error) {
 	s, n, g := t.S, t.N, t.Gain
 	terms := order(g, places+3)
@@ -255,11 +258,11 @@ func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.
 	if err := halveDiagonal(s, e); err != nil { // Z1
 		return num.Mat{}, nil, err
 	}
-	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
+	// After an error nothing more is computed. The norms N of A and B are at most 2^sizeA and 2^-g.
 	product := func(a, b num.Mat, format num.Format, factors [2]byte, top, sizeA int) num.Mat {
 		limit := uniform(s, n, top, format.Bits()+bits.Len(uint(n)))
 		limit = s.Known(limit, call.UniformVectors(n, n, int64(sizeA), int64(sizeA)), call.UniformVectors(n, n, int64(-g), int64(-g)))
-		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
+		// The product of the error and Z1, and twice the error of Φ(E'), are less than this.
 		lost.Add(lost, bound.Upper().SetMantExp(newton.LostBy(limit), 2))
 		var d num.Mat
 		if err == nil {
@@ -293,7 +296,7 @@ func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.
 	if err == nil {
 		err = halfOfSquare(s, second, e)
 	}
-	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
+	// The product, of size 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, bound.Exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
@@ -312,13 +315,13 @@ func (t *CholeskyNewton) correction(e num.Mat, h *big.Float, places int) (z num.
 	return z, lost, err
 }
 
-// step makes S' = (I - N) S for the next bits.
+// step replaces S by S' = (I - N) S, accurate to the next bits.
 //
-// If I - N is (I + Z)^-1 + D with N(D) ≤ lost, (I - N) S F S^T (I - N)^T is the product of
-// I + D (I + Z) and its transpose, I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|:
-// d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
-// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
-// d may have beside that.
+// If I - N = (I + Z)^-1 + D with N(D) ≤ lost, then (I - N) S F S^T (I - N)^T is the product of
+// I + D (I + Z) and its transpose, which is I up to 3 lost. S' has a rounding error |d| ≤ 3 2^-prec
+// (I + |N|) |S|. d F S'^T = d V (I - N)^T and its transpose are at most 3 2^-prec (1 + N(N))² 2^amp
+// together. d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. stepTolerance
+// bounds the further errors that d may have.
 func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
@@ -354,9 +357,10 @@ func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
 	return nil
 }
 
-// tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
-// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
-// of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
+// tolerance returns the known bound of the entries of the leading rows of V, with the error that V
+// may have where it need not be correctly rounded; else nil. Errors δ of V beside its rounding add
+// S δ to E. If all |δ| ≤ 2^off, either norm of S δ is at most n ‖S‖ 2^off, and both together at
+// most 2^(amp - width).
 func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
 	f, s, err := t.Sizes()
 	if err != nil {
@@ -366,12 +370,12 @@ func (t *CholeskyNewton) tolerance(width int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.N, f+s, f+s-t.off), t.fRows, t.sRows), nil
 }
 
-// stepTolerance returns what the product N S of a step is known to be bounded by where it need not
-// be rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its
-// transpose to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times
-// those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
-// a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
-// at most.
+// stepTolerance returns the known bound of the entries of the product N S of a step, with the error
+// that the product may have where it need not be correctly rounded; else nil. Errors δ of the
+// product beside its rounding add δ V (I - N)^T and its transpose to the remaining E. If all
+// |δ| ≤ 2^off, the norms of δ V (I - N)^T are at most n 2^off times the norms of V, up to a factor
+// of 1.1, and ‖V‖1 ≤ n ‖V‖∞. Terms of second order are less than a tenth of that if n ‖F‖ 2^off and
+// 2^-prec ‖S‖ ‖F‖ are below 2^-6. The sum is at most 2^(amp - prec).
 func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 	if !t.S.At.UsesBounds() {
 		return nil, nil
@@ -389,7 +393,7 @@ func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.N, int(size)+s, int(size)+s-off), call.UniformVectors(t.N, t.N, size, size), t.sCols), nil
 }
 
-// lookAtV finds out what products are to be told of the first n rows of V.
+// lookAtV measures the first n rows of V for the bounds of later products.
 func (t *CholeskyNewton) lookAtV(v num.Mat) error {
 	if !t.S.At.UsesBounds() {
 		return nil
@@ -427,7 +431,7 @@ func (t *CholeskyNewton) Sizes() (f, s int, err error) {
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
 }
 
-// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+// finish returns the enclosure, accurate to bits, from the first rows of V and E.
 func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*ziv.Enclosure, error) {
 	m, n, g := t.F.Rows, t.N, t.Gain
 	if ok, err := positiveDiagonal(t.S, t.X); err != nil || !ok {
@@ -437,7 +441,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 	if err != nil {
 		return nil, err
 	}
-	// V and D are rounded, |D| ≤ 2 2^-g of V's row.
+	// V and D are rounded, and |D| ≤ 2 2^-g times the row of V.
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
@@ -446,7 +450,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 		return nil, err
 	}
 	v := leading
-	var offs []int64 // rows of V below are in error by 2^offs
+	var offs []int64 // rows of V below the leading part are in error by 2^offs
 	if m > n {
 		if v, err = taller(t.S, leading, m); err != nil {
 			return nil, err
@@ -470,7 +474,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 			return nil, err
 		}
 	}
-	// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
+	// D is at most 2 2^-g times the row of V. Its error may be half of the error of its rounding.
 	small := make([]int64, n)
 	for j := range n {
 		small[j] = int64(1 - g)
@@ -479,14 +483,14 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 		return &residue.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 	}
 	lost.Add(lost, bound.Exp2(-g-places))
-	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
+	// The sums of squares of the rows of V are the diagonal of F up to E, so 1/2 or more.
 	lost.Add(lost, bound.Exp2(t.off+2))
 	if t.rounded > 0 {
 		_, size, err := t.Sizes()
 		if err != nil {
 			return nil, err
 		}
-		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
+		lost.Add(lost, bound.Exp2(size-t.rounded+2)) // the unknown part of F, times S^T
 	}
 	if err := t.S.GemmOfTriangles('L', -1, leading, z.T(), 0, num.Mat{}, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.S.Known(limit(0, n), t.vRows, call.UniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
@@ -514,7 +518,7 @@ func (t *CholeskyNewton) planned(gain, bits int) {
 	}
 }
 
-// planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
+// planRoot announces the cost of a seed from blocks in seed bits, and of the steps from it to bits.
 func (t *CholeskyNewton) planRoot(seed, bits int) {
 	if m := t.F.Rows; t.S.Work.Report != nil {
 		// may fuse: an estimate
@@ -522,7 +526,7 @@ func (t *CholeskyNewton) planRoot(seed, bits int) {
 	}
 }
 
-// unknownOf returns a bound of ‖S δ S^T‖∞ for what is not known of F.
+// unknownOf returns a bound of ‖S δ S^T‖∞ for the unknown part δ of F.
 func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 	if t.rounded == 0 {
 		return bound.Upper(), nil
@@ -538,10 +542,10 @@ func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 	return bound.Exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.N)) - t.rounded), nil
 }
 
-// belowTolerance returns what V is known to be bounded by below its first n rows where it need not
-// be rounded correctly; else nil. Columns of L^T have Euclidean norms of 1 at most, so that those
-// of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
-// these are asked for.
+// belowTolerance returns the known bound of the entries of V below its first n rows, with the error
+// that they may have where they need not be correctly rounded; else nil. Columns of L^T have
+// Euclidean norms of at most 1, so the norm of a row of L = F L^-T is at least the norm of the row
+// of F divided by n. Errors of 2^-places, relative to these norms, are requested.
 func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
 	if !t.S.At.UsesBounds() {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestLongest proves the order of columns from the enclosed factors of both kinds, and not another
+// TestLongest checks that enclosed factors of both kinds prove the order of columns, and no other
 // order.
 func TestLongest(t *testing.T) {
 	s := prooftest.Run(t, 2)

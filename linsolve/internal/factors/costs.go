@@ -7,8 +7,8 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
-// a gain to an enclosure of so many bits, for one factor or both; see improved.
+// improvedCost estimates the cost of improving approximate inverses of the factors of an m x n
+// matrix from a gain to an enclosure of this many bits, for one factor or both; see Improved.
 func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 	k, triangles := min(m, n), 0.5
 	if both {
@@ -35,7 +35,7 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 	return cost
 }
 
-// rootCost is the cost of root where no block's seed comes from float64.
+// rootCost estimates the cost of root if no block has a float64 seed.
 func rootCost(n, bits int) float64 {
 	if n <= RootLeaf {
 		return call.Cube(n) / 3 * (call.PanelCost + call.SquareWords(bits)*call.WordCost)
@@ -44,8 +44,8 @@ func rootCost(n, bits int) float64 {
 	return call.FactorCost(n) + 2*call.ProductOf(h, h, h, bits) + 2*rootCost(h, bits)
 }
 
-// planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
-// and to lead to so many.
+// planEliminated announces the cost of a seed of an m x n matrix from an elimination in seed bits,
+// and of the steps from it to bits.
 func planEliminated(s *call.Run, m, n, seed, bits int) {
 	if s.Work.Report != nil {
 		s.Plan(call.InvertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + call.WantedCost(s, m, n))

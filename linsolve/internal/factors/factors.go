@@ -13,20 +13,20 @@ type attempt struct {
 	s    *call.Run
 	f    num.Format
 	bits int
-	u    *ziv.Unknown   // the entries that are wanted
-	e    *ziv.Enclosure // of them, nil if there is none yet
+	u    *ziv.Unknown   // the entries that must be decided
+	e    *ziv.Enclosure // of these entries, nil if there is none yet
 }
 
 // Open reports whether the factors are not enclosed.
 func (p *attempt) Open() bool { return p.e == nil }
 
-// small reports whether factors of order n come sooner from an elimination than by a way that
-// begins with a seed, unless the context asks for that way.
+// small reports whether an elimination computes factors of order n faster than the given way, which
+// begins with a seed, and the context does not force that way.
 func (p *attempt) small(n int, way string) bool {
 	return n < seed.Fewest && !call.Forced(p.s.Ctx, way)
 }
 
-// farApart reports whether factors of c are to be enclosed in intervals.
+// farApart reports whether the factors of c must be enclosed by interval arithmetic.
 func (p *attempt) farApart(c num.Mat) (bool, error) {
 	if call.Forced(p.s.Ctx, call.ByIntervals) {
 		return true, nil
@@ -34,8 +34,8 @@ func (p *attempt) farApart(c num.Mat) (bool, error) {
 	return byIntervals(p.s, c, p.f, p.bits)
 }
 
-// decide decides all entries of factors by the ways of a table: each attempt tries them in order.
-// The last one encloses all in the bits that theory needs.
+// decide decides all entries of factors by the ways of a table. Each attempt tries the ways in
+// order. The last way encloses all entries in the bits that theory requires.
 func decide[P interface{ Open() bool }](p P, at *attempt, table []call.Way[P], theory ziv.Theory) error {
 	return ziv.DecideFactors(at.s, at.f, theory, func(bits int) (*ziv.Unknown, *ziv.Enclosure, error) {
 		at.bits, at.e = bits, nil
@@ -58,13 +58,13 @@ func countOverflow(s *call.Run, factors ...num.Mat) {
 	}
 }
 
-// LDLTFactors are L, D, pivots and blocks, and a copy of A where that lives.
+// LDLTFactors holds L, D, pivots and blocks, and a copy of A where A lives.
 type LDLTFactors struct {
 	P, Blocks []int
 	L, D, A   num.Mat
 }
 
-// unknown returns the entries of the factors, of c = P A P^T.
+// unknown returns the list of the entries of the factors of c = P A P^T.
 func (z *LDLTFactors) unknown(c num.Mat) *ziv.Unknown {
 	n := c.Rows
 	u := ziv.NewUnknown(c, n, z.Blocks, n*(n+1)/2)
@@ -84,14 +84,14 @@ func (z *LDLTFactors) unknown(c num.Mat) *ziv.Unknown {
 	return u
 }
 
-// LUFactors are L, U and pivots, and a copy of A where that lives.
+// LUFactors holds L, U and pivots, and a copy of A where A lives.
 type LUFactors struct {
 	P       []int
 	L, U, A num.Mat
 }
 
-// Keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
-// After an error nothing is left at the place.
+// Keep copies the factored matrix a to copied, at the place where a lives, and moves factors on the
+// host there. After an error it frees everything at the place.
 func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
@@ -118,7 +118,7 @@ func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	return err
 }
 
-// Unknown returns the entries of the factors, of c = P A.
+// Unknown returns the list of the entries of the factors of c = P A.
 func (z *LUFactors) Unknown(c num.Mat) *ziv.Unknown {
 	m, n := c.Dims()
 	k := min(m, n)
@@ -137,13 +137,13 @@ func (z *LUFactors) Unknown(c num.Mat) *ziv.Unknown {
 	return u
 }
 
-// QRFactors are Q, R and the order of columns, and a copy of A where that lives.
+// QRFactors holds Q, R and the order of columns, and a copy of A where A lives.
 type QRFactors struct {
 	P       []int
 	Q, R, A num.Mat
 }
 
-// unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
+// unknown returns the list of the entries of the factors; they are entries of L diag(U)^(1/2).
 func (z *QRFactors) unknown(c num.Mat) *ziv.Unknown {
 	m, n := c.Dims()
 	u := ziv.NewUnknown(c, n, ziv.Ones(n), n*(n+1)/2+z.Q.Rows*n)
@@ -155,7 +155,7 @@ func (z *QRFactors) unknown(c num.Mat) *ziv.Unknown {
 	return u
 }
 
-// want asks for entry (i, j) of R^T above Q.
+// want adds entry (i, j) of the matrix R^T above Q to u.
 func (z *QRFactors) want(u *ziv.Unknown, i, j int) {
 	if n := z.R.Rows; i < n {
 		u.Want(ziv.OfRoot, i, j, z.R, j, i)

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestHalfLessSquares compares numbers with exact ones, for squares that are larger, smaller, far
-// away, zeros, and nearly or exactly as large with both signs.
+// TestHalfLessSquares compares results with exact ones, for squares that are larger than the other
+// term, smaller, far away, zero, and nearly or exactly as large with both signs.
 func TestHalfLessSquares(t *testing.T) {
 	rng := testseed.Rand(t, 1, 2)
 	exact := func(x *big.Float) *big.Float { return new(big.Float).SetPrec(6000).Set(x) }
@@ -56,7 +56,7 @@ func TestHalfLessSquares(t *testing.T) {
 			want := new(big.Float).SetPrec(6000).Sub(w, square)
 			want.SetMantExp(want, -1)
 			off := new(big.Float).SetPrec(6000).Sub(want, exact(d.Big(i, 0)))
-			// half a place of the result, and what is cut off of the larger of both
+			// half a place of the result, and the truncation of the larger term
 			bound := new(big.Float).SetMantExp(exact(want).Abs(want), -int(c.d))
 			larger := new(big.Float).SetPrec(6000).Add(square, w.Abs(w))
 			if bound.Add(bound, larger.SetMantExp(larger, -int(c.d)-30)); off.Abs(off).Cmp(bound) > 0 {

@@ -13,39 +13,40 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Improvement is how far the approximate inverses of factors have come, and what is lost with them.
+// Improvement holds the accuracy of approximate inverses of factors, and how much they amplify
+// errors.
 type Improvement struct {
-	Gain int // ‖E‖ ≤ 2^-gain if it is proved; 0 if nothing is known
+	Gain int // ‖E‖ ≤ 2^-gain, proved; 0 if nothing is known
 	Amp  int // products of the factors' magnitudes are at most 2^amp: a guess before the first E
 }
 
 func (t *Improvement) known() *Improvement { return t }
 
-// Improving are approximate inverses of factors that products make better: CholeskyNewton
+// Improving is implemented by approximate inverses of factors that products improve: CholeskyNewton
 // and LUNewton.
 type Improving interface {
 	known() *Improvement
-	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and
-	// finds out what it shows of the gain.
+	// errorMatrix returns the part of V that E depends on, in width bits, and E in places, known up
+	// to h. It updates the gain accordingly.
 	errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error)
-	// step makes ‖E‖ about 2^-next by E, of V.
+	// step improves the inverses until ‖E‖ is about 2^-next, by V and E.
 	step(v, e num.Mat, h *big.Float, next int) error
-	// planned says that E of a gain is to lead to so many bits.
+	// planned announces the cost of the steps from a gain to bits.
 	planned(gain, bits int)
-	// finish returns the enclosure that E leads to.
+	// finish returns the enclosure, accurate to bits, from V and E.
 	finish(bits, width int, v, e num.Mat, h *big.Float) (*ziv.Enclosure, error)
 }
 
-// mostSteps bounds the steps of an improvement, which is given up then: a step makes of a gain
-// g ≥ LeastGain one of about 2 g - 6, see correction, up to the next bits, and bits are fewer than
-// 2^20, so that some 20 steps do.
+// mostSteps bounds the steps of an improvement, which fails beyond them. A step turns a gain
+// g ≥ LeastGain into about 2 g - 6, up to the next bits; see correction. Bits are fewer than 2^20,
+// so some 20 steps suffice.
 const mostSteps = 64
 
-// Improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
-// columns of the factors; nil if the seed is not good enough.
+// Improved returns an enclosure whose errors are about 2^-bits times the largest entries of rows
+// and columns of the factors; nil if the seed is not good enough.
 func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 	at := t.known()
-	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // of V, at last
+	for taken := 0; taken <= mostSteps && bits+at.Amp+4 <= bound.MaxBits; taken++ { // of the last V
 		if at.Gain != 0 && at.Gain < LeastGain { // as an earlier call found out
 			return nil, nil
 		}
@@ -58,7 +59,7 @@ func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 		}
 		if at.Gain < LeastGain {
 			if taken == 0 && at.Amp-guess > next-LeastGain {
-				at.Gain = 0 // V had too few bits to tell, as it turned out
+				at.Gain = 0 // V turned out to have too few bits to determine the gain
 				s.Drop(v, e)
 				continue
 			}
@@ -68,7 +69,7 @@ func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 			s.Work.Guessed = false
 			return t.finish(bits, width, v, e, h)
 		}
-		if at.Gain >= next { // the seed is better than was likely
+		if at.Gain >= next { // the seed is better than expected
 			s.Drop(v, e)
 			continue
 		}
@@ -81,9 +82,9 @@ func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 	return nil, nil
 }
 
-// smallest returns how many bits smaller than 1 the least pivot is, about, by a triangular matrix
-// that has the inverses of pivots on its diagonal: enclosures of as many more bits tell it as well
-// as the others.
+// smallest returns about -log2 of the least pivot, from a triangular matrix with the inverses of
+// the pivots on its diagonal. Enclosures with that many more bits are as accurate for the least
+// pivot as for the others.
 func smallest(inverse num.Mat) int {
 	m, most := inverse, int64(0)
 	for i := range m.Rows {
@@ -92,7 +93,7 @@ func smallest(inverse num.Mat) int {
 	return int(most)
 }
 
-// likelyGain is the gain, or what is likely before the first E.
+// likelyGain returns the gain, or the likely gain of a seed before the first E.
 func (t *Improvement) likelyGain() int {
 	if t.Gain == 0 {
 		return likely
@@ -100,20 +101,20 @@ func (t *Improvement) likelyGain() int {
 	return t.Gain
 }
 
-// next returns the bits of the next step on the way to some, those of V for it, and E's places.
+// next returns the bits of the next step on the way to bits, the width of V for it, and the places
+// of E.
 func (t *Improvement) next(bits int) (next, width, places int) {
 	g := t.likelyGain()
 	next = bits
-	for order(g+newton.LateBits, next+3) > 4 { // of the last step, of the one before, ...
+	for order(g+newton.LateBits, next+3) > 4 { // from the last step backwards
 		next = (next+3)/4 + 3
 	}
 	return next, next + t.Amp + 4, max(next-g+4, 24)
 }
 
-// bound returns one of an E of order n and so many places that was computed from factors up to
-// lost, V being of width bits; nil if nothing is known of it. Where products need not be rounded
-// correctly E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in
-// the norm.
+// bound returns a bound of the entries of an E of order n in places, computed from factors with
+// errors up to lost and a V of width bits. Where products need not be correctly rounded, the norm
+// of the error of E may be a quarter of 2^(amp - width), or of the error of its rounding.
 func (t *Improvement) bound(s *call.Run, n, places, width int, lost *big.Float) *residue.Bound {
 	top := max(t.Amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.Gain > 0 {
@@ -127,8 +128,8 @@ func (t *Improvement) bound(s *call.Run, n, places, width int, lost *big.Float) 
 	return b
 }
 
-// learn takes the gain from the norm of an E that is rounded to so many places and was computed
-// from factors up to lost > 0, and returns what E is in error by.
+// learn sets the gain from the norm of an E that is rounded to places and was computed from factors
+// with errors up to lost > 0. It returns the bound h of the error of E.
 func (t *Improvement) learn(s *call.Run, norm, lost *big.Float, places int) (h *big.Float) {
 	s.Stats.Rho = call.Measure(norm)
 	h = bound.Upper().Add(lost, bound.Upper().SetMantExp(norm, -places))
@@ -136,14 +137,14 @@ func (t *Improvement) learn(s *call.Run, norm, lost *big.Float, places int) (h *
 	return h
 }
 
-// likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
+// likely is about -log2 ‖E‖ for a seed of a matrix that is not ill-conditioned.
 const likely = 32
 
-// LeastGain is how many bits of ‖E‖ are needed to go on.
+// LeastGain is the least gain with which an improvement continues.
 const LeastGain = 8
 
-// order returns how many powers of 2^-gain, up to four, a correction takes into account so that
-// what is left is below 2^-bits; 5 if four are not enough.
+// order returns the number of powers of 2^-gain, up to four, that a correction takes into account
+// for a remaining error below 2^-bits; 5 if four are not enough.
 func order(gain, bits int) int {
 	for k := 2; k <= 4; k++ {
 		if k*gain-2*k+1 >= bits {
@@ -153,5 +154,5 @@ func order(gain, bits int) int {
 	return 5
 }
 
-// MostBits are those of numbers of a matrix whose factors have format f.
+// MostBits bounds the bits of the entries of a matrix whose factors have format f.
 func MostBits(f num.Format) int { return min(4*f.Bits()+2048, bound.MaxBits) }

@@ -18,8 +18,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestNewtonFactors compares enclosures with factors in many more bits: all hold, and they are
-// as narrow as they were asked for, with corrections of all orders.
+// TestNewtonFactors compares enclosures with factors in many more bits: all enclosures must hold
+// and be as narrow as requested, with corrections of all orders.
 func TestNewtonFactors(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
@@ -90,21 +90,22 @@ func TestNewtonFactors(t *testing.T) {
 }
 
 // wider returns w such that CholeskyNewton and LUNewton enclose factors of order n with errors of
-// at most 2^(w-bits) of the largest entry of a column, as the sum of the following bounds proves.
+// at most 2^(w-bits) times the largest entry of a column. The sum of the following bounds proves
+// it.
 //
-// Let u = 2^-bits, g the gain by the last E, G the gain that its places were chosen for, a the amp
-// that the width bits + a + 4 of V was chosen for, and A = a + δ the amp that V showed. Then E is
-// known up to h, where
+// Let u = 2^-bits, g the gain by the last E, and G the gain for which its places were chosen. Let a
+// be the amp for which the width bits + a + 4 of V was chosen, and A = a + δ the amp computed from
+// V. Then E is known up to h, the sum of
 //
 //	2^(a-width) = 2^-4 u         errors of V beside its rounding
 //	2^(A-width) = 2^(δ-4) u      the rounding of V
 //	2^(A-width-2) = 2^(δ-6) u    errors of E beside its rounding
 //	2^(-g-places) ≤ 2^(G-g-4) u  the rounding of E, of bits - G + 4 places or more
 //
-// and G - g ≤ 2: the E before proves that the last one is at most 2^-G up to h, and so 2^-g ≤
-// 2^(2-G); before the first E, G = 32, and the 24 places of 20 bits are more than enough. So
-// 2 h ≤ (0.13 + 0.16 2^δ + 0.5) u. What correction adds to it is the largest with four powers of
-// 2^-g, where 4 g ≥ bits + 10, and numbers of bits - k g + 4 bits hold its products of k powers:
+// In the last bound G - g ≤ 2: the previous E proves that the last one is at most 2^-G up to h, and
+// so 2^-g ≤ 2^(2-G). Before the first E, G = 32, and the 24 places of 20 bits are more than enough.
+// So 2 h ≤ (0.13 + 0.16 2^δ + 0.5) u. The errors that correction adds are largest with four powers
+// of 2^-g, where 4 g ≥ bits + 10. Its products of k powers have bits - k g + 4 bits. It adds
 //
 //	2^(5-4g)                         2^-5 u
 //	errors of products, four times   2^-2 + 2^-2 + 1 (Cholesky), 2^-2 + 2^-2 + 2^-1 + 1 + 1 (LU)
@@ -118,7 +119,7 @@ func wider(n, bits, amp int, y *bound.Nearly) int {
 	return max(4, delta-1) + mathbits.Len(uint(n)) + 1
 }
 
-// TestMostBits asks for enclosures of more bits than formats have.
+// TestMostBits requests enclosures in more bits than formats have.
 func TestMostBits(t *testing.T) {
 	const n = 24
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
@@ -139,8 +140,8 @@ func TestMostBits(t *testing.T) {
 	}
 }
 
-// TestPoorSeed asks seeds again that have proved to be far off: no number of steps makes them
-// better.
+// TestPoorSeed requests further enclosures from seeds that are already known to be far off: no
+// number of steps improves them.
 func TestPoorSeed(t *testing.T) {
 	s := prooftest.Run(t, 1)
 	for _, gain := range []int{-1000, -9, -5, -1, 1, factors.LeastGain - 1} {

@@ -16,14 +16,14 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Enclosures by approximate inverses of the factors tell entries up to a bound for all of a row or
-// column: nothing of those that are smaller by more bits than the bound has. Where exponents are
-// that far apart elimination in interval arithmetic, entry by entry, tells them (Neumaier, Interval
-// methods for systems of equations, 1990, section 4.5): mostly one term of a sum is far above the
-// others there, so that nothing is lost. It proves that pivots are not 0 on its way.
+// Enclosures by approximate inverses of the factors have one error bound for all entries of a row
+// or column. They say nothing about entries below that bound. If exponents are that far apart,
+// elimination in interval arithmetic encloses the factors entry by entry (Neumaier, Interval
+// methods for systems of equations, 1990, section 4.5). Usually one term of a sum is then far above
+// the others, so that nothing is lost. The elimination also proves that the pivots are not 0.
 
-// mostIntervalBits bounds the bits beyond those of the format that such an elimination has where no
-// format has enough of them to do without: order 50 takes a second.
+// mostIntervalBits bounds the bits of such an elimination beyond the bits of the format, if no
+// format has enough bits for another method. Order 50 takes a second.
 const mostIntervalBits = 1 << 12
 
 // EliminatedIntervals are intervals of L below the diagonal blocks and of U, entry (i, j) in row i.
@@ -33,10 +33,11 @@ type EliminatedIntervals struct {
 	Bad   int   // the first pivot, the end of a block, that may be 0; -1 if none may
 }
 
-// byIntervals reports whether elimination in intervals is the way to enclose the factors of c, to
-// format f, in that many bits: an entry is so much smaller than the largest ones of its row and
-// column. The error wraps ErrRange if no format has the bits for another way and so many did not
-// suffice: then terms that cancel leave others far below them.
+// byIntervals reports whether the factors of c, in format f, must be enclosed in bits by
+// elimination in intervals: some entry is smaller than the largest entries of its row and column by
+// more than that many bits. The error wraps ErrRange if no format has the bits for another way and
+// elimination in intervals with mostIntervalBits did not suffice: then cancelling terms leave
+// others far below them.
 func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
 	m := c
 	t := scale.TopsOf(m)
@@ -48,8 +49,8 @@ func byIntervals(s *call.Run, c num.Mat, f num.Format, bits int) (bool, error) {
 }
 
 // EliminateIntervals eliminates the first columns of c, one block after the other, in intervals of
-// some bits. With partial pivoting, for blocks of order 1, the pivot is that of eliminate, by the
-// larger ends.
+// some bits. With partial pivoting, for blocks of order 1, it chooses the pivot as seed.Eliminate
+// does, by the larger ends in magnitude.
 func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial bool) (*EliminatedIntervals, error) {
 	if err := call.Workable(bits, c); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func EliminateIntervals(s *call.Run, c num.Mat, blocks []int, bits int, partial 
 	return z, err
 }
 
-// enclosure returns the enclosure that the intervals are.
+// enclosure returns the intervals as an Enclosure.
 func (z *EliminatedIntervals) enclosure(bits int) *ziv.Enclosure {
 	return &ziv.Enclosure{Each: z.X, Bits: bits}
 }

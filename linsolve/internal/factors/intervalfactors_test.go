@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestEliminateIntervals has exact factors for an oracle.
+// TestEliminateIntervals compares intervals with exact factors.
 func TestEliminateIntervals(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

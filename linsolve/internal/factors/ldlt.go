@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// FactorLDLT returns the factors where a lives, of which there is a copy on the host, with a copy
-// of a.
+// FactorLDLT returns the factors of a in format f, where a lives, with a copy of a. here is a on
+// the host.
 func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	defer s.Release()
 	if err := call.Finite("A", here); err != nil {
@@ -43,7 +43,8 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error
 	return z, Keep(a, &z.A, &z.L, &z.D)
 }
 
-// ldlt returns the factors, on the host, by a seed of newRook, nil if that has not been made.
+// ldlt returns the factors on the host. origin is a seed from newRook, or nil if none has been
+// computed.
 func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, error) {
 	p := &ldltFactors{attempt: attempt{s: s, f: f}, a: a, z: &LDLTFactors{}, newton: origin}
 	p.seeds = []func(some int) (*Rook, error){func(some int) (*Rook, error) { return RookOf(s, a, some) }}
@@ -53,7 +54,8 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 			return nil, err
 		}
 	}
-	// Without digits the pivots are those of float64, as at the levels that have no digits.
+	// Without digits the pivots come from float64 arithmetic, as at the instruction-set levels that
+	// have no digits.
 	if p.digits = p.pivots != nil; !p.digits {
 		if err := p.begin(); err != nil {
 			return nil, err
@@ -73,18 +75,18 @@ func ldlt(s *call.Run, a num.Mat, f num.Format, origin *Rooked) (*LDLTFactors, e
 	return z, nil
 }
 
-// ldltFactors are factors of A that are to be enclosed.
+// ldltFactors is the problem of enclosing the factors of A.
 type ldltFactors struct {
 	attempt
 	a       num.Mat
 	z       *LDLTFactors
 	checked bool            // it is known whether A has full rank
-	pivots  *seed.RookOrder // for digits, nil where these are no way
+	pivots  *seed.RookOrder // for digits; nil if digits are not applicable
 	digits  bool            // digits have not failed yet
-	begun   bool            // newton has been made
+	begun   bool            // newton has been computed, or has failed
 	newton  *Rooked         // nil if there is none yet, or if it has failed
-	// seeds make pivots of a long seed: the first, if there are two, those of the float64 seed, and
-	// the last its own ones. Those that have been tried are gone.
+	// seeds compute long seeds. If there are two, the first one uses the pivots of the float64
+	// seed. The last one chooses its own pivots. A seed that has been tried is removed.
 	seeds    []func(some int) (*Rook, error)
 	rook     *Rook // an elimination in rookBits
 	rookBits int
@@ -98,11 +100,12 @@ var ldltWays = []call.Way[*ldltFactors]{
 	{Name: call.ByElimination, Run: (*ldltFactors).byElimination},
 }
 
-// seeded reports whether pivots are those of a float64 seed: smaller matrices have those of an
-// elimination, whichever way is asked for, as either may be good enough and the factors tell.
+// seeded reports whether pivots come from a float64 seed. Smaller matrices have the pivots of an
+// elimination, even if the context forces a way: either choice may be good enough, and the factors
+// depend on it.
 func seeded(p *ldltFactors) bool { return p.a.Rows >= seed.Fewest }
 
-// full returns an error if A has not full rank, at the first call.
+// full returns an error if A does not have full rank. It checks at the first call only.
 func (p *ldltFactors) full() error {
 	if p.checked {
 		return nil
@@ -111,7 +114,7 @@ func (p *ldltFactors) full() error {
 	return ziv.FullRank(p.s, p.a)
 }
 
-// set makes factors for pivots.
+// set allocates the factors for pivots and blocks, unless they exist.
 func (p *ldltFactors) set(order, blocks []int) {
 	if p.u == nil || !slices.Equal(p.z.P, order) || !slices.Equal(p.z.Blocks, blocks) {
 		n := p.a.Rows
@@ -120,7 +123,7 @@ func (p *ldltFactors) set(order, blocks []int) {
 	}
 }
 
-// begin makes a float64 seed, if there is none yet.
+// begin computes a float64 seed if there is none yet.
 func (p *ldltFactors) begin() (err error) {
 	if p.begun {
 		return nil
@@ -164,7 +167,7 @@ func (p *ldltFactors) byNewton() error {
 	return p.improved(e)
 }
 
-// improved takes an enclosure by newton, if it proves the pivots.
+// improved accepts an enclosure by newton if it proves the pivots.
 func (p *ldltFactors) improved(e *ziv.Enclosure) error {
 	p.set(p.newton.Order, p.newton.Blocks)
 	if err := p.below(e); err != nil || p.e != nil {
@@ -174,7 +177,8 @@ func (p *ldltFactors) improved(e *ziv.Enclosure) error {
 	return nil
 }
 
-// byLongSeed is for an ill-conditioned A, and for pivots that float64 does not tell.
+// byLongSeed uses seeds in more bits than float64: for an ill-conditioned A, and for pivots that
+// float64 arithmetic does not determine.
 func (p *ldltFactors) byLongSeed() error {
 	if err := p.begin(); err != nil {
 		return err
@@ -197,7 +201,8 @@ func (p *ldltFactors) byLongSeed() error {
 	return nil
 }
 
-// eliminate makes pivots in the bits of the attempt, once; nil if there are none.
+// eliminate computes pivots in the bits of the attempt, once. p.rook is nil if the elimination
+// fails.
 func (p *ldltFactors) eliminate() (err error) {
 	if p.rookBits != p.bits {
 		p.rookBits = p.bits
@@ -244,7 +249,7 @@ func (p *ldltFactors) byElimination() error {
 	return p.below(e)
 }
 
-// below takes an enclosure, if it proves the pivots.
+// below accepts an enclosure if it proves the pivots.
 func (p *ldltFactors) below(e *ziv.Enclosure) error {
 	ok, err := BelowLimit(p.s, p.u, e, seed.RookGrowth)
 	if ok {
@@ -253,8 +258,8 @@ func (p *ldltFactors) below(e *ziv.Enclosure) error {
 	return err
 }
 
-// ldltAttempt is an attempt by digits: the first time, u being nil, it makes factors z, with all
-// that is decided. There is no elimination where digits are not the way.
+// ldltAttempt is an attempt by digits. The first time, when u is nil, it computes factors z with
+// all decided entries. The elimination is nil if digits are not applicable.
 func ldltAttempt(s *call.Run, a num.Mat, f num.Format, pivots *seed.RookOrder, bits int, regular func() error, z *LDLTFactors, u *ziv.Unknown) (*digits.LDLT, *LDLTFactors, *ziv.Unknown, error) {
 	defer s.Temporary()()
 	t, err := digits.NewLDLT(s, a, pivots, bits, regular)

@@ -16,8 +16,8 @@ import (
 )
 
 // LUByDigits returns factors of a square matrix by elimination in digits, with errors of about
-// 2^-bits of the largest entries of rows of L and columns of U; nil where that is not the way. It
-// is known whether a is regular if known says so.
+// 2^-bits times the largest entries of rows of L and columns of U. It returns nil if digits are not
+// applicable. known says whether a is already known to be regular.
 func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, error) {
 	m, n := a.Dims()
 	if m != n || n*3 > digits.FactorDigits*lanes.Count() {
@@ -71,7 +71,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 	return z, err
 }
 
-// FactorLU returns the factors where a lives, with a copy of it.
+// FactorLU returns the factors of a in format f, where a lives, with a copy of a.
 func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	defer s.Release()
 	z, err := luThere(s, a, f)
@@ -93,7 +93,7 @@ func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return z, Keep(a, &z.A, &z.L, &z.U)
 }
 
-// LU returns the factors of a matrix of the host.
+// LU returns the factors of a matrix on the host.
 func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if err := call.Finite("A", a); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return p.z, err
 }
 
-// lu are factors of A that are to be enclosed.
+// lu is the problem of enclosing the factors of A.
 type lu struct {
 	attempt
 	a       num.Mat
@@ -115,7 +115,7 @@ type lu struct {
 	checked bool     // it is known whether A has full rank
 	digits  bool     // digits have not failed yet
 	newton  *Pivoted // nil if there is none yet, or if it has failed
-	first   bool     // no seed of newton has done or failed for good
+	first   bool     // no seed of newton has succeeded or finally failed
 	long    bool     // the seed of newton has more bits than float64
 }
 
@@ -127,10 +127,10 @@ var luWays = []call.Way[*lu]{
 	{Name: call.ByElimination, Run: (*lu).byElimination},
 }
 
-// k is how many pivots there are.
+// k is the number of pivots.
 func (p *lu) k() int { return min(p.a.Rows, p.a.Cols) }
 
-// full returns an error if A has not full rank, at the first call.
+// full returns an error if A does not have full rank. It checks at the first call only.
 func (p *lu) full() error {
 	if p.checked {
 		return nil
@@ -139,7 +139,7 @@ func (p *lu) full() error {
 	return ziv.FullRank(p.s, p.a.Slice(0, p.a.Rows, 0, p.k()))
 }
 
-// set makes factors for pivots.
+// set allocates the factors for an order of pivots, unless they exist.
 func (p *lu) set(order []int) {
 	if p.z == nil || !slices.Equal(p.z.P, order) {
 		p.z = &LUFactors{P: order, L: num.NewMat(p.f, p.a.Rows, p.k()), U: num.NewMat(p.f, p.k(), p.a.Cols)}
@@ -178,7 +178,8 @@ func (p *lu) byNewton() (err error) {
 	return p.improved(p.newton.Enclosure(p.bits - ziv.SpareBits))
 }
 
-// byLongSeed is for an ill-conditioned A, and for pivots as large as others, which takes more bits.
+// byLongSeed uses a seed in more bits than float64: for an ill-conditioned A, and for pivots nearly
+// tied with other entries.
 func (p *lu) byLongSeed() error {
 	p.first = false
 	if p.long && p.newton != nil {
@@ -195,7 +196,7 @@ func (p *lu) byLongSeed() error {
 	return p.improved(e, err)
 }
 
-// improved takes an enclosure by newton, if it proves the pivots.
+// improved accepts an enclosure by newton if it proves the pivots.
 func (p *lu) improved(e *ziv.Enclosure, err error) error {
 	if err != nil {
 		return err
@@ -252,7 +253,7 @@ func (p *lu) byElimination() error {
 	return p.below(e)
 }
 
-// below takes an enclosure, if it proves the pivots.
+// below accepts an enclosure if it proves the pivots.
 func (p *lu) below(e *ziv.Enclosure) error {
 	ok, err := BelowLimit(p.s, p.u, e, seed.Slack)
 	if ok {
@@ -261,8 +262,8 @@ func (p *lu) below(e *ziv.Enclosure) error {
 	return err
 }
 
-// luAttempt is an attempt by digits, and makes factors with all that is decided, unless z are those
-// for its pivots. There is no enclosure where digits are not the way.
+// luAttempt is an attempt by digits. It computes factors with all decided entries, unless z already
+// has the same pivots. The enclosure is nil if digits are not applicable.
 func luAttempt(s *call.Run, a num.Mat, f num.Format, bits int, known *bool, z *LUFactors, u *ziv.Unknown) (*LUFactors, *ziv.Unknown, *ziv.Enclosure, error) {
 	defer s.Temporary()()
 	t, err := LUByDigits(s, a, bits, known)

@@ -20,27 +20,27 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// LUNewton are about the inverses S and T of the factors L and U of the leading k x k part of
-// F = D1 C D2, block lower triangular with unit matrices on its diagonal and block upper
-// triangular, for which E = S F T - I is small. See enclosure for X and Y, strictly block lower and
-// block upper triangular, with I + E = (I + X) (I + Y), whose norms are at most r ≤ 1.2 e, and what
-// follows from them.
+// LUNewton holds approximate inverses S and T of the factors L and U of the leading k x k part of
+// F = D1 C D2. S is block lower triangular with identity matrices on its diagonal, T is block upper
+// triangular, and E = S F T - I is small. ziv.Enclosure describes the strictly block lower X and
+// the block upper triangular Y with I + E = (I + X) (I + Y), whose norms are at most r ≤ 1.2 e, and
+// their consequences.
 //
-// With E = X1 + Y1 split like that, ‖E‖∞ ≤ e, and E' = (I - X1) (I + E) (I - Y1) - I,
+// Split E = X1 + Y1 in the same way, with ‖E‖∞ ≤ e. With E' = (I - X1) (I + E) (I - Y1) - I,
 //
 //	E' = -(X1² + X1 Y1 + Y1²) + X1 E Y1,
 //	(I + X)^-1 = (I + X')^-1 (I - X1),  (I + Y)^-1 = (I - Y1) (I + Y')^-1
 //
-// for the X' and Y' of E', which are its parts but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. As for
-// CholeskyNewton, an E that is known up to h leaves
+// for the X' and Y' of E', which are the two parts of E' up to r'², where e' = 3 e² + e³ and
+// r' ≤ 1.01 e'. If E is known up to h, then as for CholeskyNewton
 //
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //
-// with the parts X' and Y' of E' up to 2 h + 32 e⁴, and twice what they are in error by, if
-// e ≤ 2^-8. X1² + X1 Y1 is X1 E.
+// with the parts X' and Y' of E', up to 2 h + 32 e⁴ plus twice their errors, if e ≤ 2^-8. X1² + X1
+// Y1 is X1 E.
 //
-// Products leave out the zeros of triangles. In multiplications for k³, m = n = k, the last step to
-// b bits has
+// Products leave out the zeros of triangles. In units of k³ multiplications, for m = n = k, the
+// last step to b bits takes
 //
 //	V = F T                              1/2  of b bits
 //	E = S V - I                          1/2  of b - g bits, as its size is known
@@ -52,8 +52,8 @@ import (
 //	V (I + Y)^-1 - V, lower triangle     1/6  of b - g
 //	(I + X)^-1 W - W, upper triangle     1/6  of b - g
 //
-// with g of about b/4: 3 altogether; the step before, to about b/4 bits, has (I + X)^-1 S - S and
-// T (I + Y)^-1 - T, 1/6 each, instead of the last three.
+// with g of about b/4: 3 altogether. The step before, to about b/4 bits, has (I + X)^-1 S - S and T
+// (I + Y)^-1 - T, 1/6 each, instead of the last three products.
 type LUNewton struct {
 	S           *call.Run
 	By          scale.Scaling
@@ -63,25 +63,25 @@ type LUNewton struct {
 	Blocks      []int
 	one         num.Mat // the unit matrix; nil until it is needed
 	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
-	Improvement         // amp: of ‖|S| |F T|‖∞ + cond
+	Improvement         // amp bounds ‖|S| |F T|‖∞ + cond
 	luSizes
 }
 
-// Pivoted is an LUNewton of the rows of A, and for LDLT of its columns, in an order that float64
-// arithmetic found.
+// Pivoted is an LUNewton of A with its rows, for LDLT also its columns, in an order that float64
+// arithmetic or an elimination found.
 type Pivoted struct {
 	*LUNewton // nil if float64 does not suffice for more
 	Order     []int
 	C         num.Mat // A in that order
 }
 
-// NewPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
-// suffice, or if numbers have more than most bits.
+// NewPivoted returns a float64 seed for the factors of a with partial pivoting. It is nil if
+// float64 does not suffice, or if numbers have more than most bits.
 func NewPivoted(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
 	defer s.Temporary()()
-	// Columns are scaled for pivots alone, rows are not.
+	// To find pivots, columns are scaled and rows are not.
 	leading := a.Slice(0, m, 0, k)
 	columns := scale.Unscaled(m, k)
 	t := scale.TopsOf(leading)
@@ -125,10 +125,11 @@ func NewPivoted(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	return p, nil
 }
 
-// invert makes S and T the inverses of triangles in float64, and reports whether they are of use.
+// invert sets S and T to the float64 inverses of the triangles in lu. It reports whether they are
+// good enough.
 //
-// With G = U T - I for the triangle U, |G| ≤ γ |U| |T|, γ = (k + 16) 2^-53 (see triangles), so that
-// |T^-1| = |(I + G)^-1 U| and cond ≤ ‖|U| |T|‖ / (1 - γ ‖|U| |T|‖).
+// Let G = U T - I for the triangle U. |G| ≤ γ |U| |T| with γ = (k + 16) 2^-53 (see triangles.go in
+// package seed), so that |T^-1| = |(I + G)^-1 U| and cond ≤ ‖|U| |T|‖ / (1 - γ ‖|U| |T|‖).
 func (t *LUNewton) invert(lu []float64) (ok bool, err error) {
 	n := t.K
 	for i := range n {
@@ -181,8 +182,8 @@ func (t *LUNewton) invert(lu []float64) (ok bool, err error) {
 	return err == nil, err
 }
 
-// Enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
-// of L and the columns of U; nil if the seed is not good enough.
+// Enclosure returns an enclosure whose errors are about 2^-bits times the largest entries of the
+// rows of L and the columns of U; nil if the seed is not good enough.
 func (t *LUNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 	if t == nil {
 		return nil, nil
@@ -190,10 +191,10 @@ func (t *LUNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 	return Improved(t.S, t, bits)
 }
 
-// errorMatrix returns the first k rows of V = F T of so many bits and E of so many places, up to h,
-// and finds out what it shows of the gain.
+// errorMatrix returns the first k rows of V = F T in width bits, and E in places, known up to h. It
+// updates the gain accordingly.
 //
-// V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
+// V is rounded, so the computed E is S F T - I + S d with |d| ≤ 2^-width |V|.
 func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.K
 	t.S.Stats.Steps++
@@ -241,7 +242,7 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 	return v, e, t.learn(t.S, norm, lost, places), nil
 }
 
-// split returns the strictly block lower and the block upper triangle.
+// split returns the strictly block lower and the block upper triangle of a.
 func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
 	if lower, err = t.S.Matrix(a.Format(), t.K, t.K); err != nil {
 		return num.Mat{}, num.Mat{}, err
@@ -255,7 +256,7 @@ func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
 	if len(t.Blocks) == t.K {
 		return lower, upper, nil
 	}
-	var moved num.Mat // from one to the other, which has zeros there
+	var moved num.Mat // from lower to upper, which has zeros there
 	if err := change(t.S, belowDiagonal(lower), t.Blocks, func(h num.Mat, i int) {
 		if moved.Arr == nil {
 			moved = num.NewMat(h.Format(), h.Rows, 1)
@@ -268,8 +269,9 @@ func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
 	return lower, upper, change(t.S, belowDiagonal(upper), t.Blocks, func(h num.Mat, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
 }
 
-// products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
-// matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
+// products returns the strictly block lower triangle of -A B and the block upper triangle of -C D
+// in one matrix. A and B are block lower, C and D block upper triangular. The bounds of the
+// products are proved, or nil.
 func (t *LUNewton) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
 	z, err := t.S.Matrix(format, t.K, t.K)
 	if err != nil {
@@ -281,8 +283,8 @@ func (t *LUNewton) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUp
 	return z, t.upperProduct(-1, c, d, 0, num.Mat{}, z, ofUpper) // with the diagonal
 }
 
-// upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
-// triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
+// upperProduct stores alpha A B + beta C in D, for block upper triangular A and B and an upper
+// triangular C. The bound limit is proved, or nil. An entry of D below the diagonal is the sum of
 // two products.
 func (t *LUNewton) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
 	if err := t.S.GemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), limit); err != nil {
@@ -304,13 +306,14 @@ func (t *LUNewton) upperProduct(alpha float64, a, b num.Mat, beta float64, c, d 
 	})
 }
 
-// belowProduct returns the entry below the diagonal of a product A B, by that of A, the entry right
-// of it, the one above that of B, and that.
+// belowProduct returns the entry (i + 1, i) of a product A B from a = A[i+1,i], nextA = A[i+1,i+1],
+// aboveB = B[i,i] and b = B[i+1,i].
 func belowProduct(a, nextA, aboveB, b *big.Float) *big.Float {
 	return interval.ExactAdd(interval.ExactMul(a, aboveB), interval.ExactMul(nextA, b))
 }
 
-// upperFactors says that factors have zeros below the diagonal, as those of blocks of one row have.
+// upperFactors returns the triangles of block upper triangular factors for GemmOfTriangles: 'U' if
+// all blocks have one row, so that there are zeros below the diagonal.
 func (t *LUNewton) upperFactors() [2]byte {
 	if len(t.Blocks) < t.K {
 		return [2]byte{}
@@ -318,8 +321,9 @@ func (t *LUNewton) upperFactors() [2]byte {
 	return [2]byte{'U', 'U'}
 }
 
-// correction returns X and Y with (I + X)^-1 = I - X and (I + Y)^-1 = I - Y for those of E, up to
-// lost, which is about 2^-bits or what four powers of 2^-gain leave. E is known up to h.
+// correction returns x and y with (I + X)^-1 = I - x and (I + Y)^-1 = I - y up to lost, for the X
+// and Y of E. lost is about 2^-bits, or the error that remains after four powers of 2^-gain. E is
+// known up to h.
 func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, lost *big.Float, err error) {
 	n, g := t.K, t.Gain
 	terms := order(g, bits+3)
@@ -332,14 +336,14 @@ func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, 
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
 	}
 	format := func(power int) num.Format { return num.Precision(uint(max(bits-power*g+4, 24))) }
-	// limit is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
-	// that of E', and what becomes of it in further products, are less.
+	// limit returns the bound 2^top of the entries of a product. It adds 4 times the error that the
+	// bound allows to lost: twice the error of E', and its effect in further products, are less.
 	limit := func(top int, format num.Format) *residue.Bound {
 		b := uniform(t.S, n, top, format.Bits()+mathbits.Len(uint(n)))
 		lost.Add(lost, bound.Upper().SetMantExp(newton.LostBy(b), 2))
 		return b
 	}
-	// The first error ends it.
+	// After an error nothing more is computed.
 	product := func(a, b num.Mat, format num.Format, factors [2]byte, ofA, ofB, top int) num.Mat {
 		within := t.S.Known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
 		var d num.Mat
@@ -408,12 +412,13 @@ func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, 
 	return x, y, lost, err
 }
 
-// step makes S' = (I - X) S and T' = T (I - Y) for the next bits.
+// step replaces S and T by S' = (I - X) S and T' = T (I - Y), accurate to the next bits.
 //
-// If these are (I + X)^-1 S and T (I + Y)^-1 but for lost, S' F T' is I up to 3 lost. Both are
-// known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
-// S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
-// factor of less than 1.05. See stepTolerances for what they may have beside that.
+// If the factors I - X and I - Y are (I + X)^-1 and (I + Y)^-1 up to lost, S' F T' is I up to 3
+// lost. S' and T' have rounding errors of at most 3 2^-prec times (I + |X|) |S| and |T| (I + |Y|).
+// They add at most 2^(3-prec+amp), since S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I
+// up to 2^-6, so cond grows by a factor of less than 1.05. stepTolerances bounds the further errors
+// that the products may have.
 func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
@@ -463,7 +468,7 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	return nil
 }
 
-// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+// finish returns the enclosure, accurate to bits, from the first rows of V and E.
 func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*ziv.Enclosure, error) {
 	m, n := t.F.Dims()
 	k, g := t.K, t.Gain
@@ -487,7 +492,7 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 			return nil, err
 		}
 	}
-	// V, W and the corrections are rounded, these at most 2 2^-g of the others.
+	// V, W and their corrections are rounded. The corrections are at most 2 2^-g times V and W.
 	places := max(bits-g+4, 24)
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
@@ -517,7 +522,7 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 	if err != nil {
 		return nil, err
 	}
-	// Corrections may be in error by half of what their rounding may be.
+	// The error of a correction may be half of the error of its rounding.
 	small := make([]int64, k)
 	for i := range small {
 		small[i] = int64(1 - g)
@@ -549,23 +554,23 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 	t.S.Drop(x, y)
 	top := t.By.Rows[:k]
 	l := &bound.Nearly{X: v.T(), D: dv.T(), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(t.By.Rows), Err: errorsOf(rows, lost, within.rows)}
-	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
-	// strictly block lower triangular, like the error of its inverse.
+	// Only the upper triangle of (I + X)^-1 W is needed. It depends only on the upper triangle of
+	// W, as X and the error of its inverse are strictly block lower triangular.
 	u := &bound.Nearly{X: w, D: dw, Words: call.WordsFor(bits), Left: bound.Negated(top), Right: bound.Negated(t.By.Cols), Err: errorsOf(cols, lost, within.cols)}
 	return &ziv.Enclosure{L: l, U: u, Bits: bits}, nil // of U, the upper triangle
 }
 
-// distinct is a bound of multipliers that proves that entries do not pass for as large as the
-// pivot: a little below 1.
+// distinct is a bound of multipliers, a little below 1. It proves that an entry is not accepted as
+// equal to the pivot in magnitude.
 var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
-// BelowLimit reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a
-// bound of about 1 or more in magnitude.
+// BelowLimit reports whether every entry of L below its diagonal blocks is proved to be below limit
+// in magnitude, for a limit of about 1 or more.
 func BelowLimit(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit *big.Float) (bool, error) {
 	return belowEach(s, u, e, func(i, j int) *big.Float { return limit })
 }
 
-// belowEach is below with a bound for each entry, not below 1 - 2^-40.
+// belowEach is BelowLimit with a bound for each entry, each at least 1 - 2^-40.
 func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j int) *big.Float) (bool, error) {
 	if e.Each != nil {
 		return belowBy(s, u, e, limit)
@@ -573,7 +578,7 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 	rounders, fails := make([]*bound.Rounder, s.Threads), make([]bool, s.Threads)
 	x, d := e.L.X, e.L.D
 	m := u.C.Rows
-	first := make([]int, 0, u.K) // rows below the blocks of columns
+	first := make([]int, 0, u.K) // for each column, the first row below its block
 	for _, size := range u.Blocks {
 		end := len(first) + size
 		for range size {
@@ -595,7 +600,7 @@ func belowEach(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, limit func(i, j in
 	return !slices.Contains(fails, true), err
 }
 
-// planned says that an E of a gain is to lead to so many bits.
+// planned announces the cost of the steps from a gain to bits.
 func (t *LUNewton) planned(gain, bits int) {
 	if m, n := t.F.Dims(); t.S.Work.Report != nil {
 		// may fuse: an estimate

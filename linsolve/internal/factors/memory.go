@@ -12,17 +12,17 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// reserve counts the memory of factors of the m x n matrix c, the leading k columns of which are
-// eliminated, by Newton's method, or returns an error if that exceeds the limit: c scaled, two
-// matrices as large as all factors in the bits of results and some more, another one of order k and
-// two of float64 inverses, and what is wanted of so many entries. Measured for random matrices of
-// order 600; residues are bounded by what is left. It counts so many bytes more for c, if that is
-// no operand.
+// reserve counts the memory of factors of the m x n matrix c by Newton's method, or returns an
+// error if it exceeds the limit. The leading k columns of c are eliminated. It counts the scaled c,
+// two matrices as large as all factors in some more bits than the results, another matrix of order
+// k, two float64 inverses, and the list of wanted entries. The counts were measured for random
+// matrices of order 600. Residues use the memory that is left. beside is added for c itself, if c
+// is no operand.
 func reserve(s *call.Run, c num.Mat, k, bits, wanted int, beside float64) error {
 	return s.Budget.Reserve(newtonBytes(c.Rows, c.Cols, k, c.Format().Bits(), bits, wanted) + beside)
 }
 
-// newtonBytes returns the bytes of reserve, for an m x n matrix of numbers of so many bits.
+// newtonBytes returns the bytes that reserve counts, for an m x n matrix of numbers of given bits.
 func newtonBytes(m, n, k, given, bits, wanted int) float64 {
 	wide := call.MP(bits + 64)
 	bytes := call.MatrixBytes(call.MP(given), m, n) + 2*call.MatrixBytes(wide, m, n) + call.MatrixBytes(wide, k, k)
@@ -30,8 +30,8 @@ func newtonBytes(m, n, k, given, bits, wanted int) float64 {
 	return float64(bytes)
 }
 
-// stackedBytes returns the bytes of A^T A above A, and of A^T A beside it where pivots come from
-// that.
+// stackedBytes returns the bytes of the matrix A^T A above A, and with pivoting of a separate A^T
+// A.
 func stackedBytes(a num.Mat, pivoting bool) float64 {
 	m, n := a.Dims()
 	f := call.MP(squareBits(a))
@@ -41,7 +41,8 @@ func stackedBytes(a num.Mat, pivoting bool) float64 {
 	return float64(call.MatrixBytes(f, m+n, n))
 }
 
-// reserveQR counts A^T A above A, or returns an error if that and the factors exceed the limit.
+// reserveQR counts the bytes of A^T A above A, or returns an error if they and the factors exceed
+// the limit.
 func reserveQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) error {
 	m, n := a.Dims()
 	bytes := stackedBytes(a, pivoting)

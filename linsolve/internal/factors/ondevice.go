@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// factored returns factors that run computes where A lives; nil where the place does not decide
-// them.
+// factored returns the factors that run computes where A lives, or the zero value if the place does
+// not decide them.
 func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, error) {
 	var none T
 	s.At = call.At(place.Of(a.Arr))
@@ -28,7 +28,7 @@ func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, e
 	return z, err
 }
 
-// taller returns a matrix of m rows that begins with those of another one.
+// taller returns a matrix of m rows that begins with the rows of first.
 func taller(s *call.Run, first num.Mat, m int) (num.Mat, error) {
 	z, err := s.Matrix(first.Format(), m, first.Cols)
 	if err != nil {
@@ -43,8 +43,8 @@ func spread(s *call.Run, a, b num.Mat) (int, error) {
 	return call.SizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
-// uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
-// 2^(top - within) beside their rounding, within > 0.
+// uniform returns the bound 2^top of all entries of an n x n matrix. Their errors beside rounding
+// may be 2^(top - within), within > 0.
 func uniform(s *call.Run, n, top, within int) *residue.Bound {
 	b := &residue.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
 	for i := range b.Rows {
@@ -53,14 +53,14 @@ func uniform(s *call.Run, n, top, within int) *residue.Bound {
 	return b
 }
 
-// symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
-// matrix in MP, of which there is the lower triangle, above zeros.
+// symmetricNorm returns an upper bound of ‖M‖∞ for a symmetric M in MP. m holds its lower triangle,
+// with zeros above.
 func symmetricNorm(s *call.Run, m num.Mat) (*big.Float, error) {
 	norm, err := s.SymmetricNorm(m)
 	if err != nil {
 		return nil, err
 	}
-	least := bound.Exp2(-bound.MaxBits) // so that a gain remains finite
+	least := bound.Exp2(-bound.MaxBits) // keeps gains finite
 	return bound.Largest([]*big.Float{norm, least}), nil
 }
 
@@ -70,8 +70,7 @@ func halveDiagonal(s *call.Run, a num.Mat) error {
 	return err
 }
 
-// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above
-// zeros.
+// mirrored returns the symmetric matrix in MP whose lower triangle a holds, with zeros above.
 func mirrored(s *call.Run, a num.Mat) (num.Mat, error) {
 	z, err := s.Room(a.Format(), a.Rows, a.Rows)
 	if err != nil {
@@ -89,16 +88,17 @@ func Mirror(s *call.Run, a num.Mat) error {
 	return err
 }
 
-// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
-// and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
-// and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+// halfOfSquare turns minus, the lower triangle of -Z E, into the lower triangle of
+// -Φ(Z² + (Z²)^T + Z Z^T), for a lower triangular Z and E = Z + Z^T. Below the diagonal, where
+// (Z²)^T is 0, the two agree. On the diagonal Z² has z², z = Z[i,i]. Half of 2 z² + (Z Z^T)[i,i] is
+// half of z² + (Z E)[i,i], a sum of two numbers of the same sign.
 func halfOfSquare(s *call.Run, minus, z num.Mat) error {
 	list, err := diagonalsHere(s, minus, z)
 	if err != nil {
 		return err
 	}
 	d, x := list[0], list[1]
-	// A row takes 0.2 µs, and to wake all of many threads takes longer than all rows of order 8192.
+	// A row takes 0.2 µs. Waking many threads takes longer than all rows of order 8192.
 	const some, threads = 64, 8
 	if err := par.For(s.Ctx, min(s.Threads, threads), (d.Rows+some-1)/some, func(_, part int) {
 		HalfLessSquares(d, x, part*some, min(d.Rows, (part+1)*some))
@@ -116,8 +116,8 @@ func halfOfSquare(s *call.Run, minus, z num.Mat) error {
 	return s.CopyNumbers(diagonalOf(minus), there)
 }
 
-// HalfLessSquares makes entries from <= i < until of d, of MP, half of what they are less the
-// squares of x, but for errors of 2^-(prec+30) of the larger of both, and rounding.
+// HalfLessSquares replaces the entries d[i] of d, in MP, by (d[i] - x[i]²)/2 for from <= i < until.
+// The errors are at most 2^-(prec+30) times the larger of the two terms, plus rounding.
 func HalfLessSquares(d, x num.Mat, from, until int) {
 	count := call.WordsFor(int(d.Arr.Prec)) + 1
 	l, sum := min(x.Arr.Limbs(), count), bound.NewAdder(count)
@@ -153,14 +153,14 @@ func HalfLessSquares(d, x num.Mat, from, until int) {
 	}
 }
 
-// diagonalOf returns the diagonal of a square matrix as a column of it.
+// diagonalOf returns the diagonal of a square matrix as a column, a view of the matrix.
 func diagonalOf(a num.Mat) num.Mat {
 	m := a
 	return num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}
 }
 
-// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: of the
-// matrices themselves if these are at hand, else copies.
+// diagonalsHere returns the diagonals of square matrices in MP as columns on the host: views of the
+// matrices if these are at hand, else copies.
 func diagonalsHere(s *call.Run, list ...num.Mat) (z []num.Mat, err error) {
 	for _, a := range list {
 		z = append(z, diagonalOf(a))
@@ -179,7 +179,7 @@ func diagonalsHere(s *call.Run, list ...num.Mat) (z []num.Mat, err error) {
 		}
 		z[i] = there
 	}
-	for i, d := range z { // which waits, once
+	for i, d := range z { // waits for the place, once
 		if z[i], err = place.On(nil, d); err != nil {
 			return nil, err
 		}
@@ -196,20 +196,21 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return z[0], nil
 }
 
-// positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
-// positive, or lets the tally tell.
+// positiveDiagonal reports whether all numbers on the diagonal of a square matrix in MP are
+// positive, or leaves the count to the tally.
 func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
 	count, err := s.Triangle(place.CountNotPositive, a, s.Tally)
 	return count == 0, err
 }
 
-// belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
+// belowDiagonal returns the entries (i + 1, i) of a square matrix as a column, a view of the
+// matrix.
 func belowDiagonal(a num.Mat) num.Mat {
 	n := a.Rows
 	return diagonalOf(a.Slice(1, n, 0, n-1))
 }
 
-// columnHere returns a column on the host: itself if it is at hand, else a copy.
+// columnHere returns a column on the host: the column itself if it is at hand, else a copy.
 func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	if s.At.AtHand() {
 		return a, nil
@@ -225,10 +226,10 @@ func columnHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return place.On(nil, z)
 }
 
-// change sets, for each block of two rows, number i of a column, if i is the block's first row: f
-// does so on the host.
+// change calls f, for each block of two rows, to set number i of a column on the host, where i is
+// the first row of the block. The column may live at a place.
 func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int)) error {
-	if len(blocks) == column.Rows+1 { // of one row each
+	if len(blocks) == column.Rows+1 { // all blocks have one row
 		return nil
 	}
 	h, err := columnHere(s, column)
@@ -253,7 +254,7 @@ func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int))
 	return place.Copy(column, there)
 }
 
-// unitDiagonal makes the diagonal of a square matrix at the run's place 1.
+// unitDiagonal sets the diagonal of a square matrix at the run's place to 1.
 func unitDiagonal(s *call.Run, a num.Mat) error {
 	n := a.Rows
 	ones := num.NewMat(num.Precision(24), n, 1)

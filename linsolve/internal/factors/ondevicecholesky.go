@@ -11,13 +11,13 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Factors by products live where A does, on the host or at the run's place, as Newton's method
-// does (package newton). The functions here are what they do beside products.
+// Factors by products are computed where A lives, on the host or at the run's place, like the
+// Newton's method of package newton. The functions here are the operations beside products.
 
-// choleskyThere returns the Cholesky factor, where A lives, of a matrix that does not live on the
-// host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
-// are not positive definite or too ill-conditioned, numbers that products of some bits do not
-// reach.
+// choleskyThere returns the Cholesky factor of a matrix that does not live on the host, where it
+// lives. It returns nil if only the host can decide: for entries that are or may be ties or zeros,
+// matrices that are not positive definite or too ill-conditioned, and entries too small for
+// products of some bits.
 func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if a.OnHost() || a.Rows < seed.Fewest {
 		return num.Mat{}, nil
@@ -28,7 +28,7 @@ func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return factored(s, a, func() (num.Mat, error) { return CholeskyOnDevice(s, a, f) })
 }
 
-// CholeskyOnDevice returns the factor at the run's place; nil where the place does not decide it.
+// CholeskyOnDevice returns the factor at the run's place; nil if the place does not decide it.
 func CholeskyOnDevice(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Rows
 	if err := s.NewTally(); err != nil {
@@ -87,10 +87,10 @@ func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, err
 		return nil, err
 	}
 	s.Drop(x)
-	if d.one, err = s.Identity(n); err != nil { // which goes there while sizes are to come
+	if d.one, err = s.Identity(n); err != nil { // the copy overlaps with the wait for sizes
 		return nil, err
 	}
-	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
+	// Rows of the Cholesky factor of F have Euclidean norms of at most 1.
 	_, norm, err := d.Sizes()
 	if ok, failed := begun.Settle(s.Config()); failed != nil || !ok {
 		return nil, failed

@@ -10,27 +10,30 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
-// are made there. Of blocks of two rows the host computes the entries below the diagonal, fewer
-// than n numbers of a matrix.
+// For factors P A P^T = L D L^T at a place the host computes pivots and approximate inverses, and
+// the place computes products. For blocks of two rows the host computes the entries below the
+// diagonal, fewer than n numbers of a matrix.
 
-// RookBelow is what entries of L have to be below at a place: more than the largest that exact
-// pivots lead to, 1/(1 - alpha) < 2.781, and less than RookGrowth = 2.79, which the host asks for.
+// RookBelow bounds the rounded entries of L at a place. It is more than the largest entry that
+// exact pivots lead to, 1/(1 - alpha) < 2.781, and less than RookGrowth = 2.79, the bound on the
+// host.
 //
-// The host takes the seed's pivots if its first enclosure by them proves that no |L[i,j]| exceeds
-// 2.79. Let the rounded one not be above 2.785, which NotSmall tells up to 2^-51: of 24 bits or
-// more, it is in error by 2^-23 at most, so that |L[i,j]| < 2.7851, in columns of a 1 x 1 and of a
-// 2 x 2 block alike. The enclosure that it was rounded from is in error by 2^-32 at most (see
-// narrow). The host's comes from the same seed by the same steps, or else from an elimination in
-// more bits. It is asked for the same bits, but for those that formats of several terms have more
-// here, 12 at most, and both errors lie between 2^-4 and 2^4 of what is asked for: it errs by less
-// than 2^(-32+12+8) = 2^-12, and 2.7851 + 2^-12 < 2.79.
+// A place must accept the pivots of the seed only if the host would. The host accepts them if its
+// first enclosure by them proves that no |L[i,j]| exceeds 2.79. Suppose that at the place no
+// rounded entry exceeds 2.785, which NotSmall decides up to 2^-51. It has 24 bits or more, so its
+// error is at most 2^-23 and |L[i,j]| < 2.7851, in columns of 1 x 1 and of 2 x 2 blocks alike. The
+// error of the enclosure from which it was rounded is at most 2^-32 (see ziv.Enclosure.Narrow). The
+// enclosure of the host comes from the same seed by the same steps, or else from an elimination in
+// more bits. The host requests the same bits, except that the place requests up to 12 bits more for
+// formats of several terms. Both errors lie between 2^-4 and 2^4 times the requested ones. So the
+// error on the host is less than 2^(-32+12+8) = 2^-12, and 2.7851 + 2^-12 < 2.79.
 const RookBelow = 2.785
 
-// LDLTThere returns the factors, where A lives, of a matrix that does not live on the host, by the
-// seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
-// zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
-// singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
+// LDLTThere returns the factors of a matrix that does not live on the host, where it lives, by the
+// seed of its copy on the host. It returns nil if only the host can decide: for entries that are or
+// may be ties or zeros, pivots that float64 arithmetic does not determine or that are not proved to
+// be good enough, matrices that are singular or too ill-conditioned, and entries too small for
+// products of some bits.
 func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {
 	if a.OnHost() || seed == nil || seed.LUNewton == nil || f.Bits() < num.Float32.Bits() {
 		return nil, nil
@@ -75,8 +78,8 @@ func ldltOnDevice(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFact
 	return z, nil
 }
 
-// uploaded returns an LUNewton of the host at the run's place. What is known of its condition is
-// found there.
+// uploaded copies an LUNewton of the host to the run's place. The place computes its condition
+// again.
 func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
 	t := &LUNewton{S: s, K: of.K, Blocks: of.Blocks, By: of.By}
 	t.Amp = of.Amp
@@ -92,14 +95,15 @@ func uploaded(s *call.Run, of *LUNewton) (*LUNewton, error) {
 	return t, nil
 }
 
-// roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
-// to be as small as RookBelow says.
+// roundedRook rounds the factors. It reports whether all entries are decided and the entries of L
+// are proved to be as small as RookBelow requires.
 func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	if ok, err := roundedBlocks(s, z, e); !ok || err != nil {
 		return false, err
 	}
-	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
-	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
+	// L^T lies above the diagonal. Within blocks it has zeros, which enclosures cannot decide.
+	// Until the zeros are stored, 4/3 takes their place: its terms are not zeros or ties in any
+	// format.
 	n := z.L.Rows
 	filler := new(big.Float).SetPrec(uint(e.L.X.Format().Bits()))
 	filler.Quo(big.NewFloat(4), big.NewFloat(3))
@@ -132,7 +136,7 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	return left == 0, err
 }
 
-// roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
+// roundedBlocks rounds D, which has at most 2 n - 1 different entries, on the host. It reports
 // whether all of them are decided and finite.
 func roundedBlocks(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	n, f := z.D.Rows, z.D.Format()

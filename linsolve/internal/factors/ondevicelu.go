@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// luThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
-// only the host can decide: entries that are or may be ties or zeros, pivots that are not proved to
-// be larger than all others of their columns, singular and too ill-conditioned matrices, numbers
-// that products of some bits do not reach.
+// luThere returns the factors of a matrix that does not live on the host, where it lives. It
+// returns nil if only the host can decide: for entries that are or may be ties or zeros, pivots
+// that are not proved to be larger than all other entries of their columns, matrices that are
+// singular or too ill-conditioned, and entries too small for products of some bits.
 func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if a.OnHost() || min(a.Dims()) < seed.Fewest {
 		return nil, nil
@@ -22,7 +22,7 @@ func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return factored(s, a, func() (*LUFactors, error) { return LUOnDevice(s, a, f) })
 }
 
-// LUOnDevice returns the factors at the run's place; nil where the place does not decide them.
+// LUOnDevice returns the factors at the run's place; nil if the place does not decide them.
 func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	m, n := a.Dims()
 	if err := s.NewTally(); err != nil {
@@ -58,15 +58,16 @@ func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return z, nil
 }
 
-// roundedLU rounds factors, and reports whether all entries are decided and all of L below
-// its diagonal are proved to be below 1 - 2^-54: those are distinct pivots.
+// roundedLU rounds the factors. It reports whether all entries are decided and all entries of L
+// below its diagonal are proved to be below 1 - 2^-54 in magnitude, so that the pivots are
+// distinct.
 func roundedLU(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
 	if _, err := s.SumThere(u, z.U); err != nil {
 		return false, err
 	}
-	// What lies above the diagonal of L^T.
+	// The part above the diagonal of L^T.
 	above := func(a num.Mat) num.Mat { return a.Slice(0, k, 1, m) }
 	l := place.Sum{X: above(e.L.X), D: above(e.L.D), Bits: e.Bits, Errors: e.L.Err[1:],
 		Rows: e.L.Left, Cols: e.L.Right[1:], Triangle: 'U', Tally: s.Tally}
@@ -124,7 +125,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 		}
 		s.Drop(*m.of)
 	}
-	// Entries of L are at most 1 where rows are not scaled.
+	// Entries of L are at most 1 if rows are not scaled.
 	norm, _, err := s.Size(p.x)
 	if err != nil {
 		return nil, err
@@ -133,11 +134,11 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	return p, nil
 }
 
-// exchanged returns the order of m rows after exchanges that bring the rows of pivots to the front,
-// one after the other, and whether they are different rows.
+// exchanged returns the order of m rows after exchanges that bring the rows of the pivots to the
+// front, one after the other. ok reports whether the pivots are different rows.
 func exchanged(pivots []int32, m int) (order []int, ok bool) {
 	order = call.All(m)
-	at := call.All(m) // where rows are
+	at := call.All(m) // the place of each row
 	for k, row := range pivots {
 		if row < 0 || int(row) >= m || at[row] < k {
 			return nil, false

@@ -10,24 +10,23 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// LU factors by products live where A does, as those of Cholesky factors do. The functions here are
-// what is different at a place: products there need not be rounded correctly, and norms come from
-// it.
+// LUNewton runs where A lives, like CholeskyNewton. This file holds the differences at a place:
+// products there need not be correctly rounded, and norms are computed there.
 
-// luSizes are exponents of bounds of what an LUNewton has.
+// luSizes are exponents of bounds of the matrices of an LUNewton.
 type luSizes struct {
-	normF, topF int  // ‖F‖∞ and entries of F, its leading part
-	normS, topS int  // those of S
-	normT, topT int  // those of T
-	normW       int  // ‖S F‖∞, whatever the steps
+	normF, topF int  // ‖F‖∞ and entries of F, for its leading part
+	normS, topS int  // the same for S
+	normT, topT int  // the same for T
+	normW       int  // ‖S F‖∞, before and after every step
 	normV       int  // ‖V‖∞
-	measured    bool // those of F are known
-	off         int  // entries of V are in error by 2^off at most beside their rounding
-	// what products want to know
+	measured    bool // the sizes of F are known
+	off         int  // entries of V are in error by at most 2^off beside their rounding
+	// sizes of rows and columns, for the bounds of products
 	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *residue.Vectors
 }
 
-// small are rows, or columns, of k numbers whose matrix is at most 2^top in the norm ‖·‖∞.
+// small returns the sizes of the rows, or columns, of a k x k matrix with ‖·‖∞ ≤ 2^top.
 func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 	sum := int64(top)
 	if columns {
@@ -36,7 +35,7 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 	return call.UniformVectors(t.K, t.K, int64(top), sum)
 }
 
-// spread returns amp for V, of which it finds out what products are to be told.
+// spread returns amp for V. At a place it also measures V for the bounds of later products.
 func (t *LUNewton) spread(v num.Mat) (int, error) {
 	if t.S.At.UsesBounds() {
 		x, err := t.S.Measure(v, v.T())
@@ -50,10 +49,11 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
-// findCond finds cond, if that is not known, and at a place the norm of S F.
+// findCond computes cond, if that is not known, and at a place the norm of S F.
 //
-// W = S F is known up to 2^-24 of its entries and, at a place, 2^off. With ‖E‖ ≤ 2^-8, which is
-// proved where cond counts, |T^-1| = |(I + E)^-1 W| has ‖|T^-1| |T|‖ ≤ 1.01 ‖|W| |T|‖.
+// Entries of W = S F have relative errors of 2^-24 and, at a place, further errors of 2^off. With
+// ‖E‖ ≤ 2^-8, which is proved wherever cond matters, |T^-1| = |(I + E)^-1 W|, so that
+// ‖|T^-1| |T|‖ ≤ 1.01 ‖|W| |T|‖.
 func (t *LUNewton) findCond() error {
 	if t.cond > 0 {
 		return nil
@@ -84,9 +84,10 @@ func (t *LUNewton) findCond() error {
 	return nil
 }
 
-// tolerance finds sizes, and returns what V is known to be bounded by where it need not be rounded
-// correctly; else nil. Errors δ of V beside its rounding add S δ to E: with all |δ| ≤ 2^off its
-// norm is k ‖S‖ 2^off at most, 2^(amp - width - 1) altogether.
+// tolerance measures S, T and F. It returns the known bound of the entries of V, with the error
+// that V may have where it need not be correctly rounded; else nil. Errors δ of V beside its
+// rounding add S δ to E. If all |δ| ≤ 2^off, the norm of S δ is at most k ‖S‖ 2^off, which is at
+// most 2^(amp - width - 1).
 func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
@@ -110,18 +111,20 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
 }
 
-// stepTolerances returns what the products X S and T Y of a step are known to be bounded by where
-// they need not be rounded correctly; else nil. Errors δ and θ of them beside their rounding, at
-// most 2^off and 2^of each, add δ F T' and S' F θ to what is left of E, of norms of at most
+// stepTolerances returns the known bounds of the entries of the products X S and T Y of a step,
+// with the errors that the products may have where they need not be correctly rounded; else nil.
+// Let δ and θ be these errors beside the roundings, with entries of at most 2^off and 2^of. They
+// add δ F T' and S' F θ to the remaining E, with norms of at most
 //
 //	n 2^off ‖V‖ 1.1,  n 2^of ‖S F‖ 1.1
 //
-// as F T' = V (I - Y) and S' F = (I - X) S F: a quarter of 2^(amp - prec) each, but for 1.1. What
-// is of second order, with the roundings ζ and η, at most 2^(2-prec) of S and T in the norm, is
+// as F T' = V (I - Y) and S' F = (I - X) S F. Each is a quarter of 2^(amp - prec), up to the factor
+// 1.1. With the roundings ζ and η of S' and T', whose norms are at most 2^(2-prec) ‖S‖ and
+// 2^(2-prec) ‖T‖, the terms of second order are
 //
 //	δ F θ,  δ F η,  ζ F θ:    n 2^off (‖F‖ n 2^of + ‖F‖ 2^(2-prec) ‖T‖) + 2^(2-prec) ‖S‖ ‖F‖ n 2^of
 //
-// and less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
+// They are less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
 func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
 	if !t.S.At.UsesBounds() {
@@ -140,19 +143,19 @@ func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
 	return left, right
 }
 
-// finishTolerances are what the products of the last step are known to be bounded by where they
-// need not be rounded correctly: the upper triangle of W = S F, and what lies beside and below the
-// leading parts of W and V.
+// finishTolerances are the known bounds of the products of the last step where they need not be
+// correctly rounded: of the upper triangle of W = S F (leading), of W right of its leading part
+// (right), and of V below its leading part (below).
 type finishTolerances struct {
 	leading, right, below *residue.Bound
-	rows, cols            []int64 // rows of L and columns of U are in error by 2^these
+	rows, cols            []int64 // exponents of error bounds of rows of L and columns of U
 }
 
-// finishTolerances asks for errors of about 2^-places of the rows of L and the columns of U, of
-// which those of F tell the sizes, about.
+// finishTolerances requests errors of about 2^-places relative to the rows of L and the columns of
+// U, whose sizes it estimates from the rows and columns of F.
 //
-// With rows of V and columns of W in error by 2^off, those of L = V (I - Y) and U = (I - X) W are
-// by 2^off (1 + k max |Y|) and 2^off (1 + ‖X‖∞) at most, and max |Y| and ‖X‖∞ by 2^(1-gain).
+// If rows of V and columns of W have errors of 2^off, the errors of L = V (I - Y) and U = (I - X) W
+// are at most 2^off (1 + k max |Y|) and 2^off (1 + ‖X‖∞). max |Y| and ‖X‖∞ are at most 2^(1-gain).
 func (t *LUNewton) finishTolerances(places int) (z finishTolerances, err error) {
 	m, n := t.F.Dims()
 	top := t.normS + t.topF
@@ -198,8 +201,8 @@ func (t *LUNewton) finishTolerances(places int) (z finishTolerances, err error) 
 	return z, nil
 }
 
-// errorsOf returns exponents of bounds of the errors of rows or columns of sizes 2^tops which are
-// lost of that, and at a place 2^offs beside that.
+// errorsOf returns exponents of bounds of the errors of rows or columns with sizes 2^tops: lost
+// times the size, and at a place 2^offs in addition.
 func errorsOf(tops []int64, lost *big.Float, offs []int64) []int64 {
 	e := make([]int64, len(tops))
 	for i, top := range tops {

@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// gathered returns rows of a matrix in MP at the run's place in an order.
+// gathered returns the rows of a matrix in MP at the run's place in the given order.
 func gathered(s *call.Run, a num.Mat, order []int) (num.Mat, error) {
 	z, err := s.Room(a.Format(), a.Rows, a.Cols)
 	if err != nil {
@@ -27,7 +27,7 @@ func gathered(s *call.Run, a num.Mat, order []int) (num.Mat, error) {
 	return z, s.Gather(a, rows, z)
 }
 
-// longestFirst is pivots64 for a symmetric matrix at the run's place.
+// longestFirst is seed.Pivots64 for a symmetric matrix at the run's place.
 func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 	n := a.Rows
 	diagonal, err := diagonalHere(s, a)
@@ -66,12 +66,12 @@ func longestFirst(s *call.Run, a num.Mat) ([]int, error) {
 	return seed.Longest64(s, scale.Unscaled(n, n).Float64s(here, s.Floats(n*n)), exps)
 }
 
-// longestThere reports whether the square of each R[k,k] exceeds what is left of all columns behind
-// it, Σ R[i,j]^2 for k ≤ i ≤ j, by so much that an elimination whose diagonals are right up to
-// 2^-33 of them takes these pivots: by a factor of 1 / (1 - 2^-30) and more.
+// longestThere reports whether the square of each R[k,k] exceeds the remaining squared length of
+// every later column, Σ R[i,j]^2 for k ≤ i ≤ j, by a factor of at least 1 / (1 - 2^-30). Then an
+// elimination whose diagonals have relative errors of at most 2^-33 takes these pivots.
 //
-// Sums are those of float64 numbers, n < 2^20 of them, that are the rounded entries of the factor
-// of F: they are computed up to (n + 4) 2^-53 < 2^-32 of them, and less than 2^-1000 where squares
+// The sums are computed from n < 2^20 float64 numbers, the rounded entries of the factor of F.
+// Their relative errors are at most (n + 4) 2^-53 < 2^-32, plus less than 2^-1000 where squares
 // underflow.
 func (t *CholeskyNewton) longestThere(e *ziv.Enclosure) (bool, error) {
 	n, y, s := t.N, e.Root, t.S
@@ -103,7 +103,7 @@ func (t *CholeskyNewton) longestThere(e *ziv.Enclosure) (bool, error) {
 				fails[j] = fails[j] || !(pivot > 0x1p-400)
 				continue
 			}
-			// Of C.
+			// The sum for C.
 			shift := 2 * max(-4000, min(t.by.Cols[k]-t.by.Cols[j], 4000))
 			if !(math.Ldexp(left, int(shift)) <= float64(float64(pivot*pivot)*seed.Clearly)) {
 				fails[j] = true

@@ -8,10 +8,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
-// only the host can decide: entries that are or may be ties or zeros, columns that are linearly
-// dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
-// columns of about the same length.
+// qrThere returns the factors of a matrix that does not live on the host, where it lives. It
+// returns nil if only the host can decide: for entries that are or may be ties or zeros, columns
+// that are linearly dependent or nearly so, entries too small for products of some bits, and with
+// pivoting columns of about the same length.
 func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	if a.OnHost() || a.Cols < seed.Fewest {
 		return nil, nil
@@ -22,7 +22,7 @@ func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, e
 	return factored(s, a, func() (*QRFactors, error) { return QROnDevice(s, a, f, pivoting) })
 }
 
-// QROnDevice is LUOnDevice for Q and R.
+// QROnDevice returns the factors Q and R at the run's place; nil if the place does not decide them.
 func QROnDevice(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	m, n := a.Dims()
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
@@ -84,13 +84,13 @@ func QROnDevice(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors
 	return z, nil
 }
 
-// normalBits are those of A^T A beyond the result's. Of S, of a norm of 2^25 at most where float64
-// inverts A^T A, twice that and the order are lost.
+// normalBits is the number of bits of A^T A beyond the bits of the result. S has a norm of at most
+// 2^25 if float64 inverts A^T A; twice these bits, and the bits of the order, are lost.
 const normalBits = 80
 
 // stackedThere is NewCholeskyNewton for A^T A above A at the run's place, with A^T A rounded to
-// some bits, and columns in the order that it returns: with pivoting the longest ones first, as far
-// as float64 arithmetic tells.
+// some bits. It returns the order of the columns: with pivoting the longest ones first, as float64
+// arithmetic finds them.
 func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*CholeskyNewton, []int, error) {
 	m, n := a.Dims()
 	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)
@@ -108,7 +108,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 		if order, err = longestFirst(s, normal); err != nil || order == nil {
 			return nil, nil, err
 		}
-		for range 2 { // P^T N, and of its transpose
+		for range 2 { // the rows of N, then of its transpose
 			if normal, err = gathered(s, normal.T(), order); err != nil {
 				return nil, nil, err
 			}

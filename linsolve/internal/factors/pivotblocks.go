@@ -14,8 +14,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// newEliminated is NewPivoted for matrices too ill-conditioned for float64, from an elimination in
-// some bits; nil if a pivot vanishes, or if numbers have more than most bits.
+// newEliminated is NewPivoted for matrices too ill-conditioned for float64, with a seed from an
+// elimination in some bits. It is nil if a pivot vanishes, or if numbers have more than most bits.
 func newEliminated(s *call.Run, a num.Mat, most, bits int) (*Pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
@@ -35,8 +35,9 @@ func newEliminated(s *call.Run, a num.Mat, most, bits int) (*Pivoted, error) {
 	return p, nil
 }
 
-// newLUNewton returns one of C by inverses of its factors with these blocks, of which nothing is
-// known: E tells. It is nil if numbers have more than most bits.
+// newLUNewton returns an LUNewton of C from approximate inverses li and ui of its factors with
+// these blocks. Their errors are not bounded; E shows them. It is nil if numbers have more than
+// most bits.
 func newLUNewton(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int) (*LUNewton, error) {
 	m, n := c.Dims()
 	k := min(m, n)
@@ -56,14 +57,14 @@ func newLUNewton(s *call.Run, c num.Mat, blocks []int, li, ui num.Mat, most int)
 	return d, nil
 }
 
-// LUByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
-// many bits; see byElimination.
+// LUByElimination returns a seed by newEliminated in as few bits as suffice, and its enclosure in
+// bits; see byElimination.
 func LUByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error) (p *Pivoted, e *ziv.Enclosure, err error) {
 	least, err := eliminationBits(s, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	const ties = 32 // bits more, with which pivots that are equal pass for it
+	const ties = 32 // further bits, so that equal pivots are accepted as equal
 	e, err = byElimination(s, a, least+ties, bits, regular, func(some int) (*LUNewton, error) {
 		if p, err = newEliminated(s, a, most, some); p == nil || err != nil {
 			return nil, err
@@ -73,8 +74,8 @@ func LUByElimination(s *call.Run, a num.Mat, most, bits int, regular func() erro
 	return p, e, err
 }
 
-// eliminationBits returns in how many bits an elimination of a matrix is tried first, by what
-// float64 pivots of its leading square part tell of the condition number.
+// eliminationBits returns the bits of the first elimination of a matrix, from an estimate of the
+// condition number by float64 pivots of its leading square part.
 func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 	k := min(a.Rows, a.Cols)
 	m := a.Slice(0, k, 0, k)
@@ -85,13 +86,13 @@ func eliminationBits(s *call.Run, a num.Mat) (int, error) {
 	return max(leastRootBits, f.ConditionBits()+scale.SeedBits), nil
 }
 
-// byElimination returns what a seed for a matrix from an elimination in as few bits as do,
-// least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
-// regular tells whether the matrix may have any; its error is returned.
+// byElimination returns the enclosure in bits by a seed from an elimination in as few bits as
+// suffice, at least least; nil if no seed is good enough. After the first failure it calls regular
+// to check whether the matrix can have factors at all, and returns the error of regular.
 func byElimination(s *call.Run, a num.Mat, least, bits int, regular func() error, origin func(some int) (*LUNewton, error)) (e *ziv.Enclosure, err error) {
 	m, n := a.Dims()
 	err = ziv.Decide(s, ziv.Loop{What: "an elimination", First: least, Most: mostRootBits}, func(some int) (more int, err error) {
-		s.Work.Guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits suffice
 		planEliminated(s, m, n, some, bits)
 		t, err := origin(some)
 		if err == nil && t != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestByElimination compares enclosures of factors of matrices too ill-conditioned for float64 with
-// those of arithmetic in many bits.
+// factors computed in many bits.
 func TestByElimination(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))

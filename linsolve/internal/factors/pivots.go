@@ -7,14 +7,14 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// atMost is a bound of multipliers that proves that no entry is larger than a pivot that passes for
-// as large: less than nearTie allows.
+// atMost is a bound of multipliers. It proves that no entry is larger than the pivot, up to a
+// factor that seed.Eliminate accepts as equality: it is less than nearTie there allows.
 var atMost = new(big.Float).SetPrec(70).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -66))
 
-// PivotsAreFirst reports whether it is proved that rows in that order have the pivots that
-// eliminate chooses: of what is left of a column no entry is larger, and those in front of the
-// pivot, where exchanges of two rows at each step have brought them, are smaller. So pivots that
-// are exactly as large as others, as many are where entries are small integers, are proved to be
+// PivotsAreFirst reports whether the pivots in this order of rows are proved to be the pivots that
+// seed.Eliminate chooses: no remaining entry of the column is larger, and all entries in front of
+// the pivot are smaller. "In front" takes into account the exchange of two rows at each step.
+// Pivots exactly as large as other entries, as is common for small integers, are so proved to be
 // the right ones whatever arithmetic found them.
 func PivotsAreFirst(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, order []int) (bool, error) {
 	front := InFront(order, u.K)
@@ -26,12 +26,12 @@ func PivotsAreFirst(s *call.Run, u *ziv.Unknown, e *ziv.Enclosure, order []int) 
 	})
 }
 
-// InFront returns of each of k steps of an elimination, with row order[i] of a matrix as row i at
-// last, which of these rows lie in front of the pivot before the two are exchanged; nil where it is
-// the first one.
+// InFront returns, for each of k steps of an elimination, the set of rows that lie in front of the
+// pivot before the exchange; nil if the pivot is the first row. Rows are numbered by their final
+// positions: row i is row order[i] of the matrix.
 func InFront(order []int, k int) [][]uint64 {
 	n := len(order)
-	final, at := make([]int, n), call.All(n) // at: the row in each place, and where it is
+	final, at := make([]int, n), call.All(n) // at: the row in each place; place: its inverse
 	place := call.All(n)
 	for i, row := range order {
 		final[row] = i

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestInFront has the order that an elimination leads to, step by step.
+// TestInFront compares InFront with the exchanges of an elimination, step by step.
 func TestInFront(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

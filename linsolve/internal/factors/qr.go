@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// FactorQR returns the factors where a lives, with a copy of it.
+// FactorQR returns the factors of a in format f, where a lives, with a copy of a.
 func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
 	defer s.Release()
 	z, err := qrThere(s, a, f, pivoting)
@@ -66,7 +66,7 @@ func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error)
 	return p.z, err
 }
 
-// qrFactors are factors of A that are to be enclosed.
+// qrFactors is the problem of enclosing the factors of A.
 type qrFactors struct {
 	attempt
 	a, normal num.Mat // normal is A^T A
@@ -74,14 +74,14 @@ type qrFactors struct {
 	z         *QRFactors
 	c         num.Mat // A^T A above A, in z's order of columns
 	newton    *CholeskyNewton
-	begun     bool // newton is made for c, if there is one
+	begun     bool // newton has been computed for c, or has failed
 	digits    bool // digits have not failed yet
 	known     bool // it is known whether A is regular
 	checked   bool // it is known whether A has full rank
-	quick     bool // the order of float64 numbers may do
-	sure      bool // it does
-	unordered bool // these bits do not tell the order of columns: only more of them help
-	orderBits int  // in which the order was last found
+	quick     bool // the order from float64 numbers may be the right one
+	sure      bool // the order from float64 numbers is proved to be the right one
+	unordered bool // these bits do not determine the order of columns: only more bits help
+	orderBits int  // bits in which the order was last computed
 }
 
 var qrWays = []call.Way[*qrFactors]{
@@ -91,7 +91,8 @@ var qrWays = []call.Way[*qrFactors]{
 	{Name: call.ByElimination, Run: (*qrFactors).byElimination},
 }
 
-// fails returns an error if A has not full rank or A^T A is wrong, at the first call.
+// fails returns an error if A does not have full rank or A^T A is wrong. It checks at the first
+// call only.
 func (p *qrFactors) fails() error {
 	if p.checked {
 		return nil
@@ -103,7 +104,7 @@ func (p *qrFactors) fails() error {
 	return sameNormal(p.s, p.normal, p.a)
 }
 
-// set makes factors for an order of columns, and reports whether it is another one.
+// set allocates the factors for an order of columns. It reports whether the order has changed.
 func (p *qrFactors) set(order []int) (changed bool) {
 	if p.z != nil && slices.Equal(p.z.P, order) {
 		return false
@@ -118,7 +119,7 @@ func (p *qrFactors) set(order []int) (changed bool) {
 	return true
 }
 
-// begin makes newton for an order of columns.
+// begin computes newton for an order of columns.
 func (p *qrFactors) begin(order []int) (err error) {
 	if !p.set(order) && p.begun {
 		return nil
@@ -136,14 +137,15 @@ func (p *qrFactors) begin(order []int) (err error) {
 	return err
 }
 
-// wanted sees to the entries that are to be decided.
+// wanted lists the entries that must be decided, once.
 func (p *qrFactors) wanted() {
 	if p.u == nil {
 		p.u = p.z.unknown(p.c)
 	}
 }
 
-// pivots64 finds out whether the order of columns of float64 numbers may do, and begins with it.
+// pivots64 computes the order of columns in float64, begins with it, and finds out whether it may
+// be the right one.
 func (p *qrFactors) pivots64() error {
 	order, err := seed.Pivots64(p.s, p.normal)
 	if order == nil || err != nil {
@@ -153,13 +155,13 @@ func (p *qrFactors) pivots64() error {
 		return err
 	}
 	if p.newton != nil && p.newton.X.Arr != nil {
-		// Diagonals of the scaled matrix are less than 2.
+		// Diagonal entries of the scaled matrix are less than 2.
 		p.quick, err = p.newton.PivotsKept(1, p.f.Bits()+64)
 	}
 	return err
 }
 
-// order finds the order of columns in the bits of the attempt, once.
+// order computes the order of columns in the bits of the attempt, once.
 func (p *qrFactors) order() error {
 	if p.orderBits == p.bits {
 		return nil
@@ -180,7 +182,7 @@ func (p *qrFactors) order() error {
 	return nil
 }
 
-// take takes an enclosure, if it proves the order of columns.
+// take accepts an enclosure if it proves the order of columns.
 func (p *qrFactors) take(e *ziv.Enclosure) error {
 	if p.pivoting {
 		if ok, err := seed.Longest(p.s, e, p.a.Cols); !ok {
@@ -202,7 +204,7 @@ func (p *qrFactors) byDigits() (err error) {
 func (p *qrFactors) byNewton() error {
 	if p.quick {
 		e, err := p.newton.Enclosure(p.bits - ziv.SpareBits)
-		// Blocks have another seed than PivotsKept knows.
+		// A seed from blocks is not the seed that PivotsKept examined.
 		if err == nil && e != nil && !p.sure && !p.newton.Blocks {
 			p.sure, err = seed.LongestBy(p.s, big.NewFloat(seed.Clearly), e, p.a.Cols)
 		}
@@ -255,7 +257,7 @@ func (p *qrFactors) byElimination() error {
 	return p.take(e)
 }
 
-// squareBits returns how many bits hold every entry of A^T A.
+// squareBits returns a number of bits that holds every entry of A^T A exactly.
 func squareBits(a num.Mat) int {
 	return max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 }
@@ -279,8 +281,8 @@ func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
 	return c, Mirror(s, c)
 }
 
-// Stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
-// factor of the one is R^T, and below it is Q.
+// Stacked returns A^T A above A, exactly, with the columns of A in the given order. The lower
+// triangular factor of A^T A is R^T, and below it is Q.
 func Stacked(normal, a num.Mat, order []int) num.Mat {
 	m, n := a.Dims()
 	c := num.NewMat(normal.Format(), n+m, n)
@@ -290,14 +292,14 @@ func Stacked(normal, a num.Mat, order []int) num.Mat {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
 		}
 		for i := range m {
-			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // no more bits than its square
+			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // A has no more bits than A^T A
 		}
 	}
 	return c
 }
 
-// sameNormal returns an error if C is not A^T A: modulo a prime C v and A^T (A v) differ for a
-// vector v. A wrong entry alone is seen unless its error is a multiple of the prime.
+// sameNormal returns an error if C v and A^T (A v) differ modulo a prime for a fixed vector v: then
+// C is not A^T A. It detects a single wrong entry unless its error is a multiple of the prime.
 func sameNormal(s *call.Run, c, a num.Mat) error {
 	f := modular.New(modular.Prime(0))
 	left, err := f.Matrix(s.Ctx, s.Threads, c)

@@ -10,17 +10,17 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Rook is an elimination of a symmetric matrix in some bits. Nothing is known of its error.
+// Rook is an elimination of a symmetric matrix in some bits. Its error is not bounded.
 type Rook struct {
 	X      [][]*big.Float // L below the diagonal blocks, and the lower triangle of D
 	Order  []int
 	Blocks []int
 }
 
-// at returns entry (i, j) of what is left of the matrix.
+// at returns entry (i, j) of the remaining matrix.
 func (r *Rook) at(i, j int) *big.Float { return r.X[max(i, j)][min(i, j)] }
 
-// RookOf eliminates, nil if what is left vanishes.
+// RookOf eliminates a in some bits; nil if the remaining matrix vanishes.
 func RookOf(s *call.Run, a num.Mat, bits int) (*Rook, error) {
 	if err := call.Workable(bits, a); err != nil {
 		return nil, err
@@ -41,15 +41,15 @@ func RookOf(s *call.Run, a num.Mat, bits int) (*Rook, error) {
 	return r, nil
 }
 
-// exchange exchanges rows and columns.
+// exchange exchanges rows i and j, and columns i and j.
 func (r *Rook) exchange(i, j int) {
 	i, j = min(i, j), max(i, j)
 	seed.ExchangeSymmetric(r.X, i, j)
 	r.Order[i], r.Order[j] = r.Order[j], r.Order[i]
 }
 
-// largest returns the row of the entry of the largest magnitude in column j, off the diagonal, and
-// that.
+// largest returns the row of the off-diagonal entry of the largest magnitude in column j, from row
+// k on, and that magnitude.
 func (r *Rook) largest(k, j int) (int, *big.Float) {
 	rows := slices.DeleteFunc(call.All(len(r.X)), func(i int) bool { return i < k || i == j })
 	if len(rows) == 0 {
@@ -59,7 +59,7 @@ func (r *Rook) largest(k, j int) (int, *big.Float) {
 	return i, new(big.Float).Abs(r.at(i, j))
 }
 
-// Pivot brings a pivot to row k, and returns its size, 0 if there is none.
+// Pivot brings a pivot to row k and returns its size, 0 if all candidates vanish.
 func (r *Rook) Pivot(k int) int {
 	enough := func(i int, most *big.Float) bool {
 		return new(big.Float).Abs(r.at(i, i)).Cmp(new(big.Float).SetPrec(most.Prec()+64).Mul(most, seed.RookAlpha)) >= 0
@@ -89,7 +89,8 @@ func (r *Rook) Pivot(k int) int {
 	}
 }
 
-// EliminateRook eliminates with the pivot in row k, and reports whether it is regular.
+// EliminateRook eliminates with the pivot of the given size in row k. It reports whether the pivot
+// is regular.
 func EliminateRook(s *call.Run, r *Rook, k, size int, prec uint) (bool, error) {
 	inverse := r.inverse(k, size, prec)
 	if inverse == nil {
@@ -124,7 +125,7 @@ func EliminateRook(s *call.Run, r *Rook, k, size int, prec uint) (bool, error) {
 	return true, err
 }
 
-// inverse returns about the inverse of the block of D in row k, nil if it is singular.
+// inverse returns an approximate inverse of the block of D in row k, nil if the block is singular.
 func (r *Rook) inverse(k, size int, prec uint) [][]*big.Float {
 	number := func() *big.Float { return new(big.Float).SetPrec(prec) }
 	p := r.X[k][k]
@@ -144,7 +145,7 @@ func (r *Rook) inverse(k, size int, prec uint) [][]*big.Float {
 	return [][]*big.Float{{number().Quo(q, det), minus}, {minus, number().Quo(p, det)}}
 }
 
-// blockInverses returns about the inverses S of L and T of D L^T.
+// blockInverses returns approximate inverses S of L and T of D L^T.
 func blockInverses(s *call.Run, r *Rook, bits int) (li, ui num.Mat, err error) {
 	n, f := len(r.X), num.Precision(uint(bits))
 	l, inverse := num.NewMat(f, n, n), num.NewMat(f, n, n)

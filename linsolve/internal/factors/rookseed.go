@@ -12,8 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// newRook returns what RookPivots does, with a seed if float64 suffices for one; nil too where
-// numbers have more than most bits, with which pivots are never taken.
+// newRook returns the pivots of seed.RookPivots, with a float64 seed if float64 suffices for one.
+// It is nil if RookPivots returns none, or if numbers have more than most bits: then float64 pivots
+// are never used.
 func newRook(s *call.Run, a num.Mat, most int) (*Rooked, error) {
 	defer s.Temporary()()
 	found, r, err := seed.RookPivots(s, a)
@@ -33,13 +34,13 @@ func newRook(s *call.Run, a num.Mat, most int) (*Rooked, error) {
 	return p, err
 }
 
-// Rooked is a pivoted one with the orders of the diagonal blocks.
+// Rooked is a Pivoted with the orders of the diagonal blocks.
 type Rooked struct {
 	Pivoted
 	Blocks []int
 }
 
-// rookAgain is rook with these pivots; nil if one of them vanishes.
+// rookAgain eliminates with the pivots of p in some bits; nil if one of them vanishes.
 func rookAgain(s *call.Run, p *Rooked, bits int) (*Rook, error) {
 	if err := call.Workable(bits, p.C); err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func rookAgain(s *call.Run, p *Rooked, bits int) (*Rook, error) {
 	return r, nil
 }
 
-// rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
-// in so many bits; see byElimination.
+// rookByElimination returns a seed from an elimination in as few bits as suffice, and its enclosure
+// in bits; see byElimination.
 func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() error, eliminate func(some int) (*Rook, error)) (p *Rooked, e *ziv.Enclosure, err error) {
 	least, err := eliminationBits(s, a)
 	if err != nil {
@@ -78,8 +79,8 @@ func rookByElimination(s *call.Run, a num.Mat, most, bits int, regular func() er
 	return p, e, err
 }
 
-// InvertBlocks makes S and T the inverses of L and U = D L^T in float64, for the matrix that was
-// divided by 2^high, and reports whether they are of use.
+// InvertBlocks sets S and T to the float64 inverses of L and U = D L^T, for the matrix divided by
+// 2^high. It reports whether they are good enough.
 //
 // With G = U T - I and ‖G‖∞ ≤ 1/4, |T^-1| = |(I + G)^-1 U|, so that cond ≤ 4/3 ‖|U| |T|‖∞.
 func (t *LUNewton) InvertBlocks(r *seed.RookSeed, high int64) (ok bool, err error) {

@@ -16,8 +16,9 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestRookSeed finds the pivots of rook in many bits and about its factors, with the same numbers
-// at all levels, for orders of several panels and blocks of both sizes across their borders.
+// TestRookSeed checks that float64 arithmetic finds the pivots of RookOf in many bits and
+// approximates its factors, with the same numbers at all instruction-set levels. Orders span
+// several panels, and blocks of both sizes cross the borders of panels.
 func TestRookSeed(t *testing.T) {
 	r := testseed.Rand(t, 2, 12)
 	for _, n := range []int{1, 2, seed.RookPanel - 1, seed.RookPanel, seed.RookPanel + 1, seed.RookPanel + 2, 90, 150} {

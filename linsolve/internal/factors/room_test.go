@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestUnitMatrixLasts takes a unit matrix, and has routines take and give back numbers of as many:
-// the matrix stays what it is until the run's Release.
+// TestUnitMatrixLasts takes an identity matrix, then lets routines take and return as many numbers:
+// the matrix must not change until the Release of the run.
 func TestUnitMatrixLasts(t *testing.T) {
 	const n = seed.Fewest + 3
 	s := prooftest.Run(t, 2)

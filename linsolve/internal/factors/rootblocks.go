@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// leastRootBits are those of the numbers of the first elimination, up to 4/3 of the condition
-	// number's, and mostRootBits those of the last one.
+	// leastRootBits is the least number of bits of the first elimination; see eliminationBits.
+	// mostRootBits bounds the bits of the last one.
 	leastRootBits = 192
 	mostRootBits  = 1 << 13
 	// RootLeaf is the order up to which pivots are eliminated one by one.
 	RootLeaf = 32
 )
 
-// pivotError says that an elimination in some bits met a pivot that is not positive.
+// pivotError reports that an elimination in some bits met a pivot that is not positive.
 type pivotError struct{ at int }
 
 func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positive", e.at) }
 
-// byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
-// elimination by products in as few bits as do. Nothing is known of its error: E tells.
+// byBlocks is Enclosure for matrices too ill-conditioned for float64. The seed S comes from an
+// elimination by products in as few bits as suffice. Its error is not bounded; E shows it.
 func (t *CholeskyNewton) byBlocks(bits int) (e *ziv.Enclosure, err error) {
 	s, n := t.S, t.N
 	bad := &pivotError{-1}
@@ -48,7 +48,7 @@ func (t *CholeskyNewton) byBlocks(bits int) (e *ziv.Enclosure, err error) {
 			}
 			known = true
 		}
-		s.Work.Guessed = true // whether these bits do
+		s.Work.Guessed = true // whether these bits suffice
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := seed.Narrow(f, uint(some))
@@ -80,7 +80,7 @@ func (t *CholeskyNewton) byBlocks(bits int) (e *ziv.Enclosure, err error) {
 	return e, err
 }
 
-// stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.
+// stepped improves S until ‖E‖ is about 2^-bits. ok is false if the seed is not good enough.
 func (t *CholeskyNewton) stepped(bits int) (ok bool, err error) {
 	for next, taken := 0, 0; next < bits && t.Gain < bits; taken++ {
 		if taken > mostSteps {
@@ -102,13 +102,13 @@ func (t *CholeskyNewton) stepped(bits int) (ok bool, err error) {
 	return true, nil
 }
 
-// root returns S with S F S^T ≈ I for a symmetric F, lower triangular with a positive diagonal, in
-// numbers of some bits. F is split into
+// root returns S with S F S^T ≈ I for a symmetric F, in numbers of some bits. S is lower triangular
+// with a positive diagonal. If float64 numbers do not give S, F is split into
 //
 //	F = [A B^T; B C],  S = [S1 0; -S2 V S1 S2],  V = B S1^T,
 //
-// with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
-// it is products. The error is a *pivotError if a pivot is not positive.
+// with S1 the root of A and S2 the root of C - V V^T, recursively, so that most of the work is
+// products. The error is a *pivotError if a pivot is not positive.
 func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
 	if err := s.Ctx.Err(); err != nil {
@@ -177,7 +177,7 @@ func root(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	return x, s.GemmOfTriangles(0, -1, s2, w, 0, num.Mat{}, x.Slice(k, n, 0, k), [2]byte{'L', 0}, seed.About(bits))
 }
 
-// smallRoot is root by elimination of one pivot after the other.
+// smallRoot is root by elimination of one pivot at a time.
 func smallRoot(s *call.Run, f num.Mat, bits int) (num.Mat, error) {
 	n := f.Rows
 	g, err := seed.Eliminate(s, f, n, bits, false)

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestRootByBlocks compares enclosures of factors of matrices too ill-conditioned for float64, from
-// blocks that float64 does for and from others, with exact ones.
+// TestRootByBlocks compares enclosures of factors of matrices too ill-conditioned for float64 with
+// exact factors. Some of the blocks have float64 seeds, others do not.
 func TestRootByBlocks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -51,8 +51,8 @@ func TestRootByBlocks(t *testing.T) {
 	}
 }
 
-// TestSmallPivot compares enclosures of factors of matrices with one small pivot, of which the seed
-// in float64 knows little and blocks much, with exact ones.
+// TestSmallPivot compares enclosures of factors of matrices with one small pivot, which a float64
+// seed hardly determines and blocks determine well, with exact factors.
 func TestSmallPivot(t *testing.T) {
 	s := prooftest.Run(t, 2)
 	enclosures := 0
@@ -83,7 +83,7 @@ func TestSmallPivot(t *testing.T) {
 			if err != nil {
 				t.Fatalf("2^-%d, %d bits: %v", drop, bits, err)
 			}
-			if e == nil { // so many bits are not to be had from blocks
+			if e == nil { // blocks cannot give this many bits
 				break
 			}
 			enclosures++
@@ -101,7 +101,7 @@ func TestSmallPivot(t *testing.T) {
 	}
 }
 
-// TestBegin checks that nothing known of an S is told of the next.
+// TestBegin checks that nothing known about one S is used for the next.
 func TestBegin(t *testing.T) {
 	s := prooftest.Run(t, 1)
 	f := halfulp.Identity(halfulp.MP(60), 3)
@@ -118,7 +118,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// rootOf returns the Cholesky factor by rows, in many more bits than enclosures have.
+// rootOf returns the Cholesky factor, stored by rows, in many more bits than enclosures have.
 func rootOf(c *halfulp.Matrix) [][]*big.Float {
 	l := make([][]*big.Float, c.Rows())
 	for i := range l {

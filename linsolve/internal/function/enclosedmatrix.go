@@ -21,13 +21,13 @@ type EnclosedMatrix struct {
 	mid     num.Mat
 	radius  []radius
 	Exp     *big.Int
-	flushed bool // numbers below 2^-farthest have become radii, here or in a factor
+	flushed bool // numbers below 2^-farthest were turned into radii, here or in a factor
 }
 
-// farthest bounds how far below the largest number of a matrix others may be, in bits.
+// farthest bounds the distance in bits from the largest number of a matrix down to the others.
 const farthest = 1 << 29
 
-// radius is a bound m 2^e of a magnitude, 1/2 ≤ m < 1; 0 if m is.
+// radius is a bound m 2^e of a magnitude, 1/2 ≤ m < 1, or m = 0 for the bound 0.
 type radius struct {
 	m float64
 	e int64
@@ -55,7 +55,8 @@ func (x radius) add(y radius) radius {
 	return newRadius(float64((x.m+float64(scale.Ldexp(y.m, max(y.e-x.e, -60))))*(1+0x1p-50)), x.e)
 }
 
-// EncloseMatrix returns a matrix of finite numbers, rounded to bits where it has more.
+// EncloseMatrix returns an enclosure of a matrix of finite numbers. Entries with more than bits
+// bits are rounded.
 func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*EnclosedMatrix, error) {
 	n, m := a.Rows, a
 	x := &EnclosedMatrix{n: n, radius: make([]radius, n*n), Exp: new(big.Int)}
@@ -88,7 +89,8 @@ func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*EnclosedMatrix, error) {
 	return x, s.Ctx.Err()
 }
 
-// normalize moves the exponent of the largest number to exp.
+// normalize scales the matrix so that the largest midpoint or radius lies in [1/2, 1), and adjusts
+// Exp.
 func (x *EnclosedMatrix) normalize() {
 	m := x.mid
 	top := int64(scale.None)
@@ -147,7 +149,7 @@ func (x *EnclosedMatrix) vanishes() bool {
 	return true
 }
 
-// Ends returns bounds of an entry times 2^-exp.
+// Ends returns bounds of an entry times 2^-Exp.
 func (x *EnclosedMatrix) Ends(i, j int) (lo, hi *big.Float) {
 	mid, r := x.mid.Big(i, j), x.radius[i+j*x.n]
 	if r.m == 0 {
@@ -160,7 +162,7 @@ func (x *EnclosedMatrix) Ends(i, j int) (lo, hi *big.Float) {
 
 // ScaledBy returns x 2^e, which is 0 or infinite beyond the exponents of big.Float.
 func ScaledBy(x *big.Float, e *big.Int) *big.Float {
-	const most = 1 << 33 // from any exponent to beyond the last one
+	const most = 1 << 33 // takes any exponent beyond the last one
 	left := int64(most)
 	if e.IsInt64() {
 		left = max(-most, min(e.Int64(), most))
@@ -176,12 +178,12 @@ func ScaledBy(x *big.Float, e *big.Int) *big.Float {
 	return z
 }
 
-// EnclosedProduct returns P Q from midpoints rounded to some bits:
+// EnclosedProduct returns an enclosure of P Q with midpoints rounded to bits:
 //
 //	|P' Q' - fl(P Q)| ≤ |P| rad Q + rad P (|Q| + rad Q) + 2^-bits |fl(P Q)|
 //
-// for all P' and Q' in the enclosures, entry by entry. The last term is left out where P Q is
-// proved to have no more than these bits.
+// for all P' and Q' in the enclosures, entry by entry. The last term is omitted if P Q is proved to
+// have at most bits bits.
 func EnclosedProduct(s *call.Run, p, q *EnclosedMatrix, bits int) (*EnclosedMatrix, error) {
 	n := p.n
 	z := &EnclosedMatrix{
@@ -241,12 +243,12 @@ func allZero(x []radius) bool {
 	return true
 }
 
-// sizes returns bounds of the midpoints, by columns.
+// sizes returns bounds of the magnitudes of the midpoints, stored by columns.
 func (x *EnclosedMatrix) sizes() []radius {
 	z, m := make([]radius, x.n*x.n), x.mid
 	for j := range x.n {
 		for i := range x.n {
-			// Leading is right to 2^-48.
+			// Leading has a relative error of at most 2^-48.
 			v, e := m.Arr.Leading(m.At(i, j))
 			z[i+j*x.n] = newRadius(float64(math.Abs(v)*(1+0x1p-46)), e)
 		}
@@ -254,13 +256,14 @@ func (x *EnclosedMatrix) sizes() []radius {
 	return z
 }
 
-// lows are the exponents of which the numbers of a row are multiples, the least of them first.
+// lows holds exponents low[j] such that number j of a row is a multiple of 2^low[j], and the least
+// of them.
 type lows struct {
 	least int64
 	low   []int64 // none for 0
 }
 
-// lowsOf returns the exponents of the rows.
+// lowsOf returns the lows of the rows of m.
 func lowsOf(m num.Mat) []lows {
 	z := make([]lows, m.Rows)
 	for i := range z {
@@ -277,9 +280,10 @@ func lowsOf(m num.Mat) []lows {
 	return z
 }
 
-// fits reports whether the product of a row and a column, which rounded to bits is below 2^top, is
-// proved to have no more than these bits: it is a multiple of 2^low. If it had more it would be
-// 2^(low + bits) or more in magnitude, and so would be the rounded one.
+// fits reports whether the product of a row and a column is proved to have at most bits bits. The
+// product rounded to bits is below 2^top. The product is a multiple of 2^low, for the least low of
+// its terms. If it had more bits, it would be at least 2^(low + bits) in magnitude, and so would
+// the rounded product.
 func fits(row, col lows, top int64, bits int) bool {
 	if top-row.least-col.least <= int64(bits) {
 		return true
@@ -292,7 +296,7 @@ func fits(row, col lows, top int64, bits int) bool {
 	return true
 }
 
-// addProducts adds bounds of X Y to z, which lies by columns as Y does; X lies by rows.
+// addProducts adds bounds of X Y to z. z and Y are stored by columns, X by rows.
 func addProducts(s *call.Run, n int, x, y, z []radius) error {
 	rows, cols := alignedSizes(n, x), alignedSizes(n, y)
 	up := 1 + float64(float64(n+8)*0x1p-51)
@@ -330,10 +334,10 @@ func addProducts(s *call.Run, n int, x, y, z []radius) error {
 type aligned struct {
 	x   []float64
 	top int64
-	far bool // some are below 2^(top - 400), so that x lacks them
+	far bool // some bounds are below 2^(top - 400), and x has 0 for them
 }
 
-// alignedSizes returns n rows of n bounds.
+// alignedSizes returns n rows of n bounds, each with a common exponent.
 func alignedSizes(n int, x []radius) []aligned {
 	z, all := make([]aligned, n), make([]float64, n*n)
 	for i := range z {

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/function"
 )
 
-// Radii bound products of matrices near the midpoints.
+// The radii of a product bound the products of matrices within the factors' radii.
 func TestEnclosedProduct(t *testing.T) {
 	r := testseed.Rand(t, 31, 111)
 	s := prooftest.Run(t, runtime.GOMAXPROCS(0))

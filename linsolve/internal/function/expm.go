@@ -19,13 +19,13 @@ import (
 // ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
 var ErrNorm = errors.New("norm exceeds 2^28")
 
-// maxExponent bounds log2 of norms of matrices, and of shifts, that Expm takes.
+// maxExponent bounds log2 of the norms of matrices, and of the shifts, that Expm accepts.
 const maxExponent = 28
 
-// position is where an entry of a matrix lies.
+// position is the position of an entry of a matrix.
 type position struct{ row, col int }
 
-// Expm stores the exponential of a in z, which is 0.
+// Expm stores the exponential of a in z, whose entries must be 0.
 func Expm(s *call.Run, a, z num.Mat) error {
 	n := a.Rows
 	if n == 0 {
@@ -34,7 +34,7 @@ func Expm(s *call.Run, a, z num.Mat) error {
 	s.Vanish = true
 	reach := Reachable(a)
 	bits := z.Format().Bits()
-	var open []position // of all parts that are done
+	var open []position // of all finished parts
 	parts := Components(reach)
 	for done, nodes := range parts {
 		if len(nodes) == 1 && ziv.IsZero(a.Entry(nodes[0], nodes[0])) {
@@ -94,11 +94,11 @@ func Expm(s *call.Run, a, z num.Mat) error {
 	return nil
 }
 
-// Components returns the parts of a graph that no edge connects, each in order: reach is what
-// reachable returns.
+// Components returns the connected parts of a graph, the nodes of each in order. reach is the
+// result of Reachable.
 func Components(reach []ziv.Set) (parts [][]int) {
 	n := len(reach)
-	label := make([]int, n) // of each node the first one of its part that is known, or one before
+	label := make([]int, n) // union-find: an earlier node of the same part, or the node itself
 	for i := range label {
 		label[i] = i
 	}
@@ -127,8 +127,8 @@ func Components(reach []ziv.Set) (parts [][]int) {
 	return parts
 }
 
-// Reachable returns for each i the set of those j for which i = j or there is a path of nonzeros
-// a_ik, a_kl, ... from i to j (Warshall, A theorem on Boolean matrices, 1962).
+// Reachable returns for each i the set of all j with i = j or a path of nonzeros a_ik, a_kl, ...
+// from i to j (Warshall, A theorem on Boolean matrices, 1962).
 func Reachable(a num.Mat) []ziv.Set {
 	n := a.Rows
 	r := make([]ziv.Set, n)
@@ -152,9 +152,10 @@ func Reachable(a num.Mat) []ziv.Set {
 	return r
 }
 
-// expmOf stores entries of the exponential of a, which has the rows and columns nodes of a larger
-// matrix, in z, and returns those that about most bits do not decide: where last is set, only those
-// that seem to be zeros or ties, stored as Expm says.
+// expmOf stores the open entries of the exponential of a in z. a consists of the rows and columns
+// nodes of a larger matrix. It returns the entries that about most bits do not decide. If last is
+// set, it continues until only entries are left that seem to be zeros or ties, and stores those as
+// linsolve.Expm describes.
 func expmOf(s *call.Run, a num.Mat, nodes []int, open []position, z num.Mat, most int, last bool) ([]position, error) {
 	f := z.Format()
 	at := inverseOf(nodes, z.Rows)
@@ -203,8 +204,8 @@ func inverseOf(nodes []int, n int) []int {
 	return z
 }
 
-// Exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
-// below 2^-bits.
+// Exponential approximates exp(A) by factor p, with error bounds: ‖exp(A) / e^μ - p‖∞ ≤ lost, and
+// factor ≈ e^μ has a relative error below 2^-bits.
 type Exponential struct {
 	p      num.Mat
 	lost   *big.Float
@@ -222,7 +223,7 @@ func (e *Exponential) Entry(i, j int) (mid, radius *big.Float) {
 	return mid, radius
 }
 
-// ExponentialOf returns the exponential of a with errors of about 2^-bits of its norm.
+// ExponentialOf returns the exponential of a with errors of about 2^-bits times its norm.
 func ExponentialOf(s *call.Run, a num.Mat, bits int) (*Exponential, error) {
 	n := a.Rows
 	shift, err := meanDiagonal(a)
@@ -258,14 +259,14 @@ func ExponentialOf(s *call.Run, a num.Mat, bits int) (*Exponential, error) {
 	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
 	ulp := bound.Upper().SetMantExp(big.NewFloat(1), 1-width)
-	// Far above what underflow takes, and far below all that counts; much smaller addends would
+	// Far above underflow errors, and far below everything relevant. Much smaller addends would
 	// make additions slow.
 	tiny := bound.Upper().SetMantExp(big.NewFloat(1), -4*width)
-	// rounding bounds the norm of the errors of a rounded matrix with that norm, underflow
-	// included.
+	// rounding bounds the norm of the rounding errors, underflow included, of a matrix with this
+	// norm.
 	rounding := func(norm *big.Float) *big.Float { return mul(ulp, bound.Largest([]*big.Float{norm, tiny})) }
 
-	// The columns of powers are those of vec(X^i), i < k.
+	// Column i of powers is vec(X^i), i < k.
 	x := shifted(width, squarings)
 	k := int(math.Ceil(math.Sqrt(float64(degree + 1))))
 	blocks := (degree + k) / k
@@ -325,7 +326,7 @@ func ExponentialOf(s *call.Run, a num.Mat, bits int) (*Exponential, error) {
 		limit = add(limit, rounding(norm(next)))
 		p = next
 	}
-	// The terms left out are at most twice the first one, as ‖X‖ ≤ 1.
+	// The sum of the omitted terms is at most twice the first one, as ‖X‖ ≤ 1.
 	tail := bound.Upper().SetInt64(2)
 	for d := range degree + 1 {
 		tail = mul(tail, bound.Upper().Quo(normX, bound.Upper().SetInt64(int64(d+1))))
@@ -345,7 +346,7 @@ func ExponentialOf(s *call.Run, a num.Mat, bits int) (*Exponential, error) {
 	return &Exponential{p: p, lost: limit, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
 }
 
-// square returns column j of m, n^2 numbers, as an n x n matrix column by column.
+// square returns column j of m, n^2 numbers, as an n x n matrix stored by columns.
 func square(m num.Mat, n, j int) num.Mat {
 	v := m
 	return num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n}
@@ -385,8 +386,8 @@ func scalingAndDegree(size, bits int) (s, m int) {
 	return s, m
 }
 
-// expmNilpotent stores entries of the exponential of a, which has the rows and columns nodes of a
-// larger matrix, in z, if a is proved to be nilpotent.
+// expmNilpotent stores the entries of the exponential of a in z if a is proved to be nilpotent, and
+// reports whether it did. a consists of the rows and columns nodes of a larger matrix.
 func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z num.Mat) (bool, error) {
 	n := a.Rows
 	m := a
@@ -443,18 +444,20 @@ func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z nu
 	return true, nil
 }
 
-// quotient returns x / y rounded once, for y > 0, and a number that rounds like it.
+// quotient returns x / y rounded once to format f, for y > 0, and a big.Float that rounds like x /
+// y.
 func quotient(f num.Format, x *big.Float, y *big.Int) (num.Scalar, *big.Float) {
 	if x.Sign() == 0 {
 		return num.NewScalar(f, new(big.Float)), x
 	}
 	prec := uint(f.Bits() + 64)
 	if !f.IsMP() && f.Bits() > 53 {
-		// Expansions round to multiples of 2^-1074 at last, wherever their first term lies.
+		// The last term of an expansion is rounded to a multiple of 2^-1074, wherever its first
+		// term lies.
 		prec = max(prec, uint(max(0, min(1024, x.MantExp(nil)-y.BitLen()+1)+1200)))
 	}
 	q := new(big.Float).SetPrec(prec).SetMode(big.ToZero).Quo(x, new(big.Float).SetPrec(uint(y.BitLen())).SetInt(y))
-	if q.Acc() != big.Exact { // a bit below all others stands for what is left
+	if q.Acc() != big.Exact { // a bit below all others stands for the remainder
 		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)
 		q.SetPrec(prec+2).Add(q, rest)
 	}

@@ -24,13 +24,13 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 		}
 	}
 	var primes *primePowers
-	// In so many bits no product should be rounded. In enough bits radii are too small to leave an
-	// entry open in any case: entries are multiples of 2^(e low) below 2^(e low + exact), for the
-	// low of PowerBits, radii are 2^-bits of the latter times some e, and ties of f near an entry
-	// are multiples of 2^(e low - 1 - TieBits).
+	// In exact bits no product should be rounded. In enough bits radii are too small to leave any
+	// entry open: with the low of PowerBits, entries are below 2^(e low + exact), and multiples of
+	// 2^(e low); radii are 2^-bits times this bound, times about e; and ties of f near an entry are
+	// multiples of 2^(e low - 1 - TieBits).
 	exact := min(ziv.PowerBits(a, e), bound.MaxBits)
 	enough := 4*exact + 2*ziv.TieBits(f) + 256
-	// Relative errors grow at most n-fold with each of the e factors where nothing cancels.
+	// Without cancellation relative errors grow at most n-fold with each of the e factors.
 	first := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n))
 	loop := ziv.Loop{What: "a power", First: min(first, exact), Theory: ziv.Enough(enough)}
 	return z, ziv.Decide(s, loop, func(bits int) (missing int, err error) {
@@ -74,8 +74,8 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	})
 }
 
-// enclosedPower returns an enclosure of A^e from products rounded to some bits. It is exact where
-// no product is rounded.
+// enclosedPower returns an enclosure of A^e from products rounded to bits. It is exact if no
+// product is rounded.
 func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*EnclosedMatrix, error) {
 	if e == 0 {
 		return EncloseMatrix(s, num.Identity(num.Float64, a.Rows), bits)
@@ -98,17 +98,18 @@ func enclosedPower(s *call.Run, a num.Mat, e, bits int) (*EnclosedMatrix, error)
 	return p, nil
 }
 
-// powerSuspect is an entry that seems to be t, 0 or halfway between two numbers of the format.
+// powerSuspect is an entry that seems to equal t, which is 0 or halfway between two numbers of the
+// format.
 type powerSuspect struct {
 	position
 	t *big.Float
-	// The entry differs from t by at most 2^top; top is unknown where it does not fit.
+	// The entry differs from t by at most 2^top. known is false if top does not fit.
 	top   int64
 	known bool
 }
 
-// round stores the open entries whose enclosures round to one number in z. It returns those that
-// are left, and which of them seem to be zeros or ties.
+// round stores those open entries in z whose enclosures round to one number. It returns the other
+// entries, and the suspects among them, which seem to be zeros or ties.
 func (x *EnclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
 	f := z.Format()
 	for _, p := range open {

@@ -11,14 +11,14 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// primePowers are what is known of A^e modulo primes.
+// primePowers holds known residues of A^e modulo primes.
 type primePowers struct {
 	s        *call.Run
 	a        num.Mat
 	e        int
-	top, low int64               // |a_ij| < 2^top, all of them multiples of 2^low
-	first    [][]uint64          // A^e modulo the first prime, nil: not known yet
-	tried    map[position]string // the t of suspects that are no terms of a recurrence of zeros
+	top, low int64               // |a_ij| < 2^top, and all a_ij are multiples of 2^low
+	first    [][]uint64          // A^e modulo the first prime; nil: not known yet
+	tried    map[position]string // the t of suspects that recurring has not proved
 }
 
 func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
@@ -26,12 +26,12 @@ func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
 
-// mostProofCost bounds what a proof modulo primes may cost, in multiplications modulo one: some
-// minutes. More bits of the enclosures come next in its place.
+// mostProofCost bounds the cost of a proof modulo primes, in modular multiplications: some minutes.
+// A more expensive proof is replaced by enclosures in more bits.
 const mostProofCost = 1 << 36
 
-// prove returns the suspects that are proved to be t. Others may be, too, if a proof would take
-// too long.
+// prove returns the suspects that are proved to equal t. Others may equal t too, if a proof would
+// take too long.
 func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err error) {
 	f := modular.New(modular.Prime(0))
 	if p.first == nil {
@@ -70,7 +70,7 @@ func (p *primePowers) prove(suspects []powerSuspect) (proved []powerSuspect, err
 	return append(proved, suspects...), nil
 }
 
-// chosenFrom returns those that are chosen.
+// chosenFrom returns the suspects for which is returns true.
 func chosenFrom(x []powerSuspect, is func(powerSuspect) bool) (z []powerSuspect) {
 	for _, s := range x {
 		if is(s) {
@@ -80,8 +80,8 @@ func chosenFrom(x []powerSuspect, is func(powerSuspect) bool) (z []powerSuspect)
 	return z
 }
 
-// bits returns a number of bits that |2^-k ((A^e)_ij - t)| does not have, an integer for the k that
-// makes all terms integers: it is 0 if primes of more bits divide it.
+// bits bounds the bits of the integer |2^-k ((A^e)_ij - t)|, for the k that makes all terms
+// integers. The integer is 0 if it is divisible by primes whose product has more bits.
 func (p *primePowers) bits(s powerSuspect) float64 {
 	if !s.known {
 		return math.Inf(1)
@@ -90,14 +90,14 @@ func (p *primePowers) bits(s powerSuspect) float64 {
 	if s.t.Sign() != 0 {
 		low = min(low, float64(s.t.MantExp(nil)-int(s.t.MinPrec())))
 	}
-	// Of 2^53 and more nothing is small enough to be proved.
+	// Beyond 2^52 no proof is affordable.
 	if math.Abs(low) >= 1<<52 || s.top >= 1<<52 || s.top <= -1<<52 {
 		return math.Inf(1)
 	}
 	return max(0, float64(s.top)-low)
 }
 
-// directCost is the cost of A^e modulo as many primes as suspects take.
+// directCost is the cost of A^e modulo the primes that a proof of all suspects takes.
 func (p *primePowers) directCost(suspects []powerSuspect) (cost float64) {
 	for _, s := range suspects {
 		cost = max(cost, float64(p.bits(s)/60*p.powerCost(p.e)))
@@ -119,18 +119,18 @@ func (p *primePowers) power(f *modular.Field, k int) ([][]uint64, error) {
 	return f.MatrixPower(p.s.Ctx, p.s.Threads, a, k)
 }
 
-// longestStep bounds the steps of recurrences. Zeros of a linear recurrence are a finite set beside
-// those at all k of some residues modulo a step (the theorem of Skolem, Mahler and Lech), which is
-// the order of a root of unity that is a quotient of eigenvalues: mostly 2, 3, 4, 6 or 8.
+// longestStep bounds the steps of recurrences. The zeros of a linear recurrence are a finite set
+// and all k in some residue classes modulo a step (theorem of Skolem, Mahler and Lech). The step is
+// the order of a root of unity that is a quotient of eigenvalues: usually 2, 3, 4, 6 or 8.
 const longestStep = 24
 
-// recurring returns the suspects that are proved to be t because (A^k)_ij = t for all k of a
-// residue modulo a step, from some k on, if that costs less than most.
+// recurring returns the suspects that are proved to equal t because (A^k)_ij = t for all k in a
+// residue class modulo a step, from some k on. It stops before the cost exceeds most.
 //
-// With B = A^m the x_q = (A^k B^q)_ij - t satisfy, by the theorem of Cayley and Hamilton for B and
-// for the number 1, a linear recurrence of n + 1 terms before each: x_q+n+1 = Σ c_i x_q+i. If n + 1
-// of them in a row are 0 so are all that follow. For t = 0 that is n of them. They have far fewer
-// bits than A^e, so that few primes prove it.
+// Let B = A^m and x_q = (A^k B^q)_ij - t. By the Cayley-Hamilton theorem for B, and for the 1 x 1
+// matrix 1, the x_q satisfy a linear recurrence over the n + 1 preceding terms: x_q+n+1 = Σ c_i
+// x_q+i. If n + 1 consecutive terms are 0, all following terms are 0. For t = 0, n consecutive
+// terms suffice. These terms have far fewer bits than A^e, so few primes prove them.
 func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved []powerSuspect, err error) {
 	n := p.a.Rows
 	var open []powerSuspect
@@ -180,7 +180,7 @@ func (p *primePowers) recurring(suspects []powerSuspect, most float64) (proved [
 	return proved, nil
 }
 
-// tieBits is bits for terms up to A^last of t != 0.
+// tieBits is bits for the terms up to A^last and a t that is not 0.
 func (p *primePowers) tieBits(s powerSuspect, last int) float64 {
 	per := p.top + int64(mathbits.Len(uint(p.a.Rows)))
 	high := max(float64(per)*float64(last), float64(per), float64(s.t.MantExp(nil)))
@@ -188,7 +188,8 @@ func (p *primePowers) tieBits(s powerSuspect, last int) float64 {
 	return high + 2 - low
 }
 
-// terms returns the suspects for which the entries of A^k, A^(k+m), ... are t modulo a prime.
+// terms returns the suspects whose entries of A^k, A^(k+m), ..., in number terms, equal t modulo a
+// prime.
 func (p *primePowers) terms(f *modular.Field, rows []int, k, m, terms int, suspects []powerSuspect) ([]powerSuspect, error) {
 	step, err := p.power(f, m)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Walks returns for each i the set of those j for which the graph of the nonzeros of A has a walk
-// of exactly e edges a_ik, a_kl, ... from i to j. Without one entry (i, j) of A^e is a sum of no
-// products: it is 0, whatever the values of the nonzeros.
+// Walks returns for each i the set of all j for which the graph of the nonzeros of A has a walk of
+// exactly e edges a_ik, a_kl, ... from i to j. Without such a walk, entry (i, j) of A^e is an empty
+// sum of products: it is 0, whatever the values of the nonzeros.
 //
 // The sets are the rows of the e-th power of the Boolean matrix of the nonzeros, which comes from
 // at most 2 log2(e) Boolean products of n³/64 operations. For e = 0 they are the rows of I.
@@ -34,7 +34,7 @@ func Walks(a num.Mat, e int) []ziv.Set {
 	return walks
 }
 
-// composed returns the product of Boolean matrices, whose rows are sets.
+// composed returns the product of two Boolean matrices, whose rows are given as sets.
 func composed(x, y []ziv.Set) []ziv.Set {
 	z := make([]ziv.Set, len(x))
 	for i, row := range x {

@@ -39,8 +39,8 @@ func TestWalks(t *testing.T) {
 			power = power.Times(lintest.Of(a), n)
 		}
 	}
-	// A cycle of three beside one of two, which meet in node 0: all closed walks but those of one
-	// edge, however long they are.
+	// A cycle of three edges and a cycle of two edges that meet in node 0: there are closed walks
+	// of every length except one edge.
 	a := lintest.Integers(r, 4, 4, 0)
 	for _, edge := range [][2]int{{0, 1}, {1, 2}, {2, 0}, {0, 3}, {3, 0}} {
 		a.SetFloat64(edge[0], edge[1], -1)

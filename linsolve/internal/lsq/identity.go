@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// product is one of numbers that least squares make: r, the residual sum of squares, an entry u of
-// the inverse of the normal equations' matrix, and a component x of the solution.
+// product is a product of some of these factors: r, the residual sum of squares; u, an entry of the
+// inverse of the matrix of the normal equations; and x, a component of the solution.
 type product struct {
 	r    bool
 	u    [2]int // row and column, -1 without u
@@ -20,12 +20,13 @@ type product struct {
 	k, c *big.Float
 }
 
-// identities finds out which products p satisfy p k = c, all p of one column of the solution.
+// identities reports which of the products p satisfy p k = c. All products belong to one column of
+// the solution.
 //
-// With the determinant D of the system, D u and D x are minors and D r is one of the system with a
-// border: an identity, multiplied by D or D², is one of integers times powers of two. It is refuted
-// by one prime modulo which it does not hold, and proved by so many for which it does that their
-// product exceeds the largest difference of the two sides.
+// Let D be the determinant of the system. D u and D x are minors of it, and D r is a minor of the
+// bordered system. So an identity, multiplied by D or D², is an identity of integers times powers
+// of two. One prime modulo which it does not hold refutes it. It is proved if it holds modulo
+// primes whose product exceeds the largest possible difference of the two sides.
 func identities(s *call.Run, e *Equations, column int, total *big.Float, products []product) (holds []bool, err error) {
 	n := e.m.Rows
 	bordered, err := e.bordered(column, total)
@@ -101,14 +102,15 @@ func identities(s *call.Run, e *Equations, column int, total *big.Float, product
 	return holds, nil
 }
 
-// identitiesModulo returns products modulo a prime, nil if the system is singular modulo it.
+// identitiesModulo returns the values of the products modulo a prime, nil if the system is singular
+// modulo this prime.
 func identitiesModulo(s *call.Run, f *modular.Field, e *Equations, column int, total *big.Float, products []product) ([]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, e.m)
 	if err != nil {
 		return nil, err
 	}
 	n := len(rows)
-	units := map[int]int{} // columns of the inverse that are asked for
+	units := map[int]int{} // the needed columns of the inverse
 	for _, p := range products {
 		if _, ok := units[p.u[1]]; p.u[0] >= 0 && !ok {
 			units[p.u[1]] = n + 1 + len(units)
@@ -153,7 +155,7 @@ func identitiesModulo(s *call.Run, f *modular.Field, e *Equations, column int, t
 	return z, nil
 }
 
-// bordered returns the matrix of which the determinants above are minors,
+// bordered returns the bordered system, whose minors are the determinants above,
 //
 //	(M   d)
 //	(-gᵀ t), t the total.

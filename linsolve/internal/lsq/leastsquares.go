@@ -19,8 +19,9 @@ import (
 // ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
 var ErrWeights = errors.New("weights are finite and not negative")
 
-// RankError says that a matrix of least squares has neither independent columns nor, with fewer
-// rows than columns, independent rows; it is proved. It wraps call.ErrSingular.
+// RankError reports that the matrix of a least-squares problem is proved to have neither
+// independent columns nor, with fewer rows than columns, independent rows. It wraps
+// call.ErrSingular.
 type RankError struct {
 	Rows, Cols int // of the matrix, rows of weight 0 left out
 	Rank       int // its rank
@@ -32,7 +33,8 @@ func (e *RankError) Error() string {
 
 func (e *RankError) Unwrap() error { return call.ErrSingular }
 
-// LeastSquares stores the solution in x; without w all weights are 1.
+// LeastSquares returns the solution in format f, where A lives. w are the weights of the rows;
+// without w all weights are 1.
 func LeastSquares(s *call.Run, a, b, w num.Mat, f num.Format) (num.Mat, error) {
 	defer func() { s.Stats.Method = leastSquaresMethod }()
 	if !a.OnHost() && a.Rows >= a.Cols && a.Cols*b.Cols > 0 && w.Arr == nil {
@@ -51,7 +53,7 @@ func LeastSquares(s *call.Run, a, b, w num.Mat, f num.Format) (num.Mat, error) {
 	return solve.Finish(s, z, a)
 }
 
-// Model is a problem of least squares. A and B have no row of weight 0.
+// Model is a least-squares problem. Rows of weight 0 have been removed from A and B.
 type Model struct {
 	s      *call.Run
 	a, b   num.Mat
@@ -59,7 +61,7 @@ type Model struct {
 	wa, wb num.Mat // diag(w) A and diag(w) B, exactly
 }
 
-// NewModel checks the operands of a routine and brings them to the host; without w all weights are
+// NewModel checks the operands of a routine and copies them to the host. Without w all weights are
 // 1.
 func NewModel(s *call.Run, a, b, w num.Mat) (*Model, error) {
 	operands := []num.Mat{a, b}
@@ -92,7 +94,7 @@ func NewModel(s *call.Run, a, b, w num.Mat) (*Model, error) {
 	return m, nil
 }
 
-// weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
+// weigh removes the rows of weight 0 and multiplies the others by their weights, exactly.
 func (m *Model) weigh(w num.Mat) error {
 	var rows []int
 	v := w
@@ -117,7 +119,7 @@ func (m *Model) weigh(w num.Mat) error {
 	return err
 }
 
-// weightText returns a weight for an error.
+// weightText returns weight i as text for an error.
 func weightText(w num.Mat, i int) string {
 	if v := w.Entry(i, 0); !v.IsNaN() {
 		return v.Big().Text('g', 10)
@@ -125,7 +127,7 @@ func weightText(w num.Mat, i int) string {
 	return "NaN"
 }
 
-// Choose returns some rows of a matrix.
+// Choose returns the given rows of a matrix: m itself if these are all rows, else a copy.
 func Choose(m num.Mat, rows []int) num.Mat {
 	if len(rows) == m.Rows {
 		return m
@@ -155,7 +157,7 @@ func timesRows(m, w num.Mat) (num.Mat, error) {
 	return z, nil
 }
 
-// productBits returns how many bits hold every entry of XᵀY.
+// productBits returns a number of bits that holds every entry of XᵀY exactly.
 func productBits(x, y num.Mat) int64 {
 	return ziv.ColumnBits(x) + ziv.ColumnBits(y) + int64(bits.Len(uint(x.Rows))) + 1
 }
@@ -175,19 +177,20 @@ func exactProduct(s *call.Run, x, y num.Mat) (num.Mat, error) {
 	return z, s.Gemm(1, x.T(), y, 0, num.Mat{}, z)
 }
 
-// Equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
+// Equations is a regular system M Y = D. X is the rows First, First + 1, ... of Y.
 type Equations struct {
 	m, d  num.Mat
 	First int
-	// M times unit vectors of rows first + j, multiplied by sign, has column j of (AᵀWA)^-1 in
-	// those rows of Y, and r_j = g_jᵀ y_j, to which the weighted square of b_j is to be added where
-	// total is set, is the residual sum of squares.
+	// With sign times the unit vector of row First + j as right-hand side, the rows First,
+	// First + 1, ... of the solution are column j of (AᵀWA)^-1. The residual sum of squares of
+	// column j is g_jᵀ y_j, plus the weighted square of b_j if total is set.
 	sign  float64
 	g     num.Mat
 	total bool
 }
 
-// Equations returns a system for independent columns.
+// Equations returns the system for independent columns that takes less memory: the normal equations
+// or the augmented system.
 func (m *Model) Equations() (*Equations, error) {
 	rows, n := m.a.Dims()
 	width := productBits(m.a, m.wa)
@@ -205,7 +208,7 @@ func (m *Model) normal() (*Equations, error) {
 		square := call.ProductCost(n, rows, n, of(m.a), of(m.wa), call.MP(int(productBits(m.a, m.wa))))
 		m.s.Plan(square + call.ProductCost(n, rows, m.b.Cols, of(m.a), of(m.wb), call.MP(int(productBits(m.a, m.wb)))) + call.FactorCost(n) + call.SeedCost(n))
 	}
-	// What the solution takes as well is asked for first.
+	// Check first that the memory of the solution fits as well.
 	if f, err := ziv.FormatFor(productBits(m.a, m.wa)); err == nil {
 		square := num.Mat{Arr: num.NewMat(f, 0, 0).Arr, Rows: m.a.Cols, Cols: m.a.Cols}
 		bytes := float64(call.MatrixBytes(f, square.Rows, square.Cols)) + solve.FewBytes(square, num.Float64, m.b.Cols)
@@ -270,10 +273,10 @@ func negatedMatrix(m num.Mat) num.Mat {
 	return z
 }
 
-// ranked makes an error about a singular system one about A.
+// ranked turns an error about a singular system into an error about A.
 func (m *Model) ranked(err error) error { return ranked(err, m.a.Rows, m.a.Cols) }
 
-// tall returns an error if there are fewer rows than columns.
+// tall returns a *RankError if there are fewer rows than columns.
 func (m *Model) tall() error {
 	rows, n := m.a.Dims()
 	if rows >= n {
@@ -286,7 +289,7 @@ func (m *Model) tall() error {
 	return &RankError{Rows: rows, Cols: n, Rank: r}
 }
 
-// solution returns X.
+// solution returns X in format f; minimal requests the solution of minimal norm.
 func (m *Model) solution(f num.Format, minimal bool) (num.Mat, error) {
 	if minimal {
 		return m.minimal(f)
@@ -306,7 +309,7 @@ func (m *Model) solution(f num.Format, minimal bool) (num.Mat, error) {
 	return y.Slice(e.First, e.First+m.a.Cols, 0, y.Cols).Copy(), nil
 }
 
-// minimal returns the solution of minimal norm, some rows at a time: x = Aᵀy beside y.
+// minimal returns the solution of minimal norm, some rows x_c of x = Aᵀy at a time, from
 //
 //	(AAᵀ        0) (y  )   (b)
 //	(-(columns)ᵀ I) (x_c) = (0)

@@ -13,10 +13,10 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// leastSquaresThere returns the solution of least squares in format f, where A lives, for a tall
-// matrix that does not live on the host. The normal equations are formed where A lives, exactly,
-// and solved there, or on the host where only that can decide. It returns nothing where the
-// exponents of A or B spread too far, or numbers are not finite.
+// leastSquaresThere returns the least-squares solution in format f, where A lives, for a tall
+// matrix that does not live on the host. The normal equations are formed exactly where A lives.
+// They are solved there, or on the host if only the host can decide. It returns no matrix if the
+// exponents of A or B are too far apart, or numbers are not finite.
 func leastSquaresThere(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err error) {
 	defer s.Release()
 	if b.Format().Bits() <= solve.AloneBits {
@@ -54,8 +54,8 @@ func leastSquaresThere(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err 
 	return solve.Finish(s, z, a)
 }
 
-// normalThere returns A^T A and A^T B, exactly, at the run's place; nil if their numbers have
-// more than most bits.
+// normalThere returns A^T A and A^T B exactly at the run's place; nil if their numbers have more
+// than most bits.
 func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err error) {
 	if err := s.NewTally(); err != nil {
 		return num.Mat{}, num.Mat{}, err
@@ -73,8 +73,8 @@ func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err er
 	if err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	// Products of columns of widths v and w, of which each has a unit, are multiples of that of
-	// both, below m 2^(v + w) of it.
+	// Each column consists of multiples of a unit. A product of columns of widths v and w is a
+	// multiple of the product of their units, and below m 2^(v + w) times it.
 	carry := int64(bits.Len(uint(m)))
 	format := func(v, w int64) num.Format { return num.Precision(uint(max(v+w+carry, 64))) }
 	if 2*max(x[0].Width, x[1].Width)+carry > int64(most) {
@@ -99,11 +99,11 @@ func normalThere(s *call.Run, a, b num.Mat, most int) (square, d num.Mat, err er
 	return square, d, nil
 }
 
-// leastSquaresMethod is the method in Stats.
+// leastSquaresMethod is the value of Stats.Method.
 const leastSquaresMethod = "least squares"
 
-// ranked makes an error about a singular system of least squares one about its matrix: the rank of
-// the system exceeds that of the matrix by its order less the smaller dimension of the matrix.
+// ranked turns an error about a singular least-squares system into an error about its rows x cols
+// matrix A: rank(A) is the rank of the system minus (order of the system - min(rows, cols)).
 func ranked(err error, rows, cols int) error {
 	var singular *call.SingularError
 	if errors.As(err, &singular) {

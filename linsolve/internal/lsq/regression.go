@@ -12,10 +12,11 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// ErrUnit is wrapped by errors about units that are 0, or below for weights.
+// ErrUnit is wrapped by errors about units that are 0, and about units of weights that are not
+// positive.
 var ErrUnit = errors.New("units are not 0, and those of weights positive")
 
-// Estimates are a Fit.
+// Estimates has the fields of Fit in package linsolve.
 type Estimates struct {
 	Observations, DegreesOfFreedom int
 	Centered                       bool
@@ -24,30 +25,30 @@ type Estimates struct {
 	Responses                      []response
 }
 
-// response is a Response.
+// response has the fields of Response in package linsolve.
 type response struct {
 	ResidualSS, ResidualMS, ResidualSD, RegressionSS, RSquared, F num.Scalar
 }
 
-// equationsShare is the share of the work that goes to equations, about.
+// equationsShare is about the share of the work that the equations take.
 const equationsShare = 0.2
 
-// Regressor is one call of Regression.
+// Regressor is the state of one call of Regression.
 type Regressor struct {
 	*Model
 	Estimates
 	f          num.Format
-	covariance bool // whether covariances are asked for
-	// what one of the numbers of B, of the weights, and of the columns of A stands for
+	covariance bool // whether covariances are requested
+	// units of the numbers of B, of the weights, and of the columns of A
 	unit, weight *big.Rat
 	columns      []*big.Rat
 	e            *Equations
-	// For each column of B: what the residual sums of squares lack, and TSS = q/s0.
+	// For each column of B: the total to add to g_jᵀ y_j (see Equations), and q with TSS = q/s0.
 	totals, q []*big.Float
 	s0        *big.Float
 }
 
-// NewRegressor returns a regression whose units are 1.
+// NewRegressor returns a regression with all units 1.
 func NewRegressor(m *Model, f num.Format, covariance bool) *Regressor {
 	r := &Regressor{Model: m, f: f, covariance: covariance}
 	r.Units(nil, nil, nil)
@@ -70,7 +71,7 @@ func (r *Regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
 	}
 }
 
-// Fit computes everything by some equations.
+// Fit computes all estimates and statistics by the system that equations returns.
 func (r *Regressor) Fit(equations func() (*Equations, error)) error {
 	if err := r.tall(); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (r *Regressor) intercept() bool {
 	return false
 }
 
-// sums computes exact sums over the rows: those of squares, and total sums of squares.
+// sums computes exact sums over the rows: sums of squares and total sums of squares.
 func (r *Regressor) sums() error {
 	rows := r.a.Rows
 	r.s0 = big.NewFloat(1)
@@ -158,15 +159,15 @@ func (r *Regressor) sums() error {
 	return nil
 }
 
-// statistic is a function of a product of numbers that least squares make.
+// statistic is a function of a product (see product).
 type statistic struct {
 	product
-	// value returns the interval of the statistic's values for an interval of the product.
+	// value encloses the statistic for an enclosure v of the product.
 	value func(p interval.Prec, v interval.Interval) interval.Interval
 	// equation returns k and c: product · k = c if and only if the statistic is t.
 	equation func(t *big.Float) (k, c *big.Float)
 	store    func(z num.Scalar)
-	never    *big.Float // what the statistic is not
+	never    *big.Float // a tie that the statistic is proved not to equal
 }
 
 // linear returns the statistic product · scale, or its root.
@@ -191,7 +192,7 @@ func linear(p product, scale *big.Rat, root bool, store func(z num.Scalar)) *sta
 	}
 }
 
-// statistics returns the statistics of column j of B, and stores those that are no numbers.
+// statistics returns the statistics of column j of B that must be computed, and stores NaN for all.
 func (r *Regressor) statistics(j int) []*statistic {
 	unit, weight, units := r.unit, r.weight, r.columns
 	n, dof := r.a.Cols, r.DegreesOfFreedom
@@ -287,7 +288,7 @@ func (r *Regressor) statistics(j int) []*statistic {
 				continue
 			}
 			u := product{r: true, u: [2]int{i, l}, x: -1}
-			// u has the unit of weights inverted.
+			// The unit of u is the inverse of the unit of the weights.
 			scale := rat().Quo(variance, rat().Mul(units[i], units[l]))
 			scale.Quo(scale, weight)
 			if i == l {
@@ -301,14 +302,14 @@ func (r *Regressor) statistics(j int) []*statistic {
 	return z
 }
 
-// decide rounds statistics, those of each column of B, in more and more bits.
+// decide rounds the open statistics of all columns of B, in more and more bits.
 func (r *Regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order := r.a.Cols, r.e.m.Rows
 	whole := s.Work
 	var approximate *seed.Approximate
 	done := equationsShare
-	share := func(by float64) { // of what is left
+	share := func(by float64) { // of the remaining work
 		s.Part(whole, done, done+float64((1-done)*by))
 		done += float64((1 - done) * by)
 	}
@@ -393,7 +394,7 @@ func (r *Regressor) decide(open [][]*statistic) error {
 	return err
 }
 
-// round stores the statistics of column j that are decided, and returns the others.
+// round stores the decided statistics of column j and returns the others.
 func (r *Regressor) round(j int, open []*statistic, p interval.Prec, value func(product) interval.Interval) ([]*statistic, error) {
 	var left, suspects []*statistic
 	var ties []*big.Float
@@ -451,14 +452,14 @@ func (r *Regressor) round(j int, open []*statistic, p interval.Prec, value func(
 	return left, nil
 }
 
-// residuals returns the residual sums of squares rounded to format f, those of some columns at a
-// time from
+// residuals returns the residual sums of squares rounded to format f. For some columns at a time
+// they are the diagonal of R in
 //
 //	(M   0) (Y)   (D)
 //	(-Gᵀ I) (R) = (T), T the diagonal matrix of totals.
 //
-// A square A, of which it is known that it is regular, leaves none: a proof of the zero by that
-// system, with numbers of twice as many bits, would take many times as long as all else.
+// A square A is known to be regular, so its residuals are 0. Proving that zero by this system, with
+// numbers of twice as many bits, would take many times as long as everything else.
 func (r *Regressor) residuals(f num.Format) ([]*big.Float, error) {
 	e := r.e
 	n, k := e.m.Rows, r.b.Cols

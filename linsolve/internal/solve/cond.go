@@ -13,18 +13,21 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// ConditionNumber returns the condition number in the norm of column sums or of row sums.
+// ConditionNumber returns the condition number of a in format f, in the norm of column sums if
+// columns is set, else of row sums.
 func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (z num.Scalar, err error) {
 	n := a.Rows
 	if n == 0 {
 		return num.NewScalar(f, new(big.Float)), nil
 	}
-	// With D the determinant of the integers A 2^-low, the condition number is K / D for an integer
-	// K, the norm of these integers times the norm of their adjugate matrix. So it is a tie, an odd
-	// multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D, which relative to it is
-	// 2^min(v, 0) / K. As K ≤ n n! 2^(n b) for integers of b bits, PowerBits bounds its bits.
+	// Let D be the determinant of the matrix of integers A 2^-low. The condition number is K / D
+	// for an integer K: the norm of this matrix times the norm of its adjugate. So it equals a tie,
+	// an odd multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D. Relative to the
+	// condition number that is 2^min(v, 0) / K. K ≤ n n! 2^(n b) for integers of b bits, so
+	// PowerBits bounds the bits of K.
 	most := int64(ziv.PowerBits(a, n))
-	// It is 1 at least, and ties near it have TieBits behind the point at most.
+	// The condition number is at least 1, so ties near it have at most TieBits bits behind the
+	// point.
 	enough := int(min(most+int64(ziv.TieBits(f))+9, ziv.BeyondMost))
 	loop := ziv.Loop{What: "a condition number", First: f.Bits() + 32 + mathbits.Len(uint(n)), Theory: ziv.Enough(enough)}
 	err = ziv.Decide(s, loop, func(bits int) (missing int, err error) {
@@ -42,7 +45,7 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (z num.
 			}
 			return rowNorm(m, bits)
 		}
-		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
+		// Entries of the inverse have relative errors below 2^-bits; the norms have twice that.
 		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
 		if product.IsInf() {
 			return 0, fmt.Errorf("a condition number beyond the exponents of formats: %w", call.ErrRange)
@@ -65,7 +68,7 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (z num.
 	return z, err
 }
 
-// rowNorm returns the largest sum of magnitudes of a row, with a relative error below 2^-bits.
+// rowNorm returns the largest sum of magnitudes of a row with a relative error below 2^-bits.
 func rowNorm(a num.Mat, bits int) *big.Float {
 	norm := new(big.Float).SetPrec(uint(bits + 32))
 	for i := range a.Rows {
@@ -80,8 +83,8 @@ func rowNorm(a num.Mat, bits int) *big.Float {
 			}
 		}
 		for _, x := range row {
-			// Sums of numbers far apart take all bits between them. n of 2^-(bits+64) are
-			// nothing.
+			// An exact sum of numbers far apart would take all bits between them. n numbers below
+			// 2^-(bits+64), relatively, are negligible.
 			if x.Sign() != 0 && x.MantExp(nil) >= top-bits-64 {
 				sum.Add(sum, x.Abs(x))
 			}

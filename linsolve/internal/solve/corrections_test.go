@@ -23,7 +23,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// wrong is an inverse that corrects wrongly.
+// wrong is an approximate inverse whose corrections are wrong.
 type wrong struct {
 	seed.Inverse
 	rand *rand.Rand
@@ -64,7 +64,7 @@ func (w *wrong) spoil(c []float64) []float64 {
 
 func (w *wrong) Radius(r *seed.Residual, _ []float64) []float64 { return w.Inverse.Radius(r, w.c) }
 
-// inDigits returns an inverse in digits of some bits, nil if there is none.
+// inDigits returns an inverse in digits of some bits, nil if the elimination fails.
 func inDigits(s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits.Elimination {
 	d, ok := digits.CountFor(s, f.N, bits, digits.MostDigits)
 	if !ok {
@@ -77,8 +77,8 @@ func inDigits(s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits
 	return z
 }
 
-// TestWrongCorrections solves with corrections that are anything but R r: what is decided is right
-// all the same.
+// TestWrongCorrections solves with corrections that are far from R r: entries that are decided must
+// be right all the same.
 func TestWrongCorrections(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))

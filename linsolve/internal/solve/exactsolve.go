@@ -14,21 +14,21 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Solutions in rational numbers: p-adic digits of a column y of integers A y = b (see lifting) are
-// lifted until numbers v_i and one denominator d with v ≡ d y modulo p^k are so small that no entry
-// of A v - d b, which p^k divides, can be p^k or more: it is 0 then, and y = v / d exactly
-// (Dixon, Exact solution of linear equations using p-adic expansions, 1982). The number of digits
-// is that of the numbers in the solution, and of Hadamard's bounds of them at most, whatever the
-// condition.
+// Solutions in rational numbers. For a column y with A y = b, all integers (see modular.Lifting),
+// p-adic digits are lifted until there are numbers v_i and one denominator d with v ≡ d y modulo
+// p^k that are small: so small that every entry of A v - d b is below p^k in magnitude. As p^k
+// divides it, it is 0, and y = v / d exactly (Dixon, Exact solution of linear equations using
+// p-adic expansions, 1982). The number of digits depends on the size of v and d, which Hadamard's
+// inequality bounds, not on the condition.
 
-// exactBits bounds the bits of numerator and denominator together, for a column of integers of top
-// bits, and what the proof takes.
+// exactBits bounds the bits of numerator and denominator together, with the bits that the proof
+// takes, for a right-hand side of integers of top bits.
 func exactBits(z modular.Integers, determinant, top int) float64 {
 	return float64(2*float64(determinant)) + float64(top+z.MostBits()+2*bits.Len(uint(len(z.Cols)))+64)
 }
 
-// exactCost is the cost of solveExactly for so many columns, at most; infinite where it is no way,
-// for want of memory among others.
+// exactCost is an upper bound of the cost of solveExactly for this many columns. It is infinite if
+// solveExactly is not possible, for lack of memory among other reasons.
 func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	z := modular.ToIntegers(a)
 	top, determinant := rightBits(z, b), z.DeterminantBits(a)
@@ -37,7 +37,7 @@ func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	}
 	n := a.Rows
 	digits := exactBits(z, determinant, int(top))/60 + 1
-	room := digits * float64(min(columns, exactBatch)+2) // of columns, and numbers made of them
+	room := digits * float64(min(columns, exactBatch)+2) // columns, and the numbers from them
 	// may fuse: an estimate
 	if s.Budget.Check(8*float64(n)*(float64(n)+room)+call.PlaneBytes(a, z.MostBits()/64+1)) != nil {
 		return math.Inf(1)
@@ -47,8 +47,8 @@ func exactCost(s *call.Run, a, b num.Mat, columns int) float64 {
 	return once + float64(float64(columns)*columnCost(z, n, digits))
 }
 
-// rightBits returns a bound of the bits of integers of B for those of A: see modular.Lifting.Right.
-// Rows far apart have many more than B.
+// rightBits returns a bound of the bits of the right-hand sides as integers, scaled as the integers
+// of A: see modular.Lifting.Right. Rows with exponents far apart have many more bits than B.
 func rightBits(z modular.Integers, b num.Mat) (most int64) {
 	for j := range b.Cols {
 		top, shift := int64(math.MinInt64/2), int64(0)
@@ -62,8 +62,8 @@ func rightBits(z modular.Integers, b num.Mat) (most int64) {
 	return most
 }
 
-// columnCost is the cost of a column of so many digits, with Euclid's algorithm for some of them:
-// of 36 steps a digit, which take 150 ns, and 2 for each word.
+// columnCost is the cost of a column with this many digits. It includes Euclid's algorithm for some
+// of the numbers (the factor 3): 36 steps a digit, each of 150 ns and 2 ns for each word.
 func columnCost(z modular.Integers, n int, digits float64) float64 {
 	return digits * (z.DigitCost(n, n) + float64(float64(n)*digits) + float64(3*36*(150+float64(2*digits))))
 }
@@ -71,18 +71,18 @@ func columnCost(z modular.Integers, n int, digits float64) float64 {
 // exactColumn is a column that is solved in rational numbers.
 type exactColumn struct {
 	e      *ziv.Entries
-	shift  int64 // see begin
+	shift  int64 // see modular.Lifting.Right
 	top    int   // bits of its integers
 	digits [][]int64
-	next   int // when it is looked at
+	next   int // number of digits at the next attempt to find v and d
 }
 
-// exactBatch are columns that are lifted side by side.
+// exactBatch is the number of columns that are lifted side by side.
 const exactBatch = 16
 
-// solveExactly stores the solutions of the columns of todo, and puts nil for them, unless the first
-// column shows that this takes more than another way, which the cost is known of. The error wraps
-// ErrSingular if a is proved to be singular.
+// solveExactly stores the solutions of the columns of todo and sets their entries of todo to nil.
+// It stops without them if the first column shows that this takes more than another way, whose cost
+// is other. The error wraps ErrSingular if a is proved to be singular.
 func solveExactly(s *call.Run, a, b num.Mat, todo []*ziv.Entries, other float64) error {
 	if err := modular.ProvedRegular(s, a); err != nil {
 		return err
@@ -92,7 +92,7 @@ func solveExactly(s *call.Run, a, b num.Mat, todo []*ziv.Entries, other float64)
 		return err
 	}
 	determinant := l.Z.DeterminantBits(a)
-	d := big.NewInt(1) // the denominator of the last column, probably of others too
+	d := big.NewInt(1) // the denominator of the last column, probably of other columns too
 	for first := 0; first < len(todo); {
 		var batch []*exactColumn
 		l.R = nil
@@ -129,8 +129,8 @@ func solveExactly(s *call.Run, a, b num.Mat, todo []*ziv.Entries, other float64)
 	return nil
 }
 
-// solveBatch is solveExactly for the columns of l, whose determinant of integers has so many bits,
-// by so many digits at most, and returns the last denominator. It overwrites batch.
+// solveBatch is solveExactly for the columns of l, with at most most digits. determinant bounds the
+// bits of the determinant of the integers. It returns the last denominator and overwrites batch.
 func solveBatch(s *call.Run, l *modular.Lifting, determinant int, batch []*exactColumn, d *big.Int, most int) (*big.Int, error) {
 	n := len(l.Inverse)
 	cost := l.Z.DigitCost(n, n)
@@ -178,8 +178,8 @@ func solveBatch(s *call.Run, l *modular.Lifting, determinant int, batch []*exact
 	return d, nil
 }
 
-// rational returns numbers v with y = v / d, and d, a multiple of the one given; nil if the digits
-// do not prove any. They are those modulo q, a power of p.
+// rational returns numbers v and a multiple by of d with y = v / by; nil if the digits prove none.
+// The digits are y modulo q, a power of p.
 func (c *exactColumn) rational(l *modular.Lifting, q, d *big.Int) (v []*big.Int, by *big.Int) {
 	n := len(c.digits[0])
 	room := q.BitLen() - 2 // numbers of fewer bits on both sides have a difference below q
@@ -209,7 +209,7 @@ func (c *exactColumn) rational(l *modular.Lifting, q, d *big.Int) (v []*big.Int,
 	for i := range v {
 		y := value(i, 0, len(c.digits))
 		x := balanced(new(big.Int).Mul(y, by))
-		if x.BitLen() > left-accident { // it may be short by accident
+		if x.BitLen() > left-accident { // a shorter x may be short by accident
 			more := denominator(new(big.Int).Mod(x, q), q)
 			switch {
 			case more != nil:
@@ -235,17 +235,18 @@ func (c *exactColumn) rational(l *modular.Lifting, q, d *big.Int) (v []*big.Int,
 	return v, by
 }
 
-// accident is how many bits shorter than others a number is that is so by no accident.
+// accident is the number of bits by which a number must be shorter than expected to exclude an
+// accident.
 const accident = 24
 
-// denominator returns the denominator of a fraction that 0 ≤ y < q probably is modulo q, nil if
-// there is none: the one before the largest quotient of Euclid's algorithm (Monagan, Maximal
-// quotient rational reconstruction, 2004).
+// denominator returns the denominator of the fraction that y, 0 ≤ y < q, probably is modulo q, nil
+// if there is none. It is the cofactor before the largest quotient of Euclid's algorithm (Monagan,
+// Maximal quotient rational reconstruction, 2004).
 func denominator(y, q *big.Int) *big.Int {
 	r0, r1 := new(big.Int).Set(q), new(big.Int).Set(y)
 	t0, t1 := new(big.Int), big.NewInt(1)
 	quotient, rest, x := new(big.Int), new(big.Int), new(big.Int)
-	most := accident // bits of a quotient that is none
+	most := accident // bits of the largest quotient; at first of one that occurs by accident
 	var d *big.Int
 	for r1.Sign() != 0 {
 		quotient.QuoRem(r0, r1, rest)
@@ -260,7 +261,7 @@ func denominator(y, q *big.Int) *big.Int {
 	return d
 }
 
-// store rounds the open entries of the column, v / d.
+// store rounds the open entries of the column v / d.
 func (c *exactColumn) store(s *call.Run, l *modular.Lifting, v []*big.Int, d *big.Int) {
 	e := c.e
 	f := e.Z.Format()
@@ -279,9 +280,9 @@ func (c *exactColumn) store(s *call.Run, l *modular.Lifting, v []*big.Int, d *bi
 			ziv.Lose(s, e.Z, i, e.J, t, t)
 			continue
 		}
-		// The entry is neither a number of the format nor a tie, which such a denominator excludes.
-		// With more bits than ties have it lies between two neighboring integers, and is rounded as
-		// the number between them: no tie is.
+		// The denominator is no power of two, so the entry is neither a number of the format nor a
+		// tie. Scaled to more bits than a tie has, it lies strictly between two neighbouring
+		// integers. No tie lies between them, so the entry is rounded like their mean.
 		shift := max(0, ziv.TieBits(f)+2+y.BitLen()-x.BitLen())
 		g.Div(rest.Lsh(x, uint(shift)), y) // rounded down
 		mean := ziv.ExactInt(g.Add(g.Lsh(g, 1), big.NewInt(1)))
@@ -292,9 +293,9 @@ func (c *exactColumn) store(s *call.Run, l *modular.Lifting, v []*big.Int, d *bi
 	e.Open = nil
 }
 
-// MeasuredCondition returns a guess of log2 of the condition number of the leading square part F of
-// a matrix, scaled: log2 of the largest entry of one solution of F y = ±1, in rational numbers. It
-// is 0 where that takes more than some cost, or where there is none modulo the prime.
+// MeasuredCondition returns an estimate of log2 of the condition number of F, the scaled leading
+// square part of a: log2 of the largest entry of one solution of F y = ±1 in rational numbers. It
+// returns 0 if that costs more than most, or if F is singular modulo the prime.
 func MeasuredCondition(s *call.Run, a num.Mat, most float64) (int, error) {
 	n := min(a.Rows, a.Cols)
 	a = a.Slice(0, n, 0, n)
@@ -330,8 +331,8 @@ func MeasuredCondition(s *call.Run, a num.Mat, most float64) (int, error) {
 	return int(min(cond, bound.MaxBits)), nil
 }
 
-// solve returns numbers v with y = v / d and d for the only column of l; nil if numbers of theory's
-// bits are not enough.
+// solve returns numbers v and d with y = v / d for the only column of l; nil if the bits that
+// theory requires do not suffice.
 func (c *exactColumn) solve(s *call.Run, l *modular.Lifting, determinant int) (v []*big.Int, d *big.Int, err error) {
 	for float64(60*len(c.digits)) <= exactBits(l.Z, determinant, c.top) {
 		digits, _, err := l.Digits()

@@ -8,15 +8,17 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Known is a square matrix and what has been found out about it.
+// Known is a square matrix with the approximate inverse that the first solution computes for all
+// later ones.
 type Known struct {
 	A     num.Mat
 	mutex sync.Mutex
-	here  num.Mat // a on the host, if near is known
+	here  num.Mat // A on the host, if near is known
 	near  *seed.Approximate
 }
 
-// Solve solves with what is known of the matrix. It may be called by several goroutines.
+// Solve returns the solution of A X = B in format f by the stored approximate inverse. Several
+// goroutines may call it at once.
 func (y *Known) Solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 	z := num.NewMat(f, b.Rows, b.Cols)
 	if b.Rows == 0 || b.Cols == 0 {
@@ -35,7 +37,7 @@ func (y *Known) Solve(s *call.Run, b num.Mat, f num.Format) (num.Mat, error) {
 	return z, With(s, p, y.here, b, z)
 }
 
-// approximate returns the approximate inverse.
+// approximate returns the approximate inverse, which it computes and stores at the first call.
 func (y *Known) approximate(s *call.Run) (*seed.Approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()

@@ -13,9 +13,9 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// FewBytes returns the least bytes that a solution with few right-hand sides in format f takes:
-// float64 factors and the inverses of both triangles, or less for very few right-hand sides, and
-// some rows of A in fixed point.
+// FewBytes returns the least memory in bytes that a solution with few right-hand sides in format f
+// takes. It consists of the float64 factors, the inverses of both triangles (less for very few
+// right-hand sides) and some rows of A in fixed point.
 func FewBytes(a num.Mat, f num.Format, columns int) float64 {
 	n, cut := float64(a.Rows), float64(seed.UpperCut(a.Rows, columns)) // of the factors' inverses
 	rows := rowBytes(a, f)
@@ -26,8 +26,8 @@ func FewBytes(a num.Mat, f num.Format, columns int) float64 {
 	return 8*n*n + bytes
 }
 
-// rowBytes returns the bytes of some rows of A in fixed point, of as many bits as the result in
-// format f and about a word more, unless A has fewer.
+// rowBytes returns the bytes of some rows of A in fixed point. They have the bits of the result
+// format f and about a word more, or the bits of A if these are fewer.
 func rowBytes(a num.Mat, f num.Format) float64 {
 	planes := (min(f.Bits(), a.Format().Bits()) + 127) / 64
 	all := call.PlaneBytes(a, planes)
@@ -37,12 +37,12 @@ func rowBytes(a num.Mat, f num.Format) float64 {
 	return min(all, refine.SomeBytes(a.Rows, planes))
 }
 
-// fits reports whether so many bytes keep to the limit, or whether the context asks for a way.
+// fits reports whether the bytes are within the limit, or whether the context forces a way.
 func (p *problem) fits(bytes float64) bool {
 	return call.Forced(p.s.Ctx, call.SystemWays...) || p.s.Budget.Check(bytes) == nil
 }
 
-// oneByOne has what is open of many columns solved as if they were few, one after the other, which
+// oneByOne switches to solving the open columns one after the other, as if they were few. This
 // takes more time and the memory of one column.
 func (p *problem) oneByOne() error {
 	if err := p.s.Budget.Check(FewBytes(p.a, p.z.Format(), len(p.todo)) - 8*float64(len(p.lu.LU))); err != nil {
@@ -53,8 +53,8 @@ func (p *problem) oneByOne() error {
 	return nil
 }
 
-// floatBytes returns the bytes of an inverse in slices, at most, beside the factors: measured
-// at order 600, for random matrices, in numbers of float64 an entry.
+// floatBytes returns an upper bound of the bytes of an inverse in slices, without the factors. The
+// numbers of float64 an entry were measured for random matrices of order 600.
 func (p *problem) floatBytes() float64 {
 	n := float64(p.a.Rows)
 	if p.z.Format().Bits() <= scale.SeedBits {
@@ -64,9 +64,9 @@ func (p *problem) floatBytes() float64 {
 }
 
 // newtonBytes returns the bytes of a solution by Newton's method and products for some columns at a
-// time: F, float64 factors' inverse and bounds of it, X and what improves it if that is not coarse,
-// right-hand sides and three matrices of solutions, and half of one in the bits of the result for
-// residues.
+// time: F, the float64 inverse and its bounds, X, the correction of X unless by is coarse,
+// right-hand sides, three matrices of solutions, and for residues half a matrix in the bits of the
+// result.
 func (p *problem) newtonBytes(by newton.Columns) float64 {
 	n, bits := p.a.Rows, p.z.Format().Bits()
 	square := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), n, n)) }
@@ -86,9 +86,9 @@ func (p *problem) newtonBytes(by newton.Columns) float64 {
 	return bytes + max(solving, square(half)+3*square(max(bits/4+ziv.Guard(n), first)))
 }
 
-// columns returns how Newton's method solves: for all columns at a time, or for as many as the
-// limit allows, or coarsely. It is not ok where columns are so few at a time that they are better
-// solved one by one.
+// columns returns how Newton's method solves: for all columns at once, or for as many at a time as
+// the limit allows, or coarsely. ok is false if so few columns fit at a time that solving one by
+// one is better.
 func (p *problem) columns() (by newton.Columns, ok bool) {
 	k := p.b.Cols
 	for _, by.Coarse = range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// TestNewtonFar asks for no steps from an inverse that they would not improve.
+// TestNewtonFar checks that no steps are planned from an inverse that steps would not improve.
 func TestNewtonFar(t *testing.T) {
 	const n = 3
 	s := prooftest.Run(t, runtime.GOMAXPROCS(0))

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// NullSpace returns a basis of the null space, every entry rounded correctly.
+// NullSpace returns a basis of the null space of a in format f, every entry correctly rounded.
 func NullSpace(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	n := a.Cols
 	r, prime, err := modular.Rank(s, a)

@@ -12,8 +12,7 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// planSolve says what a solution for k columns takes where nothing is known of A's condition, to
-// nobody yet.
+// planSolve announces the cost of a solution for k columns while the condition of A is unknown.
 func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
@@ -23,11 +22,11 @@ func planSolve(s *call.Run, a num.Mat, f num.Format, k int) {
 	if !call.Few(k, n) {
 		cost += newton.ManyCost(n, k, f.Bits())
 	}
-	s.Work.Guessed = true // until pivots tell something of the condition number
+	s.Work.Guessed = true // until pivots give an estimate of the condition number
 	s.Plan(call.FactorCost(n) + cost)
 }
 
-// planBy is planSolve with factors, for a few columns one by one or for all.
+// planBy is planSolve once factors of A are known; one says that columns are solved one by one.
 func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k int) {
 	if s.Work.Report == nil {
 		return
@@ -38,8 +37,8 @@ func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k 
 	well := cond <= seed.Seen+8
 	s.Work.One = one
 	if s.Work.Guessed = !well; !well {
-		// It was twice as large for some, and not more than that for any. How many seeds it takes
-		// and whether blocks do is known when they have succeeded.
+		// For some matrices the true cond was twice as large, for none was it larger. The number of
+		// seeds, and whether blocks suffice, are known only once they have succeeded.
 		s.Work.Cond = cond * 3 / 2
 	}
 	columns := func(bits int, inverse float64) float64 {
@@ -60,8 +59,9 @@ func planBy(s *call.Run, lu *seed.Factors, one bool, a num.Mat, f num.Format, k 
 	}
 }
 
-// solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
-// columns are likely to have entries that only refinement reaches, far below others.
+// solutionLeft estimates the cost of a solution for k columns once an approximate inverse is known.
+// If columns are few, some of their entries are likely to be far smaller than others, so that only
+// refinement decides them.
 func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 	n, cond := a.Rows, s.Work.Cond
 	switch {
@@ -69,7 +69,7 @@ func solutionLeft(s *call.Run, a num.Mat, k, bits int) float64 {
 		return 0
 	case call.Few(k, n):
 		column := refine.ColumnCost(n, (bits+cond)/64+2, call.SquareWords(cond)/2)
-		gain := max(call.LikelyGain, seed.MaxRounds*scale.SeedBits-cond*6/5) // of a step
+		gain := max(call.LikelyGain, seed.MaxRounds*scale.SeedBits-cond*6/5) // in bits a step
 		return float64(k)*column + refine.RefinementCost(a, k, float64(bits+cond), float64(gain), cond, call.MP((bits+cond)/2))
 	}
 	return newton.ManyCost(n, k, bits+cond)

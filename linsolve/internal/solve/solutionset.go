@@ -17,7 +17,7 @@ import (
 // regular.
 var ErrWide = errors.New("intervals are too wide")
 
-// Enclose returns bounds of the solutions in format f, where A lives.
+// Enclose returns lower and upper bounds of the solutions in format f, where A lives.
 func Enclose(s *call.Run, t *IntervalSystem, f num.Format, steps int) (lower, upper num.Mat, err error) {
 	here := &IntervalSystem{}
 	for _, m := range []struct{ to, of *num.Mat }{{&here.A, &t.A}, {&here.DA, &t.DA}, {&here.B, &t.B}, {&here.DB, &t.DB}} {
@@ -44,10 +44,11 @@ func Enclose(s *call.Run, t *IntervalSystem, f num.Format, steps int) (lower, up
 	return lower, upper, nil
 }
 
-// IntervalSystem is an interval system: da and db are radii, nil for zeros.
+// IntervalSystem is the interval system of all A' X = B' with |A' - A| ≤ DA and |B' - B| ≤ DB. A
+// radius without storage (Arr nil) stands for zeros.
 type IntervalSystem struct{ A, DA, B, DB num.Mat }
 
-// encloseSet stores bounds of the solutions.
+// encloseSet stores bounds of the solutions in low and high.
 func encloseSet(s *call.Run, t *IntervalSystem, low, high num.Mat, steps int) error {
 	n, k := t.B.Rows, t.B.Cols
 	if n == 0 || k == 0 {
@@ -80,7 +81,7 @@ func encloseSet(s *call.Run, t *IntervalSystem, low, high num.Mat, steps int) er
 	s.Stats.Rho = call.Measure(rho)
 	defer s.Stage("refinement")
 
-	// A rounding of x leaves a residual that |R| makes larger by up to 2^cond.
+	// The rounding of x leaves a residual, which |R| enlarges by up to 2^cond.
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64 + cond
 	if err := call.Workable(target, t.B); err != nil {
 		return err
@@ -120,8 +121,8 @@ func encloseSet(s *call.Run, t *IntervalSystem, low, high num.Mat, steps int) er
 	return nil
 }
 
-// refined returns a solution after steps of refinement, of at most target bits; nothing is known
-// of its error.
+// refined returns an approximate solution after steps of refinement, with at most target bits. Its
+// error is not bounded.
 func refined(s *call.Run, a, b num.Mat, p *seed.Approximate, cond, steps, target int) (num.Mat, error) {
 	n, k := b.Rows, b.Cols
 	next := func(step int) num.Mat {
@@ -148,8 +149,8 @@ func refined(s *call.Run, a, b num.Mat, p *seed.Approximate, cond, steps, target
 	return x, nil
 }
 
-// Below returns a number of format f that is at most mid - radius, and less than about two ulps
-// less.
+// Below returns a number of format f that is at most mid - radius and less than about two ulps
+// below it.
 func Below(f num.Format, mid, radius *big.Float) num.Scalar {
 	v := new(big.Float).Copy(mid)
 	if radius.Sign() != 0 {

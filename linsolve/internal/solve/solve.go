@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// OnHost returns copies of matrices that live elsewhere.
+// OnHost returns the operands on the host: a matrix on the host itself, a copy of any other.
 func OnHost(operands ...num.Mat) ([]num.Mat, error) {
 	here := make([]num.Mat, len(operands))
 	for i, m := range operands {
@@ -31,9 +31,10 @@ func OnHost(operands ...num.Mat) ([]num.Mat, error) {
 	return here, nil
 }
 
-// apart reports whether each process of a grid solves A X = B by itself: for few columns, where of
-// order 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
-// for 30, or as alone says. There is no B for an inverse.
+// apart reports whether each process of a grid solves A X = B by itself. It does so for few columns
+// if A is small enough: at order 600 and 424 bits, one column took two processes 1.4 s together and
+// one process 0.09 s; 30 columns took 1.9 s and 0.75 s. For more columns Alone decides. An inverse
+// has no B.
 func apart(s *call.Run, a, b num.Mat, f num.Format, cols int) (bool, error) {
 	if call.Few(cols, a.Rows) {
 		return small(s, a), nil
@@ -47,8 +48,8 @@ func apart(s *call.Run, a, b num.Mat, f num.Format, cols int) (bool, error) {
 	return Alone(s, a, f, AloneSystem)
 }
 
-// Anywhere returns the solution in format f, of so many columns, where A and B live; without B that
-// of the unit matrix.
+// Anywhere returns the solution X of A X = B in format f, with cols columns, where A and B live.
+// Without B it returns the inverse of A.
 func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error) {
 	defer s.Release()
 	there := !a.OnHost() && a.Rows > 0 && cols > 0
@@ -91,8 +92,8 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 	return x, err
 }
 
-// Finish counts the infinities of a result of the host, and returns it where A lives: itself on the
-// host, else a copy.
+// Finish counts the infinities of a result z on the host in Stats.Overflow and returns z where A
+// lives: z itself on the host, else a copy.
 func Finish(s *call.Run, z, a num.Mat) (num.Mat, error) {
 	for j := range z.Cols {
 		at := z.At(0, j)
@@ -114,7 +115,7 @@ func Finish(s *call.Run, z, a num.Mat) (num.Mat, error) {
 	return place.On(place.Of(a.Arr), z)
 }
 
-// Solve solves A X = B on the host, in format f.
+// Solve returns the solution of A X = B in format f, for A and B on the host.
 func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if a.Rows == 0 || b.Cols == 0 {
 		return call.TakeMatrix(f, b.Rows, b.Cols), s.Ctx.Err()
@@ -132,7 +133,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	}
 	defer s.Release()
 	s.Reuse = true
-	// The result before it is X, and the rows of its entries that are open.
+	// The result, before it is returned as X, and the row indices of its open entries.
 	beside := call.MatrixBytes(f, b.Rows, b.Cols) + 8*int64(b.Rows)*int64(b.Cols)
 	if b.Cols <= call.FewColumns {
 		// Panels of products. With more columns there are no products at the end.
@@ -143,7 +144,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if err := s.Budget.Reserve(0); err != nil {
 		return num.Mat{}, err
 	}
-	if err := s.Budget.Check(FewBytes(a, f, b.Cols)); err != nil { // no way takes less
+	if err := s.Budget.Check(FewBytes(a, f, b.Cols)); err != nil { // no way needs less
 		return num.Mat{}, err
 	}
 	z := call.TakeMatrix(f, b.Rows, b.Cols)
@@ -175,14 +176,14 @@ func ApproximateInverse(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	return invert(s, a)
 }
 
-// With stores the solution in z, which an approximate inverse of a is known for.
+// With stores the solution of A X = B in z, by a known approximate inverse p of a.
 func With(s *call.Run, p *seed.Approximate, a, b, z num.Mat) error {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	return solveOpen(s, p, a, b, z, todo, call.Few(len(todo), a.Rows), newton.Columns{Width: b.Cols})
 }
 
-// solveOpen does so for what is open in todo, column by column if columns are few.
+// solveOpen is With for the open entries of todo. It solves column by column if columns are few.
 func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, few bool, by newton.Columns) error {
 	defer s.Stage("refinement")
 	cond := condition(s, a, p)
@@ -204,8 +205,8 @@ func solveOpen(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 	return refine.Open(s, a, b, p, cond, z, todo)
 }
 
-// condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
-// condition number.
+// condition records in the statistics what an approximate inverse p of a proves. It returns cond
+// with 2^cond above the condition number.
 func condition(s *call.Run, a num.Mat, p *seed.Approximate) (cond int) {
 	rho, _ := p.Rho.Float64()
 	return seed.Note(s, p.Rounds, rho, p.Abs.Norm(), bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Norm())

@@ -14,31 +14,33 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// problem is a system A X = B of the host whose solution in z is not decided yet.
+// problem is a system A X = B on the host, whose solution in z is not decided yet.
 type problem struct {
 	s       *call.Run
 	a, b, z num.Mat
-	todo    []*ziv.Entries // what is open of z
+	todo    []*ziv.Entries // the open entries of z
 	lu      *seed.Factors
-	few     bool // columns, which are solved one after the other
-	// approximate is an inverse of A of which something is proved if its Rho is not nil; nil if
-	// none has been made yet.
+	few     bool // columns are few: they are solved one after the other
+	// approximate is an inverse of A, proved if its Rho is not nil. It is nil if none has been
+	// computed yet.
 	approximate *seed.Approximate
-	entries     int  // how many were open at first
-	short       bool // memory, for Newton's method with many columns
-	// exactly is what rational numbers cost, 0 before it is asked for: see exactCost.
+	entries     int  // the number of entries that were open at first
+	short       bool // memory does not suffice for Newton's method with many columns
+	// exactly is the cost of a solution in rational numbers, see exactCost; 0 before rationalsCost
+	// computes it.
 	exactly float64
 }
 
 // Open reports whether entries are left to be decided.
 func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 
-// ways are those for systems, the faster ones first. The last one decides all entries.
+// ways are the methods for systems, faster ones first. The last one decides all entries.
 //
-// They have an order and conditions, not a cost in time each. What a way costs depends on what the
-// ways before it have learned: pivots, an inverse that is proved, a column that tells its digits.
-// Where two costs are known beforehand, of digits and products (digits.Quick), and of p-adic digits
-// and eliminations (fewerDigits, byElimination), conditions compare them.
+// The table has an order and conditions instead of a cost for each way, because the cost of a way
+// depends on the results of the ways before it: pivots, a proved inverse, a column that shows its
+// number of digits. Two comparisons of costs are possible beforehand, and conditions make them: of
+// digits with products (digits.Quick), and of p-adic digits with eliminations (fewerDigits,
+// byElimination).
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
@@ -57,7 +59,8 @@ func few(p *problem) bool { return p.few }
 
 func many(p *problem) bool { return !p.few }
 
-// timed returns the run of a way that needs nothing but the factors, and leaves nothing.
+// timed returns the Run of a way that needs only the float64 factors. Its temporary memory is
+// released afterwards.
 func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error) func(p *problem) error {
 	return func(p *problem) error {
 		defer p.s.Temporary()()
@@ -65,7 +68,7 @@ func timed(run func(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo 
 	}
 }
 
-// refined solves column by column with an inverse that is just made.
+// refined solves column by column with an inverse that has just been computed.
 func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
 	s := p.s
 	seed.Note(s, rounds, rho, bound.Upper().SetFloat64(norm), bound.Upper().SetFloat64(p.lu.Norm))
@@ -74,7 +77,8 @@ func (p *problem) refined(r seed.Inverse, rounds int, rho, norm float64) error {
 	return refine.SolveFew(s, p.a, p.b, p.z, r, p.todo)
 }
 
-// byTriangles solves with the float64 inverses of the factors' triangles, or with their product.
+// byTriangles solves with the float64 inverses of the triangular factors, or with the product of
+// the inverses.
 func byTriangles(p *problem) error {
 	r, rho, norm, err := seed.InvertFactors(p.s, p.a, p.lu, len(p.todo), rowBytes(p.a, p.z.Format()))
 	if r == nil || err != nil {
@@ -83,15 +87,15 @@ func byTriangles(p *problem) error {
 	return p.refined(r, 1, rho, norm)
 }
 
-// unproved reports whether columns are few and no float64 inverse of A is proved to be near. It
-// makes one where pivots say that it may be.
+// unproved reports whether columns are few and no float64 inverse of A is proved. It computes one
+// if the pivots say that it may be provable.
 func unproved(p *problem) bool {
 	if !p.few {
 		return false
 	}
 	if p.lu.PivotsAbove(blocks.PivotRange) == p.a.Rows {
-		// It may only fail for numbers out of range, or as it is cancelled; both come again where
-		// the inverse is needed.
+		// It fails only for numbers out of range, or because it is cancelled. Either error recurs
+		// where the inverse is needed.
 		if made, err := seed.FirstInverse(p.s, p.a, p.lu); err == nil {
 			p.approximate = made
 		}
@@ -99,13 +103,12 @@ func unproved(p *problem) bool {
 	return p.approximate == nil || p.approximate.Rho == nil
 }
 
-// untouched reports whether the ways so far have decided nothing and proved nothing of an inverse.
+// untouched reports whether the ways so far have decided no entry and proved no inverse.
 func (p *problem) untouched() bool {
 	return (p.approximate == nil || p.approximate.Rho == nil) && ziv.CountOpen(p.todo) == p.entries
 }
 
-// rationalsCost is what the solution in rational numbers costs, of columns that nothing is decided
-// of.
+// rationalsCost estimates, once, the cost of the solution of the open columns in rational numbers.
 func (p *problem) rationalsCost() float64 {
 	if p.exactly == 0 {
 		p.exactly = exactCost(p.s, p.a, p.b, ziv.OpenColumns(p.todo))
@@ -113,27 +116,27 @@ func (p *problem) rationalsCost() float64 {
 	return p.exactly
 }
 
-// othersCost is what other ways cost, about, where those with float64 inverses decide nothing.
+// othersCost estimates the cost of the other ways if the ways with float64 inverses decide nothing.
 func (p *problem) othersCost() float64 {
 	if p.few {
 		return call.InvertInCost(p.a.Rows, seed.MostBlockBits)
 	}
-	// Products have not been enough, so that it takes an inverse of more bits than pivots tell, and
+	// Products were not enough, so an inverse of more bits than the pivots suggest is needed, and
 	// refinement as well.
 	return 4 * call.InvertInCost(p.a.Rows, max(p.lu.ConditionBits()+64, seed.MostBlockBits/2))
 }
 
-// fewerDigits reports whether p-adic digits cost less than the products of other ways. Of many
-// columns the first one tells how many digits it takes; products are tried first where pivots tell
-// how ill-conditioned A is, as they do but for matrices such as those of integers with a small
-// determinant.
+// fewerDigits reports whether p-adic digits cost less than the products of other ways. If columns
+// are many, the first one shows how many digits it takes. Products are tried first if the pivots
+// show how ill-conditioned A is. They do, except for some matrices such as matrices of integers
+// with a small determinant.
 func fewerDigits(p *problem) bool {
 	if !p.untouched() {
 		return false
 	}
 	if !p.few {
 		loss, err := seed.Loss(p.s, p.lu)
-		above := p.lu.PivotsAbove(math.Ldexp(1, -seed.Seen)) // all but the last, most often
+		above := p.lu.PivotsAbove(math.Ldexp(1, -seed.Seen)) // usually all but the last
 		if err != nil || loss <= seed.LossyBits || above < p.a.Rows-p.a.Rows/10 {
 			return false
 		}
@@ -152,7 +155,8 @@ func byRationals(p *problem) error {
 	return solveExactly(p.s, p.a, p.b, p.todo, other)
 }
 
-// byElimination solves with the inverse that an elimination is, in fixed point or by blocks.
+// byElimination solves with the inverse that an elimination, in fixed point or by blocks,
+// represents.
 func byElimination(p *problem) error {
 	other := p.rationalsCost
 	if call.Forced(p.s.Ctx, call.ByElimination) || !p.untouched() {
@@ -166,8 +170,9 @@ func byElimination(p *problem) error {
 	return p.refined(r, 1+p.s.Stats.Rounds, rho, norm)
 }
 
-// byProducts solves with an approximate inverse in as many bits as are needed: many columns by
-// Newton's method, few ones and what is left by refinement.
+// byProducts solves with an approximate inverse in as many bits as are needed. Newton's method
+// solves for many columns; refinement solves for few columns and for the entries that Newton's
+// method leaves open.
 func byProducts(p *problem) (err error) {
 	s := p.s
 	by := newton.Columns{Width: p.b.Cols}

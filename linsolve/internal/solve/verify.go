@@ -13,7 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// ExactResidualBits returns how many bits hold every entry of b - A t, for columns b and t.
+// ExactResidualBits returns a number of bits that holds every entry of b - A t exactly, for columns
+// b and t.
 func ExactResidualBits(a, t, b num.Mat) int64 {
 	m, v, right := a, t, b
 	most := int64(0)
@@ -36,23 +37,24 @@ func ExactResidualBits(a, t, b num.Mat) int64 {
 	return most + int64(bits.Len(uint(m.Cols))) + 1
 }
 
-// ExactValues are what entries of a matrix are compared with.
+// ExactValues computes the exact values with which the entries of a matrix are compared.
 type ExactValues struct {
-	// Rounded returns them correctly rounded to a format.
+	// Rounded returns the exact values correctly rounded to format f.
 	Rounded func(s *call.Run, on []num.Mat, f num.Format) (num.Mat, error)
-	// Less returns the values of column j less the numbers of the column t, with the right signs.
+	// Less returns the exact values of column j minus the column t. Only the signs of the result
+	// must be right.
 	Less func(s *call.Run, on []num.Mat, j int, t num.Mat) (num.Mat, error)
 }
 
-// Accuracy is Accuracy.
+// Accuracy has the fields of Accuracy in package linsolve.
 type Accuracy struct {
 	Entries, Correct, Faithful, Wrong int
 	Largest                           float64
 	Row, Col                          int
 }
 
-// Verify compares x with exact values rounded to the format of x and, where they differ, with the
-// values themselves.
+// Verify compares x with the exact values rounded to the format of x. Where they differ, it
+// compares x with the values themselves.
 func Verify(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat) (*Accuracy, error) {
 	z, err := exact.Rounded(s, on, x.Format())
 	if err != nil {
@@ -74,15 +76,15 @@ func Verify(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat) (*Accuracy,
 			return nil, err
 		}
 	}
-	s.Lost.List = nil // no entry is a result
+	s.Lost.List = nil // no entry of z is a result
 	return v, nil
 }
 
-// measure adds the errors of some entries of x.
+// measure adds the errors of the given entries of x.
 //
-// They come from exact values w rounded to 64 bits more. Two questions are left to the values
-// themselves: whether one that rounds to a power of two lies below it, where ulps are half as
-// large, and whether an error that is an ulp, as far as w tells, is less.
+// It computes them from the exact values rounded to 64 bits more, w. Two questions need the exact
+// values themselves: whether a value that rounds to a power of two lies below it, where ulps are
+// half as large; and whether an error that is an ulp within the accuracy of w is less than an ulp.
 func (v *Accuracy) measure(s *call.Run, x num.Mat, exact ExactValues, on []num.Mat, entries [][2]int) error {
 	wide, err := exact.Rounded(s, on, num.Precision(uint(min(x.Format().Bits()+64, bound.MaxBits))))
 	if err != nil {
@@ -92,8 +94,8 @@ func (v *Accuracy) measure(s *call.Run, x num.Mat, exact ExactValues, on []num.M
 	for k, at := range entries {
 		errors[k] = newEntryError(at, x.Entry(at[0], at[1]), wide.Entry(at[0], at[1]))
 	}
-	// ask has the values compared with numbers, nil for none: after does with their signs what is
-	// to be done.
+	// ask compares exact values with the numbers that number returns (nil: no comparison), and
+	// passes the signs of the differences to after.
 	ask := func(number func(e *entryError) *big.Float, after func(e *entryError, sign int)) error {
 		columns := make([][]*entryError, x.Cols)
 		for _, e := range errors {
@@ -147,7 +149,7 @@ func (v *Accuracy) measure(s *call.Run, x num.Mat, exact ExactValues, on []num.M
 	return nil
 }
 
-// Equal reports whether x and y are one number, or both NaN.
+// Equal reports whether x and y are the same number, or both NaN.
 func Equal(x, y num.Scalar) bool {
 	if x.IsNaN() || y.IsNaN() {
 		return x.IsNaN() && y.IsNaN()
@@ -155,15 +157,15 @@ func Equal(x, y num.Scalar) bool {
 	return x.Big().Cmp(y.Big()) == 0
 }
 
-// entryError is the error of a number x of some format: its distance from an exact value, which is
-// w rounded to the nearest number of more bits.
+// entryError is the error of a number x of some format: its distance from an exact value. w is that
+// value rounded to the nearest number of more bits.
 type entryError struct {
 	at       [2]int // row and column
-	infinite bool   // all else is not set
+	infinite bool   // the other fields are not set
 	x, w     *big.Float
 	bits     int        // of the format of w
 	least    int        // an ulp is at least 2^least
-	ulp      int        // an ulp of the value is 2^ulp, if w is no power of two
+	ulp      int        // the ulp of the value is 2^ulp, unless w is a power of two
 	d        *big.Float // w - x
 	// 1 and -1: the error is known to be an ulp or more, or less
 	verdict int
@@ -197,7 +199,7 @@ func newEntryError(at [2]int, x, w num.Scalar) *entryError {
 	return e
 }
 
-// power returns w if it is a power of two, below which ulps are smaller.
+// power returns w if it is a power of two, below which ulps are smaller; else nil.
 func (e *entryError) power() *big.Float {
 	if e.infinite || e.w.MinPrec() != 1 || e.ulp == e.least {
 		return nil
@@ -205,17 +207,18 @@ func (e *entryError) power() *big.Float {
 	return e.w
 }
 
-// side takes the sign of the value less w.
+// side halves the ulp if sign, the sign of the exact value minus w, says that the value lies below
+// w in magnitude.
 func (e *entryError) side(sign int) {
 	if sign == -e.w.Sign() {
 		e.ulp--
 	}
 }
 
-// limit returns the number an ulp away from x on the side of the value, unless w tells that the
-// error is less, or more.
+// limit returns the number an ulp away from x on the side of the exact value. It returns nil if w
+// already shows whether the error is below an ulp.
 func (e *entryError) limit() *big.Float {
-	if e.infinite || e.d.Sign() == 0 { // the error is below that of w
+	if e.infinite || e.d.Sign() == 0 { // the error of x is below the error of w
 		return nil
 	}
 	ulp := new(big.Float).SetMantExp(big.NewFloat(float64(e.d.Sign())), e.ulp)
@@ -226,7 +229,7 @@ func (e *entryError) limit() *big.Float {
 	return interval.ExactAdd(e.x, ulp)
 }
 
-// reaches takes the sign of the value less the limit.
+// reaches sets the verdict from the sign of the exact value minus the limit.
 func (e *entryError) reaches(sign int) {
 	e.verdict = 1
 	if sign == -e.d.Sign() {
@@ -234,7 +237,8 @@ func (e *entryError) reaches(sign int) {
 	}
 }
 
-// ulps returns the error in ulps, at least 1 if and only if it is.
+// ulps returns the error in ulps. The result is at least 1 if and only if the error is at least an
+// ulp.
 func (e *entryError) ulps() float64 {
 	if e.infinite {
 		return math.Inf(1)

@@ -13,13 +13,14 @@ import (
 )
 
 // invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
-// bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
-// so many bits.
+// bound of its norm. The inverse is nil if none is proved. f holds float64 factors of a; solutions
+// will be requested to wanted bits.
 //
-// It ends without one once the next attempt, with those before, would cost more than another way.
+// It also returns nil once the next attempt and the attempts before it would together cost more
+// than other().
 func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other func() float64) (r seed.Inverse, rho, norm float64, err error) {
 	known := false // that a is regular
-	all := 0.0     // what attempts cost; the first one is made in any case
+	all := 0.0     // the cost of the attempts; the first one is always made
 	loop := ziv.Loop{What: "an elimination", First: f.ConditionBits(), Most: seed.MostBlockBits - blocks.Spare}
 	err = ziv.Decide(s, loop, func(bits int) (more int, err error) {
 		f.Condition = bits
@@ -60,11 +61,12 @@ func invertBlocks(s *call.Run, a num.Mat, f *seed.Factors, wanted int, other fun
 	return r, rho, norm, err
 }
 
-// InvertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
-// bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
+// InvertByBlocks returns an approximate inverse of A by block elimination, in as few bits as
+// suffice, with float64 factors f of A. It returns nil if no elimination succeeds. The error of the
+// elimination is not bounded; I - R A shows it.
 func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (p *seed.Approximate, err error) {
 	known := false // that a is regular
-	step := 0      // what bits were last added, for want of a proof
+	step := 0      // the bits that were last added because the proof failed
 	loop := ziv.Loop{What: "an elimination", First: blocks.Spare + f.ConditionBits(), Most: seed.MostBlockBits}
 	err = ziv.Decide(s, loop, func(bits int) (more int, err error) {
 		blocks.PlanBlocks(s, f.N, bits)
@@ -76,7 +78,7 @@ func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (p *seed.Approximat
 		case errors.Is(err, call.ErrRange):
 			return ziv.Done, nil
 		case errors.Is(err, seed.ErrProof):
-			// Of an inverse that is not even near I - R A does not tell what is missing.
+			// If R is not even near the inverse, I - R A does not show how many bits are missing.
 			step = max(more, 2*step)
 			more = step
 		default:
@@ -87,27 +89,27 @@ func InvertByBlocks(s *call.Run, a num.Mat, f *seed.Factors) (p *seed.Approximat
 	return p, err
 }
 
-// An inverse is an approximate inverse of A that is to be made.
+// An inverse is the problem of computing an approximate inverse of A.
 type inverse struct {
 	s  *call.Run
 	a  num.Mat
 	lu *seed.Factors
-	// near is nil at first, or a seed of which nothing is proved if its Rho is nil.
+	// near is nil at first. If its Rho is nil, it is a seed about which nothing is proved.
 	near *seed.Approximate
 }
 
-// Open reports whether nothing is proved of an inverse.
+// Open reports whether no inverse is proved yet.
 func (p *inverse) Open() bool { return p.near == nil || p.near.Rho == nil }
 
-// inverseWays are those for approximate inverses, the faster ones first. The last one proves one or
-// that A is singular.
+// inverseWays are the methods for approximate inverses, faster ones first. The last one proves an
+// inverse, or that A is singular.
 var inverseWays = []call.Way[*inverse]{
 	{Name: call.ByFloat64, Run: (*inverse).byFloat64},
 	{Name: call.ByBlocks, Faster: func(p *inverse) bool { return p.lu.N >= seed.Fewest }, Run: (*inverse).byBlocks},
 	{Name: call.BySeeds, Run: (*inverse).bySeeds},
 }
 
-// byFloat64 makes an inverse from float64 factors.
+// byFloat64 computes an inverse from float64 factors.
 func (p *inverse) byFloat64() (err error) {
 	if p.near == nil {
 		p.near, err = seed.FirstInverse(p.s, p.a, p.lu)
@@ -115,7 +117,7 @@ func (p *inverse) byFloat64() (err error) {
 	return err
 }
 
-// byBlocks makes an inverse by block elimination.
+// byBlocks computes an inverse by block elimination.
 func (p *inverse) byBlocks() error {
 	defer p.guessing()()
 	near, err := InvertByBlocks(p.s, p.a, p.lu)
@@ -125,7 +127,7 @@ func (p *inverse) byBlocks() error {
 	return err
 }
 
-// bySeeds makes an inverse by Rump's multiplicative preconditioning (Inversion of extremely
+// bySeeds computes an inverse by Rump's multiplicative preconditioning (Inversion of extremely
 // ill-conditioned matrices in floating-point, 2009): while R A is far from I, R is replaced by the
 // product of a seed of R A and R.
 func (p *inverse) bySeeds() error {
@@ -139,7 +141,7 @@ func (p *inverse) bySeeds() error {
 	return err
 }
 
-// guessing says that it is not known what lies ahead, until the function is called that it returns.
+// guessing declares the remaining work unknown until the returned function is called.
 func (p *inverse) guessing() (end func()) {
 	w := &p.s.Work
 	before := w.Guessed
@@ -148,7 +150,7 @@ func (p *inverse) guessing() (end func()) {
 }
 
 // invert returns an approximate inverse of the square matrix a. The error wraps ErrSingular if a is
-// singular, which is proved as well.
+// proved to be singular.
 func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	if err := call.Workable(0, a); err != nil {
 		return nil, err
@@ -160,12 +162,13 @@ func invert(s *call.Run, a num.Mat) (*seed.Approximate, error) {
 	return InvertBy(s, a, f)
 }
 
-// InvertBy is invert with factors of a.
+// InvertBy is invert with known float64 factors of a.
 func InvertBy(s *call.Run, a num.Mat, f *seed.Factors) (*seed.Approximate, error) {
 	return invertBy(s, a, f, nil)
 }
 
-// invertBy is InvertBy with a float64 inverse, nil if none has been made yet.
+// invertBy is InvertBy with a known float64 inverse near, which is nil if none has been computed
+// yet.
 func invertBy(s *call.Run, a num.Mat, f *seed.Factors, near *seed.Approximate) (*seed.Approximate, error) {
 	p := &inverse{s: s, a: a, lu: f, near: near}
 	err := call.Try(s.Ctx, inverseWays, p)
