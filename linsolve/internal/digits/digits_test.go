@@ -23,7 +23,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// digitsOf returns an inverse in digits of some bits, nil if there is none.
+// digitsOf returns an inverse in digits with so many bits, nil if there is none.
 func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits.Elimination {
 	t.Helper()
 	d, ok := digits.CountFor(s, f.N, bits, digits.MostDigits)
@@ -133,7 +133,7 @@ func TestDigits(t *testing.T) {
 			}
 			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.Top, 0)+30))
 			radius := z.Radius(v, c[0])
-			other := z.Radius(v, append([]float64(nil), c[0]...)) // of any x
+			other := z.Radius(v, append([]float64(nil), c[0]...)) // the bound for any x
 			for i := range n {
 				exact := new(big.Rat)
 				for j := range n {
@@ -149,7 +149,7 @@ func TestDigits(t *testing.T) {
 				}
 				off := exact.Sub(exact, sum)
 				bound := radius[i] - math.Abs(c[0][i])
-				if radius[i] < 0.99*other[i] { // it is that of x
+				if radius[i] < 0.99*other[i] { // the bound by x
 					narrow++
 					if off.Abs(off).Cmp(numtest.Exact(float64(bound*(1+0x1p-20))+0x1p-30*radius[i])) > 0 {
 						t.Fatalf("%s: x is off by %s in row %d, bound %g", name, off.FloatString(20), i, bound)

@@ -21,7 +21,7 @@ import (
 )
 
 // TestDigitColumns compares columns of F^-1 and what they are off by with exact ones, for orders
-// below and above those of vectors of numbers.
+// below and above the number of lanes.
 func TestDigitColumns(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

@@ -23,7 +23,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// ratOfEnclosed returns the middle of what is known of a number.
+// ratOfEnclosed returns the midpoint of an enclosure.
 func ratOfEnclosed(v bound.EnclosedEntry) *big.Rat {
 	x := new(big.Float).SetPrec(5000).SetInt(bound.IntegerOf(v.Mag))
 	if v.Neg {
