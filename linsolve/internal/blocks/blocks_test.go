@@ -94,7 +94,7 @@ func TestMultiplyFixed(t *testing.T) {
 	}
 	for range testlength.Of(2000, 20000, 200000) {
 		w := 2 + r.IntN(5)
-		if r.IntN(8) == 0 { // so many words that those left out add more than a unit
+		if r.IntN(8) == 0 { // so many words that the words left out add more than a unit
 			w = 20
 		}
 		headroom := []uint{16, 62}[r.IntN(2)]

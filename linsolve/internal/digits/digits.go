@@ -72,8 +72,7 @@ type Elimination struct {
 }
 
 const (
-	// Spare is the number of bits beyond those of the condition number: for the proof and for G^-1
-	// r.
+	// Spare is the number of bits beyond log2 of the condition number, for the proof and for G^-1 r.
 	Spare = 90
 	// MostDigits bounds the digits of eliminations that solve systems, so that products of these
 	// digits are within the range of float64.
@@ -751,7 +750,7 @@ func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	return z, nil
 }
 
-// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x' as integers words
+// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x' = words
 // 2^-unit; not ok if numbers are too large.
 func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64, unit int, ok bool) {
 	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()

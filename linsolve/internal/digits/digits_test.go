@@ -44,7 +44,7 @@ func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bit
 }
 
 // TestDigits compares bounds of |F^-1| and of |F^-1 r|, and what x ≈ F^-1 r is off by, with exact
-// ones, for orders below and above those of vectors of numbers.
+// ones, for orders below and above the number of lanes.
 func TestDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

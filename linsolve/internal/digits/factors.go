@@ -25,7 +25,7 @@ type LU struct {
 	tops []float64 // bounds of the entries of columns of U
 }
 
-// LUSpare is the number of bits that the proof for L and U takes, beyond those of the condition
+// LUSpare is the number of bits that the proof for L and U takes, beyond log2 of the condition
 // number.
 func LUSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
-// enclosures with exact factors.
+// TestLUByDigits compares pivots, ties among them, with the pivots of an elimination in many bits,
+// and enclosures with exact factors.
 func TestLUByDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
