@@ -72,7 +72,7 @@ type Elimination struct {
 }
 
 const (
-	// Spare is the number of bits beyond log2 of the condition number, for the proof and for G^-1 r.
+	// Spare is the number of bits beyond log2 of the condition number: for the proof and G^-1 r.
 	Spare = 90
 	// MostDigits bounds the digits of eliminations that solve systems, so that products of these
 	// digits are within the range of float64.
