@@ -141,7 +141,7 @@ func TestInversesInUsedRoom(t *testing.T) {
 	}
 }
 
-// TestInverseOfFactors tells which inverse is taken: that of a residual where the triangles' own
+// TestInverseOfFactors tells which inverse is taken: the one with a residual where the triangles' own
 // bounds do not do, and none where nothing is near.
 func TestInverseOfFactors(t *testing.T) {
 	const n = 20

@@ -82,8 +82,8 @@ type shiftedFixed struct {
 }
 
 const (
-	// Spare is the number of bits beyond those of the condition number: for the proof and for G^-1
-	// r. At n = 1000 the proof takes some 40; a step of refinement gains the others.
+	// Spare is the number of bits beyond log2 of the condition number: for the proof and G^-1 r. At
+	// n = 1000 the proof takes some 40; a step of refinement gains the others.
 	Spare = 130
 	// SlowRho is the rho from which an elimination in digits is repeated, with the bits that the
 	// norm of its inverse calls for. With rho just below SlowRho a step of refinement gains 17
@@ -158,8 +158,8 @@ func (t *block) lastGood() int {
 	return t.good
 }
 
-// newBlock eliminates m, whose first good bits are right, and overwrites it. f holds factors of the
-// unscaled m, or is nil. Blocks have at most most pivots.
+// newBlock eliminates m, whose first good bits are right, and overwrites it. f holds factors of
+// m as it is; without f, newBlock scales m first. Blocks have at most most pivots.
 func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}

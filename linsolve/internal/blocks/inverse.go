@@ -55,7 +55,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 		x := v.X.Convert(format)
-		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // scaling of X, and of S
+		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // scalings of X and S
 		for i := range n {
 			by.Rows[i], by.Cols[i] = v.By.Cols[i]+t.by.Cols[i], v.By.Rows[i]+t.by.Rows[i]
 		}
