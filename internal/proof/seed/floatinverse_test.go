@@ -141,8 +141,8 @@ func TestInversesInUsedRoom(t *testing.T) {
 	}
 }
 
-// TestInverseOfFactors tells which inverse is taken: the one with a residual where the triangles' own
-// bounds do not do, and none where nothing is near.
+// TestInverseOfFactors checks which inverse is taken: the one with a residual where the triangles'
+// own bounds do not suffice, and none where no inverse is near.
 func TestInverseOfFactors(t *testing.T) {
 	const n = 20
 	kinds := map[string]string{}
