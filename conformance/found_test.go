@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// The tests of this file are what the suite once found, reduced.
+// The tests of this file are reduced cases of errors that the suite once found.
 
 // An exact product of zero and an old entry with bits below the product's unit.
 func TestZeroProductPlusOld(t *testing.T) {
@@ -77,8 +77,8 @@ func TestOneBitOperand(t *testing.T) {
 	}
 }
 
-// Results that are exact subnormal numbers lose no bits, whatever the method: the
-// first column picks short numbers out of rows that the residue method truncates.
+// Results that are exact subnormal numbers lose no bits, whatever the method. The first column
+// picks short numbers out of rows that the residue method truncates.
 func TestExactSubnormalsAreNotCounted(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	n := 16
@@ -158,7 +158,7 @@ func TestBorderOfExpansions(t *testing.T) {
 	}
 }
 
-// The same of expansions, whose last terms are subnormal.
+// The same for expansions whose last terms are subnormal.
 func TestExactSubnormalTermsAreNotCounted(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	n := 16
