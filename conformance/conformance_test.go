@@ -112,7 +112,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestOracle checks the oracle against what the machine and math/big round.
+// TestOracle checks the oracle against the rounding of the machine and of math/big.
 func TestOracle(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	for range 20000 {

@@ -110,8 +110,8 @@ func TestExactSubnormalsAreNotCounted(t *testing.T) {
 	}
 }
 
-// Next to MAX + 2^970, MAX the largest binary64, where greedy terms of finite numbers sum up to
-// what is no number of the format: it overflows, and is counted once, in every way.
+// Next to MAX + 2^970, MAX the largest binary64, where greedy terms of finite numbers sum up to a
+// value outside the format: the result overflows, and is counted once, in every way.
 func TestBorderOfExpansions(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		for _, sign := range []float64{1, -1} {

@@ -659,7 +659,7 @@ func (s *suite) linear(t *testing.T, every int) {
 	}
 }
 
-// shaped makes a matrix of a kind from a square one; a product has at most so many bits.
+// shaped makes a matrix of a kind from a square one; a product has at most the given bits.
 func shaped(k kind, bits int, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 	n := a.Rows()
 	switch k {

@@ -44,7 +44,7 @@ func Identity(n int) Matrix {
 	return z
 }
 
-// T returns the transpose of a matrix of so many columns.
+// T returns the transpose of a matrix with cols columns.
 func (a Matrix) T(cols int) Matrix {
 	z := New(cols, len(a))
 	for i := range a {
@@ -55,7 +55,7 @@ func (a Matrix) T(cols int) Matrix {
 	return z
 }
 
-// Times returns A B, with so many columns.
+// Times returns A B, where B has cols columns.
 func (a Matrix) Times(b Matrix, cols int) Matrix { return a.Weighted(nil, b, cols) }
 
 // Scaled returns the matrix with row i multiplied by 2^rows[i] and column j by 2^cols[j].
@@ -69,7 +69,7 @@ func (a Matrix) Scaled(rows, cols []int64) Matrix {
 	return z
 }
 
-// Weighted returns A diag(w) B, with so many columns; w is I if nil.
+// Weighted returns A diag(w) B, where B has cols columns; a nil w stands for ones.
 func (a Matrix) Weighted(w []*big.Rat, b Matrix, cols int) Matrix {
 	z := New(len(a), cols)
 	t := new(big.Rat)
@@ -174,7 +174,7 @@ func (a Matrix) Det() *big.Rat {
 	return det
 }
 
-// Rank returns the rank of a matrix of so many columns.
+// Rank returns the rank of a matrix with cols columns.
 func (a Matrix) Rank(cols int) int {
 	_, pivots, _ := a.Reduce(cols)
 	return len(pivots)

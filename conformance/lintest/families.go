@@ -23,7 +23,7 @@ func (f Family) Make(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	return f.make(r, n, k)
 }
 
-// from returns a matrix of entries x(i, j), in so many bits, or in float64 if bits is 0.
+// from returns a matrix of entries x(i, j), in MP(bits), or in float64 if bits is 0.
 func from(bits, rows, cols int, x func(i, j int) *big.Float) *halfulp.Matrix {
 	f := halfulp.Float64
 	if bits > 0 {
@@ -61,7 +61,7 @@ func random(spread int) func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	}
 }
 
-// Product returns A B exactly, in so many bits.
+// Product returns A B in MP(bits), which has to hold it exactly.
 func Product(bits int, a, b *halfulp.Matrix) *halfulp.Matrix {
 	z := Of(a).Times(Of(b), b.Cols())
 	return from(bits, a.Rows(), b.Cols(), func(i, j int) *big.Float { return new(big.Float).SetPrec(uint(bits)).SetRat(z[i][j]) })

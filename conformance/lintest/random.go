@@ -35,7 +35,7 @@ func Spread(r *rand.Rand, a *halfulp.Matrix, most int) {
 	}
 }
 
-// NearSingular returns a matrix of numbers of some bits. Its last row is a combination of the
+// NearSingular returns a matrix of numbers of the given bits. Its last row is a combination of the
 // others up to one unit in the last place.
 func NearSingular(r *rand.Rand, bits uint, n int) *halfulp.Matrix {
 	a := halfulp.Random(halfulp.MP(bits), n, n, r.IntN(20), r.Uint64())

@@ -7,8 +7,8 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// RefineCost returns the cost of the steps of Newton's method for order n from a gain to one of so
-// many bits, with an amp of 2^loss.
+// RefineCost returns the cost of the steps of Newton's method for order n from the given gain to a
+// gain of bits, with an amp of 2^loss.
 func RefineCost(n, gain, bits, loss int) (cost float64) {
 	for gain < bits {
 		next := bits
@@ -22,7 +22,7 @@ func RefineCost(n, gain, bits, loss int) (cost float64) {
 	return cost
 }
 
-// plan plans the steps of Newton's method to so many bits, and the cost after that follows them.
+// plan plans the steps of Newton's method to the given bits, and the cost after that follows them.
 func (t *Iteration) plan(bits int, after float64) {
 	if t.S.Work.Report != nil {
 		t.S.Plan(RefineCost(t.n(), t.Gain(), bits, max(t.Amp.MantExp(nil), 0)) + after)

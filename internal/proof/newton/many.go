@@ -235,13 +235,13 @@ func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*
 // are less than 2^-41 of |E'|² up to order 2^16, in a quarter of the time.
 const FloatPlaces = 40
 
-// Square returns E'² to so many places, for near ≥ ‖E'‖, and a bound of the norm of its error.
+// Square returns E'² to the given places, for near ≥ ‖E'‖, and a bound of the norm of its error.
 func (t *Iteration) Square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
 	if t.S.At.AtHand() && places <= FloatPlaces {
 		defer t.S.Multiplying(e, e, e, 0)()
-		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
+		// Entries of E' are truncated to 53 bits, or are 0 below 2^-1000.
 		x, z := scale.Unscaled(n, n).Float64s(e, t.S.Floats(n*n)), t.S.Floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.S.Ctx, t.S.Threads, n, z, x, x); err != nil {
@@ -406,9 +406,9 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	}
 }
 
-// start returns x0 = X g of so many bits, the exponents of the largest numbers of its columns (none
-// for zeros), and the bounds of x0 that products need, if any. If off is not nil, x0 is in error by
-// at most 2^(off[j]-1) beside its rounding.
+// start returns x0 = X g in numbers of first bits, the exponents of the largest numbers of its
+// columns (none for zeros), and the bounds of x0 that products need, if any. If off is not nil, x0
+// is in error by at most 2^(off[j]-1) beside its rounding.
 func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
 	if x0, err = t.S.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {

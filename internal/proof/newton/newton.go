@@ -212,7 +212,7 @@ func LostBy(b *residue.Bound) *big.Float {
 	return bound.Exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(len(b.Rows))))
 }
 
-// difference returns I - X F, rounded to some bits, which is proved to be within the bound b.
+// difference returns I - X F, rounded to the given bits, which is proved to be within the bound b.
 func (t *Iteration) difference(bits int, b *residue.Bound) (e num.Mat, err error) {
 	t.S.Stats.Steps++
 	n := t.n()

@@ -31,7 +31,7 @@ const (
 // fixedLost is how many bits above the last bit of residuals are reserved for their errors.
 const fixedLost = 10
 
-// fixes reports whether k columns are solved in fixed point to so many places, and returns the
+// fixes reports whether k columns are solved in fixed point to the given places, and returns the
 // words and the bits that residuals need.
 func (t *Iteration) fixes(k, places int) (words, need int, ok bool) {
 	cond := int(slices.Max(t.Row)) + t.Norm + 1

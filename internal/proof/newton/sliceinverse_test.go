@@ -21,7 +21,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSlicedInverse compares inverses in float64, and what they are off by, with exact ones, at
+// TestSlicedInverse compares inverses in float64 and their error bounds with exact inverses, at
 // every level: for condition numbers up to the limit and beyond, graded matrices, and inverses of
 // integers.
 func TestSlicedInverse(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// ColumnCost returns the cost of a column of fixedSystem of so many words, for an inverse whose
-// product with a vector takes as long as the product of a matrix of inverse words.
+// ColumnCost returns the cost of a column of fixedSystem in numbers of the given words, for an
+// inverse whose product with a vector takes as long as the product of a matrix of inverse words.
 func ColumnCost(n, words int, inverse float64) float64 {
 	planes := float64(words+1) / 2
 	return float64(words) * 64 / 40 * float64(n) * float64(n) * call.WordCost * (planes + inverse)

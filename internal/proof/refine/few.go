@@ -250,7 +250,7 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 	return g, shift
 }
 
-// provide ensures that F is available in so many planes, or in all nonzero planes.
+// provide ensures that F is available in the given number of planes, or in all nonzero planes.
 func (y *fixedSystem) provide(planes int) (err error) {
 	planes = min(planes, y.mostPlanes())
 	if !y.again && (y.f == nil || planes > y.f.Planes) {
@@ -271,8 +271,8 @@ func someRows(n, planes int) int {
 // rowsTogether is the number of rows of a tile of fixed.New.
 const rowsTogether = 64
 
-// SomeBytes returns the bytes of the rows of F, of order n and in so many planes, that are held at
-// a time where all of F takes too much memory.
+// SomeBytes returns the bytes of the rows of F, of order n and in the given planes, that are held
+// at a time where all of F takes too much memory.
 func SomeBytes(n, planes int) float64 {
 	return 8 * float64(min(n, someRows(n, planes))) * float64(n) * float64(planes)
 }

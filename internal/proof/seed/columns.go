@@ -17,8 +17,8 @@ import (
 const Clearly = 1 - 0x1p-29
 
 // LongestColumns returns the order of pivots of a symmetric positive definite matrix. It eliminates
-// in numbers of some bits, and the next pivot is the largest entry of the diagonal; nil where that
-// entry is not positive.
+// in numbers of the given bits, and the next pivot is the largest entry of the diagonal; nil where
+// that entry is not positive.
 func LongestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
 	if err := call.Workable(bits, a); err != nil {
 		return nil, err

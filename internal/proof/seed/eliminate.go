@@ -25,8 +25,8 @@ type Elimination struct {
 var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -64))
 
 // Eliminate eliminates the first k columns of c, where k is at most the number of rows, in numbers
-// of some bits. With partial pivoting the pivot is the first of the entries that equal the largest
-// one within nearTie.
+// of the given bits. With partial pivoting the pivot is the first of the entries that equal the
+// largest one within nearTie.
 func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*Elimination, error) {
 	if err := call.Workable(bits, c); err != nil {
 		return nil, err

@@ -37,10 +37,10 @@ type FloatInverse struct {
 // MostRho. Bounds of single rows may be smaller than bounds by norms.
 const farOff = 32
 
-// InvertFactors returns an inverse by factors of a for so many right-hand sides, its rho and a
-// bound of its norm; nil if none is proved to be good. For few right-hand sides it falls back to an
-// InverseAgain, which takes only the memory of some columns, if other inverses and beside further
-// bytes exceed the memory limit.
+// InvertFactors returns an inverse by factors of a for a number of right-hand sides (columns), its
+// rho and a bound of its norm; nil if none is proved to be good. For few right-hand sides it falls
+// back to an InverseAgain, which takes only the memory of some columns, if other inverses and
+// beside further bytes exceed the memory limit.
 func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	end := s.Temporary()
 	r, rho, norm, err = invertFactors(s, a, f, columns, beside)
@@ -85,8 +85,8 @@ func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float
 	return z, z.Rho, z.Norm, nil
 }
 
-// UpperCut returns the row at which the upper triangle of order n is cut in two for so many
-// right-hand sides; n if it is not cut.
+// UpperCut returns the row at which the upper triangle of order n is cut in two for a number of
+// right-hand sides (columns); n if it is not cut.
 func UpperCut(n, columns int) int {
 	if columns == 1 && n >= leastHalved && n <= mostHalved {
 		return n / 2

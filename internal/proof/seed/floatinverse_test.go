@@ -104,7 +104,7 @@ func TestFloatInverse(t *testing.T) {
 }
 
 // TestInversesInUsedRoom has inverses by factors of an order that has numbers beyond the strips of
-// triangles, in room that is 0 and in room that is not: their bits are the same.
+// triangles, in memory that is 0 and in memory that is not: their bits are the same.
 func TestInversesInUsedRoom(t *testing.T) {
 	const n = 2*dgemm.Strip + 40
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 5).View()

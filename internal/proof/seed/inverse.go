@@ -163,7 +163,7 @@ func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 	return e, nil
 }
 
-// invertIn computes R by an elimination with numbers of some bits; not ok if a pivot vanishes.
+// invertIn computes R by an elimination in numbers of the given bits; not ok if a pivot vanishes.
 func invertIn(s *call.Run, bits int, p *Approximate, a num.Mat) (ok bool, err error) {
 	n, f := a.Rows, num.Precision(uint(bits))
 	scaled := num.NewMat(f, n, n)

@@ -20,7 +20,8 @@ type Inverse interface {
 	Radius(r *Residual, c []float64) []float64
 	// Leading reports whether Correct reads only r.Lead of r, and Radius does not read c.
 	Leading() bool
-	// Words says how long Correct takes: as a product of a vector with a matrix of so many words.
+	// Words measures the time of Correct: it takes as long as a product of a vector with a matrix
+	// of Words() words per entry.
 	Words() float64
 	// Matrix returns F in fixed point if R has it, else nil.
 	Matrix() *fixed.Matrix

@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
+// Leaf returns the order up to which blocks are eliminated entry by entry, in numbers of the given
 // bits. The cost of a product of two numbers grows faster with the bits than the cost of matrix
 // products by moduli.
 func Leaf(bits int) int {
@@ -42,8 +42,8 @@ func Leaf(bits int) int {
 // of K. Here the norm is ‖D2^-1 K D2‖, with the scaling D1 S' D2 of S' by its own factors. The
 // inverse of D1 S' D2 has at most the norm ‖X‖ / (1 - rho).
 //
-// The columns of the first S' are computed in so many parts, see ReserveDet. With more than one
-// part, F.LU is given back.
+// The columns of the first S' are computed in the given number of parts, see ReserveDet. With more
+// than one part, F.LU is given back.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Log: bound.Upper()}
 	later := s.Work.Later

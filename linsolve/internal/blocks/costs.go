@@ -10,8 +10,8 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// EliminationCost returns the cost of eliminating n rows by blocks of up to most pivots with so
-// many bits; all but Spare of the bits go to the condition number.
+// EliminationCost returns the cost of eliminating n rows by blocks of up to most pivots in the
+// given bits; all but Spare of the bits go to the condition number.
 func EliminationCost(n, bits, most int) (cost float64) {
 	for cond := bits - Spare; n > 0; cond -= pivotBits {
 		r := n
@@ -57,7 +57,7 @@ func splitCost(n, places int) float64 {
 // MostOfBlocks is log2 of the condition number above which the proof of blocks may fail.
 const MostOfBlocks = 300
 
-// PlanBlocks plans an elimination of n rows by blocks with so many bits for the progress report.
+// PlanBlocks plans an elimination of n rows by blocks in the given bits, for the progress report.
 func PlanBlocks(s *call.Run, n, bits int) {
 	if s.Work.Report != nil {
 		s.Plan(EliminationCost(n, bits, max(n/4, 32)))

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// LongDeterminant is det.Long by an elimination by blocks in so many bits. The determinant is nil
+// LongDeterminant is det.Long by an elimination by blocks in the given bits. The determinant is nil
 // if the determinant of a block cannot be computed. If the bits do not suffice, it returns a guess
 // of how many more will.
 //

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Elimination is an approximate inverse of an ill-conditioned F by block elimination in some bits.
-// Its cubic work is about one product of matrices of so many bits.
+// Elimination is an approximate inverse of an ill-conditioned F by block elimination in numbers of
+// a fixed precision. Its cubic work is about one product of matrices of that precision.
 //
 // At each block S, at first S = F, float64 factors of the scaled and equilibrated S choose the
 // pivots: as many as float64 arithmetic tells from noise. With their rows in front,
@@ -26,7 +26,8 @@ import (
 //
 // Newton's method gives V ≈ B^-1 with a proof of ‖I - V B‖∞ ≤ ε. X and S' are exact products with V
 // and X, rounded once. The remainder S' is smaller than S by the factor that the pivots resolved,
-// and is rounded to so many bits less. A float64 inverse of the last block is proved to be good.
+// and is rounded to correspondingly fewer bits. A float64 inverse of the last block is proved to be
+// good.
 //
 // In the proof, G is the matrix for which the elimination is exact:
 //
@@ -93,8 +94,8 @@ const (
 	PivotRange = 0x1p-36
 )
 
-// Eliminate eliminates A, scaled as by f, in numbers of so many bits with at most most pivots a
-// block. If these bits do not suffice, it returns a guess of how many more will.
+// Eliminate eliminates A, scaled as by f, in numbers of the given bits. A block has at most most
+// pivots. If these bits do not suffice, it returns a guess of how many more will.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elimination, more int, err error) {
 	n := f.N
 	if err := s.Budget.Reserve(eliminationBytes(n, bits)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// ApproximateInverse returns an approximate inverse of A by an elimination by blocks with numbers
-// of so many bits. If these bits do not suffice, it returns a guess of how many more will.
+// ApproximateInverse returns an approximate inverse of A by an elimination by blocks in numbers of
+// the given bits. If these bits do not suffice, it returns a guess of how many more will.
 func ApproximateInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *seed.Approximate, more int, err error) {
 	near, _ := seed.Narrow(a, uint(bits))
 	m := call.Scaled(near, f.Scaling, math.MaxInt32)
@@ -38,7 +38,7 @@ func ApproximateInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *s
 	return p, 0, err
 }
 
-// inverted returns S^-1 in about so many bits. With the inverse W of the remaining block,
+// inverted returns S^-1 to about the given bits. With the inverse W of the remaining block,
 //
 //	(P S)^-1 = [V + X W S21 V, -X W; -W S21 V, W],
 //

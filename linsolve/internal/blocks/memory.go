@@ -16,7 +16,7 @@ import (
 // with more parts, products spend their time on the other factor.
 const mostParts = 16
 
-// ReserveDet reserves the memory for a determinant of so many places by blocks. It returns the
+// ReserveDet reserves the memory for a determinant by blocks to the given places. It returns the
 // number of parts in which [Determinant] computes the columns of the first Schur complement: 1 if
 // that keeps to the limit. It fails if no number of parts keeps to the limit. Float64 factors of
 // blocks are counted when they are made.
@@ -62,7 +62,7 @@ func detBytes(a num.Mat, places, parts int) (bytes, floats float64) {
 	return bytes, 2 * floats
 }
 
-// eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled
+// eliminationBytes returns the bytes of an elimination by blocks in the given bits: the scaled
 // matrix, its remaining part and the factors.
 func eliminationBytes(n, bits int) float64 {
 	return 2.5 * float64(call.MatrixBytes(call.MP(bits), n, n))

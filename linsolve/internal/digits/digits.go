@@ -91,10 +91,10 @@ const (
 // (Options.Check) in their place.
 func Available(s *call.Run) bool { return lanes.Bits() != 0 && !s.Set.Check }
 
-// CountFor returns how many digits hold so many bits; ok if these are at most most and an
-// elimination of order n has the memory for them. For orders from 150 to 1000 it takes a seventh to
-// a half of the time of blocks, refinement included. With Options.Check, blocks are used, because
-// their products are compared.
+// CountFor returns the number d of digits that bits take. It is ok if d ≤ most and an elimination
+// of order n has the memory for d digits. For orders from 150 to 1000 it takes a seventh to a half
+// of the time of blocks, refinement included. With Options.Check, blocks are used, because their
+// products are compared.
 func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	if !Available(s) {
 		return 0, false
@@ -880,9 +880,9 @@ func setBits(x []uint64, low int, v uint64) {
 	}
 }
 
-// Determinant is det.Long by an elimination in digits. It uses some bits plus the DetSpare bits of
-// the proof; if these do not suffice, it returns a guess of how many more will. The error is
-// ErrRange where an elimination in digits is not possible.
+// Determinant is det.Long by an elimination in digits. It uses some plus DetSpare(n) bits; if these
+// do not suffice, it returns a guess of how many more will. The error is ErrRange where an
+// elimination in digits is not possible.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
 	some += DetSpare(f.N)
 	d, ok := CountFor(s, f.N, some, MostDigits)

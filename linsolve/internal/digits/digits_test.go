@@ -43,8 +43,8 @@ func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bit
 	return z
 }
 
-// TestDigits compares bounds of |F^-1| and of |F^-1 r|, and what x ≈ F^-1 r is off by, with exact
-// ones, for orders below and above the number of lanes.
+// TestDigits compares bounds of |F^-1| and of |F^-1 r|, and the error of x ≈ F^-1 r, with exact
+// values, for orders below and above the number of lanes.
 func TestDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

@@ -58,8 +58,7 @@ func Quick(s *call.Run, a num.Mat, f *seed.Factors, z num.Format) bool {
 	return n <= inverseDigits*lanes
 }
 
-// condition returns about log2 of the condition number of a matrix whose factors f lose so many
-// bits.
+// condition returns about log2 of the condition number of a matrix whose factors f lose loss bits.
 func condition(f *seed.Factors, loss int) int {
 	if loss > seed.LossyBits {
 		return f.ConditionBits()
@@ -67,8 +66,8 @@ func condition(f *seed.Factors, loss int) int {
 	return loss
 }
 
-// inverseBits returns about the bits of the condition number of a matrix whose factors f lose so
-// many bits, and the bits wanted of its inverse in format z.
+// inverseBits returns about the bits of the condition number of a matrix whose factors f lose loss
+// bits, and the bits wanted of its inverse in format z.
 func inverseBits(f *seed.Factors, loss int, z num.Format) (cond, wanted int) {
 	wanted = z.Bits() + 4*(z.Terms()-1) + ziv.Guard(f.N)
 	wanted += 4*bits.Len(uint(f.N)) + 4 // for the proof of inverseTo

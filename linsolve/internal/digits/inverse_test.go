@@ -20,7 +20,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestDigitColumns compares columns of F^-1 and what they are off by with exact ones, for orders
+// TestDigitColumns compares columns of F^-1 and their error bounds with exact columns, for orders
 // below and above the number of lanes.
 func TestDigitColumns(t *testing.T) {
 	if lanes.Bits() == 0 {

@@ -195,8 +195,8 @@ func TestLDLTByDigits(t *testing.T) {
 	}
 }
 
-// TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2
-// of what digits are the fractions of, or stayed below that.
+// TestLDLTDigitsRange eliminates with a block of two rows whose diagonal entries have grown to 1/2
+// of the range of digits, or stayed below it.
 func TestLDLTDigitsRange(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

@@ -81,8 +81,9 @@ func digitRootCost(m, n, d int) float64 {
 // rootWords returns how many words a factor in d digits takes.
 func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
 
-// LeastRootBytes returns about the bytes that a factor of a well-conditioned matrix takes, right to
-// so many bits, if memory is short. It is infinite where an elimination in digits is not possible.
+// LeastRootBytes returns about the bytes that the factor of a well-conditioned matrix takes if
+// memory is short, where the factor is right to the given bits. It is infinite where an elimination
+// in digits is not possible.
 func LeastRootBytes(m, n, bits int) float64 {
 	if lanes.Bits() == 0 {
 		return math.Inf(1)

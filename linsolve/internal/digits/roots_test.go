@@ -170,7 +170,7 @@ func TestRootByDigits(t *testing.T) {
 				off = max(off, f)
 			}
 		}
-		// What is rounded is what is exact.
+		// Rounded entries are the exact entries rounded.
 		format := halfulp.MP(uint(max(bits-40, halfulp.MinPrec)))
 		to := halfulp.NewMatrix(format, c.Rows(), n)
 		m := to.View()
