@@ -295,7 +295,7 @@ func (t *Iteration) CoarseGain(gain, k, bits int) int {
 
 // Solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column. It starts
 // from x = X g, for the X of a gain that Refine reaches, and repeats x' = x + d, d = X r, r = g - F
-// x, gaining as much each time. At the run's place it returns nil if G X has columns of zeros.
+// x, gaining as much each time. At the run's place it returns nil if X G has columns of zeros.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
 // err). For the computed r' = r + δ and d = X r' + η
@@ -303,13 +303,16 @@ func (t *Iteration) CoarseGain(gain, k, bits int) int {
 //	x* - x = (I - E)^-1 X r,    |X r| ≤ (1 + rho) 2^err,
 //	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
 //
-// r' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i. At the run's place, where products need
-// not be rounded correctly, r' may also be in error by 2^(row_i + err - b). So |δ_i| ≤ 2^(row_i +
-// err + 2 - b),
-// X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). d has c = more + 6 bits, and may
-// also be in error by 2^(err + 1 - c). So |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
-// η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the error
-// of x + d is
+// Here r' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i. At the run's place, where products
+// need not be rounded correctly, r' may also be in error by 2^(row_i + err - b). So
+//
+//	|δ_i| ≤ 2^(row_i + err + 2 - b),  |X δ| ≤ 2^(err - more - 3),  |r'_i| ≤ 2^(row_i + err + 1).
+//
+// d has c = more + 6 bits, and may also be in error by 2^(err + 1 - c). So
+//
+//	|X r'| ≤ 2^(err + 1),  |d| ≤ 2^(err + 2),  |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3),
+//
+// and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
 func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
@@ -326,7 +329,8 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	if err != nil || t.S.At.UsesBounds() && slices.Contains(size, none) {
 		return nil, err
 	}
-	// x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, plus the further error of x.
+	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, plus the further error of
+	// x.
 	small := bound.Upper().Add(bound.Upper().Mul(t.Rho, bound.Exp2(1)), bound.Exp2(-t.Gain()-2)).MantExp(nil)
 	known, tops := make([]int64, k), make([]int64, k) // all later x are below 2^tops
 	for j, e := range size {
@@ -386,7 +390,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 			}
 			return y, nil
 		}
-		// x + d| < 2^(size + 1): its rounding and its truncation lose less than 2^next.
+		// |x + d| < 2^(size + 1): its rounding and its truncation lose less than 2^next.
 		z, err := t.S.Room(num.Precision(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
@@ -416,7 +420,7 @@ func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, 
 	}
 	var b *residue.Bound
 	if cols := t.gCols; cols != nil && t.xRows != nil {
-		// x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above typical entries.
+		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above typical entries.
 		b = &residue.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.Norm + 1)}
 		for i := range b.Rows {
 			b.Rows[i] = int64(t.Norm + 1)

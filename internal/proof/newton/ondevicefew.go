@@ -35,7 +35,7 @@ const fixedLost = 10
 // words and the bits that residuals need.
 func (t *Iteration) fixes(k, places int) (words, need int, ok bool) {
 	cond := int(slices.Max(t.Row)) + t.Norm + 1
-	// x| ≥ 2^-(most+1) for some entry, for g of 1/2 or more and rows of at most 2^most.
+	// |x| ≥ 2^-(most+1) for some entry, for g of 1/2 or more and rows of at most 2^most.
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
 	ok = call.Offers[place.Refiner](t.S) && !t.S.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords

@@ -206,7 +206,7 @@ func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, e
 	if total == 0 {
 		return true, nil
 	}
-	// y|, |F y| and therefore r are far from the ends of their range.
+	// |y|, |F y| and therefore r are far from the ends of their range.
 	if u.sum += math.Ldexp(total*1.01, -q); !(u.sum < 0x1p58) {
 		return false, nil
 	}

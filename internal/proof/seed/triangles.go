@@ -128,7 +128,7 @@ func (t *Triangles) bound() {
 		both[i] = float64(gamma*first[i]) + float64((float64(2*gamma)+0x1p-48)*third[i])
 		t.Norm = max(t.Norm, second[i])
 	}
-	// X| 1 ≥ 1, so no number in X or Y is larger than these sums.
+	// |X| 1 ≥ 1, so no number in X or Y is larger than these sums.
 	if !(max(call.LargestOf(first), call.LargestOf(second), call.LargestOf(t.LU)) < 0x1p100) {
 		t.Rho = math.Inf(1)
 		return

@@ -34,8 +34,8 @@ import (
 //	P G = [B 0; S21 I] [I X; 0 G'],  G = S in the last block,
 //	P (S - G) = [0 S12 - B X; 0 (S22 - S21 X - S') + (S' - G')],
 //
-// With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho, and F^-1 = G^-1 (I
-// + (F - G) G^-1)^-1 where rho < 1, so that
+// With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho. Where rho < 1,
+// F^-1 = G^-1 (I + (F - G) G^-1)^-1, so that
 //
 //	|F^-1 r| ≤ h ‖r‖∞ / (1 - rho).
 //

@@ -28,11 +28,14 @@ import (
 //	l = 4 (x - 1/2) for factors 0 ≤ x < 1,  Σ l u = 4 Σ x u - 2 Σ u,
 //	l / 4 ≈ 2^e s · 1/(2^(e+2) p) for the pivot p, 1/4 ≤ 2^e |p| < 1/2.
 //
-// Lanes hold columns while the rows of earlier panels of columns are eliminated, and rows within a
-// panel.
+// Lanes are columns while the eliminations of earlier panels of columns are subtracted, and rows
+// within a panel.
 //
-// The proof is about G = P^T L U for the L and U computed; the pivots are the diagonal of U.
-// G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε, which is the sum of
+// The proof is about G = P^T L U for the computed L and U; the pivots are the diagonal of U. Then
+//
+//	|G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε,
+//
+// which is the sum of
 //
 //   - products: each is in error by less than 3 D + 1 units (see lanes.Lanes.Add), times 4;
 //   - factors in a panel: u + 1/2 may differ by a unit from the u in vectors, times |l| ≤ 2, and
@@ -41,8 +44,11 @@ import (
 //   - l: less than 3 D + 1 units of the product, and a unit of 1/p times 2^e |s| < 1, all of it
 //     times 4 |p| < 2.
 //
-// As for blocks, with h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho and
-// F^-1 r| ≤ h ‖r‖∞ / (1 - rho). Nothing is claimed of the computed G^-1 r.
+// As for blocks, with e = (1, ..., 1) and h ≥ |G^-1| e,
+//
+//	‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho,  |F^-1 r| ≤ h ‖r‖∞ / (1 - rho).
+//
+// Nothing is claimed of the computed G^-1 r.
 type Elimination struct {
 	s *call.Run
 	scale.Scaling

@@ -37,8 +37,8 @@ func LUSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 //
 // as |U^-1| e ≤ |U^-1| |L^-1| e for L with ones on its diagonal. If this bound is at most e ≤ 1/8,
 // there are a strictly lower triangular X and an upper triangular Y with norms of at most 1.2 e for
-// which I + E = (I + X) (I + Y): see LUNewton of package factors. So the exact factors are L (I +
-// X) and (I + Y) U, and
+// which I + E = (I + X) (I + Y): see LUNewton of package factors. So the exact factors are
+// L (I + X) and (I + Y) U, and
 //
 //	|L X|_ij ≤ 1.2 e Σ_k |l_ik|,  |Y U|_ij ≤ 1.2 e max_k |u_kj|.
 func (t *Elimination) LUBits() int {

@@ -32,7 +32,10 @@ import (
 // with 1/4 ≤ 2^e |o| < 1/2.
 //
 // The proof is about G = L D L^T for the l of factors. In units ε,
-// F - G| ≤ (n + 1) (408 d + 420), which is the sum of
+//
+//	|F - G| ≤ (n + 1) (408 d + 420),
+//
+// which is the sum of
 //
 //   - 8 times 3 d + 1 for each product, see lanes.Lanes.Add, and 1 for truncating f;
 //   - |l| ≤ 4 times 96 d + 97, the largest difference between the u in vectors and (D L^T)_kj. Here

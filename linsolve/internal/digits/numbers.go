@@ -101,8 +101,8 @@ func (t Numbers) shiftLanes(z, x []int64, e int) {
 	}
 }
 
-// Reciprocal stores 1/(2^(e+2) x), truncated, as a factor, for x = p B^-D > 0 and 1/4 ≤ 2^e x <
-// 1/2. It returns e; not ok if x is 1/2 or more.
+// Reciprocal stores 1/(2^(e+2) x), truncated, as a factor, for x = p B^-D > 0 and
+// 1/4 ≤ 2^e x < 1/2. It returns e; not ok if x is 1/2 or more.
 func (t Numbers) Reciprocal(to []uint64, p *big.Int) (e int, ok bool) {
 	count, b, d := t.Count(), t.Bits(), t.D
 	if e = b*d - 1 - p.BitLen(); e < 0 {

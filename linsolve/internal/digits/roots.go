@@ -35,21 +35,23 @@ import (
 //   - 3 D + 1 for each product, see lanes.Lanes.Add;
 //   - 1/2, since x - 1/2 may differ by a unit from the l in vectors, times |l| ≤ 1/2;
 //   - 1/2 for truncating f, and 1/2 for the l in vectors, times l_jj ≤ 1/2;
-//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 for quotients: a unit of a vector times 1/(2^(e+2) l_jj) ≤
-//     1, and a unit of that factor times 2^e 2 s_ij ≤ 1/2, both times 2;
+//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 for quotients: a unit of a vector times the factor
+//     1/(2^(e+2) l_jj) ≤ 1, and a unit of this factor times 2^e 2 s_ij ≤ 1/2, both times 2;
 //   - or the truncation of a square root: l_jj² ≤ s_jj < l_jj² + 2.
 //
-// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
-// v^T. Let η Σ v² ≤ 1/8. Then Z → Φ(E - Z Z^T) of CholeskyNewton (package factors) maps the set of
-// lower triangular Z with |Z| ≤ 1.2 η v v^T into itself, as |Z Z^T| ≤ 1.44 η² v v^T Σ v². So some Z
-// of the set has I + E = (I + Z) (I + Z)^T, by Brouwer's theorem. The diagonal of I + Z is
-// positive, so F1 is positive definite and L1 (I + Z) is its factor. With |(I + Z)^-1 - I| ≤ 1.2 /
-// (1 - 0.15) η v v^T the rows below are
+// Let S = L1^-1, v ≥ |S| e for e = (1, ..., 1), η ≥ |F - G|, and F1 the leading part of F. Then
+// E = S F1 S^T - I has |E| ≤ η v v^T. Let η Σ v² ≤ 1/8. The map Z → Φ(E - Z Z^T) of CholeskyNewton
+// (package factors) maps the set of lower triangular Z with |Z| ≤ 1.2 η v v^T into itself, as
 //
-//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T.
+//	|Z Z^T| ≤ 1.44 η² v v^T Σ v².
 //
-// Hence with r = |L| v, entry (i, j) of the factor differs from the entry of L by at most 1.2 η r_i
-// v_j, and in the rows below by at most η (1.42 r_i + 1.18) v_j.
+// By Brouwer's theorem some Z of the set has I + E = (I + Z) (I + Z)^T. The diagonal of I + Z is
+// positive, so F1 is positive definite and L1 (I + Z) is its factor. The rows below are
+//
+//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T,  |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T.
+//
+// Hence with r = |L| v, entry (i, j) of the factor differs from the entry of L by at most
+// 1.2 η r_i v_j, and in the rows below by at most η (1.42 r_i + 1.18) v_j.
 type Root struct {
 	s *call.Run
 	Numbers
