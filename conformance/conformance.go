@@ -146,7 +146,7 @@ func newSuite(t *testing.T, b Backend) *suite {
 	return &suite{b: b, base: testseed.Vary(t, 0), stats: map[string]int{}}
 }
 
-// RunSome tests the routines of the backend with one in every trials of Run.
+// RunSome tests the routines of the backend in one of every `every` trials of Run.
 func RunSome(t *testing.T, b Backend, every int) {
 	s := newSuite(t, b)
 	s.some(t, every)

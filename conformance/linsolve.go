@@ -619,7 +619,7 @@ var linearFormats = []halfulp.Format{
 // products of one solution in 16 000 bits take a minute.
 const emulatedBits = 1000
 
-// linear tests the routines of package linsolve, one in every trials.
+// linear tests the routines of package linsolve in one of every `every` trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
 	routines := linearRoutines

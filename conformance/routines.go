@@ -40,7 +40,7 @@ func (s *suite) routines(t *testing.T) {
 	s.some(t, testlength.Of(13, 7, 1))
 }
 
-// some runs one in every trials of the routines.
+// some runs one of every `every` trials of the routines.
 func (s *suite) some(t *testing.T, every int) {
 	const repeats = 2
 	count := 0

@@ -38,7 +38,7 @@ func from(bits, rows, cols int, x func(i, j int) *big.Float) *halfulp.Matrix {
 	return m
 }
 
-// Integers returns a matrix of random integers of at most most in magnitude.
+// Integers returns a matrix of random integers from -most to most.
 func Integers(r *rand.Rand, rows, cols, most int) *halfulp.Matrix {
 	return from(0, rows, cols, func(_, _ int) *big.Float { return big.NewFloat(float64(r.IntN(2*most+1) - most)) })
 }

@@ -89,8 +89,8 @@ func TestSlicedInverse(t *testing.T) {
 	}
 }
 
-// TestStoreFloat stores numbers of float64 that stand for others near them: not those that are
-// halfway between two numbers of a format, and not near the ends of exponents.
+// TestStoreFloat stores float64 numbers that stand for others near them. StoreFloat has to refuse
+// midpoints between two numbers of a format, and numbers near the ends of the exponents.
 func TestStoreFloat(t *testing.T) {
 	for _, c := range []struct {
 		f     num.Format

@@ -94,8 +94,8 @@ const (
 	PivotRange = 0x1p-36
 )
 
-// Eliminate eliminates A, scaled as by f, in numbers of the given bits. A block has at most most
-// pivots. If these bits do not suffice, it returns a guess of how many more will.
+// Eliminate eliminates A, scaled as by f, in numbers of the given bits. most bounds the pivots of a
+// block. If these bits do not suffice, it returns a guess of how many more will.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elimination, more int, err error) {
 	n := f.N
 	if err := s.Budget.Reserve(eliminationBytes(n, bits)); err != nil {
@@ -159,8 +159,8 @@ func (t *block) lastGood() int {
 	return t.good
 }
 
-// newBlock eliminates m, whose first good bits are right, and overwrites it. f holds factors of
-// m as it is; without f, newBlock scales m first. Blocks have at most most pivots.
+// newBlock eliminates m, whose first good bits are right, and overwrites it. f holds factors of m
+// as it is; without f, newBlock scales m first. most bounds the pivots of a block.
 func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}

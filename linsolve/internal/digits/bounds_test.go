@@ -30,7 +30,7 @@ func TestDigitTriangle(t *testing.T) {
 	enough := func() bool { return good > 0 && large > 0 && short > 0 && again > 0 }
 	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
 		n := 1 + r.IntN(6)
-		if trial%6 == 0 { // of more than one panel
+		if trial%6 == 0 { // more than one panel
 			n = 9 + r.IntN(10)
 		}
 		d := 3 + r.IntN(12)

@@ -97,10 +97,10 @@ const (
 // (Options.Check) in their place.
 func Available(s *call.Run) bool { return lanes.Bits() != 0 && !s.Set.Check }
 
-// CountFor returns the number d of digits that bits take. It is ok if d ≤ most and an elimination
-// of order n has the memory for d digits. For orders from 150 to 1000 it takes a seventh to a half
-// of the time of blocks, refinement included. With Options.Check, blocks are used, because their
-// products are compared.
+// CountFor returns the number d of digits, at least 3, for bits and seed.Growth further bits. It is
+// ok if d ≤ most and an elimination of order n has the memory for d digits. For orders from 150 to
+// 1000 it takes a seventh to a half of the time of blocks, refinement included. With Options.Check,
+// blocks are used, because their products are compared.
 func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	if !Available(s) {
 		return 0, false
@@ -756,8 +756,8 @@ func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	return z, nil
 }
 
-// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x' = words
-// 2^-unit; not ok if numbers are too large.
+// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x' as words 2^-unit; not
+// ok if numbers are too large.
 func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64, unit int, ok bool) {
 	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
 	// L y = P r, with y in lane 0 of vectors.

@@ -56,7 +56,7 @@ func TestDigits(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}
@@ -97,7 +97,7 @@ func TestDigits(t *testing.T) {
 				near++
 			}
 		}
-		// Residuals that cancel in F^-1 r, as far as that is near a vector, and others.
+		// Residuals r = F x, where F^-1 r cancels to x, and random ones.
 		v := &seed.Residual{Lead: make([]float64, n), Unit: -1024}
 		for i := range n {
 			v.Lead[i] = 2*r.Float64() - 1
@@ -183,7 +183,7 @@ func checkSubstitution(t *testing.T, name string, z *digits.Elimination, v *seed
 	}
 }
 
-// twosOf returns x 2^bits, cut off, in two's complement.
+// twosOf returns 2^bits x, truncated, in two's complement.
 func twosOf(x *big.Rat, bits, words int) []uint64 {
 	z := new(big.Int).Lsh(x.Num(), uint(bits))
 	z.Div(z, x.Denom())

@@ -34,7 +34,7 @@ func TestLUByDigits(t *testing.T) {
 	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 && rounded > 0 }
 	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 		}
 		var a *halfulp.Matrix

@@ -104,7 +104,7 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 		cond := all - wanted
 		t, more, err := Eliminate(s, a, f, d, wanted)
 		switch {
-		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // far too many bits would lack
+		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // too many bits would be missing
 			return t.Top - cond, nil
 		case err == nil:
 			seed.Note(s, 1+s.Stats.Rounds, t.Rho, bound.Upper().SetFloat64(call.LargestOf(t.H)), bound.Upper().SetFloat64(f.Norm))
@@ -180,8 +180,8 @@ func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.En
 	return short, more, err
 }
 
-// Columns computes columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε, L
-// U x' = 2^(-growth-scale) P e for columns e of the unit matrix, up to
+// Columns computes columns 2^scale x' of F^-1, as many at a time as there are lanes. For columns e
+// of the unit matrix, in units ε, L U x' = 2^(-growth-scale) P e up to
 //
 //	n 4 (3 D + 1) + 2 units of L y,
 //	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 5 units of U x',

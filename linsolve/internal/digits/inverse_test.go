@@ -33,7 +33,7 @@ func TestDigitColumns(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}

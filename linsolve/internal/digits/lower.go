@@ -44,8 +44,8 @@ func (t *digitLower) setRadius(s *call.Run, off *big.Float) error {
 	})
 }
 
-// cutOf returns how many lowest bits, in units 2^-(b d), can be cut off numbers whose errors are at
-// most most 2^unit.
+// cutOf returns how many lowest bits, in units 2^-(b d), can be cut off numbers whose errors are
+// bounded by most 2^unit.
 func (t Numbers) cutOf(most float64, unit int) int {
 	_, e := math.Frexp(most)
 	return max(unit+t.Bits()*t.D+e-40, 0)

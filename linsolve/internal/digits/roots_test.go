@@ -53,7 +53,7 @@ func TestRootByDigits(t *testing.T) {
 	enough := func() bool { return found > 0 && none > 0 && below > 0 && defect >= 0x1p-8 && off >= 0x1p-12 }
 	for trial := range testlength.Until(testlength.Of(30, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
-		if trial%10 == 0 { // of more than one panel
+		if trial%10 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 		}
 		extra := 0
