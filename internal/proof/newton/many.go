@@ -21,7 +21,7 @@ import (
 // enclosures decide entries. It sets the finished columns of todo to nil. Its work is A X, the X of
 // half the bits from Newton's method, and products with them. While many columns have entries far
 // below others, it continues with more bits, as long as these decide a quarter of the entries. by
-// says how many columns it solves at a time; X is the same for all columns.
+// says how many columns are solved at a time; X is the same for all columns.
 func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, by Columns) error {
 	t := newIn(s, a, p, mostSolvedBits(z), s.MatrixHere)
 	if t == nil {
@@ -200,7 +200,7 @@ func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*
 	if err != nil {
 		return nil, err
 	}
-	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
+	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near in addition to its rounding.
 	b := &residue.Bound{Rows: make([]int64, n)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(near.MantExp(nil)) + 1
@@ -412,7 +412,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 
 // start returns x0 = X g in numbers of first bits, the exponents of the largest numbers of its
 // columns (none for zeros), and the bounds of x0 that products need, if any. If off is not nil, x0
-// is in error by at most 2^(off[j]-1) beside its rounding.
+// is in error by at most 2^(off[j]-1) in addition to its rounding.
 func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
 	if x0, err = t.S.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {

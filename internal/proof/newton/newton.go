@@ -38,8 +38,8 @@ type Iteration struct {
 	// 2^(Norm+1).
 	Col  []int64
 	Norm int
-	// E' left by the proof, an upper bound of its norm, and its error beside its rounding; nil once
-	// a step has used it
+	// E' left by the proof, an upper bound of its norm, and its error without its rounding; nil
+	// once a step has used it
 	early                 num.Mat
 	earlyNorm, earlyError *big.Float
 
@@ -149,7 +149,7 @@ func (t *Iteration) Refine(bits int) error {
 	return nil
 }
 
-// LateBits is how many bits smaller than rho says E may turn out to be and still be useful.
+// LateBits is how many bits smaller than rho E may turn out to be, and still be useful.
 const LateBits = 8
 
 // blurred reports whether the error h of an E' is above 2^-bits. Where E turns out to be much
@@ -194,7 +194,7 @@ func (t *Iteration) look(e num.Mat) (norm *big.Float, err error) {
 }
 
 // errorBound returns the bound 2^top of all entries of E. It allows E' an error of 2^(top - places)
-// in the norm, beside its rounding.
+// in the norm, in addition to its rounding.
 func (t *Iteration) errorBound(top int64, places int) *residue.Bound {
 	b := &residue.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
 	for i := range b.Rows {
@@ -297,7 +297,7 @@ func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
 
 // stepBound returns a bound of E' X, for ‖E' - E‖ ≤ h, within which its numbers need not be rounded
 // correctly; nil if nothing is known. It also returns an upper bound of ‖|δ| |F|‖ for the errors δ
-// of E' X beside its rounding. With |δ_ij| ≤ 2^(e_i + c_j - within) this bound is the largest
+// of E' X without its rounding. With |δ_ij| ≤ 2^(e_i + c_j - within) this bound is the largest
 // 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most 2^-(next+3).
 func (t *Iteration) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())

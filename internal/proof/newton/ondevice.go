@@ -15,7 +15,7 @@ import (
 )
 
 // Matrices of Newton's method live where their operands do: on the host, or at the run's place.
-// This file has the steps of the method beside products.
+// This file has the steps of the method other than products.
 
 // SolveThere solves A X = B, for the unit matrix if b is empty, with matrices that stay where A and
 // B live. It returns an empty matrix where only the host can decide: where A is singular or nearly
@@ -205,7 +205,7 @@ func (t *Iteration) prove(width int) (*Iteration, error) {
 //
 //	|e_ij| ≤ 1 + 2^(s_i + c_j) ≤ 2^(max(s_i, -min c) + 1 + c_j).
 //
-// E' may be in error by lost ≤ 2^-places in the norm, beside its rounding.
+// E' may be in error by lost ≤ 2^-places in the norm, in addition to its rounding.
 func (t *Iteration) proofBound(places int) (b *residue.Bound, lost *big.Float) {
 	b = &residue.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
 	least := -slices.Min(t.fCols.Top)

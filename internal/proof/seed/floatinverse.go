@@ -39,8 +39,8 @@ const farOff = 32
 
 // InvertFactors returns an inverse by factors of a for a number of right-hand sides (columns), its
 // rho and a bound of its norm; nil if none is proved to be good. For few right-hand sides it falls
-// back to an InverseAgain, which takes only the memory of some columns, if other inverses and
-// beside further bytes exceed the memory limit.
+// back to an InverseAgain, which takes only the memory of some columns, if another inverse, with
+// `beside` further bytes, exceeds the memory limit.
 func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	end := s.Temporary()
 	r, rho, norm, err = invertFactors(s, a, f, columns, beside)

@@ -139,7 +139,7 @@ func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
 			return num.Mat{}, err
 		}
-		sum := bound.Upper() // error of E beside its rounding
+		sum := bound.Upper() // error of E without its rounding
 		for _, top := range call.ColumnTops(f, call.None32) {
 			if top != call.None32 { // big.Float adds using all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))

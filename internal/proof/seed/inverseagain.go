@@ -39,8 +39,8 @@ const (
 	againPart = 2 * dgemm.Parts
 )
 
-// AgainBytes returns the bytes that InverseAgain takes beside factors of order n, for columns of R,
-// of E' and of F'.
+// AgainBytes returns the bytes that InverseAgain takes in addition to factors of order n, for
+// columns of R, of E' and of F'.
 func AgainBytes(n int) float64 { return 8 * float64(n) * (2*againColumns + againPart) }
 
 // NewInverseAgain returns the inverse by factors of a; its rho may be too large to be useful.

@@ -13,8 +13,8 @@ type Inverse interface {
 	Scales() scale.Scaling
 	// MoreBits returns how many more bits residuals need than y: at least log2 of a bound of ‖R‖∞.
 	MoreBits() int
-	// Correct returns about R r, without any claim: a sum of vectors, each small beside the one
-	// before, and a single vector where r has no X.
+	// Correct returns about R r, without any claim: a sum of vectors, each small compared with the
+	// one before, and a single vector where r has no X.
 	Correct(r *Residual) ([][]float64, error)
 	// Radius returns upper bounds of |F^-1 r| in units of 2^r.Exp, for c = Correct(r)[0].
 	Radius(r *Residual, c []float64) []float64

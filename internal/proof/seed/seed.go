@@ -25,7 +25,7 @@ type Factors struct {
 
 	// about log2 of the condition number, from an elimination; 0 if there was none
 	Condition int
-	Exact     num.Mat // F, see scaledMatrix
+	Exact     num.Mat // F, see scaledMatrix of package newton
 }
 
 // NewFactors decomposes the scaled a by LU with partial pivoting in float64. Nothing is known of

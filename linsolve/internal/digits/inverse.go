@@ -104,7 +104,7 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 		cond := all - wanted
 		t, more, err := Eliminate(s, a, f, d, wanted)
 		switch {
-		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // too many bits would be missing
+		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // too many bits are missing
 			return t.Top - cond, nil
 		case err == nil:
 			seed.Note(s, 1+s.Stats.Rounds, t.Rho, bound.Upper().SetFloat64(call.LargestOf(t.H)), bound.Upper().SetFloat64(f.Norm))
