@@ -77,10 +77,10 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 // column solves for column j to about want bits and decides what these bits decide. It reports
 // whether more bits would help.
 //
-// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point. r
-// <- r - F c costs a product of F with a vector of one word. It is exact up to the truncation below
-// r's last bit and F's last plane, which is counted. c is any vector; the proof of y bounds F^-1 r
-// alone.
+// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point.
+// Each step r <- r - F c costs a product of F with a vector of one word. It is exact up to the
+// truncation below r's last bit and F's last plane, which is counted. c is any vector; the proof of
+// y bounds F^-1 r alone.
 func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err error) {
 	n, by := y.n, y.r.Scales()
 	g, shift := y.right(j)
@@ -154,7 +154,7 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 			}
 		}
 		if most = call.LargestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
-			return false, nil // without progress in the second case
+			return false, nil // the second case makes no progress
 		}
 		est := seed.Log2(most) + float64(r.Exp) // of |y - F^-1 g|
 		if began && !tried && (floor || est <= -float64(bits+8)) {

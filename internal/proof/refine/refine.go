@@ -59,7 +59,7 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		return err
 	}
 	known := p.Gain // about how many bits of X are right
-	// Numbers that are not ties differ from ties by fewer bits.
+	// Numbers that are not ties differ from every tie within this many bits.
 	integers := modular.ToIntegers(a)
 	most := min(target+2*integers.MinorBits()+int(ziv.ColumnBits(b))+1<<16, bound.MaxBits)
 	// No format has so many bits, and fewer are unlikely to suffice.
