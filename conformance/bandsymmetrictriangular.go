@@ -7,7 +7,7 @@ import (
 // structure says which entries a matrix has, and which of them are stored.
 type structure struct {
 	present, stored func(i, j int) bool
-	mirror          bool // the others are those of the transpose
+	mirror          bool // other entries equal entries of the transpose
 	unit            bool // the diagonal is 1
 }
 
@@ -52,7 +52,7 @@ func (s structure) impose(p *problem) {
 	}
 }
 
-// entry is problem.entry of what the structure has.
+// entry is problem.entry for the entries that the structure has.
 func (s structure) entry(p *problem, alpha, beta real, i, j int) real {
 	var cols []int
 	for h := range p.k {
@@ -63,7 +63,8 @@ func (s structure) entry(p *problem, alpha, beta real, i, j int) real {
 	return entry(alpha, beta, len(cols), func(h int) (real, real) { return p.A(i, cols[h]), p.B(cols[h], j) }, p.C(i, j))
 }
 
-// place places op(A) so that op with t gives p's A, and garbage for all that is not stored.
+// place places op(A) so that op with t gives p's A, with garbage for all entries that are not
+// stored.
 func (s structure) place(tr *trial, t halfulp.Transpose, p *problem) *view {
 	return tr.placeOp(t, p.fa, p.m, p.k, func(i, j int) real {
 		if s.stored(i, j) {
@@ -73,7 +74,7 @@ func (s structure) place(tr *trial, t halfulp.Transpose, p *problem) *view {
 	})
 }
 
-// order draws the order of a matrix; from some 32 on they are gathered in blocks.
+// order draws the order of a matrix; from about order 32 on matrices are gathered in blocks.
 func (tr *trial) order() int {
 	if tr.IntN(2) == 0 {
 		return 32 + tr.IntN(70)
@@ -89,7 +90,7 @@ func (tr *trial) squareProblem(fam family, n, cols int, f halfulp.Format) *probl
 	return p.filled(fam)
 }
 
-// other is the triangle of the transpose.
+// other returns the triangle of op(A) that is stored as uplo of A.
 func other(uplo halfulp.Uplo, t halfulp.Transpose) halfulp.Uplo {
 	switch {
 	case t == halfulp.NoTrans:
@@ -241,8 +242,8 @@ func runTrmv(tr *trial, f halfulp.Format, fam family) error {
 	return firstError(err, untouched(a.g))
 }
 
-// triangleUpdate checks an update of a triangle by alpha (A Bᵀ + B Aᵀ) + beta C, with k columns, or
-// for half of it by alpha A Aᵀ + beta C.
+// triangleUpdate checks an update of a triangle by alpha (A Bᵀ + B Aᵀ) + beta C with k columns, or
+// if half is set by alpha A Aᵀ + beta C.
 func (tr *trial) triangleUpdate(f halfulp.Format, fam family, k int, half, vectors bool,
 	call func(uplo halfulp.Uplo, t halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) error) error {
 	n := tr.size()
@@ -329,7 +330,7 @@ func runSyr2k(tr *trial, f halfulp.Format, fam family) error {
 	return tr.triangleUpdate(f, fam, tr.size(), false, false, halfulp.Syr2k)
 }
 
-// onSide places the result of a product A B, or of its transpose for the right side.
+// onSide places the result of a product A B, or its transpose for the right side.
 func (tr *trial) onSide(side halfulp.Side, f halfulp.Format, rows, cols int, x func(i, j int) real) *view {
 	if side == halfulp.Left {
 		return tr.place(f, rows, cols, x)
@@ -343,7 +344,7 @@ func (tr *trial) side() halfulp.Side {
 	return s
 }
 
-// onRight returns the transposition of the factor on a side, as p's A: B op(A) is the transpose of
+// onRight returns how the factor on a side is transposed as p's A: B op(A) is the transpose of
 // op(A)ᵀ Bᵀ.
 func onRight(side halfulp.Side, t halfulp.Transpose) halfulp.Transpose {
 	switch {
@@ -355,7 +356,7 @@ func onRight(side halfulp.Side, t halfulp.Transpose) halfulp.Transpose {
 	return halfulp.NoTrans
 }
 
-// sided returns what an entry of the result is as one of the product A B.
+// sided returns the indices in the product A B of entry (i, j) of the result.
 func sided(side halfulp.Side, i, j int) (int, int) {
 	if side == halfulp.Left {
 		return i, j

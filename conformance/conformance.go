@@ -1,9 +1,9 @@
-// Package conformance holds one test suite for everything that runs the routines of
-// package halfulp: every instruction set, method, number of threads and
-// device gives the bits of an exact oracle.
+// Package conformance holds one test suite for everything that runs the routines of package
+// halfulp. Every instruction set, method, number of threads and device has to give the bits of an
+// exact oracle.
 //
-// The oracle is written with math/big alone, from the definitions of the formats and
-// of rounding to nearest even; it shares no code with the library.
+// The oracle uses math/big alone and follows the definitions of the formats and of rounding to
+// nearest even. It shares no code with the library.
 package conformance
 
 import (
@@ -25,33 +25,32 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// Backend is what the suite tests.
+// Backend describes what the suite tests.
 type Backend struct {
 	Name string
-	// Options returns fresh options that choose the backend, nil for the
-	// defaults. The suite changes Threads, Method, MemoryLimit, Context and
-	// Progress in them.
+	// Options returns fresh options that choose the backend; a nil Options stands for the defaults.
+	// The suite changes Threads, Method, MemoryLimit, Context and Progress in them.
 	Options func() *halfulp.Options
-	// Modes are the ways in which the backend runs, instruction sets for one;
-	// nil stands for one mode.
+	// Modes are the ways in which the backend runs, for example its instruction sets; nil stands
+	// for a single mode.
 	Modes []Mode
-	// Partial says that the backend may refuse methods and small limits of memory.
+	// Partial reports that the backend may refuse methods and small memory limits.
 	Partial bool
 
 	place halfulp.Device // where operands live, "" for the host
 	gpus  int
 }
 
-// Mode is one way in which a backend runs. Setup puts it in force until restore is
-// called; nil does nothing.
+// Mode is one way in which a backend runs. Setup selects it until restore is called; a nil Setup
+// does nothing.
 type Mode struct {
 	Name     string
 	Setup    func() (restore func())
-	emulated bool // by tiles in Go
+	emulated bool // uses tiles emulated in Go
 }
 
-// CPU returns the backend of the machine's processors under every instruction set
-// that it offers, or that the environment variable HALFULP_LEVEL names alone.
+// CPU returns the backend of the machine's processors, with every instruction set that it offers,
+// or only the one that the environment variable HALFULP_LEVEL names.
 func CPU() Backend {
 	b := Backend{Name: "cpu", Options: func() *halfulp.Options { return &halfulp.Options{Device: "cpu"} }}
 	for _, l := range isa.Levels() {
@@ -65,19 +64,19 @@ func CPU() Backend {
 	return b
 }
 
-// refused reports whether the backend refuses a method, and may.
+// refused reports whether err is a refusal of a method that the backend may refuse.
 func (b Backend) refused(err error) bool {
 	return b.Partial && errors.Is(err, halfulp.ErrMethod)
 }
 
-// ways returns the names of the dispatcher's ways of products that the backend has.
+// ways returns the names of the product dispatcher's ways that the backend has.
 func (b Backend) ways() []string {
 	return slices.DeleteFunc(product.Ways(), func(way string) bool {
 		return way == "device" && b.gpus != 1 || way == "devices" && b.gpus < 2
 	})
 }
 
-// CUDA returns the backend of the NVIDIA GPUs of those numbers, several of which share products.
+// CUDA returns the backend of the NVIDIA GPUs with these numbers. Several GPUs share each product.
 func CUDA(n int, more ...int) Backend {
 	name := fmt.Sprintf("cuda:%d", n)
 	for _, k := range more {
@@ -101,20 +100,20 @@ func (b Backend) Summary() string {
 	return "conformance: levels " + strings.Join(s, " ")
 }
 
-// formats of results. The last is above the reach of the moduli of residues.
+// formats of results. The moduli of the residue method do not reach the last one.
 var formats = []halfulp.Format{
 	halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD,
 	halfulp.MP(2), halfulp.MP(24), halfulp.MP(53), halfulp.MP(64), halfulp.MP(65),
 	halfulp.MP(106), halfulp.MP(424), halfulp.MP(1696), halfulp.MP(7000),
 }
 
-// config is one way to run a routine: it must not change a bit.
+// config is one way to run a routine. It must not change a bit of the results.
 type config struct {
 	mode    Mode
 	method  string
 	threads int
 	memory  int64
-	way     string // forced on products of matrices, if not empty
+	way     string // forced on matrix products, if not empty
 }
 
 func (c config) String() string {
@@ -132,9 +131,9 @@ var (
 
 // suite is one run of the tests over a backend.
 type suite struct {
-	base  uint64 // of the seeds of all trials
+	base  uint64 // part of the seeds of all trials
 	b     Backend
-	stats map[string]int // calls by method and device that ran, and refusals
+	stats map[string]int // counts of calls by method and device, and of refusals
 }
 
 func newSuite(t *testing.T, b Backend) *suite {
@@ -147,7 +146,7 @@ func newSuite(t *testing.T, b Backend) *suite {
 	return &suite{b: b, base: testseed.Vary(t, 0), stats: map[string]int{}}
 }
 
-// RunSome tests the routines of the backend, one in so many trials of Run's.
+// RunSome tests the routines of the backend in one of every `every` trials of Run.
 func RunSome(t *testing.T, b Backend, every int) {
 	s := newSuite(t, b)
 	s.some(t, every)
@@ -171,7 +170,7 @@ func Run(t *testing.T, b Backend) {
 		if testlength.Slow() {
 			every *= 3
 		}
-		if s.b.Partial { // GPUs may be fake ones, which are slow
+		if s.b.Partial { // GPUs may be emulated, which is slow
 			every = testlength.Of(37, 31, 37)
 		}
 		s.linear(t, every)
@@ -194,7 +193,7 @@ func Run(t *testing.T, b Backend) {
 	}
 }
 
-// whole reports whether flags of go test leave out no part of the test t.
+// whole reports whether the flags of go test leave out no part of the test t.
 func whole(t *testing.T) bool {
 	set := func(name string) string {
 		if f := flag.Lookup(name); f != nil {
@@ -213,20 +212,20 @@ type trial struct {
 	what    string // routine, formats, shape, family, scalars
 	configs []config
 	ran     int
-	product bool // of Gemm or Syrk, with results of the format
+	product bool // a trial of Gemm or Syrk, with results of the format
 	format  string
-	moved   []moved // operands of the call under way that live elsewhere
-	lost    error   // of those that could not be moved
+	moved   []moved // operands of the current call that live elsewhere
+	lost    error   // error of the operands that could not be moved
 }
 
-// trial returns the trial of the given name and number: its inputs follow from both
-// and the seed of the suite's run.
+// trial returns the trial of the given name and number. Its inputs follow from both and from the
+// seed of the suite's run.
 func (s *suite) trial(name string, number int) *trial {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s %d", s.base, name, number)
 	seed := h.Sum64()
 	tr := &trial{suite: s, seed: seed, Rand: rand.New(rand.NewPCG(seed, 1)), what: name}
-	// One configuration a mode, and the residue method in one of them at least.
+	// One configuration per mode, and the residue method in at least one of them.
 	first := tr.IntN(len(s.b.Modes))
 	for i, m := range s.b.Modes {
 		c := config{m, methods[tr.IntN(3)], threadCounts[tr.IntN(3)], memoryLimits[max(0, tr.IntN(len(memoryLimits)+6)-6)], ""}
@@ -235,7 +234,7 @@ func (s *suite) trial(name string, number int) *trial {
 		}
 		tr.configs = append(tr.configs, c)
 	}
-	// And one of the ways of the dispatcher of products.
+	// One further configuration with a way of the product dispatcher.
 	c := tr.configs[tr.IntN(len(tr.configs))]
 	ways := s.b.ways()
 	c.way = ways[tr.IntN(len(ways))]
@@ -259,9 +258,9 @@ func (tr *trial) all() {
 	}
 }
 
-// under calls f with the options of every configuration, which have Stats. A method that
-// does not apply and a product that does not fit are refused, not wrong: then auto
-// runs.
+// under calls f with the options of every configuration, which have Stats. A method that does not
+// apply and a product that does not fit count as refused, not as wrong; then under repeats the call
+// with the method auto.
 func (tr *trial) under(f func(c config, opt *halfulp.Options) error) error {
 	for todo := slices.Clone(tr.configs); len(todo) > 0; {
 		c := todo[0]
@@ -363,7 +362,7 @@ func describe(s halfulp.Scalar) string {
 	return realOf(s).String()
 }
 
-// counted checks what the statistics say of one result.
+// counted checks the statistics of one result.
 func (z rounded) counted(st halfulp.Stats) error {
 	over, under := int64(0), int64(0)
 	if z.overflow {
@@ -378,9 +377,8 @@ func (z rounded) counted(st halfulp.Stats) error {
 	return nil
 }
 
-// matrixResult checks a routine that writes the entries of out for which exact
-// reports true, with their exact values. call gets the output, or any view of its
-// grid, by passing the view to at.
+// matrixResult checks a routine that writes those entries of out for which exact reports true, with
+// their exact values. call gets the output, or any other view, by passing the view to at.
 func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error) error {
 	before := out.g.matrix()
 	want := before.Clone()
@@ -486,5 +484,5 @@ func untouched(gs ...*grid) error {
 	return nil
 }
 
-// isCancelled reports whether err is that of a cancelled context.
+// isCancelled reports whether err is the error of a cancelled context.
 func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }

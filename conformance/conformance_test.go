@@ -112,7 +112,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestOracle checks the oracle against what the machine and math/big round.
+// TestOracle checks the oracle against the rounding of the machine and of math/big.
 func TestOracle(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	for range 20000 {
@@ -152,7 +152,7 @@ func TestOracle(t *testing.T) {
 			t.Fatalf("%v to %d bits: oracle %v", a, p, g.real)
 		}
 	}
-	// Sums by clusters against whole sums.
+	// Compare sums by clusters with whole sums.
 	for range 300 {
 		var ts []real
 		for range 2 + r.IntN(5) {
@@ -169,7 +169,7 @@ func TestOracle(t *testing.T) {
 			}
 		}
 	}
-	// The terms of expansions are canonical, and lose no more than their last.
+	// The terms of expansions are canonical, and their sum is the rounded number.
 	for range 3000 {
 		x := sum([]real{number(r, 1+r.IntN(300), 0), pow2(sign(r), -r.Int64N(1100))})
 		for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {

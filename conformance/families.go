@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// problem holds the operands of one product A B and an old result C, before they
-// are rounded to their formats.
+// problem holds the operands of one product A B and an old result C, before they are rounded to
+// their formats.
 type problem struct {
 	r          *rand.Rand
 	m, n, k    int
@@ -17,7 +17,7 @@ type problem struct {
 	a, b, c    []real // a[i k + h], b[h n + j], c[i n + j]
 	ones       bool   // B is known to be 1
 	square     bool   // B is the transpose of A
-	residual   bool   // C is to be the rounded product, beta -alpha
+	residual   bool   // C is to be the rounded product, and beta = -alpha
 }
 
 // family is one kind of adversarial input.
@@ -119,7 +119,7 @@ func limits(f halfulp.Format) (low, high int64) {
 	return -1074, 1024
 }
 
-// near fills A and B so that products lie near 2^e(fc), and C there.
+// near fills A and B so that products lie near 2^e(fc), and fills C with numbers near 2^e(fc).
 func near(p *problem, e int64, jitter int64) {
 	r := p.r
 	half := func(f halfulp.Format, e int64) int64 {
@@ -166,7 +166,7 @@ func pairUp(p *problem) {
 	for i := range p.c {
 		p.c[i] = real{neg: p.r.IntN(2) == 0}
 	}
-	// The addends in any order.
+	// Put the addends in random order.
 	p.r.Shuffle(p.k, func(g, h int) {
 		for i := range p.m {
 			p.a[i*p.k+g], p.a[i*p.k+h] = p.a[i*p.k+h], p.a[i*p.k+g]
@@ -177,8 +177,7 @@ func pairUp(p *problem) {
 	})
 }
 
-// ties makes every result a number of p bits plus half a unit, plus tiny where
-// that is not 0.
+// ties makes every result a number of p bits plus half a unit, plus tiny unless tiny is 0.
 func ties(tiny func(r *rand.Rand) real) func(p *problem) {
 	return func(p *problem) {
 		r, bits := p.r, int64(p.fc.Bits())
@@ -276,7 +275,7 @@ func border(p *problem) {
 	}
 }
 
-// hilbert times what is nearly its inverse.
+// hilbert multiplies a Hilbert matrix by its approximate inverse.
 func hilbert(p *problem) {
 	round := func(x real, f halfulp.Format) real { return round(x, f).real }
 	for i := range p.m {

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// The tests of this file are what the suite once found, reduced.
+// The tests of this file are reduced cases of errors that the suite once found.
 
 // An exact product of zero and an old entry with bits below the product's unit.
 func TestZeroProductPlusOld(t *testing.T) {
@@ -77,8 +77,8 @@ func TestOneBitOperand(t *testing.T) {
 	}
 }
 
-// Results that are exact subnormal numbers lose no bits, whatever the method: the
-// first column picks short numbers out of rows that the residue method truncates.
+// Results that are exact subnormal numbers lose no bits, whatever the method. The first column
+// picks short numbers out of rows that the residue method truncates.
 func TestExactSubnormalsAreNotCounted(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	n := 16
@@ -110,8 +110,8 @@ func TestExactSubnormalsAreNotCounted(t *testing.T) {
 	}
 }
 
-// Next to MAX + 2^970, MAX the largest binary64, where greedy terms of finite numbers sum up to
-// what is no number of the format: it overflows, and is counted once, in every way.
+// Next to MAX + 2^970, MAX the largest binary64, where greedy terms of finite numbers sum up to a
+// value outside the format: the result overflows, and is counted once, in every way.
 func TestBorderOfExpansions(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		for _, sign := range []float64{1, -1} {
@@ -158,7 +158,7 @@ func TestBorderOfExpansions(t *testing.T) {
 	}
 }
 
-// The same of expansions, whose last terms are subnormal.
+// The same for expansions whose last terms are subnormal.
 func TestExactSubnormalTermsAreNotCounted(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	n := 16

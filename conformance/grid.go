@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// grid is a matrix of the library beside the exact values of its entries.
+// grid is a matrix of the library together with the exact values of its entries.
 type grid struct {
 	format     halfulp.Format
 	rows, cols int
@@ -89,8 +89,8 @@ func realOf(s halfulp.Scalar) real {
 	return fin(n, int64(e)-int64(p))
 }
 
-// storedTerms reads the terms of an expansion as they lie in memory, which the
-// public methods do not show.
+// storedTerms reads the terms of an expansion as they lie in memory; the public methods do not show
+// them.
 func storedTerms(s halfulp.Scalar, n int) []float64 {
 	planes := reflect.ValueOf(s).FieldByName("n").FieldByName("a").Elem().FieldByName("F64")
 	t := make([]float64, n)
@@ -116,8 +116,8 @@ func (z rounded) stored(s halfulp.Scalar) error {
 	return nil
 }
 
-// view is a matrix within a grid: entry (i, j) is that at row
-// r0 + i ri + j rj and column c0 + i ci + j cj of the grid.
+// view is a matrix within a grid: entry (i, j) is the entry of the grid at row r0 + i ri + j rj and
+// column c0 + i ci + j cj.
 type view struct {
 	g              *grid
 	rows, cols     int
@@ -137,7 +137,7 @@ func (v *view) at(i, j int) real { return v.g.v[v.pos(i, j)] }
 
 func (v *view) set(i, j int, x real) { v.g.v[v.pos(i, j)] = x }
 
-// slice returns the matrix view of rows x cols entries from (r0, c0) of g on.
+// slice returns the matrix view of rows x cols entries of g, from (r0, c0) on.
 func slice(g *grid, r0, c0, rows, cols int) *view {
 	return &view{g: g, rows: rows, cols: cols, r0: r0, ri: 1, c0: c0, cj: 1, what: fmt.Sprintf("[%d:%d,%d:%d] of %dx%d", r0, r0+rows, c0, c0+cols, g.rows, g.cols)}
 }

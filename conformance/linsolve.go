@@ -21,20 +21,19 @@ import (
 )
 
 // linear is one call of a routine of package linsolve: its operands, where the backend has them,
-// and what it gave.
+// and its results.
 type linear struct {
 	a, b *halfulp.Matrix
 	f    halfulp.Format
 	opt  *halfulp.Options
 	out  []*halfulp.Matrix // results
-	said []any             // and numbers
-	// decided reports whether the way that a routine was asked for decided something.
+	said []any             // results other than matrices
+	// decided reports whether the requested way decided something.
 	decided bool
 	family  string // of A
 }
 
-// result adds a result, which lives where the operands do, or returns the error that is in its
-// place.
+// result adds a result, which lives where the operands do, or returns the error of the routine.
 func (c *linear) result(z *halfulp.Matrix, err error) error {
 	if err != nil {
 		if z != nil {
@@ -58,10 +57,10 @@ func (c *linear) scalar(z halfulp.Scalar) {
 	c.out = append(c.out, m)
 }
 
-// exact says what a result should be, entry by entry, with the format f.
+// exact checks results entry by entry, in the format f.
 type exact func(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error
 
-// matrices that a routine takes for A.
+// kind is the kind of matrix that a routine takes for A.
 type kind int
 
 const (
@@ -72,8 +71,8 @@ const (
 	definiteA
 )
 
-// linearRoutine is a routine of package linsolve. check is called for results without an error;
-// bad says whether an error is right. Nil stands for none, and for matrices that are singular.
+// linearRoutine is a routine of package linsolve. check checks results without an error; nil checks
+// nothing. bad reports whether an error is right; nil accepts no error.
 type linearRoutine struct {
 	name  string
 	kind  kind
@@ -82,10 +81,11 @@ type linearRoutine struct {
 	bad   func(a, b *halfulp.Matrix, err error) bool
 }
 
-// bounds reports whether results are bounds, which may differ where they are right.
+// bounds reports whether results are bounds, which may differ between configurations and still be
+// right.
 func (r linearRoutine) bounds() bool { return strings.HasPrefix(r.name, "Enclose") }
 
-// sameEntries checks a matrix against what is rounded.
+// sameEntries compares a matrix with the rounded entries of want.
 func sameEntries(what string, f halfulp.Format, got *halfulp.Matrix, want lintest.Matrix) error {
 	for i := range want {
 		for j, x := range want[i] {
@@ -97,19 +97,19 @@ func sameEntries(what string, f halfulp.Format, got *halfulp.Matrix, want lintes
 	return nil
 }
 
-// singular reports whether a square matrix is singular, and the error says so with its rank.
+// singular reports whether a square matrix is singular and the error says so with its rank.
 func singular(a, _ *halfulp.Matrix, err error) bool {
 	var e *linsolve.SingularError
 	r := lintest.Of(a).Rank(a.Cols())
 	return errors.As(err, &e) && e.Rank == r && r < a.Rows()
 }
 
-// deficient reports whether A has not full rank, and the error says so.
+// deficient reports whether A lacks full rank and the error says so.
 func deficient(a, _ *halfulp.Matrix, err error) bool {
 	return errors.Is(err, linsolve.ErrSingular) && lintest.Of(a).Rank(a.Cols()) < min(a.Rows(), a.Cols())
 }
 
-// dependentColumns is the same of as many columns as there are rows.
+// dependentColumns is deficient for the first min(rows, columns) columns of A.
 func dependentColumns(a, _ *halfulp.Matrix, err error) bool {
 	k := min(a.Rows(), a.Cols())
 	return errors.Is(err, linsolve.ErrSingular) && lintest.Of(a.Slice(0, a.Rows(), 0, k)).Rank(k) < k
@@ -128,7 +128,7 @@ func solution(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) err
 	return nil
 }
 
-// encloses checks bounds.
+// encloses checks that bounds enclose the solution.
 func encloses(_ halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
 	for i, row := range lintest.Of(a).Solve(lintest.Of(b)) {
 		for j, x := range row {
@@ -146,7 +146,7 @@ func encloses(_ halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) err
 	return nil
 }
 
-// leastSquares solves the normal equations.
+// leastSquares checks X against the solution of the normal equations.
 func leastSquares(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
 	x, y := lintest.Of(a), lintest.Of(b)
 	t := x.T(a.Cols())
@@ -157,7 +157,7 @@ func leastSquares(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix)
 	return sameEntries("X", f, out[0], t.Times(z, b.Cols()))
 }
 
-// withFactors solves twice with factors.
+// withFactors solves twice with the same factors.
 func (c *linear) withFactors(solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) error {
 	for range 2 {
 		if err := c.result(solve(c.b, c.f, c.opt)); err != nil {
@@ -167,7 +167,7 @@ func (c *linear) withFactors(solve func(b *halfulp.Matrix, f halfulp.Format, opt
 	return nil
 }
 
-// texts adds the entries of factors that are no solutions.
+// texts records the entries of factors, in hexadecimal.
 func (c *linear) texts(factors ...*halfulp.Matrix) error {
 	for _, m := range factors {
 		h, err := m.Host()
@@ -179,7 +179,7 @@ func (c *linear) texts(factors ...*halfulp.Matrix) error {
 	return nil
 }
 
-// orthogonal returns the run of a routine that makes Q and R.
+// orthogonal returns the run of a routine that computes Q and R.
 func orthogonal(factor func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*linsolve.QRFactors, error)) func(c *linear) error {
 	return func(c *linear) error {
 		z, err := factor(c.a, c.f, c.opt)
@@ -194,7 +194,7 @@ func (c *linear) leastSquares() linsolve.LeastSquaresOptions {
 	return linsolve.LeastSquaresOptions{Options: *c.opt}
 }
 
-// fit adds what a fit has.
+// fit records the results of a fit.
 func (c *linear) fit(fit *linsolve.Fit) {
 	if fit == nil {
 		return
@@ -213,10 +213,10 @@ func (c *linear) fit(fit *linsolve.Fit) {
 
 const power = 5
 
-// linearWays are routines in every way that package linsolve has for them on the host.
+// linearWays are routines forced to every way that package linsolve has for them on the host.
 var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.SystemWays {
-		if way != call.ByDigits && way != call.BySlices { // which are for inverses alone
+		if way != call.ByDigits && way != call.BySlices { // these ways are for inverses alone
 			all = append(all, routineOf(linearRoutines, "Solve").by(aSystem, way))
 		}
 		all = append(all, routineOf(linearRoutines, "Inverse").by(aSystem, way))
@@ -232,7 +232,7 @@ var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.FactorWays {
 		for _, r := range factorRoutines {
 			if way == call.ByLongSeed && r.problem != anLU && r.problem != anLDLT || way == call.ByDigits && r.name == "QRPivoted" {
-				continue // which have no such way
+				continue // these have no such way
 			}
 			all = append(all, r.by(r.problem, way))
 		}
@@ -240,13 +240,13 @@ var linearWays = func() (all []linearRoutine) {
 	return all
 }()
 
-// linearWaysThere are routines in the ways that are for matrices which live on devices.
+// linearWaysThere are routines forced to the ways for matrices that live on devices.
 var linearWaysThere = []linearRoutine{
 	routineOf(linearRoutines, "Det").by(aDeterminant, call.ByTraces),
 	routineOf(linearRoutines, "LogDet").by(aDeterminant, call.ByTraces),
 }
 
-// A factorRoutine makes factors alone.
+// A factorRoutine is a routine that only computes factors.
 type factorRoutine struct {
 	problem string
 	linearRoutine
@@ -270,10 +270,10 @@ func routineOf(list []linearRoutine, name string) linearRoutine {
 	return list[slices.IndexFunc(list, func(r linearRoutine) bool { return r.name == name })]
 }
 
-// forced reports whether it is a routine in some ways.
+// forced reports whether the routine is forced to some ways.
 func (r linearRoutine) forced() bool { return strings.Contains(r.name, " by ") }
 
-// least is the least order of matrices that the routine is for.
+// least returns the least order of matrices that the routine is for.
 func (r linearRoutine) least() int {
 	switch r.name {
 	case "LDLT by " + call.ByDigits, "LDLT by " + call.ByNewton, "LDLT by " + call.ByLongSeed:
@@ -282,9 +282,9 @@ func (r linearRoutine) least() int {
 	return 1
 }
 
-// by is a routine in some ways, where they are for its problem. The first one decides it, or may
-// leave it open. Where no check says what results should be, they are the same as in the ways that
-// the routine chooses.
+// by returns the routine forced to some ways, where they apply to its problem. The first way
+// decides the problem, or may leave it open. A routine without a check has to give the same results
+// as without forced ways.
 func (r linearRoutine) by(problem string, ways ...string) linearRoutine {
 	run, compared := r.run, r.check == nil
 	r.name += " by " + strings.Join(ways, ", ")
@@ -322,7 +322,7 @@ func (r linearRoutine) by(problem string, ways ...string) linearRoutine {
 			case fmt.Sprint(err) != fmt.Sprint(failed):
 				err = mismatchf("error %v, and %v by other ways", err, failed)
 			case err == nil && problem == anLDLT && !reflect.DeepEqual(forced.said, plain.said):
-				err = forced.isLDLT() // with other pivots, that are as good
+				err = forced.isLDLT() // other pivots may be as good
 			case err == nil:
 				err = forced.differs(plain, "other ways")
 			}
@@ -333,7 +333,7 @@ func (r linearRoutine) by(problem string, ways ...string) linearRoutine {
 	return r
 }
 
-// excused returns an error unless a way may leave open a problem that has been solved.
+// excused returns an error unless the way may leave open a problem that has been solved.
 func (c *linear) excused(routine, problem, way string) error {
 	a, err := c.a.Host()
 	if err != nil {
@@ -349,7 +349,7 @@ func (c *linear) excused(routine, problem, way string) error {
 	return nil
 }
 
-// isLDLT checks factors with their pivots.
+// isLDLT checks the factors against exact factors with the same pivots.
 func (c *linear) isLDLT() error {
 	a, err := c.a.Host()
 	if err != nil {
@@ -517,7 +517,7 @@ var linearRoutines = []linearRoutine{
 		c.out = append(c.out, z.L)
 		return c.withFactors(z.Solve)
 	}, func(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
-		// L, by the pivots d_j: l_ij √d_j
+		// L from the pivots d_j: l_ij √d_j
 		x, _ := lintest.Of(a).LU(a.Rows())
 		for i := range x {
 			for j := range i + 1 {
@@ -579,7 +579,7 @@ var linearRoutines = []linearRoutine{
 	}, nil, nil},
 }
 
-// order says of each number below n whether it is none of those.
+// order returns for each number below n whether some does not contain it.
 func order(some []int, n int) []bool {
 	z := make([]bool, n)
 	for j := range z {
@@ -609,17 +609,17 @@ func condition(one bool) exact {
 	}
 }
 
-// linearFormats are those of results, more of the ones that are used most.
+// linearFormats are the formats of results; the most used formats occur several times.
 var linearFormats = []halfulp.Format{
 	halfulp.Float64, halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(106), halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(24),
 	halfulp.MP(53), halfulp.MP(424), halfulp.Float64, halfulp.MP(1696),
 }
 
-// emulatedBits bounds the numbers of matrices whose products emulated tiles compute: of 16 000 bits
-// those of one solution take a minute.
+// emulatedBits bounds the bits of matrices whose products are computed by emulated tiles. The
+// products of one solution in 16 000 bits take a minute.
 const emulatedBits = 1000
 
-// linear tests the routines of package linsolve, one in so many trials.
+// linear tests the routines of package linsolve in one of every `every` trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
 	routines := linearRoutines
@@ -640,7 +640,7 @@ func (s *suite) linear(t *testing.T, every int) {
 						continue
 					}
 					f := linearFormats[(count/every)%len(linearFormats)]
-					if r.least() > 1 { // large matrices take short numbers, and fewer trials
+					if r.least() > 1 { // large orders: short numbers and fewer trials
 						if count/every%4 != 0 {
 							continue
 						}
@@ -650,7 +650,7 @@ func (s *suite) linear(t *testing.T, every int) {
 					tr.fail(t, tr.linear(r, f, fam))
 				}
 			}
-			// Levels without digits, and few trials, leave out ways.
+			// Machines without digits, and runs with few trials, do not reach all ways.
 			missing := r.forced() && s.stats[r.name] == 0 && !strings.HasSuffix(r.name, " by "+call.ByDigits)
 			if missing && r.least() == 1 && !testing.Short() && !s.b.Partial && whole(t) {
 				t.Errorf("no call of linsolve.%s was decided so", r.name)
@@ -659,7 +659,7 @@ func (s *suite) linear(t *testing.T, every int) {
 	}
 }
 
-// shaped makes a matrix of a kind from a square one, in at most so many bits if it is a product.
+// shaped makes a matrix of a kind from a square one; a product has at most the given bits.
 func shaped(k kind, bits int, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 	n := a.Rows()
 	switch k {
@@ -681,8 +681,8 @@ func shaped(k kind, bits int, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 	return a, b
 }
 
-// narrowed returns a matrix in the fewest bits that hold its entries: its arithmetic takes the time
-// of numbers that long.
+// narrowed returns a matrix in the fewest bits that hold its entries: its arithmetic takes as long
+// as for numbers of that length.
 func narrowed(a *halfulp.Matrix) *halfulp.Matrix {
 	bits := uint(2)
 	for i := range a.Rows() {
@@ -693,8 +693,8 @@ func narrowed(a *halfulp.Matrix) *halfulp.Matrix {
 	return a.Convert(halfulp.MP(bits))
 }
 
-// linear runs a routine in the trial's configurations: the results of one are right, and those of
-// all are the same.
+// linear runs a routine in the trial's configurations. The results of the first one are right, and
+// the results of all are the same.
 func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) error {
 	n, k := r.least()+tr.IntN(6), 1+tr.IntN(2)
 	if !tr.b.Partial && tr.IntN(6) == 0 && r.least() == 1 { // many columns
@@ -715,7 +715,7 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 	var failed error
 	return tr.under(func(c config, opt *halfulp.Options) error {
 		if c.way != "" {
-			return halfulp.ErrMethod // a call makes many products
+			return halfulp.ErrMethod // a call computes many products
 		}
 		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, family: fam.Name}
 		err := r.run(call)
@@ -755,7 +755,7 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 	})
 }
 
-// differs compares results with those of a call in another configuration.
+// differs compares results with the results of a call in another configuration.
 func (c *linear) differs(first *linear, of any) error {
 	for i, z := range c.out {
 		if !z.Same(first.out[i]) {
@@ -778,8 +778,8 @@ func (r linearRoutine) takesB() bool {
 	return false
 }
 
-// try calls a routine, and returns the text of its panic; its error, or one about results that an
-// error leaves behind.
+// try calls a routine, and returns the text of its panic and its error. The error may also report
+// results left behind by an error, or changed inputs.
 func (tr *trial) try(r linearRoutine, a, b *halfulp.Matrix, opt *halfulp.Options) (panicked string, err error) {
 	f := halfulp.MP(106)
 	call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt}
@@ -793,7 +793,7 @@ func (tr *trial) try(r linearRoutine, a, b *halfulp.Matrix, opt *halfulp.Options
 	return "", err
 }
 
-// expiring is a context that is cancelled when it is asked for the nth time, and counts on.
+// expiring is a context that is cancelled when it is asked for the nth time. It goes on counting.
 type expiring struct {
 	context.Context
 	asked atomic.Int64
@@ -822,7 +822,7 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// linearMisuse has bad input, and calls that are cancelled in mid-run.
+// linearMisuse tests bad input, and calls that are cancelled while they run.
 func (s *suite) linearMisuse(t *testing.T) {
 	const n = 9
 	for _, r := range linearRoutines {
@@ -861,7 +861,7 @@ func (s *suite) linearMisuse(t *testing.T) {
 		o.Device = "cuda:99"
 		want := halfulp.ErrDevice
 		if s.b.place != "" {
-			want = nil // operands say where
+			want = nil // the operands determine the device
 		}
 		if panicked, err := tr.try(r, a, b, o); !errors.Is(err, want) && s.b.place == "" || panicked != "" {
 			t.Errorf("linsolve.%s on a device that is not there: %v, %q", r.name, err, panicked)
@@ -882,7 +882,7 @@ func (s *suite) linearMisuse(t *testing.T) {
 			fails("another number of rows of B", a, b.Slice(0, b.Rows()-1, 0, b.Cols()).Clone())
 		}
 
-		// Cancelled from the start, and later and later.
+		// Cancelled from the start, then later and later.
 		for k := int64(1); ; k = k + k/2 + 1 {
 			ctx := newExpiring(k)
 			o := options()

@@ -17,8 +17,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestWithoutParts runs the routines at a place that offers no part: what needs one is computed on
-// the host.
+// TestWithoutParts runs the routines at a place that offers no optional part: calls that need one
+// are computed on the host.
 func TestWithoutParts(t *testing.T) {
 	p := new(plain)
 	defer place.Register(place.CUDA, plainBackend{p})()
@@ -32,11 +32,11 @@ func TestWithoutParts(t *testing.T) {
 	}
 }
 
-// plain is a place whose numbers are in the memory of the host. It has the methods of place.Place
-// alone.
+// plain is a place whose numbers are in the memory of the host. It has only the methods of
+// place.Place.
 type plain struct{ calls atomic.Int64 }
 
-// stored is numbers that live there.
+// stored holds numbers that live at a plain place.
 type stored struct {
 	at    *plain
 	local *num.Array
@@ -48,7 +48,7 @@ func (s *stored) Free()              { s.freed.Store(true) }
 func (s *stored) Freed() bool        { return s.freed.Load() }
 func (s *stored) Place() place.Place { return s.at }
 
-// local returns a view of the host of a matrix that may live there.
+// local returns a host view of a matrix that may live at a plain place.
 func local(m num.Mat) num.Mat {
 	if m.Arr != nil && m.Arr.Away != nil {
 		m.Arr = m.Arr.Away.(*stored).local
@@ -109,7 +109,7 @@ func (p *plain) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	return st, err
 }
 
-// store computes numbers by columns: in z for the host, else in a matrix that lives there.
+// store computes numbers by columns: in z for the host, else in the matrix to at its place.
 func store(to num.Mat, z *num.Array, compute func(z *num.Array) error) error {
 	if to.Arr.Away == nil {
 		return compute(z)
@@ -166,7 +166,7 @@ func (p *plain) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, 
 	})
 }
 
-// plainBackend has that one place.
+// plainBackend is a backend with a single plain place.
 type plainBackend struct{ *plain }
 
 func (b plainBackend) Devices() ([]place.Device, error) {

@@ -6,9 +6,9 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// Resident returns the backend of NVIDIA GPUs of those numbers for operands that live there, on
-// several ones in parts: the storage of a call's operands is copied there, views are taken of the
-// copies, and results come back.
+// Resident returns the backend of the NVIDIA GPUs with these numbers for operands that live there;
+// on several GPUs matrices are distributed. The storage of a call's operands is copied there, views
+// are taken of the copies, and results are copied back.
 func Resident(n int, more ...int) Backend {
 	b := CUDA(n, more...)
 	b.place = halfulp.Device(b.Name)
@@ -17,8 +17,8 @@ func Resident(n int, more ...int) Backend {
 	return b
 }
 
-// Processes returns the backend of a grid of processes, for operands that live there or for those
-// of the host. All processes run the suite, by RunSome.
+// Processes returns the backend of a grid of processes, for operands that live there (resident) or
+// on the host. All processes run the suite, by RunSome.
 func Processes(grid halfulp.Device, resident bool) Backend {
 	b := Backend{Name: string(grid), Options: func() *halfulp.Options { return &halfulp.Options{Device: grid} }, Partial: true}
 	if resident {
@@ -31,8 +31,8 @@ func Processes(grid halfulp.Device, resident bool) Backend {
 // moved is a copy of a matrix where the backend's operands live.
 type moved struct{ from, there *halfulp.Matrix }
 
-// move returns m for a backend of the host, else a copy where operands live. The end of the call
-// frees it.
+// move returns m for a backend of the host, else a copy of m where operands live. The end of the
+// call frees the copy.
 func (tr *trial) move(m *halfulp.Matrix) *halfulp.Matrix {
 	if tr.b.place == "" {
 		return m
@@ -46,7 +46,7 @@ func (tr *trial) move(m *halfulp.Matrix) *halfulp.Matrix {
 	return there
 }
 
-// back copies what a call has made of what move returned for m to m.
+// back copies the moved copy of m back to m, with the changes of the call.
 func (tr *trial) back(m *halfulp.Matrix) error {
 	for _, c := range tr.moved {
 		if c.from == m {
@@ -59,7 +59,8 @@ func (tr *trial) back(m *halfulp.Matrix) error {
 // vectorOf returns the vector at a line of a grid.
 func (tr *trial) vectorOf(v *view) *halfulp.Vector { return v.lineOn(tr.move(v.g.matrix())) }
 
-// end frees copies, and reports those that a call has changed and that did not come back.
+// end frees the copies. It returns an error for copies that a call has changed and that were not
+// copied back.
 func (tr *trial) end() error {
 	err := tr.lost
 	for _, c := range tr.moved {

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// class of a number, in the order of how they take over a sum.
+// class of a number, in the order in which classes dominate a sum.
 type class uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	notANumber
 )
 
-// real is an exact number: n 2^e if it is finite, n not 0 and of the number's
-// sign. neg is the sign of a zero or an infinity.
+// real is an exact number: n 2^e if it is finite, where n is not 0 and has the number's sign. neg
+// is the sign of a zero or an infinity.
 type real struct {
 	class class
 	neg   bool
@@ -106,14 +106,13 @@ func (x real) times(y real) real {
 	return fin(new(big.Int).Mul(x.n, y.n), x.e+y.e)
 }
 
-// Sums whose addends leave gaps of more than clusterGap bits are found cluster by
-// cluster. The gap exceeds twice the precision of every format under test and
-// the whole range of binary64.
+// clusterGap is the gap, in bits, from which sum adds clusters of addends separately. It exceeds
+// twice the precision of every tested format and the whole range of binary64.
 const clusterGap = 40000
 
-// sum returns the exact sum with the special values of IEEE 754: the sum is -0
-// only if all addends are, and there is one. Where parts of the sum lie more than
-// clusterGap bits below the rest, a power of two of their sign stands for them.
+// sum returns the exact sum with the special values of IEEE 754: the sum is -0 only if all addends
+// are -0, and there is at least one. Where parts of the sum lie more than clusterGap bits below the
+// rest, a power of two of their sign stands for them.
 func sum(terms []real) real {
 	var pos, neg, isNaN bool
 	allMinus := len(terms) > 0
@@ -212,8 +211,8 @@ func (x real) same(y real) bool {
 	return x.neg == y.neg
 }
 
-// ratio returns x / d for rounding: exact where unit divides it, else with a bit
-// below 2^unit set that only says that more follows.
+// ratio returns x / d for rounding: exact if it is a multiple of 2^unit, else truncated, with a bit
+// set below 2^unit that only says that more follows.
 func (x real) ratio(d *big.Int, unit int64) real {
 	if x.class != finite {
 		return x

@@ -6,13 +6,13 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// changes is the expected contents of an output: what changes there, and to what.
+// changes is the expected contents of an output: which entries change, and to which values.
 type changes struct {
 	out   *view
 	exact func(i, j int) (real, bool)
 }
 
-// pairResult checks a routine that writes two outputs of different grids.
+// pairResult checks a routine that writes two outputs in different grids.
 func (tr *trial) pairResult(x, y changes, call func(x, y *halfulp.Vector, opt *halfulp.Options) error) error {
 	one := func(this, other changes, call func(this, other *halfulp.Vector, opt *halfulp.Options) error) error {
 		over, under := other.counts()
@@ -48,7 +48,8 @@ func (c changes) counts() (over, under int64) {
 	return over, under
 }
 
-// lines draws two vectors of a length: x in the format of a factor, y in that of the result.
+// lines draws two vectors of one length: x in the format of a factor, y in the format of the
+// result.
 func (tr *trial) lines(f halfulp.Format, fam family) (p *problem, x, y *view) {
 	p = tr.problem(fam, tr.length(), 1, 1, f, true)
 	x = tr.placeLine(p.fa, p.m, func(i int) real { return p.a[i] })

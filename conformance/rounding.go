@@ -7,18 +7,16 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// rounded is a number of some format, with what its rounding met.
+// rounded is a number of some format, with the exceptions of its rounding.
 type rounded struct {
 	real
 	terms    []float64 // the terms, for DD, TD and QD
 	overflow bool      // a finite number became infinite
-	// a number other than 0, or what is left of it for a term, changed below the smallest normal
-	// one
+	// a nonzero number, or the remainder for a term, was changed below the smallest normal number
 	underflow bool
 }
 
-// terms returns how many binary64 numbers make one of format f, 0 for MP and
-// Float32.
+// terms returns how many binary64 numbers a number of format f consists of, 0 for MP and Float32.
 func terms(f halfulp.Format) int {
 	switch f {
 	case halfulp.Float64:
@@ -94,9 +92,9 @@ func roundIEEE(x real, p, lowest, highest int64) rounded {
 	return rounded{real: y}
 }
 
-// roundMP rounds to p bits; the exponents t with 2^(t-1) <= |x| < 2^t are those of
-// an int32. Between 0 and the smallest number nothing is stored: the nearer wins,
-// and 0 in the middle.
+// roundMP rounds to p bits. The exponents t with 2^(t-1) <= |x| < 2^t have to fit in an int32.
+// Between 0 and the smallest number there is no number: the nearer of the two is the result, and 0
+// in the middle.
 func roundMP(x real, p int64) rounded {
 	if x.class != finite {
 		return rounded{real: x}
@@ -119,7 +117,7 @@ func roundMP(x real, p int64) rounded {
 	return rounded{real: least, underflow: true}
 }
 
-// expand takes n greedy terms, h = RN(x), l = RN(x - h), ...
+// expand computes n greedy terms, h = RN(x), l = RN(x - h), ...
 func expand(x real, n int) rounded {
 	h := roundIEEE(x, 53, -1074, 1024)
 	z := rounded{real: h.real, terms: make([]float64, n), overflow: h.overflow, underflow: h.underflow}
@@ -144,7 +142,7 @@ func expand(x real, n int) rounded {
 	return z
 }
 
-// float returns a number of binary64.
+// float returns a number of binary64 as a float64.
 func (x real) float() float64 {
 	switch x.class {
 	case notANumber:
@@ -168,8 +166,8 @@ func (x real) float() float64 {
 	return math.Ldexp(float64(n.Int64()), int(x.e)+int(tz))
 }
 
-// fine returns the exponent of a unit that divides every number, every midpoint of
-// neighbours, and with room to spare, of format f near 2^top.
+// fine returns the exponent of a unit that divides every number and every midpoint of neighbours of
+// format f near 2^top, with room to spare.
 func fine(f halfulp.Format, top int64) int64 {
 	u := top - int64(f.Bits()) - 64
 	if !f.IsMP() && top < 2048 {

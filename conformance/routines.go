@@ -13,7 +13,7 @@ import (
 type routine struct {
 	name string
 	run  func(tr *trial, f halfulp.Format, fam family) error
-	thin int // one in so many trials is enough, as much of the code is that of other routines
+	thin int // run one in so many trials: other routines share most of the code
 }
 
 var routines = []routine{
@@ -30,8 +30,8 @@ var routines = []routine{
 	{"SyrkLN", runSyrk(halfulp.Lower, halfulp.NoTrans), 1}, {"SyrkLT", runSyrk(halfulp.Lower, halfulp.Trans), 1},
 }
 
-// routines runs every routine in every format over the families. A short run and a slow one take a
-// part of them.
+// routines runs every routine in every format over the families. Short and slow runs take a part of
+// the trials.
 func (s *suite) routines(t *testing.T) {
 	if testlength.Slow() {
 		s.some(t, 59)
@@ -40,7 +40,7 @@ func (s *suite) routines(t *testing.T) {
 	s.some(t, testlength.Of(13, 7, 1))
 }
 
-// some runs one in so many trials of the routines.
+// some runs one of every `every` trials of the routines.
 func (s *suite) some(t *testing.T, every int) {
 	const repeats = 2
 	count := 0
@@ -73,8 +73,8 @@ func (tr *trial) inputFormat(f halfulp.Format) halfulp.Format {
 	return formats[tr.IntN(len(formats)-tr.IntN(3))]
 }
 
-// problem fills operands of the shape, reduced to what the oracle can afford, and
-// rounds them to their formats. Factors that are 1 by definition are said to be so.
+// problem fills operands of the shape, reduced to a size that the oracle can afford, and rounds
+// them to their formats. With ones, the factors B are 1 by definition.
 func (tr *trial) problem(fam family, m, n, k int, f halfulp.Format, ones bool) *problem {
 	p := &problem{r: tr.Rand, m: m, n: n, k: k, fa: tr.inputFormat(f), fb: tr.inputFormat(f), fc: f, ones: ones}
 	if ones {
@@ -142,8 +142,8 @@ func (p *problem) entry(alpha, beta real, i, j int) real {
 	return entry(alpha, beta, p.k, func(h int) (real, real) { return p.A(i, h), p.B(h, j) }, p.C(i, j))
 }
 
-// entry returns the exact sum of the products alpha a_h b_h, h < k, and beta c:
-// alpha = 0 leaves out the first ones, beta = 0 the last one.
+// entry returns the exact sum of the products alpha a_h b_h, h < k, and beta c. Without alpha (0)
+// the former are left out, without beta (0) the latter.
 func entry(alpha, beta real, k int, ab func(h int) (a, b real), c real) real {
 	ts := make([]real, 0, k+1)
 	if alpha.class != zero {
@@ -161,7 +161,7 @@ func entry(alpha, beta real, k int, ab func(h int) (a, b real), c real) real {
 	return sum(ts)
 }
 
-// garbage is what lies in storage that no routine may read or write.
+// garbage draws the contents of storage that no routine may read or write.
 func (tr *trial) garbage(f halfulp.Format) real {
 	switch tr.IntN(4) {
 	case 0:
@@ -180,8 +180,8 @@ func (tr *trial) garbageGrid(f halfulp.Format, rows, cols int) *grid {
 	return g
 }
 
-// place returns a view with the given entries in a grid that is otherwise garbage,
-// in one of many layouts.
+// place returns a view with the given entries, in one of many layouts, in a grid that holds garbage
+// elsewhere.
 func (tr *trial) place(f halfulp.Format, rows, cols int, x func(i, j int) real) *view {
 	var v *view
 	switch tr.IntN(4) {
@@ -207,8 +207,7 @@ func (tr *trial) place(f halfulp.Format, rows, cols int, x func(i, j int) real) 
 	return v
 }
 
-// line returns a vector of n entries with some stride, forwards or backwards, in a
-// column or a row.
+// line returns a vector of n entries with some stride, forwards or backwards, in a column or a row.
 func (tr *trial) line(f halfulp.Format, n int) *view {
 	step := 1 + max(0, tr.IntN(6)-3)
 	extent := (max(n, 1)-1)*step + 1
@@ -237,7 +236,7 @@ func fill(v *view, x func(i, j int) real) {
 	}
 }
 
-// note adds to what describes the trial.
+// note appends to the description of the trial.
 func (tr *trial) note(format string, a ...any) {
 	tr.what += "; " + fmt.Sprintf(format, a...)
 }
@@ -270,7 +269,7 @@ func (tr *trial) scalars(p *problem) (alpha, beta scalar) {
 	return alpha, beta
 }
 
-// unread fills with garbage what alpha = 0 or beta = 0 leaves unread.
+// unread fills the operands that alpha = 0 or beta = 0 leaves unread with garbage.
 func (tr *trial) unread(p *problem, alpha, beta scalar) {
 	fillGarbage := func(x []real, f halfulp.Format) {
 		for i := range x {
@@ -400,8 +399,8 @@ func runNrm2(tr *trial, f halfulp.Format, fam family) error {
 	return firstError(err, untouched(x.g))
 }
 
-// tieOfNorm returns a vector (3 u, 4 u) whose norm 5 u is the midpoint of two
-// numbers of p bits, with a tiny third entry where that is asked for.
+// tieOfNorm returns a vector (3 u, 4 u) whose norm 5 u is the midpoint of two numbers of p bits,
+// with a tiny third entry if requested.
 func (tr *trial) tieOfNorm(f halfulp.Format, tiny bool) (*view, []real) {
 	p := f.Bits()
 	five := big.NewInt(5)

@@ -16,8 +16,8 @@ func divided(f halfulp.Format, x, y real) real {
 	return quotientOf(f, x, y)
 }
 
-// substituted returns what Trsm makes of the system with the matrix A of p, which has the structure
-// s, and the right-hand sides alpha B: every entry before it is rounded.
+// substituted returns the results of Trsm for the matrix A of p, which has the structure s, and the
+// right-hand sides alpha B. Each entry is computed from the rounded entries before it.
 func substituted(p *problem, s structure, f halfulp.Format, alpha real, lower bool) []real {
 	exact := make([]real, p.k*p.n)
 	if alpha.class == zero {
@@ -43,7 +43,7 @@ func substituted(p *problem, s structure, f halfulp.Format, alpha real, lower bo
 	return exact
 }
 
-// system draws a triangular system with so many right-hand sides; flip says how A is stored.
+// system draws a triangular system with cols right-hand sides; flip says how A is stored.
 func (tr *trial) system(f halfulp.Format, fam family, cols int, flip halfulp.Transpose, uplo halfulp.Uplo) (*problem, structure, halfulp.Diag) {
 	n := tr.order()
 	p := &problem{r: tr.Rand, fa: tr.inputFormat(f), fb: f, fc: f}

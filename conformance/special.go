@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// rounding checks that numbers of every kind are stored in every format as the
-// oracle rounds them: the other tests store their inputs and expected results.
+// rounding checks that numbers of every kind are stored in every format as the oracle rounds them.
+// The other tests rely on this for their inputs and expected results.
 func (s *suite) rounding(t *testing.T) {
 	n := 300
 	if testing.Short() {
@@ -72,8 +72,8 @@ func (s *suite) rounding(t *testing.T) {
 	}
 }
 
-// configurations runs a few products of every kind under every combination of
-// level, method, threads and memory.
+// configurations runs a few products of every kind under every combination of level, method,
+// threads and memory.
 func (s *suite) configurations(t *testing.T) {
 	shapes := [][3]int{{33, 31, 17}, {15, 33, 32}, {1, 70, 40}, {67, 1, 33}, {7, 5, 200}, {64, 96, 6}}
 	fs := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.QD, halfulp.Float32, halfulp.MP(424), halfulp.DD}
@@ -101,7 +101,7 @@ func (s *suite) configurations(t *testing.T) {
 			}
 		}
 	}
-	// Level 1 over several chunks of work.
+	// Level 1 routines over several chunks of work.
 	for _, fam := range families[:6] {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106)} {
 			n := 40000
@@ -110,7 +110,7 @@ func (s *suite) configurations(t *testing.T) {
 			}
 			tr := s.trial(fmt.Sprintf("long vectors %v %s", f, fam.name), i)
 			tr.all()
-			// Without the method residue and limits of memory, which do not matter here.
+			// Only the method auto without memory limits: the others make no difference here.
 			var cs []config
 			for _, c := range tr.configs {
 				if c.method == "auto" && c.memory == 0 {
@@ -131,7 +131,7 @@ func (s *suite) configurations(t *testing.T) {
 	}
 }
 
-// aliasing gives routines an output that shares storage with inputs.
+// aliasing passes routines an output that shares storage with inputs.
 func (s *suite) aliasing(t *testing.T) {
 	rounds := 4
 	if testing.Short() {
@@ -266,8 +266,8 @@ func (tr *trial) aliased(t *testing.T, name string) {
 	}
 }
 
-// prepared uses prepared operands again and again: on both sides, transposed, with
-// other partners and formats, at every level, and from several goroutines.
+// prepared uses prepared operands again and again: on both sides, transposed, with other partners
+// and formats, at every level, and from several goroutines.
 func (s *suite) prepared(t *testing.T) {
 	fs := formats
 	names := []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp", "Hilbert", "sparse", "spread1000"}
@@ -377,8 +377,8 @@ func (s *suite) preparedConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// large compares all entries of larger products among the configurations, and a
-// sample of them with the oracle.
+// large compares all entries of larger products among the configurations, and a sample of them with
+// the oracle.
 func (s *suite) large(t *testing.T) {
 	type large struct {
 		f       halfulp.Format
@@ -484,7 +484,7 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	t.Logf("%d calls ran, in up to %d blocks", tr.ran, blocks)
 }
 
-// empty gives every routine a 0 in every dimension.
+// empty passes every routine a 0 for every dimension.
 func (s *suite) empty(t *testing.T) {
 	for _, f := range formats {
 		for m := range 2 {
@@ -543,8 +543,8 @@ func (tr *trial) emptyVectors(t *testing.T, f halfulp.Format) {
 	}
 }
 
-// cancelled gives every routine a context that has ended, and ends that of
-// products under way.
+// cancelled passes every routine a context that has ended, and cancels the context of products that
+// are running.
 func (s *suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// The problems of tables of ways, as a call.Record names them.
+// The problems in the tables of ways, as a call.Record names them.
 const (
 	aSystem      = "*solve.problem"
 	anInverse    = "*solve.inverse"
@@ -19,21 +19,21 @@ const (
 	aQR          = "*factors.qrFactors"
 )
 
-// wide are families whose numbers spread so far that products take thousands of bits, which fake
-// GPUs, being Go of the tests, take minutes for.
+// wide lists families whose numbers spread so far that products take thousands of bits. Emulated
+// GPUs, written in Go for tests, take minutes for them.
 var wide = map[string]bool{
 	"spread 500": true, "powers of two": true, "ties": true, "huge": true, "subnormal": true, "adversarial": true,
 	"scaled rows and columns": true,
 }
 
-// Bits of condition numbers from which on float64 factors may not suffice, and of the spread of
-// exponents from which on numbers may leave their range.
+// Bits of condition numbers from which float64 factors may not suffice, and bits of the spread of
+// exponents from which numbers may leave their range.
 const (
 	illBits    = 36
 	spreadBits = 400
 )
 
-// mayLeave returns why a way may leave a problem open that has been solved, "" if it has to decide
+// mayLeave returns why a way may leave open a problem that has been solved, "" if it has to decide
 // all of it.
 func mayLeave(routine, problem, way, family string, a, b lintest.Matrix, outOfRange bool) (why string) {
 	k := len(a)

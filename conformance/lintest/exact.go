@@ -1,4 +1,4 @@
-// Package lintest has systems of linear equations for tests, and what results should be: by
+// Package lintest provides systems of linear equations for tests, and their exact results by
 // elimination in rational numbers, with math/big alone. It shares no code with package linsolve.
 package lintest
 
@@ -44,7 +44,7 @@ func Identity(n int) Matrix {
 	return z
 }
 
-// T returns the transpose of a matrix of so many columns.
+// T returns the transpose of a matrix with cols columns.
 func (a Matrix) T(cols int) Matrix {
 	z := New(cols, len(a))
 	for i := range a {
@@ -55,7 +55,7 @@ func (a Matrix) T(cols int) Matrix {
 	return z
 }
 
-// Times returns A B, with so many columns.
+// Times returns A B, where B has cols columns.
 func (a Matrix) Times(b Matrix, cols int) Matrix { return a.Weighted(nil, b, cols) }
 
 // Scaled returns the matrix with row i multiplied by 2^rows[i] and column j by 2^cols[j].
@@ -69,7 +69,7 @@ func (a Matrix) Scaled(rows, cols []int64) Matrix {
 	return z
 }
 
-// Weighted returns A diag(w) B, with so many columns; w is I if nil.
+// Weighted returns A diag(w) B, where B has cols columns; a nil w stands for ones.
 func (a Matrix) Weighted(w []*big.Rat, b Matrix, cols int) Matrix {
 	z := New(len(a), cols)
 	t := new(big.Rat)
@@ -99,7 +99,7 @@ func (a Matrix) Pow(e int) Matrix {
 	return z
 }
 
-// Rows returns some rows.
+// Rows returns the rows order[0], order[1], ...
 func (a Matrix) Rows(order []int) Matrix {
 	z := make(Matrix, len(order))
 	for i, k := range order {
@@ -109,7 +109,7 @@ func (a Matrix) Rows(order []int) Matrix {
 }
 
 // Reduce returns the reduced row echelon form with respect to the first cols columns, the columns
-// of pivots, and the product of the pivots with the sign of the exchanges of rows.
+// of the pivots, and the product of the pivots with the sign of the row exchanges.
 func (a Matrix) Reduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	n := integersOf(a)
 	last, det := big.NewInt(1), big.NewRat(1, 1) // the last pivot
@@ -136,7 +136,7 @@ func (a Matrix) Reduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 		det.Mul(det, n.rows[k]).Mul(det, power(n.cols[j]))
 		last = n.x[k][j]
 	}
-	// All pivots have become the last one, the determinant of their rows and columns.
+	// All pivots now equal the last one: the determinant of their rows and columns.
 	z = New(len(a), n.width)
 	for i := range z {
 		for j := range z[i] {
@@ -148,7 +148,7 @@ func (a Matrix) Reduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	return z, pivots, det.Mul(det, new(big.Rat).SetInt(last))
 }
 
-// Solve returns X with A X = B, nil for a singular A.
+// Solve returns X with A X = B; nil if A is singular.
 func (a Matrix) Solve(b Matrix) Matrix {
 	n := len(a)
 	both := make(Matrix, n)
@@ -174,13 +174,13 @@ func (a Matrix) Det() *big.Rat {
 	return det
 }
 
-// Rank returns the rank of a matrix of so many columns.
+// Rank returns the rank of a matrix with cols columns.
 func (a Matrix) Rank(cols int) int {
 	_, pivots, _ := a.Reduce(cols)
 	return len(pivots)
 }
 
-// LU returns L, below the diagonal, and U of an elimination of the first k columns without
+// LU returns L below the diagonal and U, by an elimination of the first k columns without
 // exchanges, and whether no pivot vanishes.
 func (a Matrix) LU(k int) (Matrix, bool) {
 	n := integersOf(a)
@@ -225,9 +225,9 @@ func (a Matrix) Norm() *big.Rat {
 	return most
 }
 
-// ConditionBits returns log2 of max_j Σ_i |a_ij (A^-1)_ji| of a square matrix, rounded up: what is
-// left of the condition number whatever powers of two scale rows and columns. It is MaxInt of a
-// singular matrix.
+// ConditionBits returns log2 of max_j Σ_i |a_ij (A^-1)_ji| of a square matrix, rounded up. No
+// scaling of rows and columns by powers of two changes this number. It is MaxInt for a singular
+// matrix.
 func (a Matrix) ConditionBits() int {
 	inverse := a.Solve(Identity(len(a)))
 	if inverse == nil {
@@ -249,8 +249,8 @@ func (a Matrix) ConditionBits() int {
 // log2 returns log2 of a positive number, rounded down, or 1 less.
 func log2(x *big.Rat) int { return x.Num().BitLen() - x.Denom().BitLen() - 1 }
 
-// SpreadBits returns how far apart exponents of a matrix are whatever powers of two scale rows and
-// columns: the largest |log2| of a_ij a_kl / (a_il a_kj), about.
+// SpreadBits returns about the largest |log2| of a_ij a_kl / (a_il a_kj): the spread of exponents
+// that no scaling of rows and columns by powers of two removes.
 func (a Matrix) SpreadBits() (most int) {
 	for i := range a {
 		for k := range i {
@@ -279,7 +279,7 @@ func (a Matrix) HasDyadic() bool {
 	return false
 }
 
-// HasEqual reports whether two entries on or above the diagonal have one magnitude other than 0.
+// HasEqual reports whether two nonzero entries on or above the diagonal have the same magnitude.
 func (a Matrix) HasEqual() bool {
 	seen := map[string]bool{}
 	for i, row := range a {
@@ -326,7 +326,7 @@ func (a Matrix) NearPivots(k int) bool {
 	return false
 }
 
-// Nearest rounds a number, by way of numbers so near to it that both round alike.
+// Nearest returns x rounded to nearest in f. It uses numbers so close to x that they round alike.
 func Nearest(f halfulp.Format, x *big.Rat) halfulp.Scalar {
 	if x.Sign() == 0 {
 		return halfulp.NewScalar(f, new(big.Float))
@@ -340,7 +340,7 @@ func Nearest(f halfulp.Format, x *big.Rat) halfulp.Scalar {
 	}
 }
 
-// NearestRoot rounds x √y for y ≥ 0.
+// NearestRoot returns x √y, rounded to nearest in f, for y ≥ 0.
 func NearestRoot(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
 	square := new(big.Rat).Mul(x, x)
 	square.Mul(square, y)

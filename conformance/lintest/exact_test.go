@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// Elimination as it is written in books, in rational numbers.
+// Elimination as in textbooks, in rational numbers.
 
 // clone returns a copy whose entries may be replaced.
 func (a Matrix) clone() Matrix {
@@ -21,7 +21,7 @@ func (a Matrix) clone() Matrix {
 	return z
 }
 
-// subtract makes row x, from column j on, x - factor y.
+// subtract replaces row x by x - factor y, from column j on.
 func subtract(x, y []*big.Rat, factor *big.Rat, j int) {
 	if factor.Sign() == 0 {
 		return
@@ -34,7 +34,7 @@ func subtract(x, y []*big.Rat, factor *big.Rat, j int) {
 	}
 }
 
-// plainReduce is Reduce.
+// plainReduce is Reduce without common denominators.
 func (a Matrix) plainReduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	z, det = a.clone(), big.NewRat(1, 1)
 	for j := 0; j < cols && len(pivots) < len(z); j++ {
@@ -65,7 +65,7 @@ func (a Matrix) plainReduce(cols int) (z Matrix, pivots []int, det *big.Rat) {
 	return z, pivots, det
 }
 
-// plainLU is LU.
+// plainLU is LU without common denominators.
 func (a Matrix) plainLU(k int) (Matrix, bool) {
 	z := a.clone()
 	for b := range k {
@@ -81,8 +81,9 @@ func (a Matrix) plainLU(k int) (Matrix, bool) {
 	return z, true
 }
 
-// TestElimination compares elimination of integers with that of rational numbers: for fractions,
-// numbers of 2^±1000, graded rows and columns, zeros, and matrices of all ranks and shapes.
+// TestElimination compares elimination in integers with elimination in rational numbers: for
+// fractions, numbers of 2^±1000, graded rows and columns, zeros, and matrices of all ranks and
+// shapes.
 func TestElimination(t *testing.T) {
 	seed := testseed.Of(t)
 	for trial := range 2000 {

@@ -8,14 +8,14 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// Family makes systems A X = B: A is n x n, B is n x k.
+// Family generates systems A X = B, where A is n x n and B is n x k.
 type Family struct {
 	Name string
 	make func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix)
 	most int // the largest n that does not take long, 0 for any
 }
 
-// Make makes one, smaller than n where that would take long.
+// Make generates a system, of an order less than n where order n would take long.
 func (f Family) Make(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	if f.most > 0 {
 		n = min(n, f.most)
@@ -23,7 +23,7 @@ func (f Family) Make(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	return f.make(r, n, k)
 }
 
-// from returns a matrix of entries x(i, j), in float64 or in so many bits.
+// from returns a matrix of entries x(i, j), in MP(bits), or in float64 if bits is 0.
 func from(bits, rows, cols int, x func(i, j int) *big.Float) *halfulp.Matrix {
 	f := halfulp.Float64
 	if bits > 0 {
@@ -38,14 +38,14 @@ func from(bits, rows, cols int, x func(i, j int) *big.Float) *halfulp.Matrix {
 	return m
 }
 
-// Integers returns random integers up to most in magnitude.
+// Integers returns a matrix of random integers from -most to most.
 func Integers(r *rand.Rand, rows, cols, most int) *halfulp.Matrix {
 	return from(0, rows, cols, func(_, _ int) *big.Float { return big.NewFloat(float64(r.IntN(2*most+1) - most)) })
 }
 
 func float(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), e) }
 
-// Formats are formats of results, of few bits and of many.
+// Formats are formats of results, some of few bits and some of many.
 var Formats = []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(24), halfulp.MP(106), halfulp.MP(424)}
 
 // anyFormat draws a format.
@@ -54,20 +54,20 @@ func anyFormat(r *rand.Rand) halfulp.Format {
 	return all[r.IntN(len(all))]
 }
 
-// random fills matrices of any formats.
+// random returns matrices of random numbers in random formats.
 func random(spread int) func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	return func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return halfulp.Random(anyFormat(r), n, n, spread, r.Uint64()), halfulp.Random(anyFormat(r), n, k, spread, r.Uint64())
 	}
 }
 
-// Product returns A B exactly, in so many bits.
+// Product returns A B in MP(bits), which has to hold it exactly.
 func Product(bits int, a, b *halfulp.Matrix) *halfulp.Matrix {
 	z := Of(a).Times(Of(b), b.Cols())
 	return from(bits, a.Rows(), b.Cols(), func(i, j int) *big.Float { return new(big.Float).SetPrec(uint(bits)).SetRat(z[i][j]) })
 }
 
-// dependent makes the last row the sum of the others, but for change.
+// dependent makes the last row the sum of the others, and applies change to its last entry.
 func dependent(a *halfulp.Matrix, change func(x *big.Float) *big.Float) *halfulp.Matrix {
 	n := a.Rows()
 	if n == 0 {
@@ -86,7 +86,7 @@ func dependent(a *halfulp.Matrix, change func(x *big.Float) *big.Float) *halfulp
 	return a
 }
 
-// Families are systems that are hard for one reason each.
+// Families are systems, each of them hard for one reason.
 var Families = []Family{
 	{"random", random(0), 0},
 	{"spread 50", random(50), 0},
@@ -142,8 +142,8 @@ var Families = []Family{
 		a = Integers(r, n, n, 1<<10)
 		return a, Product(128, a, Integers(r, n, k, 1<<30))
 	}, 0},
-	// Solutions halfway between two numbers of many formats, and next to such, in some components;
-	// others are quotients.
+	// Some components of the solutions lie halfway between two numbers of many formats, or next to
+	// such a midpoint; others are quotients.
 	{"ties", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		a = Integers(r, n, n, 9)
 		p := []int{3, 25, 54, 107, 107, 108, 425}[r.IntN(7)]
@@ -200,13 +200,13 @@ var Families = []Family{
 	}, 0},
 }
 
-// Entries that adversaries choose from.
+// Entries for adversarial systems.
 var adversarial = []float64{
 	0, 0, 1, 1, -1, 2, 3, -3, 0.5, 1 + 0x1p-52, 1 - 0x1p-53, 1 + 0x1p-23, 1 - 0x1p-24, 0x1p53 - 1, 0x1p53, 0x1p-53, 0x1p27 + 1, -0x1p26,
 	0x1p500, 0x1p-500, 0x1p-1074, -0x1p-1074, 0x1p-1022, math.MaxFloat64, -math.MaxFloat64, 0x1.fffffep127, 0x1p-149, 1.0 / 3, 0.1, 10, 7, -7,
 }
 
-// Adversarial returns a system of numbers that tempt arithmetic to lose them.
+// Adversarial returns a system of numbers that arithmetic easily loses.
 func Adversarial(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	few := 1 + r.IntN(len(adversarial))
 	first := r.IntN(len(adversarial))

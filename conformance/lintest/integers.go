@@ -2,9 +2,9 @@ package lintest
 
 import "math/big"
 
-// integers is a matrix A as integers x: a_ij = rows[i] x_ij 2^cols[j]. Elimination divides them
-// exactly (Bareiss, Math. Comp. 22, 1968), which takes no greatest common divisors; all of its
-// numbers are minors.
+// integers is a matrix A as integers x: a_ij = rows[i] x_ij 2^cols[j]. Elimination divides the
+// integers exactly (Bareiss, Math. Comp. 22, 1968), so it takes no greatest common divisors; all of
+// its numbers are minors.
 type integers struct {
 	x     [][]*big.Int
 	rows  []*big.Rat
@@ -34,7 +34,7 @@ func integersOf(a Matrix) *integers {
 		}
 		n.rows[i] = new(big.Rat).SetFrac(big.NewInt(1), common)
 	}
-	// Powers of two of columns, and then of rows, are taken out.
+	// Take powers of two out of columns, and then out of rows.
 	for j := range n.cols {
 		n.cols[j] = n.shift(func(i int) *big.Int { return n.x[i][j] }, len(a))
 	}
@@ -44,7 +44,7 @@ func integersOf(a Matrix) *integers {
 	return n
 }
 
-// shift divides numbers by the largest power of two that divides them all, and returns its
+// shift divides numbers by the largest power of two that divides all of them, and returns its
 // exponent.
 func (n *integers) shift(x func(k int) *big.Int, count int) (e int) {
 	e = -1
@@ -61,8 +61,8 @@ func (n *integers) shift(x func(k int) *big.Int, count int) (e int) {
 	return e
 }
 
-// eliminate takes a multiple of row k, whose pivot stands in column j, from row i, columns from on:
-// x_ic becomes (x_kj x_ic - x_ij x_kc) / last, where last is the pivot before.
+// eliminate subtracts a multiple of row k, whose pivot is in column j, from row i, in the columns
+// from from on. x_ic becomes (x_kj x_ic - x_ij x_kc) / last, where last is the previous pivot.
 func (n *integers) eliminate(i, k, j, from int, last *big.Int) {
 	pivot, factor := n.x[k][j], n.x[i][j]
 	t := new(big.Int)

@@ -6,22 +6,22 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// prime is 2^127 - 1, of no use to package linsolve.
+// prime is 2^127 - 1. Package linsolve does not use it.
 var prime = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1))
 
-// modulo returns x modulo prime, whose denominator is no multiple of it.
+// modulo returns x modulo prime; the denominator of x must not be a multiple of prime.
 func modulo(x *big.Rat) *big.Int {
 	z := new(big.Int).ModInverse(x.Denom(), prime)
 	return z.Mod(z.Mul(z, x.Num()), prime)
 }
 
-// Residue returns x modulo the prime 2^127 - 1, for a finite x that is no multiple of 1/prime.
+// Residue returns x modulo the prime 2^127 - 1, for a finite x.
 func Residue(x *big.Float) *big.Int {
 	r, _ := x.Rat(nil)
 	return modulo(r)
 }
 
-// DetModulo returns the determinant and the rank of a finite matrix modulo that prime.
+// DetModulo returns the determinant and the rank of a finite matrix modulo 2^127 - 1.
 func DetModulo(a *halfulp.Matrix) (det *big.Int, rank int) {
 	m, n := a.Dims()
 	z := make([][]*big.Int, m)

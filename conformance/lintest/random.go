@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// Ill returns a random matrix, which is the worse conditioned the larger k is.
+// Ill returns a random matrix; a larger k makes it worse conditioned.
 func Ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
 	a := halfulp.Random(f, n, n, 0, r.Uint64())
 	if k = min(k, f.Bits()-2); n > 1 && k > 0 { // two rows agree to k bits
@@ -35,8 +35,8 @@ func Spread(r *rand.Rand, a *halfulp.Matrix, most int) {
 	}
 }
 
-// NearSingular returns a matrix of numbers of some bits whose last row is a combination of others
-// but for one unit in the last place.
+// NearSingular returns a matrix of numbers of the given bits. Its last row is a combination of the
+// others up to one unit in the last place.
 func NearSingular(r *rand.Rand, bits uint, n int) *halfulp.Matrix {
 	a := halfulp.Random(halfulp.MP(bits), n, n, r.IntN(20), r.Uint64())
 	for j := range n {
@@ -69,7 +69,7 @@ func Graded(r *rand.Rand, a *halfulp.Matrix, spread int) *halfulp.Matrix {
 	return z
 }
 
-// Hard returns a matrix that is hard in one way or another.
+// Hard returns a matrix of a random kind, each kind hard in its own way.
 func Hard(r *rand.Rand, n int) *halfulp.Matrix {
 	switch r.IntN(5) {
 	case 0:
@@ -92,13 +92,13 @@ func Hard(r *rand.Rand, n int) *halfulp.Matrix {
 	return Ill(r, halfulp.MP(uint(60+r.IntN(500))), n, r.IntN(500))
 }
 
-// ScaledRandom is a random matrix whose rows and columns are multiplied by powers of two up to
+// ScaledRandom returns a random matrix whose rows and columns are multiplied by powers of two up to
 // 2^±spread.
 func ScaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
 	return Graded(r, halfulp.Random(f, n, n, 0, r.Uint64()), spread)
 }
 
-// Unimodular is an integer matrix of determinant ±1: its inverse has integer entries.
+// Unimodular returns an integer matrix of determinant ±1: its inverse has integer entries.
 func Unimodular(r *rand.Rand, n int) *halfulp.Matrix {
 	a := halfulp.NewMatrix(halfulp.MP(200), n, n)
 	for i := range n {
@@ -118,7 +118,7 @@ func Unimodular(r *rand.Rand, n int) *halfulp.Matrix {
 	return a
 }
 
-// Triangular is an upper triangular matrix.
+// Triangular returns an upper triangular matrix.
 func Triangular(r *rand.Rand, n int) *halfulp.Matrix {
 	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for j := range n {
@@ -138,7 +138,7 @@ func Gram(a *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
-// IllConditioned are matrices of order n that float64 factors do not suffice for.
+// IllConditioned returns matrices of order n for which float64 factors do not suffice.
 func IllConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
 	f := halfulp.MP(200)
 	graded := halfulp.NewMatrix(f, n, n) // a product whose middle factor falls to 2^-120
@@ -178,8 +178,8 @@ func spreadOut(a *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
-// Growing is a matrix of Wilkinson: elimination with partial pivoting doubles its last column step
-// by step. Multiples of ε make it random.
+// Growing returns a matrix of Wilkinson: elimination with partial pivoting doubles its last column
+// at every step. Random multiples of ε are added to it.
 func Growing(r *rand.Rand, n int) *halfulp.Matrix {
 	a := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for i := range n {
@@ -197,8 +197,8 @@ func Growing(r *rand.Rand, n int) *halfulp.Matrix {
 	return a
 }
 
-// Sparse returns a random matrix with zeros in a share of its places, at random or above a
-// diagonal, in random order.
+// Sparse returns a random matrix with a share of zeros: at random places or above a diagonal, in
+// random order.
 func Sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matrix {
 	a := halfulp.Random(f, n, n, 0, r.Uint64())
 	z := halfulp.NewMatrix(f, n, n)
@@ -214,8 +214,8 @@ func Sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matri
 	return z
 }
 
-// ByPivots returns the order of the pivots and, row by row, L below the diagonal and U, in many
-// more bits than enclosures have.
+// ByPivots returns the order of the pivots and, row by row, L below the diagonal and U. It uses
+// many more bits than enclosures have.
 func ByPivots(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 	m, n := a.Dims()
 	order, lu = make([]int, m), make([][]*big.Float, m)
@@ -243,8 +243,8 @@ func ByPivots(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
 	return order, lu
 }
 
-// FarApart returns a matrix of numbers of 40 bits with exponents up to far apart from 0, symmetric
-// if that is asked for, some of them 0.
+// FarApart returns a matrix of numbers of 40 bits with exponents of at most far in magnitude. Some
+// numbers are 0. The matrix is symmetric if symmetric is set.
 func FarApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfulp.Matrix {
 	a := halfulp.NewMatrix(f, n, n)
 	for i := range n {
@@ -262,8 +262,8 @@ func FarApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfu
 	return a
 }
 
-// LDLT returns L and D of an elimination in rationals with these pivots and blocks; not ok if
-// one of them is singular.
+// LDLT returns L and D of an elimination in rational numbers with these pivots and blocks; not ok
+// if one of the blocks is singular.
 func (a Matrix) LDLT(order, blocks []int) (l, d Matrix, ok bool) {
 	n := len(a)
 	x := a.Rows(order).T(n).Rows(order).T(n)
@@ -311,7 +311,7 @@ func (a Matrix) LDLT(order, blocks []int) (l, d Matrix, ok bool) {
 	return l, d, true
 }
 
-// Mirrored makes the upper triangle of a the lower one as well.
+// Mirrored copies the upper triangle of a to the lower one and returns a.
 func Mirrored(a *halfulp.Matrix) *halfulp.Matrix {
 	for i := range a.Rows() {
 		for j := range i {

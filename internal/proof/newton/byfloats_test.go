@@ -22,8 +22,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestNewtonByFloats compares what Newton's method begins with, of matrices of up to 53 bits and of
-// more, with exact figures, and what it decides with correctly rounded inverses.
+// TestNewtonByFloats compares the start of Newton's method with exact inverses, for matrices of up
+// to 53 bits and of more. It compares the decided entries with correctly rounded inverses.
 func TestNewtonByFloats(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
@@ -110,9 +110,9 @@ func TestNewtonByFloats(t *testing.T) {
 	}
 }
 
-// TestStepsInError has steps and enclosures by products that are not rounded correctly: what is
-// claimed of I - X F, |X| |F|, columns of X, and of the inverse is right, and errors are about as
-// small as they may be.
+// TestStepsInError takes steps and enclosures by products that are not rounded correctly. The
+// claims about I - X F, |X| |F|, columns of X, and the inverse hold, and errors are about as small
+// as they may be.
 func TestStepsInError(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 1))

@@ -7,8 +7,8 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// RefineCost is the cost of what leads Newton's method for order n from a gain to another one, with
-// an amp of 2^loss.
+// RefineCost returns the cost of the steps of Newton's method for order n from the given gain to a
+// gain of bits, with an amp of 2^loss.
 func RefineCost(n, gain, bits, loss int) (cost float64) {
 	for gain < bits {
 		next := bits
@@ -22,22 +22,22 @@ func RefineCost(n, gain, bits, loss int) (cost float64) {
 	return cost
 }
 
-// plan says that Newton's method is to lead to so many bits, and what costs after comes then.
+// plan plans the steps of Newton's method to the given bits, and the cost after that follows them.
 func (t *Iteration) plan(bits int, after float64) {
 	if t.S.Work.Report != nil {
 		t.S.Plan(RefineCost(t.n(), t.Gain(), bits, max(t.Amp.MantExp(nil), 0)) + after)
 	}
 }
 
-// SolutionCost is the cost of newton.solve for k columns.
+// SolutionCost returns the cost of Iteration.Solve for k columns.
 func SolutionCost(n, k, gain, bits, cond int) float64 {
 	half := (bits + 7) / 2
 	return RefineCost(n, gain, half, cond) + 3*call.ProductOf(n, n, k, half+cond/2)
 }
 
-// ManyCost is the cost of a solution for many columns from a seed.
+// ManyCost returns the cost of a solution for many columns from a seed.
 func ManyCost(n, k, bits int) float64 {
-	if k == n { // an inverse, perhaps
+	if k == n { // perhaps an inverse
 		return RefineCost(n, 30, bits/2+8, 10) + 2*call.ProductOf(n, n, n, bits/2)
 	}
 	return SolutionCost(n, k, 30, bits+ziv.Guard(n), 16)

@@ -16,12 +16,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Newton's method begins with inverses in slices, of more bits than float64 has: steps to these are
-// products of few bits, which take about as long as those of many at usual orders.
+// Newton's method starts from inverses in slices, which have more bits than float64. Steps to so
+// many bits would be products of few bits, which at usual orders take about as long as products of
+// many bits.
 
-// SolveByNewton solves A X = B for many columns by Newton's method, beginning with what float64
-// products make of an inverse, as far as that decides entries, and puts nil for the columns of todo
-// that are done.
+// SolveByNewton solves A X = B for many columns by Newton's method, starting from an inverse that
+// float64 products compute, as far as the method decides entries. It sets the finished columns of
+// todo to nil.
 func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
 	cost := slicesCost(n)
@@ -44,7 +45,7 @@ func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo [
 	return err
 }
 
-// SolveByFloats begins with an inverse in slices; nil if there is none. It returns the float64
+// SolveByFloats starts from an inverse in slices; nil if there is none. It returns the float64
 // inverse as well.
 func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, most int) (*Iteration, *seed.FloatInverse, error) {
 	t, err := InvertSlices(s, a, f)
@@ -54,8 +55,8 @@ func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, most int) (*Iteratio
 	return newtonBySums(s, a, f, t.start(), most), t.FloatInverse, nil
 }
 
-// addFloat adds x, cut off, to a number in two's complement, of units 2^unit, of which |x| is below
-// 2^190. Numbers below 2^-1022 are taken for 0.
+// addFloat adds x, truncated, to a two's-complement number in units of 2^unit; |x| is below 2^190
+// units. Numbers x below 2^-1022 count as 0.
 func addFloat(sum *[3]uint64, x float64, unit int64) {
 	a := math.Float64bits(x)
 	exp := int64(a >> 52 & 0x7ff)
@@ -81,18 +82,18 @@ func addFloat(sum *[3]uint64, x float64, unit int64) {
 	sum[2], _ = bits.Add64(sum[2], w[2]^sign, carry)
 }
 
-// floatSums are columns of an X near F^-1 as sums of columns of float64 numbers.
+// floatSums are the columns of an X near F^-1 as sums of columns of float64 numbers.
 type floatSums struct {
-	norm   float64                 // bound of ‖X‖∞, but for what is far below it
-	column func(j int) [][]float64 // of which column j of X, perhaps negated, is the sum
-	sign   float64                 // -1 if so
-	off    []float64               // |X - F^-1| is at most norm times that
+	norm   float64                 // bound of ‖X‖∞, up to far smaller terms
+	column func(j int) [][]float64 // terms whose sum is column j of X, or of -X
+	sign   float64                 // -1 if the sum is -X
+	off    []float64               // |X - F^-1| ≤ norm off[j] in column j
 }
 
-// placesOfX are those of X below the tops of columns, at most.
+// placesOfX bounds the places of X below the tops of its columns.
 const placesOfX = 140
 
-// newtonBySums is New for an X in float64, cut off.
+// newtonBySums is New for an X given by sums of float64 numbers, truncated.
 func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most int) *Iteration {
 	n := f.N
 	v := &Iteration{S: s, By: f.Scaling}
@@ -109,9 +110,9 @@ func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most in
 			most = max(most, call.LargestOf(term))
 		}
 		_, c := math.Frexp(most)
-		// What is not known is cut off: the fewer bits, the faster products are.
+		// Unknown places are cut off: products are faster with fewer bits.
 		places := max(scale.SeedBits, min(placesOfX, 12-int(math.Log2(float64(t.norm*t.off[j])))+c))
-		const below = 188 // the top, in units of sums
+		const below = 188 // the top of a column, in units of sums
 		unit := int64(c - below)
 		for i := range n {
 			var sum [3]uint64
@@ -131,7 +132,7 @@ func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most in
 				bound.StoreLeading(x.Arr, x.At(i, j), neg != (t.sign < 0), sum[:], unit)
 			}
 		}
-		v.Col[j] = int64(c + bits.Len(uint(len(terms)-1))) // of their sum
+		v.Col[j] = int64(c + bits.Len(uint(len(terms)-1))) // exponent of the sum of terms
 		off[j] = float64(t.norm*t.off[j]) + math.Ldexp(1.001, c-places)
 	})
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// SolveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
-// what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
-// bits, from Newton's method, and products with them are all its work. While many columns have
-// entries far below others it goes on to more bits, as long as these decide a quarter of them. It
-// solves as by says; X is the same for all columns.
+// SolveMany solves A X = B for many columns with the approximate inverse p, as far as its
+// enclosures decide entries. It sets the finished columns of todo to nil. Its work is A X, the X of
+// half the bits from Newton's method, and products with them. While many columns have entries far
+// below others, it continues with more bits, as long as these decide a quarter of the entries. by
+// says how many columns are solved at a time; X is the same for all columns.
 func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.Entries, by Columns) error {
 	t := newIn(s, a, p, mostSolvedBits(z), s.MatrixHere)
 	if t == nil {
@@ -45,24 +45,24 @@ func SolveMany(s *call.Run, p *seed.Approximate, a, b, z num.Mat, todo []*ziv.En
 	return nil
 }
 
-// Columns says how [SolveMany] solves, which depends on the memory that it may take.
+// Columns says how [SolveMany] solves, depending on the memory that it may take.
 type Columns struct {
-	Width int // columns at a time
-	// Coarse leaves X as it begins, which takes no other matrices of its order: solutions gain
-	// fewer bits by a step, and take more of these.
+	Width int // how many columns at a time
+	// Coarse keeps the first X, so that no other matrices of its order are needed. Steps then gain
+	// fewer bits, and solutions take more steps.
 	Coarse bool
 }
 
-// wantedBits are those of the first enclosure of the entries of z.
+// wantedBits returns the bits of the first enclosure of the entries of z.
 func wantedBits(z num.Mat) int {
 	return z.Format().Bits() + 4*(z.Arr.Terms()-1) + ziv.Guard(z.Rows)
 }
 
-// mostSolvedBits bounds those of the numbers of A and B, and of enclosures.
+// mostSolvedBits bounds the bits of the numbers of A and B, and of enclosures.
 func mostSolvedBits(z num.Mat) int { return 4*wantedBits(z) + 2048 }
 
-// solveManyBy is SolveMany for all columns by an X that came from some rounds, and that remains as
-// it is if it is to be coarse.
+// solveManyBy is SolveMany for all columns at once, by an X that came from some rounds of seeds.
+// With coarse, X stays as it is.
 func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []*ziv.Entries, coarse bool) error {
 	bits, most := wantedBits(z), mostSolvedBits(z)
 	g, inverse := b, !coarse && ziv.IsIdentity(b)
@@ -74,7 +74,7 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 	}
 	s.Work.Guessed = false
 	end := func() {}
-	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: it goes on, probably
+	if rounds > 1 && s.Work.Report != nil { // A is ill-conditioned: more bits will probably follow
 		end = s.Before(2 * call.ProductOf(a.Rows, a.Rows, b.Cols, bits/2+t.Amp.MantExp(nil)))
 	}
 	more := 64
@@ -114,8 +114,7 @@ func solveManyBy(s *call.Run, t *Iteration, rounds int, a, b, z num.Mat, todo []
 	})
 }
 
-// columnsMissing returns how many bits closer enclosures have to be for most open entries to be
-// decided.
+// columnsMissing returns how many bits closer enclosures have to be to decide most open entries.
 func columnsMissing(y *bound.Nearly, todo []*ziv.Entries, bits int) (most int) {
 	m := y.X
 	for j, e := range todo {
@@ -139,7 +138,7 @@ func (t *Iteration) Inverse(bits int) (*bound.Nearly, error) {
 		// may fuse: an estimate
 		t.plan(half, call.ProductOf(n, n, n, half+max(t.Amp.MantExp(nil), 0)/2)*2+float64(n)*float64(n)*call.RoundCost)
 		width := t.Gain() + LateBits
-		if 3*width >= bits { // the last time, perhaps
+		if 3*width >= bits { // perhaps the last time
 			width = max(width, bits-t.Gain()+2)
 		}
 		e, h, err := t.errorMatrix(width)
@@ -168,10 +167,10 @@ func (t *Iteration) Inverse(bits int) (*bound.Nearly, error) {
 	}
 }
 
-// correct is the end of inverse, with E'.
+// correct is the end of Inverse, with E'.
 //
-// F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
-// E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
+// F^-1 = X + (E + E²) X + E³ (I - E)^-1 X. The error is a bound of the last term, or without E² of
+// the last two, and of roundings, in units of the largest entry of a column of X.
 func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*bound.Nearly, error) {
 	wide := max(bits-t.Gain()+2, 24)
 	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
@@ -201,7 +200,7 @@ func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*
 	if err != nil {
 		return nil, err
 	}
-	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
+	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near in addition to its rounding.
 	b := &residue.Bound{Rows: make([]int64, n)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(near.MantExp(nil)) + 1
@@ -226,23 +225,23 @@ func (t *Iteration) correct(n, bits int, e num.Mat, h *big.Float, cubic bool) (*
 	lost = bound.Upper().Add(lost, mul(near, bound.Exp2(2-wide)))
 	y := &bound.Nearly{X: t.X, D: d, Words: call.WordsFor(bits), Left: t.By.Cols, Right: t.By.Rows}
 	for _, c := range t.Col {
-		// Errors that are less than what is cut off need not be known.
+		// Errors below the truncation need not be known.
 		y.Err = append(y.Err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
 	}
 	return y, nil
 }
 
-// FloatPlaces are those of an E'² up to which float64 arithmetic gives it, whose errors are less
-// than 2^-41 of |E'|² up to order 2^16, in a quarter of the time.
+// FloatPlaces is the number of places of E'² up to which float64 arithmetic computes it. Its errors
+// are less than 2^-41 of |E'|² up to order 2^16, in a quarter of the time.
 const FloatPlaces = 40
 
-// Square returns E'² to so many places, near ≥ ‖E'‖, and a bound of the norm of what it is off by.
+// Square returns E'² to the given places, for near ≥ ‖E'‖, and a bound of the norm of its error.
 func (t *Iteration) Square(e num.Mat, near *big.Float, places int) (square num.Mat, lost *big.Float, err error) {
 	n := t.n()
 	size := bound.Upper().Mul(near, near)
 	if t.S.At.AtHand() && places <= FloatPlaces {
 		defer t.S.Multiplying(e, e, e, 0)()
-		// With entries of E' cut off after 53 bits, or 0 below 2^-1000.
+		// Entries of E' are truncated to 53 bits, or are 0 below 2^-1000.
 		x, z := scale.Unscaled(n, n).Float64s(e, t.S.Floats(n*n)), t.S.Floats(n*n)
 		clear(z)
 		if err := dgemm.Subtract(t.S.Ctx, t.S.Threads, n, z, x, x); err != nil {
@@ -261,8 +260,9 @@ func (t *Iteration) Square(e num.Mat, near *big.Float, places int) (square num.M
 	return square, lost, t.S.GemmWithin(1, e, e, 0, num.Mat{}, square, within)
 }
 
-// squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
-// bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
+// squareBound returns a bound of E'² within which it need not be rounded correctly, else nil. It
+// also returns a bound of the norm of the resulting error: about 2^-places times the square of the
+// bound of E'.
 func (t *Iteration) squareBound(places int) (b *residue.Bound, lost *big.Float) {
 	if t.S.Tally == nil || t.eRows == nil {
 		return nil, bound.Upper()
@@ -276,10 +276,10 @@ func (t *Iteration) squareBound(places int) (b *residue.Bound, lost *big.Float) 
 	return t.S.Known(b, t.eRows, cols), bound.Exp2(int(sum+top-b.Within) + length)
 }
 
-// CoarseGain is the gain that Newton's method leads to from another one for k columns: the other
-// bits come from residuals. Of many columns one of them doubles the bits. Steps for matrices of
-// small order take as long as products with few columns. Numbers at hand have faster ways for few
-// columns, and come here with many.
+// CoarseGain returns the gain that Newton's method reaches, from another gain, for k columns; the
+// other bits come from residuals. With many columns one residual doubles the bits. At small orders
+// a step takes as long as a product with few columns. Matrices on the host have faster methods for
+// few columns, and come here with many columns.
 func (t *Iteration) CoarseGain(gain, k, bits int) int {
 	n := t.n()
 	switch {
@@ -293,22 +293,26 @@ func (t *Iteration) CoarseGain(gain, k, bits int) int {
 	return (bits + 11) / 3
 }
 
-// Solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column: x' = x +
-// d, d = X r, r = g - F x, begins with x = X g, for X of a gain that t.refine leads to, and gains
-// as much each time. It returns nil for columns of zeros at the run's place.
+// Solve solves F Y = G, with an error of about 2^-bits of the largest entry of a column. It starts
+// from x = X g, for the X of a gain that Refine reaches, and repeats x' = x + d, d = X r, r = g - F
+// x, gaining as much each time. At the run's place it returns nil if X G has columns of zeros.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g, in the norm of the largest entry. Then |r_i| ≤ 2^(row_i +
-// err), and for r' = r + δ and d = X r' + η as they are computed
+// err). For the computed r' = r + δ and d = X r' + η
 //
 //	x* - x = (I - E)^-1 X r,    |X r| ≤ (1 + rho) 2^err,
 //	x* - x - d = ((I - E)^-1 - I) d - (I - E)^-1 (η + X δ).
 //
-// R' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i, and may be in error by 2^(row_i + err - b)
-// beside where products at the run's place need not be rounded correctly: so |δ_i| ≤ 2^(row_i +
-// err + 2 - b), |X δ| ≤ 2^(err - more - 3), and |r'_i| ≤ 2^(row_i + err + 1). D has c = more + 6
-// bits, and may be in error by 2^(err + 1 - c) beside: so |X r'| ≤ 2^(err + 1), |d| ≤ 2^(err + 2),
-// |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3), and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the
-// error of x + d is
+// Here r' has b = cond + more + 5 bits, 2^cond ≥ ‖X‖ 2^row_i. At the run's place, where products
+// need not be rounded correctly, r' may also be in error by 2^(row_i + err - b). So
+//
+//	|δ_i| ≤ 2^(row_i + err + 2 - b),  |X δ| ≤ 2^(err - more - 3),  |r'_i| ≤ 2^(row_i + err + 1).
+//
+// d has c = more + 6 bits, and may also be in error by 2^(err + 1 - c). So
+//
+//	|X r'| ≤ 2^(err + 1),  |d| ≤ 2^(err + 2),  |η| ≤ 2^(err + 3 - c) = 2^(err - more - 3),
+//
+// and |d| ≤ 2^(err + 1) as well. For rho ≤ 1/4 the error of x + d is
 //
 //	4/3 (rho |d| + |η| + |X δ|) ≤ 2^err (3 rho + 2^(-more - 1)).
 func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
@@ -325,10 +329,10 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	if err != nil || t.S.At.UsesBounds() && slices.Contains(size, none) {
 		return nil, err
 	}
-	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, and what x is in error by
-	// beside.
+	// |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x| for x of b bits, plus the further error of
+	// x.
 	small := bound.Upper().Add(bound.Upper().Mul(t.Rho, bound.Exp2(1)), bound.Exp2(-t.Gain()-2)).MantExp(nil)
-	known, tops := make([]int64, k), make([]int64, k) // all x to come are below 2^tops
+	known, tops := make([]int64, k), make([]int64, k) // all later x are below 2^tops
 	for j, e := range size {
 		if known[j] = e + int64(small); off != nil {
 			known[j] = max(known[j], off[j]) + 1
@@ -336,7 +340,7 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 		tops[j] = max(e, known[j]+1) + 1
 	}
 	for {
-		more := 0 // bits that are wanted
+		more := 0 // how many bits are wanted
 		for j, e := range known {
 			more = max(more, int(e-size[j])+bits)
 		}
@@ -381,13 +385,12 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 			t.S.Stats.Precision = bits
 			y := &bound.Nearly{X: x, D: d, Words: call.WordsFor(bits), Left: t.By.Cols, Right: make([]int64, k)}
 			for j, e := range next {
-				// Errors that are less than what is cut off need not be known.
+				// Errors below the truncation need not be known.
 				y.Err = append(y.Err, max(e, size[j]-int64(bits)-8))
 			}
 			return y, nil
 		}
-		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
-		// off.
+		// |x + d| < 2^(size + 1): its rounding and its truncation lose less than 2^next.
 		z, err := t.S.Room(num.Precision(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
@@ -407,9 +410,9 @@ func (t *Iteration) Solve(g num.Mat, bits, gain int) (*bound.Nearly, error) {
 	}
 }
 
-// start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
-// those of none for zeros, and what products want to know of them if they want to. If off is not
-// nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
+// start returns x0 = X g in numbers of first bits, the exponents of the largest numbers of its
+// columns (none for zeros), and the bounds of x0 that products need, if any. If off is not nil, x0
+// is in error by at most 2^(off[j]-1) in addition to its rounding.
 func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, cols *residue.Vectors, err error) {
 	n, k := g.Dims()
 	if x0, err = t.S.Room(num.Precision(uint(max(first, 24))), n, k); err != nil {
@@ -417,7 +420,7 @@ func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, 
 	}
 	var b *residue.Bound
 	if cols := t.gCols; cols != nil && t.xRows != nil {
-		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
+		// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above typical entries.
 		b = &residue.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.Norm + 1)}
 		for i := range b.Rows {
 			b.Rows[i] = int64(t.Norm + 1)
@@ -434,8 +437,8 @@ func (t *Iteration) start(g num.Mat, first int) (x0 num.Mat, size, off []int64, 
 	return x0, size, off, cols, err
 }
 
-// columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
-// for zeros, and what products at the run's place want to know of them, or nil.
+// columns returns the exponents of the largest numbers of the columns of a matrix in MP (none for
+// zeros), and the bounds that products at the run's place need, or nil.
 func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err error) {
 	const none = math.MinInt32
 	x, err := s.Measure(m.T())
@@ -445,7 +448,7 @@ func columns(s *call.Run, m num.Mat) (size []int64, cols *residue.Vectors, err e
 	return x[0].Tops(none), x[0].Vectors(), nil
 }
 
-// round stores the entries of y that its enclosures decide, and notes what they do not.
+// round stores the entries that the enclosures of y decide, and records the undecided ones.
 func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]bound.Rounded, error) {
 	mx, md := y.X, y.D
 	columns := make([]bound.Rounded, z.Cols)
@@ -466,7 +469,7 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]boun
 			}
 			c.Exactly = c.Exactly && v.Special(z.Arr.Format)
 		}
-		// Others may have been decided before.
+		// The other entries may have been decided before.
 		for i := 0; c.Exactly && len(c.Open) > 0 && len(todo[j].Open) < z.Rows && i < z.Rows; i++ {
 			v := rounders[w].Enclose(y, &mx, &md, i, j)
 			c.Exactly = v.Special(z.Arr.Format)
@@ -483,8 +486,8 @@ func round(s *call.Run, y *bound.Nearly, z num.Mat, todo []*ziv.Entries) ([]boun
 	return columns, err
 }
 
-// checkNearly decides columns all of whose entries look like numbers of few bits: they are those
-// numbers if these solve the system exactly. Other columns keep what is open.
+// checkNearly decides columns all of whose entries look like numbers of few bits: if these numbers
+// solve the system exactly, they are the entries. The open entries of other columns stay open.
 func checkNearly(s *call.Run, t *Iteration, y *bound.Nearly, g, z num.Mat, todo []*ziv.Entries, columns []bound.Rounded) error {
 	var list []int
 	for j, c := range columns {

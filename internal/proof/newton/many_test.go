@@ -16,7 +16,7 @@ import (
 
 // TestColumns solves for all columns and for some at a time, by an X that is improved and by one
 // that is not. Results are the same, the counted memory is less for fewer columns, and all of it is
-// given back but for what the caller took.
+// given back except the caller's own.
 func TestColumns(t *testing.T) {
 	const n = 60
 	for _, c := range []struct {

@@ -17,12 +17,14 @@ import (
 // Iteration is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤
 // rho proved.
 //
-// A step is X' = X + E' X + d for E' = E + h about E = I - X F, so that
+// A step is X' = X + E' X + d, where d is the rounding and E' = E + h approximates E = I - X F, so
+// that
 //
 //	I - X' F = -h + E' E - d F,    F^-1 = X + E X + E² (I - E)^-1 X.
 //
-// E is known to be small before it is computed: so its product is bounded (residue.Bound), and
-// takes moduli for as many bits as X' has, and not for those of X and F together.
+// E is known to be small before it is computed. So the product X F is computed within a bound
+// (residue.Bound), and takes moduli for as many bits as X' has, not for the bits of X and F
+// together.
 type Iteration struct {
 	S    *call.Run
 	By   scale.Scaling // of F
@@ -32,33 +34,33 @@ type Iteration struct {
 	X    num.Mat
 	Rho  *big.Float
 	Amp  *big.Float // ≥ ‖|X| |F|‖∞
-	// column j of X is at most 2^(Col[j]+1), whatever the steps; all X have norms of 2^(norm+1) at
-	// most.
+	// column j of X is at most 2^(Col[j]+1) in every step, and the norm of every X is at most
+	// 2^(Norm+1).
 	Col  []int64
 	Norm int
-	// E' that the proof has left, an upper bound of its norm, and what it is in error by beside its
-	// rounding; nil if a step has used it
+	// E' left by the proof, an upper bound of its norm, and its error without its rounding; nil
+	// once a step has used it
 	early                 num.Mat
 	earlyNorm, earlyError *big.Float
 
-	// What is known of F, of all X that are still to come, of the last E', whose rows sum up to
-	// 2^eSums[i] at most, and of right-hand sides; nil where nothing is.
+	// Bounds of F, of all later X, of the last E', whose row sums are at most 2^eSums[i], and of
+	// right-hand sides; nil where nothing is known.
 	fRows, fCols, xRows, xCols, eRows, gCols *residue.Vectors
 	eSums                                    []int64
 
 	one num.Mat // the unit matrix; nil until it is needed
 }
 
-// LeastNewton is the least gain that steps raise: from a gain g ≥ 3 one leads to g + 1 at least.
+// LeastNewton is the least gain that steps raise: a step from a gain g ≥ 3 leads to at least g + 1.
 const LeastNewton = 3
 
-// New returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
-// more than most bits, or if R is so far from the inverse that steps would gain nothing.
+// New returns the iteration that starts from X = R, the approximate inverse p of a; nil if A has
+// numbers of more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func New(s *call.Run, a num.Mat, p *seed.Approximate, most int) *Iteration {
 	return newIn(s, a, p, most, num.NewMat)
 }
 
-// newIn is New with F and X in room for matrices of zeros.
+// newIn is New with memory for F and X from room, which returns matrices of zeros.
 func newIn(s *call.Run, a num.Mat, p *seed.Approximate, most int, room func(f num.Format, rows, cols int) num.Mat) *Iteration {
 	by := scale.Scaling{Rows: p.Scale, Cols: p.Weights}
 	t := &Iteration{S: s, By: by, Rho: bound.Largest([]*big.Float{p.Rho, bound.Exp2(-2 * scale.SeedBits)})}
@@ -86,8 +88,8 @@ func newIn(s *call.Run, a num.Mat, p *seed.Approximate, most int, room func(f nu
 
 func (t *Iteration) n() int { return t.F.Rows }
 
-// scaledFloats is scaled for float64 numbers that remain such, whose products take less; nil for
-// others.
+// scaledFloats is call.Arranged for float64 numbers that remain float64 when scaled, whose products
+// are faster; nil for other matrices.
 func scaledFloats(a num.Mat, by scale.Scaling, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
 	m := a
 	if m.Arr.Kind != num.F64 {
@@ -108,7 +110,8 @@ func scaledFloats(a num.Mat, by scale.Scaling, room func(f num.Format, rows, col
 	return z
 }
 
-// scaledMatrix returns F of A exactly, as scaledFloats or scaled make it, and once.
+// scaledMatrix returns the exact F of A, as scaledFloats or call.Arranged compute it, and keeps it
+// in f.
 func scaledMatrix(s *call.Run, a num.Mat, f *seed.Factors, most int) num.Mat {
 	if f.Exact.Arr == nil {
 		f.Exact = scaledFloats(a, f.Scaling, s.MatrixHere)
@@ -122,10 +125,10 @@ func scaledMatrix(s *call.Run, a num.Mat, f *seed.Factors, most int) num.Mat {
 	return f.Exact
 }
 
-// Gain returns some bits g with rho ≤ 2^-g.
+// Gain returns a number g of bits with rho ≤ 2^-g.
 func (t *Iteration) Gain() int { return -t.Rho.MantExp(nil) }
 
-// Refine raises the precision until ‖I - X F‖ ≤ 2^-bits.
+// Refine takes steps until ‖I - X F‖ ≤ 2^-bits.
 func (t *Iteration) Refine(bits int) error {
 	for t.Gain() < bits {
 		e, h, err := t.errorMatrix(t.Gain() + LateBits)
@@ -146,16 +149,16 @@ func (t *Iteration) Refine(bits int) error {
 	return nil
 }
 
-// LateBits are how many more bits than rho says E may turn out to be smaller by, and be of use.
+// LateBits is how many bits smaller than rho E may turn out to be, and still be useful.
 const LateBits = 8
 
 // blurred reports whether the error h of an E' is above 2^-bits. Where E turns out to be much
-// smaller than rho said, E' is hardly more than its error: a step by it would gain next to nothing.
-// It is made again then, by the rho that it has shown.
+// smaller than rho said, E' is hardly more than its error, and a step by E' would gain next to
+// nothing. E' is then computed again, with the rho that it has shown.
 func (t *Iteration) blurred(h *big.Float, bits int) bool { return -h.MantExp(nil) < bits }
 
-// errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
-// shows of it.
+// errorMatrix returns E' with ‖E' - E‖ ≤ h, where h is about 2^-bits rho. It lowers rho to the
+// bound that E' shows.
 func (t *Iteration) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 	e, norm, lost := t.early, t.earlyNorm, t.earlyError
 	if t.early = (num.Mat{}); e.Arr == nil || e.Format().Bits() < bits {
@@ -180,7 +183,7 @@ func (t *Iteration) errorMatrix(bits int) (e num.Mat, h *big.Float, err error) {
 	return e, h, nil
 }
 
-// look returns an upper bound of the norm of an E', and finds out what products want to know of it.
+// look returns an upper bound of the norm of an E', and records the bounds that products need.
 func (t *Iteration) look(e num.Mat) (norm *big.Float, err error) {
 	x, err := t.S.Measure(e)
 	if err != nil {
@@ -190,8 +193,8 @@ func (t *Iteration) look(e num.Mat) (norm *big.Float, err error) {
 	return x[0].Norm(), nil
 }
 
-// errorBound returns the bound 2^top of all entries of E, which may be in error by 2^(top - places)
-// beside its rounding, in the norm.
+// errorBound returns the bound 2^top of all entries of E. It allows E' an error of 2^(top - places)
+// in the norm, in addition to its rounding.
 func (t *Iteration) errorBound(top int64, places int) *residue.Bound {
 	b := &residue.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
 	for i := range b.Rows {
@@ -201,8 +204,7 @@ func (t *Iteration) errorBound(top int64, places int) *residue.Bound {
 	return t.S.Known(b, t.xRows, t.fCols)
 }
 
-// LostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
-// be in error by.
+// LostBy returns an upper bound of the norm of the error that b, if any, allows a square matrix.
 func LostBy(b *residue.Bound) *big.Float {
 	if b == nil || b.Within == 0 {
 		return bound.Upper()
@@ -210,7 +212,7 @@ func LostBy(b *residue.Bound) *big.Float {
 	return bound.Exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(len(b.Rows))))
 }
 
-// difference returns I - X F, which is proved to be within a bound, rounded to some bits.
+// difference returns I - X F, rounded to the given bits, which is proved to be within the bound b.
 func (t *Iteration) difference(bits int, b *residue.Bound) (e num.Mat, err error) {
 	t.S.Stats.Steps++
 	n := t.n()
@@ -225,7 +227,7 @@ func (t *Iteration) difference(bits int, b *residue.Bound) (e num.Mat, err error
 	return e, t.S.GemmWithin(-1, t.X, t.F, 1, t.one, e, b)
 }
 
-// steps returns how many steps of Newton's method lead from a gain to another one.
+// steps returns how many steps of Newton's method lead from a gain to bits.
 func steps(gain, bits int) (count int) {
 	for ; bits > gain; count++ {
 		bits = (bits + 3) / 2
@@ -233,20 +235,20 @@ func steps(gain, bits int) (count int) {
 	return count
 }
 
-// step makes rho about 2^-next by E', for the next ≤ 2 gain - 2 from which a few such steps lead to
-// bits.
+// step makes rho about 2^-next by E', for the next ≤ 2 gain - 2 from which further such steps, as
+// few as possible, lead to bits.
 func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 	g := t.Gain()
-	next := bits // of the last step, of the one before, ...
+	next := bits // bits of the last step, of the one before, ...
 	for next > 2*g-2 {
 		next = (next + 3) / 2
 	}
 	n := t.n()
-	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
-	// 2^-prec) (|X| + |E'| |X|).
+	// X' has errors of 2^-prec, and so has E' X: d is below (2^-prec + 2^-prec + 2^-prec) (|X| +
+	// |E'| |X|).
 	prec := max(next+t.Amp.MantExp(nil)+4, 64)
 	unit, cut := t.unit(next)
-	if unit != nil && t.S.At.UsesBounds() { // all numbers above the unit have these bits
+	if unit != nil && t.S.At.UsesBounds() { // multiples of the unit have these bits
 		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
 	}
 	d, err := t.S.Room(num.Precision(uint(max(prec-g+1, 24))), n, n)
@@ -270,8 +272,7 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 	}
 	t.S.Stats.Precision = prec
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next,
-	// and what the product's errors and their rounding, and what is cut off of X', come to with
-	// |F|.
+	// plus the errors of the product, their rounding, and the truncation of X', all times |F|.
 	lost.Add(bound.Upper().Add(lost, lost), cut)
 	near := bound.Upper().Add(t.Rho, h)
 	rho := bound.Upper().Add(bound.Upper().Add(h, lost), bound.Upper().Mul(near, t.Rho))
@@ -281,10 +282,10 @@ func (t *Iteration) step(e num.Mat, h *big.Float, bits int) error {
 	return nil
 }
 
-// unit returns the exponent of a unit that entries of X' need only be multiples of, if products
-// make use of that, else nil, and an upper bound of ‖|δ| |F|‖ for what is cut off then, |δ_ij|
-// below 2^unit but for the rounding of X': 2^unit Σ_j 2^row_j, at most 2^-(next+3). Numbers of X
-// and X' in floating point of so many bits are multiples of units that are smaller by far, so that
+// unit returns the exponent of a unit of which entries of X' need only be multiples, if products
+// make use of it, else nil. It also returns an upper bound of ‖|δ| |F|‖ for the truncation δ, where
+// |δ_ij| is below 2^unit, the rounding of X' aside: 2^unit Σ_j 2^row_j, at most 2^-(next+3).
+// Without the unit, numbers of X and X' in floating point are multiples of far smaller units, and
 // products would take more moduli than they need.
 func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
 	if t.S.At.UsesBounds() && (t.S.Tally == nil || t.xRows == nil || t.xCols == nil) {
@@ -294,11 +295,10 @@ func (t *Iteration) unit(next int) (unit *int64, lost *big.Float) {
 	return &e, bound.Exp2(-(next + 3))
 }
 
-// stepBound returns what is known of E' X, ‖E' - E‖ ≤ h, of which the numbers need not be rounded
-// correctly, nil for nothing, and an upper bound of ‖|δ| |F|‖ for what they are in error by beside
-// their rounding: with |δ_ij| ≤
-// 2^(e_i + c_j - within) that is the largest 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most
-// 2^-(next+3).
+// stepBound returns a bound of E' X, for ‖E' - E‖ ≤ h, within which its numbers need not be rounded
+// correctly; nil if nothing is known. It also returns an upper bound of ‖|δ| |F|‖ for the errors δ
+// of E' X without its rounding. With |δ_ij| ≤ 2^(e_i + c_j - within) this bound is the largest
+// 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most 2^-(next+3).
 func (t *Iteration) stepBound(next int, h *big.Float) (b *residue.Bound, lost *big.Float) {
 	sums, tops, both := t.eSums, make([]int64, t.n()), make([]int64, t.n())
 	switch {

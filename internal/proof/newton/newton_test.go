@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestFloatSquare compares squares by float64 arithmetic with exact ones, numbers far below others
-// among them.
+// TestFloatSquare compares squares by float64 arithmetic with exact squares, also where some
+// numbers are far below others.
 func TestFloatSquare(t *testing.T) {
 	r := testseed.Rand(t, 9, 9)
 	s := prooftest.Run(t, 2)

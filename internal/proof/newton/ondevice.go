@@ -15,11 +15,12 @@ import (
 )
 
 // Matrices of Newton's method live where their operands do: on the host, or at the run's place.
-// The functions here are what the method does with them beside products.
+// This file has the steps of the method other than products.
 
-// SolveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
-// live. It returns nil where only the host can decide: where A is singular or nearly so, where
-// entries are or may be ties or zeros, and for numbers that products of some bits do not reach.
+// SolveThere solves A X = B, for the unit matrix if b is empty, with matrices that stay where A and
+// B live. It returns an empty matrix where only the host can decide: where A is singular or nearly
+// so, where entries are or may be ties or zeros, and for numbers out of the range of products of
+// some bits.
 func SolveThere(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	z, err := solveOnDevice(s, a, b, f)
 	return z, call.Resignable(err)
@@ -42,9 +43,9 @@ func solveOnDevice(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	_, _, fixed := t.fixes(k, bits)
-	width := t.likelyGain() + 2*LateBits // which the first step takes
+	width := t.likelyGain() + 2*LateBits // for the first step
 	switch {
-	case b.Arr == nil && 3*width >= bits: // the last one, perhaps
+	case b.Arr == nil && 3*width >= bits: // perhaps the last step
 		width = max(width, bits-t.likelyGain()+2+LateBits)
 	case b.Arr != nil && (fixed || t.CoarseGain(t.likelyGain(), k, bits) <= t.likelyGain()): // none
 		width = LateBits
@@ -84,9 +85,9 @@ func solveOnDevice(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// seedThere returns X for a float64 matrix R that may approximate the inverse of F, A scaled, about
-// which nothing is proved, and G, B scaled, nil for nil; no X if there is none in float64
-// arithmetic, or if A or B have numbers of more than most bits.
+// seedThere returns X for a float64 matrix R that may approximate the inverse of F, the scaled A;
+// nothing is proved of R. It also returns the scaled B as G, empty if b is. X is nil if float64
+// arithmetic finds no R, or if A or B have numbers of more than most bits.
 func seedThere(s *call.Run, a, b num.Mat, most int) (t *Iteration, r, g num.Mat, err error) {
 	if r, err = s.Room(num.Float64, a.Rows, a.Rows); err != nil {
 		return nil, num.Mat{}, num.Mat{}, err
@@ -101,8 +102,8 @@ func seedThere(s *call.Run, a, b num.Mat, most int) (t *Iteration, r, g num.Mat,
 	}
 }
 
-// seedAttempt makes a seed R, and X and G by it, which the place is asked for before R is known to
-// be ok; and again, if it is not, there may be one.
+// seedAttempt computes a seed R, and X and G from it. It requests them from the place before R is
+// known to be usable. again reports that R is not, but another attempt may be.
 func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration, g num.Mat, again bool, err error) {
 	rows, cols, begun, err := s.InverseThere(a, r, attempt)
 	if err != nil || begun == nil {
@@ -110,7 +111,7 @@ func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration,
 	}
 	defer begun.Drop()
 	t, g, err = scaledSystem(s, scale.Scaling{Rows: rows, Cols: cols}, a, b, r, most)
-	if err != nil && !errors.Is(err, call.ErrRange) { // which numbers of no seed may be out of
+	if err != nil && !errors.Is(err, call.ErrRange) { // numbers of a bad seed may be out of range
 		return nil, num.Mat{}, false, err
 	}
 	switch ok, failed := begun.Settle(s.Config()); {
@@ -122,7 +123,7 @@ func seedAttempt(s *call.Run, a, b, r num.Mat, most, attempt int) (t *Iteration,
 	return t, g, false, err
 }
 
-// scaledSystem returns X of newIteration, and G.
+// scaledSystem returns the X of newIteration, and G.
 func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *Iteration, g num.Mat, err error) {
 	if err := s.NewTally(); err != nil {
 		return nil, num.Mat{}, err
@@ -136,9 +137,9 @@ func scaledSystem(s *call.Run, by scale.Scaling, a, b, r num.Mat, most int) (t *
 	return t, g, err
 }
 
-// newIteration returns X for a float64 matrix R that may approximate the inverse of A scaled; nil
-// if A has numbers of more than most bits, or if a row of R or a column of A has none but zeros.
-// The right-hand sides may be nil.
+// newIteration returns X for a float64 matrix R that may approximate the inverse of the scaled A;
+// nil if A has numbers of more than most bits, or if a row of R or a column of A is all zeros. The
+// right-hand sides may be empty.
 func newIteration(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) (*Iteration, error) {
 	t := &Iteration{S: s, By: by}
 	var err error
@@ -148,7 +149,7 @@ func newIteration(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) 
 	if t.X, err = s.Scaled(r, scale.Scaling{}, most); err != nil || t.X.Arr == nil {
 		return nil, err
 	}
-	if t.one, err = s.Identity(t.n()); err != nil { // which goes there while extents are to come
+	if t.one, err = s.Identity(t.n()); err != nil { // copied there while extents are computed
 		return nil, err
 	}
 	list := []num.Mat{t.F, t.F.T(), t.X, t.X.T()}
@@ -172,10 +173,10 @@ func newIteration(s *call.Run, a, r, right num.Mat, by scale.Scaling, most int) 
 	return t, nil
 }
 
-// likelyGain is about the gain of a seed.
+// likelyGain estimates the gain of a seed.
 func (t *Iteration) likelyGain() int { return max(scale.SeedBits-t.Amp.MantExp(nil), LateBits) }
 
-// prove finds rho by E = I - X F, for the X of newIteration, and returns nil if X is no good
+// prove finds rho from E = I - X F, for the X of newIteration, and returns nil if X is no good
 // inverse. E' has about width bits.
 func (t *Iteration) prove(width int) (*Iteration, error) {
 	b, lost := t.proofBound(t.likelyGain() + width)
@@ -199,12 +200,12 @@ func (t *Iteration) prove(width int) (*Iteration, error) {
 	return t, nil
 }
 
-// proofBound returns what is known of E = I - X F before anything is known of X and F but their
-// sizes: with rows of |X| that sum up to 2^s_i and columns of F below 2^c_j,
+// proofBound returns a bound of E = I - X F from the sizes of X and F alone. With row sums of |X|
+// up to 2^s_i and columns of F below 2^c_j,
 //
 //	|e_ij| ≤ 1 + 2^(s_i + c_j) ≤ 2^(max(s_i, -min c) + 1 + c_j).
 //
-// E' may be in error by 2^-places in the norm, the bound returned, beside its rounding.
+// E' may be in error by lost ≤ 2^-places in the norm, in addition to its rounding.
 func (t *Iteration) proofBound(places int) (b *residue.Bound, lost *big.Float) {
 	b = &residue.Bound{Rows: make([]int64, t.n()), Cols: t.fCols.Top}
 	least := -slices.Min(t.fCols.Top)

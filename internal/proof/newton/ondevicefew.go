@@ -13,51 +13,50 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// fixedColumns columns at most are solved in fixed point at the run's place, one after the
-// other. For one that takes an H100 0.2 ms at n = 1000 and 1.6 ms at n = 4096 for Float64, 1.7 and
-// 8.9 ms for MP(424), and products of matrices 0.9, 3.0, 2.4 and 23.8 ms, as they do for 100
-// columns.
+// fixedColumns is the largest number of columns that are solved in fixed point at the run's place,
+// one after the other. For one column an H100 takes 0.2 ms at n = 1000 and 1.6 ms at n = 4096 for
+// Float64, 1.7 and 8.9 ms for MP(424). Products of matrices take 0.9, 3.0, 2.4 and 23.8 ms, and as
+// long for 100 columns.
 const fixedColumns = 1
 
-// leastFixed is the least gain of a step for that, and mostFixed bounds log2 of the condition
-// number, for the sake of the room that integers have. fixedWords bounds the words of residuals: an
-// H100 takes 3.8 ms in fixed point for 8 of them at n = 1000 and 4.5 by products, but 13.3 and 10.7
-// for 28.
+// leastFixed is the least gain of a step in fixed point, and mostFixed bounds log2 of the condition
+// number because of the range of integers. fixedWords bounds the words of residuals: for 8 words at
+// n = 1000 an H100 takes 3.8 ms in fixed point and 4.5 by products, but 13.3 and 10.7 for 28 words.
 const (
 	leastFixed = 9
 	mostFixed  = 48
 	fixedWords = 16
 )
 
-// fixedLost is how many bits above the last one of residuals their errors are to stay.
+// fixedLost is how many bits above the last bit of residuals are reserved for their errors.
 const fixedLost = 10
 
-// fixes reports whether k columns are solved in fixed point to so many places, and returns the
-// words and the bits of residuals that it takes.
+// fixes reports whether k columns are solved in fixed point to the given places, and returns the
+// words and the bits that residuals need.
 func (t *Iteration) fixes(k, places int) (words, need int, ok bool) {
 	cond := int(slices.Max(t.Row)) + t.Norm + 1
-	// |x| ≥ 2^-(most+1) for some of its entries, for g of 1/2 or more and rows of 2^most at most.
+	// |x| ≥ 2^-(most+1) for some entry, for g of 1/2 or more and rows of at most 2^most.
 	need = places + max(cond, 0) + 2
 	words = (need + fixedLost + 63) / 64
 	ok = call.Offers[place.Refiner](t.S) && !t.S.Set.Check && t.gCols != nil && t.fRows != nil && k <= fixedColumns && words <= fixedWords
 	return words, need, ok && max(cond, t.Norm, -t.Norm) <= mostFixed
 }
 
-// solveFixed is solve for a few columns at the run's place, by X = R of float64 numbers, in
-// fixed point: see place.Refinement. It returns nil if X gains less than it should, or if there is
-// no room.
+// solveFixed is Solve for a few columns at the run's place in fixed point, by X = R of float64
+// numbers: see place.Refinement. It returns nil if X gains less than it should, or if memory is
+// short.
 //
-// What is proved of y is F^-1 g - y = F^-1 r, at most ‖X‖ ‖r‖ / (1 - rho) for the r that is left.
+// The proof bounds F^-1 g - y = F^-1 r by ‖X‖ ‖r‖ / (1 - rho) for the remaining r.
 func (t *Iteration) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) {
 	n, k := g.Dims()
 	words64, need, ok := t.fixes(k, places)
-	gain := t.Gain() - 3 // some of rho's bits go to roundings
+	gain := t.Gain() - 3 // some bits of rho are spent on roundings
 	if !ok || gain < leastFixed {
 		return nil, nil
 	}
 	of := place.Refinement{F: t.F, X: r, G: g, Top: slices.Max(t.fRows.Top),
 		Shift: t.gCols.Top, Words: words64, Scale: max(t.Norm+11, 0)}
-	all := math.MaxInt32 // planes that have all of F
+	all := math.MaxInt32 // planes that hold all of F
 	if t.fRows.Width > 0 {
 		all = int((of.Top + 1 - slices.Min(t.fRows.Top) + t.fRows.Width + 63) / 64)
 	}
@@ -74,7 +73,7 @@ func (t *Iteration) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) 
 		return nil, err
 	}
 	lengths, ok, err := t.S.Refine(of, y)
-	if errors.Is(err, call.ErrMemory) { // of planes
+	if errors.Is(err, call.ErrMemory) { // for planes
 		return nil, nil
 	}
 	if err != nil || !ok {
@@ -101,8 +100,8 @@ func (t *Iteration) solveFixed(r, g num.Mat, places int) (*bound.Nearly, error) 
 	return z, nil
 }
 
-// cut returns log2 of how many units of r a step that begins with r of a length loses by what is
-// cut off of F, but for 64 a plane.
+// cut returns log2 of how many units of r a step loses by the truncation of F, for an r of the
+// given length at its start, plus 64 for each plane.
 func (t *Iteration) cut(of place.Refinement, length int) int {
 	return bits.Len(uint(t.n())) + of.Scale + length + int(of.Top) - 7
 }

@@ -14,46 +14,47 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// SlicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits:
-// residuals of an inverse Z of G = P F are exact where they cancel, as both are cut into slices of
-// so few bits that sums of products of slices are numbers of float64 (Ozaki, Ogita, Oishi and Rump,
+// SlicedInverse is the inverse of F by float64 arithmetic alone, for numbers of up to 53 bits. The
+// residual of an inverse Z of G = P F is exact where it cancels: both are cut into slices of so few
+// bits that sums of products of slices are float64 numbers (Ozaki, Ogita, Oishi and Rump,
 // Error-free transformations of matrix multiplication by using fast routines of matrix
 // multiplication, 2012).
 //
-// Let Z be the sum of its m slices, z_1 of multiples of 2^(c-γ) in a column below 2^c, z_2 of those
-// of 2^(c-2γ), and so on, and the rows of G, below 1, that of slices g_1, g_2, ... of multiples of
-// 2^-β, 2^-2β and so on. With r_k = G - g_1 - ... - g_{k-1}
+// Let Z be the sum of its m slices: in a column below 2^c, z_1 consists of multiples of 2^(c-γ),
+// z_2 of multiples of 2^(c-2γ), and so on. Let G, with entries below 1, be the sum of slices g_1,
+// g_2, ... of multiples of 2^-β, 2^-2β and so on. With r_k = G - g_1 - ... - g_{k-1}
 //
-//	E = I - G Z = (I - Σ g_i z_j for i + j ≤ m + 1) - Σ r_{m+2-j} z_j,
+//	E = I - G Z = (I - Σ g_i z_j for i + j ≤ m + 1) - Σ r_{m+2-j} z_j.
 //
-// of which the first part is exact, and the errors of the others, which are small, are those of
-// dgemm.Subtract. With ε_j for the error of column j of E in all, e_j for its largest entry,
-// ‖E‖∞ ≤ rho, η ≥ Σ ε_j and γ for that of dgemm.SubtractError
+// The first part is exact. The other products are small, and their errors are the errors of
+// dgemm.Subtract. With ε_j for the total error of column j of E, e_j for its largest entry, ‖E‖∞ ≤
+// rho, η ≥ Σ ε_j and γ for the factor of dgemm.SubtractError
 //
 //	G^-1 = Z (I + E + E²) + Z E² (I - E)^-1 E,
 //
-// so that the computed V ≈ Z (E + E²) is off what is wanted by |Z| 1 times, in column j,
+// so that column j of the computed V ≈ Z (E + E²) is in error by |Z| 1 times the sum of
 //
 //	ε_j (1 + rho)                        E,
 //	e_j u (1 + 2 rho)                    the sum E + E²,
 //	e_j γ rho                            the square,
 //	η (e_j + ε_j)                        the square of another E,
-//	(e_j + ε_j) rho² / (1 - rho)         what is left out,
+//	(e_j + ε_j) rho² / (1 - rho)         the omitted terms,
 //	e_j γ (1 + 2 rho)                    the product with Z.
 type SlicedInverse struct {
 	*seed.FloatInverse
-	V    []float64 // F^-1 P^T is about -(z + v)
+	V    []float64 // F^-1 P^T is about -(Z + V)
 	Sums []float64 // bounds of |Z| 1
-	Off  []float64 // what entry (i, j) is off by, over sums[i]
+	Off  []float64 // entry (i, j) is in error by at most Sums[i] Off[j]
 }
 
-// SlicesFor returns how many slices Z has, 0 if float64 does not do: as many as leave a 25th of the
-// columns with an entry that is not decided, at most. Entries are random there: some
+// SlicesFor returns how many slices Z has, 0 if float64 does not suffice: as many as leave an
+// undecided entry in at most a 25th of the columns. Entries are random beyond the slices: of random
+// matrices of order 300 to 1000, some
 //
 //	n³ 2^53 γ ‖E‖,  ‖E‖ about ‖F‖ ‖Z‖ (2^(-γ m) + 2^-50) / 32,
 //
-// of them are left, of random matrices of order 300 to 1000, and n/25 take as long as the four
-// products more that a third slice takes.
+// entries stay undecided. Refining n/25 of the columns takes as long as the four further products
+// of a third slice.
 func SlicesFor(n, gamma int, cond float64) int {
 	if gamma < 1 {
 		return 0
@@ -67,8 +68,8 @@ func SlicesFor(n, gamma int, cond float64) int {
 	return 0
 }
 
-// InverseBySlices stores the inverse of A in z as far as an inverse in slices decides it, and puts
-// nil for the columns of todo that are done.
+// InverseBySlices stores the inverse of A in z as far as an inverse in slices decides it. It sets
+// the finished columns of todo to nil.
 func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	cost := slicesCost(f.N)
 	s.Plan(cost)
@@ -94,7 +95,7 @@ func InverseBySlices(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo
 	return err
 }
 
-// slicesCost is the cost of an inverse in slices.
+// slicesCost returns the cost of an inverse in slices.
 func slicesCost(n int) float64 { return 10 * call.Cube(n) * call.FloatCost }
 
 // Short reports whether the solution for B is an inverse that slices decide.
@@ -103,7 +104,7 @@ func Short(s *call.Run, a, b, z num.Mat) bool {
 	return seed.Sliceable(s, a) && to.Terms() <= 1 && to.Bits() <= scale.SeedBits && ziv.IsIdentity(b)
 }
 
-// InvertSlices returns a sliced inverse by factors of a, nil if float64 does not do.
+// InvertSlices returns a sliced inverse by factors of a; nil if float64 does not suffice.
 func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, error) {
 	n := f.N
 	triangles, err := seed.InvertTriangles(s, f)
@@ -136,11 +137,12 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 		top[j] = math.Ldexp(1, c)
 		least, most = min(least, top[j]), max(most, top[j])
 	}
-	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c), sums of others as much smaller as units are.
+	// Sums of |g_1| |z_1|, and 1, are at most 2^(k+c). Sums of other slices are smaller by as much
+	// as their units are.
 	_, k := math.Frexp(float64(1.01 * (f.Norm + float64(float64(n)/2) + 1/least)))
 	both := scale.SeedBits - k
 	m := SlicesFor(n, both/2, t.Norm*f.Norm)
-	// The 1 of I is to be a multiple of units.
+	// The 1 of I must be a multiple of the units.
 	if m == 0 || !(least > 0x1p-100 && most <= math.Ldexp(1, both)) {
 		return nil, nil
 	}
@@ -160,18 +162,19 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 	return t, nil
 }
 
-// slicedResidual is what makes E.
+// slicedResidual holds the slices from which E is computed.
 type slicedResidual struct {
 	s           *call.Run
 	n, m        int
 	beta, gamma int
-	top         []float64   // 2^c of the columns of Z
+	top         []float64   // 2^c for each column of Z
 	g, rest     [][]float64 // g_1, ..., g_m and r_1, ..., r_{m+1}
-	more        bool        // r_2, ... are rounded, and so is G to 106 bits
+	more        bool        // r_2, ... are rounded, and G has up to 106 bits
 	z           [][]float64 // slices of -Z
 }
 
-// cut cuts G = g + more and z into slices; z is what these come to then. It takes the room of z_1.
+// cut cuts G = g + more and z into slices, and sets z to the sum of its slices. first is memory for
+// z_1.
 func (r *slicedResidual) cut(g, more, z, first []float64) error {
 	n := r.n
 	r.rest = append(r.rest, g)
@@ -204,8 +207,8 @@ func (r *slicedResidual) cut(g, more, z, first []float64) error {
 	})
 }
 
-// cutFloats stores x rounded to multiples of a unit, for sigma 1.5 2^52 units, in high, and the
-// rest in low, which may be x. Numbers of x are below 2^51 units.
+// cutFloats stores x rounded to multiples of a unit in high, for sigma = 1.5 2^52 units, and the
+// remainder in low, which may be x. Numbers of x are below 2^51 units.
 func cutFloats(high, low, x []float64, sigma float64) {
 	high, low = high[:len(x)], low[:len(x)]
 	for i, v := range x {
@@ -222,7 +225,7 @@ func addFloats(x, y []float64) {
 	}
 }
 
-// zTop bounds slice k of z, from 1 on, over the tops of columns.
+// zTop bounds slice k ≥ 1 of z, divided by the tops of columns.
 func (r *slicedResidual) zTop(k int) float64 {
 	if k == 1 {
 		return 1
@@ -230,7 +233,7 @@ func (r *slicedResidual) zTop(k int) float64 {
 	return math.Ldexp(0.5, -r.gamma*(k-1))
 }
 
-// largest returns the largest entry of a matrix over the tops of columns.
+// largest returns the largest entry of a matrix, divided by the tops of columns.
 func (r *slicedResidual) largest(e []float64) (most float64) {
 	for j, top := range r.top {
 		most = max(most, call.LargestOf(e[j*r.n:(j+1)*r.n])/top)
@@ -238,8 +241,8 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 	return most
 }
 
-// residual returns -E and what that is off by, over the tops of columns, but for its last rounding;
-// nil if sums that have to be exact are not proved to be.
+// residual returns -E and a bound of its error, divided by the tops of columns, without its last
+// rounding; nil if sums that have to be exact are not proved to be exact.
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
 	norm := func(x []float64) float64 { return call.LargestOf(seed.AbsAll(n, x, ones)) }
@@ -253,7 +256,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 		most := r.largest(e)
 		for i := 1; i < w; i++ {
 			j := w - i
-			// All partial sums are multiples of a unit, and at most 2^53 of it.
+			// All partial sums are multiples of a unit, and at most 2^53 units.
 			most += float64(1.001 * float64(norm(r.g[i-1])*r.zTop(j)))
 			if !(most*(1+0x1p-40) <= math.Ldexp(1, scale.SeedBits-r.beta*i-r.gamma*j)) {
 				return nil, 0, nil
@@ -289,7 +292,7 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 	return e, float64(lost*1.001) + 0x1p-800, nil
 }
 
-// correctBy makes v, and bounds, of -E.
+// correctBy computes V and its bounds from e = -E.
 func (t *SlicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
 	n := t.N
 	largest, off := make([]float64, n), make([]float64, n)
@@ -304,7 +307,7 @@ func (t *SlicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 	if !(t.Rho <= seed.GoodRho) {
 		return false, nil
 	}
-	// Slices of Z are done with.
+	// The slices of Z are not needed any more.
 	square, v := r.z[0], r.z[1]
 	clear(square)
 	clear(v)
@@ -328,7 +331,7 @@ func (t *SlicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, l
 	return true, nil
 }
 
-// decide stores the entries of column j of G^-1, scaled back, that are decided, in column perm[j].
+// decide stores the decided entries of column j of G^-1, scaled back, in column Perm[j].
 func (t *SlicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
 	n, k := t.N, t.Perm[j]
 	z, v := t.Z[j*n:(j+1)*n], t.V[j*n:(j+1)*n]
@@ -349,9 +352,9 @@ func (t *SlicedInverse) decide(j int, e *ziv.Entries, to num.Mat) {
 	e.Open = open
 }
 
-// StoreFloat stores what all numbers that float64 rounds to x are rounded to in a format of up to
-// 53 bits, times 2^shift; not ok where they may be rounded to several, or near the ends of the
-// exponents.
+// StoreFloat stores 2^shift times a number that float64 rounds to x, rounded to a format of up to
+// 53 bits. It is not ok where such numbers may round to several numbers of the format, or near the
+// ends of the exponents.
 func StoreFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 	size := math.Abs(x)
 	if !(size > 0x1p-400 && size < 0x1p400) {
@@ -376,14 +379,14 @@ func StoreFloat(a *num.Array, at int, x float64, shift int64) (ok bool) {
 		}
 	}
 	mantissa, e := num.Decompose(x)
-	if top := e + shift; max(top, -top) > math.MaxInt32-128 { // of MP
+	if top := e + shift; max(top, -top) > math.MaxInt32-128 { // the range of MP
 		return false
 	}
 	a.Set(at, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
 	return true
 }
 
-// start returns the columns of F^-1.
+// start returns the columns of F^-1 as sums.
 func (t *SlicedInverse) start() *floatSums {
 	n := t.N
 	at, off := make([]int, n), make([]float64, n)

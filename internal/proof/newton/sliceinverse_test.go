@@ -21,7 +21,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSlicedInverse compares inverses in float64, and what they are off by, with exact ones, at
+// TestSlicedInverse compares inverses in float64 and their error bounds with exact inverses, at
 // every level: for condition numbers up to the limit and beyond, graded matrices, and inverses of
 // integers.
 func TestSlicedInverse(t *testing.T) {
@@ -89,8 +89,8 @@ func TestSlicedInverse(t *testing.T) {
 	}
 }
 
-// TestStoreFloat stores numbers of float64 that stand for others near them: not those that are
-// halfway between two numbers of a format, and not near the ends of exponents.
+// TestStoreFloat stores float64 numbers that stand for others near them. StoreFloat has to refuse
+// midpoints between two numbers of a format, and numbers near the ends of the exponents.
 func TestStoreFloat(t *testing.T) {
 	for _, c := range []struct {
 		f     num.Format

@@ -6,22 +6,23 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Products at the run's place need not look at their factors, and nobody waits for them, where
-// what they would find is known: from extents of matrices, or by what is proved of them.
+// Products at the run's place need not examine their factors, and nobody waits for them, where the
+// result of the examination is known: from extents of matrices, or from bounds proved for them.
 
-// steady returns what is known of the rows and of the columns of every X that steps lead to from
-// one with these, of which X itself has the units, whose E is at most 2^-8 in the norm, as the E of
-// all that follow are.
+// steady returns bounds of the rows and of the columns of every X that steps lead to, given the
+// bounds rows and cols of the first X, which are in units of X itself. The E of the first X is at
+// most 2^-8 in the norm, and so is the E of all later X.
 //
 // X' = (I - E') (I - E)^-1 X, so that X' - X = D X with
 //
 //	‖D‖ = ‖(E - E') (I - E)^-1‖ ≤ 2 2^-8 / (1 - 2^-8) < 2^-6.9.
 //
-// An entry changes by 2^-6.9 of the largest of its column at most: that of all columns doubles at
-// most, and a row's is at most twice what it was or 2^-6 of the largest of all. The sum of
-// magnitudes of row i changes by 2^-6.9 ‖X‖, of which the bound's 2^(top+1), 2^-5 of the largest
-// number or more, has 2^-1.9 to spare. That of column j changes by less than n 2^-6.9 times its
-// largest number.
+// An entry changes by at most 2^-6.9 of the largest entry of its column. So the largest entry of a
+// column at most doubles. The largest entry of a row is at most twice the larger of its former
+// value and 2^-6 of the largest entry of all. The sum of magnitudes of row i changes by 2^-6.9 ‖X‖.
+// Its bound is relative to 2^(top+1), at least 2^-5 of the largest entry, and has 2^-1.9 of that to
+// spare. The sum of magnitudes of column j changes by less than n 2^-6.9 times the largest entry of
+// the column.
 func steady(rows, cols *residue.Vectors) (r, c *residue.Vectors) {
 	if rows == nil || cols == nil {
 		return nil, nil

@@ -16,25 +16,25 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// A fixedSystem is F y = g, of which columns are solved.
+// A fixedSystem is a system F y = g whose columns are solved one by one.
 type fixedSystem struct {
 	s    *call.Run
 	a, b num.Mat
 	r    seed.Inverse
 	f    *fixed.Matrix // nil at first
-	// again says that some rows of F at a time are made again for each product, for which more than
-	// these take no memory
+	// again says that rows of F are computed again for each product, some at a time, because all of
+	// F takes too much memory
 	again bool
 	low   int64 // F is a multiple of 2^-low
-	left  int   // columns that wait
+	left  int   // waiting columns
 	n     int
-	// bits that are missing for most entries of a column to be decided, 0: nothing is known of them
+	// how many bits are missing to decide most entries of a column; 0 if unknown
 	missing float64
-	likely  float64 // how often a column is to be solved, about
+	likely  float64 // about how often a column is solved
 }
 
-// SolveFew solves for the columns of todo with R, and puts nil for those that are done. What is
-// left needs more bits than are worth their while here.
+// SolveFew solves for the columns of todo with R, and sets the finished columns to nil. The others
+// need more bits than are worthwhile here.
 func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low, y.f = scale.LowestBit(y.a, r.Scales()), r.Matrix()
@@ -50,7 +50,7 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 			y.missing = 0
 			y.likely = 1
 			if want == loop.First && r.MoreBits() > 2*scale.SeedBits {
-				y.likely = 1.6 // entries are far apart: more bits may be needed
+				y.likely = 1.6 // entries differ widely: more bits may be needed
 			}
 			more, err := y.column(e, j, bits, want)
 			if err != nil {
@@ -74,13 +74,13 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 	return nil
 }
 
-// column solves for column j to about want bits and decides what that decides. It reports whether
-// more bits would help.
+// column solves for column j to about want bits and decides what these bits decide. It reports
+// whether more bits would help.
 //
-// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point:
-// r <- r - F c costs a product of F with a vector of one word, and is exact but for what is cut off
-// below r's last bit and F's last plane, which is counted. c is any vector; what is proved of y is
-// F^-1 r alone.
+// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point.
+// Each step r <- r - F c costs a product of F with a vector of one word. It is exact up to the
+// truncation below r's last bit and F's last plane, which is counted. c is any vector; the proof of
+// y bounds F^-1 r alone.
 func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err error) {
 	n, by := y.n, y.r.Scales()
 	g, shift := y.right(j)
@@ -136,13 +136,13 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 			}
 			return false, nil
 		}
-		tried := false // radius takes no c then
+		tried := false // Radius needs no c in this case
 		switch leading := y.r.Leading(); {
 		case leading && !began:
-			for i, x := range v[0] { // of this residual
+			for i, x := range v[0] { // v[0] relative to this residual
 				v[0][i] = math.Ldexp(x, -k-r.Exp)
 			}
-		case leading && !floor && last+float64(r.Exp-lastExp) <= -float64(bits+10): // est, about
+		case leading && !floor && last+float64(r.Exp-lastExp) <= -float64(bits+10): // about est
 			if done, err := proved(nil); done || err != nil {
 				return false, err
 			}
@@ -154,7 +154,7 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 			}
 		}
 		if most = call.LargestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
-			return false, nil // the latter would be no progress
+			return false, nil // the second case makes no progress
 		}
 		est := seed.Log2(most) + float64(r.Exp) // of |y - F^-1 g|
 		if began && !tried && (floor || est <= -float64(bits+8)) {
@@ -166,8 +166,8 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 			return true, nil
 		}
 		if est > last-2 && r.Exp > lastExp-2 {
-			// R is not what it should be, or it makes as much of what is lost of the residual,
-			// which corrections of so few bits keep from getting to its floor.
+			// R is not as good as claimed, or R magnifies the truncation of the residual.
+			// Corrections of so few bits then keep the residual from reaching its floor.
 			return est <= seed.Log2(u.lost)+float64(r.Unit+y.r.MoreBits()+atFloor), nil
 		}
 		last, lastExp = min(last, est), min(lastExp, r.Exp)
@@ -181,7 +181,7 @@ func (y *fixedSystem) column(e *ziv.Entries, j, bits, want int) (more bool, err 
 	}
 }
 
-// partial is what is known of y.
+// partial is the solution y so far.
 type partial struct {
 	x    [][]uint64 // y, of unit 2^-bits
 	bits int
@@ -189,7 +189,7 @@ type partial struct {
 	lost float64 // a bound of the error of the entries of r, in its unit
 }
 
-// add adds v 2^r.exp, rounded to integers up to 2^61 of some unit, to what is known of y; not ok if
+// add adds v 2^r.Exp, rounded to integers up to 2^61 of some unit, to y, and updates r; not ok if
 // that does not fit.
 func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, err error) {
 	most := call.LargestOf(v)
@@ -206,15 +206,15 @@ func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, e
 	if total == 0 {
 		return true, nil
 	}
-	// |y| and |F y|, and r with them, are far from the ends of their room.
+	// |y|, |F y| and therefore r are far from the ends of their range.
 	if u.sum += math.Ldexp(total*1.01, -q); !(u.sum < 0x1p58) {
 		return false, nil
 	}
 	for i, c := range c {
 		addInteger(u.x[i], c, u.bits-q)
 	}
-	// Planes of F whose cutting loses less than r's last bit, as far as there are any:
-	// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
+	// The planes of F whose truncation loses less than r's last bit, as far as they exist: total
+	// 2^(2-64w-q) ≤ n 2^(63-64w-q).
 	planes := max(1, (-r.Unit-q+63+mathbits.Len(uint(y.n))+63)/64)
 	if err := y.provide(planes); err != nil {
 		return false, err
@@ -232,10 +232,11 @@ func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, e
 	return true, nil
 }
 
-// atFloor is how many bits above the bound of its error a residual counts as nothing but error.
+// atFloor is how many bits above its error bound a residual counts as pure error.
 const atFloor = 6
 
-// right returns column j of B, diag(2^rows) applied to which lies below 2^shift.
+// right returns column j of B, and a shift such that diag(2^rows) times this column lies below
+// 2^shift.
 func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 	g, shift = make([]num.Real, y.n), math.MinInt64
 	words := num.ValueWords(y.b.Arr.Format)
@@ -249,7 +250,7 @@ func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
 	return g, shift
 }
 
-// provide sees to F in so many planes, or in all that are not 0.
+// provide ensures that F is available in the given number of planes, or in all nonzero planes.
 func (y *fixedSystem) provide(planes int) (err error) {
 	planes = min(planes, y.mostPlanes())
 	if !y.again && (y.f == nil || planes > y.f.Planes) {
@@ -262,22 +263,22 @@ func (y *fixedSystem) provide(planes int) (err error) {
 	return err
 }
 
-// someRows returns how many rows of F are made at a time: about 2^19 bytes, in whole tiles.
+// someRows returns how many rows of F are computed at a time: about 2^19 bytes, in whole tiles.
 func someRows(n, planes int) int {
 	return max(1<<16/(max(n, 1)*planes*rowsTogether), 1) * rowsTogether
 }
 
-// rowsTogether are a tile of fixed.New.
+// rowsTogether is the number of rows of a tile of fixed.New.
 const rowsTogether = 64
 
-// SomeBytes returns the bytes of rows of F of order n in so many planes, where all of F takes too
-// much.
+// SomeBytes returns the bytes of the rows of F, of order n and in the given planes, that are held
+// at a time where all of F takes too much memory.
 func SomeBytes(n, planes int) float64 {
 	return 8 * float64(min(n, someRows(n, planes))) * float64(n) * float64(planes)
 }
 
-// mostPlanes returns in how many planes all of F is: 2^-low is a multiple of the unit 2^(1-64w) of
-// w planes.
+// mostPlanes returns how many planes hold all of F: 2^-low is a multiple of the unit 2^(1-64w) of w
+// planes.
 func (y *fixedSystem) mostPlanes() int { return int(min(y.low/64, math.MaxInt32)) + 1 }
 
 // subtract subtracts F c 2^-q from r.
@@ -320,13 +321,13 @@ func addInteger(z []uint64, c int64, shift int) {
 	fixed.SubtractShifted(z, x[:], shift)
 }
 
-// decide decides entries by radius 2^exp around y 2^shift.
+// decide decides entries by the enclosures y 2^shift ± radius 2^exp, scaled back by columns.
 func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.Scales().Cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.Open {
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
-			return false, nil // the latter lest numbers leave the exponents of big.Float
+			return false, nil // numbers must stay in the exponents of big.Float
 		}
 		r[i] = bound.Upper().SetFloat64(radius[i])
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
@@ -352,7 +353,7 @@ func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []f
 	return len(e.Open) == 0, err
 }
 
-// bigFloat returns an integer.
+// bigFloat returns the integer given by words.
 func bigFloat(x []uint64) *big.Float {
 	b := make([]byte, 8*len(x))
 	for i, w := range x {

@@ -23,7 +23,8 @@ func (t idle) Correct(r *seed.Residual) ([][]float64, error) {
 	return z, err
 }
 
-// TestNoCorrection gives up where corrections vanish and the residual does not.
+// TestNoCorrection checks that refinement gives up where corrections vanish and the residual does
+// not.
 func TestNoCorrection(t *testing.T) {
 	const n = 5
 	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 1, 0, 2)

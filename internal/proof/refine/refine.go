@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Open is refine for the columns that are open alone. It leaves none open.
+// Open is refine for the open columns alone. It leaves no column open.
 func Open(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	var list []*ziv.Entries
 	for _, e := range todo {
@@ -46,11 +46,11 @@ func Open(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, t
 	return nil
 }
 
-// mostFarBits bounds the bits beyond those of the format that solutions take where exponents are
+// mostFarBits bounds the bits beyond the bits of the format that solutions take where exponents are
 // far apart: a few entries take seconds.
 const mostFarBits = 1 << 12
 
-// refine stores the rounded solution in z as far as it is open in todo; the condition number is
+// refine stores the rounded solution in z, for the entries open in todo; the condition number is
 // below 2^cond.
 func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat, todo []*ziv.Entries) error {
 	n, k := b.Rows, b.Cols
@@ -58,19 +58,19 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 	if err := call.Workable(max(target, cond+64), b); err != nil {
 		return err
 	}
-	known := p.Gain // bits of X, about
-	// Numbers that are no ties differ from them by less bits than that.
+	known := p.Gain // about how many bits of X are right
+	// Numbers that are not ties differ from every tie within this many bits.
 	integers := modular.ToIntegers(a)
 	most := min(target+2*integers.MinorBits()+int(ziv.ColumnBits(b))+1<<16, bound.MaxBits)
-	// No format has the bits, and fewer are not likely to do.
+	// No format has so many bits, and fewer are unlikely to suffice.
 	if integers.MostBits() > bound.MaxBits/4 {
 		most = min(most, target+mostFarBits)
 	}
 	enough := enough(p, integers, b, z.Format(), cond)
 	width := func() int { return min(int(known+p.Gain)+64, target) }
 
-	// Bits of the largest entries of X that are proved to be right: X - R B is rho of X, and so is
-	// what a step leaves of an error, but for the rounding of X.
+	// How many bits of the largest entries of X are proved to be right. X - R B is at most rho
+	// times X, and a step leaves the same share of an error, plus the rounding of X.
 	proved := min(p.Proved(), float64(width()-4))
 	var x, r num.Mat // the solution so far, and its residual
 	// 1/(1 - rho), rounded up
@@ -82,7 +82,7 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 			left++
 		}
 	}
-	// improve adds R r to X, which is R B at first, in as many bits as are known then.
+	// improve adds R r to X, in as many bits as are then known; the first X is R B.
 	improve := func() error {
 		next := num.NewMat(num.Precision(uint(width())), n, k)
 		if x.Arr == nil {
@@ -94,7 +94,7 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		x = next
 		return err
 	}
-	// round decides what it can with the residual of X.
+	// round decides entries by the residual of X.
 	round := func() error {
 		planRefinement(s, missing, p.Gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
@@ -141,7 +141,7 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 		suspected = suspected[:0]
 		if s.Work.Report != nil {
 			s.Did(residualCost(n, left, a.Arr.Format, x.Arr.Format))
-			s.Work.Guessed = false // it is known what is missing
+			s.Work.Guessed = false // the number of missing bits is known
 		}
 		return nil
 	}
@@ -173,16 +173,16 @@ func refine(s *call.Run, a, b num.Mat, p *seed.Approximate, cond int, z num.Mat,
 	return err
 }
 
-// enough returns how many bits of the largest entries of X, as F scales them, have to be right for
-// all entries to be decided, by theory, with p an approximate inverse of A and 2^cond above the
+// enough returns how many bits of the largest entries of X, scaled as by F, have to be right to
+// decide all entries, by theory. p is an approximate inverse of A, and 2^cond is above the
 // condition number of F.
 //
-// With the integers Z of A, of minors of M bits, and B a multiple of 2^-t below 2^b, all but for
-// powers of two in front of rows and columns, entries of Z^-1 B are quotients of minors by Cramer's
-// rule: they lie between 2^(-M - t) and 2^(M + b) in magnitude, or are 0. Ties near them have
-// M + t + tieBits behind the point at most, so that the distance from others is 2^(-2 M - t -
-// tieBits) at least. Residuals prove cond bits less than are right. An entry that is 0 or a tie is
-// suspected then, with Suspicion bits more, and proved by its digits.
+// Let Z be the integers of A with minors of M bits, and B a multiple of 2^-t below 2^b, all up to
+// powers of two in front of rows and columns. By Cramer's rule entries of Z^-1 B are quotients of
+// minors: their magnitudes lie between 2^(-M - t) and 2^(M + b), or are 0. Ties near them have at
+// most M + t + tieBits bits behind the point, so that other entries differ from ties by at least
+// 2^(-2 M - t - tieBits). Residuals prove cond bits fewer than are right. An entry that is 0 or a
+// tie is then suspected, with Suspicion bits more, and proved by its digits.
 func enough(p *seed.Approximate, z modular.Integers, b num.Mat, f num.Format, cond int) int {
 	minor := z.MinorBits()
 	if minor < 0 || minor > ziv.BeyondMost {

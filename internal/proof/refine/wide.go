@@ -16,7 +16,7 @@ import (
 //
 //	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞.
 //
-// R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
+// R r loses some log2 ‖R‖ bits to cancellation: R and r are multiplied with so many more bits.
 type WideInverse struct {
 	s    *call.Run
 	p    *seed.Approximate
@@ -39,33 +39,33 @@ func NewWideInverse(s *call.Run, p *seed.Approximate) (*WideInverse, error) {
 	return w, err
 }
 
-// spare are the bits that a product R r has beyond those that cancellation may take.
+// spare is the number of bits of a product R r beyond the bits that cancellation may take.
 const spare = 64
 
-// planes returns how many planes of R are multiplied by piece m of r: what is cut off R, less than
-// 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
+// planes returns how many planes of R are multiplied by piece m of r. The truncation of R, less
+// than 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
 func (w *WideInverse) planes(m int) int {
 	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.Scale)))+2-fixed.PieceBits*m+63)/64)
 }
 
-// pieces returns how many pieces of r are multiplied: n times what is left is less than
-// 2^-(bits + spare).
+// pieces returns how many pieces of r are multiplied: n times the remainder is less than 2^-(bits +
+// spare).
 func (w *WideInverse) pieces() int {
 	return (w.bits + spare + mathbits.Len(uint(len(w.p.Scale))) + fixed.PieceBits - 1) / fixed.PieceBits
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements seed.Inverse.
 func (w *WideInverse) Scales() scale.Scaling {
 	return scale.Scaling{Rows: w.p.Scale, Cols: w.p.Weights}
 }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements seed.Inverse.
 func (w *WideInverse) MoreBits() int { return w.bits }
 
-// Leading is that of seed.Inverse.
+// Leading implements seed.Inverse.
 func (w *WideInverse) Leading() bool { return false }
 
-// Words is that of seed.Inverse.
+// Words implements seed.Inverse.
 func (w *WideInverse) Words() float64 {
 	words := 0
 	for m := range w.pieces() {
@@ -74,10 +74,10 @@ func (w *WideInverse) Words() float64 {
 	return float64(words)
 }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements seed.Inverse.
 func (w *WideInverse) Matrix() *fixed.Matrix { return nil }
 
-// Correct is that of seed.Inverse.
+// Correct implements seed.Inverse.
 func (w *WideInverse) Correct(r *seed.Residual) ([][]float64, error) {
 	n, pieces := len(r.Lead), w.pieces()
 	top := r.Exp - r.Unit
@@ -109,8 +109,9 @@ func (w *WideInverse) Correct(r *seed.Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
-// Radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what
-// is left of r, by a unit of each sum, and by 2^-51 of itself.
+// Radius implements seed.Inverse. It takes c to be in error by less than 2^-spare for the
+// truncation of each piece and for the remainder of r, by a unit of each sum, and by 2^-51 of
+// itself.
 func (w *WideInverse) Radius(r *seed.Residual, c []float64) []float64 {
 	lost := math.Ldexp(float64(2*w.pieces()+2), -spare) + float64(1.001*math.Ldexp(r.Err, w.bits))
 	most := 0.0

@@ -13,12 +13,12 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Clearly is how much squares of lengths of columns have to differ, relatively: 2^-29.
+// Clearly is the ratio of squared column lengths, 1 - 2^-29, below which they clearly differ.
 const Clearly = 1 - 0x1p-29
 
-// LongestColumns returns the order of pivots of a symmetric positive definite matrix, by an
-// elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
-// is not positive.
+// LongestColumns returns the order of pivots of a symmetric positive definite matrix. It eliminates
+// in numbers of the given bits, and the next pivot is the largest entry of the diagonal; nil where
+// that entry is not positive.
 func LongestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
 	if err := call.Workable(bits, a); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func LongestColumns(s *call.Run, a num.Mat, bits int) ([]int, error) {
 	return order, nil
 }
 
-// LowerTriangle returns the lower triangle of a matrix in numbers of some bits.
+// LowerTriangle returns the lower triangle of a matrix, rounded to prec bits.
 func LowerTriangle(a num.Mat, prec uint) [][]*big.Float {
 	x := make([][]*big.Float, a.Rows)
 	for i := range x {
@@ -62,8 +62,8 @@ func LowerTriangle(a num.Mat, prec uint) [][]*big.Float {
 	return x
 }
 
-// ExchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix, of which there is the
-// lower triangle; what lies left of column k as well.
+// ExchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix given by its lower
+// triangle. It exchanges the parts of the rows left of column k as well.
 func ExchangeSymmetric[T any](x [][]T, k, p int) {
 	if k == p {
 		return
@@ -80,11 +80,11 @@ func ExchangeSymmetric[T any](x [][]T, k, p int) {
 	x[k][k], x[p][p] = x[p][p], x[k][k]
 }
 
-// Longest reports whether it is proved that each pivot is as long, but for slack, as what is left
-// of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
+// Longest reports whether it is proved that each pivot is, within Slack, at least as long as the
+// remaining columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
 func Longest(s *call.Run, e *ziv.Enclosure, n int) (bool, error) { return LongestBy(s, Slack, e, n) }
 
-// LongestBy reports whether it is proved that R[k,k]^2 exceeds those sums but for a factor.
+// LongestBy reports whether it is proved that these sums are at most factor times R[k,k]^2.
 func LongestBy(s *call.Run, factor *big.Float, e *ziv.Enclosure, n int) (bool, error) {
 	pivots := make([]interval.Interval, n)
 	err := par.Each(s.Ctx, s.Threads, n, func(k int) { pivots[k] = e.Square(k, k) })
@@ -103,8 +103,9 @@ func LongestBy(s *call.Run, factor *big.Float, e *ziv.Enclosure, n int) (bool, e
 	return err == nil && !slices.Contains(fails, true), err
 }
 
-// Pivots64 returns the order of the pivots of a symmetric matrix on the host that an elimination in
-// float64 chooses as LongestColumns does; nil if it breaks down. Nothing is proved of it.
+// Pivots64 returns the order of the pivots of a symmetric matrix on the host, chosen as by
+// LongestColumns but in float64; nil if the elimination breaks down. Nothing is proved of the
+// order.
 func Pivots64(s *call.Run, a num.Mat) ([]int, error) {
 	n, m := a.Rows, a
 	exps := make([]int64, n)
@@ -118,7 +119,7 @@ func Pivots64(s *call.Run, a num.Mat) ([]int, error) {
 	return Longest64(s, scale.Scaling{Rows: exps, Cols: exps}.Float64s(m, s.Floats(n*n)), exps)
 }
 
-// Longest64 is pivots64 for D A D by columns, D = diag(2^exps).
+// Longest64 is Pivots64 for D A D by columns, D = diag(2^exps).
 func Longest64(s *call.Run, x []float64, exps []int64) ([]int, error) {
 	n := len(exps)
 	l, left := make([][]float64, n), make([]float64, n)
@@ -156,7 +157,7 @@ func Longest64(s *call.Run, x []float64, exps []int64) ([]int, error) {
 	return order, nil
 }
 
-// Dot returns about the scalar product of vectors of one length.
+// Dot returns about the scalar product of two vectors of equal length.
 func Dot(x, y []float64) float64 {
 	var sum [4]float64
 	y = y[:len(x)]

@@ -8,11 +8,12 @@ import (
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// roundBits are log2 of how much more of the condition number a seed sees, at first.
+// roundBits is log2 of the further factor of the condition number that a seed resolves, at first.
 const roundBits = 40
 
-// RoundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
-// 2^width, and of the proof. Where they see too little an elimination takes their place.
+// RoundsCost returns the cost of the seeds still to multiply and of the proof, after some rounds
+// that gave an approximate inverse of norm 2^width. After MaxRounds seeds an elimination takes
+// their place.
 func RoundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
 	n, of := a.Rows, a.Arr.Format
 	more := roundBits
@@ -30,12 +31,12 @@ func RoundsCost(a num.Mat, rounds, width, cond int) (cost float64) {
 	return cost
 }
 
-// roundCostOf is the cost of a seed beside products.
+// roundCostOf returns the cost of a seed, without products.
 func roundCostOf(n int) float64 {
 	return call.FactorCost(n) + call.SeedCost(n) + float64(n)*float64(n)*call.PerturbCost
 }
 
-// planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
+// planRounds plans the seeds to come, and the proof, where R has a norm of about 2^width.
 func planRounds(s *call.Run, a num.Mat, rounds, width int) {
 	if s.Work.Report != nil {
 		s.Plan(RoundsCost(a, rounds, width, s.Work.Cond))

@@ -11,22 +11,22 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// ErrBeyond is of numbers that a routine makes on its way.
+// ErrBeyond reports intermediate numbers beyond the exponents of formats.
 var ErrBeyond = fmt.Errorf("factors or an inverse beyond the exponents of formats: %w", call.ErrRange)
 
-// Elimination is a Gaussian elimination in some bits. Nothing is known of its error.
+// Elimination is a Gaussian elimination in numbers of some bits. Nothing is known of its error.
 type Elimination struct {
 	LU    num.Mat // L below the diagonal, U on and above it
 	Order []int   // row i of L U is row order[i] of the matrix
 	Zero  int     // the first pivot that vanished, -1 if none did
 }
 
-// nearTie is a factor within which magnitudes of pivots pass for equal: 1 - 2^-64.
+// nearTie is the factor, 1 - 2^-64, within which magnitudes of pivots are accepted as equal.
 var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -64))
 
-// Eliminate makes the first k columns of c, k ≤ its rows, L and U, in numbers of some bits. With
-// partial pivoting the pivot is the largest entry, the first one of those that are as large but for
-// nearTie.
+// Eliminate eliminates the first k columns of c, where k is at most the number of rows, in numbers
+// of the given bits. With partial pivoting the pivot is the first of the entries that equal the
+// largest one within nearTie.
 func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*Elimination, error) {
 	if err := call.Workable(bits, c); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Eliminate(s *call.Run, c num.Mat, k, bits int, partial bool) (*Elimination,
 	return e, updateColumns(s, e, 0, k, n)
 }
 
-// eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
+// eliminateColumns eliminates columns j0 to j1, as long as it finds pivots, by recursion (Toledo,
 // Locality of reference in LU decomposition with partial pivoting, 1997).
 func eliminateColumns(s *call.Run, e *Elimination, j0, j1 int, partial bool) error {
 	if j1-j0 <= call.Panel {
@@ -61,8 +61,8 @@ func eliminateColumns(s *call.Run, e *Elimination, j0, j1 int, partial bool) err
 	return eliminateColumns(s, e, h, j1, partial)
 }
 
-// updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
-// eliminate from the rows below.
+// updateColumns turns rows j0 to j1 of columns j1 to c into rows of U, and subtracts the
+// eliminations of columns j0 to j1 from the rows below.
 func updateColumns(s *call.Run, e *Elimination, j0, j1, c int) error {
 	if j1 == c {
 		return nil
@@ -73,7 +73,8 @@ func updateColumns(s *call.Run, e *Elimination, j0, j1, c int) error {
 	return subtractRows(s, e, j0, j1, e.LU.Rows, j1, c)
 }
 
-// subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
+// subtractRows subtracts the eliminations by rows j0 to j1 of U from rows j1 to i of columns c0 to
+// c1.
 func subtractRows(s *call.Run, e *Elimination, j0, j1, i, c0, c1 int) error {
 	if i == j1 {
 		return nil
@@ -82,7 +83,7 @@ func subtractRows(s *call.Run, e *Elimination, j0, j1, i, c0, c1 int) error {
 	return s.GemmWithin(-1, e.LU.Slice(j1, i, j0, j1), e.LU.Slice(j0, j1, c0, c1), 1, rest, rest, About(rest.Format().Bits()))
 }
 
-// eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
+// eliminatePanel eliminates columns j0 to j1, as long as it finds pivots.
 func eliminatePanel(s *call.Run, e *Elimination, j0, j1 int, partial bool) error {
 	m, prec := e.LU.Rows, uint(e.LU.Format().Bits())
 	// may fuse: an estimate
@@ -135,8 +136,8 @@ func eliminatePanel(s *call.Run, e *Elimination, j0, j1 int, partial bool) error
 	return nil
 }
 
-// LargestPivot returns which of n numbers has the largest magnitude, the first one of those that
-// pass for equal.
+// LargestPivot returns which of n numbers has the largest magnitude: the first one of those
+// accepted as equal, see nearTie.
 func LargestPivot(n int, x func(i int) *big.Float) int {
 	most, abs := new(big.Float), func(i int) *big.Float { return new(big.Float).Abs(x(i)) }
 	for i := range n {
@@ -153,7 +154,7 @@ func LargestPivot(n int, x func(i int) *big.Float) int {
 	return 0
 }
 
-// Subtract takes y from x, about. The sums of math/big have all bits between two numbers on the
+// Subtract replaces x by about x - y. Sums of math/big hold all bits between two numbers on the
 // way, which are too many where exponents are far apart.
 func Subtract(x, y *big.Float) {
 	const spare = 64
@@ -182,7 +183,7 @@ func (e *Elimination) exchange(i, p int) {
 	}
 }
 
-// solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
+// solveRows turns rows j0 to j1 of columns c0 to c1 into rows of U, by forward substitution.
 func solveRows(s *call.Run, e *Elimination, j0, j1, c0, c1 int) error {
 	if j1-j0 > call.Panel {
 		h := (j0 + j1) / 2
@@ -227,9 +228,9 @@ func solveRows(s *call.Run, e *Elimination, j0, j1, c0, c1 int) error {
 	return err
 }
 
-// InvertLower stores about the inverse of the lower triangular matrix in l, which may have anything
-// above its diagonal, in x, whose entries above it are 0. A unit triangular one has ones on the
-// diagonal, whatever is there in l.
+// InvertLower stores about the inverse of the lower triangular matrix in l in x. l may hold
+// anything above its diagonal; entries of x above the diagonal must be 0. With unit, the diagonal
+// of the matrix is 1 whatever l holds there.
 func InvertLower(s *call.Run, l, x num.Mat, unit bool) error {
 	n := l.Rows
 	if n <= call.Panel {
@@ -251,7 +252,7 @@ func InvertLower(s *call.Run, l, x num.Mat, unit bool) error {
 	return s.GemmWithin(-1, x.Slice(h, n, h, n), t, 0, num.Mat{}, x.Slice(h, n, 0, h), About(bits))
 }
 
-// invertSmall is InvertLower for orders up to panel; not ok if a number is infinite.
+// invertSmall is InvertLower for orders up to call.Panel; not ok if a number is infinite.
 func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 	n, prec := l.Rows, uint(x.Format().Bits())
 	rows := make([][]*big.Float, n)
@@ -286,8 +287,8 @@ func invertSmall(l, x num.Mat, unit bool) (ok bool) {
 	return true
 }
 
-// TriangleInverses returns about the inverses of L and U, of order k; the first one is a unit lower
-// triangular matrix, the second one upper triangular.
+// TriangleInverses returns about the inverses of L and U, of order k: a unit lower triangular
+// matrix and an upper triangular one.
 func TriangleInverses(s *call.Run, lu num.Mat, k int) (li, ui num.Mat, err error) {
 	lu = lu.Slice(0, k, 0, k)
 	li, ui = num.NewMat(lu.Format(), k, k), num.NewMat(lu.Format(), k, k)

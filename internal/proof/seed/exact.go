@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// MissingBits returns how many bits the log that rho is a bound for lacks; none for a log of 0.
+// MissingBits returns how many bits a bound log lacks to be less than 2^-places; 0 for a log of 0.
 func MissingBits(log *big.Float, places int) int {
 	if log.Sign() == 0 {
 		return 0
@@ -21,20 +21,20 @@ func MissingBits(log *big.Float, places int) int {
 	return log.MantExp(nil) + places
 }
 
-// What an elimination in some bits fails with, where more of them may do.
+// The errors of an elimination in some bits that may succeed in more bits.
 var (
 	ErrNoise = errors.New("what is left of the matrix is noise")
 	ErrProof = errors.New("more bits are needed for a proof")
 )
 
-// MostBlockBits bounds the numbers of an elimination.
+// MostBlockBits bounds the bits of numbers of an elimination.
 const MostBlockBits = 1 << 11
 
-// LeastGood are the bits that a block must have.
+// LeastGood is the least number of right bits of a block.
 const LeastGood = 64
 
-// AskForMore returns nil where an elimination of A lacks nothing but bits: else its error, and
-// ErrSingular where more of them would not help, which is asked once.
+// AskForMore returns nil where an elimination of A only lacks bits, else its error. It returns
+// ErrSingular if A is singular, so that more bits would not help; it asks that once, unless *known.
 func AskForMore(s *call.Run, err error, a num.Mat, known *bool) error {
 	if !errors.Is(err, ErrNoise) && !errors.Is(err, ErrProof) {
 		return err
@@ -46,11 +46,11 @@ func AskForMore(s *call.Run, err error, a num.Mat, known *bool) error {
 	return modular.ProvedRegular(s, a)
 }
 
-// Seen are bits of pivots that float64 factors tell.
+// Seen is -log2 of the smallest pivots that float64 factors resolve.
 const Seen = 40
 
-// ConditionBits returns a guess of log2 of the condition number, that of the last elimination if
-// there was one: pivots, as far as they are no noise, go on falling.
+// ConditionBits returns a guess of log2 of the condition number: the guess of the last elimination
+// if there was one. Otherwise it assumes that pivots go on falling as they do above the noise.
 func (f *Factors) ConditionBits() int {
 	if f.Condition > 0 {
 		return f.Condition
@@ -70,8 +70,8 @@ func (f *Factors) PivotsAbove(least float64) int {
 	return k
 }
 
-// Rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
-// products may have.
+// Rescale replaces a matrix M in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave the
+// range for products.
 func Rescale(m num.Mat, by scale.Scaling) (ok bool) {
 	for j := range m.Cols {
 		for i := range m.Rows {
@@ -97,19 +97,19 @@ func RadiusBy(h []float64, r *Residual) []float64 {
 	return v
 }
 
-// Determinant is mid 2^shift, but for a factor in exp(±log), log ≥ 0.
+// Determinant is Mid 2^Shift, up to a factor in exp(±Log), Log ≥ 0.
 type Determinant struct {
 	Mid   *big.Float
 	Shift int64
 	Log   *big.Float
-	Odd   bool // exchanges of rows, which mid has taken in at last
+	Odd   bool // parity of row exchanges, which the sign of Mid includes in the end
 }
 
-// LossyBits is a loss that leaves nothing of float64 factors.
+// LossyBits is a loss at which float64 factors hold no information.
 const LossyBits = 60
 
-// Loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
-// factors, and matters to the choice of bits alone.
+// Loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate from one system solved with
+// float64 factors, and matters only to the choice of bits.
 func Loss(s *call.Run, f *Factors) (int, error) {
 	x := make([]float64, f.N)
 	for i := range x {
@@ -140,10 +140,10 @@ func Odd(order []int) bool {
 	return result
 }
 
-// Growth says how much larger than those of F entries of U may be: 2^growth / 2.
+// Growth allows entries of U that exceed the entries of F by a factor of up to 2^Growth / 2.
 const Growth = 12
 
-// UnlessShort returns nil for errors of an elimination that other ways may not have.
+// UnlessShort returns nil for an error of an elimination that other methods may avoid, else err.
 func UnlessShort(err error) error {
 	if errors.Is(err, call.ErrRange) || errors.Is(err, ErrNoise) || errors.Is(err, ErrProof) {
 		return nil
@@ -151,6 +151,7 @@ func UnlessShort(err error) error {
 	return err
 }
 
-// Fewest is the least order of matrices whose factors come from a float64 seed by products: there
-// they take 0.3 to 1.3 of the time of an elimination for Float64 and MP(424), at n = 64 0.2 to 0.5.
+// Fewest is the least order of matrices whose factors come from a float64 seed by products. At this
+// order they take 0.3 to 1.3 of the time of an elimination for Float64 and MP(424), at n = 64 0.2
+// to 0.5.
 const Fewest = 24

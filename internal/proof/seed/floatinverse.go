@@ -12,32 +12,35 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// FloatInverse is R = Z P for F in float64: Z, about the inverse of P F, is -z.
+// FloatInverse is R = Z P for F in float64, where Z is about the inverse of P F. The field Z holds
+// -Z.
 //
-// That R is good is proved by the residual computed, and not by bounds of what factors and inverses
-// lose, which are larger by orders of magnitude. With F' the entries of F rounded to float64, off
-// by δ |F'| at most, and E' what dgemm.Subtract makes of I - P F' Z, off by γ (I + |P F'| |Z|),
+// The proof uses a computed residual, and not bounds of the errors of factors and inverses, which
+// are larger by orders of magnitude. F' has the entries of F rounded to float64, which changes them
+// by at most δ |F'|. dgemm.Subtract computes E' for I - P F' Z with errors of at most γ (I + |P F'|
+// |Z|). Then
 //
 //	|I - P F R P^T| = |I - P F Z| ≤ |E'| + γ I + (γ + δ) |P F'| |Z|.
 //
-// The norm of this is rho. If rho < 1, F and R are regular, and as for triangles
+// The norm of this bound is rho. If rho < 1, F and R are regular, and as for triangles
 //
 //	F^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
 type FloatInverse struct {
 	*Factors
 	Perm []int     // row perm[i] of F is row i of P F
-	Z    []float64 // by columns
+	Z    []float64 // -Z by columns
 	Rho  float64
 	Norm float64 // bound of ‖R‖
 }
 
-// farOff is how much larger than MostRho the bounds of roundings in norms, which bounds of single
-// rows may be below, make a residual not worth its while.
+// farOff: a residual is not worth computing if norms bound its rounding errors by more than farOff
+// MostRho. Bounds of single rows may be smaller than bounds by norms.
 const farOff = 32
 
-// InvertFactors returns an inverse by factors of a for so many right-hand sides with its rho and a
-// bound of its norm, nil if none is proved to be good. Few right-hand sides have one that takes no
-// more memory than some columns if others, and so many bytes beside, exceed the limit.
+// InvertFactors returns an inverse by factors of a for a number of right-hand sides (columns), its
+// rho and a bound of its norm; nil if none is proved to be good. For few right-hand sides it falls
+// back to an InverseAgain, which takes only the memory of some columns, if another inverse, with
+// `beside` further bytes, exceeds the memory limit.
 func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	end := s.Temporary()
 	r, rho, norm, err = invertFactors(s, a, f, columns, beside)
@@ -52,7 +55,7 @@ func InvertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float
 	return t, t.Rho, t.Norm, nil
 }
 
-// invertFactors is InvertFactors with inverses in memory.
+// invertFactors is InvertFactors with an inverse kept in memory.
 func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float64) (r Inverse, rho, norm float64, err error) {
 	cut := UpperCut(f.N, columns)
 	// may fuse: an estimate
@@ -82,8 +85,8 @@ func invertFactors(s *call.Run, a num.Mat, f *Factors, columns int, beside float
 	return z, z.Rho, z.Norm, nil
 }
 
-// UpperCut returns the row at which the upper triangle of order n is cut in two for so many
-// right-hand sides, and n if it is not.
+// UpperCut returns the row at which the upper triangle of order n is cut in two for a number of
+// right-hand sides (columns); n if it is not cut.
 func UpperCut(n, columns int) int {
 	if columns == 1 && n >= leastHalved && n <= mostHalved {
 		return n / 2
@@ -102,7 +105,8 @@ func NewMultiplied(s *call.Run, t *Triangles) (*FloatInverse, error) {
 	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.Z, t.Y, t.X)
 }
 
-// NewFloatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
+// NewFloatInverse multiplies the inverses of the triangles and computes rho. It overwrites the
+// memory of t.
 func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error) {
 	n := t.N
 	r, err := NewMultiplied(s, t)
@@ -138,25 +142,25 @@ func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error
 	return r, nil
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements Inverse.
 func (r *FloatInverse) Scales() scale.Scaling { return r.Scaling }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements Inverse.
 func (r *FloatInverse) MoreBits() int {
 	_, e := math.Frexp(r.Norm)
 	return e
 }
 
-// Leading is that of seed.Inverse.
+// Leading implements Inverse.
 func (r *FloatInverse) Leading() bool { return true }
 
-// Words is that of seed.Inverse.
+// Words implements Inverse.
 func (r *FloatInverse) Words() float64 { return 1 }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements Inverse.
 func (r *FloatInverse) Matrix() *fixed.Matrix { return nil }
 
-// Correct is that of seed.Inverse.
+// Correct implements Inverse.
 func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	z := make([]float64, r.N)
 	for j, k := range r.Perm {
@@ -165,7 +169,7 @@ func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
-// Radius is that of seed.Inverse.
+// Radius implements Inverse.
 func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
 	return AbsAll(r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
 }

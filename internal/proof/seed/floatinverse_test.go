@@ -103,8 +103,8 @@ func TestFloatInverse(t *testing.T) {
 	}
 }
 
-// TestInversesInUsedRoom has inverses by factors of an order that has numbers beyond the strips of
-// triangles, in room that is 0 and in room that is not: their bits are the same.
+// TestInversesInUsedRoom computes inverses by factors in memory that is 0 and in memory that is
+// not, at an order with numbers beyond the strips of triangles. Their bits are the same.
 func TestInversesInUsedRoom(t *testing.T) {
 	const n = 2*dgemm.Strip + 40
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 5).View()
@@ -141,8 +141,8 @@ func TestInversesInUsedRoom(t *testing.T) {
 	}
 }
 
-// TestInverseOfFactors tells which inverse is taken: that of a residual where the triangles' own
-// bounds do not do, and none where nothing is near.
+// TestInverseOfFactors checks which inverse is taken: the one with a residual where the triangles'
+// own bounds do not suffice, and none where no inverse is near.
 func TestInverseOfFactors(t *testing.T) {
 	const n = 20
 	kinds := map[string]string{}

@@ -16,33 +16,33 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Approximate is an approximate inverse R of a regular matrix A: with E = I - R A,
+// Approximate is an approximate inverse R of a regular matrix A. With E = I - R A,
 //
 //	‖D^-1 E D‖∞ ≤ rho < 1, D = diag(2^weights[i]),
 //
-// is proved, and so is that A and R are regular.
+// is proved, which proves that A and R are regular.
 type Approximate struct {
 	R       num.Mat
 	Weights []int64 // about the exponents of the entries of solutions
-	Scale   []int64 // about those of the rows of A, negated
+	Scale   []int64 // about the negated exponents of the rows of A
 	Rho     *big.Float
-	Abs     bound.Bounds // of D^-1 |R| diag(2^-scale[j])
-	Gain    float64      // bits that a step of refinement gains, about
-	Rounds  int          // how many seeds went into R
+	Abs     bound.Bounds // bounds of D^-1 |R| diag(2^-scale[j])
+	Gain    float64      // about how many bits a step of refinement gains
+	Rounds  int          // how many seeds are factors of R
 }
 
-// MaxRounds bounds the seeds that go into R: each adds some 50 bits.
+// MaxRounds bounds the number of seeds that are factors of R: each adds some 50 bits.
 const MaxRounds = 16
 
-// doubtful is after how many seeds the matrix is looked at modulo primes: whether it is singular is
-// then known for the price of a seed or two.
+// doubtful is the number of seeds after which the matrix is checked modulo primes. This check
+// proves regularity or singularity at the cost of a seed or two.
 const doubtful = 3
 
-// GoodRho is a rho for which refinement is worth its while.
+// GoodRho is a rho below which refinement is worthwhile.
 const GoodRho = 0x1p-8
 
-// MultiplySeeds replaces R by the product of a seed of R A and R until R A is near I. It is known
-// or not what the work that was planned will take.
+// MultiplySeeds replaces R by the product of a seed of R A and R until R A is near I. known says
+// whether the cost of the planned work is known.
 func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approximate, error) {
 	n, width := a.Rows, 0
 	if err := perturb(s, p.R); err != nil {
@@ -59,7 +59,7 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 				return nil, err
 			}
 		}
-		// R A = I - E, and E - I is at hand.
+		// R A = I - E, and e becomes E - I.
 		for i := range n {
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
@@ -85,13 +85,14 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 			}
 		}
 	}
-	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
-	// singular: elimination in enough bits gets there always.
+	// Entries of more different magnitudes than float64 arithmetic resolves may leave R singular.
+	// An elimination in enough bits always succeeds.
 	//
-	// Once it begins most is known of what few columns take, if these bits do.
+	// Once it begins, most of the cost for few columns is known, if these bits suffice.
 	s.Work.Guessed = !known && !s.Work.One
-	// What NeedOf says of E holds for R A - I = U^-1 E U as well, with 2^(2 M) more, which it has
-	// room for; but scales are those of p here, of the matrix that is eliminated too.
+	// The bound of NeedOf for E holds for R A - I = U^-1 E U as well, up to a factor 2^(2 M), for
+	// which NeedOf has room. But here the scales are those in p, also the scales of the eliminated
+	// matrix.
 	z := modular.ToIntegers(a)
 	scales := ziv.SpanOfSums(p.Scale, z.Rows) + ziv.SpanOfSums(p.Weights, z.Cols)
 	enough := ziv.NeedOf(a, n, num.Float64, false).Enclosed + 8*scales + scale.SeedBits
@@ -116,8 +117,8 @@ func MultiplySeeds(s *call.Run, p *Approximate, a num.Mat, known bool) (*Approxi
 	})
 }
 
-// Distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
-// is a good inverse.
+// Distance computes E = I - R A and a bound of its norm, in p.Rho. It returns an empty matrix if
+// the bound is less than GoodRho: then R is a good inverse.
 func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 	if err := call.Finite("R", p.R); err != nil {
 		return num.Mat{}, ErrBeyond
@@ -125,7 +126,7 @@ func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 	p.Abs = bound.BoundsOf(p.R, p.Weights, p.Scale)
 	width := widthFor(p.Abs.Norm())
 	near, exact := Narrow(a, width)
-	lost := bound.Upper() // what is rounded off A
+	lost := bound.Upper() // bound of the rounding of A
 	if !exact {
 		lost = p.Abs.Times(bound.BoundsOf(a, bound.Negated(p.Scale), bound.Negated(p.Weights)).Sums())
 		lost.SetMantExp(lost, -int(width))
@@ -138,16 +139,16 @@ func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 		if err := s.GemmWithin(-1, x, f, 1, one, e, within); err != nil {
 			return num.Mat{}, err
 		}
-		sum := bound.Upper() // of what E is in error by beside its rounding
+		sum := bound.Upper() // error of E without its rounding
 		for _, top := range call.ColumnTops(f, call.None32) {
-			if top != call.None32 { // big.Float adds with all bits between exponents
+			if top != call.None32 { // big.Float adds using all bits between exponents
 				sum.Add(sum, bound.Exp2(int(top)))
 			}
 		}
 		lost.Add(lost, bound.ScaledUp(sum, slices.Max(call.ColumnTops(x.T(), call.None32))-within.Within))
 		norm = bound.RawBounds(e).Norm()
 	}
-	// Where exponents are far apart E is not scaled.
+	// E is not scaled where exponents are far apart.
 	if x.Arr == nil || f.Arr == nil || !Rescale(e, scale.Scaling{Rows: p.Weights, Cols: bound.Negated(p.Weights)}) {
 		if err := s.Gemm(-1, p.R, near, 1, one, e); err != nil {
 			return num.Mat{}, err
@@ -162,7 +163,7 @@ func Distance(s *call.Run, p *Approximate, a num.Mat) (e num.Mat, err error) {
 	return e, nil
 }
 
-// invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
+// invertIn computes R by an elimination in numbers of the given bits; not ok if a pivot vanishes.
 func invertIn(s *call.Run, bits int, p *Approximate, a num.Mat) (ok bool, err error) {
 	n, f := a.Rows, num.Precision(uint(bits))
 	scaled := num.NewMat(f, n, n)
@@ -194,9 +195,10 @@ func invertIn(s *call.Run, bits int, p *Approximate, a num.Mat) (ok bool, err er
 }
 
 // perturb changes the last bits of the entries of r, at random but the same way every time.
-// Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
-// one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
-// perturbed, and a product that may still be singular now and then.
+// Rounding makes some approximate inverses singular, for example the inverse of (x y; x y+ulp),
+// which becomes (u -u; -v v), and products with a singular matrix stay singular. Rump perturbs the
+// matrix in that case. Here every seed is perturbed, and now and then a product that may still be
+// singular.
 func perturb(s *call.Run, r num.Mat) error {
 	bits := r.Format().Bits() - 4
 	return par.Each(s.Ctx, s.Threads, r.Rows, func(i int) {
@@ -210,19 +212,19 @@ func perturb(s *call.Run, r num.Mat) error {
 	})
 }
 
-// widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
-// them to be far below what float64 decompositions leave.
+// widthFor returns how many bits of R and of A matter to R A, for an approximate norm of R:
+// rounding to so many bits changes R A far less than the error of float64 decompositions.
 func widthFor(norm *big.Float) uint {
 	return uint(min(max(norm.MantExp(nil), 0)+scale.SeedBits, bound.MaxBits))
 }
 
-// FirstInverse returns the seed of a by factors, with rho if it is found to be good by float64
-// arithmetic alone.
+// FirstInverse returns the seed of a from factors f. It sets Rho only if float64 arithmetic alone
+// shows that rho is good.
 func FirstInverse(s *call.Run, a num.Mat, f *Factors) (*Approximate, error) {
 	return FirstWithin(s, a, f, GoodRho)
 }
 
-// FirstWithin is FirstInverse for another limit of a good rho.
+// FirstWithin is FirstInverse with another limit of a good rho.
 func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximate, error) {
 	n := a.Rows
 	defer s.Did(call.SeedCost(n))
@@ -245,7 +247,8 @@ func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximat
 		return p, nil
 	}
 	p.Abs = magnitudes(n, x)
-	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
+	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has the errors of
+	// Subtract.
 	gamma := dgemm.SubtractError(n)
 	ulp := bound.Upper().SetFloat64((scale.Rounding(a) + gamma) * 1.001)
 	lost := bound.Upper().Mul(p.Abs.Norm(), bound.Upper().SetFloat64(float64(n)*0x1p-999))
@@ -264,8 +267,8 @@ func FirstWithin(s *call.Run, a num.Mat, f *Factors, limit float64) (*Approximat
 	return p, nil
 }
 
-// leftBy returns bounds of the sums of magnitudes of the rows of I - X F, as float64 arithmetic
-// computes it, and of F; nil if numbers are not finite.
+// leftBy returns bounds of the row sums of |I - X F|, as float64 arithmetic computes it, and of
+// |F|; nil if numbers are not finite.
 func leftBy(s *call.Run, a num.Mat, f *Factors, x []float64) (left, sums []*big.Float, err error) {
 	n := a.Rows
 	if !finiteFloat64s(x) {
@@ -287,16 +290,16 @@ func finiteFloat64s(x []float64) bool {
 	return true
 }
 
-// Proved is a gain of each step that rho proves.
+// Proved returns the gain of each step that rho proves.
 func (p *Approximate) Proved() float64 { return gain(p.Rho) }
 
-// gain returns the bits that a step of refinement gains if I - R A has that norm.
+// gain returns how many bits a step of refinement gains if I - R A has this norm.
 func gain(norm *big.Float) float64 {
 	x, _ := norm.Float64()
 	return min(45, -math.Log2(x+0x1p-60))
 }
 
-// magnitudes makes the numbers of an n x n matrix, all finite, their magnitudes.
+// magnitudes replaces the numbers of an n x n matrix, all finite, by their magnitudes.
 func magnitudes(n int, x []float64) bound.Bounds {
 	for i, v := range x {
 		x[i] = math.Abs(v)
@@ -304,7 +307,7 @@ func magnitudes(n int, x []float64) bound.Bounds {
 	return bound.Bounds{Rows: n, Cols: n, X: x, Exp: make([]int64, n)}
 }
 
-// Narrow returns a rounded to width bits if it has more, and whether it is a itself.
+// Narrow returns a rounded to width bits if it has more, and whether the result is a itself.
 func Narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
 	f := a.Format()
 	if single := f.IsMP() || f == num.Float32 || f == num.Float64; single && uint(f.Bits()) <= width {
@@ -313,7 +316,8 @@ func Narrow(a num.Mat, width uint) (near num.Mat, exact bool) {
 	return a.Convert(num.Precision(width)), false
 }
 
-// Note is condition for bounds of ‖R‖ and ‖F‖.
+// Note records rounds, rho and the condition number for bounds norm of ‖R‖ and of for ‖F‖. It
+// returns about log2 of the condition number.
 func Note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.Stats.Rounds, s.Stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
@@ -322,13 +326,13 @@ func Note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) 
 	return bound.MantExp(nil)
 }
 
-// Sliceable reports whether there are slices of numbers of A. With Options.Check products by moduli
-// are the way, which are compared.
+// Sliceable reports whether the numbers of A can be cut into slices. With Options.Check the
+// products are computed by moduli instead, because these products are compared.
 func Sliceable(s *call.Run, a num.Mat) bool {
 	k := a.Arr.Kind
 	return (k == num.F32 || k == num.F64 || k == num.MP) && a.Rows <= FloatOrder && !s.Set.Check
 }
 
-// FloatOrder bounds the order of matrices whose inverses come from slices, for their
-// room: that of some 15 matrices of float64 numbers, 2 GB.
+// FloatOrder bounds the order of matrices whose inverses come from slices. These inverses take the
+// memory of some 15 matrices of float64 numbers, 2 GB.
 const FloatOrder = 4096

@@ -10,19 +10,19 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// InverseAgain is R for F, of which only the float64 factors P F = L U are kept: some columns at a
-// time, R e_j = U^-1 L^-1 P e_j is computed again whenever bounds are wanted, and so is what it is
-// off by. With E' what dgemm makes of I - F' R for the entries F' of F rounded to float64, off by
-// δ |F'| at most,
+// InverseAgain is R for F that keeps only the float64 factors P F = L U. It recomputes R e_j = U^-1
+// L^-1 P e_j whenever bounds are wanted, some columns at a time, and its error as well. Let E' be
+// the matrix that dgemm computes for I - F' R, where F' has the entries of F rounded to float64,
+// which changes them by at most δ |F'|. Then
 //
 //	|I - F R| ≤ |E'| + γ I + (γ + δ) |F'| |R|,
 //
-// as for FloatInverse. The norm of this is rho. If rho < 1, F and R are regular, and
+// as for FloatInverse. The norm of this bound is rho. If rho < 1, F and R are regular, and
 //
 //	F^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
 //
-// All three terms of a bound come from the same numbers of R: nothing rests on these being the same
-// another time.
+// All three terms of a bound come from the same numbers of R. The proof does not require that
+// another computation gives the same numbers.
 type InverseAgain struct {
 	*Factors
 	s     *call.Run
@@ -33,17 +33,17 @@ type InverseAgain struct {
 }
 
 const (
-	// againColumns are the columns of R that are computed at a time. Fewer take longer.
+	// againColumns is how many columns of R are computed at a time. Fewer take longer.
 	againColumns = 64
-	// againPart are the columns of F' that are multiplied at a time.
+	// againPart is how many columns of F' are multiplied at a time.
 	againPart = 2 * dgemm.Parts
 )
 
-// AgainBytes returns the bytes that InverseAgain takes beside factors of order n: columns of R and
-// of E', and columns of F'.
+// AgainBytes returns the bytes that InverseAgain takes in addition to factors of order n, for
+// columns of R, of E' and of F'.
 func AgainBytes(n int) float64 { return 8 * float64(n) * (2*againColumns + againPart) }
 
-// NewInverseAgain returns the inverse by factors of a; its rho may be of no use.
+// NewInverseAgain returns the inverse by factors of a; its rho may be too large to be useful.
 func NewInverseAgain(s *call.Run, a num.Mat, f *Factors) (*InverseAgain, error) {
 	t := &InverseAgain{Factors: f, s: s, a: a}
 	t.order, _ = f.Order()
@@ -55,13 +55,13 @@ func NewInverseAgain(s *call.Run, a num.Mat, f *Factors) (*InverseAgain, error) 
 	return t, nil
 }
 
-// againBounds bound what is wrong with R, and what it makes of a vector.
+// againBounds bounds the error of R, and |R| v for a vector v.
 type againBounds struct {
 	rho         float64   // ≥ ‖I - F R‖∞, infinite for numbers that are too large for a proof
 	rows, times []float64 // ≥ |R| 1 and |R| v
 }
 
-// bounds computes R, and bounds for a v ≥ 0.
+// bounds computes R column by column, and bounds for a v ≥ 0.
 func (t *InverseAgain) bounds(v []float64) (*againBounds, error) {
 	n := t.N
 	defer t.s.Temporary()()
@@ -129,7 +129,7 @@ func (t *InverseAgain) bounds(v []float64) (*againBounds, error) {
 	return b, nil
 }
 
-// parts calls do with some columns of F' after the other in part.
+// parts calls do for some columns of F' after the other, stored in part.
 func (t *InverseAgain) parts(part []float64, do func(first, columns int) error) error {
 	for first := 0; first < t.N; first += againPart {
 		last := min(first+againPart, t.N)
@@ -142,25 +142,25 @@ func (t *InverseAgain) parts(part []float64, do func(first, columns int) error) 
 	return nil
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements Inverse.
 func (t *InverseAgain) Scales() scale.Scaling { return t.Scaling }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements Inverse.
 func (t *InverseAgain) MoreBits() int {
 	_, e := math.Frexp(t.Norm)
 	return e
 }
 
-// Leading is that of seed.Inverse.
+// Leading implements Inverse.
 func (t *InverseAgain) Leading() bool { return true }
 
-// Words is that of seed.Inverse.
+// Words implements Inverse.
 func (t *InverseAgain) Words() float64 { return 1 }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements Inverse.
 func (t *InverseAgain) Matrix() *fixed.Matrix { return nil }
 
-// Correct is that of seed.Inverse.
+// Correct implements Inverse.
 func (t *InverseAgain) Correct(r *Residual) ([][]float64, error) {
 	z := make([]float64, t.N)
 	for i, k := range t.order {
@@ -172,7 +172,7 @@ func (t *InverseAgain) Correct(r *Residual) ([][]float64, error) {
 	return [][]float64{z}, dgemm.SolveUpper(t.s.Ctx, t.s.Threads, t.N, 1, t.LU, z)
 }
 
-// Radius is that of seed.Inverse. It is infinite after an error, which is one of the context.
+// Radius implements Inverse. It is infinite after an error, which comes from the context.
 func (t *InverseAgain) Radius(r *Residual, _ []float64) []float64 {
 	v := make([]float64, t.N)
 	for i, x := range r.Lead {

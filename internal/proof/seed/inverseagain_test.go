@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestInverseAgain compares bounds of F^-1 r, for r = F y of integers, with y: of orders of one
-// block of columns and of several, and of a singular matrix, of which nothing is proved.
+// TestInverseAgain compares bounds of F^-1 r, for r = F y of integers, with y: for orders of one
+// block of columns and of several, and for a singular matrix, where nothing is proved.
 func TestInverseAgain(t *testing.T) {
 	r := testseed.Rand(t, 4, 4)
 	s := prooftest.Run(t, 2)

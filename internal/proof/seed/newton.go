@@ -4,7 +4,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// About says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
-// i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
-// of which nothing need be known.
+// About returns the tolerance of a product of A and B on the host for an elimination in the given
+// bits. Entry (i, j) may be in error by 2^-(bits+4) times the largest magnitudes of row i of A and
+// of column j of B, whatever cancels. No claim depends on the error of such an elimination.
 func About(bits int) *residue.Bound { return &residue.Bound{Within: int64(bits + 4)} }

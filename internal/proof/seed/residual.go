@@ -7,39 +7,39 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// Inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
+// Inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be close.
 type Inverse interface {
-	// Scales returns the powers of two.
+	// Scales returns the powers of two, rows and cols.
 	Scales() scale.Scaling
-	// MoreBits returns how many bits residuals have beyond those wanted of y: log2 of a bound of
-	// ‖R‖∞ or more.
+	// MoreBits returns how many more bits residuals need than y: at least log2 of a bound of ‖R‖∞.
 	MoreBits() int
-	// Correct returns R r, without any claim: the sum of vectors, each small beside the one before,
-	// and just one where r has no x.
+	// Correct returns about R r, without any claim: a sum of vectors, each small compared with the
+	// one before, and a single vector where r has no X.
 	Correct(r *Residual) ([][]float64, error)
-	// Radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r)[0] being known.
+	// Radius returns upper bounds of |F^-1 r| in units of 2^r.Exp, for c = Correct(r)[0].
 	Radius(r *Residual, c []float64) []float64
-	// Leading reports whether correct takes nothing of r but r.lead, and radius nothing of c.
+	// Leading reports whether Correct reads only r.Lead of r, and Radius does not read c.
 	Leading() bool
-	// Words is what correct takes: as long as a product of a matrix of so many words with a vector.
+	// Words measures the time of Correct: it takes as long as a product of a vector with a matrix
+	// of Words() words per entry.
 	Words() float64
 	// Matrix returns F in fixed point if R has it, else nil.
 	Matrix() *fixed.Matrix
 }
 
-// Residual is r = 2^exp (lead + d) with |lead_i| ≤ 1 and |d_i| ≤ slop, held as fixed-point numbers
-// that are in error by less than 2^exp err.
+// Residual is r = 2^Exp (Lead + d) with |Lead_i| ≤ 1 and |d_i| ≤ slop. It is held in fixed-point
+// numbers X that are in error by less than 2^Exp Err.
 type Residual struct {
 	Lead []float64
 	slop float64
 	Exp  int
-	X    [][]uint64 // of unit 2^unit; nil for one that lead is all of
+	X    [][]uint64 // in units of 2^Unit; nil if Lead is the whole residual
 	Err  float64
 	Unit int
 }
 
-// Look fills in r's leading bits from its fixed-point numbers, which are in error by less than lost
-// units, and returns the length of the longest.
+// Look sets r's leading bits from its fixed-point numbers, which are in error by less than lost
+// units. It returns the length of the longest number.
 func (r *Residual) Look(lost float64) (top int) {
 	for _, x := range r.X {
 		top = max(top, fixed.BitLen(x))
@@ -53,5 +53,5 @@ func (r *Residual) Look(lost float64) (top int) {
 	return top
 }
 
-// Log2 returns log2 of x, about.
+// Log2 returns about log2 of x.
 func Log2(x float64) float64 { return math.Log2(x) }

@@ -12,26 +12,29 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// Slack is how much larger than that of true pivots the growth may be of such that pass for equal.
+// Slack bounds the growth of nearly tied pivots that are accepted as equal, relative to the growth
+// of the true pivot.
 var Slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
-// The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
+// RookAlpha is the constant of rook pivoting. RookGrowth bounds the multipliers, slightly above
+// 1/(1 - alpha).
 var (
 	RookAlpha  = big.NewFloat(0.6403882032022076) // (1 + √17)/8
 	RookGrowth = big.NewFloat(2.79)
 )
 
-// doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
+// doubt is the relative difference, 2^-30, within which float64 numbers may not decide about
+// pivots.
 const doubt = 0x1p-30
 
-// RookSeed is rook in float64: the same numbers on every machine, since all sums have their terms
-// in one order and are rounded alike. Where magnitudes that decide about pivots differ by less than
-// doubt, there is none.
+// RookSeed is an elimination L D L^T with rook pivoting in float64. It gives the same numbers on
+// every machine, since all sums have their terms in one order and are rounded alike. It gives up
+// where magnitudes that decide about pivots differ by less than doubt.
 //
 // Columns are taken in panels (Bunch and Kaufman in blocks: Anderson and Dongarra, Evaluating block
-// algorithm variants in LAPACK, 1989): what is left of the matrix is that before the panel, from
-// which a column subtracts what the panel has eliminated when it is looked at, and the others when
-// the panel ends.
+// algorithm variants in LAPACK, 1989). The stored remaining matrix is the one before the panel. A
+// column that is examined subtracts the eliminations of the panel at once; the others subtract them
+// when the panel ends.
 type RookSeed struct {
 	X      [][]float64 // L below the diagonal blocks, and the lower triangle of D
 	Order  []int
@@ -41,17 +44,17 @@ type RookSeed struct {
 	flat  []float64    // row i of x from i n on
 	l, u  []float64    // L and D L^T of the panel, column p of either from p n on
 	width int          // columns of the panel
-	v     [2][]float64 // columns of what is left that pivots are chosen from
+	v     [2][]float64 // columns of the remaining matrix that pivots are chosen from
 }
 
-// RookPanel is how many columns of a RookSeed are eliminated before the others are brought up to
-// date, or one less than that.
+// RookPanel is the number of columns of a panel of RookSeed; a panel that ends with a block of
+// order 2 may have one more.
 const RookPanel = 32
 
 // At returns entry (i, j) of a block of D.
 func (r *RookSeed) At(i, j int) float64 { return r.X[max(i, j)][min(i, j)] }
 
-// NewRookSeed eliminates, nil if there are doubts or what is left vanishes.
+// NewRookSeed eliminates a, scaled as by; nil if there are doubts or the remaining matrix vanishes.
 func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 	n := a.Rows
 	r := &RookSeed{X: make([][]float64, n), Order: call.All(n)}
@@ -76,7 +79,7 @@ func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 	return r, nil
 }
 
-// eliminate makes the columns of a block of D a part of the panel; false if it has no inverse.
+// eliminate appends the columns of a block of D to the panel; false if the block has no inverse.
 func (r *RookSeed) eliminate(k, size int) bool {
 	n, first := len(r.X), k+size
 	for c := range size {
@@ -103,13 +106,15 @@ func (r *RookSeed) eliminate(k, size int) bool {
 	return true
 }
 
-// updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
+// updateRook subtracts the eliminations of the panel from the remaining matrix, rows and columns
+// from k.
 func updateRook(s *call.Run, r *RookSeed, k int) error {
-	const rows = 128 // at a time: what is above the diagonal is of no use
+	const rows = 128 // rows at a time: entries above the diagonal are not needed
 	n := len(r.X)
 	for i := k; i < n; i += rows {
 		to := min(i+rows, n)
-		// By columns, as dgemm has them: rows of the lower triangle are columns of the upper one.
+		// By columns, as dgemm stores them: rows of the lower triangle are columns of the upper
+		// one.
 		err := dgemm.SubtractSame(s.Ctx, s.Threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
 		if err != nil {
 			return err
@@ -119,7 +124,7 @@ func updateRook(s *call.Run, r *RookSeed, k int) error {
 	return nil
 }
 
-// column sets v to column j of what is left at step k, from row k on.
+// column sets v to column j of the remaining matrix at step k, from row k on.
 func (r *RookSeed) column(v []float64, k, j int) {
 	n := len(r.X)
 	v = v[:n]
@@ -146,7 +151,7 @@ func (r *RookSeed) column(v []float64, k, j int) {
 	}
 }
 
-// exchange exchanges rows and columns.
+// exchange exchanges rows and columns i and j.
 func (r *RookSeed) exchange(i, j int) {
 	i, j = min(i, j), max(i, j)
 	ExchangeSymmetric(r.X, i, j)
@@ -162,7 +167,8 @@ func (r *RookSeed) exchange(i, j int) {
 	}
 }
 
-// largest is that of rook, of column j.
+// largest returns the row and the magnitude of the largest entry of column j off the diagonal, from
+// row k on. It sets doubts if another entry is nearly as large.
 func (r *RookSeed) largest(v []float64, k, j int) (int, float64) {
 	at, most, next := j, 0.0, 0.0
 	for i := k; i < len(r.X); i++ {
@@ -179,7 +185,8 @@ func (r *RookSeed) largest(v []float64, k, j int) (int, float64) {
 	return at, most
 }
 
-// pivot is that of rook; the columns of the pivot are left in v.
+// pivot chooses the pivot of step k by rook pivoting and returns its order, 0 if there is none or
+// in doubt. It leaves the columns of the pivot in v.
 func (r *RookSeed) pivot(k int) int {
 	alpha, _ := RookAlpha.Float64()
 	enough := func(pivot, most float64) bool {
@@ -218,7 +225,7 @@ func (r *RookSeed) pivot(k int) int {
 	return 0
 }
 
-// Inverse returns that of the block of D in row k; not ok if there is none.
+// Inverse returns the inverse of the block of D in row k; not ok if there is none.
 func (r *RookSeed) Inverse(k, size int) (z [2][2]float64, ok bool) {
 	p := r.X[k][k]
 	if size == 1 {
@@ -231,21 +238,21 @@ func (r *RookSeed) Inverse(k, size int) (z [2][2]float64, ok bool) {
 	return z, math.Abs(det) > LeastPivot*LeastPivot
 }
 
-// RookOrder is an order of rows and columns, which makes diagonal blocks of these orders.
+// RookOrder is an order of rows and columns, with the orders of the diagonal blocks.
 type RookOrder struct {
 	Order, Blocks []int
 	High          int64 // no entry exceeds 2^high
 	Loss          int   // see RookForDigits
 }
 
-// RookPivots returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
-// float64 arithmetic found, and these factors, divided by 2^high; nil if there are doubts.
+// RookPivots returns the pivots and blocks of the factors P A P^T = L D L^T of the symmetric a,
+// found in float64 arithmetic, and these factors, divided by 2^High; nil if there are doubts.
 func RookPivots(s *call.Run, a num.Mat) (*RookOrder, *RookSeed, error) {
 	n := a.Rows
 	if n < Fewest {
 		return nil, nil, nil
 	}
-	even := scale.Unscaled(n, n) // powers of two that leave pivots as they are
+	even := scale.Unscaled(n, n) // equal powers of two, which do not change the pivots
 	high := int64(scale.None)
 	for _, e := range scale.TopsOf(a).Top {
 		high = max(high, e)
@@ -263,9 +270,9 @@ func RookPivots(s *call.Run, a num.Mat) (*RookOrder, *RookSeed, error) {
 	return &RookOrder{Order: r.Order, Blocks: r.Blocks, High: high}, r, nil
 }
 
-// RookForDigits returns the pivots for an elimination in digits, of which it tells the loss; nil
-// where newRook returns that as numbers have more than most bits, or where digits are not the way
-// as exponents are too large: pivots are the same whatever eliminates.
+// RookForDigits returns the pivots for an elimination in digits, with its loss. It returns nil
+// where numbers have more than most bits, as the other eliminations do, so that pivots do not
+// depend on the elimination. It also returns nil where exponents are too large for digits.
 func RookForDigits(s *call.Run, a num.Mat, most int) (*RookOrder, error) {
 	m := a
 	if (m.Arr.Terms() > 1 || a.Format().Bits() > most) && bound.Longest(a) > int64(most) || bound.Far(a, call.MostExponent) {
@@ -279,8 +286,8 @@ func RookForDigits(s *call.Run, a num.Mat, most int) (*RookOrder, error) {
 	return p, err
 }
 
-// loss returns how many bits more than those of the entries an elimination in digits needs, about:
-// see digits.LDLT.
+// loss returns about how many bits more than the entries have an elimination in digits needs: see
+// digits.LDLT.
 func (r *RookSeed) loss() int {
 	v := make([]float64, len(r.X)) // L^-1 times signs without a pattern
 	sum, first := 0.0, 0
@@ -301,6 +308,6 @@ func (r *RookSeed) loss() int {
 	}
 	_, e := math.Frexp(sum)
 	_, f := math.Frexp(call.LargestOf(v))
-	// n 408 d, sums of rows of L, and as much again for other signs.
+	// n 408 d, the row sums of L, and as much again for other signs.
 	return max(e, 0) + f + Growth + 2*bits.Len(uint(len(v))) + 12
 }

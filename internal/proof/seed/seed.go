@@ -10,26 +10,26 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// LeastPivot is what smaller pivots are replaced by.
+// LeastPivot replaces pivots of smaller magnitude.
 const LeastPivot = 0x1p-80
 
-// Factors are float64 factors of F = D1 A D2, which is about P L U: row i exchanged with row
-// pivots[i], one after the other, of a product of triangular matrices.
+// Factors are float64 factors of F = D1 A D2 ≈ P L U. P exchanges row i with row Pivots[i], one
+// after the other, of the product of the triangular matrices L and U.
 type Factors struct {
 	scale.Scaling
 	N      int
 	LU     []float64 // by columns
-	Sums   []float64 // bounds of the sums of magnitudes of rows of F
-	Norm   float64   // bound of ‖F‖∞, the largest of them
+	Sums   []float64 // bounds of the row sums of |F|
+	Norm   float64   // bound of ‖F‖∞: the largest of Sums
 	Pivots []int
 
-	// log2 of the Condition number, by an elimination, about; 0 if there was none
+	// about log2 of the condition number, from an elimination; 0 if there was none
 	Condition int
-	Exact     num.Mat // F, see scaledMatrix
+	Exact     num.Mat // F, see scaledMatrix of package newton
 }
 
-// NewFactors decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
-// error; where pivots vanish the factors are those of a matrix near a.
+// NewFactors decomposes the scaled a by LU with partial pivoting in float64. Nothing is known of
+// the error. Where pivots vanish, the factors belong to a matrix near a.
 func NewFactors(s *call.Run, a num.Mat, by scale.Scaling) (*Factors, error) {
 	f := &Factors{Scaling: by, N: a.Rows, Pivots: make([]int, a.Rows)}
 	f.LU = f.Float64s(a, s.Floats(f.N*f.N))
@@ -82,7 +82,7 @@ func seedInverse(s *call.Run, f *Factors) ([]float64, error) {
 	return x, dgemm.SolveUpper(s.Ctx, s.Threads, n, n, f.LU, x)
 }
 
-// seed returns an approximate inverse of a, which is scaled.
+// seed returns an approximate inverse of a, computed from its factors scaled as by.
 func seed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, error) {
 	f, err := NewFactors(s, a, by)
 	if err != nil {
@@ -100,9 +100,9 @@ func unscaled(s *call.Run, f *Factors, x []float64) (num.Mat, error) {
 	return Stored(s, f.N, func(i, j int) float64 { return x[i+j*f.N] }, f.Cols, f.Rows)
 }
 
-// Stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
-// is not finite. The error wraps ErrRange where one leaves the exponents of MP: what is known of x
-// is not true of a matrix without it.
+// Stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), with 0 for entries
+// that are not finite. The error wraps ErrRange where an entry leaves the exponents of MP: a bound
+// proved for x does not hold for a matrix without that entry.
 func Stored(s *call.Run, n int, x func(i, j int) float64, left, right []int64) (num.Mat, error) {
 	z := num.NewMat(num.Precision(scale.SeedBits), n, n)
 	m := z

@@ -9,10 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// Triangles is R = Z X P for F: P F is about L U, X, of float64 numbers, about L^-1 and Z about
-// U^-1.
+// Triangles is R = Z X P for F: P F ≈ L U, X ≈ L^-1 and Z ≈ U^-1. X consists of float64 numbers.
 //
-// Z is that of float64 inverses Y of the blocks of U before and behind row cut, if that is not n,
+// Y are the float64 inverses of the blocks of U before and behind row cut. If cut < n, Z is
 //
 //	    (Y1  -Y1 U12 Y2)             (|Y1|  |Y1| |U12| |Y2|)
 //	Z = ( 0          Y2),  |Z| ≤ T = (  0              |Y2|).
@@ -21,18 +20,18 @@ import (
 //
 //	|P F - L U| ≤ (γ + 32 u) |L| |U|,  |L X - I| ≤ γ |L| |X|,  |U Z - I| ≤ γ |U| T,
 //
-// where 32 u covers the rounding of F's entries to float64, and the last holds as U Z - I are the
-// residuals of Y1 and Y2, the first one times I and -U12 Y2. So, with all factors there are,
+// where 32 u covers the rounding of F's entries to float64. The last bound holds as U Z - I
+// consists of the residuals of Y1 and Y2, the first one times I and -U12 Y2. Together,
 //
 //	|P (I - F R) P^T| ≤ γ |L| |X| + (2 γ + 32 u) |L| |U| T |X|
 //
-// (Oishi and Rump, Fast verification of solutions of matrix equations, 2002). The norm of this is
-// rho; no product of matrices is needed for it. If rho < 1, F and R are regular, and
+// (Oishi and Rump, Fast verification of solutions of matrix equations, 2002). The norm of this
+// bound is rho; it needs no product of matrices. If rho < 1, F and R are regular, and
 //
 //	F^-1 r = R (F R)^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
 //
-// T is larger than |U^-1| for random matrices, by some 40 at n = 100 and 1500 at n = 1000, but
-// costs three fourths of the work of the inverse less. A right-hand side may take a step more.
+// T is larger than |U^-1| for random matrices, by a factor of some 40 at n = 100 and 1500 at n =
+// 1000, but saves three fourths of the work of the inverse. A right-hand side may take a step more.
 type Triangles struct {
 	*Factors
 	Perm []int     // row perm[i] of F is row i of P F
@@ -46,15 +45,15 @@ type Triangles struct {
 // MostRho is the largest rho for which R is used.
 const MostRho = 0.25
 
-// mostHalved and leastHalved bound the orders for which Z in two blocks is tried. Rho is some 0.1
-// for random matrices of order 1000, and grows with the fifth power of it.
+// leastHalved and mostHalved bound the orders for which Z in two blocks is tried. For random
+// matrices rho is some 0.1 at order 1000, and grows with the fifth power of the order.
 const (
 	leastHalved = 96
 	mostHalved  = 1200
 )
 
-// InvertTriangles returns an inverse by the factors, with that of all of U, proved to be good if
-// rho ≤ MostRho; nil if numbers are too large for a proof.
+// InvertTriangles returns an inverse by the factors, with an inverse of all of U. It is proved to
+// be good if rho ≤ MostRho; nil if numbers are too large for a proof.
 func InvertTriangles(s *call.Run, f *Factors) (*Triangles, error) {
 	t, err := TrianglesOf(s, f, f.N)
 	if err != nil || t == nil || math.IsInf(t.Rho, 1) {
@@ -67,12 +66,12 @@ func InvertTriangles(s *call.Run, f *Factors) (*Triangles, error) {
 func TrianglesOf(s *call.Run, f *Factors, cut int) (*Triangles, error) {
 	n := f.N
 	t := &Triangles{Factors: f, X: s.Floats(n * n)}
-	for j := range n { // no more than what is read: room may be fresh
+	for j := range n { // only the entries that are read: the memory may be fresh
 		clear(t.X[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
 	}
 	t.Perm, _ = f.Order()
-	// Underflow, of products up to 2^200 and quotients of them by pivots above 2^-80, takes less
-	// than 2^-800 from anything below if no number is larger than 2^100.
+	// Underflow occurs in products up to 2^200 and in their quotients by pivots above 2^-80. It
+	// changes all results below by less than 2^-800 if no number is larger than 2^100.
 	for k := range n {
 		if !(math.Abs(f.LU[k+k*n]) > LeastPivot) {
 			return nil, nil
@@ -84,7 +83,7 @@ func TrianglesOf(s *call.Run, f *Factors, cut int) (*Triangles, error) {
 	return t, t.InvertUpper(s, cut)
 }
 
-// InvertUpper makes Y, and rho with it, for blocks before and behind row cut.
+// InvertUpper computes Y, and rho with it, for blocks before and behind row cut.
 func (t *Triangles) InvertUpper(s *call.Run, cut int) error {
 	n := t.N
 	size := cut*cut + (n-cut)*(n-cut)
@@ -94,7 +93,7 @@ func (t *Triangles) InvertUpper(s *call.Run, cut int) error {
 	t.Cut, t.Y = cut, s.Floats(size)
 	first, second := t.Blocks()
 	for i, y := range [][]float64{first, second} {
-		at, m := i*cut, cut+i*(n-2*cut) // where the block is, and its order
+		at, m := i*cut, cut+i*(n-2*cut) // where the block begins, and its order
 		if m == 0 {
 			break
 		}
@@ -129,7 +128,7 @@ func (t *Triangles) bound() {
 		both[i] = float64(gamma*first[i]) + float64((float64(2*gamma)+0x1p-48)*third[i])
 		t.Norm = max(t.Norm, second[i])
 	}
-	// |X| 1 ≥ 1, so that no number in X or Y is larger than these sums.
+	// |X| 1 ≥ 1, so no number in X or Y is larger than these sums.
 	if !(max(call.LargestOf(first), call.LargestOf(second), call.LargestOf(t.LU)) < 0x1p100) {
 		t.Rho = math.Inf(1)
 		return
@@ -139,25 +138,25 @@ func (t *Triangles) bound() {
 	}
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements Inverse.
 func (t *Triangles) Scales() scale.Scaling { return t.Scaling }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements Inverse.
 func (t *Triangles) MoreBits() int {
 	_, e := math.Frexp(t.Norm)
 	return e
 }
 
-// Leading is that of seed.Inverse.
+// Leading implements Inverse.
 func (t *Triangles) Leading() bool { return true }
 
-// Words is that of seed.Inverse.
+// Words implements Inverse.
 func (t *Triangles) Words() float64 { return 1 }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements Inverse.
 func (t *Triangles) Matrix() *fixed.Matrix { return nil }
 
-// Correct is that of seed.Inverse.
+// Correct implements Inverse.
 func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 	n, cut := t.N, t.Cut
 	v := make([]float64, n)
@@ -183,7 +182,7 @@ func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
-// Radius is that of seed.Inverse.
+// Radius implements Inverse.
 func (t *Triangles) Radius(r *Residual, _ []float64) []float64 {
 	return t.inverseUpper(AbsLower(t.N, t.X, spreadOf(r, t.Perm, t.Rho)))
 }
@@ -242,11 +241,12 @@ func AbsLower(n int, l, v []float64) []float64 {
 	return Raised(z)
 }
 
-// Raised makes bounds of sums of up to n = len(z) products of numbers that are not negative, whose
-// relative errors are below (n + 1) 2^-53; underflow takes less than 2^-1074 from each product.
+// Raised returns upper bounds of sums of up to n = len(z) products of nonnegative numbers, in
+// place. The computed sums have relative errors below (n + 1) 2^-53, and underflow takes less than
+// 2^-1074 from each product.
 func Raised(z []float64) []float64 { return raisedBy(len(z), z) }
 
-// raisedBy is Raised for sums of up to n products and one number more.
+// raisedBy is Raised for sums of up to n products and one further number.
 func raisedBy(n int, z []float64) []float64 {
 	slack := 1 + float64(float64(n+4)*0x1p-52)
 	for i, v := range z {

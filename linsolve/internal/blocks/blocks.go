@@ -16,8 +16,9 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
-// bits: a product of two grows faster with bits than what the moduli of products take.
+// Leaf returns the order up to which blocks are eliminated entry by entry, in numbers of the given
+// bits. The cost of a product of two numbers grows faster with the bits than the cost of matrix
+// products by moduli.
 func Leaf(bits int) int {
 	if bits < 192 {
 		return 80
@@ -32,17 +33,17 @@ func Leaf(bits int) int {
 //
 //	det F = det F11 det S,  S = F22 - F21 F11^-1 F12.
 //
-// Of S there is a matrix S' with |S - S'| ≤ δ entry by entry, which is known: what F11^-1 F12 is in
-// error by, times F21, and the last rounding. Then
+// The computed S' has |S - S'| ≤ δ entry by entry. The bound δ is known: the error of F11^-1 F12
+// times F21, and the last rounding. Then
 //
 //	det S = det S' det(I + K),  K = S'^-1 (S - S'),
 //
 // and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
-// of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
-// which has an inverse of norm ‖X‖ / (1 - rho) at most.
+// of K. Here the norm is ‖D2^-1 K D2‖, with the scaling D1 S' D2 of S' by its own factors. The
+// inverse of D1 S' D2 has at most the norm ‖X‖ / (1 - rho).
 //
-// The columns of the first S' are computed in so many parts, see ReserveDet. If these are several,
-// F.LU is given back.
+// The columns of the first S' are computed in the given number of parts, see ReserveDet. With more
+// than one part, F.LU is given back.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Log: bound.Upper()}
 	later := s.Work.Later
@@ -62,7 +63,7 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts in
 	}
 	s.Plan(cost)
 	made, failed := make([]*seed.Determinant, len(leaves)), make([]error, len(leaves))
-	var order sync.Mutex // of what is said about progress
+	var order sync.Mutex // guards the progress reports
 	err = par.For(s.Ctx, s.Threads, len(leaves), func(_, i int) {
 		made[i], failed[i] = eliminated(s, leaves[i])
 		order.Lock()
@@ -90,8 +91,8 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, places, leaf, parts in
 	return d, nil
 }
 
-// A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
-// numbers of some places.
+// A leafBlock is a block F whose determinant is wanted in numbers of some places: a matrix A with
+// factors, scaled and with its rows ordered.
 type leafBlock struct {
 	f      num.Mat
 	p      *seed.Approximate // of A
@@ -100,7 +101,7 @@ type leafBlock struct {
 
 func (b leafBlock) cost() float64 { return leafCost(b.f.Rows, b.places) }
 
-// ordered are the factors of a matrix and what is known of them without LU.
+// ordered holds the factors of a matrix without LU, and the data derived from LU.
 type ordered struct {
 	*seed.Factors
 	a     num.Mat // the matrix
@@ -109,8 +110,8 @@ type ordered struct {
 	loss  int
 }
 
-// orderOf returns factors as ordered, and gives LU back if that is not needed any more; nil if
-// float64 factors do not suffice.
+// orderOf returns factors as ordered, and gives LU back if release is set; nil if float64 factors
+// do not suffice.
 func orderOf(s *call.Run, a num.Mat, f *seed.Factors, release bool) (*ordered, error) {
 	o := &ordered{Factors: f, a: a}
 	var err error
@@ -124,7 +125,7 @@ func orderOf(s *call.Run, a num.Mat, f *seed.Factors, release bool) (*ordered, e
 	return o, nil
 }
 
-// part returns rows i0 to i1 and columns j0 to j1 of F, scaled by more powers of two.
+// part returns rows i0 to i1 and columns j0 to j1 of F, scaled by further powers of two.
 func (o *ordered) part(s *call.Run, i0, i1, j0, j1 int, rows, cols []int64) num.Mat {
 	by := scale.Scaling{Rows: o.Rows, Cols: slices.Clone(o.Cols[j0:j1])}
 	if rows != nil {
@@ -139,8 +140,8 @@ func (o *ordered) part(s *call.Run, i0, i1, j0, j1 int, rows, cols []int64) num.
 	return call.Arranged(o.a.Slice(0, o.N, j0, j1), by, o.order[i0:i1], math.MaxInt32, s.MatrixHere)
 }
 
-// leaves appends the blocks whose determinants A's is the product of, and takes into d what else
-// there is of it; nil if float64 factors do not suffice.
+// leaves appends the blocks whose determinants multiply to the determinant of A, and adds the other
+// factors to d: sign, scaling and log; nil if float64 factors do not suffice.
 func leaves(s *call.Run, f *ordered, places, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.N
 	size := bits.Len(uint(n))
@@ -165,7 +166,7 @@ func leaves(s *call.Run, f *ordered, places, leaf, parts int, d *seed.Determinan
 	return append(list, b), nil
 }
 
-// split is leaves for F by blocks, with S' rounded to wide bits.
+// split is leaves for F split into two blocks, with S' rounded to wide bits.
 func split(s *call.Run, f *ordered, places, wide, leaf, parts int, d *seed.Determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.N
 	h := n / 2
@@ -218,8 +219,8 @@ func split(s *call.Run, f *ordered, places, wide, leaf, parts int, d *seed.Deter
 	return leaves(s, o, places, leaf, 1, d, list)
 }
 
-// firstBlock returns factors of F11, and Newton's method for it with the seed that it begins with,
-// of which only the scaling and rho are left; nil if float64 factors do not suffice.
+// firstBlock returns factors of F11, and Newton's method for F11 with its seed, which keeps only
+// the scaling and rho; nil if float64 factors do not suffice.
 func firstBlock(s *call.Run, first num.Mat, leaf int) (*ordered, *newton.Iteration, *seed.Approximate, error) {
 	lu, err := seed.NewFactors(s, first, scale.Of(first))
 	if err != nil {
@@ -242,18 +243,18 @@ func firstBlock(s *call.Run, first num.Mat, leaf int) (*ordered, *newton.Iterati
 	return o, t, p, nil
 }
 
-// complement makes S' of F for A.
+// complement computes the Schur complement S' of F.
 type complement struct {
 	s           *call.Run
 	f           *ordered
 	t           *newton.Iteration // for F11
-	p           *seed.Approximate // what t began with
+	p           *seed.Approximate // the seed of t
 	wide, wider int               // bits of S' and of F11^-1 F12
 	h, parts    int               // the order of F11, and parts of the columns of S'
 	tops, errs  []int64           // exponents of the columns of F11^-1 F12 and of their errors
 }
 
-// left returns F21 D2, F11^-1 F12 being D2 Y with D2 of the scaling of F11.
+// left returns F21 D2, where F11^-1 F12 = D2 Y with D2 from the scaling of F11.
 func (c *complement) left() num.Mat {
 	return c.f.part(c.s, c.h, c.f.N, 0, c.h, nil, c.p.Weights)
 }
@@ -264,7 +265,7 @@ func (c *complement) schur() (num.Mat, error) {
 	m := n - h
 	c.wider = c.wide + bits.Len(uint(n)) + 6
 	gain := c.t.CoarseGain(c.t.Gain(), m, c.wider)
-	if err := c.t.Refine(gain); err != nil { // which takes memory that is free later
+	if err := c.t.Refine(gain); err != nil { // Refine takes memory that is free later
 		return num.Mat{}, err
 	}
 	left := c.left()
@@ -289,12 +290,13 @@ func (c *complement) schur() (num.Mat, error) {
 		if err := s.Sum(x.X, x.D, y); err != nil {
 			return num.Mat{}, err
 		}
-		const low = -1 << 29 // far below everything, of columns of zeros
+		const low = -1 << 29 // far below everything, for columns of zeros
 		large, small := call.ColumnTops(x.X, low), call.ColumnTops(x.D, low)
 		for j, e := range x.Err {
 			c.tops, c.errs = append(c.tops, max(large[j], small[j])), append(c.errs, max(e, low))
 		}
-		// S' by a product alone and a sum, which take less time than a product with an old matrix.
+		// S' by a product alone and a sum: together they are faster than a product that adds a
+		// matrix.
 		update := s.MatrixHere(num.Precision(uint(c.wide+2)), m, j1-j0)
 		if err := s.Gemm(-1, left, y, 0, num.Mat{}, update); err != nil {
 			return num.Mat{}, err
@@ -318,16 +320,16 @@ func (c *complement) error(schur num.Mat, lu *seed.Factors) (*big.Float, error) 
 		return nil, err
 	}
 	n, m, h := c.f.N, schur.Rows, c.h
-	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
-	// rounding it has less than 2^(top+2-wider).
+	// Column j of Y is in error by 2^(err[j]+1). Its entries are sums of two numbers below 2^top,
+	// whose rounding adds less than 2^(top+2-wider).
 	lost := bound.Upper()
 	for j, e := range c.errs {
 		v := bound.Upper().Add(bound.Exp2(int(e+1)), bound.Exp2(int(c.tops[j])+2-c.wider))
 		lost = bound.Upper().Add(lost, bound.ScaledUp(v, q.Weights[j]))
 	}
-	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
-	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
-	// off: that is less than 2^-wide (|F22| + 2 |S'|).
+	// Row sums of F21 D2, scaled, are at most its norm. The product is rounded by 2^-(wide+2) of
+	// itself, hence of |F22| + |S'| and slightly more. The sum is rounded by 2^-wide |S'| and
+	// truncated. All this is less than 2^-wide (|F22| + 2 |S'|).
 	norm := func(m num.Mat, cols []int64) *big.Float {
 		return bound.BoundsOf(m, bound.Negated(q.Scale), cols).Norm()
 	}
@@ -339,8 +341,8 @@ func (c *complement) error(schur num.Mat, lu *seed.Factors) (*big.Float, error) 
 	return regular(q, lost, m), nil
 }
 
-// regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
-// approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
+// regular returns a bound of |log det(I + F^-1 Δ)| for ‖Δ‖ ≤ delta and a matrix F of order m, which
+// is scaled by powers of two and has the approximate inverse p; nil if the bound is not small.
 func regular(p *seed.Approximate, delta *big.Float, m int) *big.Float {
 	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
 	k := bound.Upper().Mul(bound.Upper().Mul(p.Abs.Norm(), delta), big.NewFloat(1+0x1p-7))
@@ -351,13 +353,13 @@ func regular(p *seed.Approximate, delta *big.Float, m int) *big.Float {
 	return k.Mul(k, new(big.Float).SetInt64(int64(m)))
 }
 
-// eliminated returns the determinant of a block by elimination with numbers that are integers times
-// one unit. Taking entries over, and each product, errs by less than e units (see FixedLU.lost),
-// and each entry of L by less than one, so that
+// eliminated returns the determinant of a block by an elimination with integers times one unit.
+// Reading an entry and each product are in error by less than e units each (see FixedLU.Lost), and
+// each entry of L by less than one unit, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
 func eliminated(s *call.Run, b leafBlock) (*seed.Determinant, error) {
-	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
+	for _, headroom := range []uint{16, 62} { // 62 for pivots and entries that grow
 		d, far, err := eliminatedIn(s, NewFixedLU(b.f, headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
@@ -366,8 +368,8 @@ func eliminated(s *call.Run, b leafBlock) (*seed.Determinant, error) {
 	return nil, nil
 }
 
-// eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
-// become too large.
+// eliminatedIn is eliminated for an elimination e and an approximate inverse p of its matrix; far
+// if entries become too large.
 func eliminatedIn(s *call.Run, e *FixedLU, p *seed.Approximate, places int) (d *seed.Determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
@@ -399,19 +401,19 @@ func eliminatedIn(s *call.Run, e *FixedLU, p *seed.Approximate, places int) (d *
 	return &seed.Determinant{Mid: mid, Log: log.Add(log, bound.Exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
-// FixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in
-// two's complement, in units of 2^-fraction: headroom bits are no fraction. Entries are less than
-// 2^most, and so are those of L, and their products leave room for a sign.
+// FixedLU is an elimination without row exchanges. Entries are stored by rows as two's-complement
+// integers of Words words, in units of 2^-fraction: the Headroom highest bits are above the binary
+// point. Entries of U and L are less than 2^most, so that their products leave room for a sign.
 type FixedLU struct {
 	n, Words, fraction int
 	Headroom, most     uint
 	x                  []uint64
-	row                []uint64 // magnitudes of the pivot's row
+	row                []uint64 // magnitudes of the pivot row
 	neg                []bool   // their signs
 	Far                bool     // an entry is not below 2^most
 }
 
-// NewFixedLU takes over a matrix, cut off at places bits or more.
+// NewFixedLU reads a matrix, truncated to at least places bits.
 func NewFixedLU(f num.Mat, headroom uint, places int) *FixedLU {
 	n := f.Rows
 	w := max((places+int(headroom)+63)/64, 2)
@@ -439,8 +441,8 @@ func NewFixedLU(f num.Mat, headroom uint, places int) *FixedLU {
 	return e
 }
 
-// Lost returns a bound, in units, of what MultiplyFixed loses: less than words / 2^(64 - headroom)
-// of words that are left out, and what is cut off.
+// Lost returns a bound, in units, of the error of MultiplyFixed: less than words / 2^(64 -
+// headroom) for the words it leaves out, and the truncation.
 func (e *FixedLU) Lost() int { return 2 + e.Words>>(64-e.Headroom) }
 
 func (e *FixedLU) entry(i, j int) []uint64 {
@@ -459,7 +461,7 @@ func (e *FixedLU) pivot(k int) *big.Float {
 	return v.SetMantExp(v, -e.fraction)
 }
 
-// absolute makes an integer its magnitude and reports whether it was negative.
+// absolute replaces an integer by its magnitude and reports whether it was negative.
 func absolute(z []uint64) (neg bool) {
 	if neg = int64(z[len(z)-1]) < 0; neg {
 		num.Negate(z)
@@ -467,7 +469,7 @@ func absolute(z []uint64) (neg bool) {
 	return neg
 }
 
-// Natural sets z to a magnitude.
+// Natural sets z to a magnitude given in words.
 func Natural(z *big.Int, x []uint64) *big.Int {
 	w := z.Bits()[:0]
 	for _, v := range x {
@@ -480,7 +482,7 @@ func Natural(z *big.Int, x []uint64) *big.Int {
 	return z.SetBits(w)
 }
 
-// Step eliminates column k below its pivot, which is not 0; entries of L are not kept.
+// Step eliminates column k below its nonzero pivot; entries of L are not kept.
 func (e *FixedLU) Step(k int) {
 	n, w := e.n, e.Words
 	limit := uint64(1) << (e.most + 64 - e.Headroom)
@@ -538,12 +540,12 @@ func (e *FixedLU) Step(k int) {
 	}
 }
 
-// MultiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from
-// words of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add
-// less than len(z) 2^(64 (len(z) - 1)), where a unit of z is 2^(64 len(z) - headroom), and what is
-// cut off is less than a unit.
+// MultiplyFixed sets z to about x y 2^(headroom - 64 len(z)); all three have as many words. It sums
+// the words of the product from len(z)-2 on. The words x_i y_k left out, i + k ≤ len(z) - 3, would
+// add less than len(z) 2^(64 (len(z) - 1)), where a unit of z is 2^(64 len(z) - headroom). The
+// truncation is less than a unit.
 func MultiplyFixed(z, x, y []uint64, headroom uint) {
-	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
+	var a, b, c, last uint64 // three words of the product, from the current one on
 	s := headroom & 63
 	switch len(z) {
 	case 2:

@@ -22,8 +22,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// TestDetBlocks encloses determinants by blocks down to several orders, and in digits: the exact
-// ones lie inside, and the ends near each other.
+// TestDetBlocks encloses determinants by blocks down to several orders, and in digits. The exact
+// determinants lie inside, and the ends are near each other.
 func TestDetBlocks(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 1))
@@ -86,7 +86,7 @@ func TestDetBlocks(t *testing.T) {
 	}
 }
 
-// TestMultiplyFixed compares with integers, of words that carry far.
+// TestMultiplyFixed compares products with exact integers, for words that carry far.
 func TestMultiplyFixed(t *testing.T) {
 	r := testseed.Rand(t, 3, 1)
 	word := func() uint64 {
@@ -94,7 +94,7 @@ func TestMultiplyFixed(t *testing.T) {
 	}
 	for range testlength.Of(2000, 20000, 200000) {
 		w := 2 + r.IntN(5)
-		if r.IntN(8) == 0 { // so many words that those left out add more than a unit
+		if r.IntN(8) == 0 { // so many words that the words left out add more than a unit
 			w = 20
 		}
 		headroom := []uint{16, 62}[r.IntN(2)]
@@ -104,7 +104,7 @@ func TestMultiplyFixed(t *testing.T) {
 				x[i], y[i] = x[i]|1<<63, y[i]|1<<63
 			}
 		}
-		// As numbers below 2^most are.
+		// Numbers below 2^most have these leading zeros.
 		for _, v := range [][]uint64{x, y} {
 			v[w-1] >>= headroom/2 + 1
 		}

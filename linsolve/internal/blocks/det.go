@@ -13,10 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// LongDeterminant is det.Long by blocks in some bits, the determinant being nil if that of
-// a block is not had; if these bits do not do, it guesses how many more will.
+// LongDeterminant is det.Long by an elimination by blocks in the given bits. The determinant is nil
+// if the determinant of a block cannot be computed. If the bits do not suffice, it returns a guess
+// of how many more will.
 //
-// det G is the product of the determinants of all B and of the last S, but for signs and powers of
+// det G is the product of the determinants of all B and of the last S, up to sign and powers of
 // two.
 func LongDeterminant(s *call.Run, a num.Mat, f *seed.Factors, bits, places int) (d *seed.Determinant, more int, err error) {
 	PlanBlocks(s, f.N, bits)
@@ -34,8 +35,8 @@ func LongDeterminant(s *call.Run, a num.Mat, f *seed.Factors, bits, places int) 
 	return d, 0, err
 }
 
-// blockProduct returns the determinant of G with the log of det F / det G; nil if that of a block
-// is not had.
+// blockProduct returns the determinant of G with the log of det F / det G; nil if the determinant
+// of a block cannot be computed.
 func blockProduct(s *call.Run, z *Elimination, log *big.Float, places int) (*seed.Determinant, error) {
 	d := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log}
 	for i := range z.by.Rows {
@@ -60,8 +61,8 @@ func blockProduct(s *call.Run, z *Elimination, log *big.Float, places int) (*see
 	return d, nil
 }
 
-// determinant returns that of B, or of the last S; nil if an elimination has zeros. Where float64
-// factors do not suffice pivots are eliminated one by one, and V tells how far they may be off.
+// determinant returns the determinant of B, or of the last S; nil if an elimination meets zeros.
+// Where float64 factors do not suffice, pivots are eliminated one by one, and V bounds their error.
 func (t *block) determinant(places int) (*seed.Determinant, error) {
 	s, b, v := t.s, t.pivots, t.newton
 	if t.last != nil {

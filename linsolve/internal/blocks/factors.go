@@ -16,48 +16,49 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Elimination is an approximate inverse of an ill-conditioned F, by block elimination in some bits:
-// the cubic work is about that of one product of so many bits.
+// Elimination is an approximate inverse of an ill-conditioned F by block elimination in numbers of
+// a fixed precision. Its cubic work is about one product of matrices of that precision.
 //
-// At each block S, F at first, float64 factors of S, scaled and equilibrated, choose the pivots: as
-// many as float64 arithmetic tells from noise. With those rows in front,
+// At each block S, at first S = F, float64 factors of the scaled and equilibrated S choose the
+// pivots: as many as float64 arithmetic tells from noise. With their rows in front,
 //
-//	P S = [B S12; S21 S22],  X ≈ B^-1 S12,  S' ≈ S22 - S21 X,
+//	P S = [B S12; S21 S22],  X ≈ B^-1 S12,  S' ≈ S22 - S21 X.
 //
-// where Newton's method gives V ≈ B^-1 with ‖I - V B‖∞ ≤ ε proved, and X and S' are exact products
-// with V and X rounded once. What is left, S', is smaller than S by what the pivots resolved, and
-// is rounded to so many bits less. Of the last block a float64 inverse is proved to be good.
+// Newton's method gives V ≈ B^-1 with a proof of ‖I - V B‖∞ ≤ ε. X and S' are exact products with V
+// and X, rounded once. The remainder S' is smaller than S by the factor that the pivots resolved,
+// and is rounded to correspondingly fewer bits. A float64 inverse of the last block is proved to be
+// good.
 //
-// As for the proof, G is the matrix of which the elimination is exact:
+// In the proof, G is the matrix for which the elimination is exact:
 //
 //	P G = [B 0; S21 I] [I X; 0 G'],  G = S in the last block,
 //	P (S - G) = [0 S12 - B X; 0 (S22 - S21 X - S') + (S' - G')],
 //
-// With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho, and
-// F^-1 = G^-1 (I + (F - G) G^-1)^-1 where rho < 1, so that
+// With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho. Where rho < 1,
+// F^-1 = G^-1 (I + (F - G) G^-1)^-1, so that
 //
 //	|F^-1 r| ≤ h ‖r‖∞ / (1 - rho).
 //
-// G^-1 r is computed without any claim.
+// Nothing is claimed of the computed G^-1 r.
 type Elimination struct {
 	s     *call.Run
 	by    scale.Scaling // of F
 	First *block
 	H     []float64 // bounds of |F^-1| e
 	Rho   float64
-	// defect is a bound of max |F - G| h, too: rho cannot be less than the least float64 number
+	// defect is the same bound as Rho. Rho cannot be less than the least float64 number.
 	defect *big.Float
 }
 
-// block is one of the elimination.
+// block is one block of the elimination.
 type block struct {
 	s     *call.Run
 	by    scale.Scaling // of S
 	order []int         // row order[i] of S is row i of P S; nil in the last block
-	good  int           // bits of S that are right, about
+	good  int           // about how many bits of S are right
 
 	inverse num.Mat           // V
-	newton  *newton.Iteration // which V comes from
+	newton  *newton.Iteration // source of V
 	rho     *big.Float        // ε
 	pivots  num.Mat           // B
 	left    num.Mat           // S21
@@ -68,11 +69,11 @@ type block struct {
 	lost    *big.Float        // |S' - (S22 - S21 X)| ≤ lost
 	Rest    *block
 
-	last *seed.Approximate // of the last block
-	seed []float64         // by columns
+	last *seed.Approximate // inverse of the last block
+	seed []float64         // the same inverse in float64, by columns
 	all  num.Mat           // S
 
-	fixed [4]*shiftedFixed // V, S21 and X, or S
+	fixed [4]*shiftedFixed // V, S21, X and S
 }
 
 // shiftedFixed is 2^exp F.
@@ -82,18 +83,19 @@ type shiftedFixed struct {
 }
 
 const (
-	// Spare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
-	// the proof takes some 40; a step of refinement gains the others.
+	// Spare is the number of bits beyond log2 of the condition number: for the proof and G^-1 r. At
+	// n = 1000 the proof takes some 40; a step of refinement gains the others.
 	Spare = 130
-	// SlowRho is from where on an elimination in digits is made again, with the bits that the norm
-	// of its inverse tells of: with rho just below it a step of refinement gains 17 bits, not 50.
+	// SlowRho is the rho from which an elimination in digits is repeated, with the bits that the
+	// norm of its inverse calls for. With rho just below SlowRho a step of refinement gains 17
+	// bits, not 50.
 	SlowRho = 0x1p-20
-	// PivotRange is how much smaller than the largest entry pivots of a block may be.
+	// PivotRange is the least ratio of a block's pivots to its largest entry.
 	PivotRange = 0x1p-36
 )
 
-// Eliminate is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
-// do not do, it guesses how many more will.
+// Eliminate eliminates A, scaled as by f, in numbers of the given bits. most bounds the pivots of a
+// block. If these bits do not suffice, it returns a guess of how many more will.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elimination, more int, err error) {
 	n := f.N
 	if err := s.Budget.Reserve(eliminationBytes(n, bits)); err != nil {
@@ -113,7 +115,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elim
 		return nil, 0, err
 	}
 	defect := z.First.defect(h)
-	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
+	if !exact { // |f| ≤ 2^top, and rounding loses 2^-bits of it
 		lost := bound.Upper().Mul(sumOf(h), bound.Exp2(int(z.First.top)-bits+1))
 		for i, d := range defect {
 			defect[i] = bound.Upper().Add(d, lost)
@@ -135,12 +137,13 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, bits, most int) (z *Elim
 	return z, 0, nil
 }
 
-// eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
+// eliminateBlocks is newBlock for all of F. If its bits do not suffice, it guesses how many more
+// will.
 func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *seed.Factors, most int) (t *block, more int, err error) {
 	n := f.N
 	t, done, err := newBlock(s, m, bits, f, most)
 	if err != nil {
-		// As many bits for each pivot that is left, or as many again if few are.
+		// As many bits for each remaining pivot; twice the bits if few pivots remain.
 		if more = bits; done < n-n/4 {
 			more = min(more, bits*(n-done)/max(done, 1)+seed.LeastGood/2)
 		}
@@ -148,7 +151,7 @@ func eliminateBlocks(s *call.Run, m num.Mat, bits int, f *seed.Factors, most int
 	return t, more, err
 }
 
-// lastGood returns the bits of the last block.
+// lastGood returns how many bits of the last block are right.
 func (t *block) lastGood() int {
 	for t.Rest != nil {
 		t = t.Rest
@@ -156,8 +159,8 @@ func (t *block) lastGood() int {
 	return t.good
 }
 
-// newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
-// as it is, or nil. Blocks have up to most pivots.
+// newBlock eliminates m, whose first good bits are right, and overwrites it. f holds factors of m
+// as it is; without f, newBlock scales m first. most bounds the pivots of a block.
 func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *block, done int, err error) {
 	n := m.Rows
 	t = &block{s: s, by: scale.Unscaled(n, n), good: good}
@@ -220,7 +223,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 	if err := s.Gemm(1, t.left, t.inverse, 0, num.Mat{}, t.under); err != nil {
 		return nil, 0, err
 	}
-	// Row r of U is one of S', about.
+	// Row r of U is approximately a row of S'.
 	row := 0.0
 	for j := r; j < n; j++ {
 		row = max(row, math.Abs(f.LU[r+j*n]))
@@ -228,7 +231,8 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 	smaller := min(max(-int(seed.Log2(row+0x1p-60))-4, 0), good-seed.LeastGood)
 	places := good - smaller + 4
 	next := num.NewMat(num.Precision(uint(places)), n-r, n-r)
-	// Its own rounding, since a product that is cancelled takes more than it is planned for.
+	// The product is rounded by itself: a product that cancels against its addend takes more than
+	// planned.
 	minus := num.NewMat(num.Precision(uint(good+4)), n-r, n-r)
 	if err := s.Gemm(-1, t.left, t.right, 0, num.Mat{}, minus); err != nil {
 		return nil, 0, err
@@ -241,7 +245,7 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 	if top == scale.None || left < seed.LeastGood {
 		return nil, r, seed.ErrNoise
 	}
-	// What is rounded off the product, cut off the sum, and rounded off that.
+	// The rounding of the product, the truncation of the sum and the rounding of the sum.
 	both := max(t.top, LargestTop(minus))
 	t.lost = bound.Upper().Add(bound.Exp2(int(both)-good-3), bound.Exp2(int(both)-places-28))
 	t.lost.Add(t.lost, bound.Exp2(int(top)-places+1))
@@ -249,7 +253,8 @@ func newBlock(s *call.Run, m num.Mat, good int, f *seed.Factors, most int) (t *b
 	return t, r + done, err
 }
 
-// newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
+// newtonOf returns Newton's method for B from a float64 inverse; nil if that is not proved to be
+// good.
 func newtonOf(s *call.Run, b num.Mat) (*newton.Iteration, error) {
 	n := b.Rows
 	defer s.Did(call.FactorCost(n))
@@ -264,7 +269,7 @@ func newtonOf(s *call.Run, b num.Mat) (*newton.Iteration, error) {
 	return newton.New(s, b, p, math.MaxInt32), nil
 }
 
-// permuted returns a matrix in MP with row order[i] as row i.
+// permuted returns a copy of a matrix in MP with row order[i] of m as row i.
 func permuted(m num.Mat, order []int) num.Mat {
 	z := num.NewMat(m.Format(), m.Rows, m.Cols)
 	from, to := m, z
@@ -278,7 +283,7 @@ func permuted(m num.Mat, order []int) num.Mat {
 	return z
 }
 
-// LargestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
+// LargestTop returns the exponent of the largest entry of a matrix in MP, scale.None for zeros.
 func LargestTop(m num.Mat) int64 {
 	most := int64(scale.None)
 	for j := range m.Cols {
@@ -289,7 +294,7 @@ func LargestTop(m num.Mat) int64 {
 	return most
 }
 
-// sumOf returns a bound of the sum of numbers that are not negative.
+// sumOf returns an upper bound of the sum of nonnegative numbers.
 func sumOf(x []*big.Float) *big.Float {
 	z := bound.Upper()
 	for _, v := range x {
@@ -300,9 +305,9 @@ func sumOf(x []*big.Float) *big.Float {
 
 // bound returns bounds h of |G^-1| e.
 //
-// With all rows in the order of the pivots G = L D U, where L and U are triangular with ones on
-// their diagonals, D is block diagonal, and their blocks are S21 B^-1, B and X but for powers of
-// two. For inverses Z and Y of L' and U', L and U rounded, as for triangles,
+// With all rows in the order of the pivots, G = L D U. L and U are triangular with ones on their
+// diagonals, and D is block diagonal; the blocks of L, D and U are S21 B^-1, B and X up to powers
+// of two. L' and U' are L and U rounded. For inverses Z and Y of L' and U', as for triangles,
 //
 //	|L Z - I| ≤ (|L - L'| + γ |L'|) |Z| = E,  |L^-1| e ≤ |Z| e / (1 - ‖E‖∞),
 //
@@ -318,7 +323,7 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 	for i := range n {
 		labels[i], u[i+i*n] = i, 1
 	}
-	// Block k: S = diag(2^rows) F diag(2^cols), of rows labels.
+	// Block k: S = diag(2^rows) F diag(2^cols), with rows labels.
 	type part struct {
 		*block
 		at         int
@@ -374,17 +379,17 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 	for i := range ones {
 		ones[i] = 1
 	}
-	// Leading is right to 2^-48, ldexp loses what is below 2^-1000, products in 53 bits are right
-	// to 2^-53.
+	// Leading is right to 2^-48, Ldexp loses bits below 2^-1000, products in 53 bits are right to
+	// 2^-53.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v := seed.AbsLower(n, li, ones)
 	lost := seed.AbsLower(n, l, v) // |L'| |Z| e
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
-	least := call.LargestOf(lost) // whatever the bits are
-	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
-	// largest one of V, and no sum of a row of S21 r 2^top.
+	least := call.LargestOf(lost) // at any number of bits
+	// S21 B^-1 - S21 V = S21 (I - V B) B^-1. No entry of (I - V B) B^-1 exceeds 2 ε times the
+	// largest entry of V, and no row sum of S21 exceeds r 2^top.
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows
 		size := bound.Upper().Mul(bound.Exp2(int(p.top+LargestTop(p.inverse))), bound.Upper().SetInt64(int64(2*r)))
@@ -423,7 +428,7 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 			part = p.last.Abs.Apply(part)
 			error = bound.Upper().Mul(p.last.Rho, bound.Upper().SetInt64(2))
 		} else {
-			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
+			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest entry of V.
 			part = bound.RawBounds(p.inverse).Apply(part)
 			error = bound.Upper().Mul(p.rho, bound.Upper().SetInt64(int64(2*r)))
 		}
@@ -484,25 +489,25 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	return d
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements seed.Inverse: the powers of two that A's rows and columns are multiplied by.
 func (z *Elimination) Scales() scale.Scaling { return z.by }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements seed.Inverse.
 func (z *Elimination) MoreBits() int {
 	_, e := math.Frexp(call.LargestOf(z.H))
 	return 2 * e
 }
 
-// Leading is that of seed.Inverse.
+// Leading implements seed.Inverse.
 func (z *Elimination) Leading() bool { return false }
 
-// Words is that of seed.Inverse.
+// Words implements seed.Inverse.
 func (z *Elimination) Words() float64 { return call.SquareWords(z.First.good) }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements seed.Inverse.
 func (z *Elimination) Matrix() *fixed.Matrix { return nil }
 
-// Correct is that of seed.Inverse.
+// Correct implements seed.Inverse: it returns an approximate G^-1 r.
 func (z *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	n := len(r.Lead)
 	bits := uint(z.First.good + 16)
@@ -529,7 +534,7 @@ func (z *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The last block loses some 20 bits of those it has.
+	// The last block loses some 20 of its bits.
 	pieces := make([][]float64, 1+max(z.First.lastGood()-20, 0)/scale.SeedBits)
 	if r.X == nil {
 		pieces = pieces[:1]
@@ -555,7 +560,7 @@ func (z *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	return pieces, nil
 }
 
-// solve returns G^-1 v, about.
+// solve returns an approximate G^-1 v.
 func (t *block) solve(v num.Mat) (num.Mat, error) {
 	n := v.Rows
 	f := num.Precision(uint(t.good + 16))
@@ -607,7 +612,7 @@ func (t *block) solve(v num.Mat) (num.Mat, error) {
 	return z, nil
 }
 
-// times returns V v, or w - M v for another matrix M of the block.
+// times returns M v, or w - M v where w is not empty. M is V, S21, X or S for which = 0 to 3.
 func (t *block) times(which int, v, w num.Mat) (num.Mat, error) {
 	m := []num.Mat{t.inverse, t.left, t.right, t.all}[which]
 	n := m.Cols
@@ -660,7 +665,7 @@ func (t *block) times(which int, v, w num.Mat) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 		for i, sum := range sums {
-			neg := int64(sum[len(sum)-1]) >= 0 // sums are those of the negated product
+			neg := int64(sum[len(sum)-1]) >= 0 // sums hold the negated product
 			if !neg {
 				num.Negate(sum)
 			}
@@ -688,7 +693,7 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 	z.Arr.Set(z.At(i, 0), v)
 }
 
-// refine stores S^-1 w in y by the seed of the last block.
+// refine stores S^-1 w in y: it refines the float64 inverse of the last block.
 func (t *block) refine(w, y num.Mat) error {
 	n := w.Rows
 	for known := 0.0; known < float64(t.good); known += t.last.Gain {
@@ -717,5 +722,5 @@ func (t *block) refine(w, y num.Mat) error {
 	return nil
 }
 
-// Radius is that of seed.Inverse.
+// Radius implements seed.Inverse.
 func (z *Elimination) Radius(r *seed.Residual, _ []float64) []float64 { return seed.RadiusBy(z.H, r) }

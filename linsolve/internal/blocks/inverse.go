@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// ApproximateInverse is InvertByBlocks with numbers of some bits; if these bits do not do, it
-// guesses how many more will.
+// ApproximateInverse returns an approximate inverse of A by an elimination by blocks in numbers of
+// the given bits. If these bits do not suffice, it returns a guess of how many more will.
 func ApproximateInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *seed.Approximate, more int, err error) {
 	near, _ := seed.Narrow(a, uint(bits))
 	m := call.Scaled(near, f.Scaling, math.MaxInt32)
@@ -38,7 +38,7 @@ func ApproximateInverse(s *call.Run, a num.Mat, f *seed.Factors, bits int) (p *s
 	return p, 0, err
 }
 
-// inverted returns S^-1 in some bits, about: with W that of what is left,
+// inverted returns S^-1 to about the given bits. With the inverse W of the remaining block,
 //
 //	(P S)^-1 = [V + X W S21 V, -X W; -W S21 V, W],
 //
@@ -55,7 +55,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 			return num.Mat{}, err
 		}
 		x := v.X.Convert(format)
-		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // of X, and of S
+		by := scale.Scaling{Rows: make([]int64, n), Cols: make([]int64, n)} // scalings of X and S
 		for i := range n {
 			by.Rows[i], by.Cols[i] = v.By.Cols[i]+t.by.Cols[i], v.By.Rows[i]+t.by.Rows[i]
 		}
@@ -97,7 +97,7 @@ func (t *block) inverted(bits int) (num.Mat, error) {
 	if err := place.Copy(z.Slice(r, n, r, n), w); err != nil {
 		return num.Mat{}, err
 	}
-	back := make([]int, n) // column order[i] of S^-1 is column i of this
+	back := make([]int, n) // column order[i] of S^-1 is column i of z
 	for i, k := range t.order {
 		back[k] = i
 	}

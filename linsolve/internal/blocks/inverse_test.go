@@ -19,8 +19,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/blocks"
 )
 
-// TestBlocks compares the bound of |F^-1| with F^-1, computed exactly, for blocks of all sizes and
-// more or less bits than it takes.
+// TestBlocks compares the bound of |F^-1| with F^-1, computed exactly, for blocks of all sizes, and
+// for more or fewer bits than the elimination takes.
 func TestBlocks(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))

@@ -12,14 +12,14 @@ import (
 
 // may fuse throughout: estimates of memory, none of them a result.
 
-// mostParts bounds the parts in which the columns of a Schur complement are computed: with more,
-// products take their time for the other factor.
+// mostParts bounds the number of parts in which the columns of a Schur complement are computed:
+// with more parts, products spend their time on the other factor.
 const mostParts = 16
 
-// ReserveDet counts the memory of a determinant of so many places by blocks, and returns in how
-// many parts [Determinant] computes the columns of the first Schur complement: in one if that keeps
-// to the limit. The error is one if no number of parts does. Float64 factors of blocks are counted
-// as they are made.
+// ReserveDet reserves the memory for a determinant by blocks to the given places. It returns the
+// number of parts in which [Determinant] computes the columns of the first Schur complement: 1 if
+// that keeps to the limit. It fails if no number of parts keeps to the limit. Float64 factors of
+// blocks are counted when they are made.
 func ReserveDet(s *call.Run, a num.Mat, places int) (parts int, err error) {
 	for parts = 1; parts <= mostParts; parts++ {
 		bytes, floats := detBytes(a, places, parts)
@@ -33,16 +33,16 @@ func ReserveDet(s *call.Run, a num.Mat, places int) (parts int, err error) {
 	return 0, err
 }
 
-// CheckDet returns the error that ReserveDet returns before there are float64 factors of A.
+// CheckDet returns the error of ReserveDet in advance, before float64 factors of A exist.
 func CheckDet(s *call.Run, a num.Mat, places int) error {
 	least, _ := detBytes(a, places, mostParts)
 	return s.Budget.Check(max(least, 8*float64(a.Rows)*float64(a.Rows)))
 }
 
-// detBytes returns the bytes of ReserveDet, and the float64 factors of blocks among them: the most
-// that is taken at a time while F11 is inverted approximately, its inverse improved, S' computed,
-// and S' inverted approximately. Blocks are of half the order; approximate inverses take three
-// matrices of float64 numbers.
+// detBytes returns the bytes of ReserveDet, and the bytes of float64 factors of blocks among them.
+// It takes the maximum over four steps: F11 is inverted approximately, the inverse is improved, S'
+// is computed, and S' is inverted approximately. Blocks have half the order; approximate inverses
+// take three matrices of float64 numbers.
 func detBytes(a num.Mat, places, parts int) (bytes, floats float64) {
 	h := (a.Rows + 1) / 2
 	of := func(bits int) float64 { return float64(call.MatrixBytes(call.MP(bits), h, h)) }
@@ -62,8 +62,8 @@ func detBytes(a num.Mat, places, parts int) (bytes, floats float64) {
 	return bytes, 2 * floats
 }
 
-// eliminationBytes returns the bytes of an elimination by blocks in so many bits: the scaled
-// matrix, what is left of it and the factors.
+// eliminationBytes returns the bytes of an elimination by blocks in the given bits: the scaled
+// matrix, its remaining part and the factors.
 func eliminationBytes(n, bits int) float64 {
 	return 2.5 * float64(call.MatrixBytes(call.MP(bits), n, n))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// TestDetBytes has determinants take at most a multiple of the bytes of the matrix, and less in
-// more parts.
+// TestDetBytes checks that determinants take at most a multiple of the bytes of the matrix, and
+// less in more parts.
 func TestDetBytes(t *testing.T) {
 	for _, c := range []struct {
 		f     num.Format

@@ -8,23 +8,23 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Triangle is a lower triangular T by digits, whose inverse is bounded where float64 numbers
-// do not suffice for one that is proved: entries off the diagonal are 2^exp (x - 1/2) for factors
-// 0 ≤ x < 1, no pivot exceeds 1/2.
+// Triangle is a lower triangular T in digits. Sums bounds its inverse where float64 numbers do not
+// suffice for a proved inverse. Entries off the diagonal are 2^exp (x - 1/2) for factors 0 ≤ x < 1;
+// pivots are 1, or at most 1/2 in magnitude.
 //
 // With units ε = B^-d, columns z = 2^-q T^-1 e_j come from
 //
 //	p_i z_i = 2^-q e_ij - 2^exp Σ x_ik z_k + 2^(exp-1) Σ z_k
 //
-// for |z| < 1/2, a lane for each column, and satisfy T z = 2^-q e_j but for n 2^exp (3 d + 1) of
-// products, see direct.Lanes.Add, |p_i| ≤ 1 times 1 of vectors, and 12 d + 12 of a quotient: see
-// digits. So Z = 2^q z has T Z = I + E with |E| ≤ η, where n η = 1/2 at most, and
+// for |z| < 1/2, one lane per column. They satisfy T z = 2^-q e_j up to n 2^exp (3 d + 1) units of
+// products (see lanes.Lanes.Add), |p_i| ≤ 1 times 1 unit of vectors, and 12 d + 12 units of a
+// quotient (see LDLT). So Z = 2^q z has T Z = I + E with |E| ≤ η, where n η is at most 1/2, and
 //
 //	|T^-1| e ≤ |Z| e / (1 - n η),
 //	|T^-T| w = |(I + E)^-T Z^T| w ≤ |Z|^T w + n η / (1 - n η) max |Z|^T w.
 type Triangle struct {
 	Numbers
-	Rows    [][]uint64 // of each row its factors, d words apart
+	Rows    [][]uint64 // the factors of each row, D words apart
 	Length  func(i int) int
 	Exp     int
 	Inverse []uint64 // factors 1/(2^(e+2) |p|); nil if p is 1
@@ -32,12 +32,13 @@ type Triangle struct {
 	Neg     []bool   // signs of p; nil: they are positive
 }
 
-// ScaleBits are how many more than those of the largest entry of an inverse that float64 arithmetic
-// finds, of which nothing is proved, are tried.
+// ScaleBits is added to the exponent of the largest entry of the unproved float64 inverse: the sum
+// is the first scale q that Sums tries.
 const ScaleBits = 6
 
 // Sums returns bounds of |T^-1| e or, with weights w, of |T^-T| w, for an inverse whose entries are
-// about 2^top at most. The error is ErrProof if that takes more bits, or ErrRange.
+// at most about 2^top. The error is ErrProof if the proof takes more digits, and then more guesses
+// how many bits more; otherwise it is ErrRange.
 func (t *Triangle) Sums(s *call.Run, top int, w []float64) (z []float64, more int, err error) {
 	n, d, b := len(t.Rows), t.D, t.Bits()
 	for q := max(top, 0) + ScaleBits; q < 850; q += 40 {
@@ -69,7 +70,7 @@ func (t *Triangle) Sums(s *call.Run, top int, w []float64) (z []float64, more in
 	return nil, 0, call.ErrRange
 }
 
-// scaledSums returns bounds of |Z| e or |Z|^T w for a scale q; not ok if that is too small.
+// scaledSums returns bounds of |Z| e or |Z|^T w for a scale q; not ok if q is too small.
 func (t *Triangle) scaledSums(s *call.Run, q int, w []float64) (z []float64, ok bool, err error) {
 	n, count := len(t.Rows), t.Count()
 	workers := make([]*triangleWorker, s.Threads)
@@ -94,13 +95,13 @@ func (t *Triangle) scaledSums(s *call.Run, q int, w []float64) (z []float64, ok 
 			z[i] += v
 		}
 	}
-	for i, v := range z { // sums of up to 2 n numbers, which are right to 2^-47
+	for i, v := range z { // sums of up to 2 n numbers that are right to 2^-47
 		z[i] = float64(v * (1 + 0x1p-30))
 	}
 	return z, true, nil
 }
 
-// triangleWorker is what a worker has for columns.
+// triangleWorker is the working memory of a worker that computes columns.
 type triangleWorker struct {
 	*Triangle
 	columns, vector    []uint64
@@ -117,14 +118,14 @@ func (t *Triangle) worker(w []float64) *triangleWorker {
 	}
 }
 
-// panel adds magnitudes of columns of Z from first on, as many as there are lanes.
+// panel adds the magnitudes of columns of Z from first on, as many as there are lanes.
 func (t *triangleWorker) panel(first, q int) {
 	n, d, size, count, b := len(t.Rows), t.D, t.Size(), t.Count(), t.Bits()
 	acc, scale, double := t.acc, int64(1)<<t.Exp, int64(1)<<t.Exp/2
 	clear(t.sums)
-	summed := first // rows whose numbers t.sums has
+	summed := first // t.sums covers the rows before summed
 	twice := int64(1)
-	if t.Exp == 0 { // Σ z / 2 is no number of digits
+	if t.Exp == 0 { // Σ z / 2 is no number of d digits
 		twice = 2
 		scale, double = 2, 1
 	}

@@ -30,7 +30,7 @@ func TestDigitTriangle(t *testing.T) {
 	enough := func() bool { return good > 0 && large > 0 && short > 0 && again > 0 }
 	for trial := range testlength.Until(testlength.Of(60, 200, 2000), enough) {
 		n := 1 + r.IntN(6)
-		if trial%6 == 0 { // of more than one panel
+		if trial%6 == 0 { // more than one panel
 			n = 9 + r.IntN(10)
 		}
 		d := 3 + r.IntN(12)
@@ -81,7 +81,7 @@ func TestDigitTriangle(t *testing.T) {
 			u.Inverse, u.Shift, u.Neg = make([]uint64, n*d), make([]int, n), make([]bool, n)
 			for i := range n {
 				few := 30
-				if trial%4 == 0 { // inverses that so many digits do not have
+				if trial%4 == 0 { // inverses too large for so many digits
 					few = places - 45
 				}
 				p := below(places - 1 - r.IntN(1+r.IntN(few)))
@@ -149,7 +149,7 @@ func TestDigitTriangle(t *testing.T) {
 			for i, v := range z {
 				x, _ := new(big.Float).SetRat(want[i]).Float64()
 				slack := 0x1p-19 * x
-				if top+digits.ScaleBits+100 > places { // close to what the digits have
+				if top+digits.ScaleBits+100 > places { // close to the number of bits of the digits
 					slack = 2 * (x + call.LargestOf(z))
 				} else if weights != nil {
 					slack += 0x1p-30 * call.LargestOf(z)

@@ -17,29 +17,38 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
 
-// Elimination is an approximate inverse of an ill-conditioned F by an elimination in fixed point
-// with partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products
-// of matrices but n³/3 of numbers, in what cache holds.
+// Elimination is an approximate inverse of an ill-conditioned F. It comes from an elimination in
+// fixed point with partial pivoting, on machines whose SIMD units multiply digits of some 50 bits.
+// The elimination needs no products of matrices but n³/3 products of numbers, in cache.
 //
-// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Entries of U are less than 1/2,
-// as F is multiplied by 2^-growth, and those of L at most 1 and a little more:
+// With D digits and ε = B^-D the numbers are stored as in lanes.Lanes. Entries of U are less than
+// 1/2 in magnitude, as F is multiplied by 2^-growth. Entries of L are at most slightly larger than
+// 1:
 //
 //	l = 4 (x - 1/2) for factors 0 ≤ x < 1,  Σ l u = 4 Σ x u - 2 Σ u,
 //	l / 4 ≈ 2^e s · 1/(2^(e+2) p) for the pivot p, 1/4 ≤ 2^e |p| < 1/2.
 //
-// Lanes are columns for what earlier panels of columns eliminate, and rows in a panel.
+// Lanes are columns while the eliminations of earlier panels of columns are subtracted, and rows
+// within a panel.
 //
-// The proof is one of G = P^T L U for these L and U, of whose diagonal the pivots are:
-// |G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε for
+// The proof is about G = P^T L U for the computed L and U; the pivots are the diagonal of U. Then
 //
-//   - products, each of which errs by less than 3 D + 1 units (see lanes.Lanes.Add), times 4;
-//   - factors in a panel: u + 1/2 may be off the u of vectors by a unit, times |l| ≤ 2, and l / 4
-//     of vectors that of factors by a unit, times 4 |u| ≤ 2;
-//   - a unit for each entry of F cut off and for that of U, of vectors;
-//   - l: less than 3 D + 1 units of the product, one of 1/p times 2^e |s| < 1, times 4 |p| < 2.
+//	|G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε,
 //
-// As for blocks, with h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho and
-// |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
+// which is the sum of
+//
+//   - products: each is in error by less than 3 D + 1 units (see lanes.Lanes.Add), times 4;
+//   - factors in a panel: u + 1/2 may differ by a unit from the u in vectors, times |l| ≤ 2, and
+//     the vector l / 4 may differ by a unit from the factor l / 4, times 4 |u| ≤ 2;
+//   - a unit for truncating each entry of F, and a unit for each entry of U in a vector;
+//   - l: less than 3 D + 1 units of the product, and a unit of 1/p times 2^e |s| < 1, all of it
+//     times 4 |p| < 2.
+//
+// As for blocks, with e = (1, ..., 1) and h ≥ |G^-1| e,
+//
+//	‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho,  |F^-1 r| ≤ h ‖r‖∞ / (1 - rho).
+//
+// Nothing is claimed of the computed G^-1 r.
 type Elimination struct {
 	s *call.Run
 	scale.Scaling
@@ -47,51 +56,51 @@ type Elimination struct {
 	N         int
 	f         *fixed.Matrix
 	Order     []int      // row order[i] of F is row i of L U
-	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
+	lower     [][]uint64 // row i: factors of l_ij, j < i, D words apart
 	upper     []uint64   // vector of row k of panel p at (p n + k) Size(): u_kj, j > k
 	inverse   []uint64   // factors 1/(2^(e+2) |p|)
 	shift     []int      // e
 	neg       []bool     // signs of p
-	sums      []int64    // Σ_j u_kj, d + 1 digits each; nil until it is needed
-	scale     int        // of the next residual, see correct
+	sums      []int64    // Σ_j u_kj, D + 1 digits each; nil until needed
+	scale     int        // scale of the next residual, see Correct
 	began     bool       // a residual of this column has been seen
-	off, tail float64    // what the last x and its first piece are off by
-	last      *float64   // the first number of that piece
+	off, tail float64    // errors of the last x and of its first piece
+	last      *float64   // address of the first number of that piece
 	unit      float64    // 2^growth ε
 	Top       int        // 2^top ≥ 2 max h
 	pivot     []float64  // |p|, rounded
 	pivots    []*big.Int // |p| B^D
 	H         []float64  // bounds of |F^-1| e
-	tops      []int      // column order[i] of F^-1 is below 2^tops[i], about
+	tops      []int      // column Order[i] of F^-1 is below 2^tops[i], approximately
 	lowerNorm float64    // bound of ‖L^-1‖∞
 	defect    *big.Float // bound of ‖(F - G) G^-1‖∞
-	Rho       float64    // the same, but of what is below 2^-1000
+	Rho       float64    // the same bound, raised by 2^-1000 to cover underflow
 }
 
 const (
-	// Spare are bits beyond the condition number's, for the proof and for G^-1 r.
+	// Spare is the number of bits beyond log2 of the condition number: for the proof and G^-1 r.
 	Spare = 90
-	// MostDigits bounds the digits of what solves systems, so that products of them are within the
-	// range of float64.
+	// MostDigits bounds the digits of eliminations that solve systems, so that products of these
+	// digits are within the range of float64.
 	MostDigits = 17
-	// leastDigitPivot bounds pivots, so that float64 numbers tell them from others. They are no
-	// noise from 2^-854 on with MostDigits.
+	// leastDigitPivot bounds pivots from below, so that float64 numbers tell them apart. With
+	// MostDigits, pivots from 2^-854 on are above the noise.
 	leastDigitPivot = 0x1p-860
-	// detDigits bounds order times digits, a lane, of determinants that are faster so than by
-	// blocks.
+	// detDigits is the largest order times digits, per lane, up to which determinants are faster by
+	// an elimination in digits than by blocks.
 	detDigits = 1250
-	// digitBytes bounds the room of L and U.
+	// digitBytes bounds the memory of L and U.
 	digitBytes = 1 << 28
 )
 
-// Available reports whether there are kernels for digits, and no products to be checked in their
-// place.
+// Available reports whether this machine has kernels for digits and no products have to be checked
+// (Options.Check) in their place.
 func Available(s *call.Run) bool { return lanes.Bits() != 0 && !s.Set.Check }
 
-// CountFor returns how many digits hold so many bits, if these are not more than most and an
-// elimination of order n has the room for them. It takes a 7th to a half of the time of blocks,
-// refinement included, for orders from 150 to 1000. With Options.Check blocks are the way, whose
-// products are compared.
+// CountFor returns the number d of digits, at least 3, for bits and seed.Growth further bits. It is
+// ok if d ≤ most and an elimination of order n has the memory for d digits. For orders from 150 to
+// 1000 it takes a seventh to a half of the time of blocks, refinement included. With Options.Check,
+// blocks are used, because their products are compared.
 func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	if !Available(s) {
 		return 0, false
@@ -101,8 +110,9 @@ func CountFor(s *call.Run, n, bits, most int) (d int, ok bool) {
 	return d, d <= most && n <= digitBytes/(8*(2*d+1))/max(n, 1)
 }
 
-// Eliminate returns an inverse with d digits; if these do not do, it guesses how many more
-// bits will. With 0 bits wanted it is for factors alone, and keeps no planes of F.
+// Eliminate returns an inverse with d digits. If d digits do not suffice, it returns a guess of how
+// many more bits will. With wanted = 0 the result serves for factors alone and keeps no planes of
+// F.
 func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimination, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := f.N
@@ -115,11 +125,11 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	size, count := lanes.Size(), lanes.Count()
 	panels := (n + count - 1) / count
 	t = &Elimination{s: s, Scaling: f.Scaling, Numbers: Numbers{lanes, d}, N: n, Order: call.All(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n), pivots: make([]*big.Int, n)}
-	// The planes of refinement as well: more than the digits hold, and more than the two of which
-	// float64 numbers have lists.
+	// Count the planes of refinement as well: more than the digits hold, and more than the two
+	// planes that are stored as lists of float64 numbers.
 	m := a
 	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
-	// Planes, L, U, and what bound takes.
+	// The planes, L, U, and the memory that bound needs.
 	bytes, square := call.PlaneBytes(m, max(planes, 3)), 8*float64(n)*float64(n)
 	if wanted > 0 {
 		// may fuse: an estimate
@@ -129,7 +139,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	}
 	// may fuse: an estimate
 	if s.Budget.Check(bytes+8*float64(n)*(float64(n*d)+float64(panels*size))) != nil {
-		return nil, 0, call.ErrRange // for callers to take another way
+		return nil, 0, call.ErrRange // the caller takes another way
 	}
 	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, seed.Growth-d*lanes.Bits())
 	room := s.Words(n * n * d)
@@ -172,17 +182,17 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	return t, 0, nil
 }
 
-// digitPanel is what eliminating a panel of columns needs.
+// digitPanel is the working memory for eliminating a panel of columns.
 type digitPanel struct {
 	*Elimination
-	first   int       // row and column
-	blocks  int       // of rows from there on
-	prefix  [][]int64 // Σ_k u_kj of each panel for the rows k that are known, lanes being columns
+	first   int       // first row and column
+	blocks  int       // number of blocks of rows from there on
+	prefix  [][]int64 // Σ_k u_kj of each panel over the known rows k; lanes are columns
 	accs    [][]int64 // of each worker
-	left    [][]int64 // what is left of column c, by blocks of rows
-	rows    [][]int64 // of U, lanes being columns
+	left    [][]int64 // the remaining column c, by blocks of rows
+	rows    [][]int64 // rows of U; lanes are columns
 	l       []uint64  // vectors l / 4 of columns, by blocks of rows
-	lSum    []int64   // their sums
+	lSum    []int64   // sums of these l / 4
 	x       []uint64  // factors u + 1/2 of a column
 	block0  []int64   // products of L and U of the first block
 	acc     []int64
@@ -208,11 +218,12 @@ func (t *Elimination) newPanel() *digitPanel {
 	}
 }
 
-// rowsAhead are rows of U that all later panels take at once, as soon as their pivots are known: a
-// multiple of the lanes.
+// rowsAhead is how many rows of U all later panels process together, as soon as their pivots are
+// known: a multiple of the lanes.
 const rowsAhead = 64
 
-// above makes rows i0 to i1 of U in panel p, above its pivots; not ok if they are too large.
+// above computes rows i0 to i1 of U in panel p, above its pivots; not ok if their entries are too
+// large.
 func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
 	size, prefix := t.Size(), t.prefix[p]
 	u := t.upper[p*t.N*size : (p+1)*t.N*size]
@@ -228,7 +239,7 @@ func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
 	return true
 }
 
-// eliminate eliminates panel p; with an error, it returns how many pivots there are.
+// eliminate eliminates panel p; with an error, it returns how many pivots are known.
 func (t *digitPanel) eliminate(p int) (done int, err error) {
 	s, count, size, n := t.s, t.Count(), t.Size(), t.N
 	t.first = p * count
@@ -237,11 +248,11 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	if !t.above(p, t.first/rowsAhead*rowsAhead, t.first, t.acc) {
 		return t.first, call.ErrRange
 	}
-	for c := range count { // lanes that no row or column has
+	for c := range count { // clear lanes that belong to no row or column
 		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
 		clear(t.rows[c])
 	}
-	const some = 16 // rows a call
+	const some = 16 // rows per call
 	err = par.For(s.Ctx, s.Threads, (n-t.first+some-1)/some, func(worker, part int) {
 		acc := t.accs[worker]
 		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
@@ -282,8 +293,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	return next, err
 }
 
-// entry makes sums s the entries of row i in panel p, less what the first k rows of U and l_ij
-// eliminate.
+// entry sets the sums s to the entries of row i in panel p minus Σ l_im u_mj over m < k.
 func (t *digitPanel) entry(s []int64, p, i, k int) {
 	clear(s)
 	size, count, b := t.Size(), t.Count(), t.Bits()
@@ -294,7 +304,7 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 	for c, v := range t.prefix[p][:len(s)] {
 		s[c] = 2*v - 4*s[c]
 	}
-	// f + 1 is twice the number that the words of all planes have, the point before the first.
+	// The words of all planes, with the binary point before the first word, are (f + 1)/2.
 	row := t.Order[i]
 	first := p * count
 	some := min(count, t.N-first)
@@ -426,8 +436,8 @@ func (t *digitPanel) column(c int) error {
 	return nil
 }
 
-// largest returns the row of the entry of column j that is the pivot, and about its magnitude; -1
-// if all are 0.
+// largest returns the row of the pivot of column j, which has the largest magnitude, and that
+// magnitude approximately; best is -1 if all entries are 0.
 func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
 	count, size := t.Count(), t.Size()
 	at := func(i int) (s []int64, lane int) { return left[(i-t.first)/count*size:], (i - t.first) % count }
@@ -454,7 +464,7 @@ func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
 	return best, most
 }
 
-// exchange exchanges row i with row c of the panel.
+// exchange swaps row i with row c of the panel.
 func (t *digitPanel) exchange(c, i int) {
 	count, size := t.Count(), t.Size()
 	j := t.first + c
@@ -476,7 +486,7 @@ func (t *digitPanel) exchange(c, i int) {
 	t.lower[i], t.lower[j] = t.lower[j], t.lower[i]
 }
 
-// invert stores what there is to be known of pivot j, in a lane of sums.
+// invert stores pivot j, read from a lane of sums: its sign, its magnitude and its reciprocal.
 func (t *Elimination) invert(j int, s []int64, lane int) error {
 	p := t.integer(s, lane)
 	t.neg[j] = p.Sign() < 0
@@ -491,11 +501,11 @@ func (t *Elimination) invert(j int, s []int64, lane int) error {
 	return nil
 }
 
-// bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F, or guesses how many more
-// bits will do.
+// bound sets H to bounds of 2^-growth |G^-1| e, where 2^growth G ≈ F, or returns a guess of how
+// many more bits will do.
 //
-// With U = diag(p) U', as for triangles and blocks: for inverses Z and Y of L and U' rounded, or
-// where float64 numbers do not suffice for them for those by digits.
+// With U = diag(p) U', it uses rounded inverses Z of L and Y of U', as for triangles and blocks.
+// Where float64 numbers do not suffice, it uses inverses by digits (see Triangle).
 func (t *Elimination) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
@@ -521,15 +531,15 @@ func (t *Elimination) bound() (more int, err error) {
 	for i := range ones {
 		ones[i] = 1
 	}
-	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
+	// Numbers are right to 2^-48 of themselves, numbers of L to 2^-90 of 1.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	v := seed.AbsLower(n, li, ones)
-	off := 0.0 // what L L^-1 is off by
+	off := 0.0 // error of L L^-1
 	for _, x := range seed.AbsLower(n, l, v) {
 		off = max(off, x)
 	}
 	off = float64(gamma*off*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
-	u := l // of which nothing more is needed
+	u := l // l is not needed any more
 	clear(u)
 	for k := range n {
 		u[k+k*n] = 1
@@ -591,7 +601,7 @@ func (t *Elimination) bound() (more int, err error) {
 	return 0, nil
 }
 
-// longLower returns bounds of |L^-1| e where the inverse in float64 is not proved to be one.
+// longLower returns bounds of |L^-1| e where the float64 inverse of L is not proved to be close.
 func (t *Elimination) longLower(li []float64) (v []float64, more int, err error) {
 	_, top := math.Frexp(call.LargestOf(li))
 	l := Triangle{Numbers: t.Numbers, Rows: t.lower, Length: func(i int) int { return i }, Exp: 2}
@@ -632,7 +642,7 @@ func (t *Elimination) longUpper(ui, v []float64) (h []float64, more int, err err
 	return u.Sums(s, top, v)
 }
 
-// setTops sets tops by float64 inverses of L and U'.
+// setTops sets tops from float64 inverses of L and U'.
 func (t *Elimination) setTops(li, ui []float64) {
 	n := t.N
 	t.tops = make([]int, n)
@@ -650,33 +660,33 @@ func (t *Elimination) setTops(li, ui []float64) {
 	}
 }
 
-// Scales returns the powers of two before and behind A.
+// Scales implements seed.Inverse: the powers of two that A's rows and columns are multiplied by.
 func (t *Elimination) Scales() scale.Scaling { return t.Scaling }
 
-// MoreBits is that of seed.Inverse.
+// MoreBits implements seed.Inverse.
 func (t *Elimination) MoreBits() int { return max(t.Top, 0) }
 
-// Leading is that of seed.Inverse.
+// Leading implements seed.Inverse.
 func (t *Elimination) Leading() bool { return false }
 
-// Words is that of seed.Inverse.
+// Words implements seed.Inverse.
 func (t *Elimination) Words() float64 { return float64(t.D*t.D) / 2 }
 
-// Matrix is that of seed.Inverse.
+// Matrix implements seed.Inverse.
 func (t *Elimination) Matrix() *fixed.Matrix { return t.f }
 
-// Radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
-// less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
-// error of r, and for
+// Radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of Correct, or by h ‖r‖∞ where that is
+// less. For the x' of Substitute, P^T L U x' = 2^(-growth-scale) r up to 2^(-growth-scale) times
+// the error of r, and up to
 //
-//	a unit for what is cut off r,
+//	a unit for truncating r,
 //	n 4 (3 D + 1) + 2 units of L y,
 //	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 3 units of U x',
 //
-// of the last of which 3 D + 3 are those of quotients by pivots below 1/2.
+// where the last 3 D + 3 units come from quotients by pivots below 1/2.
 func (t *Elimination) Radius(r *seed.Residual, c []float64) []float64 {
 	z := seed.RadiusBy(t.H, r)
-	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // of another residual
+	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // x belongs to another residual
 		return z
 	}
 	lost := float64(t.Lost(float64(call.LargestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.Err
@@ -686,24 +696,24 @@ func (t *Elimination) Radius(r *seed.Residual, c []float64) []float64 {
 	return z
 }
 
-// Lost bounds |r - F x| for |x| ≤ most that is off by 2^growth L U x - r of so much.
+// Lost bounds ‖r - F x‖∞ for |x| ≤ most, where off bounds ‖2^growth P^T L U x - r‖∞.
 func (t *Elimination) Lost(most, off float64) float64 {
 	n := float64(t.N)
 	units := float64((n+1)*float64(12*t.D+8)) * n * most
 	return float64((float64(units*t.unit) + off) * (1 + 0x1p-40))
 }
 
-// SubstitutionError bounds 2^growth L U x - r for 2^-scale x of substitute.
+// SubstitutionError bounds ‖2^growth P^T L U x - r‖∞ for the x of Substitute(r, scale).
 func (t *Elimination) SubstitutionError(scale int) float64 {
 	n := float64(t.N)
 	units := float64(n*float64(12*t.D+4)) + 3 + float64(2*n*(float64(n*float64(3*t.D+1))+float64(3*t.D+3)))
 	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
 }
 
-// Correct returns x ≈ F^-1 r by substitution, of r 2^-scale, so that no number exceeds 1. What is
-// lost of r then may be h times as large in x, which is near to r in length while what is known of
-// the solution is off by errors of rounding, and far larger before: the first scale that does is
-// taken.
+// Correct returns x ≈ F^-1 r by substitution of 2^-scale r, scaled so that no number exceeds 1.
+// Truncating 2^-scale r causes an error of x that may be h times as large. While r stems from
+// rounding errors of the known solution, x is about as large as r; before that, x is far larger.
+// Hence Correct uses the first scale that suffices.
 func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	if t.sums == nil {
 		t.sumRows()
@@ -718,7 +728,7 @@ func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 		x, unit, ok = t.Substitute(r, shift)
 	}
 	top := fixed.TopOf(x)
-	least := min(4, t.Top) // of a shift
+	least := min(4, t.Top) // least shift
 	for tight := max(top-unit+4, least); ok && tight < shift-12; tight = max(top-unit+4, least) {
 		y, at, ok := t.Substitute(r, tight)
 		if !ok {
@@ -730,11 +740,11 @@ func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	if ok {
 		t.off = t.SubstitutionError(shift)
 	}
-	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
-	// right would make the next residual small beside what it is in error by.
+	// Actual rounding errors are about 2^-(growth-2) of their proved bounds. Bits of x beyond the
+	// correct ones would make the next residual small compared with its error.
 	right := max(int(-seed.Log2(t.Rho))+seed.Growth-2-(shift-(top-unit)), 8)
 	switch {
-	case r.X == nil: // another time it may be far larger
+	case r.X == nil: // the next residual may be far larger
 		right, t.began = scale.SeedBits, false
 	case !t.began:
 		t.scale, t.began = least, true
@@ -746,11 +756,11 @@ func (t *Elimination) Correct(r *seed.Residual) ([][]float64, error) {
 	return z, nil
 }
 
-// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
-// too large.
+// Substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x' as words 2^-unit; not
+// ok if numbers are too large.
 func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64, unit int, ok bool) {
 	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
-	// L y = P r, y in lane 0 of vectors.
+	// L y = P r, with y in lane 0 of vectors.
 	y, left := make([]uint64, n*size), make([]int64, n*(d+1))
 	prefix, acc := make([]int64, size), make([]int64, size)
 	single := make([]uint64, 1)
@@ -782,7 +792,7 @@ func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64,
 			left[i*(d+1)+c] = acc[c*count]
 		}
 	}
-	// U x' = y by factors x' + 1/2, one a lane.
+	// U x' = y with factors x' + 1/2, one per lane.
 	panels := (n + count - 1) / count
 	factors := make([]uint64, panels*d*count)
 	words = make([][]uint64, n)
@@ -794,7 +804,7 @@ func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64,
 		clear(acc)
 		p := i / count
 		t.Add(acc, t.upper[(p*n+i)*size:], n*size, factors[p*d*count:], d*count, true, panels-p)
-		for c := range d + 1 { // twice what is left
+		for c := range d + 1 { // twice the remaining right-hand side
 			all := int64(0)
 			for _, v := range acc[c*count:][:count] {
 				all += v
@@ -834,8 +844,9 @@ func (t *Elimination) Substitute(r *seed.Residual, scale int) (words [][]uint64,
 	return words, 64*(width-1) - scale - 1, true
 }
 
-// piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of
-// 53 bits, or of one of less, and a bound of what the first one differs from x by.
+// piecesOf returns n numbers 2^-unit x, |x| ≤ 2^top, truncated after right bits, as sums of pieces
+// of 53 bits, or as one piece if right is less. tail bounds the difference between 2^-unit x and
+// its first piece.
 func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float64) {
 	z = make([][]float64, max(1, right/scale.SeedBits))
 	bits := min(right, scale.SeedBits)
@@ -857,7 +868,7 @@ func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float6
 func (t *Elimination) sumRows() {
 	n, d, size, count := t.N, t.D, t.Size(), t.Count()
 	t.sums = make([]int64, n*(d+1))
-	sums := make([]int64, size) // 2^61 at most: digitBytes is room for some 2200 rows
+	sums := make([]int64, size) // at most 2^61: digitBytes holds some 2200 rows
 	for i := range n {
 		clear(sums)
 		for p := i / count; p*count < n; p++ {
@@ -867,7 +878,7 @@ func (t *Elimination) sumRows() {
 	}
 }
 
-// setBits adds v 2^low to x, where that carries nothing.
+// setBits adds v 2^low to x where the addition carries nothing.
 func setBits(x []uint64, low int, v uint64) {
 	x[low/64] |= v << uint(low%64)
 	if low%64 > 0 && low/64+1 < len(x) {
@@ -875,9 +886,9 @@ func setBits(x []uint64, low int, v uint64) {
 	}
 }
 
-// Determinant is det.Long in digits, of some bits and those that the proof takes; if
-// these bits do not do, it guesses how many more will. The error is ErrRange where digits are not
-// the way.
+// Determinant is det.Long by an elimination in digits. It uses some plus DetSpare(n) bits; if these
+// do not suffice, it returns a guess of how many more will. The error is ErrRange where an
+// elimination in digits is not possible.
 func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*seed.Determinant, int, error) {
 	some += DetSpare(f.N)
 	d, ok := CountFor(s, f.N, some, MostDigits)
@@ -898,21 +909,21 @@ func Determinant(s *call.Run, a num.Mat, f *seed.Factors, some, places int) (*se
 	return t.determinant(log, places), 0, nil
 }
 
-// DetSpare are bits beyond the condition number's and a determinant's, for the proof.
+// DetSpare is the number of bits that the proof of a determinant takes, beyond the bits of the
+// condition number and of the determinant.
 func DetSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
 // DetDigits returns how many digits a determinant takes where float64 factors of order n lose so
-// many bits; not ok where digits are not the way.
+// many bits; not ok where an elimination in digits is not possible.
 func DetDigits(s *call.Run, n, loss, places int) (d int, ok bool) {
 	return CountFor(s, n, loss+places+DetSpare(n), MostDigits)
 }
 
-// IsQuickDet reports whether a determinant in d digits is likely to be faster than by blocks: up to
-// the size that detDigits says, on 16 processors as on one, it takes a half to a fifth of their
-// time.
+// IsQuickDet reports whether a determinant in d digits is likely to be faster than by blocks. Up to
+// the size detDigits it takes a fifth to a half of their time, on 16 processors as on one.
 func IsQuickDet(n, d int) bool { return n*d <= detDigits*lanes.Count() }
 
-// determinant returns det F = det G 2^(growth n), but for a factor in exp(±log).
+// determinant returns det F = 2^(growth n) det G, up to a factor in exp(±log).
 func (t *Elimination) determinant(log *big.Float, places int) *seed.Determinant {
 	z := &seed.Determinant{Mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), Log: log, Shift: int64(t.N * (seed.Growth - t.D*t.Bits()))}
 	neg := seed.Odd(t.Order)
@@ -928,7 +939,7 @@ func (t *Elimination) determinant(log *big.Float, places int) *seed.Determinant 
 	return z
 }
 
-// Cost is the cost of eliminating in d digits.
+// Cost returns the cost of an elimination of order n in d digits.
 func Cost(n, d int) float64 {
 	return call.Cube(n)/3*(0.2+float64(d*d)*0.017) + float64(n*n*(40+10*d)) // may fuse: an estimate
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/digits"
 )
 
-// digitsOf returns an inverse in digits of some bits, nil if there is none.
+// digitsOf returns an inverse in digits with so many bits, nil if there is none.
 func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bits int) *digits.Elimination {
 	t.Helper()
 	d, ok := digits.CountFor(s, f.N, bits, digits.MostDigits)
@@ -43,8 +43,8 @@ func digitsOf(t *testing.T, s *call.Run, a *halfulp.Matrix, f *seed.Factors, bit
 	return z
 }
 
-// TestDigits compares bounds of |F^-1| and of |F^-1 r|, and what x ≈ F^-1 r is off by, with exact
-// ones, for orders below and above those of vectors of numbers.
+// TestDigits compares bounds of |F^-1| and of |F^-1 r|, and the error of x ≈ F^-1 r, with exact
+// values, for orders below and above the number of lanes.
 func TestDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
@@ -56,7 +56,7 @@ func TestDigits(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}
@@ -97,7 +97,7 @@ func TestDigits(t *testing.T) {
 				near++
 			}
 		}
-		// Residuals that cancel in F^-1 r, as far as that is near a vector, and others.
+		// Residuals r = F x, where F^-1 r cancels to x, and random ones.
 		v := &seed.Residual{Lead: make([]float64, n), Unit: -1024}
 		for i := range n {
 			v.Lead[i] = 2*r.Float64() - 1
@@ -133,7 +133,7 @@ func TestDigits(t *testing.T) {
 			}
 			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.Top, 0)+30))
 			radius := z.Radius(v, c[0])
-			other := z.Radius(v, append([]float64(nil), c[0]...)) // of any x
+			other := z.Radius(v, append([]float64(nil), c[0]...)) // the bound for any x
 			for i := range n {
 				exact := new(big.Rat)
 				for j := range n {
@@ -149,7 +149,7 @@ func TestDigits(t *testing.T) {
 				}
 				off := exact.Sub(exact, sum)
 				bound := radius[i] - math.Abs(c[0][i])
-				if radius[i] < 0.99*other[i] { // it is that of x
+				if radius[i] < 0.99*other[i] { // the bound by x
 					narrow++
 					if off.Abs(off).Cmp(numtest.Exact(float64(bound*(1+0x1p-20))+0x1p-30*radius[i])) > 0 {
 						t.Fatalf("%s: x is off by %s in row %d, bound %g", name, off.FloatString(20), i, bound)
@@ -183,7 +183,7 @@ func checkSubstitution(t *testing.T, name string, z *digits.Elimination, v *seed
 	}
 }
 
-// twosOf returns x 2^bits, cut off, in two's complement.
+// twosOf returns 2^bits x, truncated, in two's complement.
 func twosOf(x *big.Rat, bits, words int) []uint64 {
 	z := new(big.Int).Lsh(x.Num(), uint(bits))
 	z.Div(z, x.Denom())

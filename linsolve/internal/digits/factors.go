@@ -13,30 +13,32 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// FactorDigits bounds order times digits, a lane, of factors that are faster by elimination in
-// digits than by products: 36 digits of order 660 take 0.6 of their time with AVX-512, of order 300
-// 0.7 with AVX2.
+// FactorDigits is the largest order times digits, per lane, up to which an elimination in digits
+// computes factors faster than products do. 36 digits of order 660 take 0.6 of the time of products
+// with AVX-512, of order 300 0.7 with AVX2.
 const FactorDigits = 3000
 
-// LU is about the factors L and U of P F.
+// LU holds approximate factors L and U of P F.
 type LU struct {
 	*Elimination
 	l    digitLower
-	tops []float64 // of columns of U
+	tops []float64 // bounds of the entries of columns of U
 }
 
-// LUSpare are bits beyond the condition number's, for what is proved of L and U.
+// LUSpare is the number of bits that the proof for L and U takes, beyond log2 of the condition
+// number.
 func LUSpare(n int) int { return 3*bits.Len(uint(n)) + 8 }
 
-// LUBits returns of how many bits an enclosure by factors tells, about.
+// LUBits returns about how many bits an enclosure by the factors determines.
 //
 // With 2^-growth P F = L (I + E) U for E = L^-1 (2^-growth P F - G) U^-1, G = L U,
 //
 //	‖E‖∞ ≤ max |2^-growth P F - G| ‖L^-1‖∞ Σ |U^-1| ≤ ‖L^-1‖∞ rho,
 //
-// as |U^-1| e ≤ |U^-1| |L^-1| e for L with ones on its diagonal. If that is at most e ≤ 1/8, there
-// are strictly lower and upper triangular X and Y with norms of 1.2 e at most for which I + E =
-// (I + X) (I + Y), see enclosure and LUNewton: so the factors are L (I + X) and (I + Y) U, and
+// as |U^-1| e ≤ |U^-1| |L^-1| e for L with ones on its diagonal. If this bound is at most e ≤ 1/8,
+// there are a strictly lower triangular X and an upper triangular Y with norms of at most 1.2 e for
+// which I + E = (I + X) (I + Y): see LUNewton of package factors. So the exact factors are
+// L (I + X) and (I + Y) U, and
 //
 //	|L X|_ij ≤ 1.2 e Σ_k |l_ik|,  |Y U|_ij ≤ 1.2 e max_k |u_kj|.
 func (t *Elimination) LUBits() int {
@@ -48,7 +50,7 @@ func (t *Elimination) splitError() *big.Float {
 	return bound.Upper().Mul(t.defect, bound.Upper().SetFloat64(t.lowerNorm))
 }
 
-// Factors returns the factors, with what they are off by.
+// Factors returns the factors with bounds of their errors.
 func (t *Elimination) Factors() (*LU, error) {
 	n, count, size := t.N, t.Count(), t.Size()
 	z := &LU{
@@ -69,12 +71,12 @@ func (t *Elimination) Factors() (*LU, error) {
 	return z, z.l.setRadius(t.s, off.Mul(off, big.NewFloat(1.25)))
 }
 
-// off returns what column j of U is off by, in units of 2^l.unit.
+// off returns a bound of the error of column j of U, in units of 2^l.unit.
 func (t *LU) off(j int) float64 {
 	return float64(t.tops[j] * t.l.radius[0]) // the first row of L is 1
 }
 
-// enclosed returns entry (i, j) of U, without bits that are cut off, in the memory of mag.
+// enclosed returns entry (i, j) of U without its cut lowest bits, in the memory of mag.
 func (t *LU) enclosed(mag []uint64, i, j, cut int) bound.EnclosedEntry {
 	if i == j {
 		v := t.EnclosedInteger(mag, t.pivots[j], cut)
@@ -85,8 +87,8 @@ func (t *LU) enclosed(mag []uint64, i, j, cut int) bound.EnclosedEntry {
 	return t.EnclosedVector(mag, t.upper[(j/count*t.N+i)*size:][:size], j%count, cut)
 }
 
-// RoundTo stores the entries that are decided in L and U and returns the others; not ok
-// unless it is proved that the pivots are the largest ones.
+// RoundTo rounds the decided entries of L and U into l and u, and returns the undecided entries. It
+// is not ok unless it is proved that the pivots are the largest ones of their columns.
 func (t *LU) RoundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 	s := t.s
 	if lower, ok, err = t.l.roundTo(s, l, seed.Slack); !ok || err != nil {
@@ -110,7 +112,7 @@ func (t *LU) RoundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 	return lower, slices.Concat(left...), true, err
 }
 
-// Enclosure returns what encloses the entries that are open, and the pivots.
+// Enclosure returns enclosures of the open entries and of the pivots.
 func (t *LU) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	e := &ziv.Enclosure{Bits: max(t.LUBits(), 1)}
 	if len(u.Open) == 0 {

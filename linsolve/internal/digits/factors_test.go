@@ -22,8 +22,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// TestLUByDigits compares pivots with those of an elimination in many bits, ties among them, and
-// enclosures with exact factors.
+// TestLUByDigits compares pivots, ties among them, with the pivots of an elimination in many bits,
+// and enclosures with exact factors.
 func TestLUByDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
@@ -34,7 +34,7 @@ func TestLUByDigits(t *testing.T) {
 	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 && rounded > 0 }
 	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 		}
 		var a *halfulp.Matrix
@@ -59,7 +59,7 @@ func TestLUByDigits(t *testing.T) {
 			continue
 		}
 		bits := 40 + r.IntN(300)
-		if trial%6 == 0 { // more digits than those of solutions, and pivots below 2^-860
+		if trial%6 == 0 { // more digits than solutions have, and pivots below 2^-860
 			bits += 400 + r.IntN(1000)
 			if trial%24 == 0 {
 				a = lintest.Ill(r, halfulp.MP(1200), n, 300+r.IntN(700))
@@ -129,7 +129,7 @@ func TestLUByDigits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !ok && bits > 80 { // fewer bits do not tell that one exceeds 1 by less than 2^-60
+		if !ok && bits > 80 { // fewer bits do not show an entry that exceeds 1 by less than 2^-60
 			t.Fatalf("%s: a multiplier that exceeds 1", name)
 		}
 		if !ok {
@@ -158,7 +158,7 @@ func TestLUByDigits(t *testing.T) {
 	}
 }
 
-// checkRounded compares entries that are not open with those that are exact.
+// checkRounded compares the entries that are not open with the exact entries.
 func checkRounded(t *testing.T, name string, z *halfulp.Matrix, open [][2]int, exact func(i, j int) *big.Rat) {
 	t.Helper()
 	for j := range z.Cols() {

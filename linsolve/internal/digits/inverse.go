@@ -18,12 +18,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// inverseDigits bounds the order, a lane, of inverses in more than 53 bits that are faster by
-// elimination in digits than by products where float64 factors suffice: from order 9 to there they
-// take a half to all of the time, from 80 bits to 848. Newton's method doubles its bits to those of
-// stepBits once, in few products: there it is faster from orders of stepDigits a lane on. At n =
-// 300, one thread with AVX-512, 424 bits take 73 ms in place of 103, 500 bits 95 in place of 116,
-// but 212 bits 100 in place of 41 and 320 bits 130 in place of 56 ("halfulp bench inv").
+// inverseDigits is the largest order, per lane, up to which an inverse in more than 53 bits is
+// faster by an elimination in digits than by products, where float64 factors suffice. From order 9
+// to this order it takes a half to all of the time of products, from 80 bits to 848. In the range
+// stepBits, Newton's method doubles its bits only once, in few products: there products are faster
+// from order stepDigits per lane on. At n = 300, one thread with AVX-512, 424 bits take 73 ms in
+// place of 103, 500 bits 95 in place of 116, but 212 bits 100 in place of 41 and 320 bits 130 in
+// place of 56 ("halfulp bench inv").
 const (
 	inverseDigits = 40
 	stepDigits    = 25
@@ -31,18 +32,18 @@ const (
 
 var stepBits = [2]int{390, 600}
 
-// farLoss is what float64 factors lose where they do not suffice for inverses: products need an
-// approximate one of more bits first.
+// farLoss is the loss of float64 factors, in bits, beyond which they do not suffice for inverses:
+// products first need an approximate inverse of more bits.
 const farLoss = 41
 
-// farShare, times the lanes, is the cost of inverses by digits beside that of others where both
-// take as long for factors that lose so much: at n = 500 and a condition number of 1e30, 16 threads
-// with AVX-512, 212 bits take 159 ms in place of 393, 424 bits 236 in place of 435, 1696 bits as
-// long.
+// farShare, times the lanes, is the ratio of estimated costs, digits to products, at which both
+// take equally long for factors that lose more than farLoss bits. At n = 500 and a condition number
+// of 1e30, 16 threads with AVX-512, 212 bits take 159 ms in place of 393, 424 bits 236 in place of
+// 435, 1696 bits as long.
 const farShare = 0.075
 
-// Quick reports whether the inverse of A with factors f is likely to come in format z from digits
-// sooner than from products.
+// Quick reports whether an elimination in digits is likely to give the inverse of A, with factors
+// f, in format z sooner than products.
 func Quick(s *call.Run, a num.Mat, f *seed.Factors, z num.Format) bool {
 	lanes, n := lanes.Count(), a.Rows
 	if loss, err := seed.Loss(s, f); err == nil && loss > farLoss {
@@ -57,7 +58,7 @@ func Quick(s *call.Run, a num.Mat, f *seed.Factors, z num.Format) bool {
 	return n <= inverseDigits*lanes
 }
 
-// condition returns log2 of the condition number of a matrix whose factors have a loss, about.
+// condition returns about log2 of the condition number of a matrix whose factors f lose loss bits.
 func condition(f *seed.Factors, loss int) int {
 	if loss > seed.LossyBits {
 		return f.ConditionBits()
@@ -65,16 +66,16 @@ func condition(f *seed.Factors, loss int) int {
 	return loss
 }
 
-// inverseBits returns the bits of the condition number of a matrix, about, whose factors have a
-// loss, and those that are wanted of its inverse in format z.
+// inverseBits returns about the bits of the condition number of a matrix whose factors f lose loss
+// bits, and the bits wanted of its inverse in format z.
 func inverseBits(f *seed.Factors, loss int, z num.Format) (cond, wanted int) {
 	wanted = z.Bits() + 4*(z.Terms()-1) + ziv.Guard(f.N)
-	wanted += 4*bits.Len(uint(f.N)) + 4 // for what inverseTo proves
+	wanted += 4*bits.Len(uint(f.N)) + 4 // for the proof of inverseTo
 	return condition(f, loss), wanted
 }
 
-// HasInverse reports whether digits are a way to the inverse in format z of a matrix that has
-// factors f.
+// HasInverse reports whether an elimination in digits can compute the inverse in format z of a
+// matrix with factors f.
 func HasInverse(s *call.Run, f *seed.Factors, z num.Format) bool {
 	loss, err := seed.Loss(s, f)
 	cond, wanted := inverseBits(f, loss, z)
@@ -82,8 +83,8 @@ func HasInverse(s *call.Run, f *seed.Factors, z num.Format) bool {
 	return ok && err == nil
 }
 
-// QuickInverse stores the inverse of A in z, by elimination in digits, as far as enclosures of
-// entries decide these, and puts nil for the columns of todo that are done. B is the unit matrix.
+// QuickInverse stores the inverse of A in z by an elimination in digits, as far as enclosures
+// decide its entries. It sets the columns of todo that are done to nil. B is the unit matrix.
 func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	loss, err := seed.Loss(s, f)
 	if err != nil {
@@ -91,9 +92,9 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 	}
 	first, wanted := inverseBits(f, loss, z.Format())
 	if loss > seed.LossyBits {
-		s.Work.Guessed = true // until it is known which digits do
+		s.Work.Guessed = true // until it is known how many digits suffice
 	}
-	known := false // that a is regular
+	known := false // that A is regular
 	return ziv.Decide(s, ziv.Loop{What: "an inverse in digits", First: first + wanted, Most: MostDigits * lanes.Bits()}, func(all int) (more int, err error) {
 		d, ok := CountFor(s, f.N, all, MostDigits)
 		if !ok {
@@ -103,7 +104,7 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 		cond := all - wanted
 		t, more, err := Eliminate(s, a, f, d, wanted)
 		switch {
-		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // much more would be left
+		case err == nil && t.Top+wanted+seed.Growth > d*t.Bits()+8: // too many bits are missing
 			return t.Top - cond, nil
 		case err == nil:
 			seed.Note(s, 1+s.Stats.Rounds, t.Rho, bound.Upper().SetFloat64(call.LargestOf(t.H)), bound.Upper().SetFloat64(f.Norm))
@@ -124,8 +125,8 @@ func QuickInverse(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []
 	})
 }
 
-// inverseBy is QuickInverse with the elimination that does. It returns how many more bits are worth
-// their while.
+// inverseBy is QuickInverse with an elimination that suffices. It returns how many more bits are
+// worth another elimination.
 func inverseBy(s *call.Run, t *Elimination, a, b, z num.Mat, todo []*ziv.Entries) (more int, err error) {
 	short, more, err := t.inverseTo(z, todo)
 	if err != nil || !call.Few(ziv.OpenColumns(short), t.N) {
@@ -141,9 +142,9 @@ func inverseBy(s *call.Run, t *Elimination, a, b, z num.Mat, todo []*ziv.Entries
 	return 0, err
 }
 
-// inverseTo stores F^-1, scaled back, as far as it is decided. It returns those of todo that are
-// left for lack of bits alone, and of how many, and keeps away from columns that look like numbers
-// of few bits. It ends early where most of the first columns lack bits.
+// inverseTo stores the decided entries of F^-1, scaled back. It returns the columns of todo that
+// only lack bits, and how many bits. It leaves columns alone that look like numbers of few bits. It
+// ends early where most of the first columns lack bits.
 func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.Entries, more int, err error) {
 	short = make([]*ziv.Entries, len(todo))
 	c, err := t.Columns()
@@ -154,7 +155,7 @@ func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.En
 	groups := (n + count - 1) / count
 	workers := make([]*ColumnsWorker, s.Threads)
 	cost := 2 * Cost(n, t.D) / float64(groups)
-	var order sync.Mutex // of what is said
+	var order sync.Mutex // guards more and the progress reports
 	run := func(worker, group int) {
 		first := group * count
 		columns := t.Order[first:min(n, first+count)]
@@ -179,29 +180,29 @@ func (t *Elimination) inverseTo(z num.Mat, todo []*ziv.Entries) (short []*ziv.En
 	return short, more, err
 }
 
-// Columns are columns 2^scale x' of F^-1, as many at a time as there are lanes. In units ε,
-// for columns e of the unit matrix, L U x' = 2^(-growth-scale) P e but for
+// Columns computes columns 2^scale x' of F^-1, as many at a time as there are lanes. For columns e
+// of the unit matrix, in units ε, L U x' = 2^(-growth-scale) P e up to
 //
 //	n 4 (3 D + 1) + 2 units of L y,
 //	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 5 units of U x',
 //
-// of the last of which 3 D + 3 are those of quotients by pivots below 1/2, and one is that of x'.
+// where 3 D + 3 of the last units come from quotients by pivots below 1/2, and one from x'.
 type Columns struct {
 	*Elimination
-	scale []int      // of column order[i]
-	units []float64  // what rows are off by, in units 2^scale ε
-	Cut   int        // bits below what matters
-	u     [][]uint64 // factors u + 1/2 of rows of U, d words apart
+	scale []int      // scale of column Order[i]
+	units []float64  // error bounds of rows, in units 2^scale ε
+	Cut   int        // number of low bits that do not matter
+	u     [][]uint64 // factors u + 1/2 of rows of U, D words apart
 }
 
-// columnError bounds 2^growth L U x - e for x of Columns, times 2^-scale.
+// columnError bounds 2^growth L U x - P e for the x of Columns, times 2^-scale.
 func (t *Elimination) columnError() float64 {
 	n := float64(t.N)
 	units := float64(4*n*float64(3*t.D+1)) + 2 + float64(2*n*(float64(n*float64(3*t.D+1))+float64(3*t.D+5)))
 	return float64(units * t.unit * (1 + 0x1p-40))
 }
 
-// Columns returns what columns take; nil if nothing is known of what they are off by.
+// Columns returns the data that columns need; nil if no bound of their errors is known.
 func (t *Elimination) Columns() (*Columns, error) {
 	n, d, count, size := t.N, t.D, t.Count(), t.Size()
 	c := &Columns{Elimination: t, scale: make([]int, n), units: make([]float64, n), u: make([][]uint64, n)}
@@ -238,7 +239,7 @@ func (t *Elimination) Columns() (*Columns, error) {
 	})
 }
 
-// Worker returns what is needed for columns that are rounded to a format.
+// Worker returns the working memory for columns that are rounded to a format.
 func (t *Columns) Worker(f num.Format) *ColumnsWorker {
 	n, size := t.N, t.Size()
 	return &ColumnsWorker{
@@ -249,18 +250,18 @@ func (t *Columns) Worker(f num.Format) *ColumnsWorker {
 	}
 }
 
-// ColumnsWorker is what a worker has for columns.
+// ColumnsWorker is the working memory of a worker that computes columns.
 type ColumnsWorker struct {
 	*Columns
-	first           int      // the columns are order[first] and those after it
+	first           int      // the columns are Order[first] and those after it
 	y, x            []uint64 // vectors
-	sums            []int64  // of x
+	sums            []int64  // sums of x'
 	acc, sum, total []int64
 	vector, mag     []uint64
 	ends            *bound.Rounder
 }
 
-// run decides entries of columns order[first] and those after it, as inverseTo does.
+// run decides entries of the columns from Order[first] on, as inverseTo does.
 func (t *ColumnsWorker) run(first int, columns []int, z num.Mat, todo, short []*ziv.Entries) (more int) {
 	if !t.SolveLower(first) || !t.SolveUpper(first) {
 		return 0
@@ -280,8 +281,8 @@ func (t *ColumnsWorker) run(first int, columns []int, z num.Mat, todo, short []*
 	return more
 }
 
-// SolveLower solves L y = 2^(-growth-scale) P e for columns order[first] and those after it; not
-// ok if numbers are too large.
+// SolveLower solves L y = 2^(-growth-scale) P e for the columns from Order[first] on; not ok if
+// numbers are too large.
 func (t *ColumnsWorker) SolveLower(first int) (ok bool) {
 	n, d, size, count, b := t.N, t.D, t.Size(), t.Count(), t.Bits()
 	t.first = first
@@ -297,7 +298,7 @@ func (t *ColumnsWorker) SolveLower(first int) (ok bool) {
 		}
 		if i-first < count {
 			low := seed.Growth + t.scale[i]
-			at := (low + b - 1) / b // the digit that has the 1
+			at := (low + b - 1) / b // the digit that holds the 1
 			if at > d {
 				return false
 			}
@@ -315,7 +316,7 @@ func (t *ColumnsWorker) SolveLower(first int) (ok bool) {
 	return true
 }
 
-// SolveUpper solves U x' = y, and makes sums of x'.
+// SolveUpper solves U x' = y and stores sums of x'; not ok if numbers are too large.
 func (t *ColumnsWorker) SolveUpper(first int) (ok bool) {
 	n, d, size := t.N, t.D, t.Size()
 	acc, sum, total := t.acc, t.sum[:len(t.acc)], t.total[:len(t.acc)]
@@ -329,7 +330,7 @@ func (t *ColumnsWorker) SolveUpper(first int) (ok bool) {
 		if i >= first {
 			t.Sum(sum, t.y[i*size:])
 		}
-		for k, v := range acc { // twice what is left
+		for k, v := range acc { // twice the remaining right-hand side
 			acc[k] = 2*(sum[k]-v) + total[k]
 		}
 		t.Carry(acc)
@@ -362,9 +363,9 @@ func (t *ColumnsWorker) SolveUpper(first int) (ok bool) {
 	return true
 }
 
-// decide decides the entries of a column of F^-1 in lane k; none if some are not decided and all
-// look like numbers of one more bit than the format has. It returns how many bits those that are
-// left lack, about, or reports that more of them would not help.
+// decide decides the entries of a column of F^-1 in lane k. It decides none if some stay undecided
+// and all look like numbers of one more bit than the format has. It returns about how many bits the
+// undecided entries lack. It reports enough if more bits would not help.
 func (t *ColumnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, enough bool) {
 	var open []int
 	exactly := true
@@ -390,12 +391,12 @@ func (t *ColumnsWorker) decide(e *ziv.Entries, k int, z num.Mat) (missing int, e
 	return missing, enough
 }
 
-// Enclosed returns row i of the column in lane k.
+// Enclosed returns an enclosure of row i of the column in lane k.
 func (t *ColumnsWorker) Enclosed(i, k int) bound.EnclosedEntry {
 	d, size, count, b := t.D, t.Size(), t.Count(), t.Bits()
 	sums := t.sums[i*size+k:]
 	neg, flip := sums[0] < 0, int64(0)
-	if neg { // -1 - x, which is off by a unit
+	if neg { // -1 - x, which is in error by a unit
 		flip = 1<<b - 1
 	}
 	clear(t.mag)
@@ -412,7 +413,7 @@ func (t *ColumnsWorker) Enclosed(i, k int) bound.EnclosedEntry {
 		mag = mag[:len(mag)-1]
 	}
 	v := bound.EnclosedEntry{Neg: neg, Mag: mag, Exp: int64(t.scale[t.first+k] - b*d + t.Cut), Known: len(mag) > 0}
-	v.Err = uint64(math.Ldexp(t.units[i], -t.Cut)) + 4 // what is cut off, and less than a unit
+	v.Err = uint64(math.Ldexp(t.units[i], -t.Cut)) + 4 // the truncation, and less than a unit
 	v.Zero = len(mag) == 0 || len(mag) == 1 && mag[0] <= v.Err
 	return v
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestDigitColumns compares columns of F^-1 and what they are off by with exact ones, for orders
-// below and above those of vectors of numbers.
+// TestDigitColumns compares columns of F^-1 and their error bounds with exact columns, for orders
+// below and above the number of lanes.
 func TestDigitColumns(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
@@ -33,7 +33,7 @@ func TestDigitColumns(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
-		if trial%8 == 0 { // of more than one panel
+		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 			a = lintest.Ill(r, halfulp.MP(53), n, 30)
 		}

@@ -17,34 +17,38 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// LDLT is about the factors L and D of a symmetric F = 2^shift P A P^T with given pivots, by
-// an elimination in fixed point: n³/6 products of numbers.
+// LDLT holds approximate factors L and D of a symmetric F = 2^shift P A P^T with given pivots. They
+// come from an elimination in fixed point, with n³/6 products of numbers.
 //
-// With d digits and ε = B^-d the numbers are those of lanes.Lanes. Entries of U = D L^T are less
-// than 1/2, as those of F are less than 2^-growth, and those of L less than 4. Rows of U are
-// vectors, whose lanes are rows of L. With factors x = l/8 + 1/2
+// With d digits and ε = B^-d the numbers are stored as in lanes.Lanes. Entries of U = D L^T are
+// less than 1/2 in magnitude, as entries of F are less than 2^-growth; entries of L are less than
+// 4. Rows of U are vectors, whose lanes are rows of L. With factors x = l/8 + 1/2
 //
 //	s_ij = f_ij - 8 Σ x_ik u_kj + 4 Σ u_kj,  k before the block of i,
 //	l_ji / 8 ≈ 2^e s_ij · 1/(2^(e+3) p),                     1/8 ≤ 2^e |p| < 1/4,
 //	l_jc / 8 ≈ 2 Σ 2^e s_ij y_ic - Σ 2^e s_ij,  y_ic = 2^-e d^-1_ic / 16 + 1/2,
 //
-// for pivots p and for blocks d of order 2, whose entry off the diagonal, o, is the largest one,
+// for pivots p and for blocks d of order 2, whose largest entry is the entry o off the diagonal,
 // with 1/4 ≤ 2^e |o| < 1/2.
 //
-// The proof is one of G = L D L^T for the l of factors. In units ε,
-// |F - G| ≤ (n + 1) (408 d + 420) for
+// The proof is about G = L D L^T for the l of factors. In units ε,
 //
-//   - 8 times 3 d + 1 of each product, see lanes.Lanes.Add, and 1 of f cut off;
-//   - |l| ≤ 4 times 96 d + 97, which u of vectors may be off (D L^T)_kj: a unit off s_kj, and
-//     12 d + 12 of l/8, times 8 |D| e ≤ 8: for blocks of order 2 twice 2 for what vectors are off,
-//     2 for y, and 2 (3 d + 1) of the product; less for pivots;
-//   - those 96 d + 97 of the entry itself.
+//	|F - G| ≤ (n + 1) (408 d + 420),
+//
+// which is the sum of
+//
+//   - 8 times 3 d + 1 for each product, see lanes.Lanes.Add, and 1 for truncating f;
+//   - |l| ≤ 4 times 96 d + 97, the largest difference between the u in vectors and (D L^T)_kj. Here
+//     u differs from s_kj by a unit, and l/8 is in error by 12 d + 12 units, times 8 |D| e ≤ 8. For
+//     blocks of order 2 these 12 d + 12 units are twice the sum of 2 for the errors of vectors, 2
+//     for y, and 2 (3 d + 1) for the product; pivots take less;
+//   - 96 d + 97 for the entry itself.
 //
 // With E = L^-1 (F - G) (D L^T)^-1 and v ≥ |L^-1| e for e = (1, ..., 1),
 //
 //	‖E‖∞ ≤ max |F - G| max v Σ |(D L^T)^-1| ≤ max |F - G| max v  v^T |D^-1| e,
 //
-// which says how far L and D are from the factors: see LUBits.
+// which bounds the distance of L and D from the exact factors: see LUBits.
 type LDLT struct {
 	s *call.Run
 	digitLower
@@ -52,28 +56,29 @@ type LDLT struct {
 	c      num.Mat // A
 	order  []int
 	blocks []int
-	First  []int // rows of the blocks
-	Start  []int // of each row that of its block
+	First  []int // first row of each block
+	Start  []int // for each row, the first row of its block
 	Shift  int64
 	upper  [][]uint64    // of each panel: vectors of rows of U
-	prefix [][]int64     // of each panel: Σ_k u_kj of the rows k that are known
-	pivots [][3]*big.Int // B^d times the diagonal of each block, and what is off it
+	prefix [][]int64     // of each panel: Σ_k u_kj over the known rows k
+	pivots [][3]*big.Int // of each block: B^d times its two diagonal entries and the other
 	inverses
-	off *big.Float // of ‖E‖∞
+	off *big.Float // 1.25 times a bound of ‖E‖∞
 }
 
-// inverses are those of pivots and blocks.
+// inverses holds the inverses of pivots and blocks.
 type inverses struct {
-	inverse [][]uint64 // factors: 1/(2^(e+3) |p|), or the y of one column after the other
+	inverse [][]uint64 // factors: 1/(2^(e+3) |p|), or the y column by column
 	shifts  []int      // e
 }
 
-// digitLDLTCost is the cost of eliminating in d digits: what Cost is of so many products.
+// digitLDLTCost returns the cost of eliminating in d digits, in the unit of Cost.
 func digitLDLTCost(n, d int) float64 { return Cost(n, d) / 2 }
 
-// NewLDLT returns factors of the symmetric matrix a with the pivots and blocks of p, with
-// errors of about 2^-bits, that lose so many bits in the elimination, about; nil where that is not
-// the way. It is known whether a is regular if known says so.
+// NewLDLT returns factors of the symmetric matrix a with the pivots and blocks of p, with errors of
+// about 2^-bits; nil where an elimination in digits is not possible. p.Loss is about how many bits
+// the elimination loses. NewLDLT calls regular where an elimination or its proof lacks bits, and
+// returns its error.
 func NewLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, bits int, regular func() error) (*LDLT, error) {
 	if p == nil || s.Set.Check || lanes.Bits() == 0 {
 		return nil, nil
@@ -106,10 +111,11 @@ func NewLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, bits int, regular func()
 	return z, err
 }
 
-// gain returns of how many bits enclosures tell, about.
+// gain returns about how many bits enclosures determine.
 func (t *LDLT) gain() int { return -t.off.MantExp(nil) - bits.Len(uint(t.n)) }
 
-// eliminateLDLT eliminates in d digits; if these do not do, it guesses how many more bits will.
+// eliminateLDLT eliminates in d digits. If these do not suffice, it guesses how many more bits
+// will.
 func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, more int, err error) {
 	lanes, _ := lanes.New(d)
 	n := a.Rows
@@ -146,7 +152,7 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, m
 		for to = from; to < len(t.blocks) && end-t.First[from] < rootAhead; to++ {
 			end += t.blocks[to]
 		}
-		next := (end-1)/count + 1 // the first panel that has no row of these blocks
+		next := (end-1)/count + 1 // the first panel without a row of these blocks
 		for k := from; k < to; k++ {
 			for p := t.First[k] / count; p < next; p++ {
 				if err := t.block(p, k, workers[0]); err != nil {
@@ -172,7 +178,7 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, m
 	return t, more, err
 }
 
-// ldltLanes is what a worker needs.
+// ldltLanes is the working memory of a worker.
 type ldltLanes struct {
 	acc, shifted [2][]int64
 	sums         []int64
@@ -188,7 +194,7 @@ func newLDLTLanes(size int) *ldltLanes {
 	return z
 }
 
-// left makes s row i of what is left of F in panel p, from the diagonal on.
+// left sets s to row i of the remaining F (the Schur complement) in panel p, from the diagonal on.
 func (t *LDLT) left(s []int64, p, i int, w *ldltLanes) error {
 	clear(s)
 	size := t.Size()
@@ -208,8 +214,7 @@ func (t *LDLT) left(s []int64, p, i int, w *ldltLanes) error {
 	return nil
 }
 
-// block makes the rows of U of block k in panel p, and the columns of L, all rows above being
-// known.
+// block computes the rows of U of block k in panel p, and the columns of L, from all rows above.
 func (t *LDLT) block(p, k int, w *ldltLanes) error {
 	count, size, d := t.Count(), t.Size(), t.D
 	b, rows := t.First[k], t.blocks[k]
@@ -224,7 +229,7 @@ func (t *LDLT) block(p, k int, w *ldltLanes) error {
 		}
 	}
 	first := p * count
-	known := max(b+rows-first, 0) // lanes of the block and before
+	known := max(b+rows-first, 0) // lanes of this block and of earlier blocks
 	noise := seed.ErrNoise
 	if o := t.pivots[k][2*rows-2]; o.BitLen() > d*t.Bits()/2 {
 		noise = call.ErrRange // other pivots are larger
@@ -271,7 +276,7 @@ func (t *LDLT) block(p, k int, w *ldltLanes) error {
 			return noise
 		}
 		for j := first + known; j < min(first+count, t.n); j++ {
-			// l/8 + 1/2 of digits that have been carried, |l/8| ≤ 1/2, differs in the first one.
+			// Adding 1/2 to carried digits of l/8, |l/8| ≤ 1/2, changes only the first digit.
 			l[count+j-first] = (l[count+j-first] + half) & (2*half - 1)
 			t.Factor(t.rows[j][(b+c)*d:], 1, l, j-first)
 		}
@@ -279,7 +284,7 @@ func (t *LDLT) block(p, k int, w *ldltLanes) error {
 	return nil
 }
 
-// pivot stores block k and what there is to be known of it, whose first row is in w.
+// pivot stores block k, whose first row is in w, and its inverse.
 func (t *LDLT) pivot(p, k int, w *ldltLanes) error {
 	count, d, size := t.Count(), t.D, t.Size()
 	b, all := t.First[k], d*t.Bits()
@@ -299,7 +304,7 @@ func (t *LDLT) pivot(p, k int, w *ldltLanes) error {
 	}
 	right := w.acc
 	lane := b + 1 - p*count
-	if lane == count { // the next panel's
+	if lane == count { // a lane of the next panel
 		lane = 0
 		right = [2][]int64{make([]int64, size), make([]int64, size)}
 		for r := range 2 {
@@ -314,7 +319,7 @@ func (t *LDLT) pivot(p, k int, w *ldltLanes) error {
 		return seed.ErrNoise
 	}
 	e := all - 1 - o.BitLen()
-	if e < 0 || max(x[0].BitLen(), x[1].BitLen()) >= all { // 1/2 and more
+	if e < 0 || max(x[0].BitLen(), x[1].BitLen()) >= all { // 1/2 or more
 		return call.ErrRange
 	}
 	det := t.determinant(k)
@@ -341,14 +346,14 @@ func (t *LDLT) pivot(p, k int, w *ldltLanes) error {
 	return nil
 }
 
-// determinant returns that of block k of order 2, times B^2d.
+// determinant returns B^2d times the determinant of block k, which has order 2.
 func (t *LDLT) determinant(k int) *big.Int {
 	x := t.pivots[k]
 	det := new(big.Int).Mul(x[0], x[1])
 	return det.Sub(det, new(big.Int).Mul(x[2], x[2]))
 }
 
-// bound makes off and what follows from it, or guesses how many more bits will do.
+// bound sets off and the radii, or returns a guess of how many more bits will do.
 func (t *LDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
 	defer s.Temporary()()
@@ -404,12 +409,12 @@ func (t *LDLT) bound() (more int, err error) {
 	if t.off.Cmp(big.NewFloat(0.125)) > 0 {
 		return t.off.MantExp(nil) + 16, seed.ErrProof
 	}
-	// As for LUBits, L (I + X) and (I + Y) D L^T are the factors.
+	// As in LUBits, L (I + X) and (I + Y) D L^T are the exact factors.
 	t.off.Mul(t.off, big.NewFloat(1.25))
 	return 0, t.setRadius(s, t.off)
 }
 
-// column returns a bound of column j of D L^T.
+// column returns a bound of the entries of column j of D L^T, which belongs to block k.
 func (t *LDLT) column(j, k int) float64 {
 	count, size := t.Count(), t.Size()
 	p, most := j/count, 0.0
@@ -431,8 +436,8 @@ func (t *LDLT) At(k, i, j int) *big.Int {
 	return t.pivots[k][i]
 }
 
-// RoundTo stores the entries that are decided in L and D and returns the others; not ok
-// unless it is proved that those of L are within their bound.
+// RoundTo rounds the decided entries of L and D into l and d, and returns the undecided entries. It
+// is not ok unless it is proved that the entries of L are within their bound.
 func (t *LDLT) RoundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error) {
 	s := t.s
 	if lower, ok, err = t.digitLower.roundTo(s, l, seed.RookGrowth); !ok || err != nil {
@@ -444,7 +449,7 @@ func (t *LDLT) RoundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error
 		b, size := t.First[k], t.blocks[k]
 		for j := range size {
 			ziv.SetOne(l, b+j, b+j)
-			r := float64(t.column(b+j, k) * t.radius[0]) // of L's first row, 1, it is what is off
+			r := float64(t.column(b+j, k) * t.radius[0]) // the error: the first row of L is 1
 			cut := t.cutOf(r, t.unit)
 			for i := range j + 1 {
 				v := t.EnclosedInteger(mags[worker], t.At(k, i, j), cut)
@@ -459,7 +464,7 @@ func (t *LDLT) RoundTo(l, d num.Mat) (lower, middle [][2]int, ok bool, err error
 	return lower, slices.Concat(left...), true, err
 }
 
-// Enclosure returns what encloses the entries that are open, and D.
+// Enclosure returns enclosures of the open entries of L, and D.
 func (t *LDLT) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	e := &ziv.Enclosure{Bits: max(t.gain(), 1)}
 	if len(u.Open) == 0 {
@@ -479,7 +484,7 @@ func (t *LDLT) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	return e
 }
 
-// bigUnits returns a bound of |x| from above or below.
+// bigUnits returns a bound of |x|, from below if side < 0, else from above.
 func bigUnits(x *big.Int, side int) *big.Float {
 	z := bound.Upper()
 	if side < 0 {

@@ -23,7 +23,7 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
 )
 
-// ratOfEnclosed returns the middle of what is known of a number.
+// ratOfEnclosed returns the midpoint of an enclosure.
 func ratOfEnclosed(v bound.EnclosedEntry) *big.Rat {
 	x := new(big.Float).SetPrec(5000).SetInt(bound.IntegerOf(v.Mag))
 	if v.Neg {
@@ -33,8 +33,8 @@ func ratOfEnclosed(v bound.EnclosedEntry) *big.Rat {
 	return z
 }
 
-// TestLDLTByDigits compares L D L^T with F, and enclosures with exact factors, with pivots that are
-// good and with any others.
+// TestLDLTByDigits compares L D L^T with F, and enclosures with exact factors, with good pivots and
+// with arbitrary ones.
 func TestLDLTByDigits(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")
@@ -48,7 +48,7 @@ func TestLDLTByDigits(t *testing.T) {
 	}
 	for trial := range testlength.Until(testlength.Of(60, 150, 2000), enough) {
 		n := 1 + r.IntN(6)
-		if trial%7 == 0 { // of more than one panel, some of them parted by a block
+		if trial%7 == 0 { // more than one panel, some of them parted by a block
 			n = 9 + r.IntN(10)
 		}
 		var a *halfulp.Matrix
@@ -195,8 +195,8 @@ func TestLDLTByDigits(t *testing.T) {
 	}
 }
 
-// TestLDLTDigitsRange looks at a block of two rows whose entries on the diagonal have grown to 1/2
-// of what digits are the fractions of, or stayed below that.
+// TestLDLTDigitsRange eliminates with a block of two rows whose diagonal entries have grown to 1/2
+// of the range of digits, or stayed below it.
 func TestLDLTDigitsRange(t *testing.T) {
 	if lanes.Bits() == 0 {
 		t.Skip("no lanes")

@@ -12,24 +12,24 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// digitLower is the factor L of an elimination in digits, but for its diagonal blocks: entries are
-// 2^exp (x - 1/2) for factors 0 ≤ x < 1.
+// digitLower is the factor L of an elimination in digits, without its diagonal blocks. Its entries
+// are 2^exp (x - 1/2) for factors 0 ≤ x < 1.
 type digitLower struct {
 	Numbers
-	rows   [][]uint64 // of each row its factors, d words apart
+	rows   [][]uint64 // the factors of each row, D words apart
 	length func(i int) int
 	exp    int
-	radius []float64 // entries of row i are off by radius_i 2^unit
+	radius []float64 // error bounds: radius_i 2^unit for the entries of row i
 	unit   int
 }
 
-// float returns about entry (i, j): right to 2^-48 of itself or to 2^(exp-92).
+// float returns entry (i, j) approximately: right to 2^-48 of itself or to 2^(exp-92).
 func (t *digitLower) float(i, j int) float64 {
 	return math.Ldexp(t.FactorFloat(t.rows[i][j*t.D:]), t.exp-2)
 }
 
-// setRadius says that entries of row i are off by the sum of the magnitudes of that row of L times
-// the number off.
+// setRadius sets the error bound of the entries of each row: off times the sum of the magnitudes of
+// that row of L, its diagonal 1 included.
 func (t *digitLower) setRadius(s *call.Run, off *big.Float) error {
 	f := new(big.Float)
 	t.unit = off.MantExp(f)
@@ -44,21 +44,21 @@ func (t *digitLower) setRadius(s *call.Run, off *big.Float) error {
 	})
 }
 
-// cutOf returns how many units 2^-(b d) of numbers can be cut off that are off by so much times
-// 2^unit.
+// cutOf returns how many lowest bits, in units 2^-(b d), can be cut off numbers whose errors are
+// bounded by most 2^unit.
 func (t Numbers) cutOf(most float64, unit int) int {
 	_, e := math.Frexp(most)
 	return max(unit+t.Bits()*t.D+e-40, 0)
 }
 
-// Enclosed returns entry (i, j), without bits that are cut off, in the memory of mag.
+// Enclosed returns entry (i, j) without its cut lowest bits, in the memory of mag.
 func (t *digitLower) Enclosed(mag []uint64, i, j, cut int) (v bound.EnclosedEntry) {
 	b, d, x := t.Bits(), t.D, t.rows[i][j*t.D:]
 	clear(mag)
 	for c := range d {
 		t.putDigit(mag, t.FactorDigit(x, c), c, cut)
 	}
-	at := b*d - 1 - cut // of 1/2
+	at := b*d - 1 - cut // position of 1/2
 	half, top := uint64(1)<<uint(at%64), mag[at/64:]
 	v.Neg = top[0]&half == 0
 	if top[0] ^= half; v.Neg { // 1/2 - x instead of x - 1/2
@@ -70,7 +70,7 @@ func (t *digitLower) Enclosed(mag []uint64, i, j, cut int) (v bound.EnclosedEntr
 	return v
 }
 
-// putDigit adds digit c to a number of which some bits are cut off.
+// putDigit adds digit c to a number without its cut lowest bits.
 func (t Numbers) putDigit(mag []uint64, v uint64, c, cut int) {
 	if low := t.Bits()*(t.D-1-c) - cut; low >= 0 {
 		setBits(mag, low, v)
@@ -79,7 +79,7 @@ func (t Numbers) putDigit(mag []uint64, v uint64, c, cut int) {
 	}
 }
 
-// EnclosedVector returns the number in a lane of a vector, without bits that are cut off, in the
+// EnclosedVector returns the number in a lane of a vector without its cut lowest bits, in the
 // memory of mag.
 func (t Numbers) EnclosedVector(mag, x []uint64, lane, cut int) (v bound.EnclosedEntry) {
 	clear(mag)
@@ -92,7 +92,7 @@ func (t Numbers) EnclosedVector(mag, x []uint64, lane, cut int) (v bound.Enclose
 	return v
 }
 
-// EnclosedInteger is EnclosedVector for x B^-d.
+// EnclosedInteger is EnclosedVector for x B^-D.
 func (t Numbers) EnclosedInteger(mag []uint64, x *big.Int, cut int) (v bound.EnclosedEntry) {
 	clear(mag)
 	for k, word := range new(big.Int).Rsh(new(big.Int).Abs(x), uint(cut)).Bits() {
@@ -102,11 +102,11 @@ func (t Numbers) EnclosedInteger(mag []uint64, x *big.Int, cut int) (v bound.Enc
 	return v
 }
 
-// Room returns the memory for a number.
+// Room returns the memory for a number, as Enclosed, EnclosedVector and EnclosedInteger need it.
 func (t Numbers) Room() []uint64 { return make([]uint64, (t.D*t.Bits()+63)/64+1) }
 
-// roundTo stores the entries that are decided in z and returns the others; not ok unless it is
-// proved that none exceeds a bound.
+// roundTo rounds the decided entries into z and returns the undecided entries. It is not ok unless
+// it is proved that no entry exceeds bound in magnitude.
 func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][2]int, ok bool, err error) {
 	cut := t.cutOf(math.Ldexp(call.LargestOf(t.radius), -t.exp), t.unit)
 	n := len(t.rows)
@@ -135,7 +135,7 @@ func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][
 	return open, ok, err
 }
 
-// rounders returns what workers round with.
+// rounders returns the rounders and the memory of numbers for all workers.
 func (t Numbers) rounders(s *call.Run, f num.Format) ([]*bound.Rounder, [][]uint64) {
 	rounders, mags := make([]*bound.Rounder, s.Threads), make([][]uint64, s.Threads)
 	for w := range rounders {
@@ -144,7 +144,7 @@ func (t Numbers) rounders(s *call.Run, f num.Format) ([]*bound.Rounder, [][]uint
 	return rounders, mags
 }
 
-// openEntries returns m x n entries none of which is known yet, of errors of about 2^-(b d).
+// openEntries returns m x n entries, all unknown yet, whose errors will be about 2^-(b d).
 func (t Numbers) openEntries(m, n int) *bound.Nearly {
 	all := t.Bits() * t.D
 	return &bound.Nearly{
@@ -153,7 +153,7 @@ func (t Numbers) openEntries(m, n int) *bound.Nearly {
 	}
 }
 
-// enclosure returns what encloses the entries of L that are open.
+// enclosure returns enclosures of the open entries of L.
 func (t *digitLower) enclosure(u *ziv.Unknown) *bound.Nearly {
 	n := len(t.rows)
 	y, mag := t.openEntries(n, n), t.Room()
@@ -168,7 +168,7 @@ func (t *digitLower) enclosure(u *ziv.Unknown) *bound.Nearly {
 	return y
 }
 
-// exponentOf returns e with r 2^unit ≤ 2^e.
+// exponentOf returns an e with r 2^unit ≤ 2^e.
 func exponentOf(r float64, unit int) int64 {
 	_, e := math.Frexp(r)
 	return int64(e + unit)

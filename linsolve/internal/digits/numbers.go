@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Numbers are numbers of d digits in lanes.
+// Numbers are fixed-point numbers of D digits in lanes.
 type Numbers struct {
 	lanes.Lanes
 	D int
@@ -37,7 +37,7 @@ func (t Numbers) carryLane(s []int64, lane int) {
 	s[lane] += carry
 }
 
-// float returns about a number of one lane of sums that have been carried.
+// float returns approximately the number in one lane of carried sums.
 func (t Numbers) float(s []int64, lane int) float64 {
 	count, b := t.Count(), t.Bits()
 	mask := int64(1)<<b - 1
@@ -64,7 +64,7 @@ func (t Numbers) float(s []int64, lane int) float64 {
 	return z
 }
 
-// integer returns B^D times a number of one lane of sums.
+// integer returns B^D times the number in one lane of sums.
 func (t Numbers) integer(s []int64, lane int) *big.Int {
 	p, word := new(big.Int), new(big.Int)
 	for c := range t.D + 1 {
@@ -73,12 +73,12 @@ func (t Numbers) integer(s []int64, lane int) *big.Int {
 	return p
 }
 
-// shiftLanes stores x 2^e, which is less than 1, of sums that have been carried.
+// shiftLanes stores x 2^e, which is less than 1 in magnitude, for carried sums x.
 func (t Numbers) shiftLanes(z, x []int64, e int) {
 	count, b := t.Count(), t.Bits()
 	mask := int64(1)<<b - 1
 	whole, some := e/b, uint(e%b)
-	for k := range count { // bits that are shifted out are those of the sign
+	for k := range count { // the bits shifted out equal the sign
 		z[k] = x[k] >> 63
 	}
 	for c := 1; c <= t.D; c++ {
@@ -101,8 +101,8 @@ func (t Numbers) shiftLanes(z, x []int64, e int) {
 	}
 }
 
-// Reciprocal stores 1/(2^(e+2) x) as a factor, cut off, for x = p B^-D > 0 and 1/4 ≤ 2^e x < 1/2;
-// not ok if x is larger.
+// Reciprocal stores 1/(2^(e+2) x), truncated, as a factor, for x = p B^-D > 0 and
+// 1/4 ≤ 2^e x < 1/2. It returns e; not ok if x is 1/2 or more.
 func (t Numbers) Reciprocal(to []uint64, p *big.Int) (e int, ok bool) {
 	count, b, d := t.Count(), t.Bits(), t.D
 	if e = b*d - 1 - p.BitLen(); e < 0 {
@@ -123,7 +123,7 @@ func (t Numbers) Reciprocal(to []uint64, p *big.Int) (e int, ok bool) {
 	return e, true
 }
 
-// lengthOf returns how many bits lane 0 of sums that have been carried has below 1.
+// lengthOf returns how many significant bits below 1 lane 0 of carried sums has.
 func (t Numbers) lengthOf(s []int64) int {
 	count, b := t.Count(), t.Bits()
 	for c := 1; c <= t.D; c++ {
@@ -134,7 +134,7 @@ func (t Numbers) lengthOf(s []int64) int {
 	return 0
 }
 
-// below reports whether |s| ≤ 2^-e for all numbers of sums that have been carried.
+// below reports whether |s| ≤ 2^-e for all numbers of carried sums.
 func (t Numbers) below(s []int64, e int) bool {
 	count, b := t.Count(), t.Bits()
 	for k, sign := range s[:count] {
@@ -155,7 +155,8 @@ func (t Numbers) below(s []int64, e int) bool {
 	return true
 }
 
-// addNumber adds an entry of a times 2^e, cut off, to digits of a lane; not ok if it is 1 or more.
+// addNumber adds 2^e times an entry of a, truncated, to the digits of a lane; not ok if the number
+// is 1 or more in magnitude.
 func (t Numbers) addNumber(s []int64, lane int, a *num.Array, at int, e int64, buf *[num.MaxValueWords]uint64) (ok bool) {
 	count, b := t.Count(), int64(t.Bits())
 	var sig []uint64
@@ -176,7 +177,7 @@ func (t Numbers) addNumber(s []int64, lane int, a *num.Array, at int, e int64, b
 		sig, neg = x.Mag, x.Neg
 		e += x.Exp
 	}
-	// Digit c has the bits from B^-(c+1) on.
+	// Digit c holds the bits from B^-(c+1) on.
 	to := s[count+lane:]
 	top := e + int64(num.BitLen(sig))
 	if top > 0 {

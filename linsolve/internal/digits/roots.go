@@ -18,62 +18,64 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Root is about the factor L of the leading n x n part of an m x n matrix F = D1 C D2, which
-// is symmetric, F = L L^T, with the rows below, by an elimination in fixed point: n³/6 products of
-// numbers and (m - n) n²/2 for rows below.
+// Root holds an approximate factor L of the leading n x n part of an m x n matrix F = D1 C D2, and
+// the rows below. The leading part is symmetric and equals L L^T. L comes from an elimination in
+// fixed point, with n³/6 products of numbers and (m - n) n²/2 products for the rows below.
 //
-// With D digits and ε = B^-D the numbers are those of lanes.Lanes. Diagonals of F are less than
-// 1/4, so that no entry of L exceeds 1/2: all numbers are in range, without pivoting. Rows of L^T
-// are vectors, whose lanes are rows of L. With factors x = l + 1/2,
+// With D digits and ε = B^-D the numbers are stored as in lanes.Lanes. The diagonal of F is less
+// than 1/4, so that no entry of L exceeds 1/2: all numbers are in range without pivoting. Rows of
+// L^T are vectors, whose lanes are rows of L. With factors x = l + 1/2,
 //
 //	2 s_ij = 2 f_ij - 2 Σ x_jk l_ik + Σ l_ik,  k < j,
 //	l_ij / 2 ≈ 2^e 2 s_ij · 1/(2^(e+2) l_jj),  l_jj ≈ s_jj^(1/2),  1/4 ≤ 2^e l_jj < 1/2.
 //
-// The proof is one of G = L L1^T, L1 being the leading part, for the l that vectors have, and the
-// l_jj. In units ε |F - G| ≤ (n + 1) (3 D + 4) for
+// The proof is about G = L L1^T, where L1 is the leading part of L, for the l in vectors and the
+// l_jj. In units ε, |F - G| ≤ (n + 1) (3 D + 4), which is the sum of
 //
-//   - 3 D + 1 of each product, see lanes.Lanes.Add;
-//   - 1/2, since x - 1/2 may be off the l of vectors by a unit, times |l| ≤ 1/2;
-//   - 1/2 of f cut off, and 1/2 for the l of vectors, times l_jj ≤ 1/2;
-//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 of quotients: a unit of a vector times 1/(2^(e+2) l_jj) ≤ 1,
-//     and one of that factor times 2^e 2 s_ij ≤ 1/2, both times 2;
-//   - or what a square root is cut off by: l_jj² ≤ s_jj < l_jj² + 2.
+//   - 3 D + 1 for each product, see lanes.Lanes.Add;
+//   - 1/2, since x - 1/2 may differ by a unit from the l in vectors, times |l| ≤ 1/2;
+//   - 1/2 for truncating f, and 1/2 for the l in vectors, times l_jj ≤ 1/2;
+//   - l_jj ≤ 1/2 times 2 (3 D + 1) + 3 for quotients: a unit of a vector times the factor
+//     1/(2^(e+2) l_jj) ≤ 1, and a unit of this factor times 2^e 2 s_ij ≤ 1/2, both times 2;
+//   - or the truncation of a square root: l_jj² ≤ s_jj < l_jj² + 2.
 //
-// With S = L1^-1, v ≥ |S| e for e = (1, ..., 1), and η ≥ |F - G|, E = S F1 S^T - I has |E| ≤ η v
-// v^T. Where η Σ v² ≤ 1/8, Z → Φ(E - Z Z^T) of CholeskyNewton maps the lower triangular Z with
-// |Z| ≤ 1.2 η v v^T into themselves, as |Z Z^T| ≤ 1.44 η² v v^T Σ v²: so there is one with I + E =
-// (I + Z) (I + Z)^T by Brouwer's theorem. The diagonal of I + Z is positive, so that F1 is positive
-// definite and L1 (I + Z) its factor. With |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T rows below
-// are
+// Let S = L1^-1, v ≥ |S| e for e = (1, ..., 1), η ≥ |F - G|, and F1 the leading part of F. Then
+// E = S F1 S^T - I has |E| ≤ η v v^T. Let η Σ v² ≤ 1/8. The map Z → Φ(E - Z Z^T) of CholeskyNewton
+// (package factors) maps the set of lower triangular Z with |Z| ≤ 1.2 η v v^T into itself, as
 //
-//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T.
+//	|Z Z^T| ≤ 1.44 η² v v^T Σ v².
 //
-// Hence with r = |L| v entries (i, j) of the factor are off those of L by 1.2 η r_i v_j at most,
-// and those of rows below by η (1.42 r_i + 1.18) v_j.
+// By Brouwer's theorem some Z of the set has I + E = (I + Z) (I + Z)^T. The diagonal of I + Z is
+// positive, so F1 is positive definite and L1 (I + Z) is its factor. The rows below are
+//
+//	F (L1 (I + Z))^-T = (L + (F - G) S^T) (I + Z)^-T,  |(I + Z)^-1 - I| ≤ 1.2 / (1 - 0.15) η v v^T.
+//
+// Hence with r = |L| v, entry (i, j) of the factor differs from the entry of L by at most
+// 1.2 η r_i v_j, and in the rows below by at most η (1.42 r_i + 1.18) v_j.
 type Root struct {
 	s *call.Run
 	Numbers
 	scale.Scaling
 	m, N    int
 	c       num.Mat
-	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, d words apart
+	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, D words apart
 	Upper   [][]uint64 // of each panel of rows: vectors of rows of L^T
-	prefix  [][]int64  // of each panel: Σ_k l_ik of the rows k that are known
+	prefix  [][]int64  // of each panel: Σ_k l_ik over the known rows k
 	Roots   []*big.Int // l_jj B^D
 	root    []float64  // l_jj, rounded
 	inverse []uint64   // factors 1/(2^(e+2) l_jj)
 	shift   []int      // e
 	V       []float64
-	Radius  []float64 // entry (i, j) is off by radius_i v_j units
-	Gain    int       // bits that entries are right to, about
-	// short says that memory is: lower is given back before bound then
+	Radius  []float64 // entry (i, j) is in error by at most Radius_i V_j units
+	Gain    int       // about how many bits of the entries are right
+	// short reports that memory is short: lower is given back before bound
 	short bool
 }
 
-// rootAhead are rows of L^T that all later panels take at once: a multiple of the lanes.
+// rootAhead is how many rows of L^T all later panels process together: a multiple of the lanes.
 const rootAhead = 16
 
-// digitRootCost is the cost of eliminating in d digits: what Cost is of so many products.
+// digitRootCost returns the cost of eliminating in d digits, in the unit of Cost.
 func digitRootCost(m, n, d int) float64 {
 	return Cost(n, d) * (0.5 + 1.5*float64(m-n)/float64(n))
 }
@@ -81,8 +83,9 @@ func digitRootCost(m, n, d int) float64 {
 // rootWords returns how many words a factor in d digits takes.
 func rootWords(m, n, d int) int { return n*(n/2)*(2*d+1) + (m-n)*n*(d+1) }
 
-// LeastRootBytes returns the bytes of a factor right to so many bits of a well-conditioned matrix,
-// about, if memory is short; infinite where digits are not the way.
+// LeastRootBytes returns about the bytes that the factor of a well-conditioned matrix takes if
+// memory is short, where the factor is right to the given bits. It is infinite where an elimination
+// in digits is not possible.
 func LeastRootBytes(m, n, bits int) float64 {
 	if lanes.Bits() == 0 {
 		return math.Inf(1)
@@ -96,20 +99,22 @@ func LeastRootBytes(m, n, bits int) float64 {
 }
 
 const (
-	// RootDigits bounds the digits of factors: up to order 700, beyond which there is no room for
-	// so many, 36 digits take 0.6 of the time of products with AVX-512, 24 digits 0.6 with AVX2.
+	// RootDigits bounds the digits of factors. Up to order 700, 36 digits take 0.6 of the time of
+	// products with AVX-512, and 24 digits 0.6 with AVX2; larger orders have no room for so many
+	// digits.
 	RootDigits = 40
-	// digitsBelow bounds order times digits, a lane, of those with rows below: 25 digits of order
-	// 700 take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
+	// digitsBelow is the largest order times digits, per lane, of factors with rows below. 25
+	// digits of order 700 take 1.3 of the time of products with AVX2, 36 digits 0.9 with AVX-512.
 	digitsBelow = 3000
 )
 
-// errNegative says that an elimination met a pivot that is negative and no noise.
+// errNegative reports that an elimination met a negative pivot that is not noise.
 var errNegative = errors.New("a pivot is negative")
 
-// NewRoot returns what encloses the factor of the leading n x n part of c, which is symmetric,
-// and the rows below, with errors of about 2^-bits; nil where that is not the way. It is known
-// whether the leading part is regular if known says so.
+// NewRoot returns an enclosure of the factor of the leading n x n part of c, which is symmetric,
+// and of the rows below, with errors of about 2^-bits; nil where an elimination in digits is not
+// possible. *known says that it is known whether the leading part is regular; NewRoot sets it when
+// it finds out.
 func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 	m := c
 	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, call.MostExponent) {
@@ -124,7 +129,7 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 		by.Cols[i] = -((top + 3) >> 1)
 		by.Rows[i] = by.Cols[i]
 	}
-	for i := n; i < m.Rows; i++ { // those of orthonormal columns do not exceed 1
+	for i := n; i < m.Rows; i++ { // entries of orthonormal columns do not exceed 1
 		by.Rows[i] = -2
 	}
 	loss, err := rootLoss(s, m, by)
@@ -160,8 +165,9 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 	return z, err
 }
 
-// RootAttempt is an attempt by digits: the first time, u being nil, it stores what is decided in z,
-// of the leading part of the factor, and below. There is no enclosure where digits are not the way.
+// RootAttempt is an attempt to decide the factor by digits. The first attempt, with u = nil, rounds
+// the decided entries into z, the leading part of the factor, and into below, and calls want for
+// the others. The enclosure is nil where an elimination in digits is not possible.
 func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
 	defer s.Temporary()()
 	t, err := NewRoot(s, c, n, bits, known)
@@ -185,11 +191,11 @@ func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknow
 	return u, t.Enclosure(u), nil
 }
 
-// RootSlack is how many bits less than it is asked for an enclosure may tell.
+// RootSlack is how many bits fewer than requested an enclosure may have.
 const RootSlack = 16
 
-// rootLoss returns how many bits more than those of the entries an elimination needs, about, from
-// float64 factors; negative if a pivot is.
+// rootLoss returns about how many bits more than the entries have an elimination needs. It
+// estimates them from float64 factors. It is negative if a pivot is.
 func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	defer s.Temporary()()
 	n := len(by.Cols)
@@ -221,18 +227,19 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 		sum += x[i] * x[i] // may fuse: an estimate
 	}
 	_, e := math.Frexp(math.Sqrt(sum) * call.LargestOf(x))
-	// n times that is about max r v, and η some n 2^4.
+	// n times this is about max r v, and η is about n 2^4.
 	return max(e, 0) + 2*size + 6, nil
 }
 
-// rootLanes is what a worker needs.
+// rootLanes is the working memory of a worker.
 type rootLanes struct {
 	acc, shifted []int64
 	vector       []uint64
 	buf          [num.MaxValueWords]uint64
 }
 
-// eliminateRoot eliminates in d digits; if these do not do, it guesses how many more bits will.
+// eliminateRoot eliminates in d digits. If these do not suffice, it guesses how many more bits
+// will.
 func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *Root, more int, err error) {
 	lanes, _ := lanes.New(d)
 	a := c
@@ -246,9 +253,9 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 	for p := range t.panels() {
 		upper += t.rowsOf(p) * size
 	}
-	if s.Budget.Check(8*float64(upper+lower+2*n*n)) != nil { // with what bound takes
+	if s.Budget.Check(8*float64(upper+lower+2*n*n)) != nil { // including the memory of bound
 		if s.Budget.Check(8*float64(upper+max(lower, n*n+boundColumns*n))) != nil {
-			return nil, 0, call.ErrRange // for callers to take another way
+			return nil, 0, call.ErrRange // the caller takes another way
 		}
 		t.short = true
 	}
@@ -286,7 +293,7 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 		}
 		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
 	}
-	if t.short && n > 1 { // the first rows of what room was
+	if t.short && n > 1 { // lower[1] begins the memory of all rows
 		s.GiveBack(t.lower[1])
 		t.lower = nil
 	}
@@ -294,12 +301,12 @@ func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *R
 	return t, more, err
 }
 
-// boundColumns are columns of an inverse that bound makes at a time where memory is short.
+// boundColumns is how many columns of an inverse bound computes at a time where memory is short.
 const boundColumns = 32
 
-// lowerSums returns bounds of the sums of magnitudes of the rows of about the inverse of L', of
-// order n, which has a diagonal of ones, and the largest number of that. Where memory is short it
-// makes some columns of it at a time.
+// lowerSums returns bounds of the row sums of magnitudes of an approximate inverse of L', and its
+// largest entry. L' has order n and ones on its diagonal. Where memory is short, lowerSums computes
+// boundColumns columns of the inverse at a time.
 func (t *Root) lowerSums(l []float64) (v []float64, most float64, err error) {
 	s, n := t.s, t.N
 	v = make([]float64, n)
@@ -333,7 +340,7 @@ func (t *Root) lowerSums(l []float64) (v []float64, most float64, err error) {
 	return seed.Raised(v), most, nil
 }
 
-// panels returns how many there are; those of rows below come after the leading ones.
+// panels returns the number of panels; the panels of the rows below follow the leading ones.
 func (t *Root) panels() int {
 	count := t.Count()
 	return (t.N+count-1)/count + (t.m-t.N+count-1)/count
@@ -342,7 +349,7 @@ func (t *Root) panels() int {
 // rowsOf returns how many rows of L^T a panel has.
 func (t *Root) rowsOf(p int) int { return min((p+1)*t.Count(), t.N) }
 
-// Place returns the first row of L of a panel and the one behind the last.
+// Place returns the first row of L of panel p and the end of its rows.
 func (t *Root) Place(p int) (first, end int) {
 	count := t.Count()
 	if first = p * count; first < t.N {
@@ -352,7 +359,7 @@ func (t *Root) Place(p int) (first, end int) {
 	return first, min(first+count, t.m)
 }
 
-// row makes row i of L^T in panel p, all rows above being known.
+// row computes row i of L^T in panel p, from all rows above.
 func (t *Root) row(p, i int, w *rootLanes) error {
 	count, size, d := t.Count(), t.Size(), t.D
 	acc, u := w.acc, t.Upper[p]
@@ -399,15 +406,15 @@ func (t *Root) row(p, i int, w *rootLanes) error {
 	}
 	half := int64(1) << (t.Bits() - 1)
 	for j := max(first, i+1); j < min(end, t.N); j++ {
-		// l + 1/2 of digits that have been carried, -1/2 ≤ l < 1/2, differs in the first one.
+		// Adding 1/2 to carried digits of l, -1/2 ≤ l < 1/2, changes only the first digit.
 		acc[count+j-first] = (acc[count+j-first] + half) & (2*half - 1)
 		t.Factor(t.lower[j][i*d:], 1, acc, j-first)
 	}
 	return nil
 }
 
-// addEntries adds twice entries (j, i) of F, cut off, to digits of row i of L^T in panel p; not ok
-// if one is too large for F to be positive definite.
+// addEntries adds twice the entries (j, i) of F, truncated, to the digits of row i of L^T in panel
+// p; not ok if an entry is too large for F to be positive definite.
 func (t *Root) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
 	first, end := t.Place(p)
 	for j := max(first, i); j < end; j++ {
@@ -418,7 +425,7 @@ func (t *Root) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
 	return true
 }
 
-// pivot stores l_ii and what there is to be known of it, 2 s_ii being a lane of sums.
+// pivot stores l_ii, its reciprocal and its float64 value; 2 s_ii is a lane of the sums s.
 func (t *Root) pivot(i int, s []int64, lane int) error {
 	b, d := t.Bits(), t.D
 	x := t.integer(s, lane)
@@ -440,10 +447,10 @@ func (t *Root) pivot(i int, s []int64, lane int) error {
 	return nil
 }
 
-// bound makes v and radius, or guesses how many more bits will do.
+// bound sets V and Radius, or returns a guess of how many more bits will do.
 //
-// With L1 = L' diag(root), as for triangles, for an inverse of L' rounded, or where float64 numbers
-// do not suffice for one for that of L1 by digits.
+// With L1 = L' diag(root), it uses a rounded inverse of L', as for triangles. Where float64 numbers
+// do not suffice, it uses the inverse of L1 by digits (see Triangle).
 func (t *Root) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
@@ -467,11 +474,13 @@ func (t *Root) bound() (more int, err error) {
 		return 0, err
 	}
 	least := slices.Min(t.root)
-	// Of a condition number of 1e100 the pivots of A^T A fall to 2^-664, and their roots to 2^-332.
+	// For a condition number of 1e100 the pivots of A^T A fall to 2^-664, and their roots to
+	// 2^-332.
 	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-440) {
 		return 0, call.ErrRange
 	}
-	// Numbers of L' are right to 2^-47 of themselves, or numbers of L below 2^-900.
+	// Numbers of L' are right to 2^-47 of themselves, unless they come from numbers of L below
+	// 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
 	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
@@ -481,7 +490,7 @@ func (t *Root) bound() (more int, err error) {
 			v[i] = float64(part[i] / t.root[i] * (1 + 0x1p-40))
 		}
 	} else if t.short {
-		return 0, call.ErrRange // rows of L are not there
+		return 0, call.ErrRange // the rows of L have been given back
 	} else {
 		_, top := math.Frexp(largest / least)
 		long := Triangle{Numbers: t.Numbers, Rows: t.lower, Length: func(i int) int { return i }, Inverse: t.inverse, Shift: t.shift}
@@ -533,12 +542,12 @@ func (t *Root) bound() (more int, err error) {
 	return 0, err
 }
 
-// RoundTo stores the entries that are decided in z, of the leading part, and below, and returns the
-// others.
+// RoundTo rounds the decided entries of the leading part into z and of the rows below into below.
+// It returns the undecided entries.
 func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
 	s, n, size := t.s, t.N, t.Size()
 	_, e := math.Frexp(float64(call.LargestOf(t.Radius) * call.LargestOf(t.V)))
-	cut := max(e-40, 0) // bits below what matters
+	cut := max(e-40, 0) // number of low bits that do not matter
 	left := make([][][2]int, t.panels())
 	rounders := make([]*bound.Rounder, s.Threads)
 	err = par.For(s.Ctx, s.Threads, t.panels(), func(worker, p int) {
@@ -561,7 +570,7 @@ func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
 					v = t.EnclosedVector(mag, x, i-first, cut)
 				}
 				v.Exp -= t.Rows[i]
-				// And what is cut off, and less than a unit.
+				// The error bound, the truncation, and less than a unit.
 				v.Err = uint64(math.Ldexp(float64(t.Radius[i]*t.V[j]), -cut)) + 4
 				v.Known = len(v.Mag) > 0
 				v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
@@ -582,7 +591,7 @@ func trimmed(x []uint64) []uint64 {
 	return x
 }
 
-// Enclosure returns what encloses the entries that are open, and the diagonal.
+// Enclosure returns enclosures of the open entries and of the diagonal.
 func (t *Root) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 	e := &ziv.Enclosure{Bits: max(t.Gain, 1)}
 	if len(u.Open) == 0 {
@@ -596,7 +605,7 @@ func (t *Root) Enclosure(u *ziv.Unknown) *ziv.Enclosure {
 		y.Err[i] = int64(bound.Upper().Mul(off, bound.Upper().SetFloat64(float64(r*(1+0x1p-40)))).MantExp(nil))
 	}
 	mag := t.Room()
-	for i := range t.N { // pivots tell of denominators, too
+	for i := range t.N { // pivots also tell of denominators
 		y.Set(i, i, t.EnclosedInteger(mag, t.Roots[i], 0))
 	}
 	for _, w := range u.Open {

@@ -53,7 +53,7 @@ func TestRootByDigits(t *testing.T) {
 	enough := func() bool { return found > 0 && none > 0 && below > 0 && defect >= 0x1p-8 && off >= 0x1p-12 }
 	for trial := range testlength.Until(testlength.Of(30, 100, 1500), enough) {
 		n := 1 + r.IntN(6)
-		if trial%10 == 0 { // of more than one panel
+		if trial%10 == 0 { // more than one panel
 			n = 9 + r.IntN(9)
 		}
 		extra := 0
@@ -170,7 +170,7 @@ func TestRootByDigits(t *testing.T) {
 				off = max(off, f)
 			}
 		}
-		// What is rounded is what is exact.
+		// Rounded entries are the exact entries rounded.
 		format := halfulp.MP(uint(max(bits-40, halfulp.MinPrec)))
 		to := halfulp.NewMatrix(format, c.Rows(), n)
 		m := to.View()
