@@ -9,13 +9,13 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// The functions of this file are the BLAS on arrays of C, as Fortran has them: column by column, a
-// vector of a negative increment from its end on.
+// The functions of this file compute the BLAS routines on C arrays in Fortran's layout: matrices
+// are stored by columns, and a vector with a negative increment starts at its end.
 
-// real are the types of the BLAS.
+// real is the constraint of the BLAS's number types.
 type real interface{ float32 | float64 }
 
-// numbers returns the matrix whose storage is an array.
+// numbers returns the rows x cols matrix with strides rs and cs whose storage is the array data.
 func numbers[T real](data *T, rows, cols, rs, cs int) *halfulp.Matrix {
 	var m *halfulp.Matrix
 	var err error
@@ -31,16 +31,16 @@ func numbers[T real](data *T, rows, cols, rs, cs int) *halfulp.Matrix {
 	return m
 }
 
-// at returns the address of number i of an array.
+// at returns the address of element i of an array.
 func at[T real](data *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(data), i*int(unsafe.Sizeof(*data))))
 }
 
-// full returns an m x n matrix of a leading dimension.
+// full returns an m x n matrix, stored by columns with leading dimension ld.
 func full[T real](data *T, m, n, ld int) *halfulp.Matrix { return numbers(data, m, n, 1, ld) }
 
-// vec returns a vector. One that is written has an increment other than 0; the entries of another
-// one with the increment 0 are the same number.
+// vec returns a vector of n numbers with increment inc. With inc = 0 all entries are the number
+// *data; such a vector must not be written (see written).
 func vec[T real](data *T, n, inc int) *halfulp.Vector {
 	if n < 0 {
 		panic(misuse("argument n: %d; at least 0 is needed", n))
@@ -58,7 +58,8 @@ func vec[T real](data *T, n, inc int) *halfulp.Vector {
 	return numbers(data, n, 1, inc, 1).Col(0)
 }
 
-// written is vec for a vector that is written.
+// written returns a vector that a routine writes. Unlike vec it panics for inc = 0 if n > 1. arg
+// names the increment's argument.
 func written[T real](arg string, data *T, n, inc int) *halfulp.Vector {
 	if inc == 0 && n > 1 {
 		panic(misuse("argument %s: 0; another number is needed, since the vector is written", arg))
@@ -71,7 +72,7 @@ func written[T real](arg string, data *T, n, inc int) *halfulp.Vector {
 
 func number[T real](x T) halfulp.Scalar { return halfulp.Float(float64(x)) }
 
-// formatOf returns the format of a type.
+// formatOf returns the format of T: Float32 or Float64.
 func formatOf[T real]() halfulp.Format {
 	var x T
 	if _, ok := any(x).(float32); ok {
@@ -85,7 +86,8 @@ func blasDot[T real](n int, x *T, incx int, y *T, incy int, opt *halfulp.Options
 	return s.Float64(), err
 }
 
-// blasSdsdot is sdsdot of the BLAS: the sum of b and of products in float32, rounded once.
+// blasSdsdot computes sdsdot of the BLAS: the sum of b and all products x_i y_i, rounded once to
+// float32.
 func blasSdsdot(n int, b float32, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, error) {
 	p, q := halfulp.NewVector(halfulp.Float32, n+1), halfulp.NewVector(halfulp.Float32, n+1)
 	p.SetFloat64(n, float64(b))
@@ -99,7 +101,8 @@ func blasSdsdot(n int, b float32, x *float32, incx int, y *float32, incy int, op
 	return s.Float64(), err
 }
 
-// blasDsdot is dsdot of the BLAS: a product of float32 vectors rounded to float64.
+// blasDsdot computes dsdot of the BLAS: the dot product of float32 vectors, rounded once to
+// float64.
 func blasDsdot(n int, x *float32, incx int, y *float32, incy int, opt *halfulp.Options) (float64, error) {
 	s, err := halfulp.Dot(vec(x, n, incx), vec(y, n, incy), halfulp.Float64, opt)
 	return s.Float64(), err
@@ -118,8 +121,8 @@ func blasRotg[T real](a, b, c, s *T, opt *halfulp.Options) error {
 	return err
 }
 
-// blasRotmg stores the modified rotation in param as the BLAS do: the flag, h11, h21, h12, h22,
-// of which those that the flag leaves out are not written.
+// blasRotmg stores the modified rotation in param as in the BLAS: the flag, h11, h21, h12, h22.
+// Entries that the flag implies are not written.
 func blasRotmg[T real](d1, d2, x1 *T, y1 T, param *T, opt *halfulp.Options) error {
 	g, err := halfulp.Rotmg(number(*d1), number(*d2), number(*x1), number(y1), formatOf[T](), opt)
 	if err != nil {
@@ -145,7 +148,7 @@ func blasRotm[T real](n int, x *T, incx int, y *T, incy int, param *T, opt *half
 	return halfulp.Rotm(written("incx", x, n, incx), written("incy", y, n, incy), p, opt)
 }
 
-// length returns how many numbers the vectors x and y of a product with an m x n matrix have.
+// length returns the lengths of x and y in the product y = op(A) x with an m x n matrix A.
 func length(t halfulp.Transpose, m, n int) (x, y int) {
 	if t == halfulp.NoTrans {
 		return n, m
@@ -163,7 +166,7 @@ func blasGbmv[T real](t halfulp.Transpose, m, n, kl, ku int, alpha T, a *T, lda 
 	return halfulp.Gbmv(t, m, kl, ku, number(alpha), full(a, kl+ku+1, n, lda), vec(x, nx, incx), number(beta), written("incy", y, ny, incy), opt)
 }
 
-// packedLength returns how many numbers a packed triangle has.
+// packedLength returns the length n (n + 1)/2 of a packed triangle of order n.
 func packedLength(n int) int {
 	if n < 0 {
 		panic(misuse("argument n: %d; at least 0 is needed", n))
@@ -171,7 +174,8 @@ func packedLength(n int) int {
 	return n * (n + 1) / 2
 }
 
-// visitPacked calls visit with the row and the column of each number of a packed triangle.
+// visitPacked calls visit with the index, the row and the column of each number of a packed
+// triangle, in the order of storage.
 func visitPacked(uplo halfulp.Uplo, n int, visit func(at, i, j int)) {
 	k := 0
 	for j := range n {
@@ -186,7 +190,8 @@ func visitPacked(uplo halfulp.Uplo, n int, visit func(at, i, j int)) {
 	}
 }
 
-// unpacked returns a matrix with a packed triangle.
+// unpacked copies a packed triangle into the triangle uplo of an n x n matrix. It returns the
+// matrix and its storage, by columns.
 func unpacked[T real](uplo halfulp.Uplo, n int, ap *T) ([]T, *halfulp.Matrix) {
 	packedLength(n)
 	a := make([]T, n*n+1) // of one number at least
@@ -204,7 +209,7 @@ func blasTpsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
 	return halfulp.Trsv(uplo, t, diag, a, written("incx", x, n, incx), opt)
 }
 
-// blasSpr2 is spr2 of the BLAS, and spr where y is nil.
+// blasSpr2 computes spr2 of the BLAS, or spr if y is nil.
 func blasSpr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, incy int, ap *T, opt *halfulp.Options) error {
 	data, a := unpacked(uplo, n, ap)
 	var err error
@@ -219,8 +224,9 @@ func blasSpr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, i
 	return err
 }
 
-// band returns a triangular band matrix of order n with k diagonals beside the main one as a
-// general one, with ones on a unit diagonal, and its numbers of diagonals below and above.
+// band returns a triangular band matrix of order n, with k diagonals beside the main diagonal, in
+// the storage of a general band matrix, and its numbers kl and ku of diagonals below and above the
+// main diagonal. For diag = Unit it returns a copy with ones on the diagonal.
 func band[T real](uplo halfulp.Uplo, diag halfulp.Diag, n, k int, a *T, lda int) (ab *halfulp.Matrix, kl, ku int) {
 	if k < 0 {
 		panic(misuse("argument k: %d; at least 0 is needed", k))
@@ -245,14 +251,15 @@ func blasTbmv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
 	return halfulp.Gbmv(t, n, kl, ku, one, ab, z.Clone(), zero, z, opt)
 }
 
-// exact is a format that holds sums of products of two float64 numbers exactly.
+// exact is a format that holds every sum of products of two float64 numbers exactly.
 var exact = halfulp.MP(4400)
 
-// blasTbsv solves a band system by substitution: every entry is the exact quotient
+// blasTbsv solves a triangular band system op(A) x = b by substitution: every entry is the exact
+// quotient, rounded once,
 //
 //	x_i = RN((b_i - Σ t_ij x_j)/t_ii)
 //
-// for the entries before it, as in Trsv, with addends of the band alone.
+// for the rounded entries x_j before it, as in Trsv. The sum has only the addends of the band.
 func blasTbsv[T real](uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag, n, k int, a *T, lda int, x *T, incx int, opt *halfulp.Options) error {
 	ab, kl, ku := band(uplo, diag, n, k, a, lda)
 	z := written("incx", x, n, incx)
@@ -304,7 +311,8 @@ func blasSyr2[T real](uplo halfulp.Uplo, n int, alpha T, x *T, incx int, y *T, i
 	return halfulp.Syr2(uplo, number(alpha), vec(x, n, incx), vec(y, n, incy), full(a, n, n, lda), opt)
 }
 
-// operand returns an m x n op(X), or X where it is stored the other way round.
+// operand returns the matrix X as it is stored, where op(X) is m x n: X is n x m if t transposes
+// it.
 func operand[T real](t halfulp.Transpose, data *T, m, n, ld int) *halfulp.Matrix {
 	if t != halfulp.NoTrans {
 		m, n = n, m
@@ -316,7 +324,7 @@ func blasGemm[T real](ta, tb halfulp.Transpose, m, n, k int, alpha T, a *T, lda 
 	return halfulp.Gemm(ta, tb, number(alpha), operand(ta, a, m, k, lda), operand(tb, b, k, n, ldb), number(beta), full(c, m, n, ldc), opt)
 }
 
-// order returns the order of the square matrix on one side of an m x n matrix.
+// order returns the order of the square matrix that multiplies an m x n matrix on the given side.
 func order(side halfulp.Side, m, n int) int {
 	if side == halfulp.Left {
 		return m

@@ -17,7 +17,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// failure is a misuse that a call finds in its arguments; it is thrown by panic and ends the call.
+// failure is an error with its status. Functions that find a misuse in the arguments panic with a
+// failure, which ends the call.
 type failure struct {
 	status C.int
 	text   string
@@ -29,15 +30,15 @@ func misuse(format string, args ...any) failure {
 
 func (f failure) Error() string { return f.text }
 
-// call is one call of the library.
+// call is the state of one call of the library.
 type call struct {
 	name string
 	held []*memory // until the call ends
 	err  error
 }
 
-// end ends a call: it frees what the call holds, and turns errors and panics into a status and a
-// text, which C frees.
+// end ends a call: it releases the memory that the call holds, and converts an error or a panic
+// into a status and a text, which C frees.
 func (k *call) end(status *C.int, text **C.char) {
 	if p := recover(); p != nil {
 		k.err = thrown(p)
@@ -54,7 +55,8 @@ func (k *call) end(status *C.int, text **C.char) {
 	}
 }
 
-// thrown returns the error of a panic: misuse for the constant messages of package halfulp.
+// thrown returns the error for the value of a panic. The constant messages of package halfulp
+// become misuse, errors of the Go runtime become HALFULP_INTERNAL with a stack trace.
 func thrown(p any) error {
 	switch p := p.(type) {
 	case runtime.Error:
@@ -101,7 +103,7 @@ func statusOf(err error) C.int {
 	return C.HALFULP_INTERNAL
 }
 
-// kindOf names what a handle stands for.
+// kindOf returns the name of the kind of a handle's object.
 func kindOf(value any) string {
 	switch value.(type) {
 	case *halfulp.Matrix:
@@ -114,7 +116,9 @@ func kindOf(value any) string {
 	return "options"
 }
 
-// value returns what the handle of an argument stands for, with its memory.
+// value returns the value of type T of the handle in argument arg, and the handle's object. The
+// call holds the object's memory until it ends. It panics if the handle is not live or denotes an
+// object of another kind.
 func value[T any](k *call, arg string, handle C.uint64_t) (T, *object) {
 	o := lookUp(uint64(handle))
 	var t T
@@ -142,7 +146,7 @@ func (k *call) matrix(arg string, handle C.uint64_t) *halfulp.Matrix {
 	return m
 }
 
-// view is a matrix with the memory that its views share.
+// view is a matrix with the device memory that it shares with other views of the matrix.
 type view struct {
 	*halfulp.Matrix
 	memory *memory
@@ -153,7 +157,7 @@ func (k *call) view(arg string, handle C.uint64_t) view {
 	return view{m, o.memory}
 }
 
-// vector returns the vector that a matrix of one column, or of one row, is.
+// vector returns a matrix of one column, or of one row, as a vector.
 func (k *call) vector(arg string, handle C.uint64_t) *halfulp.Vector {
 	m := k.matrix(arg, handle)
 	switch {
@@ -197,7 +201,7 @@ func (k *call) options(arg string, handle C.uint64_t) *options {
 	return o
 }
 
-// format returns the format that a text names, and otherwise where there is none.
+// format returns the format that a text names, or otherwise if the text is NULL or empty.
 func (k *call) format(arg string, text *C.char, otherwise halfulp.Format) halfulp.Format {
 	if text == nil || *text == 0 {
 		return otherwise
@@ -216,7 +220,8 @@ func (k *call) text(arg string, text *C.char) string {
 	return C.GoString(text)
 }
 
-// letter returns one of some letters, in upper case, that a flag stands for.
+// letter returns the flag c in upper case. It panics unless c is one of letters, in upper or lower
+// case.
 func (k *call) letter(arg string, c C.char, letters string) byte {
 	b := byte(c)
 	if 'a' <= b && b <= 'z' {
@@ -235,7 +240,7 @@ func (k *call) uplo(arg string, c C.char) halfulp.Uplo { return halfulp.Uplo(k.l
 func (k *call) diag(arg string, c C.char) halfulp.Diag { return halfulp.Diag(k.letter(arg, c, "NU")) }
 func (k *call) side(arg string, c C.char) halfulp.Side { return halfulp.Side(k.letter(arg, c, "LR")) }
 
-// norm takes LAPACK's letters: 1 or O, and I.
+// norm returns the norm for LAPACK's letters: 1 or O for the 1-norm, I for the maximum norm.
 func (k *call) norm(arg string, c C.char) linsolve.Norm {
 	b := k.letter(arg, c, "1OI")
 	if b == 'O' {
@@ -244,7 +249,7 @@ func (k *call) norm(arg string, c C.char) linsolve.Norm {
 	return linsolve.Norm(b)
 }
 
-// anyNorm takes the letters of LAPACK's lange.
+// anyNorm returns the norm for the letters of LAPACK's lange: O becomes 1, and E becomes F.
 func (k *call) anyNorm(arg string, c C.char) byte {
 	b := k.letter(arg, c, "1OIFEM")
 	switch b {
@@ -256,7 +261,7 @@ func (k *call) anyNorm(arg string, c C.char) byte {
 	return b
 }
 
-// needed throws unless a pointer to a result is given.
+// needed panics if the pointer to a result is NULL.
 func (k *call) needed(arg string, p unsafe.Pointer) {
 	if p == nil {
 		panic(misuse("argument %s: the pointer is NULL; the result needs a place", arg))
@@ -293,7 +298,8 @@ func (k *call) putBool(p *C.int, b bool) {
 	}
 }
 
-// putBytes stores a copy of bytes in C's memory, which ends with a zero byte beyond them.
+// putBytes stores a copy of b in C memory, followed by a zero byte, and its length without this
+// byte.
 func (k *call) putBytes(p **C.char, n *C.int64_t, b []byte) {
 	*n = C.int64_t(len(b))
 	*p = C.CString(string(b))
@@ -304,7 +310,7 @@ func (k *call) neededOptions(arg string, handle C.uint64_t) *options {
 	return o
 }
 
-// discard frees a matrix that nobody gets.
+// discard frees a matrix that is not returned to the caller, unless it is nil.
 func discard(m *halfulp.Matrix) {
 	if m != nil {
 		m.Free()

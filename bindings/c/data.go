@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// grid is a rows x cols array of C's memory: entry (i, j) is data[i rs + j cs], with strides of any
-// sign.
+// grid is a two-dimensional array in C memory: entry (i, j) is data[i rs + j cs]. Strides may have
+// any sign.
 type grid[T any] struct {
 	data   *T
 	rs, cs int
@@ -23,7 +23,7 @@ func (g grid[T]) at(i, j int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(g.data), (i*g.rs+j*g.cs)*int(unsafe.Sizeof(*g.data))))
 }
 
-// checkGrid throws for a shape without sense, or an array that is not there.
+// checkGrid panics for a negative dimension, and for a NULL array if there are entries.
 func checkGrid[T any](g grid[T], rows, cols int) {
 	checkShape(rows, cols)
 	if g.data == nil && rows > 0 && cols > 0 {
@@ -37,8 +37,8 @@ func checkShape(rows, cols int) {
 	}
 }
 
-// checkMemory returns an error for matrices that the machine cannot hold, which Go would end the
-// process for.
+// checkMemory returns an error for a matrix that is larger than the machine's memory. Without this
+// check Go would end the process.
 func checkMemory(f halfulp.Format, rows, cols int) error {
 	bytes := float64(rows) * float64(cols) * float64(f.Bits()+64) / 8
 	if bytes > 2*float64(halfulp.DefaultMemoryLimit()) {
@@ -47,7 +47,7 @@ func checkMemory(f halfulp.Format, rows, cols int) error {
 	return nil
 }
 
-// newMatrix returns a matrix of zeros.
+// newMatrix returns a matrix of zeros on a device; an empty name is the host.
 func newMatrix(f halfulp.Format, rows, cols int, device string) (*halfulp.Matrix, error) {
 	checkShape(rows, cols)
 	if device != "" && device != string(halfulp.CPU) {
@@ -59,8 +59,8 @@ func newMatrix(f halfulp.Format, rows, cols int, device string) (*halfulp.Matrix
 	return halfulp.NewMatrix(f, rows, cols), nil
 }
 
-// filled returns a matrix of format own whose entries put stores, rounded to format f. Its rows lie
-// together where those of g do.
+// filled returns a rows x cols matrix in format f. The callback put stores its entries in format
+// own, and they are then rounded to f. The matrix is stored by rows if g is, otherwise by columns.
 func filled[T any](g grid[T], own, f halfulp.Format, rows, cols int, put func(a *num.Array, at, i, j int)) (*halfulp.Matrix, error) {
 	checkGrid(g, rows, cols)
 	if err := checkMemory(own, rows, cols); err != nil {
@@ -78,7 +78,7 @@ func filled[T any](g grid[T], own, f halfulp.Format, rows, cols int, put func(a 
 
 func magnitude(x int) int { return max(x, -x) }
 
-// converted returns m if it is of format f, else a copy that is, where m lives.
+// converted returns m if it has format f, otherwise a copy in format f at the same place.
 func converted(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if m.NumberFormat() == f {
 		return m, nil
@@ -90,12 +90,13 @@ func converted(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 	return z, copyInto(m, z, opt)
 }
 
-// likeMatrix returns zeros in the shape of m, where it lives.
+// likeMatrix returns a matrix of zeros with the shape of m, in format f, at the place of m.
 func likeMatrix(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	return newMatrix(f, m.Rows(), m.Cols(), string(m.Place()))
 }
 
-// copyInto copies a to z of the same shape, rounded to the format of z.
+// copyInto copies a to z, which has the same shape, and rounds the entries to the format of z. The
+// matrices may live at different places and may overlap.
 func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != z.Rows() || a.Cols() != z.Cols() {
 		return misuse("shapes differ: %d x %d and %d x %d", a.Rows(), a.Cols(), z.Rows(), z.Cols())
@@ -119,8 +120,9 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	})
 }
 
-// vectors calls do with vectors of the entries of a and of z, which have the same shape: all at
-// once if these follow one another in both, else columns or rows, whichever lie together in z.
+// vectors calls do with vectors of corresponding entries of a and z, which have the same shape:
+// with all entries at once if they are consecutive in both matrices, otherwise with the rows or
+// columns, whichever are contiguous in z.
 func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
 	joined := func(m *halfulp.Matrix) bool {
 		v := m.View()
@@ -140,9 +142,11 @@ func vectors(a, z *halfulp.Matrix, do func(x, y *halfulp.Vector) error) error {
 	return nil
 }
 
-// laid returns a view of rows x cols numbers with these strides, of an array that begins with
-// number first and has n numbers, and whether entries of a column or those of a row lie together;
-// vectors have any stride but 0.
+// laid returns a view m of rows x cols numbers with strides rs and cs. The view's array has n
+// numbers; its first number has the index first, which may be negative, relative to entry (0, 0).
+// together reports whether the strides allow a matrix without a copy: the entries of each column,
+// or of each row, are contiguous and columns, or rows, do not overlap. A vector may have any stride
+// except 0.
 func laid(rows, cols, rs, cs int) (m num.Mat, first, n int, together bool) {
 	together = true
 	switch {
@@ -168,13 +172,13 @@ func laid(rows, cols, rs, cs int) (m num.Mat, first, n int, together bool) {
 	return m, first, max(down, 0) + max(across, 0) - first + 1, together
 }
 
-// apart is the error of numbers that are no matrix without a copy.
+// apart returns the error for strides that a matrix without a copy cannot have.
 func apart(rows, cols, rs, cs int) error {
 	return misuse("strides %d and %d of %d x %d numbers: a matrix without a copy has columns or rows whose numbers lie side by side, one after the other; make a copy", rs, cs, rows, cols)
 }
 
-// wrap returns a matrix that uses an array of C's memory as its storage. C code keeps the array
-// until the matrix and its views are freed.
+// wrap returns a matrix that uses an array in C memory as its storage. The C code must keep the
+// array until the matrix and its views are freed.
 func wrap[T any](g grid[T], rows, cols int, array func(data []T) *num.Array) (*halfulp.Matrix, error) {
 	checkGrid(g, rows, cols)
 	m, first, n, together := laid(rows, cols, g.rs, g.cs)
@@ -211,8 +215,9 @@ func fromF32(data *float32, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.
 	return filled(g, halfulp.Float32, f, rows, cols, func(a *num.Array, at, i, j int) { a.F32[at] = *g.at(i, j) })
 }
 
-// fromIntegers returns a matrix of integers in the format of a name; without one in float64 if that
-// holds them all, else in MP(64). split returns the sign and the magnitude of an integer.
+// fromIntegers returns a matrix of integers in the format called name. If name is empty the format
+// is float64 if it holds all integers exactly, otherwise MP(64). split returns whether an integer
+// is negative, and its magnitude.
 func fromIntegers[T any](g grid[T], rows, cols int, name string, split func(x T) (bool, uint64)) (*halfulp.Matrix, error) {
 	checkGrid(g, rows, cols)
 	var f halfulp.Format
@@ -256,7 +261,7 @@ func fromU64(data *uint64, rows, cols, rs, cs int, format string) (*halfulp.Matr
 	return fromIntegers(grid[uint64]{data, rs, cs}, rows, cols, format, func(x uint64) (bool, uint64) { return false, x })
 }
 
-// expansionOf returns the format of sums of so many doubles.
+// expansionOf returns the format of sums of 1 to 4 doubles. It panics for other numbers.
 func expansionOf(terms int) halfulp.Format {
 	switch terms {
 	case 1:
@@ -271,8 +276,8 @@ func expansionOf(terms int) halfulp.Format {
 	panic(misuse("argument terms: %d; 1 to 4 are needed", terms))
 }
 
-// fromTerms returns a matrix of sums of doubles, which need not be normalised: term t of entry
-// (i, j) is data[i rs + j cs + t ts].
+// fromTerms returns a matrix in format f of sums of doubles, each rounded once: term t of entry (i,
+// j) is data[i rs + j cs + t ts]. The sums need not be normalised.
 func fromTerms(data *float64, terms, rows, cols, rs, cs, ts int, f halfulp.Format) (*halfulp.Matrix, error) {
 	own := expansionOf(terms)
 	g := grid[float64]{data, rs, cs}
@@ -291,8 +296,9 @@ func fromTerms(data *float64, terms, rows, cols, rs, cs, ts int, f halfulp.Forma
 	})
 }
 
-// fromLimbs returns a matrix of numbers sign S 2^(exponent - 64 limbs), S the integer of so many
-// words, the least significant first. Entry (i, j) is number i rs + j cs of each array.
+// fromLimbs returns a matrix in format f of the numbers sign · S · 2^(exponent - 64 count), each
+// rounded once, where S is the integer of count words, the least significant first. Entry (i, j) is
+// element i rs + j cs of each array, an element of limbs being count words.
 func fromLimbs(limbs *uint64, count int, exponents *int64, signs *int8, classes *uint8, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
 	if count < 1 || count > halfulp.MaxPrec/64 {
 		return nil, misuse("argument limbs: %d words a number; 1 to %d are needed", count, halfulp.MaxPrec/64)
@@ -317,7 +323,7 @@ func fromLimbs(limbs *uint64, count int, exponents *int64, signs *int8, classes 
 		r := num.Real{Class: num.Class(*c.at(i, j)), Neg: *s.at(i, j) < 0}
 		if r.Class == num.Finite {
 			r.Mag = unsafe.Slice(words.at(i, j), count)
-			// Exponents this far out are beyond all formats.
+			// Larger exponents are beyond the range of all formats, too.
 			r.Exp = min(max(*e.at(i, j), -1<<40), 1<<40) - int64(64*count)
 			if num.IsZero(r.Mag) {
 				r = num.Real{Neg: r.Neg}
@@ -327,7 +333,7 @@ func fromLimbs(limbs *uint64, count int, exponents *int64, signs *int8, classes 
 	})
 }
 
-// texts is an array of C strings.
+// fromTexts returns a matrix in format f of the numbers in an array of C strings.
 func fromTexts(data **C.char, rows, cols, rs, cs int, f halfulp.Format) (*halfulp.Matrix, error) {
 	g := grid[*C.char]{data, rs, cs}
 	checkGrid(g, rows, cols)
@@ -349,7 +355,8 @@ func fromTexts(data **C.char, rows, cols, rs, cs int, f halfulp.Format) (*halful
 	return m, nil
 }
 
-// onHost returns a matrix of the host in format f with the entries of m, m itself if it is one.
+// onHost returns a matrix on the host in format f with the entries of m: m itself if it lives there
+// and has this format.
 func onHost(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	if m.Place() != halfulp.CPU {
 		h, err := m.Host()
@@ -361,7 +368,8 @@ func onHost(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	return converted(m, f, nil)
 }
 
-// each calls visit for each entry of a matrix of the host, in the order of memory.
+// each calls visit for each entry (i, j) of a matrix on the host, which is number at of the array
+// a, in the order of memory.
 func each(m *halfulp.Matrix, visit func(a *num.Array, at, i, j int)) {
 	v := m.View()
 	if magnitude(v.CS) < magnitude(v.RS) {
@@ -416,7 +424,7 @@ func getTerms(m *halfulp.Matrix, data *float64, terms, rs, cs, ts int) error {
 	return nil
 }
 
-// limbsOf returns how many words a significand of the numbers of m takes in getLimbs.
+// limbsOf returns the number of 64-bit words in which getLimbs stores a significand of m.
 func limbsOf(m *halfulp.Matrix) (int, error) {
 	switch f := m.NumberFormat(); f {
 	case halfulp.DD, halfulp.TD, halfulp.QD:
@@ -462,7 +470,7 @@ func getLimbs(m *halfulp.Matrix, limbs *uint64, exponents *int64, signs *int8, c
 	return nil
 }
 
-// shape, entries and views.
+// Shape, entries and views.
 
 func shape(m *halfulp.Matrix) (rows, cols int, err error) { return m.Rows(), m.Cols(), nil }
 
@@ -473,7 +481,8 @@ func sliceOf(v view, i0, i1, j0, j1 int) (view, error) {
 	return view{v.Slice(i0, i1, j0, j1), v.memory}, nil
 }
 
-// entriesOf returns the entries of a matrix as a vector, in the order in which they lie.
+// entriesOf returns the entries of a matrix as a vector, in the order of storage. If a matrix on a
+// device has gaps between its columns, or rows, the vector is a copy.
 func entriesOf(v view) (view, error) {
 	m := v.Matrix
 	if r := m.View(); magnitude(r.CS) < magnitude(r.RS) {
@@ -566,7 +575,7 @@ func matrixScalar(m *halfulp.Matrix) (halfulp.Scalar, error) {
 	return entry(m, 0, 0)
 }
 
-// onDevice returns a copy of m that lives on a device.
+// onDevice returns a copy of m on a device.
 func onDevice(m *halfulp.Matrix, device string) (*halfulp.Matrix, error) {
 	if halfulp.Device(device) == halfulp.CPU {
 		return m.Host()

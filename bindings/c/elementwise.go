@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// broadcast returns the shape of what is computed of two matrices entry by entry: a dimension of 1
-// is repeated.
+// broadcast returns the shape of the result of an operation on a and b entry by entry: a dimension
+// of 1 is repeated. It panics if other dimensions differ.
 func broadcast(a, b *halfulp.Matrix) (rows, cols int) {
 	one := func(x, y int) (int, bool) {
 		switch {
@@ -33,11 +33,11 @@ func broadcast(a, b *halfulp.Matrix) (rows, cols int) {
 	return rows, cols
 }
 
-// operation is an operation entry by entry: its float64 form, which IEEE 754 rounds once, and that
-// of scalars. Products and quotients take no other operation before they are rounded, so that no
-// compiler fuses any.
+// operation is an operation entry by entry: a float64 function, which IEEE 754 rounds once, or nil,
+// and a function of scalars. The float64 function of a product or a quotient is this one operation,
+// so no compiler can fuse it with another.
 type operation struct {
-	// axpy is whether it is a ± b, which Axpy rounds once, with the sign of b.
+	// axpy is the sign of b in a ± b, which Axpy rounds once; it is 0 for other operations.
 	axpy    float64
 	float64 func(x, y float64) float64
 	scalar  func(f halfulp.Format, x, y halfulp.Scalar) halfulp.Scalar
@@ -55,7 +55,7 @@ var (
 	abs    = operation{scalar: func(f halfulp.Format, x, _ halfulp.Scalar) halfulp.Scalar { return x.Abs().Convert(f) }}
 )
 
-// repeated returns the view of m that is m with dimensions of 1 repeated.
+// repeated returns a rows x cols view of m in which dimensions of 1 are repeated, by strides of 0.
 func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
 	v := m.View()
 	if v.Rows != rows {
@@ -68,7 +68,8 @@ func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
 	return v
 }
 
-// apply computes op(a, b) entry by entry, where a lives.
+// apply computes op(a, b) entry by entry, in format f, and returns the result at the place of a and
+// b.
 func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	rows, cols := broadcast(a, b)
 	if a.Place() != b.Place() {
@@ -77,7 +78,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	if err := checkMemory(f, rows, cols); err != nil {
 		return nil, err
 	}
-	// What Axpy adds to has the format of the result.
+	// The operand to which Axpy adds must have the format of the result.
 	same := a.Rows() == b.Rows() && a.Cols() == b.Cols() && !(a.NumberFormat() == halfulp.Float64 && a.NumberFormat() == b.NumberFormat())
 	switch {
 	case op.axpy != 0 && same && a.NumberFormat() == f:
@@ -95,7 +96,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 			return nil, err
 		}
 	}
-	// The result lies as a does.
+	// The result is stored by rows or columns as a is.
 	byRows := rows == 1 || magnitude(ha.View().CS) < magnitude(ha.View().RS)
 	z := halfulp.NewMatrix(f, rows, cols)
 	if byRows {
@@ -144,7 +145,7 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	return z, err
 }
 
-// plus returns alpha x + y in the format of y, where they live.
+// plus returns alpha x + y in the format of y, at the place of the operands.
 func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	var z *halfulp.Matrix
 	var err error
@@ -167,8 +168,8 @@ func plus(alpha float64, x, y *halfulp.Matrix, opt *halfulp.Options) (*halfulp.M
 	return z, err
 }
 
-// compareEntries stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of
-// b, exactly, and 2 if one of them is NaN.
+// compareEntries compares each entry of a with the corresponding entry of b, exactly, and stores -1
+// for less, 0 for equal, 1 for greater, and 2 if one of them is NaN.
 func compareEntries(a, b *halfulp.Matrix, data *int8, rs, cs int) error {
 	rows, cols := broadcast(a, b)
 	g := grid[int8]{data, rs, cs}

@@ -13,7 +13,8 @@ import (
 	"github.com/halfulp/halfulp/matfile"
 )
 
-// readFile reads a matrix from a file: without a format in one that holds all its numbers.
+// readFile reads a matrix from a file, in the named format. If format is empty, it reads in
+// float64, or in a wider format that holds all numbers of the file.
 func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	in := halfulp.AtLeast(halfulp.Float64)
 	if format != "" {
@@ -32,7 +33,7 @@ func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, error
 	return m, fileError(err)
 }
 
-// writeFile writes a matrix to a file, whose name says of what kind it is.
+// writeFile writes a matrix to a file; the ending of the name determines the kind of file.
 func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options) error {
 	if err := checkDigits(digits); err != nil {
 		return err
@@ -52,7 +53,8 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 	return fileError(matfile.WriteMatrix(name, nil, h, wo))
 }
 
-// fileError returns an error of a file with its status, unless it has another one.
+// fileError gives an error of a file the status HALFULP_FILE, unless it is an error of memory or a
+// cancellation, which have their own status.
 func fileError(err error) error {
 	if err == nil || errors.Is(err, halfulp.ErrMemory) || errors.Is(err, context.Canceled) {
 		return err

@@ -9,25 +9,25 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// object is what a handle stands for. C sees handles alone, which are numbers: it keeps no Go
-// pointer.
+// object is the object of a handle. C code gets only handles, which are numbers, and holds no Go
+// pointers.
 type object struct {
 	value  any     // *halfulp.Matrix, halfulp.Scalar, *record or *options
 	memory *memory // what value needs beyond the host's memory, nil if nothing
 }
 
-// memory is memory on a device. Handles of a matrix and of its views share it, and a call holds it
-// while it runs; the last of them frees it.
+// memory is memory on a device, with a count of its uses: the handles of a matrix and of its views,
+// and the calls that run with them. The last user frees it.
 type memory struct {
 	uses atomic.Int64
 	free func()
 	at   place.Place
-	// shared is whether other libraries use it as well: their work comes before a call, and calls
-	// end when theirs is done.
+	// shared is whether other libraries also use the memory: a call then begins after their work in
+	// the default stream, and returns when its own work is done.
 	shared atomic.Bool
 }
 
-// newMemory returns the memory of a matrix, nil on the host.
+// newMemory returns the device memory of a matrix, or nil for a matrix on the host.
 func newMemory(m *halfulp.Matrix) *memory {
 	a := m.View().Arr
 	at := place.Of(a)
@@ -51,8 +51,8 @@ func (s *memory) drop() {
 	}
 }
 
-// slot is a place in the table of handles. The handle of an object is its index plus 1 in the low
-// half and the generation in the high half, so that a freed handle is not taken for a later one.
+// slot is an entry in the table of handles. A handle has the slot's index plus 1 in its low half
+// and the slot's generation in its high half, so a freed handle never equals a later one.
 type slot struct {
 	generation uint32
 	object     *object
@@ -82,7 +82,7 @@ func newHandle(o *object) uint64 {
 	return uint64(h.slots[i].generation)<<32 | uint64(i+1)
 }
 
-// find returns the slot of a handle, nil if it stands for nothing. The caller holds the lock.
+// find returns the slot of a handle, or nil if the handle is not live. The caller holds the lock.
 func find(handle uint64) *slot {
 	i := uint32(handle) - 1
 	if handle == 0 || uint64(i) >= uint64(len(handles.slots)) {
@@ -95,7 +95,8 @@ func find(handle uint64) *slot {
 	return s
 }
 
-// lookUp returns the object of a handle and holds its memory, or nil.
+// lookUp returns the object of a handle and holds the object's memory. It returns nil if the handle
+// is not live.
 func lookUp(handle uint64) *object {
 	handles.RLock()
 	defer handles.RUnlock()
@@ -107,7 +108,7 @@ func lookUp(handle uint64) *object {
 	return s.object
 }
 
-// freeHandle frees a handle and reports whether it stood for anything.
+// freeHandle frees a handle and reports whether it was live.
 func freeHandle(handle uint64) bool {
 	h := &handles
 	h.Lock()
@@ -126,7 +127,7 @@ func freeHandle(handle uint64) bool {
 	return true
 }
 
-// liveHandles returns how many handles are not freed.
+// liveHandles returns the number of handles that are not freed.
 func liveHandles() (int, error) {
 	handles.RLock()
 	defer handles.RUnlock()

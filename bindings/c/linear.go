@@ -24,7 +24,9 @@ func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	return linsolve.Det(a, f, opt)
 }
 
-// matrixNorm returns a norm of a matrix. The largest of rounded sums is the largest sum rounded.
+// matrixNorm returns a norm of a matrix, rounded once: '1' is the 1-norm, 'I' the maximum norm, 'F'
+// the Frobenius norm, and 'M' the largest magnitude of an entry. Rounding is monotonic, so the
+// largest rounded column sum is the largest column sum, rounded.
 func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	if a.Place() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
 		h, err := a.Host() // its entries may not lie at equal distances
@@ -85,7 +87,7 @@ func expm(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.M
 	return linsolve.Expm(a, f, opt)
 }
 
-// orDefaults returns the options, or those that nil stands for.
+// orDefaults returns *opt, or the default options if opt is nil.
 func orDefaults(opt *halfulp.Options) halfulp.Options {
 	if opt == nil {
 		return halfulp.Options{}
@@ -93,7 +95,7 @@ func orDefaults(opt *halfulp.Options) halfulp.Options {
 	return *opt
 }
 
-// checkWeights throws unless there is a weight for each row, or none.
+// checkWeights panics unless w is nil or has one weight for each row.
 func checkWeights(rows int, w *halfulp.Vector) {
 	if w != nil && w.Len() != rows {
 		panic(misuse("there are %d weights for %d rows", w.Len(), rows))
@@ -111,7 +113,8 @@ func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt
 	return linsolve.LeastSquares(a, b, f, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
 }
 
-// rational reads a unit, such as 1/1000 or 0.001; no text is no unit.
+// rational parses a unit, such as 1/1000 or 0.001. It returns nil for an empty text, and panics for
+// a text that is not a number; arg names the argument.
 func rational(arg, text string) *big.Rat {
 	if text == "" {
 		return nil
@@ -123,7 +126,8 @@ func rational(arg, text string) *big.Rat {
 	return r
 }
 
-// units are those of a regression.
+// units are the units of a regression, as texts: of the numbers (unit), of each column (columns,
+// separated by commas), and of the weights.
 type units struct{ unit, columns, weights string }
 
 func (u units) options(w *halfulp.Vector, columns int, covariance bool, opt *halfulp.Options) *linsolve.RegressionOptions {
@@ -161,7 +165,7 @@ func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covar
 	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, opt)))
 }
 
-// fit returns a record of a fit. Statistics of the columns of B are rows of one entry a column.
+// fit returns the record of a fit. Each statistic is a row with one entry for each column of B.
 func fit(z *linsolve.Fit, err error) (*record, error) {
 	if err != nil {
 		return nil, err
@@ -236,7 +240,7 @@ func trace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.S
 	return halfulp.Trace(a, f, opt)
 }
 
-// cumSum returns prefix sums in the shape of the vector.
+// cumSum returns the prefix sums of a vector, n x 1 or 1 x n, in the shape of the vector.
 func cumSum(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	if m.Cols() != 1 && m.Rows() != 1 {
 		panic(misuse("the matrix is %d x %d; a vector is n x 1 or 1 x n", m.Rows(), m.Cols()))

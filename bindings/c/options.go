@@ -17,7 +17,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// options is what a handle of options stands for.
+// options is the object of a handle of options.
 type options struct {
 	mu         sync.Mutex
 	options    halfulp.Options
@@ -78,7 +78,7 @@ func (o *options) set(name, value string) error {
 	return err
 }
 
-// setCancel sets the flag that cancels calls, nil for none.
+// setCancel sets the flag that cancels calls when it is not 0; nil removes it.
 func (o *options) setCancel(flag *C.int32_t) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,7 +86,8 @@ func (o *options) setCancel(flag *C.int32_t) error {
 	return nil
 }
 
-// setProgress sets the function that calls call while they run, nil for none.
+// setProgress sets a function that is called while a routine runs, every so many milliseconds, with
+// the share of the work done; nil removes it. A result other than 0 cancels the routine.
 func (o *options) setProgress(f C.halfulp_progress, argument unsafe.Pointer, milliseconds int) error {
 	if milliseconds <= 0 {
 		return misuse("argument interval_ms: %d; at least 1 is needed", milliseconds)
@@ -97,7 +98,7 @@ func (o *options) setProgress(f C.halfulp_progress, argument unsafe.Pointer, mil
 	return nil
 }
 
-// text returns the statistics of the call that ended last as JSON.
+// text returns the statistics of the call that ended last, as JSON.
 func (o *options) text() (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,18 +109,19 @@ func (o *options) text() (string, error) {
 	return string(b), err
 }
 
-// keep keeps the statistics of a call.
+// keep stores the statistics of a call for text.
 func (o *options) keep(st *halfulp.Stats) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = st
 }
 
-// poll is the time between two looks at the flag that cancels.
+// poll is the interval at which the cancel flag is checked.
 const poll = 2 * time.Millisecond
 
-// run runs a routine with options. If they have a function to call, the routine runs on another
-// thread, and the caller's thread, which C code may rely on, calls the function.
+// run runs a routine with options. If the options have a progress function, the routine runs on
+// another thread, so that the progress function is called on the caller's thread, which C code may
+// rely on.
 func (k *call) run(o *options, routine func(opt *halfulp.Options) error) {
 	if o == nil {
 		k.err = routine(nil)

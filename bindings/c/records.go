@@ -17,7 +17,8 @@ import (
 type record struct {
 	memory *memory // of its matrices on a device
 	parts  []part
-	// of factors, with the order of the matrix that was factored, -1 if it is not square
+	// for factors: solves systems with them; order is the order of the factored matrix, -1 if it is
+	// not square
 	solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	order int
 }
@@ -30,7 +31,8 @@ type part struct {
 // add adds a part.
 func (r *record) add(name string, value any) { r.parts = append(r.parts, part{name, value}) }
 
-// get returns the part of a name.
+// get returns the part called name. It is a misuse if the record has no such part, or one of
+// another type.
 func get[T any](r *record, name string) (T, error) {
 	var t T
 	for _, p := range r.parts {
@@ -81,8 +83,7 @@ func recordScalar(r *record, name string) (halfulp.Scalar, error) {
 func recordInteger(r *record, name string) (int, error)  { return get[int](r, name) }
 func recordReal(r *record, name string) (float64, error) { return get[float64](r, name) }
 
-// recordIntegers copies integers, as many as there are and as there is room for, and returns how
-// many there are.
+// recordIntegers copies at most room integers of a part to data, and returns how many the part has.
 func recordIntegers(r *record, name string, data *int64, room int) (int, error) {
 	all, err := get[[]int](r, name)
 	if err != nil {
@@ -97,7 +98,8 @@ func recordIntegers(r *record, name string, data *int64, room int) (int, error) 
 	return len(all), nil
 }
 
-// factors is a record of factors of a: its matrices are freed with it, when views of them are, too.
+// factors returns a record for the factors of a. On a device their memory is freed when the record
+// and all views of its matrices are freed.
 func factors(a *halfulp.Matrix, free func(), solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) *record {
 	r := &record{solve: solve, order: -1}
 	if a.Place() != halfulp.CPU {
@@ -213,7 +215,7 @@ func rotmg(d1, d2, x1, y1 halfulp.Scalar, f halfulp.Format, opt *halfulp.Options
 	return r, nil
 }
 
-// accuracy returns a record of what a comparison found.
+// accuracy returns the record of a comparison with exact values.
 func accuracy(z linsolve.Accuracy, err error) (*record, error) {
 	if err != nil {
 		return nil, err

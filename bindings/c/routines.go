@@ -7,7 +7,8 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// version is what halfulp_version says.
+// version returns the text of halfulp_version: the version of the module, or "development" and the
+// revision.
 func version() (string, error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -77,12 +78,12 @@ func compare(x, y halfulp.Scalar) (int, error) {
 	return x.Cmp(y), nil
 }
 
-// result returns zeros for what is computed of operands, where they live.
+// result returns a matrix of zeros for a result, at the place of an operand.
 func result(f halfulp.Format, rows, cols int, operand *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return newMatrix(f, rows, cols, string(operand.Place()))
 }
 
-// needSquare throws unless a matrix is square.
+// needSquare panics unless a matrix is square.
 func needSquare(m *halfulp.Matrix) {
 	if m.Rows() != m.Cols() {
 		panic(misuse("the matrix is %d x %d; a square one is needed", m.Rows(), m.Cols()))
@@ -113,7 +114,7 @@ func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 	return linsolve.Solve(a, b, f, opt)
 }
 
-// solveF64 solves a system of arrays of C.
+// solveF64 solves A X = B for C arrays of float64, n x n and n x nrhs, without handles.
 func solveF64(n, nrhs int, a, b, x grid[float64], opt *halfulp.Options) error {
 	var m [3]*halfulp.Matrix
 	for i, g := range []struct {

@@ -18,7 +18,8 @@ func on(p place.Place, f func(s *cuda.Stream) error) error {
 	return backend.Do(context.Background(), p, f)
 }
 
-// follow lets what a call does come after what other libraries have put into the default stream.
+// follow makes the work of a call wait for the work that other libraries have put into the default
+// stream, if they share the memory.
 func (s *memory) follow() error {
 	if !s.shared.Load() {
 		return nil
@@ -26,7 +27,8 @@ func (s *memory) follow() error {
 	return on(s.at, (*cuda.Stream).FollowDefault)
 }
 
-// settle waits until the work of a call is done, after which other libraries may use the memory.
+// settle waits until the work of a call is done, if other libraries share the memory; they may then
+// use it.
 func (s *memory) settle() error {
 	if !s.shared.Load() {
 		return nil
@@ -34,7 +36,7 @@ func (s *memory) settle() error {
 	return on(s.at, (*cuda.Stream).Synchronize)
 }
 
-// oneGPU returns the place of a device that is one GPU.
+// oneGPU returns the place of a device that is a single GPU.
 func oneGPU(device string) (place.Place, error) {
 	n, err := place.ParseName(device)
 	if err != nil || n.Kind != place.CUDA || len(n.Numbers) != 1 {
@@ -43,8 +45,8 @@ func oneGPU(device string) (place.Place, error) {
 	return n.Open()
 }
 
-// borrow returns a view of numbers of another library in the memory of a GPU, and whether they are
-// a matrix without a copy.
+// borrow returns a view of another library's numbers in the memory of a GPU, and whether their
+// strides allow a matrix without a copy (see laid). address is the address of entry (0, 0).
 func borrow(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (m num.Mat, together bool, err error) {
 	checkShape(rows, cols)
 	own, size := num.Float64, uint64(8)
@@ -66,7 +68,7 @@ func borrow(f halfulp.Format, address uint64, rows, cols, rs, cs int, device str
 	return m, together, err
 }
 
-// wrapCUDA returns a matrix that uses memory of another library on a GPU as its storage.
+// wrapCUDA returns a matrix that uses another library's memory on a GPU as its storage.
 func wrapCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (*halfulp.Matrix, error) {
 	m, together, err := borrow(f, address, rows, cols, rs, cs, device)
 	switch {
@@ -78,8 +80,8 @@ func wrapCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device s
 	return halfulp.MatrixOf(m), nil
 }
 
-// fromCUDA returns a copy on a GPU of numbers that another library has there. The copy lies by rows
-// where they do.
+// fromCUDA returns a copy, on the same GPU, of another library's numbers. The copy is stored by
+// rows if the numbers are, otherwise by columns.
 func fromCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device string) (*halfulp.Matrix, error) {
 	m, _, err := borrow(f, address, rows, cols, rs, cs, device)
 	if err != nil {
@@ -112,7 +114,7 @@ func fromCUDA(f halfulp.Format, address uint64, rows, cols, rs, cs int, device s
 	return z, nil
 }
 
-// cudaStream returns the driver's handle of the stream in which the work on a GPU runs.
+// cudaStream returns the driver's handle of the stream in which halfulp's work on a GPU runs.
 func cudaStream(device string) (stream int, err error) {
 	p, err := oneGPU(device)
 	if err != nil {
@@ -125,8 +127,9 @@ func cudaStream(device string) (stream int, err error) {
 	return stream, err
 }
 
-// share returns a view of a matrix that another library gets, with the address of its first entry,
-// its strides, the bits of a number, and the number of its GPU, -1 for the host.
+// share returns a view of a matrix for another library, with the address of its first entry, its
+// strides, the bits of a number (32 or 64), and the index of its GPU, -1 for the host. The numbers
+// stay valid until the view's memory is freed.
 func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
 	m := v.Matrix.View()
 	switch v.NumberFormat() {
@@ -164,7 +167,7 @@ func share(v view) (shared view, address, rs, cs, bits, gpu int, err error) {
 	base := v.memory
 	base.hold()
 	shared.memory = &memory{at: p, free: func() {
-		// Unless that fails: then the device is lost, and its memory with it.
+		// If synchronization fails, the device is lost, and its memory with it.
 		if on(p, (*cuda.Stream).SynchronizeContext) == nil {
 			base.drop()
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// stranger is another library with numbers on a fake GPU.
+// stranger stands for another library with numbers on a fake GPU.
 type stranger struct {
 	t   *testing.T
 	dev *cuda.Device
@@ -32,7 +32,7 @@ func (o *stranger) do(f func(s *cuda.Stream) error) {
 	}
 }
 
-// placed returns the address of numbers in the memory of the GPU.
+// placed copies numbers to the memory of the GPU and returns their address.
 func placed[T cuda.Number](o *stranger, x []T) uint64 {
 	o.t.Helper()
 	var m *cuda.Memory
@@ -45,7 +45,7 @@ func placed[T cuda.Number](o *stranger, x []T) uint64 {
 	return uint64(m.Pointer())
 }
 
-// fetched returns numbers that lie at an address.
+// fetched returns the numbers at an address.
 func (o *stranger) fetched(address uint64, n int) []float64 {
 	o.t.Helper()
 	x := make([]float64, n)
@@ -62,7 +62,8 @@ func counting[T float32 | float64](n int) []T {
 	return x
 }
 
-// called runs f as a call with matrices of handles does, and returns its status.
+// called runs f as a call of the library does, with the matrices of handles, and returns its
+// status.
 func called[H ~uint64, S ~int32, T any](get func(k *call, arg string, handle H) *halfulp.Matrix, end func(k *call, status *S, text **T), f func(m []*halfulp.Matrix) error, list ...uint64) S {
 	k := &call{name: "test"}
 	var status S
@@ -78,7 +79,8 @@ func called[H ~uint64, S ~int32, T any](get func(k *call, arg string, handle H) 
 	return status
 }
 
-// layouts are those of 3 x 4 numbers of an array of 100, from number 40 on.
+// layouts are shapes and strides of numbers in an array of 100, from number 40 on, and whether a
+// matrix can use the numbers without a copy.
 var layouts = []struct {
 	rows, cols, rs, cs int
 	together           bool
@@ -88,8 +90,8 @@ var layouts = []struct {
 	{3, 4, 8, 2, false}, {3, 4, -4, 1, false}, {3, 4, 0, 1, false}, {3, 4, 1, 0, false}, {5, 1, 0, 0, false}, {3, 4, 2, 9, false}, {3, 4, -1, -6, false},
 }
 
-// TestWrapCUDAReference checks matrices in memory of another library, and copies of such numbers,
-// against matrices of the host with the same numbers.
+// TestWrapCUDAReference compares matrices in another library's memory, and copies of the numbers
+// there, with matrices on the host of the same numbers.
 func TestWrapCUDAReference(t *testing.T) {
 	o := newStranger(t)
 	const at = 40
@@ -149,8 +151,8 @@ func TestWrapCUDAReference(t *testing.T) {
 	}
 }
 
-// TestCallsWithOthersReference checks that calls with memory of another library come after its work
-// in the default stream, are done when they return, and leave the memory alone.
+// TestCallsWithOthersReference checks calls with another library's memory: they run after its work
+// in the default stream, their work is done when they return, and they do not free the memory.
 func TestCallsWithOthersReference(t *testing.T) {
 	o := newStranger(t)
 	const n = 5
@@ -185,7 +187,7 @@ func TestCallsWithOthersReference(t *testing.T) {
 	if h, err := product.Host(); err != nil || !h.Same(want) {
 		t.Errorf("%v, want %v (%v)", h, want, err)
 	}
-	// What a call writes is there.
+	// The numbers that a call writes are in the other library's memory.
 	status = called((*call).matrix, (*call).end, func(m []*halfulp.Matrix) error { return m[0].CopyFrom(product) }, list[0])
 	if got, _ := want.Host(); status != 0 || o.fetched(a, 1)[0] != got.Float64(0, 0) {
 		t.Errorf("status %d, the first number is %v", status, o.fetched(a, 1)[0])
@@ -202,8 +204,8 @@ func TestCallsWithOthersReference(t *testing.T) {
 	}
 }
 
-// TestShareReference checks what another library gets of a matrix on a GPU: the numbers stay until
-// it is done with them.
+// TestShareReference checks sharing of a matrix on a GPU with another library: the numbers stay
+// until the other library releases them.
 func TestShareReference(t *testing.T) {
 	o := newStranger(t)
 	m, err := newMatrix(halfulp.Float64, 3, 4, "cuda:0")
@@ -293,7 +295,7 @@ func TestEntriesReference(t *testing.T) {
 	}
 }
 
-// TestShareOnTheHost checks the address of numbers of the host.
+// TestShareOnTheHost checks the address of numbers on the host.
 func TestShareOnTheHost(t *testing.T) {
 	x := counting[float32](12)
 	m, err := fromF32(&x[0], 3, 4, 4, 1, halfulp.Float32)

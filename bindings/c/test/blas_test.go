@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// widths are the drop-in libraries: their names, and the flags of programs with their integers.
+// widths are the drop-in libraries: their names, and the compiler flags of programs with their
+// width of integers.
 var widths = []struct {
 	name, blas, flag string
 }{
@@ -22,13 +23,13 @@ var widths = []struct {
 	{"64", "halfulpblas64", "-DILP64"},
 }
 
-// result is what a program did.
+// result is the outcome of a program.
 type result struct {
 	out, err string
 	status   int
 }
 
-// runProgram runs a program with further variables of its environment.
+// runProgram runs a program with additional environment variables.
 func runProgram(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
 	c := exec.Command(name, args...)
@@ -78,7 +79,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// TestShim tries what the drop-in BLAS does beside computing.
+// TestShim tests the functions of the drop-in BLAS other than computing.
 func TestShim(t *testing.T) {
 	for _, w := range widths {
 		t.Run(w.name, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestShim(t *testing.T) {
 	}
 }
 
-// TestNetlib runs the test programs of the reference BLAS where Debian's packages libblas-test and
+// TestNetlib runs the test programs of the reference BLAS if Debian's packages libblas-test and
 // libblas64-test are installed.
 func TestNetlib(t *testing.T) {
 	for i, w := range widths {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCMake builds the examples by their CMakeLists.txt against the library in another folder than
-// the one where it was built, which pkg-config describes, and runs them.
+// TestCMake builds the examples by their CMakeLists.txt and runs them. The library, which
+// pkg-config describes, is in another folder than the one where it was built.
 func TestCMake(t *testing.T) {
 	for _, tool := range []string{"cmake", "pkg-config"} {
 		if _, err := exec.LookPath(tool); err != nil {

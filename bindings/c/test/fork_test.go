@@ -57,8 +57,8 @@ func link(t *testing.T, from, to string) {
 	}
 }
 
-// TestSystemLinks has ldconfig look at a link to the drop-in BLAS, as the installation of a package
-// does with the folders of the system: it makes no link by another name.
+// TestSystemLinks runs ldconfig on a folder with a link to the drop-in BLAS, as the installation of
+// a package does with the system's folders, and checks that it makes no link with another name.
 func TestSystemLinks(t *testing.T) {
 	const ldconfig = "/sbin/ldconfig"
 	if _, err := os.Stat(ldconfig); err != nil {
@@ -77,8 +77,8 @@ func TestSystemLinks(t *testing.T) {
 	}
 }
 
-// systemFolder returns a folder with a link libblas.so.3, by which programs of Linux distributions
-// find the drop-in BLAS.
+// systemFolder returns a folder with a link libblas.so.3, through which programs of Linux
+// distributions find the drop-in BLAS.
 func systemFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func systemFolder(t *testing.T) string {
 	return dir
 }
 
-// TestForkPython runs processes of Python's multiprocessing with the NumPy of the system.
+// TestForkPython runs processes of Python's multiprocessing with the system's NumPy.
 func TestForkPython(t *testing.T) {
 	const python = "/usr/bin/python3"
 	if exec.Command(python, "-c", "import numpy").Run() != nil {
@@ -103,7 +103,7 @@ func TestForkPython(t *testing.T) {
 	}
 }
 
-// TestForkR runs the function mclapply of R.
+// TestForkR runs R's function mclapply.
 func TestForkR(t *testing.T) {
 	if _, err := exec.LookPath("Rscript"); err != nil {
 		t.Skip("there is no R")

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// library builds the library once and returns the folder of lib and include.
+// library builds the library once and returns the folder that contains lib and include.
 var library = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "libhalfulp")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestExamples compiles the examples whose libraries are here and compares what they print.
+// TestExamples compiles the examples whose libraries are installed and checks their output.
 func TestExamples(t *testing.T) {
 	for _, e := range []struct {
 		source, compiler, header string
@@ -107,7 +107,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestGuide runs the programs of the page on C, whose output is the text after them.
+// TestGuide runs the programs on the page about C and compares their output with the text after
+// each program.
 func TestGuide(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/guide/c.md")
 	if err != nil {
@@ -129,7 +130,8 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// TestLoading loads the library at run time, also in a program with another arithmetic.
+// TestLoading loads the library at run time, also in a program that uses other floating-point
+// modes.
 func TestLoading(t *testing.T) {
 	for _, name := range []string{"loading", "mode"} {
 		program := compile(t, "testdata/"+name+".c")
@@ -144,7 +146,7 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// TestInterrupt proves that Ctrl-C ends a program that does nothing about it.
+// TestInterrupt checks that Ctrl-C ends a program that does not handle it.
 func TestInterrupt(t *testing.T) {
 	c := exec.Command(compile(t, "testdata/interrupted.c"))
 	out, err := c.StdoutPipe()
@@ -168,7 +170,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestFresh proves that generated files are those of the table.
+// TestFresh checks that the generated files equal the files that the table generates.
 func TestFresh(t *testing.T) {
 	c := exec.Command("go", "run", "./internal/generate", "-check")
 	c.Dir = ".."
@@ -177,7 +179,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestSymbols proves that the library exports no other names than its own.
+// TestSymbols checks that the library exports only its own names.
 func TestSymbols(t *testing.T) {
 	if _, err := exec.LookPath("nm"); err != nil {
 		t.Skip("there is no nm")

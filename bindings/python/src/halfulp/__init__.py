@@ -211,5 +211,5 @@ from ._types import _finfo as finfo
 __version__ = "0.1.0.dev0"
 __array_api_version__ = "2024.12"
 
-# A star import leaves the functions of Python that have a name of numpy's alone.
+# A star import does not replace Python's built-in functions that share a name with one of numpy's.
 __all__ = [name for name in dir() if not name.startswith("_") and name not in dir(_builtins)]

@@ -16,9 +16,10 @@ from ._format import Format, FormatLike, asked, float64, mp, promoted
 from ._library import MisuseError, call, free, library
 from ._numbers import INFINITY, NAN, Dyadic
 
-# A number's storage as numpy arrays, so that numpy moves entries. For f32 and f64 it is one array
-# of these numbers, for expansions one with their terms in a last dimension, for mp formats limbs
-# (in a last dimension), exponents, signs and classes, as files .npz of halfulp have them.
+# The numbers of an Array as numpy arrays, so that numpy can move entries. For f32 and f64 there is
+# one array of the numbers, for expansions one array with the terms in a last dimension. For mp
+# formats there are four arrays, as in halfulp's .npz files: limbs (in a last dimension), exponents,
+# signs and classes.
 Parts = tuple[np.ndarray, ...]
 
 _ZERO, _FINITE, _INF, _NAN = 0, 1, 2, 3
@@ -146,7 +147,7 @@ class Scalar:
         total = sum((Fraction(t) for t in rest), Fraction(first))
         return Dyadic(total < 0, abs(total.numerator), 1 - total.denominator.bit_length())
 
-    # A number is an array of no dimensions to callers who do not distinguish them.
+    # A Scalar has the attributes of an array without dimensions, for callers that take both.
 
     @property
     def shape(self) -> tuple[()]:
@@ -446,7 +447,7 @@ def weak(x: Any, f: Format) -> Scalar:
 
 def _shortened(v: Dyadic, f: Format) -> Dyadic:
     """Returns a number that rounds to a format as v does: its first bits, then a 1 for all others."""
-    # Numbers of expansions have no bits below 2^-1074, and are below 2^1024.
+    # Numbers of expansions are multiples of 2^-1074 and less than 2^1024 in magnitude.
     drop = v.m.bit_length() - (4096 if f.terms else f.precision + 64)
     if drop <= 0:
         return v
@@ -513,7 +514,7 @@ class Array:
         if not sys.is_finalizing():
             free(getattr(self, "_handle", 0))
 
-    # What it is.
+    # Attributes.
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -1275,7 +1276,8 @@ def _half(a: Array) -> np.ndarray:
     """Returns the entries as numbers of 16 bits, each rounded once."""
     x = a.to_numpy(np.float64)
     if a.format.dtype is None:
-        # Rounding to odd first: the second rounding is that of the number itself.
+        # x is rounded to odd first. Rounding it to float16 then gives the same number as rounding
+        # the exact value once.
         bits = x.view(np.int64)
         rest = a._compared(x, lambda c: c)
         inexact = np.isfinite(x) & (np.abs(rest) == 1)
@@ -1336,7 +1338,7 @@ def _common_shape(p: tuple[int, ...], q: tuple[int, ...]) -> tuple[int, ...]:
 def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
     """Returns an operation entry by entry, with numpy's rules of broadcasting."""
     shape = _common_shape(x._shape, y._shape)
-    # The library repeats single numbers by itself.
+    # The library broadcasts single numbers itself.
     x = x if x.size == 1 else x._broadcast(shape)
     y = y if y.size == 1 else y._broadcast(shape)
     if x.size == 1 and y.size == 1:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._library import default, direct, library
 
-# The most multiplications of a call: a longer one looks at signals.
+# The largest number of multiplications of a direct call. Longer calls must check for signals.
 _MOST = 1_000_000
 
 _F64, _F32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -83,7 +83,8 @@ def matmul(a: Any, b: Any) -> Any:
     if k != inner or not 0 < m * n * k <= _MOST or (call := direct(letter + "gemm")) is None:
         return None
     z = np.empty(shape, a.dtype)
-    # The columns of the transposed matrices are the rows of these.
+    # gemm is called by columns, with the transposed matrices: their columns are the rows stored
+    # here.
     call(op_b, op_a, n, m, k, 1.0, q, ldb, p, lda, 0.0, address(z), n, 0)
     return z
 

@@ -179,7 +179,7 @@ def _taken(x: Any, copy: bool | None) -> Array:
     lib = library()
     if kind == CUDA:
         place = f"cuda:{number}"
-        # The producer lets this stream wait for its own work.
+        # The producer makes this stream wait for the producer's work.
         capsule = _asked(x, stream=lib.cuda_stream(place.encode()), max_version=_VERSION)
     elif kind in (CPU, CUDA_HOST):
         place = "cpu"

@@ -17,7 +17,8 @@ from ._library import MisuseError, RangeError, call, library
 from ._numbers import INFINITY, NAN, Dyadic
 from ._routines import Operands
 
-# The largest exponent of power: the exact power has so many times the bits of its base.
+# The largest magnitude of an exponent in pow: the exact power has up to this many times the bits of
+# its base.
 _LARGEST_EXPONENT = 1 << 14
 
 
@@ -200,8 +201,8 @@ def _whole_power(a: Array, n: int, f: Format) -> Array:
         return elementwise("mul", a, a, f)
     if n == -1:
         return elementwise("div", one, a, f)
-    # A number of p bits has a power of at most |n| p bits. Terms of expansions are at most 2098
-    # bits apart.
+    # The n-th power of a number of p bits has at most |n| p bits. The first and the last bit of an
+    # expansion are at most 2098 bits apart.
     bits = operator.abs(n) * (2200 if a.format.terms else a.format.precision)
     exact = _entries.holding(bits)
     z, square, k = one, a, operator.abs(n)
@@ -449,7 +450,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     return _each_pair(x1, x2, one)
 
 
-# Comparisons: exact, whatever the formats; the results are numpy's truth values.
+# Comparisons: exact, whatever the formats; the results are numpy's booleans.
 
 
 def _comparison(name: str, compare: Callable[[Any, Any], Any], doc: str) -> Callable[[Any, Any], Any]:
@@ -470,7 +471,7 @@ greater = _comparison("greater", operator.gt, "Returns whether x1 > x2, entry by
 greater_equal = _comparison("greater_equal", operator.ge, "Returns whether x1 ≥ x2, entry by entry and exactly.")
 
 
-# Truth values.
+# Booleans.
 
 
 def _truth(x: Any) -> Any:
@@ -499,7 +500,7 @@ def logical_not(x: Any, /) -> Any:
     return np.logical_not(_truth(x))
 
 
-# Integers and truth values of numpy, bit by bit.
+# Bitwise operations on numpy's integers and booleans.
 
 
 def _bitwise(name: str, x1: Any, x2: Any) -> Any:

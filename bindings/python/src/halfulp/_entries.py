@@ -15,7 +15,7 @@ from ._format import Format, mp
 from ._library import RangeError
 from ._numbers import INFINITY, NAN, Dyadic
 
-# The most bits of a format mp:P.
+# The largest precision P of a format mp:P.
 MAX_PRECISION = 1 << 20
 
 

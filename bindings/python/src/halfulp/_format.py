@@ -96,7 +96,7 @@ class Format:
 FormatLike = Union[Format, str, type, "np.dtype[Any]"]
 
 _NAMES = {"float64": "f64", "float32": "f32", "double": "f64", "single": "f32", "float": "f64"}
-# For expansions the precision is the least one that they have: 1 + 2^-300 is a dd as well.
+# For expansions this is the least precision: 1 + 2^-300 is also a number of format dd.
 _PRECISION = {"f32": 24, "f64": 53, "dd": 106, "td": 159, "qd": 212}
 
 

@@ -183,7 +183,7 @@ class _Library:
     def fail(self, status: int) -> None:
         """Raises the error of a status with the text of the library."""
         text = self.dll.halfulp_last_error().decode(errors="replace")
-        # Without the name of the C function; and with indices as Python counts, from 0.
+        # The name of the C function is removed, and indices are counted from 0 as in Python.
         text = re.sub(r"\b([A-Z])\[(\d+),(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}, {int(m[3]) - 1}]", text)
         _, colon, reason = text.partition(": ")
         raise _ERRORS.get(status, InternalError)(reason if colon else text)
@@ -214,10 +214,10 @@ def free(handle: int) -> None:
 
 # Options.
 
-# halfulp_progress without its last argument, which is not used.
+# The type halfulp_progress without its last argument, which is not used.
 _PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double)
 
-# How many milliseconds pass between two looks at signals and calls of a progress function.
+# The interval, in milliseconds, at which signals are checked and a progress function is called.
 _INTERVAL = 50
 
 

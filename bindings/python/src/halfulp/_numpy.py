@@ -89,7 +89,7 @@ def _stored(name: str, inputs: tuple[Any, ...], target: Any) -> Any:
     return target
 
 
-# numpy's functions whose arguments and results are those of halfulp's of the same name.
+# numpy's functions with the same arguments and results as halfulp's function of the same name.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 for module, names in (
     (_shapes, "squeeze expand_dims broadcast_to flip roll moveaxis swapaxes tile repeat rot90 ravel fliplr flipud diagonal transpose matrix_transpose diag take take_along_axis unstack broadcast_arrays meshgrid kron permute_dims atleast_1d atleast_2d atleast_3d vstack hstack dstack column_stack block array_split split append delete"),

@@ -84,7 +84,7 @@ def cross(a: Any, b: Any, /, axis: int = -1, *, format: FormatLike | None = None
     if any(v.ndim == 0 or v.shape[axis if axis < 0 else axis - len(shape)] != 3 for v in o.arrays):
         raise MisuseError(f"cross: shapes {o.arrays[0].shape} and {o.arrays[1].shape}: vectors of three entries are needed")
     i, j = [1, 2, 0], [2, 0, 1]
-    # a_i b_j - a_j b_i is a product of two vectors of two entries.
+    # a_i b_j - a_j b_i is a dot product of two vectors of two entries.
     left = x._moved(lambda n: np.stack([n[..., i], n[..., j]], -1))
     right = y._moved(lambda n: np.stack([n[..., j], n[..., i]], -1))
     z = asarray(_routines.vecdot(left, _signed(right), format=o.format))

@@ -14,7 +14,8 @@ from ._array import Array, Scalar, asarray
 from ._format import Format, FormatLike, asked, float32, float64, promoted
 from ._library import MisuseError, call, free, library
 
-# What routines return: numpy's numbers for numpy's numbers in, unless another format is asked for.
+# The results of routines: numpy's numbers if the operands are numpy's, unless another format is
+# requested.
 Numbers = Union[Array, "np.ndarray"]
 Number = Union[Scalar, "np.floating[Any]"]
 
@@ -29,12 +30,12 @@ class Operands:
         for value in values:
             a, f = self._taken(value)
             self.arrays.append(a)
-            # Beside other operands a number of Python takes their format.
+            # A Python number takes the format of the other operands.
             if len(values) == 1 or type(value) not in (int, float, bool):
                 formats.append(f)
         self.format: Format = asked(format, prec) or functools.reduce(promoted, formats or [float64])
         self.plain = self.plain and self.format.dtype is not None
-        # Results on a GPU stay there: numpy has none of them.
+        # Results on a GPU stay there and are never numpy's arrays.
         self.device = self._joined()
 
     def _taken(self, value: Any) -> tuple[Array, Format]:

@@ -12,7 +12,7 @@ from ._array import Array, Scalar
 from ._format import Format, float32, float64, promoted
 from ._library import DeviceError, MisuseError, gpus
 
-# Arrays of truth values and of integers are numpy's.
+# Arrays of booleans and of integers are numpy's arrays.
 bool = np.dtype(np.bool_)
 int8, int16, int32, int64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
 uint8, uint16, uint32, uint64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
