@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 )
 
-// TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
-// held, and those have no numbers any more.
+// TestMatricesInUsedRoom checks that matrices in the memory of released matrices are zero, and that
+// the released matrices no longer have numbers.
 func TestMatricesInUsedRoom(t *testing.T) {
 	s := prooftest.Run(t, 1)
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSumUnits adds numbers that are cut off to multiples of a unit.
+// TestSumUnits adds numbers with sums cut off to multiples of a unit.
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
