@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// ErrExceeded is wrapped by errors about work that takes more memory than it may.
+// ErrExceeded is wrapped by errors about work that needs more memory than it may use.
 var ErrExceeded = errors.New("not enough memory")
 
 // A Limit is an amount of memory.
@@ -24,11 +24,11 @@ type Limit struct {
 	Source string
 }
 
-// unknown stands where the system names no limit.
+// unknown is used if the system reports no limit.
 var unknown = Limit{Bytes: 8 << 30, Source: "assumed, as the system names none"}
 
-// Available returns the least of the machine's memory and of the limits that the system sets for
-// this process. It asks the system once. Only Linux answers.
+// Available returns the smallest of the machine's memory and the limits that the system sets for
+// this process. It queries the system once. Systems other than Linux report no limit.
 var Available = sync.OnceValue(func() Limit { return available(os.DirFS("/")) })
 
 // Default returns half of [Available] in bytes, which routines use unless told otherwise.

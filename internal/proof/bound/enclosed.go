@@ -70,7 +70,8 @@ type Rounded struct {
 }
 
 // RoundTo rounds the entry to number at of a, and reports whether all numbers of the enclosure
-// round to this number; if not, it stores nothing. The tests are the same as in exact.finisher.
+// round to this number; if not, it stores nothing. The tests are the same as in the finisher of
+// package residue.
 func (v *EnclosedEntry) RoundTo(t *Rounder, a *num.Array, at int) bool {
 	if !v.Known || v.Zero {
 		return false
@@ -226,7 +227,7 @@ func (v *EnclosedEntry) Small() bool {
 
 // Within sets the error of v, which is cut off, to r 2^unit plus the error of cutting off.
 func (v *EnclosedEntry) Within(r float64, unit int) {
-	v.Err = uint64(math.Ldexp(r, unit-int(v.Exp))) + 4 // for bits cut off, and an error below a unit
+	v.Err = uint64(math.Ldexp(r, unit-int(v.Exp))) + 4 // for bits cut off and errors below a unit
 	v.Known = len(v.Mag) > 0
 	v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
 }

@@ -21,7 +21,7 @@ type Budget struct {
 	limit      int64 // 0: no limit
 	used, most int64
 	reserved   int64 // bytes that are not counted slice by slice: see Reserve
-	// the smallest request refused since one was last granted; 0: none
+	// the smallest total that was refused since a request was last granted; 0: none
 	least float64
 	// If the caller has set the limit, keeps is set, base is the size of the heap when the routine
 	// began, and after is the size beyond which Reclaim collects garbage.
@@ -109,7 +109,7 @@ func (b *Budget) Room() int64 {
 // bytes that the products may use, or [Least] if that is more, or the less that products of small
 // matrices take. matrix is the bytes of a matrix.
 func ForProducts(get, matrix float64) float64 {
-	const residues = 16 // bytes of residues of two factors and of the result, for each byte of a matrix
+	const residues = 16 // bytes of residues of factors and result, a byte of a matrix
 	return max(get, min(Least, float64(residues*matrix)))
 }
 

@@ -75,7 +75,7 @@ func (p Prec) Difference(z, x, y *big.Float, sign int) *big.Float {
 // Mul encloses x y.
 func (p Prec) Mul(x, y Interval) Interval {
 	if y.Lo.Sign() >= 0 { // mostly
-		least, most := y.Lo, y.Hi // what makes the ends of x smallest and largest
+		least, most := y.Lo, y.Hi // the ends of y that give the smallest and largest result
 		if x.Lo.Sign() < 0 {
 			least = y.Hi
 		}
@@ -100,7 +100,7 @@ func (p Prec) Mul(x, y Interval) Interval {
 
 // Quo encloses x/y for y > 0.
 func (p Prec) Quo(x, y Interval) Interval {
-	least, most := y.Hi, y.Lo // what makes the ends of x smallest and largest
+	least, most := y.Hi, y.Lo // the ends of y that give the smallest and largest result
 	if x.Lo.Sign() < 0 {
 		least = y.Lo
 	}

@@ -56,7 +56,7 @@ func lowestFloat(a num.Mat, by Scaling) (low int64) {
 	for j, col := range by.Cols {
 		least, at := uint64(math.MaxUint64), a.At(0, j)
 		for i := range a.Rows {
-			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // 0 wraps to the largest value
+			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // 0 becomes the largest
 		}
 		if least++; least > 0 {
 			// All numbers below 2^-1021 are multiples of 2^-1074.

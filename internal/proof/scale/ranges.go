@@ -26,7 +26,7 @@ func rangesOf(a num.Mat) ranges {
 		for i, row := range rows {
 			m := math.Float64bits(data[at+i*a.RS]) << 1
 			rows[i], most = max(row, m), max(most, m)
-			least = min(least, m-1) // 0 wraps to the largest value
+			least = min(least, m-1) // 0 becomes the largest value
 		}
 		r.cols[j] = topOfBits(most)
 	}
