@@ -100,7 +100,7 @@ func (g *Grid) agree(ctx context.Context, err error) error {
 				kind = 1 + k
 			}
 		}
-		failed[0] = int64((g.size()-g.to.Rank())*len(kinds) + kind) // the first process with an error decides
+		failed[0] = int64((g.size()-g.to.Rank())*len(kinds) + kind) // the lowest rank counts
 	}
 	if e := g.to.Allreduce(ctx, mpi.Max, failed); e != nil {
 		return errors.Join(err, e)
