@@ -10,7 +10,7 @@ import (
 )
 
 // Register makes the grids of the processes that a transport connects known to package place. This
-// process computes its parts of products on the devices of on, which may change at any time.
+// process computes its parts of products on the device that on has at the time of the product.
 // Register returns a function that restores the backend that was registered before.
 func Register(to Transport, on *Local) (restore func()) {
 	return place.Register(place.MPI, &backend{to: to, on: on, open: map[[2]int]*Grid{}})

@@ -39,7 +39,7 @@ func random(rng *rand.Rand, f num.Format, rows, cols int, odd bool) num.Mat {
 	return m
 }
 
-// same says where two matrices differ.
+// same returns a description of where two matrices differ.
 func same(got, want num.Mat) error {
 	if got.Rows != want.Rows || got.Cols != want.Cols {
 		return fmt.Errorf("%d x %d, want %d x %d", got.Rows, got.Cols, want.Rows, want.Cols)
@@ -145,7 +145,7 @@ func TestMixed(t *testing.T) {
 	ctx := context.Background()
 	one, two, zero := num.Real{Class: num.Finite, Mag: []uint64{1}}, num.Real{Class: num.Finite, Neg: true, Mag: []uint64{2}}, num.Real{}
 	places := []string{"cpu", "cuda:1", "auto", "cuda:0,2", "cuda:0", "cpu"}
-	// small products take one of several GPUs
+	// a small product uses one of several GPUs
 	shown := []string{"cpu", "cuda:1", "cpu", "cuda:0", "cuda:0", "cpu"}
 	for _, sides := range [][2]int{{2, 1}, {2, 3}} {
 		n := sides[0] * sides[1]

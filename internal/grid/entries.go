@@ -167,7 +167,8 @@ func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 // Transport returns the transport that connects the processes of the grid.
 func (g *Grid) Transport() Transport { return g.to }
 
-// Largest returns how many numbers of a rows x cols matrix the first process has: none has more.
+// Largest returns the number of entries of a rows x cols matrix that the first process has. No
+// process has more.
 func (g *Grid) Largest(rows, cols int) int {
 	return share(rows, g.block, g.rows, 0) * share(cols, g.block, g.cols, 0)
 }
@@ -195,7 +196,7 @@ func (e Entries) Get(ctx context.Context, o Order, ranges []Range, mine *num.Arr
 // and sign, in all processes. It is not ok if there is no such entry.
 func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok bool, err error) {
 	s := e.s
-	const none, kinds = 1 << 62, 1 << 3 // more than values of a num.Cls
+	const none, kinds = 1 << 62, 1 << 3 // more than the number of values of a num.Cls
 	first := []int64{none}
 	ld := s.localRows()
 	var buf [num.MaxValueWords]uint64

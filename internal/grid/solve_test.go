@@ -273,7 +273,7 @@ func TestSolve(t *testing.T) {
 		}
 		rank := g.to.Rank()
 		made := len(between(k, rank, g.size())) * n
-		if g.rows == 1 && g.cols > 1 { // and the columns of A that it has
+		if g.rows == 1 && g.cols > 1 { // and sends the columns of A that it has
 			made += share(n, g.block, g.cols, g.col) * n
 		}
 		if gave, want := g.to.(leaving).Transport.(gridtest.Process).Given()[rank], made*int(num.SizeOf(mp100)); gave != want {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Names that stand for no backend's place.
+// Names that do not name a backend's place.
 const (
 	Auto = "auto" // the host or a place, whichever takes less time
 	Host = "cpu"

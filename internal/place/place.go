@@ -27,7 +27,7 @@ var ErrUnsupported = errors.New("not computed there")
 // ErrMemory is wrapped by errors about a place's memory.
 var ErrMemory = residue.ErrMemory
 
-// Config says how a routine may run at a place.
+// Config has the options of a routine at a place.
 type Config struct {
 	par.Run        // Threads and Memory apply to the work that the place leaves to the host
 	Method  string // of products left to the host, or a method of package expansion
@@ -149,7 +149,7 @@ type Device struct {
 	Driver       string // what the driver supports, for example "CUDA 13.0"
 }
 
-// A Backend is a kind of places, all of one machine.
+// A Backend provides the places of one kind.
 type Backend interface {
 	// Devices lists the devices. If there are none it returns the reason, an error that wraps
 	// ErrDevice.
@@ -172,7 +172,7 @@ type Backend interface {
 	EstimateTransfer(bytes int64) time.Duration
 }
 
-// ondevice is the storage of numbers that live at a place.
+// ondevice is the storage of an array that lives at a place.
 type ondevice interface {
 	num.Storage
 	Place() Place

@@ -8,7 +8,7 @@ import (
 var registered struct {
 	sync.RWMutex
 	backends map[string]Backend
-	absent   map[string]error // why there is no backend of a kind
+	absent   map[string]error // the error if there is no backend of a kind
 	provided map[any]any
 }
 
@@ -40,7 +40,8 @@ func Explain(kind string, err error) {
 	registered.absent[kind] = err
 }
 
-// Find returns the backend of a kind. The error, which wraps ErrDevice, says what is missing.
+// Find returns the backend of a kind. If there is none, the error wraps ErrDevice and says what the
+// program lacks.
 func Find(kind string) (Backend, error) {
 	registered.RLock()
 	defer registered.RUnlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Settings are the options of routines with the defaults filled in.
+// Settings are the options of routines, with defaults filled in.
 type Settings struct {
 	par.Run
 	Device Name // device for routines whose operands live on the host
@@ -69,7 +69,7 @@ func (s Settings) Gemm(g *Gemm) (residue.Stats, error) {
 	return st, err
 }
 
-// GemmAt computes a product at the place where all of it lives.
+// GemmAt computes a product at the place p, where all its operands live.
 func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 	if s.Method == product.Direct {
 		return residue.Stats{}, product.ErrDirect

@@ -25,8 +25,8 @@ func count(n int) []int {
 }
 
 // memory returns how many bytes of GPU d this process may use when gpus GPUs are divided among the
-// processes. Processes that share a GPU get equal parts. The result is at most limit, unless limit
-// is 0.
+// processes. Processes that share a GPU get equal parts of 9/10 of its memory. The result is at
+// most limit, unless limit is 0.
 func (t Team) memory(d Device, gpus int, limit int64) int64 {
 	n := (t.Size + gpus - 1) / gpus
 	if n <= 1 || d.Memory == 0 {

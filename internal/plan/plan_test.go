@@ -14,8 +14,8 @@ const samples = 64
 
 func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
 
-// testMachine has moduli of up to 13 bits, work that grows with them, and an exact pass of that
-// cost.
+// testMachine returns a machine with moduli of up to 13 bits, work that grows with their number,
+// and an exact pass that costs exact for each product of an entry.
 func testMachine(exact float64) *Machine {
 	m := &Machine{
 		Bits: []float64{0},
@@ -35,8 +35,8 @@ func testMachine(exact float64) *Machine {
 	return m
 }
 
-// randomProblem draws what a plan depends on: formats, shapes, widths that hold the operands
-// exactly or not, entries of many sizes and zeros.
+// randomProblem returns a random problem: formats, shapes, widths that do or do not hold the
+// operands exactly, entries of many sizes, and zeros.
 func randomProblem(rng *rand.Rand) (p Problem) {
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, mp(53), mp(106), mp(424), mp(1696)}
 	p.M, p.N, p.K = 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(16))
@@ -207,7 +207,7 @@ func TestAssume(t *testing.T) {
 		p := Problem{M: 100, N: 100, K: k, A: mp(424), B: mp(424), C: num.Float64}
 		p.Assume()
 		q, ok := testMachine(100).Choose(&p)
-		// 53 bits, a few of cancellation and the margin of the rounding test, on both sides.
+		// Each side has 53 bits, a few bits for cancellation, and the margin of the rounding test.
 		if w := q.WidthL; !ok || w < 53 || w > 84 {
 			t.Errorf("k = %d: %+v", k, q)
 		}

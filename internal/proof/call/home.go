@@ -118,12 +118,12 @@ func (s *Run) SymmetricNorm(m num.Mat) (*big.Float, error) { return s.At.symmetr
 // CopyNumbers copies finite numbers from one view of matrices in MP to another of its shape.
 func (s *Run) CopyNumbers(to, from num.Mat) error { return s.At.copyNumbers(s, to, from) }
 
-// Triangle is place.Factors.Triangle.
+// Triangle is place.Factors.Triangle at the run's home.
 func (s *Run) Triangle(op place.TriangleOperation, a num.Mat, tally *num.Array) (count int, err error) {
 	return s.At.triangle(s, op, a, tally)
 }
 
-// PartTriangles is place.Splitting.Part.
+// PartTriangles is place.Splitting.Part at the run's home.
 func (s *Run) PartTriangles(a, lower, upper num.Mat) error {
 	return s.At.partTriangles(s, a, lower, upper)
 }

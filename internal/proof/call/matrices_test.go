@@ -38,7 +38,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		if first.View().Arr.Sig != nil {
 			t.Fatal("a matrix that was dropped has numbers")
 		}
-		s.Drop(first.View()) // once more, it does nothing
+		s.Drop(first.View()) // a second Drop does nothing
 		second := fill(halfulp.MP(290), 40, 29)
 		third := fill(halfulp.MP(300), 30, 40)
 		if &second.View().Arr.Sig[0] == &third.View().Arr.Sig[0] {

@@ -28,8 +28,8 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	g.Triangle, g.Bound = triangle, limit
 	set := s.Set
 	if left, ok := s.Budget.Left(); ok {
-		// Residues take about twice the memory of the factors and the product; or what is left is
-		// reclaimed.
+		// Residues take about twice the memory of the factors and the product. Reclaim this memory,
+		// or what is left of the budget if that is less.
 		s.Budget.Reclaim(min(left, 2*(MatrixBytes(a.Format(), a.Rows, a.Cols)+MatrixBytes(b.Format(), b.Rows, b.Cols)+MatrixBytes(d.Format(), d.Rows, d.Cols))))
 		set.Memory = min(set.Memory, s.Budget.Room())
 	}

@@ -43,7 +43,7 @@ func TestFixed(t *testing.T) {
 		for i := range n {
 			by.Rows[i], by.Cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
 		}
-		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond what scale.NearPower has
+		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond the exponents of scale.NearPower
 			for i := range n {
 				by.Rows[i] += far
 				by.Cols[i] -= far

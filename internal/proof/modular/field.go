@@ -99,7 +99,7 @@ func (f *Field) reduce(hi, lo uint64) uint64 {
 
 // word returns x mod p.
 func (f *Field) word(x uint64) uint64 {
-	x -= x >> 61 * f.P // p is less than 2^61, and not by much
+	x -= x >> 61 * f.P // p is slightly less than 2^61
 	for x >= f.P {
 		x -= f.P
 	}

@@ -87,8 +87,8 @@ func SpanOfSums(x, y []int64) int {
 // above: E is below λ^-(2 + h) 2^-p, pivots are at least λ, and the scales and q are measured
 // relative to T. E contains only the leading part of C.
 //
-// Enclosures hold for rows and columns as a whole. The entries computed from E have, in addition to
-// the error of E, errors of 2^M and twice the scales; entries of L diag(U)^(1/2) have errors of
+// Enclosures hold for rows and columns as a whole. The errors of entries computed from E exceed E
+// by a factor of 2^M and twice the scales; the errors of entries of L diag(U)^(1/2) exceed E by
 // 2^(3 M). Enclosures that begin with E and improve it have smaller errors. An entry of L or U
 // differs from another number with v bits after the binary point by at least 2^(-M - v). An entry
 // of L diag(U)^(1/2) differs from such a number by at least 2^(-3 M - 2 v - 2), as the squares
