@@ -23,7 +23,7 @@ type backend struct {
 	open map[[2]int]*Grid
 }
 
-// Devices lists one grid of the processes, whose shape is Shape's.
+// Devices lists one grid of the processes, of the shape that Shape returns.
 func (b *backend) Devices() ([]place.Device, error) {
 	rows, cols := Shape(b.to.Size())
 	return []place.Device{{Name: fmt.Sprintf("%s:%dx%d", place.MPI, rows, cols), Model: textio.Count(b.to.Size(), "process")}}, nil

@@ -90,8 +90,8 @@ func (c *Crew) Do(n int, f func(i int)) {
 	}
 }
 
-// taken reserves and returns member i if it is free, else nil. It returns nil on machines with few
-// processors.
+// taken reserves and returns member i if it is free, else nil. It returns nil if GOMAXPROCS is less
+// than manyProcessors.
 func (c *Crew) taken(i int) *member {
 	if runtime.GOMAXPROCS(0) < manyProcessors {
 		return nil

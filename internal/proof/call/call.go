@@ -85,8 +85,8 @@ func (c *Call) Temporary() (end func()) {
 // Release releases all slices of Floats and Words.
 func (c *Call) Release() { c.releaseFrom(0, 0) }
 
-// releaseFrom releases all slices except the first floats and words ones. There may be fewer by
-// now.
+// releaseFrom releases all slices except the first floats slices of Floats and the first words
+// slices of Words. There may be fewer by now.
 func (c *Call) releaseFrom(floats, words int) {
 	floats, words = min(floats, len(c.FloatsTaken)), min(words, len(c.wordsTaken))
 	for _, x := range c.FloatsTaken[floats:] {
