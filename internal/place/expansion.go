@@ -10,8 +10,9 @@ import (
 // place p and have the same format: DD, TD or QD, or for the methods of block schemes Float64. The
 // result z, or c, shares no entry with operands unless the method allows it. Methods return when
 // the result is complete. If Config.Ctx is cancelled they return its error, and the result is
-// unspecified. Of Config, all methods use Ctx and Progress; Gemm and Solve also use Method; Solve
-// also uses Threads and Memory.
+// unspecified. Their errors wrap ErrMemory if the place's memory is short. Of Config, all methods
+// use Ctx; Each, Gemm and Solve report to Progress; Gemm and Solve use Method; Solve also uses
+// Threads, Memory and Limit.
 type Expansions interface {
 	// Widen sets z to x, of the same shape. The format of x is Float64, DD, TD or QD and has at
 	// most as many words as the format of z. All entries of z must be +0 before.

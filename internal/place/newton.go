@@ -55,7 +55,7 @@ type Extents struct {
 }
 
 // Sum is Z = X + D for finite numbers of MP. Bits of an addend below 2^-(32 words) times the larger
-// addend are cut off. Without Errors the sum is then rounded; if Unit is not nil it is first cut
+// addend may be cut off. Without Errors the sum is then rounded; if Unit is not nil it is first cut
 // off to a multiple of 2^Unit. With Errors the entries of column j of X + D are known up to
 // 2^Errors[j]; they are scaled by 2^(Rows[i] + Cols[j]) and rounded to nearest, if all values
 // within the error round to one number. Triangle restricts the operation to one triangle of square

@@ -17,7 +17,7 @@ type Ozaki interface {
 	// Memory returns the size of p's memory in bytes.
 	Memory(p Place) uint64
 	// Multiply computes x at p. If the operands live at p, C shares no entry with A and B. Of cfg
-	// only Ctx, Memory and Progress are used. The error wraps ErrLibrary if x requires a library
+	// only Ctx, Limit and Progress are used. The error wraps ErrLibrary if x requires a library
 	// that is missing, and ErrMemory if memory is short; if the context is cancelled it is the
 	// context's error. After an error C and Bound are unspecified if they live at p, else
 	// unchanged.
