@@ -1,6 +1,7 @@
-// Package bigfun computes elementary functions of big.Float numbers, plainly and slowly, to
-// a relative error below 2^-prec: for package linsolve, as the oracle of the tests of package
-// expansion, and the source of its tables. Arguments are finite and in the domain of the function.
+// Package bigfun computes elementary functions of big.Float numbers with a relative error below
+// 2^-prec, by simple and slow methods. It serves package linsolve, the tests of package expansion
+// as a reference, and the generation of package expansion's tables. Arguments are finite and in the
+// domain of the function.
 package bigfun
 
 import (
@@ -9,7 +10,7 @@ import (
 	"sync"
 )
 
-// guard bits cover the rounding of a few hundred operations.
+// guard is the number of extra bits that cover the rounding of a few hundred operations.
 const guard = 64
 
 // exact is a precision that holds sums of a few float64 numbers without rounding.
@@ -24,7 +25,7 @@ func small(x *big.Float, e int) bool { return x.Sign() == 0 || x.MantExp(nil) <=
 
 func scale(x *big.Float, e int) *big.Float { return new(big.Float).SetMantExp(x, e) }
 
-// series is Σ terms t_0 = first, t_k = next(t_(k-1), k), until they no longer count.
+// series returns Σ t_k, t_0 = first, t_k = next(t_(k-1), k), up to terms that no longer contribute.
 func series(first *big.Float, next func(t *big.Float, k int64), prec uint) *big.Float {
 	t, sum := number(prec).Set(first), number(prec)
 	for k := int64(1); t.Sign() != 0 && (sum.Sign() == 0 || t.MantExp(nil) > sum.MantExp(nil)-int(prec)-2); k++ {
@@ -34,7 +35,7 @@ func series(first *big.Float, next func(t *big.Float, k int64), prec uint) *big.
 	return sum
 }
 
-// constant keeps one constant to the largest precision asked for.
+// constant caches one constant to the largest precision requested so far.
 type constant struct {
 	mu    sync.Mutex
 	value *big.Float
@@ -50,7 +51,7 @@ func (c *constant) get(prec uint) *big.Float {
 	return c.value
 }
 
-// inverseSeries is Σ s^k / ((2k+1) n^(2k+1)): atanh(1/n) for s = 1, atan(1/n) for s = -1.
+// inverseSeries returns Σ s^k / ((2k+1) n^(2k+1)): atanh(1/n) for s = 1, atan(1/n) for s = -1.
 func inverseSeries(n, s int64, prec uint) *big.Float {
 	p := number(prec).Quo(integer(1, prec), integer(n, prec))
 	n2 := integer(s*n*n, prec)
@@ -70,13 +71,13 @@ var pi = constant{f: func(prec uint) *big.Float {
 	return a.Sub(a, b)
 }}
 
-// Ln2 is ln 2.
+// Ln2 returns ln 2.
 func Ln2(prec uint) *big.Float { return ln2.get(prec) }
 
-// Pi is π.
+// Pi returns π.
 func Pi(prec uint) *big.Float { return pi.get(prec) }
 
-// Expm1 is e^x - 1.
+// Expm1 returns e^x - 1.
 func Expm1(x *big.Float, prec uint) *big.Float {
 	p := prec + guard
 	if !small(x, 0) {
@@ -97,7 +98,7 @@ func Expm1(x *big.Float, prec uint) *big.Float {
 	return u
 }
 
-// Exp is e^x, for |x| < 2^30.
+// Exp returns e^x, for |x| < 2^30.
 func Exp(x *big.Float, prec uint) *big.Float {
 	p := prec + guard
 	q, _ := number(p).Quo(x, Ln2(p)).Float64()
@@ -110,14 +111,14 @@ func Exp(x *big.Float, prec uint) *big.Float {
 	return scale(e, k)
 }
 
-// Log is ln x.
+// Log returns ln x.
 func Log(x *big.Float, prec uint) *big.Float {
 	m := new(big.Float)
 	e := x.MantExp(m)
 	return LogScaled(m, int64(e), prec)
 }
 
-// LogScaled is ln(x 2^e), for 1/4 < x < 2.
+// LogScaled returns ln(x 2^e), for 1/4 < x < 2.
 func LogScaled(x *big.Float, e int64, prec uint) *big.Float {
 	p := prec + guard
 	for ; x.Cmp(big.NewFloat(0.7)) < 0; e-- {
@@ -130,8 +131,7 @@ func LogScaled(x *big.Float, e int64, prec uint) *big.Float {
 	return l.Add(l, number(p).Mul(integer(e, p), Ln2(p))) // |ln x| < 0.38
 }
 
-// Log1p is ln(1 + x), by 2 atanh(x / (2 + x)) near 0 and by Halley's iteration for Exp
-// elsewhere.
+// Log1p returns ln(1 + x): by 2 atanh(x / (2 + x)) near 0, and else by Halley's iteration with Exp.
 func Log1p(x *big.Float, prec uint) *big.Float {
 	p := prec + guard
 	w := max(exact, p)
@@ -167,7 +167,7 @@ func Quadrant(x *big.Float, prec uint) (q int, r *big.Float) {
 	if x.Sign() == 0 {
 		return 0, number(p)
 	}
-	w := uint(max(0, x.MantExp(nil))) + x.MinPrec() + p // x may be as near to a multiple as that
+	w := uint(max(0, x.MantExp(nil))) + x.MinPrec() + p // x may be so near to a multiple of π/2
 	half := scale(Pi(w), -1)
 	k := number(w).Quo(x, half)
 	k.Add(k, number(w).SetFloat64(math.Copysign(0.5, float64(k.Sign()))))
@@ -177,7 +177,7 @@ func Quadrant(x *big.Float, prec uint) (q int, r *big.Float) {
 	return int(new(big.Int).And(n, big.NewInt(3)).Int64()), number(p).Set(r)
 }
 
-// sinSeries is Σ (-1)^k r^(2k+1) / (2k+1)!, cosSeries Σ (-1)^k r^2k / (2k)!.
+// sinSeries returns Σ (-1)^k r^(2k+1) / (2k+1)!, and cosSeries Σ (-1)^k r^2k / (2k)!.
 func sinSeries(r *big.Float, p uint) *big.Float {
 	r2 := number(p).Mul(r, r)
 	return series(r, func(t *big.Float, k int64) {
@@ -194,7 +194,7 @@ func cosSeries(r *big.Float, p uint) *big.Float {
 	}, p)
 }
 
-// SinCos is sin x and cos x.
+// SinCos returns sin x and cos x.
 func SinCos(x *big.Float, prec uint) (sin, cos *big.Float) {
 	p := prec + guard
 	q, r := Quadrant(x, p)
@@ -209,7 +209,7 @@ func SinCos(x *big.Float, prec uint) (sin, cos *big.Float) {
 	return sin, cos
 }
 
-// Atan2 is the angle of the point (x, y) in (-π, π], for (x, y) ≠ (0, 0).
+// Atan2 returns the angle of the point (x, y) in (-π, π], for (x, y) ≠ (0, 0).
 func Atan2(y, x *big.Float, prec uint) *big.Float {
 	p := prec + guard
 	u, v := number(exact).Abs(y), number(exact).Abs(x)
@@ -230,7 +230,8 @@ func Atan2(y, x *big.Float, prec uint) *big.Float {
 	return a
 }
 
-// atan halves its argument by atan x = 2 atan(x / (1 + √(1 + x²))), for 0 <= x <= 1.
+// atan returns atan x for 0 <= x <= 1. It halves the angle by atan x = 2 atan(x / (1 + √(1 + x²)))
+// several times.
 func atan(x *big.Float, p uint) *big.Float {
 	const halvings = 8
 	for range halvings {

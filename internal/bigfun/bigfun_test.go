@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// agree wants |a - b| <= 2^-prec |b|.
+// agree fails unless |a - b| <= 2^-prec |b|.
 func agree(t *testing.T, what string, a, b *big.Float, prec int) {
 	t.Helper()
 	d := new(big.Float).SetPrec(4000).Sub(a, b)
@@ -17,8 +17,8 @@ func agree(t *testing.T, what string, a, b *big.Float, prec int) {
 	}
 }
 
-// TestConstants compares with digits as Abramowitz and Stegun, Handbook of Mathematical
-// Functions, table 1.1, and OEIS A000796, A002162 have them.
+// TestConstants compares with the digits in Abramowitz and Stegun, Handbook of Mathematical
+// Functions, table 1.1, and in OEIS A000796, A002162.
 func TestConstants(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -37,7 +37,8 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// TestIdentities checks identities to nearly all bits, and package math to most of its.
+// TestIdentities checks identities to nearly all bits, and compares with package math to most of
+// its bits.
 func TestIdentities(t *testing.T) {
 	const p = 400
 	r := testseed.Rand(t, 1, 2)
@@ -72,8 +73,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestHugeArgument has the sine of 10^22 from Ng, Argument reduction for huge arguments: good to
-// the last bit, 1992, and compares two precisions of the reduction at 2^1000.
+// TestHugeArgument compares the sine of 10^22 with Ng, Argument reduction for huge arguments: good
+// to the last bit, 1992, and compares two precisions of the reduction at 2^1000.
 func TestHugeArgument(t *testing.T) {
 	s, _ := SinCos(big.NewFloat(1e22), 100)
 	agree(t, "sin 1e22", s, big.NewFloat(-0.8522008497671888), 50)
@@ -84,7 +85,8 @@ func TestHugeArgument(t *testing.T) {
 	agree(t, "cos 2^1000", b, d, 100)
 }
 
-// TestLogWide takes arguments far from 1, and so near to it that a fixed precision would not do.
+// TestLogWide takes arguments far from 1, and arguments so near to 1 that a fixed precision would
+// not suffice.
 func TestLogWide(t *testing.T) {
 	x := new(big.Float).SetMantExp(big.NewFloat(1.25), -20000)
 	want := new(big.Float).SetPrec(500).Mul(Ln2(500), big.NewFloat(-20000))

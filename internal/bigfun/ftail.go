@@ -5,21 +5,23 @@ import (
 	"math/big"
 )
 
-// FTail encloses the probability that a number of Fisher's F distribution with m and n degrees of
-// freedom is larger than f: lower ≤ P ≤ upper. m, n ≥ 1 and f > 0 is finite. For m = 1 it is the
-// probability that the magnitude of a number of Student's t distribution with n degrees of freedom
-// is larger than √f. Relative errors are about 2^-prec times the number of operations, and more
-// where P is computed as 1 less another probability. Where (m + n) |log2 f| exceeds 2^30, which
-// may leave the exponents of big.Float, the bounds are 0 and 1.
+// FTail encloses the probability P that a random number of Fisher's F distribution with m and n
+// degrees of freedom is larger than f: lower ≤ P ≤ upper. It requires m, n ≥ 1 and a finite f > 0.
+// For m = 1, P is the probability that the magnitude of a random number of Student's t distribution
+// with n degrees of freedom is larger than √f. The relative width is about 2^-prec times the number
+// of operations, and more where P is computed as 1 minus another probability. Where
+// (m + n) |log2 f| exceeds 2^30, the powers of x and y may leave the exponents of big.Float: then
+// the bounds are 0 and 1.
 //
-// P is the incomplete beta function I_x(a, b) with a = n/2, b = m/2, x = n/(n + m f), or
-// 1 - I_y(b, a) with y = 1 - x (NIST Handbook of Mathematical Functions 8.17.2, 8.17.4), and
+// P is the incomplete beta function I_x(a, b) with a = n/2, b = m/2, x = n/(n + m f), or 1 - I_y(b,
+// a) with y = 1 - x (NIST Handbook of Mathematical Functions 8.17.2, 8.17.4), and
 //
 //	I_x(a, b) = x^a y^b / (a B(a, b)) Σ c_k, c_0 = 1, c_(k+1) = c_k x (a + b + k)/(a + 1 + k)
 //
-// (8.17.8). All terms are positive. So with u = 2^-prec the relative error of the computed number
-// is at most (1 + u)^K - 1 ≤ 2 K u for K u ≤ 1/2, where K counts the roundings, besides the terms
-// left out. These are less than the first of them over 1 less the largest ratio that follows.
+// (8.17.8). All terms are positive. So with u = 2^-prec the relative error of the computed number,
+// without the terms left out, is at most (1 + u)^K - 1 ≤ 2 K u for K u ≤ 1/2, where K counts the
+// roundings. The sum of the terms left out is less than the first of them divided by 1 minus the
+// largest ratio of the following terms.
 func FTail(f *big.Float, m, n int64, prec uint) (lower, upper *big.Float) {
 	if e := int64(f.MantExp(nil)); f.Sign() == 0 || max(e, -e, 64) > 1<<30/(m+n) {
 		return number(prec), integer(1, prec)
@@ -30,7 +32,7 @@ func FTail(f *big.Float, m, n int64, prec uint) (lower, upper *big.Float) {
 	one := integer(1, prec)
 	direct, _ := terms(x, y, n, m, prec)
 	other, rise := terms(y, x, m, n, prec)
-	if direct <= other || rise > float64(prec/4) { // 1 less the other one would lose as many bits
+	if direct <= other || rise > float64(prec/4) { // 1 minus the other one would lose as many bits
 		lower, upper = incompleteBeta(x, y, n, m, prec)
 	} else {
 		l, u := incompleteBeta(y, x, m, n, prec)
@@ -48,7 +50,8 @@ func FTail(f *big.Float, m, n int64, prec uint) (lower, upper *big.Float) {
 func down(prec uint) *big.Float { return number(prec).SetMode(big.ToNegativeInf) }
 func up(prec uint) *big.Float   { return number(prec).SetMode(big.ToPositiveInf) }
 
-// terms estimates how many terms of the series of I_x(n/2, m/2) count, and how many of these rise.
+// terms estimates how many terms of the series of I_x(n/2, m/2) contribute, and how many of these
+// increase.
 func terms(x, y *big.Float, n, m int64, prec uint) (count, rise float64) {
 	p, _ := x.Float64()
 	q, _ := y.Float64()
@@ -62,7 +65,8 @@ func terms(x, y *big.Float, n, m int64, prec uint) (count, rise float64) {
 
 // incompleteBeta encloses I_x(n/2, m/2). x and y = 1 - x have 3 roundings each.
 func incompleteBeta(x, y *big.Float, n, m int64, prec uint) (lower, upper *big.Float) {
-	// The series. A term has 6 roundings more than the one before: of x, and of its own.
+	// The series. A term has 6 more roundings than the previous one: 3 of x and 3 of its own
+	// operations.
 	t, sum, w := integer(1, prec), integer(1, prec), number(prec)
 	k := int64(0)
 	var rest *big.Float // a bound of the terms left out
@@ -85,8 +89,8 @@ func incompleteBeta(x, y *big.Float, n, m int64, prec uint) (lower, upper *big.F
 	z.Mul(z, inverseBeta(n, m, prec))
 	z.Mul(z, integer(2, prec))
 	z.Quo(z, integer(n, prec))
-	// Roundings: 7 a term; 2 a unit of n and m for the powers, 1 for B; some others, and one for
-	// the terms left out.
+	// Roundings: 7 for each term; for each unit of n and m, 2 for the powers and 1 for B; some
+	// others, and one for the terms left out.
 	count := 7*k + 6*(n+m) + 64
 	err := new(big.Float).SetMantExp(integer(count, 64), 2-int(prec)) // 4 K u
 	low, high := down(prec).Sub(integer(1, prec), err), up(prec).Add(integer(1, prec), err)
@@ -96,8 +100,8 @@ func incompleteBeta(x, y *big.Float, n, m int64, prec uint) (lower, upper *big.F
 	return down(prec).Mul(z, low), up(prec).Mul(z, high)
 }
 
-// remainder bounds c_k + c_(k+1) + ... by c_k over 1 less a bound of the ratios from there on; nil
-// where that may not be below 1.
+// remainder bounds c_k + c_(k+1) + ... by c_k / (1 - r), where r bounds the ratios from there on;
+// nil if r may be 1 or more.
 func remainder(c, x *big.Float, n, m, k int64) *big.Float {
 	const bits = 128
 	r := up(bits).Set(x)
@@ -105,7 +109,7 @@ func remainder(c, x *big.Float, n, m, k int64) *big.Float {
 		r.Mul(r, integer(n+m+2*k, bits))
 		r.Quo(r, integer(n+2+2*k, bits))
 	}
-	// of x and y, which have a few roundings
+	// for the roundings of x
 	r.Mul(r, up(bits).Add(integer(1, bits), scale(integer(1, bits), -60)))
 	left := down(bits).Sub(integer(1, bits), r)
 	if left.Sign() <= 0 {
@@ -114,7 +118,7 @@ func remainder(c, x *big.Float, n, m, k int64) *big.Float {
 	return up(bits).Quo(c, left)
 }
 
-// halfPower is x^(n/2).
+// halfPower returns x^(n/2).
 func halfPower(x *big.Float, n int64, prec uint) *big.Float {
 	z, p := integer(1, prec), number(prec).Set(x)
 	for k := n / 2; k > 0; k /= 2 {
@@ -129,8 +133,8 @@ func halfPower(x *big.Float, n int64, prec uint) *big.Float {
 	return z
 }
 
-// inverseBeta is 1/B(n/2, m/2) = Γ((n+m)/2) / (Γ(n/2) Γ(m/2)): 1/π, 1/2 or 1 for n, m ≤ 2, times
-// (i + j)/i for each step from i to i + 2.
+// inverseBeta returns 1/B(n/2, m/2) = Γ((n+m)/2) / (Γ(n/2) Γ(m/2)): 1/π, 1/2 or 1 for n, m ≤ 2,
+// times (i + j)/i for each step from i to i + 2.
 func inverseBeta(n, m int64, prec uint) *big.Float {
 	i, j := 2-n%2, 2-m%2
 	z := integer(1, prec)

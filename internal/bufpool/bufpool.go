@@ -1,5 +1,5 @@
-// Package bufpool keeps large buffers between operations: fresh memory costs as much time, in page
-// faults, as much of what is done with it. All shelves together keep a bounded number of bytes.
+// Package bufpool keeps large buffers between operations, because page faults of fresh memory can
+// cost as much time as the work on it. All shelves together keep a bounded number of bytes.
 package bufpool
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/halfulp/halfulp/internal/memlimit"
 )
 
-// A Shelf holds buffers, or values that own some. Unlike a sync.Pool it survives garbage
-// collections: a buffer that two collections in a row find there is dropped unless it may rest. The
-// buffers put back last may rest for a while, as long as all shelves together hold no more than
-// restBytes of them. All processors share a shelf. The zero value is empty.
+// A Shelf is a pool of buffers, or of values that own buffers, shared by all processors. Unlike a
+// sync.Pool it survives garbage collections: a buffer is dropped if two collections have found it
+// on the shelf and it may not rest. The buffers put back last may rest for a while, as long as the
+// resting buffers of all shelves together hold at most restBytes. The zero value is empty.
 type Shelf[T any] struct{ rack }
 
-// A rack is a shelf of any buffers: one for all types, of little code.
+// A rack is a shelf of buffers of any type, so that its code exists once for all types.
 type rack struct {
 	mu    sync.Mutex
-	free  []kept // in the order in which they were put there
-	known bool   // whether it is one of racks
+	free  []kept // in the order in which they were put back
+	known bool   // whether it is in racks
 }
 
 type kept struct {
 	buffer any
 	size   int // as Take counts it
 	bytes  int64
-	order  int64 // of all buffers put on any shelf
-	seen   int   // collections since
+	order  int64 // number of this put among the puts of all shelves
+	seen   int   // collections since the put
 	since  time.Time
 }
 
 var (
-	// rest is how long a buffer may rest. Where nothing is allocated the next collection comes
+	// rest is how long a buffer may rest. If nothing is allocated, the runtime forces a collection
 	// after that time.
 	rest = 2 * time.Minute
-	// restBytes bounds the buffers that rest, of all shelves together.
+	// restBytes bounds the bytes of resting buffers, of all shelves together.
 	restBytes int64 = 1 << 25
 	// most bounds the bytes that all shelves keep until the collector has seen them: a share of
 	// the memory that routines may use.
@@ -50,18 +50,18 @@ var (
 )
 
 var (
-	bytesKept atomic.Int64 // of all shelves
+	bytesKept atomic.Int64 // bytes on all shelves
 	puts      atomic.Int64
-	watched   atomic.Bool // whether the next collection will be noticed
+	watched   atomic.Bool // whether a mark waits for the next collection
 
-	racksMu sync.Mutex // a rack's mutex is locked first where both are
-	racks   []*rack    // those that have buffers
+	racksMu sync.Mutex // if both are locked, a rack's mutex is locked first
+	racks   []*rack    // racks that have buffers
 )
 
 // Kept returns how many bytes all shelves keep.
 func Kept() int64 { return bytesKept.Load() }
 
-// Drop drops the buffers of all shelves, for the collector to find.
+// Drop drops the buffers of all shelves, so that the collector can free them.
 func Drop() {
 	racksMu.Lock()
 	all := racks
@@ -75,17 +75,18 @@ func Drop() {
 	}
 }
 
-// A mark is what collections are noticed by: nothing else refers to it. It is not of the size of
-// objects that share their memory with others.
+// A mark is an object without references whose finalizer signals a collection. It is too large for
+// the allocator that packs several small objects together.
 type mark struct{ _ [4]uint64 }
 
-// Take returns the smallest buffer of a size from least to most, and whether there is one.
+// Take removes and returns the smallest buffer with a size from least to most. It is not ok if
+// there is none.
 func (s *Shelf[T]) Take(least, most int) (b T, ok bool) {
 	b, ok = s.take(least, most).(T)
 	return b, ok
 }
 
-// take returns nil where there is none.
+// take returns nil if there is no such buffer.
 func (s *rack) take(least, most int) (b any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,7 @@ func (s *rack) take(least, most int) (b any) {
 	return b
 }
 
-// remove takes the buffers from i to j away.
+// remove removes the buffers with indices i ≤ k < j.
 func (s *rack) remove(i, j int) {
 	for _, k := range s.free[i:j] {
 		bytesKept.Add(-k.bytes)
@@ -111,9 +112,9 @@ func (s *rack) remove(i, j int) {
 	s.free = slices.Delete(s.free, i, j)
 }
 
-// Put keeps a buffer that nothing refers to any more, of a size by which Take finds it, and of so
-// many bytes. The shelf drops the buffers it has had longest, or this one, where the shelves would
-// keep too many bytes.
+// Put puts a buffer, to which nothing may refer any more, on the shelf. size is the size by which
+// Take finds it, and bytes its memory. If the shelves would keep too many bytes, the shelf drops
+// its oldest buffers, if necessary this one too.
 func (s *Shelf[T]) Put(b T, size int, bytes int64) {
 	s.put(kept{buffer: b, size: size, bytes: bytes})
 }
@@ -137,14 +138,14 @@ func (s *rack) put(k kept) {
 	watch()
 }
 
-// watch has collected called after the next collection.
+// watch arranges a call of collected after the next collection.
 func watch() {
 	if watched.CompareAndSwap(false, true) {
 		runtime.SetFinalizer(new(mark), func(*mark) { collected() })
 	}
 }
 
-// collected drops what two collections have found and what may not rest.
+// collected drops the buffers that two collections have found and that may not rest.
 func collected() {
 	racksMu.Lock()
 	all := racks
@@ -160,7 +161,7 @@ func collected() {
 		s.mu.Unlock()
 	}
 	slices.SortFunc(list, func(a, b kept) int { return cmp.Compare(b.order, a.order) })
-	first := int64(math.MaxInt64) // of the buffers that may rest
+	first := int64(math.MaxInt64) // order of the oldest buffer that may rest
 	bytes := int64(0)
 	for _, k := range list {
 		if bytes += k.bytes; bytes > restBytes {
@@ -185,18 +186,18 @@ func collected() {
 	}
 	watched.Store(false)
 	racksMu.Lock()
-	left := len(racks) > 0 // also of shelves that were empty before
+	left := len(racks) > 0 // includes shelves that were empty before
 	racksMu.Unlock()
 	if left {
 		watch()
 	}
 }
 
-// Most is the size up to which a buffer is taken for n numbers: small ones would keep large ones
-// from others.
+// Most returns the largest size of a buffer that is used for n numbers. Otherwise small requests
+// would occupy large buffers.
 func Most(n int) int { return 4*n + 1<<12 }
 
-// Slice returns n numbers of any values or more, which the caller gives back by [Return].
+// Slice returns at least n numbers with unspecified values. The caller releases them by [Return].
 func Slice[T any](from *Shelf[[]T], n int) []T {
 	if x, ok := from.Take(n, Most(n)); ok {
 		return x
@@ -206,7 +207,7 @@ func Slice[T any](from *Shelf[[]T], n int) []T {
 	return x
 }
 
-// Return gives numbers back, which may be the first of those that Slice returned.
+// Return puts numbers that Slice returned back on the shelf. x may be a beginning of them.
 func Return[T any](to *Shelf[[]T], x []T) { to.Put(x[:cap(x)], cap(x), Bytes(x)) }
 
 // Bytes returns how many bytes a slice holds, up to its capacity.

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// limited sets what shelves may keep, and let rest for a time, until the test ends. No collection
-// comes meanwhile but those that the test has.
+// limited sets the bounds of kept and of resting bytes until the test ends. Meanwhile only the test
+// itself collects garbage.
 func limited(t *testing.T, keep, resting int64, duration time.Duration) {
 	if Kept() != 0 {
 		t.Fatalf("other tests have left %d bytes", Kept())
 	}
-	for watched.Load() { // else what notices collections might still run
+	for watched.Load() { // else a finalizer might still run
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
@@ -27,7 +27,7 @@ func limited(t *testing.T, keep, resting int64, duration time.Duration) {
 	most, restBytes, rest = func() int64 { return keep }, resting, duration
 }
 
-// empty takes all that shelves have.
+// empty takes all buffers of the shelves.
 func empty[T any](shelves ...*Shelf[T]) {
 	for _, s := range shelves {
 		for ok := true; ok; {
@@ -36,8 +36,8 @@ func empty[T any](shelves ...*Shelf[T]) {
 	}
 }
 
-// TestRest has buffers of two shelves that rest whatever is collected. Where they are too large for
-// that together, those put back last rest.
+// TestRest checks that the buffers of two shelves rest through collections. If they are too large
+// together, the buffers put back last rest.
 func TestRest(t *testing.T) {
 	limited(t, math.MaxInt64, 250, time.Hour)
 	var s, other Shelf[int]
@@ -72,8 +72,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestBound has many operations take and put back buffers of all sizes. Shelves never keep more
-// than they may, nor more after many operations than after few.
+// TestBound takes and puts back buffers of all sizes in many operations. Shelves never keep more
+// than their bound, nor more after many operations than after few.
 func TestBound(t *testing.T) {
 	const keep, resting = 1 << 20, 1 << 16
 	limited(t, keep, resting, time.Hour)
@@ -106,8 +106,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestShelf takes buffers that other processors' goroutines have put back, the smallest that will
-// do.
+// TestShelf takes buffers that goroutines on other processors have put back: the smallest
+// sufficient one each time.
 func TestShelf(t *testing.T) {
 	limited(t, math.MaxInt64, math.MaxInt64, time.Hour)
 	var s Shelf[[]int16]
@@ -152,7 +152,7 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestCollected has collections drop the buffers of a shelf where nothing rests.
+// TestCollected checks that collections drop the buffers of a shelf if nothing rests.
 func TestCollected(t *testing.T) {
 	limited(t, math.MaxInt64, 0, 0)
 	var s Shelf[[]int16]

@@ -1,10 +1,11 @@
-// Package counted is errors that name a row, a column or an entry by its number. The library counts
-// from 0, as the methods At of matrices and vectors do; programs count from 1, as lines of files.
+// Package counted provides errors that name a row, a column or an entry by its number. The library
+// counts from 0, like the methods At of matrices and vectors; programs count from 1, like lines of
+// files.
 package counted
 
 import "strings"
 
-// From is an error that has its text with numbers that count from another first one.
+// From is an error whose method From returns its text with numbers that count from first.
 type From interface {
 	error
 	From(first int) string
@@ -22,8 +23,8 @@ func (f *failure) Error() string         { return f.text(0) }
 func (f *failure) From(first int) string { return f.text(first) }
 func (f *failure) Unwrap() error         { return f.err }
 
-// Text returns the text of err. Where it has the text of a From that err wraps, its numbers count
-// from first.
+// Text returns the text of err. Where this contains the text of a From that err wraps, the numbers
+// count from first.
 func Text(err error, first int) string {
 	text := err.Error()
 	var walk func(err error)

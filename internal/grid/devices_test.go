@@ -39,7 +39,7 @@ func random(rng *rand.Rand, f num.Format, rows, cols int, odd bool) num.Mat {
 	return m
 }
 
-// same says where two matrices differ.
+// same returns a description of where two matrices differ.
 func same(got, want num.Mat) error {
 	if got.Rows != want.Rows || got.Cols != want.Cols {
 		return fmt.Errorf("%d x %d, want %d x %d", got.Rows, got.Cols, want.Rows, want.Cols)
@@ -54,8 +54,8 @@ func same(got, want num.Mat) error {
 	return nil
 }
 
-// TestMove copies views of matrices from one layout to another: what arrives, and what stays as it
-// was, has its bits.
+// TestMove copies views of matrices from one layout to another. It checks the bits of the entries
+// that arrive and of the entries that must not change.
 func TestMove(t *testing.T) {
 	ctx := context.Background()
 	views := func(m num.Mat) []num.Mat { // of an 11 x 13 matrix
@@ -70,7 +70,7 @@ func TestMove(t *testing.T) {
 	}
 	for seed, sides := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {5, 1}} {
 		gridtest.Run(t, sides[0]*sides[1], func(to gridtest.Process) error {
-			rng := testseed.Rand(t, 1, uint64(seed)) // the same in all
+			rng := testseed.Rand(t, 1, uint64(seed)) // the same in all processes
 			g, err := New(to, sides[0], sides[1], 3, new(Local))
 			if err != nil {
 				return err
@@ -138,14 +138,14 @@ func TestMove(t *testing.T) {
 }
 
 // TestMixed multiplies on grids whose processes compute on the host, or on one or several fake
-// GPUs: the bits are those of the host, and Processes tells them apart.
+// GPUs. The bits are equal to the host's, and Stats.Processes lists the devices of each process.
 func TestMixed(t *testing.T) {
 	devs, _ := gputest.References(t, 3)
 	defer mem.Substitute(devs...)()
 	ctx := context.Background()
 	one, two, zero := num.Real{Class: num.Finite, Mag: []uint64{1}}, num.Real{Class: num.Finite, Neg: true, Mag: []uint64{2}}, num.Real{}
 	places := []string{"cpu", "cuda:1", "auto", "cuda:0,2", "cuda:0", "cpu"}
-	// small products take one of several GPUs
+	// a small product uses one of several GPUs
 	shown := []string{"cpu", "cuda:1", "cpu", "cuda:0", "cuda:0", "cpu"}
 	for _, sides := range [][2]int{{2, 1}, {2, 3}} {
 		n := sides[0] * sides[1]
@@ -213,14 +213,14 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestUse asks for devices that are there, and that are not.
+// TestUse requests devices that exist and devices that do not.
 func TestUse(t *testing.T) {
 	devs, _ := gputest.References(t, 2)
 	defer mem.Substitute(devs...)()
 	for _, c := range []struct {
 		team place.Team
 		name string
-		want string // the GPUs taken, none of the host
+		want string // the GPUs used; none for the host
 	}{
 		{place.Team{Index: 0, Size: 1}, "cuda:all", "cuda:0,1"},
 		{place.Team{Index: 1, Size: 2}, "cuda:all", "cuda:1"},
@@ -250,7 +250,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestMachine finds the processes of one machine: all goroutines.
+// TestMachine finds the processes of one machine, which are all goroutines.
 func TestMachine(t *testing.T) {
 	gridtest.Run(t, 3, func(to gridtest.Process) error {
 		if m, err := Machine(context.Background(), to); err != nil || m != (place.Team{Index: to.Rank(), Size: 3}) {

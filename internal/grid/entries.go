@@ -10,20 +10,21 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// An Order is the entries of a rows x cols matrix one after the other, as a file has them: column
-// by column, or row by row.
+// An Order is a sequence of the entries of a rows x cols matrix, as in a file: column by column, or
+// row by row.
 type Order struct {
 	Rows, Cols int
 	ByRows     bool
-	// Below says that column j of a square matrix begins at row j + Below - 1, if it is above 0: 1
-	// for the lower triangle, 2 for that without the diagonal. Columns follow each other then.
+	// Below, if above 0, restricts an order by columns of a square matrix to a triangle: column j
+	// begins at row j + Below - 1. 1 is the lower triangle, and 2 is the lower triangle without the
+	// diagonal.
 	Below int
-	// Mirrored, of an order by columns, puts entry (i, j) where (j, i) is, and those of the
-	// diagonal nowhere.
+	// Mirrored, for an order by columns, stores entry (i, j) of the sequence in entry (j, i) of the
+	// matrix, and omits diagonal entries.
 	Mirrored bool
 }
 
-// lines returns how many lines there are, and how long they are: columns or rows.
+// lines returns the number of lines, columns or rows, and their length.
 func (o Order) lines() (n, length int) {
 	if o.ByRows {
 		return o.Rows, o.Cols
@@ -31,7 +32,7 @@ func (o Order) lines() (n, length int) {
 	return o.Cols, o.Rows
 }
 
-// first returns where line l begins.
+// first returns the index in line l at which its entries begin.
 func (o Order) first(l int) int {
 	if o.Below == 0 {
 		return 0
@@ -39,7 +40,7 @@ func (o Order) first(l int) int {
 	return l + o.Below - 1
 }
 
-// start returns how many entries there are before line l.
+// start returns the number of entries before line l.
 func (o Order) start(l int) int {
 	_, length := o.lines()
 	if o.Below == 0 {
@@ -48,18 +49,18 @@ func (o Order) start(l int) int {
 	return l*(length-o.Below+1) - l*(l-1)/2
 }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (o Order) Len() int {
 	n, _ := o.lines()
 	if o.Below == 2 && n > 0 {
-		n-- // the last column has none
+		n-- // the last column has no entries
 	}
 	return o.start(n)
 }
 
-// each calls f for the entries lo ≤ k < hi: n of them from number k on, in one line from entry
-// (i, j) of the matrix on, along its column for down, else along its row. No n is above the number
-// of entries to the end of a block.
+// each calls f for the entries lo ≤ k < hi in groups. A group has n entries, from number k on,
+// which lie in one line from entry (i, j) of the matrix on: along its column for down, else along
+// its row. A group ends at the end of a block or earlier.
 func (o Order) each(lo, hi, block int, f func(k, i, j, n int, down bool)) {
 	lines, length := o.lines()
 	l := sort.Search(lines, func(l int) bool { return o.start(l+1) > lo })
@@ -71,7 +72,7 @@ func (o Order) each(lo, hi, block int, f func(k, i, j, n int, down bool)) {
 				i, j, down = l, at, false
 			}
 			from, m := k, n
-			if o.Mirrored && at == l { // the diagonal, with which a column begins
+			if o.Mirrored && at == l { // skip the diagonal entry, the first of the column
 				from, m, j = k+1, n-1, j+1
 			}
 			if m > 0 {
@@ -82,13 +83,13 @@ func (o Order) each(lo, hi, block int, f func(k, i, j, n int, down bool)) {
 	}
 }
 
-// A Range is the entries Lo ≤ k < Hi of an order.
+// A Range is the range of entries Lo ≤ k < Hi of an order.
 type Range struct{ Lo, Hi int }
 
-// Len returns how many there are.
+// Len returns the number of entries of the range.
 func (r Range) Len() int { return r.Hi - r.Lo }
 
-// appendRun adds n places to runs.
+// appendRun adds the places at, ..., at + n - 1 to runs.
 func appendRun(list []run, at, n int) []run {
 	if last := len(list) - 1; last >= 0 && list[last].at+list[last].n == at {
 		list[last].n += n
@@ -97,7 +98,8 @@ func appendRun(list []run, at, n int) []run {
 	return append(list, run{at, n})
 }
 
-// outside returns the numbers of this process's range that each process has of the matrix.
+// outside returns, for each process, the numbers in this process's range whose entries of the
+// matrix that process has.
 func (s *storage) outside(o Order, mine Range, a *num.Array) []patch {
 	g := s.g
 	list := make([]patch, g.size())
@@ -112,7 +114,7 @@ func (s *storage) outside(o Order, mine Range, a *num.Array) []patch {
 	return list
 }
 
-// inside returns where this process has the numbers of each process's range.
+// inside returns, for each process's range, the places of the entries in this process's storage.
 func (s *storage) inside(o Order, ranges []Range) []patch {
 	g, ld := s.g, s.localRows()
 	list := make([]patch, g.size())
@@ -136,10 +138,10 @@ func (s *storage) inside(o Order, ranges []Range) []patch {
 	return list
 }
 
-// Entries are the numbers of a matrix that lives on a grid.
+// Entries gives access to the numbers of a matrix that lives on a grid.
 type Entries struct{ s *storage }
 
-// NewEntries returns rows x cols numbers +0 that live on g, by columns.
+// NewEntries returns a rows x cols matrix of +0 that lives on g, by columns, and its Entries.
 func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (Entries, num.Mat, error) {
 	a, err := g.New(ctx, f, rows, cols)
 	if err != nil {
@@ -148,8 +150,8 @@ func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (En
 	return Entries{a.Away.(*storage)}, num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
 }
 
-// EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is
-// stored, or in another order.
+// EntriesOf returns the Entries of a matrix that lives on g. If m is a part of its stored matrix,
+// or in another order, these are the Entries of a copy.
 func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 	s := m.Arr.Away.(*storage)
 	if m.Off == 0 && m.RS == 1 && m.CS == max(m.Rows, 1) && m.Rows == s.rows && m.Cols == s.cols {
@@ -162,10 +164,11 @@ func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 	return e, g.Copy(place.Config{Run: par.Run{Ctx: ctx}}, z, m)
 }
 
-// Transport is what the processes of the grid send each other.
+// Transport returns the transport that connects the processes of the grid.
 func (g *Grid) Transport() Transport { return g.to }
 
-// Largest returns how many numbers of a rows x cols matrix the first process has: none has more.
+// Largest returns the number of entries of a rows x cols matrix that the first process has. No
+// process has more.
 func (g *Grid) Largest(rows, cols int) int {
 	return share(rows, g.block, g.rows, 0) * share(cols, g.block, g.cols, 0)
 }
@@ -175,24 +178,25 @@ func (g *Grid) Share(rows, cols int) int {
 	return share(rows, g.block, g.rows, g.row) * share(cols, g.block, g.cols, g.col)
 }
 
-// Put stores numbers that processes have got from elsewhere: each has those of its range of an
-// order in mine, of the matrix's format, from number 0 on. All know the ranges of all.
+// Put stores numbers of an order in the matrix. Each process passes in mine, from number 0 on and
+// in the matrix's format, the numbers of its own range. ranges has the ranges of all processes, and
+// is equal in all.
 func (e Entries) Put(ctx context.Context, o Order, ranges []Range, mine *num.Array) error {
 	g := e.s.g
 	return g.exchange(ctx, mine.Format, e.s.outside(o, ranges[g.to.Rank()], mine), e.s.inside(o, ranges))
 }
 
-// Get is the reverse of Put: it sets mine.
+// Get is the inverse of Put: it sets mine.
 func (e Entries) Get(ctx context.Context, o Order, ranges []Range, mine *num.Array) error {
 	g := e.s.g
 	return g.exchange(ctx, mine.Format, e.s.inside(o, ranges), e.s.outside(o, ranges[g.to.Rank()], mine))
 }
 
-// FirstSpecial returns which entry is the first, column by column, that is infinite or NaN, and its
-// class and sign, in all processes; not ok if there is none.
+// FirstSpecial returns the first entry, column by column, that is infinite or NaN, and its class
+// and sign, in all processes. It is not ok if there is no such entry.
 func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok bool, err error) {
 	s := e.s
-	const none, kinds = 1 << 62, 1 << 3 // more than values of a num.Cls
+	const none, kinds = 1 << 62, 1 << 3 // more than the number of values of a num.Cls
 	first := []int64{none}
 	ld := s.localRows()
 	var buf [num.MaxValueWords]uint64
@@ -210,7 +214,8 @@ func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok boo
 	return at % s.rows, at / s.rows, num.Cls(first[0] % kinds), true, nil
 }
 
-// outer is the row and column of the matrix that this process has in its row i and column j.
+// outer returns the row and column of the matrix that are row i and column j of this process's
+// part.
 func (g *Grid) outer(i, j int) (row, col int) {
 	return i/g.block*g.block*g.rows + g.row*g.block + i%g.block, j/g.block*g.block*g.cols + g.col*g.block + j%g.block
 }

@@ -29,7 +29,7 @@ func (o Order) places() (list [][2]int) {
 	return list
 }
 
-// TestEntries puts numbers of ranges of all orders into matrices and gets them back.
+// TestEntries puts numbers of ranges, in all orders, into matrices and gets them back.
 func TestEntries(t *testing.T) {
 	seed := testseed.Of(t)
 	for trial := range 200 {

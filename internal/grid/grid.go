@@ -1,10 +1,11 @@
-// Package grid is a place that is several processes: matrices are cut into blocks, which are dealt
-// out to a grid of processes row by row and column by column, as ScaLAPACK does (2-D block-cyclic).
+// Package grid implements a place that consists of several processes. Matrices are cut into blocks,
+// which are distributed over a grid of processes by rows and by columns, as in ScaLAPACK (2-D
+// block-cyclic).
 //
-// All processes run the same program and call the same routines with the same arguments, where
-// operands of the host are equal in all of them. Every entry of a result is computed by one process
-// from all that it depends on, or from exact parts of it, so that its bits are those of one
-// process; what is sent are numbers, and integers alone are added up on the way.
+// All processes run the same program and call the same routines with the same arguments; operands
+// of the host are equal in all processes. Every entry of a result is computed by one process from
+// all numbers that it depends on, or from exact partial results, so that it has the same bits as
+// with one process. Messages contain numbers; only integers are added in transit.
 package grid
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// A Transport is what processes send each other. A *mpi.Comm is one.
+// A Transport sends messages between processes. A *mpi.Comm is a Transport.
 type Transport interface {
 	Rank() int
 	Size() int
@@ -29,31 +30,33 @@ type Transport interface {
 	AllgatherInPlace(ctx context.Context, all []byte, counts []int) error
 	Alltoall(ctx context.Context, from, to []byte, sent, got []int) error
 	Bcast(ctx context.Context, b []byte, root int) error
-	// Leave makes operations of all processes fail, those too that wait.
+	// Leave makes the operations of all processes fail, including operations that already wait.
 	Leave() error
 }
 
-// Block is the number of rows, and of columns, of a block. Matrices of some thousand rows are dealt
-// out evenly: 2000 columns to two processes as 1008 and 992, where blocks of 64 would make 1024 and
-// 976. Columns of smaller blocks are short pieces of memory, which take longer to move.
+// Block is the number of rows, and of columns, of a block. Small blocks distribute matrices of a
+// few thousand rows evenly: 2000 columns on two processes are 1008 and 992, and with blocks of 64
+// they would be 1024 and 976. The columns of smaller blocks are shorter pieces of memory, which
+// take longer to move.
 const Block = 32
 
-// A Grid is rows x cols processes, of which this is the one in row row and column col: number
-// row cols + col of them.
+// A Grid is a grid of rows x cols processes. This process is in row row and column col; its number
+// is row cols + col.
 type Grid struct {
 	to         Transport
 	on         *Local
 	rows, cols int
 	block      int
 	row, col   int
-	step       int64 // about how many bytes of a matrix processes give each other at a time
+	step       int64 // about how many bytes of a matrix are exchanged at a time
 }
 
-// step is that of grids: messages lie in caches then, and in memory that was there before.
+// step is Grid.step of new grids. Messages of this size fit in caches and reuse memory.
 const step = 8 << 20
 
-// New returns the grid of the processes that a transport connects. It needs rows cols of them. This
-// one computes its parts of products where on says.
+// New returns the grid of the processes that a transport connects. The error wraps place.ErrDevice
+// unless there are rows cols processes. This process computes its parts of products on the devices
+// of on.
 func New(to Transport, rows, cols, block int, on *Local) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != to.Size() {
 		return nil, fmt.Errorf("a grid of %d x %d processes: %w: there are %d", rows, cols, place.ErrDevice, to.Size())
@@ -61,7 +64,7 @@ func New(to Transport, rows, cols, block int, on *Local) (*Grid, error) {
 	return &Grid{to: leaving{to}, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols, step: step}, nil
 }
 
-// Shape returns the rows and columns of the grid of n processes that is nearest to a square, with
+// Shape returns the rows and columns of the grid of n processes that is nearest to a square and has
 // no more rows than columns.
 func Shape(n int) (rows, cols int) {
 	rows = 1
@@ -76,16 +79,18 @@ func Shape(n int) (rows, cols int) {
 // String is the place's name.
 func (g *Grid) String() string { return fmt.Sprintf("%s:%dx%d", place.MPI, g.rows, g.cols) }
 
-// First is g: there is nothing that a part of it does alone.
+// First returns g: all work is done by the whole grid.
 func (g *Grid) First() place.Place { return g }
 
 // size is the number of processes.
 func (g *Grid) size() int { return g.rows * g.cols }
 
-// kinds are the errors that callers act on, so that all processes do the same.
+// kinds are the errors that callers react to. All processes must see the same kind, so that they
+// react in the same way.
 var kinds = []error{nil, place.ErrMemory, product.ErrMethod, place.ErrUnsupported, residue.ErrHardware, place.ErrDevice, context.Canceled, context.DeadlineExceeded}
 
-// agree returns an error in every process if one of them has one, of the same kind in all.
+// agree returns an error in every process if one process has an error. The errors have the same
+// kind in all processes.
 func (g *Grid) agree(ctx context.Context, err error) error {
 	failed := []int64{0}
 	if err != nil {
@@ -95,7 +100,7 @@ func (g *Grid) agree(ctx context.Context, err error) error {
 				kind = 1 + k
 			}
 		}
-		failed[0] = int64((g.size()-g.to.Rank())*len(kinds) + kind) // the first process counts
+		failed[0] = int64((g.size()-g.to.Rank())*len(kinds) + kind) // the lowest rank counts
 	}
 	if e := g.to.Allreduce(ctx, mpi.Max, failed); e != nil {
 		return errors.Join(err, e)
@@ -113,14 +118,15 @@ func (g *Grid) agree(ctx context.Context, err error) error {
 	return fmt.Errorf("process %d of %s: %w", first, g, kind)
 }
 
-// storage is this process's part of an array: of the rows x cols numbers of a matrix by columns, or
-// of n numbers as those of an n x 1 matrix, those in blocks of its own, by columns.
+// storage is this process's part of an array. The array has the rows x cols numbers of a matrix, by
+// columns; an array of n numbers counts as an n x 1 matrix. local has the numbers in this process's
+// blocks, by columns.
 type storage struct {
 	g          *Grid
 	rows, cols int
 	mu         sync.Mutex
 	local      *num.Array // nil after Free
-	tally      int64      // of this process, not yet asked for
+	tally      int64      // count of this process since the last Extents
 }
 
 func (s *storage) Len() int           { return s.rows * s.cols }
@@ -138,22 +144,22 @@ func (s *storage) Freed() bool {
 	return s.local == nil
 }
 
-// localRows is how many of its rows this process has.
+// localRows returns how many rows of the matrix this process has.
 func (s *storage) localRows() int { return share(s.rows, s.g.block, s.g.rows, s.g.row) }
 
-// share is how many of n indices process p of procs has, which are dealt out in blocks.
+// share returns how many of n indices, distributed in blocks, process p of procs has.
 func share(n, block, procs, p int) int {
 	full := n / (block * procs) * block
 	return full + min(max(n%(block*procs)-p*block, 0), block)
 }
 
-// owner is the process that has index i.
+// owner returns the process that has index i.
 func owner(i, block, procs int) int { return i / block % procs }
 
-// within is the place of index i among those of its process.
+// within returns the position of index i among the indices of its process.
 func within(i, block, procs int) int { return i/(block*procs)*block + i%block }
 
-// New returns rows x cols numbers +0, by columns.
+// New returns an array of rows x cols numbers +0, by columns.
 func (g *Grid) New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error) {
 	if err := place.Ended(ctx, g); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func together(t *testing.T, rows, cols, block int, f func(g *Grid) error) {
 	})
 }
 
-// matrix returns one of the host, by columns, of numbers whose exponents spread, zeros among them.
+// matrix returns a matrix of the host, by columns, of numbers with spread exponents and some zeros.
 func matrix(r *rand.Rand, f num.Format, m, n, spread int) num.Mat {
 	a := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: max(m, 1), Rows: m, Cols: n}
 	for i := range m * n {
@@ -45,7 +45,7 @@ func matrix(r *rand.Rand, f num.Format, m, n, spread int) num.Mat {
 	return a
 }
 
-// viewOf returns a part of m, transposed, upside down, of every other column, or as it is.
+// viewOf returns a part of m: transposed, upside down, every other column, or unchanged.
 func viewOf(r *rand.Rand, m num.Mat) num.Mat {
 	i, j := r.IntN(m.Rows), r.IntN(m.Cols)
 	v := m
@@ -61,8 +61,8 @@ func viewOf(r *rand.Rand, m num.Mat) num.Mat {
 	return v
 }
 
-// TestGrid compares what processes compute of parts of matrices with what the host does, and bounds
-// of rows with exact sums, on grids of several shapes with small blocks.
+// TestGrid compares results of grids for parts of matrices with results of the host, and bounds of
+// rows with exact sums, on grids of several shapes with small blocks.
 func TestGrid(t *testing.T) {
 	seed := testseed.Of(t)
 	formats := []num.Format{num.Float64, num.Float32, {Kind: num.MP, Prec: 24}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 700}}
@@ -139,7 +139,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// same compares a matrix with one of the host.
+// same compares a matrix with a matrix of the host.
 func (g *Grid) same(ctx context.Context, what string, a, want num.Mat) error {
 	got, err := g.Get(ctx, a)
 	if err != nil {
@@ -155,7 +155,7 @@ func (g *Grid) same(ctx context.Context, what string, a, want num.Mat) error {
 	return nil
 }
 
-// checkExtents compares Extents with those of a matrix of the host.
+// checkExtents compares Extents with the exact values for a matrix of the host.
 func (g *Grid) checkExtents(c place.Config, a, h num.Mat) error {
 	list, _, err := g.Extents(c, nil, a)
 	if err != nil {
@@ -190,8 +190,8 @@ func (g *Grid) checkExtents(c place.Config, a, h num.Mat) error {
 	return nil
 }
 
-// TestShare gives all processes what each has of a matrix: of its rows, its columns or both, that
-// lie one after the other, or with others between them that stay.
+// TestShare shares rows, columns or rectangles of a matrix with all processes. They are consecutive
+// in memory, or lie between other entries that must not change.
 func TestShare(t *testing.T) {
 	seed := testseed.Of(t)
 	inPlace := 0
@@ -222,7 +222,7 @@ func TestShare(t *testing.T) {
 		together(t, rows, cols, 1, func(g *Grid) error {
 			z := z
 			z.Arr = num.New(f, size)
-			want := num.New(f, size) // what is no entry stays zero
+			want := num.New(f, size) // numbers that are no entries stay zero
 			own, others := at(g.to.Rank())
 			for j := range n {
 				for i := range m {

@@ -8,18 +8,18 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Messages and factors of products are kept for the next ones: memory that is met for the first
-// time takes several times as long as moving matrices there (1.8 of 25 GB/s where it was measured).
+// Messages and factors of products are kept for later ones: the first use of new memory takes
+// several times as long as moving a matrix to it (measured: 1.8 instead of 25 GB/s).
 var (
 	messages bufpool.Shelf[[]byte]
-	factors  sync.Map // from formats to shelves
+	factors  sync.Map // maps formats to shelves
 )
 
-// enough is the size up to which memory is taken where n bytes or numbers are wanted: small
-// messages would keep large memory in use for good.
+// enough returns the largest size of kept memory that is used for n bytes or numbers. Otherwise
+// small messages would keep large memory in use indefinitely.
 func enough(n int) int { return 8*n + 1<<16 }
 
-// message returns a buffer, with any bytes, for messages of such lengths.
+// message returns a buffer with unspecified contents for messages of these lengths.
 func message(lengths []int) []byte {
 	total := 0
 	for _, n := range lengths {
@@ -33,20 +33,20 @@ func message(lengths []int) []byte {
 	return b
 }
 
-// keep keeps a message that nothing refers to any more.
+// keep keeps a message for later use. Nothing may refer to it any more.
 func keep(message []byte) {
 	if cap(message) > 0 {
 		messages.Put(message, cap(message), bufpool.Bytes(message))
 	}
 }
 
-// factorsOf are the arrays of a format that are kept.
+// factorsOf returns the shelf of kept arrays of a format.
 func factorsOf(f num.Format) *bufpool.Shelf[*num.Array] {
 	s, _ := factors.LoadOrStore(f, new(bufpool.Shelf[*num.Array]))
 	return s.(*bufpool.Shelf[*num.Array])
 }
 
-// factor returns n numbers of any values, or more.
+// factor returns an array of at least n numbers with unspecified values.
 func factor(f num.Format, n int) *num.Array {
 	if a, ok := factorsOf(f).Take(n, enough(n)); ok {
 		return a
@@ -54,7 +54,7 @@ func factor(f num.Format, n int) *num.Array {
 	return num.New(f, n)
 }
 
-// keepFactor keeps an array that factor returned, and that nothing refers to any more.
+// keepFactor keeps an array that factor returned. Nothing may refer to it any more.
 func keepFactor(a *num.Array) {
 	factorsOf(a.Format).Put(a, a.Len(), int64(a.Len())*num.SizeOf(a.Format))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// What is kept is taken whole, by who needs about as much.
+// Kept arrays are used whole, and only for about as many numbers.
 func TestKept(t *testing.T) {
 	f := num.Format{Kind: num.MP, Prec: 77} // of no other test
 	a := num.New(f, 1<<17)

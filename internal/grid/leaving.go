@@ -7,8 +7,9 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// leaving is a transport that a process leaves whose context has ended: the contexts of the others
-// need not end, and operations in which one took part and another did not fit together no more.
+// leaving is a transport that a process leaves when an operation fails and its context has ended.
+// The contexts of the other processes need not end, and once one process has skipped an operation,
+// later operations would no longer match.
 type leaving struct{ Transport }
 
 func (t leaving) after(ctx context.Context, err error) error {
@@ -38,5 +39,5 @@ func (t leaving) Bcast(ctx context.Context, b []byte, root int) error {
 	return t.after(ctx, t.Transport.Bcast(ctx, b, root))
 }
 
-// Leave says that this process takes no part in what the others do any more.
+// Leave tells the others that this process takes no further part in operations.
 func (g *Grid) Leave() error { return g.to.Leave() }

@@ -12,17 +12,18 @@ import (
 	"github.com/halfulp/halfulp/internal/product"
 )
 
-// A Local is where a process computes its parts of products of matrices. Blocks stay in the memory
-// of the process.
+// A Local is the device on which a process computes its parts of products of matrices. The blocks
+// themselves stay in the memory of the process.
 type Local struct {
-	Team place.Team // of the processes of this machine
+	Team place.Team // the processes of this machine
 
 	host   bool
-	at     place.Place // the GPUs asked for; nil: one if that should be faster
-	memory int64       // of them, 0: most of what is there
+	at     place.Place // the requested GPUs; nil: one if it is estimated to be faster
+	memory int64       // bytes of each GPU that may be used; 0: most of its memory
 }
 
-// Use makes a device that of this process: auto, the host, or its share of GPUs of this machine.
+// Use sets the device of this process: auto, the host, or the process's share of the listed GPUs of
+// this machine.
 func (l *Local) Use(n place.Name) error {
 	z := Local{Team: l.Team, host: n.Kind == place.Host}
 	switch n.Kind {
@@ -39,7 +40,8 @@ func (l *Local) Use(n place.Name) error {
 	return nil
 }
 
-// config is how this process runs its part of a product, or a piece of it.
+// config returns the configuration with which this process computes its part of a product, or a
+// piece of it.
 func (l *Local) config(c place.Config, triangle byte) product.Config {
 	cfg := product.Config{Run: c.Run, Method: c.Method}
 	if l.host {
@@ -53,7 +55,8 @@ func (l *Local) config(c place.Config, triangle byte) product.Config {
 	return cfg
 }
 
-// alone reports whether no GPU is in question, so that products on the host may be of any shape.
+// alone reports whether no GPU can be used, so that products may have the shapes that only the host
+// supports.
 func (l *Local) alone() bool {
 	if l.host || l.at != nil {
 		return l.host
@@ -65,9 +68,10 @@ func (l *Local) alone() bool {
 	return err != nil
 }
 
-// Machine returns which of the processes of its machine this one is: those on hosts of one name.
+// Machine returns the team of the processes on this process's machine, and its number among them.
+// Processes with the same host name share a machine.
 func Machine(ctx context.Context, to Transport) (place.Team, error) {
-	const size = 256         // more than a name has
+	const size = 256         // more than the length of a name
 	name, _ := os.Hostname() // processes without a name share a machine
 	mine := make([]byte, size)
 	copy(mine, name)
@@ -90,12 +94,13 @@ func Machine(ctx context.Context, to Transport) (place.Team, error) {
 	return t, nil
 }
 
-// A workplace is where a process has multiplied: on the host, bit 0, and on GPU i, bit 1 + i.
+// A workplace is the set of devices on which a process has multiplied: bit 0 is the host, and bit 1
+// + i is GPU i.
 type workplace int64
 
 const onHost workplace = 1
 
-// workplaceOf is that of the device that a product ran on.
+// workplaceOf returns the workplace of a product that ran on device.
 func workplaceOf(device string) (w workplace) {
 	n, err := place.ParseName(device)
 	if err != nil || n.Kind != place.CUDA {
@@ -107,7 +112,7 @@ func workplaceOf(device string) (w workplace) {
 	return w
 }
 
-// String is the names of devices, or none.
+// String returns the names of the devices, or "none".
 func (w workplace) String() string {
 	var names, gpus []string
 	if w&onHost != 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// move returns the entries of v that this process has in another layout, as a matrix of the host of
-// the rows and columns that it has there, by columns.
+// move redistributes v to another layout. It returns the entries that this process has in that
+// layout as a matrix of the host, by columns.
 func (g *Grid) move(ctx context.Context, v view, to layout) (num.Mat, error) {
 	return g.moveTo(ctx, v, to, num.New)
 }
 
-// moveTo is move into an array that room returns, of n numbers with any values.
+// moveTo is move into an array of n numbers with unspecified values that room returns.
 func (g *Grid) moveTo(ctx context.Context, v view, to layout, room func(f num.Format, n int) *num.Array) (num.Mat, error) {
 	f := v.Arr.Format
 	mine, minor := v.own()
@@ -40,7 +40,7 @@ func (g *Grid) moveTo(ctx context.Context, v view, to layout, room func(f num.Fo
 	return z, nil
 }
 
-// everywhere reports whether all processes get all of v, in which there is something.
+// everywhere reports whether all processes get all of v, and v is not empty.
 func (g *Grid) everywhere(v view, to layout) bool {
 	for p := range g.size() {
 		if rows, cols := to.part(p/g.cols, p%g.cols); !slices.Equal(rows, count(v.Rows)) || !slices.Equal(cols, count(v.Cols)) {
@@ -50,13 +50,13 @@ func (g *Grid) everywhere(v view, to layout) bool {
 	return v.Rows*v.Cols > 0
 }
 
-// gather gives all processes of a single row all of a matrix, where the columns of a block lie one
-// after the other in both: numbers go from where they lie to where they belong, a block of each
-// process at a time, where messages would be written and read.
+// gather gives all processes of a grid with a single row the whole matrix. The columns of a block
+// are consecutive in both the storage and z, so that numbers are sent directly from one to the
+// other, a block of each process at a time, without packing and unpacking messages.
 func (g *Grid) gather(ctx context.Context, s *storage, z num.Mat) error {
 	from, into := lanesOf(s.local), lanesOf(z.Arr)
 	counts := make([]int, g.cols)
-	for first, own := 0, 0; first < s.cols; first += g.block * g.cols { // own: the first one here
+	for first, own := 0, 0; first < s.cols; first += g.block * g.cols { // own: the column here
 		left := s.cols - first
 		part := func(p int) (at, n int) { return min(p*g.block, left), min(max(left-p*g.block, 0), g.block) }
 		at, n := part(g.col)
@@ -77,7 +77,7 @@ func (g *Grid) gather(ctx context.Context, s *storage, z num.Mat) error {
 	return nil
 }
 
-// some is part k of n of the lines of patches.
+// some returns part k of n of the lines of patches.
 func some(list []patch, k, n int) []patch {
 	z := slices.Clone(list)
 	for p, q := range list {
@@ -87,7 +87,8 @@ func some(list []patch, k, n int) []patch {
 	return z
 }
 
-// exchange gives the numbers of from[p] to process p, and those that process p gives to into[p].
+// exchange sends the numbers of from[p] to process p, and stores the numbers received from process
+// p in into[p].
 func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) error {
 	size, me := int(num.SizeOf(f)), g.to.Rank()
 	sent, got := make([]int, g.size()), make([]int, g.size())
@@ -112,7 +113,7 @@ func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) e
 	return nil
 }
 
-// parts yields the messages in a buffer that are not empty.
+// parts yields the nonempty messages in a buffer.
 func parts(b []byte, lengths []int) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		for p, n := range lengths {
@@ -124,7 +125,7 @@ func parts(b []byte, lengths []int) iter.Seq2[int, []byte] {
 	}
 }
 
-// selected returns list[i] for the indices i.
+// selected returns list[i] for all i in indices.
 func selected(list, indices []int) []int {
 	z := make([]int, len(indices))
 	for k, i := range indices {
@@ -133,8 +134,9 @@ func selected(list, indices []int) []int {
 	return z
 }
 
-// store sets the entries of v that this process has to those of a matrix of the host, of which
-// (rowAt[i], colAt[j]) is entry (i, j) of v, for nil (i, j).
+// store sets the entries of v that this process has from a matrix of the host, whose entry
+// (rowAt[i], colAt[j]) is entry (i, j) of v. If rowAt is nil, entry (i, j) of the matrix is entry
+// (i, j) of v.
 func (v view) store(from num.Mat, rowAt, colAt []int) {
 	rows, cols := v.own()
 	a, b := rows, cols
@@ -144,14 +146,14 @@ func (v view) store(from num.Mat, rowAt, colAt []int) {
 	v.patch(rows, cols).set(patchOf(from, a, b, v.transposed))
 }
 
-// storeOwn is store for a matrix of just the rows and columns that this process has of v.
+// storeOwn is store for a matrix that consists of the rows and columns of v that this process has.
 func (v view) storeOwn(from num.Mat) {
 	rows, cols := v.own()
 	v.store(from, places(rows, v.Rows), places(cols, v.Cols))
 }
 
-// ownPart returns a copy of the entries of v that this process has, or the storage itself if that
-// is all of it.
+// ownPart returns a copy of the entries of v that this process has, or the storage itself if v is
+// the whole stored matrix.
 func (v view) ownPart() num.Mat {
 	rows, cols := v.own()
 	z := num.Mat{RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
@@ -164,7 +166,7 @@ func (v view) ownPart() num.Mat {
 	return z
 }
 
-// places are where the indices below n are in an ascending list, for those that are in it.
+// places returns, for each index below n that is in an ascending list, its position in the list.
 func places(list []int, n int) []int {
 	at := make([]int, n)
 	for k, i := range list {
@@ -173,7 +175,7 @@ func places(list []int, n int) []int {
 	return at
 }
 
-// common returns the indices that two ascending lists have in common.
+// common returns the indices that are in both of two ascending lists.
 func common(a, b []int) (list []int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {

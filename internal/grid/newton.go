@@ -17,10 +17,10 @@ import (
 // Oblique is false: blocks are rectangles.
 func (g *Grid) Oblique() bool { return false }
 
-// Together keeps processes from computing each by itself where that is faster. It is for tests.
+// Together, for tests, prevents processes from computing separately where that is faster.
 var Together bool
 
-// Hosts returns the number of processes, or 0 if a GPU is in question for one of them.
+// Hosts returns the number of processes, or 0 if one of them can use a GPU.
 func (g *Grid) Hosts(ctx context.Context) (int, error) {
 	gpus := []int64{0}
 	if Together || !g.on.alone() {
@@ -32,15 +32,16 @@ func (g *Grid) Hosts(ctx context.Context) (int, error) {
 	return g.size(), nil
 }
 
-// Room is New.
+// Room returns the array of New.
 func (g *Grid) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, error) {
 	return g.New(c.Ctx, f, rows, cols)
 }
 
-// count64 adds to what a tally has counted in this process.
+// count64 adds n to the count of a tally in this process.
 func count64(tally *num.Array, n int64) { tally.Away.(*storage).tally += n }
 
-// tallied adds what this process has counted to a tally, or returns what all have without one.
+// tallied adds this process's count n to a tally. If the tally is nil, it returns the sum of the
+// counts of all processes.
 func (g *Grid) tallied(ctx context.Context, tally *num.Array, n int64) (int, error) {
 	if tally != nil {
 		count64(tally, n)
@@ -51,11 +52,11 @@ func (g *Grid) tallied(ctx context.Context, tally *num.Array, n int64) (int, err
 	return int(sum[0]), err
 }
 
-// zeroTop is Extents.Top of rows of zeros.
+// zeroTop is the Extents.Top of a row of zeros.
 const zeroTop = -1 << 61
 
-// Extents finds the largest numbers of rows first and then sums magnitudes as integers, in units
-// of 2^-40 of them: sums of floats would depend on the grid.
+// Extents finds the largest number of each row first, and then adds magnitudes as integers in units
+// of 2^-40 of it, because sums of floats would depend on the grid.
 func (g *Grid) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all []place.Extents, left int, err error) {
 	for _, m := range list {
 		x, err := g.extents(c.Ctx, m)
@@ -82,7 +83,7 @@ func (g *Grid) extents(ctx context.Context, m num.Mat) (x place.Extents, err err
 	x.Top = slices.Repeat([]int64{zeroTop}, m.Rows)
 	rows, cols := v.own()
 	at := v.positions(rows, cols)
-	// lows and special share a message with the tops: both are maxima.
+	// low and special are sent in one message with the tops: all are maxima.
 	low := slices.Repeat([]int64{zeroTop}, m.Rows)
 	special := int64(0)
 	for b := range cols {
@@ -105,7 +106,8 @@ func (g *Grid) extents(ctx context.Context, m num.Mat) (x place.Extents, err err
 	for b := range cols {
 		for a, i := range rows {
 			if f, e := v.s.local.Leading(at.at(a, b)); f != 0 {
-				// Leading is exact to 2^-50 of itself, and so below 2^-40 of the row's largest.
+				// The relative error of Leading is 2^-50, so its error is below 2^-40 of the row's
+				// largest number.
 				d := e - x.Top[i]
 				sums[i] += 2
 				if d > -44 {
@@ -127,7 +129,8 @@ func (g *Grid) extents(ctx context.Context, m num.Mat) (x place.Extents, err err
 	return x, nil
 }
 
-// beside returns entries of a matrix beside those that this process has of v, of the same shape.
+// beside returns the entries of a matrix m, of the shape of v, in the positions in which this
+// process has entries of v.
 func (g *Grid) beside(ctx context.Context, m num.Mat, v view) (num.Mat, error) {
 	w, err := g.look(m)
 	if err != nil {
@@ -139,14 +142,15 @@ func (g *Grid) beside(ctx context.Context, m num.Mat, v view) (num.Mat, error) {
 	return g.move(ctx, w, v)
 }
 
-// positions are where this process has entries of a view: entry (rows[a], cols[b]) of it is number
-// rows[a] + cols[b] of positions.
+// positions are the places of a view's entries in this process's storage: the entry in row a and
+// column b of the process's part is number rows[a] + cols[b].
 type positions struct{ rows, cols []int }
 
-// at is where the entry of row a and column b of those that the process has is.
+// at returns the place of the entry in row a and column b of the process's part.
 func (p positions) at(a, b int) int { return p.rows[a] + p.cols[b] }
 
-// positions returns where the entries of those rows and columns of v are, which this process has.
+// positions returns the places of the entries of v in the given rows and columns, which this
+// process must have.
 func (v view) positions(rows, cols []int) positions {
 	p := positions{make([]int, len(rows)), make([]int, len(cols))}
 	if len(rows) == 0 || len(cols) == 0 {
@@ -162,17 +166,17 @@ func (v view) positions(rows, cols []int) positions {
 	return p
 }
 
-// scratch is what a goroutine computes an entry with.
+// scratch is the working memory with which a goroutine computes an entry.
 type scratch struct {
 	acc superacc.Acc
 	out *num.Array // one number of a view's format
 }
 
-// An entry is one that this process has: (i, j) of a view, (a, b) of matrices beside it, and number
-// at of what is stored.
+// An entry is an entry of a view that this process has: entry (i, j) of the view, entry (a, b) of
+// matrices that beside returns, and number at of the storage.
 type entry struct{ i, j, a, b, at int }
 
-// entries calls f for the entries of v that this process has and sums up what it returns.
+// entries calls f for the entries of v that this process has, and returns the sum of its results.
 func (v view) entries(c place.Config, f func(w *scratch, e entry) int64) (int64, error) {
 	rows, cols := v.own()
 	p := v.positions(rows, cols)
@@ -197,7 +201,7 @@ func (v view) entries(c place.Config, f func(w *scratch, e entry) int64) (int64,
 // farShift is the limit of exponents and shifts.
 const farShift = 1 << 29
 
-// exponent is the sum of those of row i and column j, which nil makes 0.
+// exponent returns rows[i] + cols[j], where a nil slice stands for zeros.
 func exponent(rows, cols []int64, i, j int) (e int64) {
 	if rows != nil {
 		e = rows[i]
@@ -242,7 +246,8 @@ func (g *Grid) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, t
 	return g.tallied(c.Ctx, tally, odd)
 }
 
-// Sum adds exactly and rounds once; with errors, if both ends of what a number may be round alike.
+// Sum adds exactly and rounds once. With Errors it rounds only if both ends of the enclosure round
+// to the same number.
 func (g *Grid) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 	v, err := g.look(z)
 	if err != nil {
@@ -263,7 +268,7 @@ func (g *Grid) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 		acc, out := &w.acc, w.out
 		var buf [2][num.MaxValueWords]uint64
 		p, q := x.Arr.Value(x.At(e.a, e.b), buf[0][:]), d.Arr.Value(d.At(e.a, e.b), buf[1][:])
-		// Beyond triangles both are zeros.
+		// Outside of triangles both are zeros.
 		if s.Errors == nil && p.Class == num.Zero && q.Class == num.Zero && !p.Neg && !q.Neg {
 			v.s.local.Set(e.at, p)
 			return 0
@@ -280,7 +285,7 @@ func (g *Grid) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 				sum = cutOff(sum, *s.Unit)
 			}
 			flags = out.Set(0, sum)
-			if sum.Class == num.Zero { // of numbers that cancel, or are cut off
+			if sum.Class == num.Zero { // the numbers cancel, or are cut off
 				v.s.local.CopyFrom(e.at, out, 0)
 				return 0
 			}
@@ -303,7 +308,7 @@ func (g *Grid) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 	return g.tallied(c.Ctx, s.Tally, left)
 }
 
-// normal reports whether number 0 is finite, not zero, and has all the bits of its format.
+// normal reports whether number 0 of a is finite, not zero, and has all bits of its format.
 func normal(a *num.Array) bool {
 	class, top, _ := a.Span(0)
 	if class != num.Finite {
@@ -318,7 +323,7 @@ func normal(a *num.Array) bool {
 	return top > -1022+int64(a.Bits())
 }
 
-// cutOff is x without its bits below 2^unit.
+// cutOff returns x without its bits below 2^unit.
 func cutOff(x num.Real, unit int64) num.Real {
 	n := unit - x.Exp
 	if x.Class != num.Finite || n <= 0 {
@@ -334,8 +339,8 @@ func cutOff(x num.Real, unit int64) num.Real {
 	return x
 }
 
-// Inverse gives all processes the inverse that the first one computes, in the one attempt that
-// there is. It waits.
+// Inverse computes the inverse on the first process, sends it to all, and waits for it. There is
+// one attempt.
 func (g *Grid) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
 	if attempt > 0 {
 		return nil, nil, nil, nil
@@ -353,8 +358,8 @@ func (g *Grid) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []
 	return integers(out[:n]), integers(out[n : 2*n]), place.Made(true), g.set64(c.Ctx, x, out[2*n:])
 }
 
-// seeded gives all processes numbers that the first one computes from the leading digits of a
-// matrix: processors differ in the roundings of float64 arithmetic.
+// seeded sends to all processes numbers that the first process computes from the leading digits of
+// a matrix. Only one process computes them because processors may differ in float64 roundings.
 func (g *Grid) seeded(c place.Config, a num.Mat, numbers int, compute func(d digits, out []float64) (ok bool, err error)) (out []float64, ok bool, err error) {
 	v, err := g.look(a)
 	if err != nil {
@@ -389,14 +394,14 @@ func (g *Grid) seeded(c place.Config, a num.Mat, numbers int, compute func(d dig
 	return out, true, nil
 }
 
-// set64 stores numbers, by columns, in a matrix of Float64.
+// set64 stores the numbers x, by columns, in a matrix of Float64.
 func (g *Grid) set64(ctx context.Context, to num.Mat, x []float64) error {
 	from := num.Mat{Arr: &num.Array{Format: num.Float64}, RS: 1, CS: to.Rows, Rows: to.Rows, Cols: to.Cols}
 	from.Arr.F64[0] = x
 	return g.Set(ctx, to, from)
 }
 
-// integers returns numbers that are integers.
+// integers converts numbers that are integers.
 func integers(x []float64) []int64 {
 	z := make([]int64, len(x))
 	for i, v := range x {
@@ -405,16 +410,16 @@ func integers(x []float64) []int64 {
 	return z
 }
 
-// digits are the leading digits of an m x n matrix, by columns: entries are about lead 2^exps, 0
-// for what is not finite.
+// digits are the leading digits of an m x n matrix, by columns: an entry is about lead 2^exps; lead
+// is 0 for entries that are not finite.
 type digits struct {
 	m, n int
 	lead []float64
 	exps []int64
 }
 
-// scaleRows brings the largest magnitude of each row near 1, by exponents that it stores, and
-// reports whether no row is 0.
+// scaleRows scales the rows so that the largest magnitude of each lies near 1, and stores the
+// exponents in by. It returns false if a row is 0.
 func (d digits) scaleRows(by []float64) bool {
 	for i := range by {
 		if !d.scale(&by[i], i, d.m, d.n) {
@@ -434,7 +439,8 @@ func (d digits) scaleCols(by []float64) bool {
 	return true
 }
 
-// scale scales so many numbers, from first on and step by step.
+// scale scales the given number of numbers, at first, first + step, ..., and stores the exponent in
+// by. It returns false if all are 0.
 func (d digits) scale(by *float64, first, step, numbers int) bool {
 	top := int64(math.MinInt64)
 	for k := range numbers {
@@ -452,7 +458,7 @@ func (d digits) scale(by *float64, first, step, numbers int) bool {
 	return true
 }
 
-// floats returns the numbers, which are at most 1, and 0 for those below 2^-1000.
+// floats returns the scaled numbers, which are at most 1, with 0 for numbers below 2^-1000.
 func (d digits) floats() []float64 {
 	f := make([]float64, len(d.lead))
 	for k, x := range d.lead {
@@ -463,7 +469,7 @@ func (d digits) floats() []float64 {
 	return f
 }
 
-// leading returns the leading digits of a matrix to the first process.
+// leading returns the leading digits of a matrix in the first process.
 func (g *Grid) leading(ctx context.Context, v view) (d digits, err error) {
 	rows, cols := v.own()
 	local := num.New(num.Float64, v.s.local.Len())
@@ -492,7 +498,7 @@ func (g *Grid) leading(ctx context.Context, v view) (d digits, err error) {
 	return d, err
 }
 
-// first is the layout where the first process has all of an m x n matrix.
+// first is the layout in which the first process has the whole m x n matrix.
 type first struct{ m, n int }
 
 func (f first) part(row, col int) (rows, cols []int) {
@@ -502,7 +508,7 @@ func (f first) part(row, col int) (rows, cols []int) {
 	return count(f.m), count(f.n)
 }
 
-// invert stores an approximate inverse of F, by columns, in X, which is 0 before.
+// invert stores an approximate inverse of F, by columns, in X, which must be 0. It destroys F.
 func invert(c place.Config, n int, f, x []float64) (ok bool, err error) {
 	pivots := make([]int, n)
 	if err := dgemm.LU(c.Ctx, c.Threads, n, f, leastPivot, pivots); err != nil {
@@ -524,7 +530,7 @@ func invert(c place.Config, n int, f, x []float64) (ok bool, err error) {
 	return finite(x), nil
 }
 
-// finite reports whether there is neither an infinity nor a NaN.
+// finite reports whether x has neither an infinity nor a NaN.
 func finite(x []float64) bool {
 	for _, y := range x {
 		if y-y != 0 {

@@ -6,22 +6,22 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A patch is numbers of an array: lines of them, all alike, which begin at starts and have the
-// numbers of runs from there on. Numbers are copied as they lie in memory, slice by slice of the
-// array; processes of one job have the same order of bytes.
+// A patch is a set of numbers of an array: lines, all with the same structure, which begin at
+// starts and consist of the numbers at runs relative to the start. Numbers are copied as bytes,
+// slice by slice of the array; all processes of a job have the same byte order.
 type patch struct {
 	lanes  []lane
 	starts []int
 	runs   []run
 }
 
-// A lane is the bytes of a slice of an array, width of each number.
+// A lane is a slice of an array as bytes, width bytes for each number.
 type lane struct {
 	bytes []byte
 	width int
 }
 
-// A run is n numbers, one after the other.
+// A run is n consecutive numbers, from at on.
 type run struct{ at, n int }
 
 // lanesOf returns the slices of an array.
@@ -46,12 +46,12 @@ func Memory(a *num.Array) (list [][]byte) {
 	return list
 }
 
-// raw is the memory of a slice.
+// raw returns the memory of a slice as bytes.
 func raw[T any](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
 
-// runsOf is places of numbers as runs.
+// runsOf returns the places at(0), ..., at(n - 1) as runs.
 func runsOf(n int, at func(i int) int) (list []run) {
 	for i := range n {
 		p := at(i)
@@ -64,8 +64,8 @@ func runsOf(n int, at func(i int) int) (list []run) {
 	return list
 }
 
-// patchOf is entries of a matrix of the host, line by line: those of lines are in one column, or in
-// one row if transposed.
+// patchOf returns a patch of entries of a matrix of the host. Each line is in one column, or in one
+// row if transposed.
 func patchOf(m num.Mat, rows, cols []int, transposed bool) patch {
 	if transposed {
 		m, rows, cols = m.T(), cols, rows
@@ -77,7 +77,8 @@ func patchOf(m num.Mat, rows, cols []int, transposed bool) patch {
 	return p
 }
 
-// patch is entries of v that this process has, line by line of what is stored.
+// patch returns a patch of entries of v that this process has. Each line is in one column of the
+// stored matrix.
 func (v view) patch(rows, cols []int) patch {
 	if v.transposed {
 		rows, cols = cols, rows
@@ -100,8 +101,8 @@ func (v view) patch(rows, cols []int) patch {
 	return p
 }
 
-// letter is the patch of as many lines of as many numbers as another one that a message consists
-// of, lane by lane.
+// letter returns a message as a patch with the same numbers of lines and of numbers in a line as
+// another patch. The message holds one lane after the other.
 func letter(text []byte, f num.Format, like patch) patch {
 	lines, n := len(like.starts), lengths(like.runs)
 	p := patch{runs: []run{{0, n}}}
@@ -116,7 +117,7 @@ func letter(text []byte, f num.Format, like patch) patch {
 	return p
 }
 
-// set copies the numbers of another patch with as many lines of as many numbers.
+// set copies the numbers of another patch with equal numbers of lines and of numbers in a line.
 func (p patch) set(from patch) {
 	if len(p.runs) == 0 || len(from.runs) == 0 {
 		return
@@ -128,10 +129,10 @@ func (p patch) set(from patch) {
 	}
 }
 
-// copyLine copies the numbers of runs to those of others.
+// copyLine copies the numbers at fromRuns of a lane to runs of another lane.
 func copyLine(to lane, at int, runs []run, from lane, fromAt int, fromRuns []run) {
 	w, i, j := to.width, 0, 0
-	done, read := 0, 0 // of runs i and j
+	done, read := 0, 0 // numbers of runs i and j already copied
 	for i < len(runs) && j < len(fromRuns) {
 		a, b := runs[i], fromRuns[j]
 		n := min(a.n-done, b.n-read)
@@ -146,7 +147,7 @@ func copyLine(to lane, at int, runs []run, from lane, fromAt int, fromRuns []run
 	}
 }
 
-// numbers returns how many there are.
+// numbers returns the number of numbers of the patch.
 func (p patch) numbers() int { return len(p.starts) * lengths(p.runs) }
 
 func lengths(runs []run) (n int) {
@@ -156,7 +157,8 @@ func lengths(runs []run) (n int) {
 	return n
 }
 
-// oneByOne returns where the numbers of patches lie if that is one after the other.
+// oneByOne returns the place of the numbers of all patches, if they are consecutive in memory in
+// this order.
 func oneByOne(list []patch) (all run, ok bool) {
 	for _, p := range list {
 		piece, ok := p.together()
@@ -172,7 +174,7 @@ func oneByOne(list []patch) (all run, ok bool) {
 	return all, true
 }
 
-// together returns where the numbers lie if that is one after the other.
+// together returns the place of the numbers of the patch, if they are consecutive in memory.
 func (p patch) together() (all run, ok bool) {
 	if p.numbers() == 0 {
 		return all, true

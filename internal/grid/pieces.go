@@ -7,36 +7,36 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A piece is the entries i0 <= i < i1, j0 <= j < j1 of this process's part of a result, or one
-// triangle of them, 'U' or 'L', if they are a square on the diagonal of the result, or have steps
-// in its place.
+// A piece is a part of this process's part of a result: the entries i0 <= i < i1, j0 <= j < j1. It
+// is restricted to one triangle, 'U' or 'L', if it is a square on the diagonal of the result, or if
+// it has steps.
 type piece struct {
 	i0, i1, j0, j1 int
 	triangle       byte
 	steps          []int // see product.Problem
 }
 
-// of is the piece of a matrix of the part's shape.
+// of returns the piece of m, a matrix of the shape of the part.
 func (p piece) of(m num.Mat) num.Mat {
 	m.Off, m.Rows, m.Cols = m.At(p.i0, p.j0), p.i1-p.i0, p.j1-p.j0
 	return m
 }
 
-// rowsOf is the rows of the left factor that the piece needs.
+// rowsOf returns the rows of the left factor m that the piece needs.
 func (p piece) rowsOf(m num.Mat) num.Mat {
 	m.Off, m.Rows = m.At(p.i0, 0), p.i1-p.i0
 	return m
 }
 
-// colsOf is the columns of the right factor that the piece needs.
+// colsOf returns the columns of the right factor m that the piece needs.
 func (p piece) colsOf(m num.Mat) num.Mat {
 	m.Off, m.Cols = m.At(0, p.j0), p.j1-p.j0
 	return m
 }
 
-// pieces cuts the part of a result that is in some of its rows and columns into the pieces that lie
-// in one triangle of it, the diagonal included, 'U' or 'L', or makes it one piece for 0, and one
-// with steps where those are possible.
+// pieces cuts the part of a result that lies in the given rows and columns. For a triangle, 'U' or
+// 'L', it yields the pieces that lie in this triangle of the result, with the diagonal, or one
+// piece with steps if steps is set. For 0 it yields one piece.
 func pieces(rows, cols []int, triangle byte, steps bool) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		all := piece{i1: len(rows), j1: len(cols)}
@@ -55,7 +55,7 @@ func pieces(rows, cols []int, triangle byte, steps bool) iter.Seq[piece] {
 	}
 }
 
-// cut yields the pieces of one, and reports whether there may be more.
+// cut cuts a piece p and yields the pieces. It returns false if yield does.
 func cut(rows, cols []int, triangle byte, p piece, yield func(piece) bool) bool {
 	if triangle == 0 {
 		return yield(p)
@@ -87,8 +87,8 @@ func cut(rows, cols []int, triangle byte, p piece, yield func(piece) bool) bool 
 	return cut(rows, cols, triangle, first, yield) && cut(rows, cols, triangle, second, yield)
 }
 
-// middle is where lo to hi of a list is cut in two: near the middle, between two blocks if there is
-// more than one.
+// middle returns where the range lo to hi of a list is cut in two: near the middle, and between two
+// blocks if there are several.
 func middle(list []int, lo, hi int) int {
 	mid := (lo + hi) / 2
 	for d := range (hi - lo) / 2 {

@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// Set keeps this process's part of a matrix that all have.
+// Set stores this process's part of a matrix that all processes have.
 func (g *Grid) Set(_ context.Context, to, from num.Mat) error {
 	v, err := g.look(to)
 	if err != nil {
@@ -26,7 +26,7 @@ func (g *Grid) Set(_ context.Context, to, from num.Mat) error {
 	return nil
 }
 
-// Get gives all processes all of a matrix.
+// Get returns the whole matrix in all processes.
 func (g *Grid) Get(ctx context.Context, from num.Mat) (num.Mat, error) {
 	v, err := g.look(from)
 	if err != nil {
@@ -46,8 +46,8 @@ func (g *Grid) Clone(_ context.Context, m num.Mat) (num.Mat, error) {
 	return m, nil
 }
 
-// Overlap reports whether the rows and columns of the matrix that is stored, from the first to the
-// last of either view, have an entry in common; lines may have one with any view.
+// Overlap reports whether the ranges of rows and of columns of the stored matrix that the two views
+// span have an entry in common. Lines are taken to overlap with every view of the same array.
 func (g *Grid) Overlap(a, b num.Mat) bool {
 	if a.Arr.Away != b.Arr.Away || a.Rows*a.Cols == 0 || b.Rows*b.Cols == 0 {
 		return false
@@ -83,8 +83,8 @@ func (g *Grid) Copy(c place.Config, to, from num.Mat) error {
 	return nil
 }
 
-// Gemm multiplies rows of A by columns of B: those that the entries of C need which this process
-// has.
+// Gemm computes in each process the entries of C that it has, from the rows of A and the columns of
+// B that these entries need.
 func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st residue.Stats, err error) {
 	if z.Arr.Away == nil {
 		return g.gemmHost(c, alpha, a, b, beta, old, z)
@@ -130,7 +130,7 @@ func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 	return g.together(c.Ctx, st, where)
 }
 
-// moved is move for a matrix that lives here.
+// moved is move for a matrix that lives on the grid, to the layout that to returns for its view.
 func (g *Grid) moved(ctx context.Context, m num.Mat, to func(view) layout) (num.Mat, error) {
 	v, err := g.look(m)
 	if err != nil {
@@ -139,8 +139,9 @@ func (g *Grid) moved(ctx context.Context, m num.Mat, to func(view) layout) (num.
 	return g.move(ctx, v, to(v))
 }
 
-// factor is moved for a matrix that is only read: where all processes have just what they need, it
-// is the storage itself, else in room, one of the arrays that are kept.
+// factor is moved for a matrix that is only read. If all processes already have exactly the entries
+// that they need, it returns the storage itself; else it returns a copy in room, one of the kept
+// arrays.
 func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (z num.Mat, room *num.Array, err error) {
 	v, err := g.look(m)
 	if err != nil {
@@ -157,7 +158,7 @@ func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (z n
 	return z, room, err
 }
 
-// stays reports whether all processes have the same entries of v in another layout.
+// stays reports whether all processes have the same entries in layout l as in v.
 func (g *Grid) stays(v view, l layout) bool {
 	for p := range g.size() {
 		r, c := v.part(p/g.cols, p%g.cols)
@@ -169,8 +170,8 @@ func (g *Grid) stays(v view, l layout) bool {
 	return true
 }
 
-// multiply computes a product where this process does, which is that part of a larger one that is
-// in some rows and columns of its result.
+// multiply computes, on this process's device, its part of a larger product: the part in the given
+// rows and columns of the larger result.
 func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st residue.Stats, where workplace, err error) {
 	steps := c.Triangle != 0 && g.on.alone()
 	for q := range pieces(rows, cols, c.Triangle, steps) {
@@ -215,7 +216,7 @@ func (g *Grid) multiply(c place.Config, p product.Problem, rows, cols []int) (st
 	return st, where, nil
 }
 
-// together returns what all processes did, and where.
+// together returns the statistics of all processes together, with the devices that each has used.
 func (g *Grid) together(ctx context.Context, st residue.Stats, where workplace) (residue.Stats, error) {
 	sums := []int64{st.Products, st.Exact, st.Overflow, st.Underflow, st.Check.Compared, st.Check.Unchecked}
 	own := len(sums)
@@ -224,7 +225,7 @@ func (g *Grid) together(ctx context.Context, st residue.Stats, where workplace) 
 	if err := g.to.Allreduce(ctx, mpi.Sum, sums); err != nil {
 		return st, err
 	}
-	methods := []string{"", residue.Direct, residue.Residue} // none: of processes without work
+	methods := []string{"", residue.Direct, residue.Residue} // "": of processes without work
 	most := []int64{int64(st.Moduli), int64(st.WidthL), int64(st.WidthR), int64(st.Blocks), int64(slices.Index(methods, st.Method)), int64(st.Check.Modulus)}
 	if err := g.to.Allreduce(ctx, mpi.Max, most); err != nil {
 		return st, err
@@ -240,8 +241,8 @@ func (g *Grid) together(ctx context.Context, st residue.Stats, where workplace) 
 	return st, nil
 }
 
-// gemmHost is Gemm for matrices that all processes have: each computes a rectangle of the result
-// and gives it to the others.
+// gemmHost is Gemm for matrices of the host: each process computes a rectangle of the result and
+// sends it to the others.
 func (g *Grid) gemmHost(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	at := func(p int) (rows, cols []int) {
 		if c.Triangle != 0 {
@@ -269,7 +270,7 @@ func (g *Grid) gemmHost(c place.Config, alpha num.Real, a, b num.Mat, beta num.R
 	return g.together(c.Ctx, st, where)
 }
 
-// rectangle is a view of the given rows and columns, which lie one after the other.
+// rectangle returns a view of the given rows and columns, which must be consecutive.
 func rectangle(m num.Mat, rows, cols []int) num.Mat {
 	if len(rows) > 0 && len(cols) > 0 {
 		m.Off = m.At(rows[0], cols[0])
@@ -278,9 +279,10 @@ func rectangle(m num.Mat, rows, cols []int) num.Mat {
 	return m
 }
 
-// share gives all processes the rectangles of a matrix of the host that each of them has computed:
-// where they lie one after the other, without copies, all at a time. Halves of 16 MB take two
-// processes 2.3 ms so, and one after the other, by two broadcasts, 8.
+// share sends to all processes the rectangles of a matrix of the host that each of them has
+// computed. If the rectangles are consecutive in memory they are sent without copies, all at a
+// time: two processes exchange halves of 16 MB in 2.3 ms so, and in 8 ms by two broadcasts one
+// after the other.
 func (g *Grid) share(ctx context.Context, z num.Mat, at func(p int) (rows, cols []int)) error {
 	size := int(num.SizeOf(z.Arr.Format))
 	counts, all := make([]int, g.size()), make([]patch, g.size())
@@ -316,7 +318,7 @@ func (g *Grid) share(ctx context.Context, z num.Mat, at func(p int) (rows, cols 
 	return nil
 }
 
-// between are the indices of n that part p of so many has, one after the other.
+// between returns the consecutive indices below n that part p of parts has.
 func between(n, p, parts int) (list []int) {
 	for i := n * p / parts; i < n*(p+1)/parts; i++ {
 		list = append(list, i)
@@ -324,7 +326,7 @@ func between(n, p, parts int) (list []int) {
 	return list
 }
 
-// slope is between for the rows of a triangle of n rows: all parts have about as many entries.
+// slope is between for the rows of a triangle of n rows: all parts have about equally many entries.
 func slope(n, p, parts int, triangle byte) []int {
 	at := func(p int) int { return int(float64(n) * math.Sqrt(float64(p)/float64(parts))) }
 	lo, hi := at(p), at(p+1)
@@ -334,7 +336,7 @@ func slope(n, p, parts int, triangle byte) []int {
 	return count(n)[lo:hi]
 }
 
-// work is how loops of a reduction run whose vectors processes share.
+// work returns the configuration of a reduction whose vectors are distributed over the processes.
 func (g *Grid) work(c place.Config) direct.Work {
 	return direct.Work{Run: c.Run, Together: func(part *superacc.Acc) (*superacc.Acc, error) { return g.sum(c.Ctx, part) }}
 }
@@ -370,7 +372,7 @@ func (g *Grid) sum(ctx context.Context, part *superacc.Acc) (*superacc.Acc, erro
 	return &sum, nil
 }
 
-// own returns the entries of x that this process sums up, and those of y beside them.
+// own returns the entries of x that this process sums up, and the entries of y at the same indices.
 func (g *Grid) own(ctx context.Context, x, y num.Vec) (mine, beside num.Vec, err error) {
 	if x.Arr.Away == nil {
 		at := between(x.N, g.to.Rank(), g.size())
@@ -392,7 +394,8 @@ func (g *Grid) own(ctx context.Context, x, y num.Vec) (mine, beside num.Vec, err
 	return mine, num.Vec{Arr: m.Arr, Inc: 1, N: m.Rows * m.Cols}, err
 }
 
-// stored returns the storage of a vector that is all of it, in its order; else nil.
+// stored returns the storage of a vector that consists of the whole stored array, in its order;
+// else nil.
 func stored(x num.Vec) *storage {
 	if s, ok := x.Arr.Away.(*storage); ok && x.Off == 0 && x.Inc == 1 && x.N == s.Len() {
 		return s
@@ -400,7 +403,7 @@ func stored(x num.Vec) *storage {
 	return nil
 }
 
-// Reduce sums the parts up exactly.
+// Reduce adds the parts of all processes exactly and rounds the sum.
 func (g *Grid) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, bool, error) {
 	if r != direct.Dot {
 		y = x
@@ -412,7 +415,7 @@ func (g *Grid) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.A
 	return r.Round(g.work(c), mine, beside, z)
 }
 
-// Norm is the root of an exact sum of parts.
+// Norm rounds the root of the exact sum of the parts of all processes.
 func (g *Grid) Norm(c place.Config, x num.Vec, z *num.Array) (num.Flags, bool, error) {
 	mine, _, err := g.own(c.Ctx, x, x)
 	if err != nil {
@@ -421,7 +424,8 @@ func (g *Grid) Norm(c place.Config, x num.Vec, z *num.Array) (num.Flags, bool, e
 	return direct.Norm(g.work(c), mine, z)
 }
 
-// Moments are exact sums of parts, but for products of neighbours, whose vector all processes get.
+// Moments adds the parts of all processes exactly. For products of neighbours all processes get the
+// whole vector.
 func (g *Grid) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*superacc.Acc, err error) {
 	mine, _, err := g.own(c.Ctx, x, x)
 	if err != nil {
@@ -444,7 +448,7 @@ func (g *Grid) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums [
 	return sums, nil
 }
 
-// here returns a vector of the host: x, or what all processes get of it.
+// here returns a vector of the host: x itself, or a copy that all processes get.
 func (g *Grid) here(ctx context.Context, x num.Vec) (num.Vec, error) {
 	if x.Arr == nil || x.Arr.Away == nil {
 		return x, nil
@@ -506,7 +510,7 @@ func (g *Grid) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta n
 	return sums[0], g.put(z, all)
 }
 
-// put stores in a vector what all processes have.
+// put stores in z a vector that all processes have.
 func (g *Grid) put(z num.Vec, all num.Mat) error {
 	if z.Arr.Away != nil {
 		return g.Set(context.Background(), z.Mat(), all)
@@ -517,7 +521,7 @@ func (g *Grid) put(z num.Vec, all num.Mat) error {
 	return nil
 }
 
-// tally counts flags, which it is told of by any goroutine.
+// tally counts flags from any goroutine.
 type tally struct{ overflow, underflow atomic.Int64 }
 
 func (t *tally) add(f num.Flags) {
@@ -529,8 +533,8 @@ func (t *tally) add(f num.Flags) {
 	}
 }
 
-// The vectors of the routines below are so short beside matrices that every process computes all of
-// their results.
+// The routines below compute their complete results in every process, since their vectors are short
+// compared with matrices.
 
 // Scal computes alpha x.
 func (g *Grid) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, flag func(num.Flags)) error {
@@ -549,14 +553,14 @@ func (g *Grid) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, fla
 	return g.put(x, num.Vec{Arr: all, Inc: 1, N: x.N}.Mat())
 }
 
-// one is a vector of the number 1.
+// one is the vector (1).
 var one = func() num.Vec {
 	a := num.New(num.Float64, 1)
 	a.F64[0][0] = 1
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// Update computes alpha x y^T + A, each process all of it.
+// Update computes alpha x y^T + A completely in each process.
 func (g *Grid) Update(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, flag func(num.Flags)) error {
 	w := direct.Work{Run: c.Run}
 	if y.Arr == nil {

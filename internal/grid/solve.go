@@ -11,13 +11,13 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// Factors and determinants are products, which processes share, from triangles that the first of
-// them inverts in float64.
+// Factors and determinants are computed by products, which are distributed over the processes. They
+// start from triangles that the first process inverts in float64.
 
-// leastPivot is the least pivot of what is scaled by rows and columns.
+// leastPivot is the smallest accepted pivot of a matrix scaled by rows and columns.
 const leastPivot = 0x1p-80
 
-// InverseRoot gives all processes the inverse that the first one computes. It waits.
+// InverseRoot computes the inverse on the first process, sends it to all, and waits for it.
 func (g *Grid) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
 	n := a.Rows
 	out, ok, err := g.seeded(c, a, n+n*n, func(d digits, out []float64) (bool, error) {
@@ -50,11 +50,11 @@ func (g *Grid) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun pl
 	return integers(out[:n]), place.Made(true), g.set64(c.Ctx, x, out[n:])
 }
 
-// farLead is the limit of exponents of float64 numbers that seeds are computed from.
+// farLead limits the exponents of the float64 numbers from which seeds are computed.
 const farLead = 1000
 
-// invertRoot stores in X about the inverse of the Cholesky factor of a symmetric F, by columns, of
-// which nothing is left; X is 0 before.
+// invertRoot stores in X an approximate inverse of the Cholesky factor of a symmetric F, by
+// columns. It destroys F. X must be 0.
 func invertRoot(c place.Config, n int, f, x []float64) (bool, error) {
 	if err := dgemm.LU(c.Ctx, c.Threads, n, f, leastPivot, nil); err != nil {
 		return false, err
@@ -82,12 +82,13 @@ func invertRoot(c place.Config, n int, f, x []float64) (bool, error) {
 	return finite(x), nil
 }
 
-// Triangles gives all processes what the first one computes, with partial pivoting.
+// Triangles computes the triangles on the first process, with partial pivoting, and sends them to
+// all.
 func (g *Grid) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
 	return g.triangles(c, a, z, u, true)
 }
 
-// PivotedTriangles gives all processes what the first one computes.
+// PivotedTriangles computes the triangles on the first process and sends them to all.
 func (g *Grid) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
 	return g.triangles(c, a, z, u, false)
 }
@@ -122,8 +123,8 @@ func (g *Grid) triangles(c place.Config, a, z, u num.Mat, scaleRows bool) (rows,
 	return integers(out[:m]), integers(out[m:][:n]), order, true, g.set64(c.Ctx, u, inverses[n*n:])
 }
 
-// invertTriangles stores the rows of the n pivots of an m x n matrix F, by columns, of which
-// nothing is left, and the inverses of its triangles, which are 0 before.
+// invertTriangles factors an m x n matrix F, by columns, and destroys it. It stores the rows of the
+// n pivots in chosen and the inverses of the triangular factors in x and y, which must be 0.
 func invertTriangles(c place.Config, m, n int, f []float64, least float64, chosen, x, y []float64) (bool, error) {
 	pivots := make([]int, n)
 	if err := dgemm.LUTall(c.Ctx, c.Threads, m, n, f, least, pivots); err != nil {
@@ -152,7 +153,8 @@ func invertTriangles(c place.Config, m, n int, f []float64, least float64, chose
 	return finite(x) && finite(y), nil
 }
 
-// Triangle works on the entries that each process has, beside those across.
+// Triangle processes in each process the entries that it has. If needed, the process first gets
+// their mirror images.
 func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	v, err := g.look(a)
 	if err != nil {
@@ -197,7 +199,7 @@ func (g *Grid) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err err
 	return rows, cols, err
 }
 
-// spread bounds the largest number of |P| (|M| 1), for matrices M and P in that order.
+// spread bounds the largest entry of |P| (|M| 1), for the matrices M and P in this order.
 func spread(times func(m num.Mat, w []bounded) ([]bounded, error), list ...num.Mat) (most float64, err error) {
 	w := slices.Repeat([]bounded{{1, 0}}, list[0].Cols)
 	for _, m := range list {
@@ -216,15 +218,15 @@ func spread(times func(m num.Mat, w []bounded) ([]bounded, error), list ...num.M
 	return most, nil
 }
 
-// A bounded number is at most f 2^e, 0 <= f <= 1.
+// A bounded is an upper bound f 2^e, 0 <= f <= 1.
 type bounded struct {
 	f float64
 	e int64
 }
 
-// boundedSums returns bounds of the products of |V| and a vector, as Extents has them: the largest
-// addend of each row is found first, and then magnitudes are summed as integers, in units of 2^-40
-// of it.
+// boundedSums returns bounds of the product of |V| and a vector, by the method of Extents: it finds
+// the largest addend of each row first, and then adds magnitudes as integers, in units of 2^-40 of
+// the largest addend.
 func (g *Grid) boundedSums(ctx context.Context, v view, w []bounded) ([]bounded, error) {
 	rows, cols := v.own()
 	p := v.positions(rows, cols)
@@ -247,7 +249,7 @@ func (g *Grid) boundedSums(ctx context.Context, v view, w []bounded) ([]bounded,
 	}
 	sums := make([]int64, v.Rows)
 	each(func(i int, x float64, e int64) {
-		// x is exact to 2^-48 of itself, which is below 2^-40.
+		// The relative error of x is 2^-48, so its error is below 2^-40.
 		sums[i] += 2
 		if d := e - tops[i]; d > -44 {
 			sums[i] += int64(math.Ldexp(x, int(d)+40))
@@ -264,7 +266,7 @@ func (g *Grid) boundedSums(ctx context.Context, v view, w []bounded) ([]bounded,
 	return z, nil
 }
 
-// Part copies entries to those of the triangles that each process has.
+// Part copies to each process the entries that it has of the two triangles.
 func (g *Grid) Part(c place.Config, a, lower, upper num.Mat) error {
 	for _, t := range []struct {
 		to    num.Mat
@@ -291,7 +293,7 @@ func (g *Grid) Part(c place.Config, a, lower, upper num.Mat) error {
 	return nil
 }
 
-// NotSmall looks at the leading digits, which are exact to 2^-52 for numbers of one term.
+// NotSmall compares the leading digits, whose relative error is 2^-52 for numbers of one term.
 func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64) (int, error) {
 	v, err := g.look(a)
 	if err != nil {
@@ -312,7 +314,7 @@ func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64) (int, error) {
 	return g.tallied(c.Ctx, nil, n)
 }
 
-// Gather moves the rows that the result has in each process there.
+// Gather moves to each process the rows of X that its part of the result needs.
 func (g *Grid) Gather(c place.Config, x num.Mat, order []int32, z num.Mat) error {
 	v, err := g.look(z)
 	if err != nil {
@@ -336,8 +338,8 @@ func (g *Grid) Gather(c place.Config, x num.Mat, order []int32, z num.Mat) error
 	return g.agree(c.Ctx, err)
 }
 
-// gathered is the layout where processes have the rows order[i] for the rows i that they have in
-// another one.
+// gathered is the layout in which a process has the rows order[i] for the rows i that it has in
+// another layout.
 type gathered struct {
 	layout
 	order []int32

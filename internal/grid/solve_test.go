@@ -32,7 +32,7 @@ func onGrids(t *testing.T, f func(t *testing.T, g *Grid)) {
 
 var onOne = place.Config{Run: par.Run{Ctx: context.Background(), Threads: 1, Memory: 1 << 28}}
 
-// randomMatrix returns a matrix of the host of random numbers, some of them 0.
+// randomMatrix returns a matrix of the host with random numbers, some of them 0.
 func randomMatrix(f num.Format, rows, cols int, seed uint64) num.Mat {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m := num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}
@@ -46,7 +46,7 @@ func randomMatrix(f num.Format, rows, cols int, seed uint64) num.Mat {
 	return m
 }
 
-// there returns a copy on the grid.
+// there returns a copy of a matrix on the grid.
 func there(t *testing.T, g *Grid, m num.Mat) num.Mat {
 	a, err := g.New(context.Background(), m.Arr.Format, m.Rows, m.Cols)
 	if err != nil {
@@ -78,7 +78,7 @@ func sameAs(t *testing.T, what string, g *Grid, m num.Mat, want func(i, j int) (
 
 var mp100 = num.Format{Kind: num.MP, Prec: 100}
 
-// TestTriangle works on triangles of views as those of the whole.
+// TestTriangle applies operations to triangles of views and of whole matrices.
 func TestTriangle(t *testing.T) {
 	onGrids(t, func(t *testing.T, g *Grid) {
 		for _, n := range []int{1, 2, 7, 13} {
@@ -127,7 +127,7 @@ func TestTriangle(t *testing.T) {
 	})
 }
 
-// TestRows moves rows, splits triangles and counts what is not small.
+// TestRows gathers rows, splits triangles and counts entries that are not small.
 func TestRows(t *testing.T) {
 	onGrids(t, func(t *testing.T, g *Grid) {
 		for _, s := range [][2]int{{1, 1}, {5, 2}, {13, 7}, {7, 13}} {
@@ -189,7 +189,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestSpread compares bounds with exact norms: they are no less, and not much larger.
+// TestSpread compares bounds with exact norms: bounds are at least the norms and not much larger.
 func TestSpread(t *testing.T) {
 	value := func(m num.Mat, i, j int) *big.Rat {
 		var buf [num.MaxValueWords]uint64
@@ -250,7 +250,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestSolve solves triangular systems. Each process makes its share of the columns.
+// TestSolve solves triangular systems. Each process computes its share of the columns.
 func TestSolve(t *testing.T) {
 	onGrids(t, func(t *testing.T, g *Grid) {
 		const n, k = 11, 9
@@ -273,7 +273,7 @@ func TestSolve(t *testing.T) {
 		}
 		rank := g.to.Rank()
 		made := len(between(k, rank, g.size())) * n
-		if g.rows == 1 && g.cols > 1 { // and the columns of A that it has
+		if g.rows == 1 && g.cols > 1 { // and sends the columns of A that it has
 			made += share(n, g.block, g.cols, g.col) * n
 		}
 		if gave, want := g.to.(leaving).Transport.(gridtest.Process).Given()[rank], made*int(num.SizeOf(mp100)); gave != want {
@@ -298,7 +298,7 @@ func TestSolve(t *testing.T) {
 	})
 }
 
-// TestSeeds inverts a matrix of which float64 arithmetic knows nothing, and one that it does.
+// TestSeeds inverts a matrix that float64 arithmetic cannot invert, and one that it can.
 func TestSeeds(t *testing.T) {
 	onGrids(t, func(t *testing.T, g *Grid) {
 		const n = 10

@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/trsv"
 )
 
-// Products with band, symmetric and triangular matrices are left to the host, but for Syrk.
+// Products with band, symmetric and triangular matrices are left to the host, except Syrk.
 
-// Solve solves some of the columns in each process, which gets all of the triangle.
+// Solve solves some of the columns in each process. Every process gets the whole triangle.
 func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, flag func(num.Flags)) (st residue.Stats, done bool, err error) {
 	at := func(p int) (rows, cols []int) { return count(b.Rows), between(b.Cols, p, g.size()) }
 	l := s.Layout()
@@ -56,8 +56,8 @@ func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x n
 	return st, true, g.Set(c.Ctx, x, all)
 }
 
-// dealtColumns is the layout where every process has some of the columns of an m x n matrix, one
-// after the other.
+// dealtColumns is the layout in which every process has some consecutive columns of an m x n
+// matrix, with all rows.
 type dealtColumns struct {
 	g    *Grid
 	m, n int
@@ -67,10 +67,11 @@ func (l dealtColumns) part(row, col int) (rows, cols []int) {
 	return count(l.m), between(l.n, row*l.g.cols+col, l.g.size())
 }
 
-// Widens is false for numbers of several terms.
+// Widens returns false. Widen converts only between formats of one term, and callers do not ask
+// about these.
 func (g *Grid) Widens(num.Format, num.Format) bool { return false }
 
-// Widen sets numbers to those of a narrower format.
+// Widen converts numbers of a narrower format of one term.
 func (g *Grid) Widen(c place.Config, to, from num.Mat) error {
 	v, err := g.look(to)
 	if err != nil {

@@ -11,9 +11,9 @@ type axis struct{ first, step, n int }
 
 func (a axis) at(i int) int { return a.first + i*a.step }
 
-// A view is a num.Mat of this place: its entry (i, j) is entry (r.at(i), c.at(j)) of the matrix
-// that is stored, or (r.at(j), c.at(i)) if it is transposed. The entries of a vector may be any
-// numbers at equal distances instead: entry i of a line is number r.at(i) of what is stored.
+// A view is a num.Mat of this place. Its entry (i, j) is entry (r.at(i), c.at(j)) of the stored
+// matrix, or (r.at(j), c.at(i)) if transposed is set. If line is set, the view is a vector whose
+// entries are numbers of the stored array at equal distances: entry i is number r.at(i).
 type view struct {
 	num.Mat
 	s          *storage
@@ -22,7 +22,8 @@ type view struct {
 	line       bool
 }
 
-// look finds the axes of a view. The error is about views whose entries lie on diagonals.
+// look finds the axes of a view. It returns an error for a view whose entries lie on diagonals of
+// the stored matrix.
 func (g *Grid) look(m num.Mat) (view, error) {
 	s := m.Arr.Away.(*storage)
 	v := view{Mat: m, s: s}
@@ -31,7 +32,7 @@ func (g *Grid) look(m num.Mat) (view, error) {
 	}
 	ld := max(s.rows, 1)
 	first := [2]int{m.Off % ld, m.Off / ld}
-	// of the axes of the view: which of the matrix they run along, and by what step
+	// for each axis of the view: the axis of the matrix that it runs along, and its step
 	var along, step [2]int
 	for d, stride := range [2]int{m.RS, m.CS} {
 		switch {
@@ -52,7 +53,7 @@ func (g *Grid) look(m num.Mat) (view, error) {
 		along[1] = 1 - along[0]
 	}
 	n := [2]int{m.Rows, m.Cols}
-	var axes [2]axis // of the matrix
+	var axes [2]axis // axes of the matrix
 	for d := range along {
 		axes[along[d]] = axis{first[along[d]], step[d], n[d]}
 	}
@@ -79,19 +80,19 @@ func (g *Grid) look(m num.Mat) (view, error) {
 	return v, nil
 }
 
-// whole reports whether v is all of what is stored, in its order.
+// whole reports whether v is the whole stored matrix, in its order, or empty.
 func (v view) whole() bool {
 	return !v.transposed && !v.line && v.r == axis{0, 1, v.s.rows} && v.c == axis{0, 1, v.s.cols} ||
 		v.Rows*v.Cols == 0
 }
 
-// A layout is which entries of a matrix processes have, or are to have: those of some of its rows
-// and of some of its columns, both ascending.
+// A layout says which entries of a matrix each process has or receives: the entries in some rows
+// and some columns, both in ascending order.
 type layout interface {
 	part(row, col int) (rows, cols []int)
 }
 
-// part returns the entries of v that the process in that row and column of the grid has.
+// part returns the entries of v that the process in row row and column col of the grid has.
 func (v view) part(row, col int) (rows, cols []int) {
 	g := v.s.g
 	if v.line {
@@ -121,7 +122,8 @@ func (v view) part(row, col int) (rows, cols []int) {
 	return rows, cols
 }
 
-// position is where this process has entry (i, j) of v, which is one of its own.
+// position returns the index of entry (i, j) of v in this process's storage. The process must have
+// the entry.
 func (v view) position(i, j int) int {
 	if v.transposed {
 		i, j = j, i
@@ -134,16 +136,16 @@ func (v view) position(i, j int) int {
 	return within(v.r.at(i), g.block, g.rows) + within(v.c.at(j), g.block, g.cols)*v.s.localRows()
 }
 
-// own is the entries of v that this process has.
+// own returns the entries of v that this process has.
 func (v view) own() (rows, cols []int) { return v.part(v.s.g.row, v.s.g.col) }
 
-// everything is the layout where every process has all of an m x n matrix.
+// everything is the layout in which every process has the whole m x n matrix.
 type everything struct{ m, n int }
 
 func (e everything) part(_, _ int) (rows, cols []int) { return count(e.m), count(e.n) }
 
-// rowsOf is the layout where processes have all of the rows of an n column matrix of which they
-// have entries in another layout.
+// rowsOf is the layout in which each process has all n columns of the rows that it has in another
+// layout.
 type rowsOf struct {
 	layout
 	n int
@@ -154,8 +156,8 @@ func (l rowsOf) part(row, col int) (rows, cols []int) {
 	return rows, count(l.n)
 }
 
-// colsOf is the layout where processes have all of the columns of an m row matrix of which they
-// have entries in another layout.
+// colsOf is the layout in which each process has all m rows of the columns that it has in another
+// layout.
 type colsOf struct {
 	layout
 	m int
@@ -166,8 +168,8 @@ func (l colsOf) part(row, col int) (rows, cols []int) {
 	return count(l.m), cols
 }
 
-// dealt is the layout where every process has some of the rows of an m x n matrix, one after the
-// other, with all of their columns.
+// dealt is the layout in which every process has some consecutive rows of an m x n matrix, with all
+// columns.
 type dealt struct {
 	g    *Grid
 	m, n int

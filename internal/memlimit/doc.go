@@ -1,2 +1,2 @@
-// Package memlimit finds how much memory the system allows this process.
+// Package memlimit determines how much memory the system allows this process.
 package memlimit

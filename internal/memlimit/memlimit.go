@@ -14,21 +14,21 @@ import (
 	"sync"
 )
 
-// ErrExceeded is wrapped by errors about work that takes more memory than it may.
+// ErrExceeded is wrapped by errors about work that needs more memory than it may use.
 var ErrExceeded = errors.New("not enough memory")
 
-// A Limit is an amount of memory.
+// A Limit is an amount of memory and its origin.
 type Limit struct {
 	Bytes int64
 	// Source names what sets the limit, such as "the machine's memory".
 	Source string
 }
 
-// unknown stands where the system names no limit.
+// unknown is used if the system reports no limit.
 var unknown = Limit{Bytes: 8 << 30, Source: "assumed, as the system names none"}
 
-// Available returns the least of the machine's memory and of the limits that the system sets for
-// this process. It asks the system once. Only Linux answers.
+// Available returns the smallest of the machine's memory and the limits that the system sets for
+// this process. It queries the system once. Systems other than Linux report no limit.
 var Available = sync.OnceValue(func() Limit { return available(os.DirFS("/")) })
 
 // Default returns half of [Available] in bytes, which routines use unless told otherwise.
@@ -92,9 +92,8 @@ func each(files fs.FS, name string, f func(line string)) {
 type group struct{ folder, file string }
 
 // groups returns the control groups of memory that this process belongs to, each followed by its
-// ancestors. A container may see only a part of the tree, or see it at another place. Which part
-// that is and where it is mounted stands in mountinfo. The usual places serve where mountinfo names
-// no tree.
+// ancestors. A container may see only a part of the tree, or see it at another path. mountinfo
+// lists the part and where it is mounted. If mountinfo has no tree, the usual paths are used.
 func groups(files fs.FS) (list []group) {
 	type mount struct{ root, point string }
 	var first, second []mount
@@ -131,8 +130,8 @@ func groups(files fs.FS) (list []group) {
 			mounts, file = first, "memory.limit_in_bytes"
 		}
 		for _, m := range mounts {
-			// A group outside the part that is mounted has no folder, but the part's root may be
-			// its ancestor under another name.
+			// A group outside the mounted part has no folder, but the root of the part may be its
+			// ancestor under another name.
 			below, ok := strings.CutPrefix(path.Clean(part[2])+"/", strings.TrimSuffix(m.root, "/")+"/")
 			if !ok {
 				below = part[2]

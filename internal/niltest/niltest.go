@@ -1,6 +1,6 @@
 // Package niltest calls the exported functions and methods of a package with nil operands, for
-// tests: each call returns, or panics with a text that begins with the name of a package, but none
-// reads through a nil pointer.
+// tests. Each call must return, or panic with a text that begins with the name of a package; it
+// must not dereference a nil pointer.
 package niltest
 
 import (
@@ -15,8 +15,9 @@ import (
 	"testing"
 )
 
-// Operands make arguments that are not nil, by their types. Arguments of other types are 1 for
-// numbers, and zero values.
+// Operands maps types to functions that make arguments of these types that are not nil. Arguments
+// of other types are 1 for signed integers, 2 for unsigned integers except bytes, and else zero
+// values.
 type Operands map[reflect.Type]func() reflect.Value
 
 // Of returns the type of a value and a function that makes such values.
@@ -25,8 +26,8 @@ func Of[T any](operand func() T) (reflect.Type, func() reflect.Value) {
 }
 
 // Functions calls each function of a table with each operand nil in turn, and with all of them nil.
-// The table must have all exported functions of the package in the current folder that have
-// operands, but those of the list except.
+// The table must have all exported functions of the package in the current folder that have a
+// parameter of pointer type, except the functions in except.
 func (o Operands) Functions(t *testing.T, table map[string]any, except ...string) {
 	t.Helper()
 	for _, name := range exported(t) {
@@ -39,9 +40,10 @@ func (o Operands) Functions(t *testing.T, table map[string]any, except ...string
 	}
 }
 
-// Methods calls each method of a value, a pointer for example, with operands as Functions does, and
-// of the nil pointer of its type with operands that are not nil. A method of the type that the
-// pointer points to cannot be called with nil, and Format is left to package fmt.
+// Methods calls each method of a value, for example a pointer, with operands like Functions, and
+// then each method of the nil pointer of its type with operands that are not nil. It omits methods
+// of the type that the pointer points to for the nil pointer, since these cannot be called with
+// nil, and omits Format, which only package fmt calls.
 func (o Operands) Methods(t *testing.T, value any) {
 	t.Helper()
 	v := reflect.ValueOf(value)
@@ -76,7 +78,7 @@ func (o Operands) call(t *testing.T, name string, f reflect.Value) {
 	invoke(t, name, f, none)
 }
 
-// arguments returns arguments that are not nil where o has them.
+// arguments returns arguments for f, which are not nil if o has their type.
 func (o Operands) arguments(f reflect.Type) (args []reflect.Value) {
 	for i := range f.NumIn() {
 		in := f.In(i)
@@ -93,7 +95,8 @@ func (o Operands) arguments(f reflect.Type) (args []reflect.Value) {
 	return args
 }
 
-// invoke calls f and reports a panic that is no text of a package.
+// invoke calls f and reports a panic whose value is not a text that begins with the name of a
+// package.
 func invoke(t *testing.T, name string, f reflect.Value, args []reflect.Value) {
 	t.Helper()
 	defer func() {
@@ -114,8 +117,7 @@ func invoke(t *testing.T, name string, f reflect.Value, args []reflect.Value) {
 	f.Call(args)
 }
 
-// exported returns the names of the package's exported functions with a parameter that is a pointer
-// or an interface.
+// exported returns the names of the package's exported functions with a parameter of pointer type.
 func exported(t *testing.T) (names []string) {
 	t.Helper()
 	all, err := filepath.Glob("*.go")

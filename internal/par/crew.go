@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// LookOut calls ready until it returns true or the time is up, and reports which.
+// LookOut calls ready until it returns true, and then returns true; it returns false once patience
+// is over.
 func LookOut(patience time.Duration, ready func() bool) bool {
 	for start := time.Now(); time.Since(start) < patience; {
 		for range 32 {
@@ -19,29 +20,29 @@ func LookOut(patience time.Duration, ready func() bool) bool {
 	return false
 }
 
-// A Crew is goroutines that look out for work for a while before they sleep: to start one, or to
-// wake it, takes 50 to 90 µs on a virtual machine with GPUs, as long as many a job there. It is
-// never ended. Its zero value is ready for use.
+// A Crew is a set of goroutines that poll for work for a while before they sleep. Starting or
+// waking a goroutine takes 50 to 90 µs on a virtual machine with GPUs, as long as many of the tasks
+// there. The goroutines never end. The zero value is ready for use.
 type Crew struct {
 	mu      sync.Mutex
 	members []*member // guarded by mu
 }
 
-// How long members of a crew, and who waits for them, look out. Variables for tests.
+// How long members of a crew, and callers that wait for them, poll. Variables for tests.
 var (
 	crewPatience   = 500 * time.Microsecond
 	callerPatience = 2 * time.Millisecond
-	// processors from which there are enough that some look out
+	// the number of processors from which some may be used for polling
 	manyProcessors = 8
 )
 
-// A member does one task at a time.
+// A member runs one task at a time.
 type member struct {
 	free  atomic.Bool
 	tasks chan *task
 }
 
-// task is f(i) for somebody who waits for it.
+// task is a call f(i) for which a caller waits.
 type task struct {
 	f    func(i int)
 	i    int
@@ -50,7 +51,7 @@ type task struct {
 }
 
 func (t *task) run() {
-	defer func() { // whatever f does
+	defer func() { // also if f panics or ends the goroutine
 		t.done.Store(true)
 		close(t.over)
 	}()
@@ -66,8 +67,8 @@ func (m *member) serve() {
 	}
 }
 
-// Do calls f for every 0 <= i < n side by side, and returns when all have returned. Many goroutines
-// may call it at a time.
+// Do calls f for every 0 <= i < n concurrently, and returns when all calls have ended. Several
+// goroutines may call Do at the same time.
 func (c *Crew) Do(n int, f func(i int)) {
 	var list []*task
 	for i := 1; i < n; i++ {
@@ -89,7 +90,8 @@ func (c *Crew) Do(n int, f func(i int)) {
 	}
 }
 
-// taken returns a member, if it has nothing to do.
+// taken reserves and returns member i if it is free, else nil. It returns nil if GOMAXPROCS is less
+// than manyProcessors.
 func (c *Crew) taken(i int) *member {
 	if runtime.GOMAXPROCS(0) < manyProcessors {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCrew has goroutines call a crew at a time, whose members look out, sleep or are busy, and end
-// in the midst of it: every number has its turn, once, before Do returns.
+// TestCrew calls one crew from several goroutines, while its members poll, sleep or are busy, and
+// ends some calls early. Every number is called once before Do returns.
 func TestCrew(t *testing.T) {
 	defer func(was int) { manyProcessors = was }(manyProcessors)
 	for _, many := range []int{1, 1 << 30} {
@@ -43,7 +43,7 @@ func TestCrew(t *testing.T) {
 	}
 }
 
-// TestCrewMeets has what a crew does for one number wait for what it does for the others.
+// TestCrewMeets runs calls that wait for each other.
 func TestCrewMeets(t *testing.T) {
 	defer func(was int) { manyProcessors = was }(manyProcessors)
 	manyProcessors = 1

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f(i) for every 0 <= i < n as [For] does, for some at a time: it is for calls that take
-// less than a microsecond.
+// Each calls f(i) for every 0 <= i < n like [For], with several calls to a task. It is for calls
+// that take less than a microsecond.
 func Each(ctx context.Context, threads, n int, f func(i int)) error {
 	const some = 16
 	return For(ctx, threads, (n+some-1)/some, func(_, part int) {
@@ -18,9 +18,9 @@ func Each(ctx context.Context, threads, n int, f func(i int)) error {
 	})
 }
 
-// For calls f(worker, i) for every 0 <= i < n on up to threads goroutines, the
-// next i going to the first free worker. It returns ctx's error as soon as the
-// calls under way have ended if ctx is cancelled, else nil.
+// For calls f(worker, i) for every 0 <= i < n on up to threads goroutines; the next i goes to the
+// first free worker. If ctx is cancelled For returns its error as soon as the calls under way have
+// ended; else it returns nil.
 func For(ctx context.Context, threads, n int, f func(worker, i int)) error {
 	threads = min(threads, n)
 	if threads <= 1 {

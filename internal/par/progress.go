@@ -2,8 +2,8 @@ package par
 
 import "sync"
 
-// Rising makes the shares that report takes rise up to 1, one call at a time. It returns nil for
-// nil.
+// Rising returns a function that passes a share on to report only if it is larger than all before,
+// capped at 1, and calls report from one goroutine at a time. It returns nil for nil.
 func Rising(report func(done float64)) func(done float64) {
 	if report == nil {
 		return nil

@@ -5,20 +5,20 @@ import (
 	"runtime"
 )
 
-// A Run is how a routine may run, whatever it computes. Routines hand it down whole to those that
-// they call, whose own options embed it.
+// A Run has the options common to all routines. A routine passes it unchanged to the routines that
+// it calls, whose own options embed it.
 type Run struct {
 	Ctx      context.Context
 	Threads  int
-	Memory   int64 // bytes that the host may take beside operands
+	Memory   int64 // bytes that the host may use beside operands
 	Progress func(done float64)
 	// Check compares every entry of products of matrices modulo a redundant modulus. A difference
 	// is a HardwareError of package residue.
 	Check bool
 }
 
-// Filled returns the run with defaults for what it has not: a context that is never cancelled, and
-// as many threads as GOMAXPROCS.
+// Filled returns the run with defaults for missing options: a context that is never cancelled, and
+// GOMAXPROCS threads.
 func (r Run) Filled() Run {
 	if r.Ctx == nil {
 		r.Ctx = context.Background()

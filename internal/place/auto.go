@@ -12,17 +12,17 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// openTime is what a process spends on a GPU before its first result: the context and the kernels
-// of a routine. On an H100 machine "halfulp gemm A A --format mp:424" for n = 600 took 0.59 s with
-// --device cuda:0 and 0.27 s with --device cpu; a driver that has to compile the kernels takes
-// longer.
+// openTime is the time that a process spends on a GPU before its first result: it creates the
+// context and loads the kernels of a routine. On an H100 machine "halfulp gemm A A --format mp:424"
+// for n = 600 took 0.59 s with --device cuda:0 and 0.27 s with --device cpu. A driver that has to
+// compile the kernels takes longer.
 const openTime = 600 * time.Millisecond
 
-// Unfit notes that a GPU does not work, so that auto leaves GPUs alone.
+// Unfit is set once a GPU has failed; then auto no longer uses GPUs.
 var Unfit atomic.Bool
 
-// Faster returns a GPU if there is one of that number and a routine takes less time there, opening
-// it included.
+// Faster opens and returns the GPU of this number if a routine takes less time there than on the
+// host, including the time to open the GPU. Else, or if the GPU cannot be used, it returns nil.
 func Faster(gpus Backend, number int, onHost, there time.Duration) Place {
 	if Unfit.Load() || there >= onHost || there+openTime >= onHost && !gpus.IsOpen(number) {
 		return nil
@@ -35,8 +35,8 @@ func Faster(gpus Backend, number int, onHost, there time.Duration) Place {
 	return p
 }
 
-// HostInstead reports whether the CPU is to compute what auto has chosen a GPU for: it has failed,
-// has too little memory, or the method asked for does not apply.
+// HostInstead reports whether the CPU must take over a computation for which auto has chosen a GPU:
+// the GPU has failed or has too little memory, or the requested method does not apply there.
 func HostInstead(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil || errors.Is(err, residue.ErrHardware) {
 		return false
@@ -47,12 +47,12 @@ func HostInstead(ctx context.Context, err error) bool {
 	return true
 }
 
-// A Product multiplies matrices of the host for package product: at the place asked for, or on a
-// GPU if that should be faster.
+// A Product multiplies matrices of the host for package product: at the requested place, or on a
+// GPU if that is estimated to be faster.
 type Product struct {
-	At     Place  // nil: a GPU if that should be faster
-	Team   Team   // of the processes that choose one of the machine's GPUs
-	Config Config // Run is that of the product
+	At     Place  // nil: a GPU if that is estimated to be faster
+	Team   Team   // the processes among which the machine's GPUs are divided
+	Config Config // Config.Run is replaced by the product's Run
 }
 
 // Count returns the number of devices.
@@ -63,7 +63,8 @@ func (d *Product) Count() int {
 	return 1 + strings.Count(d.At.String(), ",")
 }
 
-// Estimate opens a GPU where it takes less time than the host.
+// Estimate opens a GPU if it is estimated to take less time than the host, and returns the
+// estimate.
 func (d *Product) Estimate(p *product.Problem, host time.Duration) (time.Duration, bool) {
 	gpus, err := Find(CUDA)
 	if err != nil || host < gpus.EstimateTransfer(0) {
@@ -97,10 +98,10 @@ func (d *Product) Gemm(cfg product.Config, p *product.Problem) (residue.Stats, e
 	return st, GemmError(p.C.Rows, p.A.Cols, p.C.Cols, err)
 }
 
-// Leaves reports whether the host is to compute what the place failed at.
+// Leaves reports whether the host must compute the product after this error of the place.
 func (d *Product) Leaves(err error) bool { return HostInstead(d.Config.Ctx, err) }
 
-// GemmError is an error of a place in an m x k x n product.
+// GemmError adds the shape of an m x k x n product to an error of a place.
 func GemmError(m, k, n int, err error) error {
 	if err == nil || errors.Is(err, product.ErrMethod) {
 		return err

@@ -6,11 +6,11 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Freed is what routines panic with if numbers were freed.
+// Freed is the value that routines panic with if an operand was freed.
 const Freed = "halfulp: use of a matrix or vector after Free"
 
 // Common returns the place where all operands of a routine live, nil for the host. The error wraps
-// ErrPlace if there are two. Common panics if one of the operands was freed.
+// ErrPlace if they live in different places. Common panics if one of the operands was freed.
 func Common(routine string, operands ...*num.Array) (p Place, err error) {
 	for _, a := range operands {
 		if a.Away != nil && a.Away.Freed() {
@@ -29,7 +29,7 @@ func Common(routine string, operands ...*num.Array) (p Place, err error) {
 	return p, nil
 }
 
-// Apart makes operands that live at p and overlap the output z copies, which free gives back.
+// Apart replaces operands that live at p and overlap the output z by copies, which free releases.
 func Apart(ctx context.Context, p Place, z num.Mat, operands ...*num.Mat) (free func(), err error) {
 	var copies []num.Mat
 	free = func() {

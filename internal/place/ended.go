@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// Ended returns the error of a context that has ended, before anything was begun at a place, or on
-// the host for nil. Where processes share the place, the others do not wait for this one then.
+// Ended returns the error of ctx if it has ended. It is called before a computation begins at a
+// place, nil for the host. If processes share the place, Ended also makes this process leave, so
+// that the others do not wait for it.
 func Ended(ctx context.Context, at Place) error {
 	err := ctx.Err()
 	if err == nil {

@@ -2,29 +2,29 @@ package place
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// Factors is the part of a place for the factors of package linsolve, with matrices that live
-// there.
+// Factors is the part of a place for the factorizations of package linsolve. Its matrices live at
+// the place.
 type Factors interface {
-	// InverseRoot begins to set X, of Float64, to a lower triangular matrix that is about the
-	// inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps), of whose lower triangle it
-	// makes use, A being square, and returns the exponents, which bring the diagonal of F near 1.
-	// Nothing is known of the error. It is not ok, and X unspecified, if there is none in float64
-	// arithmetic; the seed is nil if that is known already.
+	// InverseRoot starts to compute X, of Float64, a lower triangular matrix that approximates the
+	// inverse of the Cholesky factor of F = diag(2^exps) A diag(2^exps). A is square, and only its
+	// lower triangle is used. It returns the exponents, which bring the diagonal of F near 1.
+	// Nothing is known of the error of X. The seed is not ok, and X unspecified, if float64
+	// arithmetic finds no Cholesky factor; it is nil if that is already known.
 	InverseRoot(cfg Config, a, x num.Mat) (exps []int64, begun Seed, err error)
-	// Triangle does something with a square matrix of finite numbers of MP and returns what it
-	// counts. With a tally it may count there, and not wait.
+	// Triangle carries out op on a square matrix of finite numbers of MP and returns the count, if
+	// op counts. With a tally it may count there, and then it may return before it is done.
 	Triangle(cfg Config, op TriangleOperation, a num.Mat, tally *num.Array) (count int, err error)
-	// Spread returns bounds of ‖|A| |B|‖∞ and ‖|A| |B|‖1 for matrices of finite numbers of MP:
-	// infinities where numbers are beyond 2^1000.
+	// Spread returns upper bounds of ‖|A| |B|‖∞ and ‖|A| |B|‖1 for matrices of finite numbers of
+	// MP, or infinities if numbers are beyond 2^1000.
 	Spread(cfg Config, a, b num.Mat) (rows, cols float64, err error)
 }
 
-// TriangleOperation is something that Factors.Triangle does.
+// TriangleOperation is an operation of Factors.Triangle.
 type TriangleOperation int
 
-// The operations: halving the diagonal; copying the lower triangle to the upper one; counting the
-// numbers of the diagonal that are not positive, and those below it whose bits are not those of the
-// numbers across.
+// The operations: halve the diagonal; copy the lower triangle to the upper triangle; count the
+// diagonal entries that are not positive; count the entries below the diagonal whose bits differ
+// from their mirror images.
 const (
 	HalveDiagonal TriangleOperation = iota
 	MirrorLower

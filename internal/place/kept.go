@@ -2,7 +2,8 @@ package place
 
 import "github.com/halfulp/halfulp/internal/residue"
 
-// Kept is what products keep of a matrix of the host, there and on GPUs; nil is nothing.
+// Kept is the data that products keep about a matrix of the host, on the host and on GPUs. A nil
+// Kept keeps nothing.
 type Kept struct {
 	Host   *residue.Prepared
 	Places Prepared // nil if the program has no GPUs

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Names that stand for no backend's place.
+// Names that do not name a backend's place.
 const (
 	Auto = "auto" // the host or a place, whichever takes less time
 	Host = "cpu"
@@ -19,10 +19,10 @@ const (
 	MPI  = "mpi"  // a grid of processes
 )
 
-// A Name is what the name of a device says.
+// A Name is the parsed name of a device.
 type Name struct {
 	Kind    string // Auto, Host, or a backend's
-	Numbers []int  // of a backend's devices, all of them if there are none; the sides of a grid
+	Numbers []int  // numbers of the backend's devices, none for all devices; or the sides of a grid
 
 	text string // as it was read
 }
@@ -32,7 +32,7 @@ type Name struct {
 //	device = "" | "auto" | "cpu" | "cuda:" ( "all" | item { "," item } ) | "mpi:" number "x" number
 //	item   = number | number "-" number
 //
-// where no number of a GPU comes twice.
+// where no number of a GPU occurs twice.
 func ParseName(text string) (Name, error) {
 	switch text {
 	case "", Auto:
@@ -60,7 +60,7 @@ func ParseName(text string) (Name, error) {
 	return Name{}, fmt.Errorf("device %q: %w (want auto, cpu, cuda:N, cuda:N,M, cuda:N-M or cuda:all of several GPUs, or mpi:PxQ of processes)", text, ErrDevice)
 }
 
-// parseNumbers returns the numbers of a list of numbers and ranges, none of which comes twice.
+// parseNumbers parses a list of numbers and ranges. It is not ok if a number occurs twice.
 func parseNumbers(text string) (list []int, ok bool) {
 	for item := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(item, "-")

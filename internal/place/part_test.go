@@ -6,10 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// bare offers no part.
+// bare implements no part.
 type bare struct{ Place }
 
-// keeper offers one.
+// keeper implements the part Preparer.
 type keeper struct {
 	Place
 	kept *int
@@ -17,13 +17,13 @@ type keeper struct {
 
 func (k keeper) Prepare(num.Mat) { *k.kept++ }
 
-// wrapper offers the parts of another place.
+// wrapper passes on the parts of another place.
 type wrapper struct{ Place }
 
 func (w wrapper) Unwrap() Place { return w.Place }
 
-// TestPart finds a part in a place and in what wraps it, the outermost first, and nothing where
-// there is none.
+// TestPart finds a part in a place and in its wrappers, the outermost first, and finds nothing if
+// none implements the part.
 func TestPart(t *testing.T) {
 	var outer, inner int
 	within := keeper{bare{}, &inner}

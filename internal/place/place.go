@@ -1,9 +1,9 @@
-// Package place is what the routines know of places other than the host where numbers can live and
-// be computed with: a GPU, several of them. Backends implement its interfaces and register
-// themselves, as drivers of databases do; nothing here knows one.
+// Package place defines the interfaces of places other than the host where numbers can live and be
+// computed with: one GPU, several GPUs, or a grid of processes. Backends implement the interfaces
+// and register themselves, as database drivers do; this package knows no backend.
 //
-// A matrix of a place is an ordinary num.Mat whose array has Away set. All operands of a call are
-// on the host, or all are at the place: then results stay there.
+// A matrix of a place is an ordinary num.Mat whose array has Away set. The operands of a call are
+// all on the host or all at one place, and in the latter case the results stay at the place.
 package place
 
 import (
@@ -21,75 +21,80 @@ import (
 // ErrDevice is wrapped by errors about places that do not exist.
 var ErrDevice = errors.New("no such device")
 
-// ErrUnsupported is wrapped by errors about what a place leaves to the host.
+// ErrUnsupported is wrapped by errors about computations that a place leaves to the host.
 var ErrUnsupported = errors.New("not computed there")
 
 // ErrMemory is wrapped by errors about a place's memory.
 var ErrMemory = residue.ErrMemory
 
-// Config says how a routine may run at a place.
+// Config has the options of a routine at a place.
 type Config struct {
-	par.Run        // Threads and Memory are the host's, for what the place leaves to it
-	Method  string // of the products that the place leaves to the host, or of package expansion
-	// Limit is how many bytes may be taken at the place beside operands; 0: most of what is there.
+	par.Run        // Threads and Memory apply to the work that the place leaves to the host
+	Method  string // of products left to the host, or a method of package expansion
+	// Limit is the number of bytes that the call may allocate at the place, in addition to its
+	// operands; 0: most of the memory there.
 	Limit int64
 	Pattern
-	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
-	Panels   Panels      // on their way to A of Gemm, or nil
-	// Elsewhere is where several places that reach each other's memory have operands of Gemm, or
-	// nil. A, B and C then tell no more than shapes and formats.
+	Prepared [2]Prepared // belongs to A and B of Gemm if these live on the host, else nil
+	Panels   Panels      // columns that are still being copied to A of Gemm, or nil
+	// Elsewhere lists the parts of the operands of Gemm when they are distributed over several
+	// places that can access each other's memory; else nil. Of A, B and C only shapes and formats
+	// are then used.
 	Elsewhere *Elsewhere
 }
 
-// A Pattern is which entries of C a Gemm computes, and what is known of them and of its factors.
+// A Pattern says which entries of C a Gemm computes, and what is known of C, A and B.
 type Pattern struct {
-	// Triangle restricts the result to one triangle, 'U' or 'L', of a C that need not be square, or
-	// does not: 0.
+	// Triangle restricts the result to one triangle of C, 'U' or 'L'; 0: all of C. C need not be
+	// square.
 	Triangle byte
-	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
-	// zeros. They count for operands that live at the place, and make wrong numbers if they are
-	// wrong.
+	// Factors are the triangles of A and of B, 'U' or 'L', outside of which all entries are zero;
+	// 0: no triangle. They are used for operands that live at the place. Results are wrong if
+	// Factors are.
 	Factors [2]byte
-	// Before is how many rows of the triangle of Factors come before those of A, and columns before
-	// those of B; the same number of both for a Triangle.
+	// Before says where A and B begin in the triangles that Factors describe: Before[0] rows
+	// precede A, and Before[1] columns precede B. With a Triangle the two numbers are equal.
 	Before [2]int
-	// Bound is what is known of the result, if not nil: see residue.Bound. It counts for operands
-	// that live at the place.
+	// Bound, if not nil, is what is known about the result: see residue.Bound. It is used for
+	// operands that live at the place.
 	Bound *residue.Bound
 }
 
-// A Place computes with numbers of the host, and with numbers that live there. Its routines round
-// as those of packages residue and direct do, and have their bits. What only some routines need are
-// parts of their own, which [Part] finds where a place offers them.
+// A Place computes with numbers of the host and with numbers that live at the place. Its routines
+// round like the routines of packages residue and direct, and return the same bits. Operations that
+// only some routines need are separate interfaces, called parts; [Part] finds them if a place
+// implements them.
 type Place interface {
-	// String is the place's name, "cuda:0", or "cuda:0,2" if it is several.
+	// String is the place's name: "cuda:0", or "cuda:0,2" for several GPUs.
 	String() string
-	// First is the first of several places, on which runs what they do not share.
+	// First returns the first of several places, which runs the work that is not distributed.
 	First() Place
 
-	// New returns the rows x cols numbers of a matrix by columns, +0, that live there.
+	// New returns an array of rows x cols numbers at the place, all +0, for a matrix stored by
+	// columns.
 	New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error)
-	// Set copies a matrix of the host to one that lives there, of the same shape and format.
+	// Set copies a matrix of the host to a matrix of the same shape and format at the place.
 	Set(ctx context.Context, to, from num.Mat) error
-	// Get returns a copy of a matrix that lives there as a view of an array of the host.
+	// Get copies a matrix of the place to a new array of the host and returns a view of it.
 	Get(ctx context.Context, from num.Mat) (num.Mat, error)
-	// Clone returns the same view of a copy of the array of a matrix that lives there.
+	// Clone copies the array of a matrix of the place and returns the same view of the copy.
 	Clone(ctx context.Context, m num.Mat) (num.Mat, error)
-	// Copy copies a matrix to another one of its shape and format, which may overlap it. Both live
-	// there.
+	// Copy copies a matrix to another matrix of the same shape and format. Both live at the place;
+	// they may overlap.
 	Copy(cfg Config, to, from num.Mat) error
-	// Overlap reports whether matrices that live there have an entry in common.
+	// Overlap reports whether two matrices of the place have an entry in common.
 	Overlap(a, b num.Mat) bool
 
 	// Gemm sets C to alpha A B + beta Old like residue.Gemm. C shares no entry with A and B, and
-	// with Old only if it is the same view. What it leaves to the host is a Declined error.
+	// with Old only if both are the same view. If the place leaves blocks of C to the host, Gemm
+	// returns a Declined error that lists them.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
-	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
-	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y
-	// only if it is the same view.
+	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns the number of entries that the
+	// host's exact sum decided. A z on the host has stride 1. z shares no entry with M and x, and
+	// with y only if both are the same view.
 	Gemv(cfg Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error)
-	// Reduce stores the rounded reduction in number 0 of z, the host's, like
-	// direct.Reduction.Round, and reports whether the exact value decided it.
+	// Reduce stores the rounded reduction in number 0 of z, an array of the host, like
+	// direct.Reduction.Round, and reports whether the exact value was needed to round it.
 	Reduce(cfg Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, bool, error)
 	// Norm stores the rounded Euclidean norm like direct.Norm.
 	Norm(cfg Config, x num.Vec, z *num.Array) (num.Flags, bool, error)
@@ -97,78 +102,83 @@ type Place interface {
 	Iamax(cfg Config, x num.Vec) (int, error)
 	// Moments returns exact sums like direct.Moment.Exact.
 	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, error)
-	// Scal computes alpha x_i: in z for a vector of the host, else in place, z being nil.
+	// Scal computes alpha x_i. For a vector of the host it stores the results in z; else z is nil
+	// and x is overwritten.
 	Scal(cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error
-	// Update computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
-	// A y without an array is the vector (1), for a column A. alpha is not 0.
+	// Update computes alpha x_i y_j + a_ij. For operands of the host it stores the results in z, by
+	// columns; else it overwrites A. A y without an array stands for the vector (1), and A is then
+	// a column. alpha is not 0.
 	Update(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 }
 
-// Prepared is what a place keeps of a matrix of the host that enters several products.
+// Prepared is data that a place computes from a matrix of the host and keeps for several products.
 type Prepared interface {
 	Free()
 }
 
-// Panels are columns of a matrix that come from several places to one while that computes with
-// those which are there.
+// Panels are columns of a matrix that are copied from several places to one, while this one already
+// computes with the columns that have arrived.
 type Panels any
 
-// Elsewhere are parts of operands of Gemm: all of A, or none, all of B, or none, and all of C.
+// Elsewhere lists parts of the operands of Gemm: all parts of A or none, all parts of B or none,
+// and all parts of C.
 type Elsewhere struct {
 	A, B []Block
 	C    []Block
 }
 
-// A Block is a part of an operand, from a row and a column on.
+// A Block is a part M of an operand that begins at a row and a column of it.
 type Block struct {
 	Row, Col int
 	M        num.Mat
 }
 
-// ErrApart is that of a Gemm that wants operands in one place, and has not changed anything.
+// ErrApart is the error of a Gemm that requires its operands in one place. The Gemm has changed
+// nothing.
 var ErrApart = errors.New("operands are apart")
 
-// MaxPanels is from how many places they come at most.
+// MaxPanels is the largest number of places from which Panels come.
 const MaxPanels = 16
 
-// A Device is what a backend tells of one of its devices.
+// A Device describes one of a backend's devices.
 type Device struct {
 	Name         string // "cuda:0"
 	Model        string // as the maker calls it
 	Memory       uint64 // bytes
-	Architecture string // compute capability 9.0, say
-	Driver       string // what the driver takes: CUDA 13.0, say
+	Architecture string // for example "compute capability 9.0"
+	Driver       string // what the driver supports, for example "CUDA 13.0"
 }
 
-// A Backend is a kind of places, all of one machine.
+// A Backend provides the places of one kind.
 type Backend interface {
-	// Devices lists the places, or says why there are none; the error wraps ErrDevice.
+	// Devices lists the devices. If there are none it returns the reason, an error that wraps
+	// ErrDevice.
 	Devices() ([]Device, error)
-	// Open returns the place that those numbers, of which there is at least one, make together.
-	// One number makes the same place every time.
+	// Open returns the place that consists of the devices with these numbers, at least one. For a
+	// single number it returns the same place at every call.
 	Open(numbers ...int) (Place, error)
-	// IsOpen reports whether a place has been opened and kept ready.
+	// IsOpen reports whether the place of a device has been opened and is kept ready.
 	IsOpen(number int) bool
-	// Fit reports whether routines that choose their place themselves may use a place.
+	// Fit reports whether p may be used by routines that choose their place themselves.
 	Fit(p Place) bool
 
-	// Prepare returns what the places keep of a matrix of the host: nothing yet.
+	// Prepare returns an empty store for the data that the places keep about a matrix of the host.
 	Prepare(m num.Mat) Prepared
 
-	// EstimateGemm returns about how long an m x k by k x n product of matrices of the host takes,
-	// and false if the place leaves it to the host.
+	// EstimateGemm estimates the time of an m x k by k x n product of matrices of the host. It
+	// returns false if the place leaves the product to the host.
 	EstimateGemm(m, n, k int, a, b, c num.Format) (time.Duration, bool)
-	// EstimateTransfer returns about how long a call takes that moves so many bytes.
+	// EstimateTransfer estimates the time of a call that transfers this number of bytes.
 	EstimateTransfer(bytes int64) time.Duration
 }
 
-// ondevice is the storage of numbers that live at a place.
+// ondevice is the storage of an array that lives at a place.
 type ondevice interface {
 	num.Storage
 	Place() Place
 }
 
-// Of returns the place where the numbers of a live, nil for the host.
+// Of returns the place where the numbers of the array a live; nil: the host.
 func Of(a *num.Array) Place {
 	if a.Away == nil {
 		return nil

@@ -8,12 +8,12 @@ import (
 var registered struct {
 	sync.RWMutex
 	backends map[string]Backend
-	absent   map[string]error // why there is no backend of a kind
+	absent   map[string]error // the error if there is no backend of a kind
 	provided map[any]any
 }
 
-// Register makes a backend known under the name of its kind, and returns what takes it back, for
-// tests: the backend that was there before takes its place again.
+// Register makes a backend known under the name of its kind. For tests it returns a function that
+// restores the backend that was registered before.
 func Register(kind string, b Backend) (restore func()) {
 	registered.Lock()
 	defer registered.Unlock()
@@ -29,7 +29,8 @@ func Register(kind string, b Backend) (restore func()) {
 	}
 }
 
-// Explain makes err, which wraps ErrDevice, the reason why a program has no backend of a kind.
+// Explain sets the error that Find returns if the program has no backend of a kind. err wraps
+// ErrDevice.
 func Explain(kind string, err error) {
 	registered.Lock()
 	defer registered.Unlock()
@@ -39,7 +40,8 @@ func Explain(kind string, err error) {
 	registered.absent[kind] = err
 }
 
-// Find returns the backend of a kind. The error, which wraps ErrDevice, says what is missing.
+// Find returns the backend of a kind. If there is none, the error wraps ErrDevice and says what the
+// program lacks.
 func Find(kind string) (Backend, error) {
 	registered.RLock()
 	defer registered.RUnlock()
@@ -55,11 +57,11 @@ func Find(kind string) (Backend, error) {
 	return nil, fmt.Errorf("%w: this program is built without GPUs (a Go program has them with import _ \"github.com/halfulp/halfulp/%s\")", ErrDevice, kind)
 }
 
-// partKey tells what is provided apart by its interface.
+// partKey is the key of a provided value: its interface type.
 type partKey[T any] struct{}
 
-// Provide makes known what a backend's places do for a package of methods, T being the interface
-// that the package calls.
+// Provide registers the implementation of T, the interface through which a package of methods uses
+// a backend's places.
 func Provide[T any](part T) {
 	registered.Lock()
 	defer registered.Unlock()
@@ -69,8 +71,8 @@ func Provide[T any](part T) {
 	registered.provided[partKey[T]{}] = part
 }
 
-// Provided returns what Provide was given. It panics if there is nothing: whoever has a place has
-// linked what its backend provides.
+// Provided returns the value that was given to Provide. It panics if there is none; a program that
+// has a place has linked the values that its backend provides.
 func Provided[T any]() T {
 	registered.RLock()
 	defer registered.RUnlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExplain checks what is said of kinds of places that a program does not have.
+// TestExplain checks the errors about kinds of places for which a program has no backend.
 func TestExplain(t *testing.T) {
 	defer func() { registered.absent = nil }()
 	if _, err := Find("abacus"); !errors.Is(err, ErrDevice) {

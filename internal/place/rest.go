@@ -8,28 +8,29 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// A Rest is a block of the result of a product, rows I0 <= i < I1 and columns J0 <= j < J1, or the
-// triangle of it: 'U' or 'L'.
+// A Rest is a block of the result of a product: rows I0 <= i < I1 and columns J0 <= j < J1, or only
+// one triangle of this block, 'U' or 'L'.
 type Rest struct {
 	I0, I1, J0, J1 int
 	Triangle       byte
 }
 
-// Declined is the error of a Gemm that has computed all of C but the blocks of List, which it
-// leaves to the host. In these C is as it was if beta is not 0, and else unspecified. Stats are of
-// what the place has computed.
+// Declined is the error of a Gemm that leaves the blocks of List to the host and has computed the
+// rest of C. In these blocks C is unchanged if beta is not 0, else unspecified. The Stats that come
+// with the error count the work of the place.
 type Declined struct{ List []Rest }
 
 func (d *Declined) Error() string { return "products of matrices: " + ErrUnsupported.Error() }
 func (d *Declined) Unwrap() error { return ErrUnsupported }
 
-// DeclineAll is the error of a Gemm that leaves all of an m x n result, or a triangle of it.
+// DeclineAll is the error of a Gemm that leaves an m x n result, or a triangle of it, entirely to
+// the host.
 func DeclineAll(m, n int, triangle byte) *Declined {
 	return &Declined{[]Rest{{0, m, 0, n, triangle}}}
 }
 
-// Shifted returns the blocks as those of a matrix of which the result is the part from row i0 and
-// column j0 on.
+// Shifted returns the blocks in the coordinates of a larger matrix, in which the result begins at
+// row i0 and column j0.
 func (d *Declined) Shifted(i0, j0 int) (list []Rest) {
 	for _, r := range d.List {
 		list = append(list, Rest{r.I0 + i0, r.I1 + i0, r.J0 + j0, r.J1 + j0, r.Triangle})
@@ -37,7 +38,7 @@ func (d *Declined) Shifted(i0, j0 int) (list []Rest) {
 	return list
 }
 
-// Transposed returns the error of the transposed product, of which no triangle is asked for.
+// Transposed returns the error of the transposed product. The blocks must not be triangles.
 func (d *Declined) Transposed() *Declined {
 	z := new(Declined)
 	for _, r := range d.List {
@@ -46,7 +47,7 @@ func (d *Declined) Transposed() *Declined {
 	return z
 }
 
-// entries returns about how many entries are computed.
+// entries returns about how many entries the block has.
 func (r Rest) entries() float64 {
 	n := float64(r.I1-r.I0) * float64(r.J1-r.J0)
 	if r.Triangle != 0 {
@@ -55,7 +56,8 @@ func (r Rest) entries() float64 {
 	return n
 }
 
-// of returns the part of a product that computes r, without what is known of the whole.
+// of returns the product that computes block r of p, without the bounds that are known for all of
+// p.
 func (r Rest) of(p *product.Problem) product.Problem {
 	q := product.Problem{Alpha: p.Alpha, Beta: p.Beta, Triangle: r.Triangle, C: p.C.Slice(r.I0, r.I1, r.J0, r.J1)}
 	q.A, q.B = p.A.Slice(r.I0, r.I1, 0, p.A.Cols), p.B.Slice(0, p.B.Rows, r.J0, r.J1)
@@ -65,8 +67,8 @@ func (r Rest) of(p *product.Problem) product.Problem {
 	return q
 }
 
-// finish computes the blocks of a product one after the other, and adds what they take to st, what
-// the place has taken. report may be nil.
+// finish computes the blocks of a product one after the other and adds their statistics to st, the
+// statistics of the place. report may be nil.
 func (d *Declined) finish(p *product.Problem, st residue.Stats, report func(done float64),
 	compute func(q product.Problem, progress func(done float64)) (residue.Stats, error)) (residue.Stats, error) {
 	left := 0.0
@@ -99,8 +101,8 @@ func (d *Declined) finish(p *product.Problem, st residue.Stats, report func(done
 	return st, nil
 }
 
-// Finish computes on the host what a place leaves of a product of matrices of the host. d is the
-// place's error, and st what it has taken.
+// Finish computes on the host the blocks that a place has left of a product of matrices of the
+// host. d is the place's error, and st its statistics.
 func (d *Declined) Finish(cfg product.Config, p *product.Problem, st residue.Stats) (residue.Stats, error) {
 	cfg.Device, cfg.Asked = nil, false
 	return d.finish(p, st, cfg.Progress, func(q product.Problem, progress func(float64)) (residue.Stats, error) {
@@ -110,8 +112,8 @@ func (d *Declined) Finish(cfg product.Config, p *product.Problem, st residue.Sta
 	})
 }
 
-// finishAt is Finish for matrices that live at a place: copies of operands come to the host, and
-// results go back.
+// finishAt is Finish for matrices that live at a place: operands are copied to the host, and
+// results are copied back.
 func (d *Declined) finishAt(at Place, cfg product.Config, p *product.Problem, st residue.Stats) (residue.Stats, error) {
 	return d.finish(p, st, cfg.Progress, func(q product.Problem, progress func(float64)) (residue.Stats, error) {
 		cfg := cfg
@@ -128,8 +130,8 @@ func (d *Declined) finishAt(at Place, cfg product.Config, p *product.Problem, st
 	})
 }
 
-// bring makes the operands of a product copies on the host, one for equal views, but for those that
-// are not read.
+// bring replaces the operands of a product by copies on the host, one copy for equal views.
+// Operands that are not read are not copied.
 func bring(ctx context.Context, at Place, p *product.Problem) error {
 	copies := map[num.Mat]num.Mat{}
 	for _, m := range []struct {

@@ -1,16 +1,16 @@
 package place
 
-// A Seed is what a place has begun to make in float64 arithmetic. Later operations with it come
-// behind, so that they can be asked for before it is known to be ok: what they make of one that is
-// not is to be forgotten.
+// A Seed is an approximation in float64 arithmetic that a place has started to compute. Later
+// operations that use it are queued behind it, so a caller can request them before it knows whether
+// the seed is ok. If the seed is not ok, the caller must discard their results.
 type Seed interface {
-	// Settle waits for it, reports whether it is ok, and ends it.
+	// Settle waits for the seed, reports whether it is ok, and releases it.
 	Settle(cfg Config) (ok bool, err error)
-	// Drop ends it, unless it has been settled.
+	// Drop releases the seed, unless it has been settled.
 	Drop()
 }
 
-// Made returns a seed that is ok, or nil for none.
+// Made returns a seed that is already ok; nil if ok is false.
 func Made(ok bool) Seed {
 	if !ok {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Settings are the options of routines with the defaults filled in.
+// Settings are the options of routines, with defaults filled in.
 type Settings struct {
 	par.Run
-	Device Name // where routines run whose operands live on the host
+	Device Name // device for routines whose operands live on the host
 	Method string
-	Limit  int64 // bytes that the user asked for, 0 if he did not
+	Limit  int64 // bytes that the user has set as limit; 0: none
 }
 
-// Unchecked refuses Check for a routine that has no products of matrices.
+// Unchecked returns an error if Check is set; name is a routine without products of matrices.
 func (s Settings) Unchecked(name string) error {
 	if s.Check {
 		return fmt.Errorf("%s: option Check: %w: this routine has no products of matrices by residues, which are what is checked", name, product.ErrMethod)
@@ -26,27 +26,28 @@ func (s Settings) Unchecked(name string) error {
 	return nil
 }
 
-// Config is how routines with these settings run at a place.
+// Config returns the configuration of routines with these settings at a place.
 func (s Settings) Config() Config {
 	return Config{Run: s.Run, Method: s.Method, Limit: s.Limit}
 }
 
-// host is how products with these settings run on the host.
+// host returns the configuration of products with these settings on the host.
 func (s Settings) host() product.Config {
 	return product.Config{Run: s.Run, Method: s.Method}
 }
 
-// A Gemm is the product C = Alpha A B + Beta Old, each entry rounded once, of matrices that live in
-// one place, any. C may share storage with the others.
+// A Gemm is the product C = Alpha A B + Beta Old, each entry rounded once. All matrices live in one
+// place, which may be the host. C may share storage with the others.
 type Gemm struct {
 	product.Problem          // without PreA and PreB
-	Kept            [2]*Kept // what is kept of A and B, or nil
-	// Factors are the triangles of A and B that are not zeros, 'L' or 'U', or 0: a place may leave
-	// out the zeros.
+	Kept            [2]*Kept // data kept for products with A and with B, or nil
+	// Factors are the triangles of A and B outside of which all entries are zero, 'L' or 'U'; 0: no
+	// triangle. A place may skip the zeros.
 	Factors [2]byte
 }
 
-// Gemm computes a product where its operands live; those of the host on the device asked for.
+// Gemm computes a product where its operands live. If they live on the host it uses the requested
+// device.
 func (s Settings) Gemm(g *Gemm) (residue.Stats, error) {
 	p, err := Common("gemm", g.A.Arr, g.B.Arr, g.Old.Arr, g.C.Arr)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s Settings) Gemm(g *Gemm) (residue.Stats, error) {
 	return st, err
 }
 
-// GemmAt computes a product at the place where all of it lives.
+// GemmAt computes a product at the place p, where all its operands live.
 func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 	if s.Method == product.Direct {
 		return residue.Stats{}, product.ErrDirect
@@ -83,7 +84,7 @@ func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 		return residue.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	defer free()
-	s.Progress = par.Rising(s.Progress) // blocks that are left count when the host has them
+	s.Progress = par.Rising(s.Progress) // the host's blocks count when it has computed them
 	cfg := s.Config()
 	cfg.Pattern = Pattern{Triangle: g.Triangle, Factors: g.Factors, Bound: g.Bound}
 	st, err := p.Gemm(cfg, g.Alpha, a, b, g.Beta, old, g.C)
@@ -94,8 +95,8 @@ func (s Settings) GemmAt(p Place, g *Gemm) (residue.Stats, error) {
 	return st, GemmError(g.C.Rows, g.A.Cols, g.C.Cols, err)
 }
 
-// Multiply computes a product of matrices of the host on the device asked for. C shares no storage
-// with A and B, and with Old only if it is the same view.
+// Multiply computes a product of matrices of the host on the requested device. C shares no storage
+// with A and B, and with Old only if both are the same view.
 func (s Settings) Multiply(g *Gemm) (residue.Stats, error) {
 	cfg := s.host()
 	on := &Product{Config: s.Config()}

@@ -2,12 +2,12 @@ package place
 
 import "fmt"
 
-// A Team is the processes of one job that share a machine, of which this is number Index. The zero
-// Team is a process alone.
+// A Team is the set of processes of one job that share a machine. Index is the number of this
+// process. The zero Team is a single process.
 type Team struct{ Index, Size int }
 
-// Share returns which of a list of GPUs this process takes: they are divided among the processes
-// of the machine, and where there are more processes, several share one.
+// Share returns the GPUs of a list that this process uses. The GPUs are divided among the processes
+// of the machine; if there are more processes than GPUs, several processes share one GPU.
 func (t Team) Share(list []int) []int {
 	if n, size := len(list), max(t.Size, 1); size < n {
 		return list[t.Index*n/size : (t.Index+1)*n/size]
@@ -24,14 +24,15 @@ func count(n int) []int {
 	return list
 }
 
-// memory is how many bytes of a GPU this process may take, with a limit unless that is 0, if that
-// many GPUs are divided among the processes: as much as every other of those that share it.
+// memory returns how many bytes of GPU d this process may use when gpus GPUs are divided among the
+// processes. Processes that share a GPU get equal parts of 9/10 of its memory. The result is at
+// most limit, unless limit is 0.
 func (t Team) memory(d Device, gpus int, limit int64) int64 {
 	n := (t.Size + gpus - 1) / gpus
 	if n <= 1 || d.Memory == 0 {
 		return limit
 	}
-	// the driver takes some of each process
+	// the driver itself uses some memory for each process
 	part := int64(d.Memory / 10 * 9 / uint64(n))
 	if limit > 0 {
 		part = min(part, limit)
@@ -39,8 +40,8 @@ func (t Team) memory(d Device, gpus int, limit int64) int64 {
 	return part
 }
 
-// GPUs opens the GPUs that this process takes of those that a name lists, and returns how many
-// bytes of each it may take; 0: most of what is there.
+// GPUs opens this process's share of the GPUs that a name lists. It returns how many bytes of each
+// GPU the process may use; 0: most of the memory there.
 func (t Team) GPUs(n Name) (Place, int64, error) {
 	b, err := Find(n.Kind)
 	if err != nil {

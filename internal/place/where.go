@@ -20,8 +20,8 @@ func Label(p Place) string {
 	return p.String()
 }
 
-// Same returns the place where all operands of a routine live, nil for the host, given those of
-// each of them. The error wraps ErrPlace if there are two.
+// Same returns the place where all operands of a routine live, nil for the host, given the place of
+// each operand. The error wraps ErrPlace if two places differ.
 func Same(routine string, places ...Place) (Place, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -35,7 +35,8 @@ func Same(routine string, places ...Place) (Place, error) {
 	return p, nil
 }
 
-// Leaves takes what a place did not compute for something that it leaves to the host.
+// Leaves turns ErrUnsupported of a place into "not done", without an error: the host then computes
+// the result.
 func Leaves(done bool, err error) (bool, error) {
 	if errors.Is(err, ErrUnsupported) {
 		return false, nil
@@ -43,8 +44,8 @@ func Leaves(done bool, err error) (bool, error) {
 	return done, err
 }
 
-// Home returns the place of that name where numbers can live, nil for the host. The error wraps
-// ErrDevice for another name, or if there is no such place.
+// Home returns the place with this name where numbers can live, nil for the host. The error wraps
+// ErrDevice if the name is not the name of a place, or if the place does not exist.
 func Home(device string) (Place, error) {
 	n, err := ParseName(device)
 	switch {
@@ -56,7 +57,7 @@ func Home(device string) (Place, error) {
 	return n.Open()
 }
 
-// One is Home for what lives on one GPU.
+// One is Home for numbers that live on one GPU or on the host.
 func One(device string) (Place, error) {
 	if n, err := ParseName(device); err != nil || n.Kind == Auto || n.Kind == CUDA && len(n.Numbers) != 1 {
 		return nil, fmt.Errorf("device %q: %w (want cpu or cuda:N)", device, ErrDevice)
@@ -64,7 +65,8 @@ func One(device string) (Place, error) {
 	return Home(device)
 }
 
-// Single returns an error that wraps ErrDevice if p is several GPUs, for what runs on one alone.
+// Single returns an error that wraps ErrDevice if p is several GPUs. It is for routines that run on
+// one GPU only.
 func Single(p Place) error {
 	if p == nil || p == p.First() {
 		return nil
@@ -72,7 +74,7 @@ func Single(p Place) error {
 	return fmt.Errorf("%s: %w: this runs on one GPU: On copies operands there", p, ErrDevice)
 }
 
-// NewMat returns a rows x cols matrix of +0 that lives at p, nil for the host.
+// NewMat returns a rows x cols matrix of +0 that lives at p; nil: the host.
 func NewMat(p Place, f num.Format, rows, cols int) (num.Mat, error) {
 	if p == nil {
 		return num.NewMat(f, rows, cols), nil
@@ -81,8 +83,8 @@ func NewMat(p Place, f num.Format, rows, cols int) (num.Mat, error) {
 	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
 }
 
-// Copy copies a to m, of the same shape and format, wherever they live; within a place without a
-// way over the host. They may overlap.
+// Copy copies a to m, of the same shape and format, wherever they live. Within one place it does
+// not copy by way of the host. a and m may overlap.
 func Copy(m, a num.Mat) error {
 	p, err := Common("", m.Arr)
 	if err != nil {
@@ -110,7 +112,7 @@ func Copy(m, a num.Mat) error {
 	return nil
 }
 
-// On returns a copy of m that lives at p, nil for the host.
+// On returns a copy of m that lives at p; nil: the host.
 func On(p Place, m num.Mat) (num.Mat, error) {
 	z, err := NewMat(p, m.Arr.Format, m.Rows, m.Cols)
 	if err != nil {
@@ -123,7 +125,7 @@ func On(p Place, m num.Mat) (num.Mat, error) {
 	return z, nil
 }
 
-// OnHost returns a matrix of the host with the entries of m, which is m itself if it lives there.
+// OnHost returns a matrix of the host with the entries of m; it is m itself if m lives on the host.
 func OnHost(m num.Mat) (num.Mat, error) {
 	p, err := Common("", m.Arr)
 	if err != nil || p == nil {

@@ -1,6 +1,6 @@
-// Package plan chooses how a product of matrices runs modulo small moduli: the number of moduli,
-// the widths of the integers that its factors are rounded to, and the bits that reconstruction
-// drops. All sizes are log2.
+// Package plan chooses how a product of matrices is computed modulo small moduli: the number of
+// moduli, the widths of the integers to which its factors are rounded, and the bits that
+// reconstruction drops. All sizes are log2.
 package plan
 
 import (
@@ -11,62 +11,65 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A Machine is what multiplies: its moduli, and what its work costs, in ns. The costs steer choices
-// between correctly rounded ways and cannot change a result.
+// A Machine describes the hardware and kernels that multiply: their moduli, and the cost of their
+// work in ns. The costs only choose between correctly rounded ways and cannot change a result.
 type Machine struct {
 	// Bits[n] is log2 of the product of the first n moduli, rounded down.
 	Bits []float64
-	// Work is the cost of a product but for the exact pass.
+	// Work is the cost of a product without the exact pass.
 	Work func(p *Problem, q *Plan) float64
 	// Exact is the cost of the exact pass for a share of the entries.
 	Exact func(p *Problem, share float64) float64
-	// Slack is log2 of how many units of what is dropped reconstruction with n moduli errs by at
-	// most.
+	// Slack is log2 of a bound of the error of reconstruction with n moduli, in units of 2^Cut, the
+	// weight of the last bit that is not dropped.
 	Slack func(n int) float64
-	// Fits, if not nil, reports whether the machine takes integers of the plan's widths.
+	// Fits, if not nil, reports whether the machine supports integers of the plan's widths.
 	Fits func(p *Problem, q *Plan) bool
 }
 
-// An Operand is what is known of a factor: vectors (rows of the left one, columns of the right one)
-// of numbers aligned to one exponent a vector, that of its largest number.
+// An Operand describes a factor. Its vectors are the rows of the left factor or the columns of the
+// right factor. The numbers of a vector are aligned to one exponent, the exponent of its largest
+// number.
 type Operand struct {
-	// Norm is log2 of the largest sum of magnitudes of a vector, in units of its 2^exponent; -Inf
-	// for zeros.
+	// Norm is log2 of the largest sum of magnitudes of a vector, in units of 2^exponent of the
+	// vector; -Inf if all numbers are 0.
 	Norm  float64
 	Width int // bits of integers that hold every vector exactly
-	Terms int // how often a number is rounded to its integer: 1, or once a term of an expansion
+	Terms int // roundings of a number to its integer: 1, or one for each term of an expansion
 }
 
-// A Sample is what is known of one entry of the result: log2 of its magnitude over alpha, -Inf for
-// zero, and of the norms of its vectors, all relative to 2^(exponents of the vectors).
+// A Sample describes one entry of the result: log2 of its magnitude divided by alpha, -Inf for
+// zero, and log2 of the norms of its vectors, all relative to 2^(exponents of the vectors).
 type Sample struct{ Size, NormL, NormR float64 }
 
-// A Problem is the product of an M x K matrix by a K x N one, of formats A and B, with results of
+// A Problem is the product of an M x K and a K x N matrix, of formats A and B, with results of
 // format C.
 type Problem struct {
 	M, N, K     int
 	A, B, C     num.Format
-	Kept        [2]bool // residues of the left and the right factor are there
+	Kept        [2]bool // residues of the left and of the right factor are already computed
 	Left, Right Operand
 	Samples     []Sample
 
-	// Bounded says that entries of the result over alpha, the old ones included, which are added to
-	// the integers, are known to be at most 2^Bound, relative to 2^(exponents of the vectors).
+	// Bounded says that the entries of the result divided by alpha are known to be at most 2^Bound,
+	// relative to 2^(exponents of the vectors). The result includes the old entries, which are
+	// added to the integers.
 	Bounded bool
 	Bound   float64
 
-	// Tolerant says that results need not be rounded correctly: integers that are in error by at
-	// most 2^Tolerance, relative to 2^(exponents of the vectors), will do.
+	// Tolerant says that results need not be rounded correctly: integers may be in error by at most
+	// 2^Tolerance, relative to 2^(exponents of the vectors).
 	Tolerant  bool
 	Tolerance float64
 }
 
-// widest bounds the bits that Hold adds, far beyond those of any base.
+// widest bounds the bits that Hold adds. It is far beyond the bits of any base.
 const widest = 1 << 24
 
-// Hold widens the integers that count as exact until their products hold multiples of 2^-places,
-// relative to 2^(exponents of the vectors), or until an error of two units is tolerated: those of
-// old entries, which may have more places than the products of factors.
+// Hold increases the larger of the operands' exact widths until products of the integers represent
+// multiples of 2^-places, relative to 2^(exponents of the vectors), or, for a tolerant problem,
+// until an error of two units is within the tolerance. It is for old entries, which may have more
+// places than products of the factors.
 func (p *Problem) Hold(places int64) {
 	if p.Tolerant {
 		places = min(places, 2-int64(math.Floor(p.Tolerance)))
@@ -79,7 +82,8 @@ func (p *Problem) Hold(places int64) {
 	}
 }
 
-// limit returns log2 of a bound of the results, relative to 2^(exponents of the vectors).
+// limit returns log2 of a bound of the results divided by alpha, relative to 2^(exponents of the
+// vectors).
 func (p *Problem) limit() float64 {
 	if p.Bounded {
 		return p.Bound
@@ -87,7 +91,7 @@ func (p *Problem) limit() float64 {
 	return min(p.Left.Norm, p.Right.Norm)
 }
 
-// A Plan says how a product of integers runs.
+// A Plan says how a product of integers is computed.
 type Plan struct {
 	Moduli         int
 	WidthL, WidthR int
@@ -99,8 +103,9 @@ type Plan struct {
 // assumed is the number of samples that Assume makes.
 const assumed = 16
 
-// Assume sets what is known of numbers that lie evenly in (-1, 1): the least of n numbers is about
-// 1/(2n), and sums of k products are close to normal, of deviation sqrt(k)/3.
+// Assume sets the operands and samples to those of numbers evenly distributed in (-1, 1): the
+// smallest of n numbers is about 1/(2n), and sums of k products are nearly normally distributed,
+// with standard deviation sqrt(k)/3.
 func (p *Problem) Assume() {
 	norm := math.Log2(float64(p.K) / 2)
 	width := func(vectors int, f num.Format) int {
@@ -116,7 +121,7 @@ func (p *Problem) Assume() {
 	}
 }
 
-// ResultBits returns the bits to the last place of a result of format f, of typical numbers.
+// ResultBits returns the number of bits down to the last place of a typical result of format f.
 func ResultBits(f num.Format) float64 {
 	if n := f.Terms(); n > 1 {
 		return float64(53*n + n - 1)
@@ -124,23 +129,23 @@ func ResultBits(f num.Format) float64 {
 	return float64(f.Prec)
 }
 
-// Margin is the room that a base leaves above the bound of the integers: sign, the rounding of
-// log2, and the error of the quotient.
+// Margin is the number of bits that a base must have beyond the bound of the integers: for the
+// sign, the rounding of log2, and the error of the quotient.
 const Margin = 1.05
 
-// roundings returns log2 of the factor by which the rounding of a number's terms, one by one,
-// exceeds that of the number: half a unit a term, of a vector's exponent that leaves room for their
-// sum.
+// roundings returns log2 of the factor by which the error of rounding a number's terms one by one
+// exceeds the error of rounding the number once. Each term errs by half a unit, and the exponent of
+// the vector leaves room for the sum of the terms.
 func (o *Operand) roundings() float64 {
 	return math.Log2(float64(o.Terms)) + float64(min(o.Terms-1, 2))
 }
 
-// bits returns log2 of a bound on the integer product: sum a' b' <= ||a'||_1 2^widthR and the same
-// with a and b exchanged. Rounding adds at most half a unit, times the terms' roundings, to each of
-// the k numbers of a norm.
+// bits returns log2 of a bound of the integer product: Σ a' b' ≤ ‖a'‖1 2^widthR, and the same with
+// a and b exchanged. Rounding adds at most half a unit, times the terms' roundings, to each of the
+// k numbers of a norm.
 //
-// Of a bounded result it is the bound and the error of the integers, of which half a unit comes
-// from rounding the old entry.
+// For a bounded result, bits returns log2 of the bound plus the error of the integers. Half a unit
+// of this error comes from rounding the old entry.
 func (q *Plan) bits(p *Problem) float64 {
 	if p.Bounded {
 		a, b := math.Log2(float64(p.Left.Terms)/2), math.Log2(float64(p.Right.Terms)/2)
@@ -163,7 +168,7 @@ func (q *Plan) bits(p *Problem) float64 {
 	return float64(q.WidthL+q.WidthR) + math.Log2(min(normL, normR))
 }
 
-// sumLogs returns log2 Σ 2^x, and a little more.
+// sumLogs returns an upper bound of log2 Σ 2^x, slightly larger than it.
 func sumLogs(logs []float64) float64 {
 	most, sum := slices.Max(logs), 0.0
 	for _, x := range logs {
@@ -172,10 +177,11 @@ func sumLogs(logs []float64) float64 {
 	return most + math.Log2(sum) + 1e-9
 }
 
-// fill gives the operands the largest widths for which a base of log2M bits holds their product.
+// fill sets the widths to the largest for which a base of log2M bits holds the product of the
+// operands.
 func (q *Plan) fill(log2M float64, p *Problem) {
 	room := log2M - Margin
-	// A bound of results that vanish is far below all.
+	// The bound of results that vanish may be below everything else.
 	total := int(math.Floor(min(room-p.limit(), float64(p.Left.Width+p.Right.Width))))
 	for {
 		q.split(total, p.Left.Width, p.Right.Width)
@@ -183,12 +189,12 @@ func (q *Plan) fill(log2M float64, p *Problem) {
 		if total <= 0 || over <= 0 {
 			return
 		}
-		total -= max(1, int(over)) // a bit less in total is at most one less of the product
+		total -= max(1, int(over)) // a bit less in total is at most one bit less of the product
 	}
 }
 
-// split divides total bits between the operands: equally, but never more than holds an operand
-// exactly.
+// split divides total bits equally between the operands, but gives no operand more bits than its
+// exact width.
 func (q *Plan) split(total, exactL, exactR int) {
 	w := total / 2
 	q.WidthL, q.WidthR = w, total-w
@@ -203,12 +209,12 @@ func (q *Plan) split(total, exactL, exactR int) {
 	q.ExactL, q.ExactR = q.WidthL >= exactL, q.WidthR >= exactR
 }
 
-// Choose returns the cheapest plan, or false if no base suffices. More moduli make the products
-// dearer and leave fewer entries to the exact pass: the cheapest base is the first that suffices,
-// or one of those from the first on that leaves less than all of them.
+// Choose returns the cheapest plan, or false if no base suffices. With more moduli the products
+// cost more, and fewer entries need the exact pass. The cheapest base is either the first that
+// suffices, or one of the larger bases for which not all entries need the exact pass.
 func (m *Machine) Choose(p *Problem) (Plan, bool) {
 	if math.IsInf(min(p.Left.Norm, p.Right.Norm), -1) {
-		// Products are 0, whatever the integers of the other factor are.
+		// All products are 0, whatever the integers of the other factor are.
 		q := Plan{Moduli: 1, WidthL: 2, WidthR: 2, ExactL: true, ExactR: true}
 		q.Cost = m.Work(p, &q)
 		return q, true
@@ -239,7 +245,7 @@ func (m *Machine) Choose(p *Problem) (Plan, bool) {
 	for ; best.Moduli == 0 && count <= most && more; count++ {
 		more = consider(count)
 	}
-	hopeless := sort.Search(most, func(count int) bool { // all entries fail with so many moduli
+	hopeless := sort.Search(most, func(count int) bool { // with fewer moduli all entries fail
 		var q Plan
 		q.split(int(m.Bits[count]-Margin-p.limit()), p.Left.Width, p.Right.Width)
 		return float64(max(q.WidthL, q.WidthR)) >= odds.least || q.ExactL && q.ExactR
@@ -254,9 +260,9 @@ func (m *Machine) Choose(p *Problem) (Plan, bool) {
 	return best, true
 }
 
-// With returns the plan of so many moduli with the integers that are kept of one factor or of both:
-// of width left and right, 0 for a factor that gets the widest for which there is room. It returns
-// false if there is none.
+// With returns the plan with the given number of moduli and kept integers of one or both factors,
+// of widths left and right. A width of 0 stands for a factor without kept integers, which gets the
+// largest width that fits. With returns false if there is no such plan.
 func (m *Machine) With(p *Problem, moduli, left, right int) (Plan, bool) {
 	q := Plan{Moduli: moduli}
 	room := m.Bits[moduli] - Margin
@@ -286,17 +292,18 @@ func (m *Machine) With(p *Problem, moduli, left, right int) (Plan, bool) {
 	return q, false
 }
 
-// odds are what the probability depends on that an entry fails the rounding test: for each sample
-// other than 0, its error over its last place, widths aside, in units of 2^unit.
+// odds holds the data on which the probability depends that an entry fails the rounding test: for
+// each nonzero sample, the quotient of its error, without the widths, and its last place, in units
+// of 2^unit.
 type odds struct {
-	left, right []float64 // from the rounding of the left factor and of the right one
+	left, right []float64 // errors from the rounding of the left and of the right factor
 	unit        int
-	least       float64 // log2 of the least of them
-	samples     int     // with those that are 0, which need the exact pass whatever the widths
-	tolerant    bool    // of one sample, whose last place is the tolerance
+	least       float64 // log2 of the smallest quotient
+	samples     int     // including zeros, which need the exact pass for all widths
+	tolerant    bool    // there is one sample, and its last place is the tolerance
 }
 
-// maxShift bounds the units of odds, of which float64 has fewer than 2^1024.
+// maxShift bounds the quotients in odds to 2^900, since float64 numbers are below 2^1024.
 const maxShift = 900
 
 func newOdds(p *Problem) odds {
@@ -315,7 +322,7 @@ func newOdds(p *Problem) odds {
 	for i := range o.left {
 		o.least = min(o.least, o.left[i], o.right[i])
 	}
-	if math.IsInf(o.least, 0) { // no samples but zeros, or norms of zero beside an old entry
+	if math.IsInf(o.least, 0) { // all samples are zeros, or norms are 0 beside an old entry
 		return o
 	}
 	o.unit = int(math.Floor(o.least))
@@ -326,7 +333,7 @@ func newOdds(p *Problem) odds {
 	if p.Tolerant {
 		return o
 	}
-	// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
+	// Each term of an expansion except the last leaves a remainder that is a few bits shorter.
 	places := int(ResultBits(p.C)) + 3*max(p.C.Terms()-1, 0)
 	o.unit += places
 	o.least += float64(places)
@@ -341,7 +348,7 @@ func (o *odds) failure(q *Plan) float64 {
 	if len(o.left) == 0 || o.least-float64(max(q.WidthL, q.WidthR)) > 0 {
 		return 1
 	}
-	// Twice the error over the last place, and an eighth more for the reconstruction.
+	// Twice the error divided by the last place, and an eighth more for the reconstruction.
 	l, r := math.Ldexp(2.25, o.unit-q.WidthL), math.Ldexp(2.25, o.unit-q.WidthR)
 	if q.ExactL {
 		l = 0
@@ -355,21 +362,21 @@ func (o *odds) failure(q *Plan) float64 {
 		fail += x
 		most = max(most, x)
 	}
-	if o.tolerant { // all entries fail, or none does, with half of it to spare
+	if o.tolerant { // all entries fail, or none if the error is below about half the tolerance
 		return math.Floor(fail)
 	}
 	if most > 0 {
-		// What no sample shows: entries are the rarer the smaller they are, but fail as much the
-		// more often. Without that a few samples promise too little wherever entries differ much
-		// in size.
+		// This adds the failures that no sample shows: small entries are rare, but fail in
+		// proportion more often. Without this term a few samples give too low an estimate if
+		// entries differ much in size.
 		fail -= float64(most * math.Log(most))
 	}
 	return fail / float64(o.samples)
 }
 
-// cut chooses the bits that reconstruction drops. Its error stays at an eighth of that of the
-// integers; for exact integers it stays so far below the results that hardly any fails the rounding
-// test.
+// cut returns the number of bits that reconstruction drops. The error of reconstruction stays below
+// an eighth of the error of the integers. For exact integers it stays so far below the results that
+// hardly any entry fails the rounding test.
 func (q *Plan) cut(p *Problem, slack float64) int {
 	e := math.Inf(1)
 	if q.ExactL && q.ExactR {
@@ -393,19 +400,21 @@ func (q *Plan) cut(p *Problem, slack float64) int {
 	return int(max(0, math.Floor(e-3-slack)))
 }
 
-// Tolerated reports whether the integers' errors, as Errors has them, are within the tolerance.
+// Tolerated reports whether the errors of the integers, as returned by Errors, are within the
+// tolerance.
 func (p *Problem) Tolerated(q *Plan, cut int, errL, errR, errAll float64) bool {
 	if !p.Tolerant {
 		return false
 	}
-	// 2^-30 covers the roundings of all that follows.
+	// 2^-30 covers the rounding errors of this computation.
 	l, r := float64(errL*math.Exp2(p.Left.Norm)), float64(errR*math.Exp2(p.Right.Norm))
 	units := math.Log2(l+r+errAll) + 0x1p-30
 	return units+float64(cut-q.WidthL-q.WidthR) <= p.Tolerance
 }
 
-// Errors returns the bounds of the error of the integer product in units of 2^cut, where
-// reconstruction errs by at most err: for row i and column j, errL norm_i + errR norm_j + errAll.
+// Errors returns bounds of the error of the integer product in units of 2^cut, if reconstruction
+// errs by at most err: the error in row i and column j is at most errL norm_i + errR norm_j +
+// errAll.
 func (q *Plan) Errors(p *Problem, cut int, err float64) (errL, errR, errAll float64) {
 	if q.ExactL && q.ExactR {
 		return 0, 0, math.Ceil(err)
@@ -417,7 +426,8 @@ func (q *Plan) Errors(p *Problem, cut int, err float64) (errL, errR, errAll floa
 	if !q.ExactL {
 		errR = float64(a*math.Exp2(float64(q.WidthR-cut))) * (1 + 1e-9)
 	}
-	// Both factors' roundings multiply to at most a b a term; the norms of the integers exceed
-	// those of the numbers by at most a or b a term. The 2 lets users cut the bound to an integer.
+	// The products of both factors' roundings are at most a b for each of the K addends. The norms
+	// of the integers exceed the norms of the numbers by at most a or b for each addend. The 2
+	// permits callers to round the bound down to an integer.
 	return errL, errR, err + 2 + float64(4*a*b*float64(p.K)*math.Exp2(-float64(cut)))
 }

@@ -14,8 +14,8 @@ const samples = 64
 
 func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
 
-// testMachine has moduli of up to 13 bits, work that grows with them, and an exact pass of that
-// cost.
+// testMachine returns a machine with moduli of up to 13 bits, work that grows with their number,
+// and an exact pass that costs exact for each product of an entry.
 func testMachine(exact float64) *Machine {
 	m := &Machine{
 		Bits: []float64{0},
@@ -35,8 +35,8 @@ func testMachine(exact float64) *Machine {
 	return m
 }
 
-// randomProblem draws what a plan depends on: formats, shapes, widths that hold the operands
-// exactly or not, entries of many sizes and zeros.
+// randomProblem returns a random problem: formats, shapes, widths that do or do not hold the
+// operands exactly, entries of many sizes, and zeros.
 func randomProblem(rng *rand.Rand) (p Problem) {
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, mp(53), mp(106), mp(424), mp(1696)}
 	p.M, p.N, p.K = 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(16))
@@ -62,7 +62,7 @@ func randomProblem(rng *rand.Rand) (p Problem) {
 	return p
 }
 
-// TestChoose compares plans with the best of all bases, tried one by one.
+// TestChoose compares plans with the best plan over all bases, tried one by one.
 func TestChoose(t *testing.T) {
 	for seed := range uint64(1000) {
 		rng := testseed.Rand(t, 5, seed)
@@ -88,18 +88,19 @@ func TestChoose(t *testing.T) {
 		if bound > m.Bits[q.Moduli]-Margin || q.ExactL != (q.WidthL >= p.Left.Width) || q.ExactR != (q.WidthR >= p.Right.Width) {
 			t.Errorf("seed %d: %+v: bound of 2^%g", seed, q, bound)
 		}
-		// The same moduli and left integers, kept, leave the same room to the right ones.
+		// The same moduli with the same kept left integers leave the same width to the right ones.
 		if w, ok := m.With(&p, q.Moduli, q.WidthL, 0); !ok || w.WidthR < q.WidthR {
 			t.Errorf("seed %d: %+v with what it has: %+v", seed, q, w)
 		}
 	}
 }
 
-// TestTolerance has plans within a tolerance, where there is one, and none with a smaller base.
+// TestTolerance checks that plans keep a tolerance, if there is one, and that no smaller base would
+// do.
 func TestTolerance(t *testing.T) {
 	found := 0
 	for seed := range uint64(500) {
-		rng := rand.New(rand.NewPCG(8, seed)) // fixed: one in 20000 plans has a modulus more
+		rng := rand.New(rand.NewPCG(8, seed)) // fixed seed: one in 20000 plans has one modulus more
 		p := randomProblem(rng)
 		p.Tolerant, p.Tolerance = true, float64(-rng.IntN(1000))
 		m := testMachine(math.Exp2(30))
@@ -115,7 +116,7 @@ func TestTolerance(t *testing.T) {
 		if !within(&q, q.Cut) && !(q.ExactL && q.ExactR) {
 			t.Errorf("seed %d: %+v beyond 2^%g", seed, q, p.Tolerance)
 		}
-		// Errors of half the tolerance need not be had with fewer moduli.
+		// Fewer moduli must not reach errors of a quarter of the tolerance.
 		p.Tolerance -= 2
 		for count := 1; count < q.Moduli; count++ {
 			less := Plan{Moduli: count}
@@ -131,7 +132,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestZeros plans for a factor of zeros.
+// TestZeros checks the plan for a factor of zeros.
 func TestZeros(t *testing.T) {
 	p := randomProblem(testseed.Rand(t, 7, 1))
 	p.Right.Norm, p.Right.Width = math.Inf(-1), 0
@@ -175,8 +176,8 @@ func TestOdds(t *testing.T) {
 	}
 }
 
-// TestTail compares estimates by few samples, their median, of entries evenly in [0, 1), with the
-// share of all of them: the mean of min(1, p/x) is p (1 - log p).
+// TestTail compares estimates by few samples, the median of many estimates, of entries evenly
+// distributed in [0, 1) with the true share: the mean of min(1, p/x) is p (1 - log p).
 func TestTail(t *testing.T) {
 	rng := testseed.Rand(t, 8, 8)
 	for _, log2p := range []int{-12, -16, -24} {
@@ -199,21 +200,21 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestAssume plans for numbers that are assumed at precisions that norms passed for their
-// logarithms would change.
+// TestAssume checks plans for assumed numbers, at precisions for which norms in place of their
+// logarithms would change the plan.
 func TestAssume(t *testing.T) {
 	for _, k := range []int{16, 1000, 100000} {
 		p := Problem{M: 100, N: 100, K: k, A: mp(424), B: mp(424), C: num.Float64}
 		p.Assume()
 		q, ok := testMachine(100).Choose(&p)
-		// 53 bits, a few of cancellation and the margin of the rounding test, on both sides.
+		// Each side has 53 bits, a few bits for cancellation, and the margin of the rounding test.
 		if w := q.WidthL; !ok || w < 53 || w > 84 {
 			t.Errorf("k = %d: %+v", k, q)
 		}
 	}
 }
 
-// BenchmarkChoose measures what a device waits for.
+// BenchmarkChoose measures Choose, for which a device has to wait.
 func BenchmarkChoose(b *testing.B) {
 	for _, prec := range []uint32{53, 1696} {
 		p := Problem{M: 1000, N: 1000, K: 1000, A: mp(prec), B: mp(prec), C: mp(prec)}
@@ -227,8 +228,8 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// TestVanishing plans for results that are known to be far below the last places of the operands,
-// as those are that vanish: in a moment, and with integers that hold the operands.
+// TestVanishing checks plans for results known to be far below the last places of the operands, as
+// for results that vanish: planning is fast, and the integers hold the operands.
 func TestVanishing(t *testing.T) {
 	rng := testseed.Rand(t, 6, 13)
 	m := testMachine(1e6)

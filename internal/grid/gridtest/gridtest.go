@@ -1,4 +1,4 @@
-// Package gridtest runs goroutines that stand for the processes of a grid.
+// Package gridtest runs goroutines that act as the processes of a grid.
 package gridtest
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// A meeting is where the goroutines that stand for processes exchange messages: each leaves one,
-// and all get all of them.
+// A meeting exchanges messages between the goroutines that act as processes: each leaves one
+// message, and all get all messages.
 type meeting struct {
 	mu    sync.Mutex
 	ready *sync.Cond
 	size  int
 	round int
-	left  []any // of this round
-	all   []any // of the last one
-	gave  []int // bytes that each has given to all
+	left  []any // messages of this round
+	all   []any // messages of the last round
+	gave  []int // bytes that each process has sent to all
 
-	failed bool // one of them: the others wait in vain
+	failed bool // a process has failed or left: the others must stop waiting
 }
 
 func newMeeting(size int) *meeting {
@@ -31,26 +31,26 @@ func newMeeting(size int) *meeting {
 	return m
 }
 
-// A Process is one of the goroutines: a grid.Transport.
+// A Process is one of the goroutines. It is a grid.Transport.
 type Process struct {
 	*meeting
 	rank int
 }
 
-// Rank is the number of the process.
+// Rank returns the number of the process.
 func (t Process) Rank() int { return t.rank }
 
-// Size is how many there are.
+// Size returns the number of processes.
 func (t Process) Size() int { return t.size }
 
-// Given returns how many bytes each process has given to all so far.
+// Given returns how many bytes each process has sent to all so far.
 func (t Process) Given() []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.gave)
 }
 
-// meet leaves a message and returns those of all.
+// meet leaves a message and returns the messages of all processes.
 func (t Process) meet(message any) []any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t Process) meet(message any) []any {
 	return t.all
 }
 
-// Allreduce adds integers up, or finds the largest or least.
+// Allreduce adds integers, or finds the largest or the least.
 func (t Process) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
 	all := t.meet(slices.Clone(x))
 	clear(x)
@@ -91,7 +91,7 @@ func (t Process) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
 	return nil
 }
 
-// Allgather gives all processes what each has.
+// Allgather sends the bytes of each process to all.
 func (t Process) Allgather(_ context.Context, from, to []byte, _ []int) error {
 	var b []byte
 	for _, m := range t.meet(append([]byte{}, from...)) {
@@ -102,7 +102,7 @@ func (t Process) Allgather(_ context.Context, from, to []byte, _ []int) error {
 	return nil
 }
 
-// AllgatherInPlace gives all processes what each has, where it is.
+// AllgatherInPlace is Allgather for bytes that already lie at their place in all.
 func (t Process) AllgatherInPlace(ctx context.Context, all []byte, counts []int) error {
 	at := 0
 	for _, n := range counts[:t.rank] {
@@ -111,7 +111,7 @@ func (t Process) AllgatherInPlace(ctx context.Context, all []byte, counts []int)
 	return t.Allgather(ctx, all[at:at+counts[t.rank]], all, counts)
 }
 
-// Alltoall gives every process its part of what each has.
+// Alltoall sends to every process its part of the bytes of each process.
 func (t Process) Alltoall(_ context.Context, from, to []byte, sent, _ []int) error {
 	type letter struct {
 		b    []byte
@@ -125,11 +125,11 @@ func (t Process) Alltoall(_ context.Context, from, to []byte, sent, _ []int) err
 		}
 		to = to[copy(to, l.b[at:at+l.sent[t.rank]]):]
 	}
-	t.meet(0) // nobody reads what others send any more
+	t.meet(0) // no process reads another's buffer any more
 	return nil
 }
 
-// Bcast gives all processes what one has.
+// Bcast sends the bytes of process root to all.
 func (t Process) Bcast(_ context.Context, b []byte, root int) error {
 	copy(b, t.meet(append([]byte{}, b...))[root].([]byte))
 	if t.rank == root {
@@ -138,7 +138,7 @@ func (t Process) Bcast(_ context.Context, b []byte, root int) error {
 	return nil
 }
 
-// Leave ends the other goroutines where they wait.
+// Leave ends the other goroutines when they wait.
 func (t Process) Leave() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,8 +153,8 @@ func (t Process) give(b []byte) {
 	t.gave[t.rank] += len(b)
 }
 
-// Run runs f in n goroutines, each with a transport to the others. An error in one ends all, and
-// fails the test.
+// Run runs f in n goroutines, each with a transport to the others. An error in one goroutine ends
+// all and fails the test.
 func Run(t *testing.T, n int, f func(to Process) error) {
 	t.Helper()
 	m := newMeeting(n)

@@ -6,17 +6,18 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Adder adds numbers of matrices in MP, into words that others do not share.
+// Adder adds numbers of matrices in MP, into words of its own.
 type Adder struct {
 	words int
 	sum   []uint64
 }
 
-// NewAdder returns an adder of sums of so many words.
+// NewAdder returns an adder for sums of the given number of words.
 func NewAdder(words int) *Adder { return &Adder{words, make([]uint64, words+1)} }
 
-// Add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
-// 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
+// Add returns x_ij + y_ij as mag 2^exp, negative if neg. The error is below 2 units of mag, and a
+// unit is at most 2^(-64 words) times the power of two above the larger of the two. If both numbers
+// are 0 it returns no mag and the exponent 0. mag is valid until the next call.
 func (a *Adder) Add(x, y *num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
 	p, q := x.At(i, j), y.At(i, j)
 	m, n := x.Arr, y.Arr
@@ -26,7 +27,7 @@ func (a *Adder) Add(x, y *num.Mat, i, j int) (neg bool, mag []uint64, exp int64)
 	case first == num.Zero, second != num.Zero && n.Exp[q] > m.Exp[p]:
 		m, n, p, q = n, m, q, p
 	}
-	// Number p of m is the larger one but for a bit.
+	// Number p of m is the larger one, up to a factor of 2.
 	l := m.Limbs()
 	if l == 1 && n.Limbs() == 1 && a.words == 2 { // the usual case: a third of the time
 		return a.addWords(m.Sig[p], m.Cls[p].Neg(), n.Sig[q], n.Cls[q].Neg(), n.Class(q) == num.Zero, int64(m.Exp[p]), int64(n.Exp[q]))
@@ -54,10 +55,10 @@ func (a *Adder) Add(x, y *num.Mat, i, j int) (neg bool, mag []uint64, exp int64)
 	return neg, mag, int64(m.Exp[p]) - int64(64*a.words)
 }
 
-// addWords is add for numbers of one word, x 2^(e-64) and y 2^(f-64), in two words.
+// addWords is Add for the one-word numbers x 2^(e-64) and y 2^(f-64), with a sum of two words.
 func (a *Adder) addWords(x uint64, xNeg bool, y uint64, yNeg, zero bool, e, f int64) (neg bool, mag []uint64, exp int64) {
 	hi, lo, more := x, uint64(0), uint64(0)
-	if shift := uint64(e - f); !zero && shift < 128 { // f > e by no more than 0
+	if shift := uint64(e - f); !zero && shift < 128 { // f ≤ e
 		yHi, yLo := y>>shift, y<<(64-shift)
 		if shift >= 64 {
 			yLo = y >> (shift - 64)
@@ -89,8 +90,8 @@ func (a *Adder) addWords(x uint64, xNeg bool, y uint64, yNeg, zero bool, e, f in
 	return xNeg, a.sum[:count], e - 128
 }
 
-// accumulate adds to the sum, or subtracts from it, a significand shifted to the right, cut off,
-// and reports whether the sum is negative then.
+// accumulate adds a significand, shifted to the right and cut off, to the sum, or subtracts it. It
+// reports whether the sum is then negative.
 func (a *Adder) accumulate(sig []uint64, shift int64, subtract bool) (negative bool) {
 	at := len(sig) - a.words + int(shift>>6) // the word of sig that meets the lowest one of the sum
 	if at >= len(sig) {

@@ -8,13 +8,15 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// Upper returns 0 in a precision for bounds, whose operations round up.
+// Upper returns a 0 of 64 bits for upper bounds: operations that store in it round up.
 func Upper() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
 
-// UpperOf returns a bound of |x|. Abs would round a negative x itself up, towards 0.
+// UpperOf returns an upper bound of |x|. Upper().Abs(x) is not used because it would round a
+// negative x itself up, towards 0.
 func UpperOf(x *big.Float) *big.Float { return Upper().Set(new(big.Float).Abs(x)) }
 
-// ScaledUp returns a bound x 2^e, x ≥ 0: not 0 where that is below all numbers.
+// ScaledUp returns an upper bound of x 2^e for x ≥ 0. It is not 0 for x > 0, even if x 2^e is below
+// all numbers of math/big.
 func ScaledUp(x *big.Float, e int64) *big.Float {
 	z := Upper().SetMantExp(x, int(max(math.MinInt32, min(e, math.MaxInt32))))
 	if z.Sign() == 0 && x.Sign() > 0 {
@@ -26,7 +28,8 @@ func ScaledUp(x *big.Float, e int64) *big.Float {
 // Exp2 returns 2^e.
 func Exp2(e int) *big.Float { return Upper().SetMantExp(big.NewFloat(1), e) }
 
-// Bounds are upper bounds of the magnitudes of a matrix, X[i + j Rows] 2^Exp[i] in row i.
+// Bounds are upper bounds of the magnitudes of a matrix: X[i + j Rows] 2^Exp[i] bounds entry (i,
+// j).
 type Bounds struct {
 	Rows, Cols int
 	X          []float64
@@ -52,7 +55,7 @@ func BoundsOf(m num.Mat, left, right []int64) Bounds {
 	}
 	for j := range m.Cols {
 		for i := range m.Rows {
-			// Leading is right to 2^-48, and ldexp loses what is below 2^-1000.
+			// Leading has a relative error of 2^-48, and Ldexp drops numbers below 2^-1000.
 			if x, e := m.Arr.Leading(m.At(i, j)); x != 0 {
 				b.X[i+j*m.Rows] = float64(scale.Ldexp(math.Abs(x), e-right[j]-most[i])*(1+0x1p-46)) + 0x1p-1000
 			}
@@ -71,7 +74,7 @@ func RawBounds(m num.Mat) Bounds {
 	return BoundsOf(m, make([]int64, m.Rows), make([]int64, m.Cols))
 }
 
-// Sums returns bounds of the sums of rows.
+// Sums returns bounds of the row sums.
 func (b Bounds) Sums() []*big.Float {
 	ones := make([]*big.Float, b.Cols)
 	for j := range ones {
@@ -80,7 +83,7 @@ func (b Bounds) Sums() []*big.Float {
 	return b.Apply(ones)
 }
 
-// Norm returns a bound of the largest sum of a row.
+// Norm returns a bound of the largest row sum.
 func (b Bounds) Norm() *big.Float { return Largest(b.Sums()) }
 
 // Times returns a bound of the largest entry of the product with a vector y >= 0.
@@ -118,8 +121,8 @@ func (b Bounds) Apply(y []*big.Float) []*big.Float {
 			sums[i] += float64(x * f)
 		}
 	}
-	// Each sum of n products of two has a relative error below (n + 1) 2^-53, and underflow takes
-	// less than 2^-1074 from each.
+	// Each sum of n products has a relative error below (n + 1) 2^-53, and each product loses less
+	// than 2^-1074 by underflow.
 	slack := 1 + float64(float64(b.Cols+2)*0x1p-52)
 	for i, s := range sums {
 		if b.Exp[i] == zeros {
@@ -147,7 +150,7 @@ func (b Bounds) Columns() []int64 {
 	return z
 }
 
-// Largest returns the largest of x, 0 if there are none.
+// Largest returns the largest number in x, or 0 if x is empty.
 func Largest(x []*big.Float) *big.Float {
 	z := Upper()
 	for _, v := range x {
@@ -158,10 +161,11 @@ func Largest(x []*big.Float) *big.Float {
 	return z
 }
 
-// Slight is the exponent of an error beside which the 4 units of what is cut off count.
+// Slight bounds the exponents of errors, in units, to which the 4 units for cutting off add
+// noticeably.
 const Slight = 8
 
-// MaxBits are the bits of the widest format.
+// MaxBits is the number of bits of the widest format.
 const MaxBits = 1 << 20
 
 // Negated returns -x.
@@ -177,7 +181,7 @@ func Negated(x []int64) []int64 {
 func Far(m num.Mat, most int64) bool {
 	v := m
 	if v.Arr.Kind != num.MP && most >= 1<<12 {
-		return false // they have 11 bits
+		return false // their exponents have 11 bits
 	}
 	bits := int64(v.Arr.Bits())
 	for j := range v.Cols {

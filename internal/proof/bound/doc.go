@@ -1,5 +1,5 @@
-// Package bound holds what is proved of numbers that are not known exactly: upper bounds of
-// matrices and of their products, which are rounded up, and numbers with an error, which are
-// rounded to a format if both ends of what is known of them round to the same bits (Ziv, Fast
-// evaluation of elementary mathematical functions with correctly rounded last bit, 1991).
+// Package bound computes with numbers that are not known exactly: upper bounds of matrices and of
+// their products, which are rounded up, and numbers with error bounds. Such a number is rounded to
+// a format if both ends of its enclosure round to the same bits (Ziv, Fast evaluation of elementary
+// mathematical functions with correctly rounded last bit, 1991).
 package bound

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// EnclosedEntry is an entry of a result within Err units of (-1)^Neg Mag 2^Exp. Err is below 2^61
-// if it is Known. The entry may be 0 if Zero says so.
+// EnclosedEntry is an entry of a result that differs from (-1)^Neg Mag 2^Exp by at most Err 2^Exp.
+// Err is valid, and below 2^61, only if Known is set. If Zero is set the entry may be 0.
 type EnclosedEntry struct {
 	Neg         bool
 	Mag         []uint64
@@ -18,22 +18,23 @@ type EnclosedEntry struct {
 	Known, Zero bool
 }
 
-// Rounder holds the memory with which a worker rounds entries.
+// Rounder holds the working memory of one worker that rounds entries.
 type Rounder struct {
 	*Adder
 	Ends *num.Array // two numbers of the output's format
 	Tmp  []uint64
 }
 
-// Enclose returns entry (i, j), scaled back.
+// Enclose returns entry (i, j) of y, with x and d in place of y.X and y.D, scaled back. Its Mag is
+// valid until the next call.
 func (t *Rounder) Enclose(y *Nearly, x, d *num.Mat, i, j int) EnclosedEntry {
 	neg, mag, exp := t.Add(x, d, i, j)
 	e := y.Err[j] - exp
-	if e >= 60 && len(mag) > 0 { // words that the error covers
+	if e >= 60 && len(mag) > 0 { // drop words that are smaller than the error
 		k := min(int64(len(mag)-1), (e-60)/64+1)
 		all := mag
 		mag, exp, e = all[k:], exp+64*k, e-64*k
-		if e < Slight && k > 0 { // half a word less, so that what is cut off adds little
+		if e < Slight && k > 0 { // drop half a word less, so that cutting off adds little
 			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
 		}
 	}
@@ -42,7 +43,7 @@ func (t *Rounder) Enclose(y *Nearly, x, d *num.Mat, i, j int) EnclosedEntry {
 		v.Zero = len(mag) == 0 || int64(num.BitLen(mag)) <= e
 		return v
 	}
-	v.Err = 4 // what is cut off, and what is less than a unit
+	v.Err = 4 // for bits cut off, and for an error below a unit
 	if e >= 0 {
 		v.Err += 1 << e
 	}
@@ -50,7 +51,7 @@ func (t *Rounder) Enclose(y *Nearly, x, d *num.Mat, i, j int) EnclosedEntry {
 	return v
 }
 
-// halfWordDown returns x 2^-32, cut off, in place of x, without leading zero words.
+// halfWordDown replaces x by x 2^-32, cut off, and returns it without leading zero words.
 func halfWordDown(x []uint64) []uint64 {
 	last := len(x) - 1
 	for i := range last {
@@ -62,14 +63,15 @@ func halfWordDown(x []uint64) []uint64 {
 	return x
 }
 
-// Rounded is what rounding a column leaves.
+// Rounded is the result of rounding a column.
 type Rounded struct {
-	Open    []int // entries that are not decided
-	Exactly bool  // all entries look as if they were numbers of one more bit than the format has
+	Open    []int // undecided entries
+	Exactly bool  // all entries look like numbers of one more bit than the format
 }
 
-// RoundTo stores what all numbers of the enclosure round to, and reports whether there is such a
-// number. The tests are those of the engine (exact.finisher).
+// RoundTo rounds the entry to number at of a, and reports whether all numbers of the enclosure
+// round to this number; if not, it stores nothing. The tests are the same as in the finisher of
+// package residue.
 func (v *EnclosedEntry) RoundTo(t *Rounder, a *num.Array, at int) bool {
 	if !v.Known || v.Zero {
 		return false
@@ -107,7 +109,7 @@ func (v *EnclosedEntry) RoundTo(t *Rounder, a *num.Array, at int) bool {
 	if dist <= e {
 		return false
 	}
-	if a.Kind == num.F64 { // a normal number: a third of the time of Set
+	if a.Kind == num.F64 { // a normal number; takes a third of the time of Set
 		q := num.WordAt(v.Mag, n-p) + tail>>63
 		x := math.Float64frombits(uint64(top+1021)<<52 + q)
 		if v.Neg {
@@ -124,8 +126,8 @@ func (v *EnclosedEntry) RoundTo(t *Rounder, a *num.Array, at int) bool {
 	return true
 }
 
-// StoreLeading stores mag 2^exp, negative or not, rounded to the nearest number of a, MP, away from
-// zero where there are two; the exponent is one of MP.
+// StoreLeading rounds mag 2^exp, negative if neg, to nearest and stores it in number at of a, of
+// MP. Ties are rounded away from zero. The exponent must be in the range of MP.
 func StoreLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 	l, n := a.Limbs(), int64(num.BitLen(mag))
 	z := a.Sig[at*l:][:l]
@@ -146,7 +148,7 @@ func StoreLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 		}
 	}
 	spare := uint(64*l) - uint(a.Prec) // bits below the last place
-	// Half of the numbers are rounded up, few beyond a word.
+	// Half of the numbers are rounded up; few carry into a second word.
 	var carry uint64
 	z[0], carry = bits.Add64(z[0]&^(1<<spare-1), num.WordAt(mag, n-int64(a.Prec)-64)>>63<<spare, 0)
 	for k := 1; carry != 0 && k < l; k++ {
@@ -160,9 +162,9 @@ func StoreLeading(a *num.Array, at int, neg bool, mag []uint64, exp int64) {
 	a.Exp[at], a.Cls[at] = int32(top), num.MakeCls(neg, num.Finite)
 }
 
-// tail returns the 64 bits below the last place of a significand when drop bits are dropped, and
-// the error in units of their last one; false if that is a quarter of the last place or more, so
-// that numbers may lie beyond a power of two.
+// tail returns the 64 bits below the last place of a significand that drops drop bits, and the
+// error in units of the last of these 64 bits. It is not ok if the error is a quarter of the last
+// place or more, since numbers of the enclosure may then lie beyond a power of two.
 func (v *EnclosedEntry) tail(drop int64) (tail, err uint64, ok bool) {
 	if drop < 2 || drop < 64 && v.Err >= 1<<(drop-2) {
 		return 0, 0, false
@@ -176,7 +178,7 @@ func (v *EnclosedEntry) tail(drop int64) (tail, err uint64, ok bool) {
 	return num.WordAt(v.Mag, drop-64), e + 2, e+2 >= 2
 }
 
-// between is RoundTo for expansions: both ends round to the same bits.
+// between is RoundTo for expansions: it rounds both ends and compares the bits.
 func (v *EnclosedEntry) between(t *Rounder, a *num.Array, at int) bool {
 	end := append(t.Tmp[:0], v.Mag...)
 	num.SubShifted(end, []uint64{v.Err})
@@ -192,12 +194,13 @@ func (v *EnclosedEntry) between(t *Rounder, a *num.Array, at int) bool {
 	return true
 }
 
-// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
-// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+// fewer is the number of bits by which a number must be shorter than its enclosure shows, before it
+// is suspected to be a number of few bits. All entries of a column must be suspected, so that
+// hardly any column is suspected by chance.
 const fewer = 8
 
-// Special reports whether the enclosure holds 0, or a number of one more bit than the format, and
-// is small beside its last place.
+// Special reports whether the enclosure contains 0, or contains a number of one more bit than the
+// format and is small relative to its last place.
 func (v *EnclosedEntry) Special(f num.Format) bool {
 	if !v.Known || v.Zero {
 		return v.Zero
@@ -206,7 +209,8 @@ func (v *EnclosedEntry) Special(f num.Format) bool {
 	return ok && e < 1<<(64-fewer) && min(tail, -tail) <= e
 }
 
-// Small reports whether the enclosure tells at a glance that a number is below 1 - 2^-40.
+// Small reports whether the leading bits of the enclosure prove that the magnitude of the number is
+// below 1 - 2^-40.
 func (v *EnclosedEntry) Small() bool {
 	if !v.Known || v.Zero {
 		return false
@@ -221,20 +225,20 @@ func (v *EnclosedEntry) Small() bool {
 	return num.WordAt(v.Mag, n-64) < math.MaxUint64-1<<25 && v.Err>>min(n-64, 63) < 1<<24
 }
 
-// Within says that v, cut off, is in error by r 2^unit as well.
+// Within sets the error of v, which is cut off, to r 2^unit plus the error of cutting off.
 func (v *EnclosedEntry) Within(r float64, unit int) {
-	v.Err = uint64(math.Ldexp(r, unit-int(v.Exp))) + 4 // what is cut off, and less than a unit
+	v.Err = uint64(math.Ldexp(r, unit-int(v.Exp))) + 4 // for bits cut off and errors below a unit
 	v.Known = len(v.Mag) > 0
 	v.Zero = len(v.Mag) == 0 || len(v.Mag) == 1 && v.Mag[0] <= v.Err
 }
 
-// Below reports whether the number is proved not to exceed a bound in magnitude.
+// Below reports whether the magnitude of the number is proved to be at most bound.
 func (v *EnclosedEntry) Below(bound *big.Float) bool {
 	x := Upper().SetInt(new(big.Int).Add(IntegerOf(v.Mag), new(big.Int).SetUint64(v.Err)))
 	return x.SetMantExp(x, int(v.Exp)).Cmp(bound) <= 0
 }
 
-// IntegerOf returns the integer of these words.
+// IntegerOf returns the integer with these words.
 func IntegerOf(mag []uint64) *big.Int {
 	z, word := new(big.Int), new(big.Int)
 	for k := len(mag) - 1; k >= 0; k-- {

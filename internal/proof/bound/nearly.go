@@ -5,18 +5,18 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
-// Nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
-// scaled system F Y = G. Entries of column j are in error by at most 2^Err[j], and the cutting off
-// of sums included by at most 2^(Err[j]+1).
+// Nearly is a matrix that is known up to an error: X + D, for matrices X and D in MP, is the
+// solution of a scaled system F Y = G. Entries of column j are in error by at most 2^Err[j], and by
+// at most 2^(Err[j]+1) including the cutting off of sums.
 type Nearly struct {
 	X, D  num.Mat
 	Err   []int64
-	Words int     // of sums
-	Left  []int64 // the exponents of rows and columns to scale back by
+	Words int     // words of a sum of X and D
+	Left  []int64 // exponents of rows, by which entries are scaled back
 	Right []int64
 }
 
-// Set makes v what is known of an entry.
+// Set sets entry (i, j) of X to v.
 func (y *Nearly) Set(i, j int, v EnclosedEntry) {
 	z := y.X
 	z.Arr.Set(z.At(i, j), num.Real{Class: num.Finite, Neg: v.Neg, Mag: v.Mag, Exp: v.Exp})

@@ -13,12 +13,12 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestAdder compares sums of numbers, far apart or cancelling, with exact ones.
+// TestAdder compares sums of numbers, far apart or cancelling, with exact sums.
 func TestAdder(t *testing.T) {
 	r := testseed.Rand(t, 4, 1)
 	for range testlength.Of(2000, 20000, 200000) {
 		p, q, w := uint(24+r.IntN(300)), uint(24+r.IntN(300)), 1+r.IntN(6)
-		if r.IntN(2) == 0 { // of one word, in two
+		if r.IntN(2) == 0 { // numbers of one word, sum of two
 			p, q, w = uint(24+r.IntN(41)), uint(24+r.IntN(41)), 2
 		}
 		number := func(f halfulp.Format) *halfulp.Matrix {
@@ -71,8 +71,8 @@ func TestAdder(t *testing.T) {
 	}
 }
 
-// TestEncloseNear takes errors of all sizes beside the numbers: the exact number lies inside, and
-// what is cut off adds little.
+// TestEncloseNear encloses numbers with errors of all sizes: the exact number is in the enclosure,
+// and cutting off adds little to it.
 func TestEncloseNear(t *testing.T) {
 	r := testseed.Rand(t, 5, 1)
 	x, d := halfulp.NewMatrix(halfulp.MP(200), 1, 1), halfulp.NewMatrix(halfulp.MP(100), 1, 1)
@@ -105,7 +105,7 @@ func TestEncloseNear(t *testing.T) {
 	}
 }
 
-// TestUpperOf bounds numbers of more bits than bounds have.
+// TestUpperOf bounds numbers of more bits than a bound has.
 func TestUpperOf(t *testing.T) {
 	for _, x := range []float64{1, -1} {
 		v := new(big.Float).SetPrec(200).SetFloat64(x)

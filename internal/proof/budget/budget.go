@@ -11,26 +11,26 @@ import (
 	"github.com/halfulp/halfulp/internal/memlimit"
 )
 
-// Least is the working memory in bytes that a routine may always take, about as much as the Go
-// runtime has anyway.
+// Least is the working memory in bytes that a routine may always use. The Go runtime itself uses
+// about as much.
 const Least = 4 << 20
 
-// A Budget counts the bytes of a routine's large slices and bounds them. Operands and results do
-// not count. The zero value has no bound.
+// A Budget counts the bytes of a routine's large slices and bounds them. Operands and results are
+// not counted. The zero value has no bound.
 type Budget struct {
-	limit      int64 // 0: none
+	limit      int64 // 0: no limit
 	used, most int64
-	reserved   int64 // for what is not counted: see Reserve
-	// the least that was asked for and refused since something was granted, 0 for nothing
+	reserved   int64 // bytes that are not counted slice by slice: see Reserve
+	// the smallest total that was refused since a request was last granted; 0: none
 	least float64
-	// of a limit that the caller has set: the bytes of the heap when the routine began, and those
-	// from which on the next collection comes
+	// If the caller has set the limit, keeps is set, base is the size of the heap when the routine
+	// began, and after is the size beyond which Reclaim collects garbage.
 	keeps       bool
 	base, after int64
 }
 
-// New returns a budget of limit bytes, which is Options.MemoryLimit. For 0 the bound is what the
-// system allows the process.
+// New returns a budget of limit bytes, the value of Options.MemoryLimit, and at least Least. For 0
+// the bound is the memory that the system allows the process.
 func New(limit int64) Budget {
 	if limit <= 0 {
 		return Budget{limit: max(memlimit.Available().Bytes, Least)}
@@ -40,18 +40,18 @@ func New(limit int64) Budget {
 	return b
 }
 
-// heap returns the bytes of all objects of the heap, those that are garbage among them.
+// heap returns the bytes of all objects of the heap, including garbage.
 func heap() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
 }
 
-// Reclaim frees memory before so many bytes are allocated that the heap would grow by more than a
-// limit that the caller has set: it drops the buffers that are kept for later and collects garbage,
-// which the collector would let grow to the size of all that is in use. For many bytes it also
-// returns it to the system, since free memory in pieces is of no use for them. It does nothing
-// where the heap has hardly grown since it did so last.
+// Reclaim frees memory before an allocation of the given bytes, if the heap would grow beyond a
+// limit that the caller has set. It drops the buffers that are kept for later and collects garbage;
+// without this the collector would let garbage grow to the size of all memory in use. For large
+// allocations it also returns free memory to the system, since free memory in pieces cannot be used
+// for them. It does nothing if the heap has hardly grown since the last time.
 func (b *Budget) Reclaim(bytes int64) {
 	if !b.keeps || heap()+bytes <= b.after {
 		return
@@ -65,18 +65,18 @@ func (b *Budget) Reclaim(bytes int64) {
 	b.after = max(b.base+b.limit, heap()+bytes+b.limit/16)
 }
 
-// many are bytes before which free memory returns to the system.
+// many is the size of an allocation before which free memory is returned to the system.
 const many = 1 << 20
 
-// Take counts so many bytes, and fewer where they are negative. It does not look at the bound: see
-// Check.
+// Take adds bytes, which may be negative, to the count. It does not check the bound: see Check.
 func (b *Budget) Take(bytes int64) {
 	b.used += bytes
 	b.most = max(b.most, b.used+b.reserved)
 }
 
-// Reserve checks so many bytes and counts them until the next call, which replaces them: of a way
-// whose slices are left to the collector and not counted one by one.
+// Reserve checks the given bytes against the bound and counts them until the next call, which
+// replaces them. It is for ways whose slices are left to the garbage collector and not counted one
+// by one.
 func (b *Budget) Reserve(bytes float64) error {
 	b.reserved = 0
 	if err := b.Check(bytes); err != nil {
@@ -87,14 +87,16 @@ func (b *Budget) Reserve(bytes float64) error {
 	return nil
 }
 
-// Left returns how many bytes more the bound allows, [Least] or more, and whether there is one.
+// Left returns how many further bytes the bound allows, at least [Least], and whether there is a
+// bound.
 func (b *Budget) Left() (bytes int64, ok bool) {
 	return max(b.limit-b.used-b.reserved, Least), b.limit > 0
 }
 
-// Room returns how many bytes more what works in any memory may take where there is a bound: what
-// is left, but of a limit that the caller has set no more than the heap is below it, which also
-// holds what is not counted, and at least half of what is left.
+// Room returns how many further bytes may be used by routines that adapt to any amount of memory.
+// It is what Left returns. If the caller has set the limit, it is also at most the amount by which
+// the heap is below the limit, since the heap includes memory that is not counted; but at least
+// half of Left, and at least [Least].
 func (b *Budget) Room() int64 {
 	left, _ := b.Left()
 	if b.keeps {
@@ -103,19 +105,20 @@ func (b *Budget) Room() int64 {
 	return left
 }
 
-// ForProducts returns what to count for products of matrices of so many bytes that run in blocks:
-// the bytes that they get, and at least [Least] unless small ones take less.
+// ForProducts returns the bytes to count for products of matrices that run in blocks: get, the
+// bytes that the products may use, or [Least] if that is more, or the less that products of small
+// matrices take. matrix is the bytes of a matrix.
 func ForProducts(get, matrix float64) float64 {
-	const residues = 16 // of numbers and two factors, in bytes for a byte
+	const residues = 16 // bytes of residues of factors and result, a byte of a matrix
 	return max(get, min(Least, float64(residues*matrix)))
 }
 
-// Most returns the most bytes that were counted at a time.
+// Most returns the largest number of bytes that were counted at one time.
 func (b *Budget) Most() int64 { return b.most }
 
-// Check returns an error, which wraps memlimit.ErrExceeded, if so many bytes more exceed the bound.
-// It names the bytes that the routine takes together, by the way that takes the least of those that
-// have been refused one after the other.
+// Check returns an error that wraps memlimit.ErrExceeded if the given further bytes exceed the
+// bound. The error names the total bytes of the routine, for the way that needs the least among the
+// ways that were refused since a request was last granted.
 func (b *Budget) Check(bytes float64) error {
 	need := float64(b.used+b.reserved) + bytes
 	if b.limit <= 0 || need <= float64(b.limit) {

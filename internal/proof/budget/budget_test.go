@@ -39,8 +39,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLeast has the error name the least of the ways that were refused one after the other, and
-// forget them when one has been granted.
+// TestLeast checks that the error names the least bytes of the ways refused one after the other,
+// and forgets them once a request is granted.
 func TestLeast(t *testing.T) {
 	b := New(Least)
 	says := func(err error, need int) {
@@ -63,7 +63,7 @@ func TestLeast(t *testing.T) {
 	if left, ok := b.Left(); !ok || left != Least {
 		t.Errorf("%d bytes are left, which is no less than %d at any time", left, Least)
 	}
-	if err := b.Reserve(Least); err != nil { // in place of the other one
+	if err := b.Reserve(Least); err != nil { // replaces the other reservation
 		t.Error(err)
 	}
 	says(b.Reserve(Least+1), Least+1)
@@ -75,7 +75,8 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestReclaim frees what is kept for later before a limit would be exceeded, and nothing else.
+// TestReclaim checks that Reclaim frees kept buffers before a limit would be exceeded, and nothing
+// else.
 func TestReclaim(t *testing.T) {
 	var s bufpool.Shelf[[]float64]
 	keep := func() { s.Put(make([]float64, 100), 100, 800) }

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// away is the home at a place, by the parts that it offers.
+// away is the home at a place, which uses the parts that the place implements.
 type away struct{ at place.Place }
 
 func (p away) String() string     { return p.at.String() }
@@ -35,7 +35,7 @@ func (away) room(s *Run, f num.Format, rows, cols int) (num.Mat, error) {
 	return s.kept(a, rows, cols, err)
 }
 
-// kept returns a matrix of an array, by columns, that Release gives back.
+// kept returns a matrix of an array, stored by columns, that Release frees.
 func (s *Run) kept(a *num.Array, rows, cols int, err error) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
@@ -45,7 +45,7 @@ func (s *Run) kept(a *num.Array, rows, cols int, err error) (num.Mat, error) {
 	return m, nil
 }
 
-// Keep takes a matrix out of what Release gives back.
+// Keep exempts a matrix from Release.
 func (s *Run) Keep(m num.Mat) {
 	s.Away = slices.DeleteFunc(s.Away, func(x num.Mat) bool { return x.Arr == m.Arr })
 }
@@ -66,12 +66,12 @@ func (p away) identity(s *Run, n int) (num.Mat, error) {
 func (away) drop(_ *Run, m num.Mat) { m.Free() }
 
 func (away) scaled(s *Run, a num.Mat, by scale.Scaling, most int) (num.Mat, error) {
-	if a.Arr.Terms() > 1 { // whose bits are not those of the format
+	if a.Arr.Terms() > 1 { // their bits may exceed the bits of the format
 		h, err := place.On(nil, a)
 		if err != nil {
 			return num.Mat{}, err
 		}
-		if errors.Is(Finite("", h), ErrNotFinite) { // Scaled takes them for zeros
+		if errors.Is(Finite("", h), ErrNotFinite) { // Scaled would turn them into zeros
 			return num.Mat{}, nil
 		}
 		if h = Scaled(h, by, most); h.Arr == nil {
@@ -151,7 +151,7 @@ func (away) spread(s *Run, a, b num.Mat, _ bool) (byRows, byColumns float64, err
 }
 
 func (away) symmetricNorm(s *Run, m num.Mat) (*big.Float, error) {
-	// Rows and columns of the triangle both have the diagonal.
+	// The sum of row norm and column norm of the triangle counts the diagonal twice.
 	x, err := s.Measure(m, m.T())
 	if err != nil {
 		return nil, err

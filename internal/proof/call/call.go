@@ -8,31 +8,31 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/budget"
 )
 
-// Large slices are kept between calls: pages that the system hands out anew cost as much as what is
-// done with them in systems of one column.
+// Large slices are kept between calls: in systems of one column, new pages from the operating
+// system cost as much time as the computation on them.
 var (
 	floatRoom bufpool.Shelf[[]float64]
 	wordRoom  bufpool.Shelf[[]uint64]
 )
 
-// Call is what a routine that runs carries, whatever it computes.
+// Call is the state of a running routine, whatever it computes.
 type Call struct {
-	par.Run     // Progress is what Work reports to
+	par.Run     // Work reports to its Progress
 	Work        Work
-	Budget      budget.Budget // counts what Floats and Words take
-	parts       float64       // the share told of parts of the work
+	Budget      budget.Budget // counts the memory of Floats and Words
+	parts       float64       // the last share that Part reported
 	FloatsTaken [][]float64   // see [Call.Release]
 	wordsTaken  [][]uint64
 }
 
-// Floats returns n numbers of any values, which the caller gives back by [Call.Release].
+// Floats returns n numbers with unspecified values, which [Call.Release] releases.
 func (c *Call) Floats(n int) []float64 {
 	x := c.floats(n)
 	c.FloatsTaken = append(c.FloatsTaken, x)
 	return x
 }
 
-// floats is Floats for numbers that returnFloats gives back.
+// floats is Floats for numbers that the caller releases by returnFloats.
 func (c *Call) floats(n int) []float64 {
 	c.Budget.Reclaim(8 * int64(n))
 	c.Budget.Take(8 * int64(n))
@@ -53,7 +53,7 @@ func (c *Call) Words(n int) []uint64 {
 	return x
 }
 
-// GiveBackFloats gives back numbers that Floats returned.
+// GiveBackFloats releases a slice that Floats returned.
 func (c *Call) GiveBackFloats(x []float64) {
 	for i, y := range c.FloatsTaken {
 		if len(x) > 0 && &x[0] == &y[0] {
@@ -64,7 +64,7 @@ func (c *Call) GiveBackFloats(x []float64) {
 	}
 }
 
-// GiveBack gives back integers that Words returned, or the first of them.
+// GiveBack releases a slice that Words returned, given that slice or the beginning of it.
 func (c *Call) GiveBack(x []uint64) {
 	for i, y := range c.wordsTaken {
 		if len(x) > 0 && &x[0] == &y[0] {
@@ -76,16 +76,17 @@ func (c *Call) GiveBack(x []uint64) {
 	}
 }
 
-// Temporary returns a function that gives back what Floats and Words have taken since.
+// Temporary returns a function that releases the slices that Floats and Words return from now on.
 func (c *Call) Temporary() (end func()) {
 	floats, words := len(c.FloatsTaken), len(c.wordsTaken)
 	return func() { c.releaseFrom(floats, words) }
 }
 
-// Release gives back what Floats and Words took.
+// Release releases all slices of Floats and Words.
 func (c *Call) Release() { c.releaseFrom(0, 0) }
 
-// releaseFrom gives back all but the first slices of both kinds. Those may be fewer by now.
+// releaseFrom releases all slices except the first floats slices of Floats and the first words
+// slices of Words. There may be fewer by now.
 func (c *Call) releaseFrom(floats, words int) {
 	floats, words = min(floats, len(c.FloatsTaken)), min(words, len(c.wordsTaken))
 	for _, x := range c.FloatsTaken[floats:] {

@@ -11,9 +11,9 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// LargestOf returns the largest magnitude, NaN if there is one.
+// LargestOf returns the largest magnitude in x, or NaN if x has a NaN.
 func LargestOf(x []float64) float64 {
-	var a, b, c, d uint64 // twice the bits: magnitudes are in their order, NaN beyond them
+	var a, b, c, d uint64 // twice the bits, ordered like magnitudes, with NaN above all
 	for ; len(x) >= 4; x = x[4:] {
 		y := (*[4]float64)(x)
 		a, b = max(a, math.Float64bits(y[0])<<1), max(b, math.Float64bits(y[1])<<1)
@@ -25,13 +25,13 @@ func LargestOf(x []float64) float64 {
 	return math.Float64frombits(max(a, b, c, d) >> 1)
 }
 
-// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+// ErrRange is wrapped by errors about numbers whose exact products do not fit in any format.
 var ErrRange = errors.New("exact products would be too wide")
 
 // ErrSingular is wrapped by errors about matrices that are proved to be singular.
 var ErrSingular = errors.New("singular matrix")
 
-// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
+// SingularError is the error about a matrix that is proved to be singular. It wraps ErrSingular.
 type SingularError struct {
 	N    int // order of the matrix
 	Rank int // its rank
@@ -43,16 +43,17 @@ func (e *SingularError) Error() string {
 
 func (e *SingularError) Unwrap() error { return ErrSingular }
 
-// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
+// ErrNotSymmetric is wrapped by errors about matrices that must be symmetric and are not.
 var ErrNotSymmetric = errors.New("matrix is not symmetric")
 
-// ErrMemory is wrapped by errors about products and numbers that cannot fit the memory.
+// ErrMemory is wrapped by errors about products and numbers that do not fit in memory.
 var ErrMemory = residue.ErrMemory
 
 // ErrNotFinite is wrapped by errors about infinities and NaN.
 var ErrNotFinite = errors.New("infinity or NaN")
 
-// Finite returns an error if a matrix has an infinity or a NaN.
+// Finite returns an error that wraps ErrNotFinite if a matrix has an infinity or a NaN. name is the
+// name of the matrix in the error.
 func Finite(name string, m num.Mat) error {
 	v := m
 	for j := range v.Cols {
@@ -74,14 +75,14 @@ func Finite(name string, m num.Mat) error {
 	return nil
 }
 
-// Measure returns a bound for statistics.
+// Measure converts a bound to float64 for statistics.
 func Measure(x *big.Float) float64 {
 	v, _ := x.Float64()
 	return v
 }
 
-// Contradiction returns the error of a routine that has found what a theorem excludes: a product
-// was wrong. It wraps residue.ErrHardware.
+// Contradiction returns the error of a routine that has found a result which a theorem excludes,
+// because a product was wrong. It wraps residue.ErrHardware.
 func Contradiction(found string) error {
 	return fmt.Errorf("%s, which contradicts theory: hardware or a bug: %w", found, residue.ErrHardware)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Extents returns what bounds the rows of matrices in MP at the run's place, when all that was
-// to be done there is done.
+// Extents returns bounds of the rows of matrices in MP at the run's place. It waits for all earlier
+// operations there. The error wraps ErrRange if a matrix has an infinity or NaN, or if the tally
+// has counted an entry.
 func (s *Run) Extents(list ...num.Mat) ([]place.Extents, error) {
 	newton, err := part[place.Newton](s)
 	if err != nil {
@@ -65,7 +66,8 @@ func (x extentThere) Sums() []int64 {
 	return exps
 }
 
-// sums returns exponents of bounds of the sums of magnitudes of rows, and a bound of the largest.
+// sums returns exponents of bounds of the sums of magnitudes of rows, and a bound of the largest
+// sum.
 func (x extentThere) sums() (exps []int64, most *big.Float) {
 	exps = make([]int64, len(x.of.Top))
 	top, largest := int64(NoNumber), 0.0
@@ -82,7 +84,7 @@ func (x extentThere) sums() (exps []int64, most *big.Float) {
 	return exps, bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
 }
 
-// Vectors returns nil for rows of zeros: these have no exponents.
+// Vectors returns nil if there is a row of zeros, which has no exponent.
 func (x extentThere) Vectors() *residue.Vectors {
 	if len(x.of.Top) == 0 || slices.Min(x.of.Top) <= NoNumber {
 		return nil

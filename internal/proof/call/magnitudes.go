@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// SizeOf returns e with |x| ≤ 2^e.
+// SizeOf returns an e with |x| ≤ 2^e; math.MaxInt32 if x is infinite or NaN.
 func SizeOf(x float64) int {
 	if !(math.Abs(x) <= math.MaxFloat64) {
 		return math.MaxInt32
@@ -21,14 +21,14 @@ func SizeOf(x float64) int {
 	return e
 }
 
-// Magnitudes are upper bounds of those of a matrix, by columns.
+// Magnitudes are upper bounds of the magnitudes of the entries of a matrix, by columns.
 type Magnitudes struct {
 	m, n int
 	x    []float64
 }
 
-// MagnitudesOf returns bounds of the entries of a matrix in MP; infinities for numbers beyond
-// 2^1000.
+// MagnitudesOf returns bounds of the magnitudes of the entries of a matrix in MP, or infinities for
+// numbers beyond 2^1000.
 func MagnitudesOf(c *Call, a num.Mat) (Magnitudes, error) {
 	m := a
 	z := Magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
@@ -44,7 +44,7 @@ func MagnitudesOf(c *Call, a num.Mat) (Magnitudes, error) {
 	})
 }
 
-// Rows returns bounds of the sums of rows.
+// Rows returns bounds of the row sums.
 func (a Magnitudes) Rows() []float64 {
 	ones := make([]float64, a.n)
 	for i := range ones {
@@ -53,8 +53,8 @@ func (a Magnitudes) Rows() []float64 {
 	return a.times(ones)
 }
 
-// times returns bounds of the product with a vector x ≥ 0: each of n products and sums errs by
-// 2^-53 relatively.
+// times returns bounds of the product with a vector x ≥ 0. Each of n products and sums has a
+// relative error of at most 2^-53, which slack covers.
 func (a Magnitudes) times(x []float64) []float64 {
 	z := make([]float64, a.m)
 	for j, f := range x {
@@ -81,7 +81,7 @@ func (a Magnitudes) transposed(x []float64) []float64 {
 	return z
 }
 
-// columns returns bounds of the sums of the columns of A B.
+// columns returns bounds of the column sums of A B.
 func (a Magnitudes) columns(b Magnitudes) []float64 {
 	ones := make([]float64, a.m)
 	for i := range ones {
@@ -90,8 +90,8 @@ func (a Magnitudes) columns(b Magnitudes) []float64 {
 	return b.transposed(a.transposed(ones))
 }
 
-// ColumnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
-// zeros.
+// ColumnTops returns the exponent of the largest entry of each column of a matrix in MP, or low for
+// a column of zeros.
 func ColumnTops(m num.Mat, low int64) []int64 {
 	z := make([]int64, m.Cols)
 	for j := range z {
@@ -121,13 +121,13 @@ func RowNorm64(m num.Mat) *big.Float {
 			}
 		}
 	}
-	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
+	// Each addition has a relative error of at most 2^-53, and so has each addition of 2^-1000.
 	norm := bound.Upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	return norm.SetMantExp(norm, int(most))
 }
 
 // symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
-// matrix in MP, of which there is the lower triangle.
+// matrix in MP, of which m holds the lower triangle.
 func symmetricNorm64(m num.Mat) *big.Float {
 	high := int64(math.MinInt32)
 	for _, e := range ColumnTops(m, high) {

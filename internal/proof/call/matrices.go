@@ -10,7 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
-// cutBelow clears the lowest bits of x, whose last word is not 0, and returns it, nil if it is 0.
+// cutBelow clears the bits of x below bit low and returns x, or nil if no bits remain. The last
+// word of x is not 0.
 func cutBelow(x []uint64, low int64) []uint64 {
 	if low <= 0 {
 		return x
@@ -26,10 +27,10 @@ func cutBelow(x []uint64, low int64) []uint64 {
 	return x
 }
 
-// WordsFor returns how many words hold bits bits below the first one, 32 of them to spare.
+// WordsFor returns how many 64-bit words hold the given bits and 32 spare bits.
 func WordsFor(bits int) int { return (bits + 32 + 63) / 64 }
 
-// SumHere is SumTo on the host, for a z of zeros.
+// SumHere is SumTo on the host, for a z that is 0.
 func (s *Run) SumHere(x, y, z num.Mat, unit *int64) error {
 	mx, my, mz := x, y, z
 	count := WordsFor(z.Format().Bits())
@@ -63,13 +64,13 @@ func (s *Run) Upload(m num.Mat) (num.Mat, error) {
 	return z, place.Copy(z, m)
 }
 
-// Config is how the place computes.
+// Config returns the configuration of computations at the run's place.
 func (s *Run) Config() place.Config {
 	return place.Config{Run: s.Call.Reporting(nil)}
 }
 
-// IdentityHere is Identity on the host. The matrix lasts until the run's Release, whatever else is
-// given back before: it is no temporary slice.
+// IdentityHere is Identity on the host. The matrix is valid until the run's Release; the end of a
+// Temporary does not release it.
 func (s *Run) IdentityHere(n int) num.Mat {
 	for _, m := range s.units {
 		if m.Rows == n {
@@ -86,8 +87,8 @@ func (s *Run) IdentityHere(n int) num.Mat {
 	return m
 }
 
-// Temporary returns a function that gives back what Floats and Words have taken since, and forgets
-// Lifting, if the run has kept it in that memory.
+// Temporary returns a function that releases the slices that Floats and Words return from now on.
+// It also discards Lifting if that was set in the meantime, since it may use these slices.
 func (s *Run) Temporary() (end func()) {
 	lifting, give := s.Lifting, s.Call.Temporary()
 	return func() {
@@ -98,11 +99,11 @@ func (s *Run) Temporary() (end func()) {
 	}
 }
 
-// arrayRoom are arrays of MP that are kept in the same way, by their words.
+// arrayRoom keeps arrays of MP between calls, sorted by their number of words.
 var arrayRoom bufpool.Shelf[*num.Array]
 
-// MatrixHere returns a rows x cols matrix of zeros on the host, which is given back by Drop or
-// Release where those that the run makes do not outlive it.
+// MatrixHere returns a rows x cols matrix of zeros on the host. If Reuse is set, Drop or Release
+// releases it for later matrices.
 func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	s.Budget.Reclaim(MatrixBytes(f, rows, cols))
 	if !s.Reuse {
@@ -114,7 +115,7 @@ func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	return m
 }
 
-// putHere gives a matrix of MatrixHere back.
+// putHere releases a matrix of MatrixHere.
 func (s *Run) putHere(m num.Mat) {
 	s.Budget.Take(-MatrixBytes(m.Format(), m.Rows, m.Cols))
 	PutMatrix(m)
@@ -125,7 +126,7 @@ func MatrixBytes(f num.Format, rows, cols int) int64 {
 	return num.SizeOf(num.NewMat(f, 0, 0).Arr.Format) * int64(rows) * int64(cols)
 }
 
-// TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may give back.
+// TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may release.
 func TakeMatrix(f num.Format, rows, cols int) num.Mat {
 	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
 		return num.NewMat(f, rows, cols)
@@ -145,20 +146,20 @@ func TakeMatrix(f num.Format, rows, cols int) num.Mat {
 	return num.Mat{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}
 }
 
-// PutMatrix puts back what a matrix of TakeMatrix is made of.
+// PutMatrix releases the storage of a matrix of TakeMatrix for later matrices.
 func PutMatrix(m num.Mat) {
 	a := m.Arr
 	if a.Kind != num.MP {
 		return
 	}
-	kept := *a // a matrix that is given back has no numbers
+	kept := *a // a released matrix has no numbers
 	*a = num.Array{Format: a.Format}
 	kept.Sig = kept.Sig[:cap(kept.Sig)]
 	arrayRoom.Put(&kept, len(kept.Sig), bufpool.Bytes(kept.Sig)+bufpool.Bytes(kept.Exp)+bufpool.Bytes(kept.Cls))
 }
 
-// Release gives back what was taken. A routine does so at its end; what it calls gives back what it
-// has taken itself, see Temporary: the caller may still use the rest.
+// Release releases all memory of the run. A routine calls it at its end. Routines that it calls
+// release only their own memory, by Temporary, since the caller may still use the rest.
 func (s *Run) Release() {
 	s.Call.Release()
 	for _, m := range s.Away {

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 )
 
-// TestMatricesInUsedRoom takes matrices in the room of others: they are of zeros, whatever those
-// held, and those have no numbers any more.
+// TestMatricesInUsedRoom checks that matrices in the memory of released matrices are zero, and that
+// the released matrices no longer have numbers.
 func TestMatricesInUsedRoom(t *testing.T) {
 	s := prooftest.Run(t, 1)
 	last := new(big.Float).Quo(big.NewFloat(1), big.NewFloat(-3))
@@ -38,7 +38,7 @@ func TestMatricesInUsedRoom(t *testing.T) {
 		if first.View().Arr.Sig != nil {
 			t.Fatal("a matrix that was dropped has numbers")
 		}
-		s.Drop(first.View()) // once more, it does nothing
+		s.Drop(first.View()) // a second Drop does nothing
 		second := fill(halfulp.MP(290), 40, 29)
 		third := fill(halfulp.MP(300), 30, 40)
 		if &second.View().Arr.Sig[0] == &third.View().Arr.Sig[0] {

@@ -2,8 +2,8 @@ package call
 
 import "testing"
 
-// TestTemporary makes the unit matrix in memory that is given back, and looks at the next one. What
-// a run keeps for exact solutions lies in that memory as well.
+// TestTemporary checks that a unit matrix requested within a Temporary survives its end, and that
+// Lifting, which is stored in temporary memory, does not.
 func TestTemporary(t *testing.T) {
 	var s Run
 	defer s.Release()
@@ -36,7 +36,7 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// TestGiveBack gives one of several slices back, and counts what is left.
+// TestGiveBack releases one of several slices and counts the remaining ones.
 func TestGiveBack(t *testing.T) {
 	var s Run
 	first, second := s.Words(100), s.Words(50)

@@ -7,14 +7,14 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Offers reports whether the run's place offers a part. The host offers none.
+// Offers reports whether the run's place implements the part T. The host implements none.
 func Offers[T any](s *Run) bool {
 	_, ok := place.Part[T](s.At.place())
 	return ok
 }
 
-// part returns a part of the run's place. The error wraps place.ErrUnsupported where that does not
-// offer it: then the host computes (see Resignable).
+// part returns a part of the run's place. The error wraps place.ErrUnsupported if the place does
+// not implement it: then the host computes (see Resignable).
 func part[T any](s *Run) (T, error) {
 	z, ok := place.Part[T](s.At.place())
 	if !ok {
@@ -32,8 +32,7 @@ func (s *Run) SumThere(sum place.Sum, z num.Mat) (left int, err error) {
 	return newton.Sum(s.Config(), sum, z)
 }
 
-// Tallied returns what the tally has counted, when all that was to be done at the run's place is
-// done.
+// Tallied returns the count in the tally. It waits for all earlier operations at the run's place.
 func (s *Run) Tallied() (left int, err error) {
 	newton, err := part[place.Newton](s)
 	if err != nil {

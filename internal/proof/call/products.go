@@ -10,13 +10,14 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// GemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
-// is proved or nil.
+// GemmTriangle is Gemm for a triangle of a square d, 'U' or 'L', or for all of d, 0. limit is a
+// proved bound of the result, or nil.
 func (s *Run) GemmTriangle(triangle byte, alpha float64, a, b num.Mat, beta float64, c, d num.Mat, limit *residue.Bound) error {
 	return s.GemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, limit)
 }
 
-// GemmOfTriangles is GemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
+// GemmOfTriangles is GemmTriangle for matrices a and b that are 0 outside of the triangles factors;
+// 0: no triangle.
 func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta float64, c, d num.Mat, factors [2]byte, limit *residue.Bound) error {
 	defer s.Multiplying(a, b, d, triangle)()
 	if c.Arr == nil {
@@ -27,7 +28,8 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	g.Triangle, g.Bound = triangle, limit
 	set := s.Set
 	if left, ok := s.Budget.Left(); ok {
-		// Residues take about as much as twice the factors and the product, or what is left.
+		// Residues take about twice the memory of the factors and the product. Reclaim this memory,
+		// or what is left of the budget if that is less.
 		s.Budget.Reclaim(min(left, 2*(MatrixBytes(a.Format(), a.Rows, a.Cols)+MatrixBytes(b.Format(), b.Rows, b.Cols)+MatrixBytes(d.Format(), d.Rows, d.Cols))))
 		set.Memory = min(set.Memory, s.Budget.Room())
 	}
@@ -47,7 +49,7 @@ func (s *Run) GemmOfTriangles(triangle byte, alpha float64, a, b num.Mat, beta f
 	return nil
 }
 
-// GemmWithin is gemm for a result that is proved to be within a bound.
+// GemmWithin is Gemm for a result that is proved to be within bound.
 func (s *Run) GemmWithin(alpha float64, a, b num.Mat, beta float64, c, d num.Mat, bound *residue.Bound) error {
 	return s.GemmTriangle(0, alpha, a, b, beta, c, d, bound)
 }
@@ -64,8 +66,8 @@ func (s *Run) Dot(x, y num.Vec, f num.Format) (num.Scalar, error) {
 	return num.ScalarOf(z), err
 }
 
-// Multiplying says that A B is computed in the format of D until the function is called that it
-// returns, or only a triangle of it.
+// Multiplying tells the progress report that A B, or only a triangle of it, is now computed in the
+// format of D. The product ends when the returned function is called.
 func (s *Run) Multiplying(a, b, d num.Mat, triangle byte) (end func()) {
 	if s.Work.Report == nil {
 		return func() {}
@@ -82,8 +84,8 @@ func (s *Run) Multiplying(a, b, d num.Mat, triangle byte) (end func()) {
 	}
 }
 
-// ProductCost is the cost of a product of an m x k matrix by a k x n one, of formats a and b, with
-// results of format c. The dispatcher of products takes the same estimates.
+// ProductCost is the estimated cost of the product of an m x k and a k x n matrix, of formats a and
+// b, with a result of format c. Products are dispatched by the same estimates.
 func ProductCost(m, k, n int, a, b, c num.Format) float64 {
 	if m == 0 || k == 0 || n == 0 {
 		return 0
@@ -96,16 +98,18 @@ func ProductCost(m, k, n int, a, b, c num.Format) float64 {
 	return float64(cost)
 }
 
-// SumCost is that of adding two entries.
+// SumCost is the cost of adding two entries.
 const SumCost = 80
 
-// Gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
-// ErrRange where a number of some bits leaves the exponents of its format.
+// Gemm stores RN(alpha A B + beta C) in d. A c without an array stands for d. Bounds assume
+// relative errors, so Gemm returns an error that wraps ErrRange if a result in MP leaves the
+// exponent range of its format; with Vanish it permits underflow.
 func (s *Run) Gemm(alpha float64, a, b num.Mat, beta float64, c, d num.Mat) error {
 	return s.GemmTriangle(0, alpha, a, b, beta, c, d, nil)
 }
 
-// Known adds to the bound of a product what is known of its factors, if it is known of both.
+// Known adds the extents x and y of the factors to the bound b of a product, if both are known and
+// the run has a tally. Else, or if b is nil, it returns b unchanged.
 func (s *Run) Known(b *residue.Bound, x, y *residue.Vectors) *residue.Bound {
 	if b != nil && s.Tally != nil && x != nil && y != nil {
 		b.A, b.B, b.Tally = x, y, s.Tally
@@ -113,7 +117,8 @@ func (s *Run) Known(b *residue.Bound, x, y *residue.Vectors) *residue.Bound {
 	return b
 }
 
-// NewTally lets operations count what they cannot store until extents asks for it, and not wait.
+// NewTally makes a tally, in which operations count the entries that they cannot store. They do not
+// wait until Extents or Tallied reads the count.
 func (s *Run) NewTally() error {
 	m, err := s.Matrix(num.Float64, 1, 1)
 	if err != nil {

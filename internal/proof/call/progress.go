@@ -2,24 +2,26 @@ package call
 
 // may fuse throughout: estimates of time, none of them a result.
 
-// Work is what a call has done and what it plans to do, in ns of one thread about, so that its
-// share is one of the time.
+// Work is the work that a call has done and plans to do, in about ns of one thread, so that its
+// share is a share of the time.
 type Work struct {
-	Report      func(share float64) // nil if nobody wants to know
+	Report      func(share float64) // nil: progress is not reported
 	Done, Ahead float64
-	Later       float64 // of Ahead, what comes after the routine that plans
-	planned     bool    // otherwise nothing is known of what lies ahead
-	Guessed     bool    // what lies ahead is a guess that may be far off: nobody is told
+	Later       float64 // the part of Ahead after the routine that plans
+	planned     bool    // Ahead is known
+	Guessed     bool    // Ahead is a guess that may be far off; it is not reported
 	One         bool    // columns are solved one by one
 	Cond        int     // a guess of log2 of the condition number
 	told        float64
 }
 
-// Falls is how much more than was told must be left for a share to fall, as it does where a matrix
-// turns out to be worse than it seemed: shares rise otherwise, and stand still meanwhile.
+// Falls is the factor by which the remaining work must exceed the last estimate before a reported
+// share falls, for example when a matrix is worse conditioned than it seemed. With less excess the
+// share stays the same until it can rise.
 const Falls = 2
 
-// tell reports a share of the work, 1 at the end alone, and 0 while what lies ahead is a guess.
+// tell reports the share of the work that is done, below 1. It reports 0 as long as the work ahead
+// is a guess. Only Finished reports 1.
 func (w *Work) tell(done, ahead float64) {
 	if w.Report == nil || !w.planned || !(done+ahead > 0) {
 		return
@@ -32,27 +34,27 @@ func (w *Work) tell(done, ahead float64) {
 		return
 	}
 	share := min(done/(done+ahead), 0.999)
-	// What is left is ahead/done of the time taken, and was (1 - told)/told of it.
+	// The remaining work is ahead/done of the work so far; the last report implied (1 - told)/told.
 	if share > w.told || ahead*w.told > Falls*done*(1-w.told) {
 		w.told = share
 		w.Report(share)
 	}
 }
 
-// Plan says what lies ahead of the routine at hand, in place of what was planned for it before.
+// Plan sets the cost of the work ahead in the current routine, and replaces its earlier plan.
 func (c *Call) Plan(cost float64) {
 	c.Work.Ahead, c.Work.planned = c.Work.Later+cost, true
 	c.Work.tell(c.Work.Done, c.Work.Ahead)
 }
 
-// Before says that work of a cost comes after what routines plan until the function is called that
-// it returns.
+// Before says that work of the given cost follows after the work that routines plan, until the
+// returned function is called.
 func (c *Call) Before(cost float64) (end func()) {
 	c.Work.Later += cost
 	return func() { c.Work.Later -= cost }
 }
 
-// Did says that work of a cost is done.
+// Did says that work of the given cost is done.
 func (c *Call) Did(cost float64) {
 	w := &c.Work
 	w.Done += cost
@@ -60,14 +62,15 @@ func (c *Call) Did(cost float64) {
 	w.tell(w.Done, w.Ahead)
 }
 
-// Doing returns a function that takes the share done of work of a cost, until Did is called.
+// Doing returns a function that reports the share done of work of the given cost, until Did is
+// called.
 func (c *Call) Doing(cost float64) func(share float64) {
 	w := &c.Work
 	return func(share float64) { w.tell(w.Done+float64(cost*share), max(w.Ahead-float64(cost*share), w.Later)) }
 }
 
-// Part makes the work that is planned from now on that from share lo to share hi of the whole,
-// which rises.
+// Part makes the work that is planned from now on a part of whole: its progress is reported to
+// whole as a share from lo to hi. Shares only rise.
 func (c *Call) Part(whole Work, lo, hi float64) {
 	if c.Work = (Work{}); whole.Report != nil {
 		c.Work.Report = func(share float64) {

@@ -15,28 +15,29 @@ import (
 // Method is the method in Stats.
 const Method = "solve"
 
-// Run is a [Call] of a routine on matrices: the place where they live, its products, statistics,
-// and matrices that it gives back at the end.
+// Run is a [Call] of a routine on matrices: the place where they live, its products, its
+// statistics, and the matrices that it releases at the end.
 type Run struct {
 	Call
-	Set     place.Settings // of products: Progress is nil between them
-	Vanish  bool           // products may, below the smallest number of a format of some bits
-	Lifting any            // what exact solutions of the last matrix keep
+	Set     place.Settings // settings of products; Progress is nil between products
+	Vanish  bool           // products may underflow to 0 in MP
+	Lifting any            // data kept for exact solutions with the last matrix
 	Stats   Stats
 	Since   time.Time
 	Lost    LostEntries
 
-	At   Home      // where matrices of Newton's method live
-	Away []num.Mat // those that live at a place
-	// counts there what operations cannot store; nil: they wait, and say so
+	At   Home      // where the matrices of Newton's method live
+	Away []num.Mat // matrices at a place that Release frees
+	// Tally counts, at the place, the entries that operations cannot store. If it is nil,
+	// operations wait and return the count.
 	Tally *num.Array
 
 	Reuse bool      // no matrix of MatrixHere outlives the next Release
-	here  []num.Mat // those of MatrixHere
-	units []num.Mat // unit matrices of the host
+	here  []num.Mat // matrices of MatrixHere that Release releases
+	units []num.Mat // unit matrices on the host
 }
 
-// New returns the run of a routine that begins now, on the host.
+// New returns the run of a routine that begins now on the host.
 func New(set place.Settings) *Run {
 	s := &Run{Call: Call{Run: set.Run, Budget: budget.New(set.Limit)}, Set: set, Since: time.Now(), At: Host}
 	s.Work.Report, s.Set.Progress = set.Progress, nil
@@ -44,7 +45,7 @@ func New(set place.Settings) *Run {
 	return s
 }
 
-// Begin makes Stats those of a routine of which nothing has been done.
+// Begin resets Stats to those of a routine that has not computed anything.
 func (s *Run) Begin() {
 	s.Stats = Stats{Device: place.Host, Method: Method, Threads: s.Threads}
 	if s.Set.Check {
@@ -52,7 +53,8 @@ func (s *Run) Begin() {
 	}
 }
 
-// Stage ends a stage; stages of one name are one.
+// Stage ends the current stage and records its time under name. Times of stages with the same name
+// are added.
 func (s *Run) Stage(name string) {
 	now := time.Now()
 	took := now.Sub(s.Since)
@@ -66,14 +68,14 @@ func (s *Run) Stage(name string) {
 	s.Stats.Stages = append(s.Stats.Stages, residue.Stage{Name: name, Time: took})
 }
 
-// An Entry is one of a result.
+// An Entry is an entry (I, J) of a result Z.
 type Entry struct {
 	Z    num.Mat
 	I, J int
 }
 
-// LostEntries are entries of results that lost bits below the smallest normal number. Ways that
-// give up and those after them may tell of the same ones.
+// LostEntries is the set of entries of results that lost bits below the smallest normal number. A
+// set is needed because a way that gives up and the next way may record the same entry.
 type LostEntries struct {
 	mu   sync.Mutex
 	List map[Entry]bool
@@ -89,7 +91,8 @@ func (l *LostEntries) Note(e Entry) {
 	l.List[e] = true
 }
 
-// Finished reports that all is done, and counts entries that underflowed.
+// Finished reports that the work is complete, and adds the number of entries that underflowed to
+// Stats.
 func (s *Run) Finished() {
 	s.Stats.Underflow += int64(len(s.Lost.List))
 	s.Lost.List = nil
@@ -98,8 +101,9 @@ func (s *Run) Finished() {
 	}
 }
 
-// There runs a routine with A where that lives, if it is of the least order for it, and with a copy
-// on the host where the place does not decide the result.
+// There runs a routine with A where A lives, if A has at least least rows. If A lives at a place
+// and the routine does not decide the result there, or A is smaller, There runs the routine with a
+// copy of A on the host.
 func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err error)) error {
 	if !a.OnHost() && a.Rows >= least {
 		s.At = At(place.Of(a.Arr))
@@ -119,7 +123,8 @@ func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err er
 	return err
 }
 
-// Resignable returns an error, but none for those that the host has other means against.
+// Resignable returns nil if the host may succeed after this error of a place: it wraps ErrRange,
+// product.ErrMemory or place.ErrUnsupported. Otherwise it returns err.
 func Resignable(err error) error {
 	if errors.Is(err, ErrRange) || errors.Is(err, product.ErrMemory) || errors.Is(err, place.ErrUnsupported) {
 		return nil
@@ -127,7 +132,8 @@ func Resignable(err error) error {
 	return err
 }
 
-// Resign leaves the run's place for the host. All that Stats keep of the attempt is its time.
+// Resign moves the run from its place to the host. Of the attempt at the place, Stats keeps only
+// the time.
 func (s *Run) Resign() {
 	attempt := residue.Stage{Name: "attempt on " + s.At.String(), Time: time.Since(s.Since)}
 	for _, g := range s.Stats.Stages {
@@ -139,5 +145,6 @@ func (s *Run) Resign() {
 	s.Stats.Stages = []residue.Stage{attempt}
 }
 
-// DeviceGuard takes the place of guard: what is not decided costs all of the host's way.
+// DeviceGuard is the number of guard bits at a place, in place of ziv.Guard. It is larger because
+// entries that stay undecided cost a complete computation on the host.
 const DeviceGuard = 48

@@ -9,18 +9,18 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// Scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
-// exponents that MP may not have.
+// Scaled returns diag(2^rows) A diag(2^cols) exactly. It returns a matrix without an array if
+// numbers have more than most bits, or exponents beyond 2^29. Entries that are not finite become 0.
 func Scaled(a num.Mat, by scale.Scaling, most int) num.Mat {
 	return Arranged(a, by, nil, most, num.NewMat)
 }
 
-// Arranged is scaled with row order[i] of A as row i, for as many rows as there are in an order, if
-// there is one, in room for a matrix of zeros.
+// Arranged is Scaled with row order[i] of A as row i; the result has as many rows as order. A nil
+// order keeps the rows of A. room returns the matrix of zeros in which the result is stored.
 func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f num.Format, rows, cols int) num.Mat) num.Mat {
 	bits := a.Format().Bits()
 	m := a
-	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer than their format
+	if m.Arr.Terms() > 1 || bits > most { // numbers may have fewer bits than their format
 		bits = int(min(bound.Longest(a), math.MaxInt32))
 	}
 	if bits > most {
@@ -93,8 +93,9 @@ func Arranged(a num.Mat, by scale.Scaling, order []int, most int, room func(f nu
 	return z
 }
 
-// SetFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite, and
-// reports whether that has an exponent of MP.
+// SetFloat sets number i of a, which is 0 and in MP of at least 53 bits, to x 2^shift; if x is not
+// finite it leaves the number 0. It is not ok if the exponent of x 2^shift is beyond the range of
+// MP.
 func SetFloat(a *num.Array, i int, x float64, shift int64) (ok bool) {
 	if x == 0 || x-x != 0 {
 		return true

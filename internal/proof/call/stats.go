@@ -2,7 +2,7 @@ package call
 
 import "github.com/halfulp/halfulp/internal/residue"
 
-// Stats says how a routine ran and what proved its result.
+// Stats describes how a routine ran and what proved its result.
 type Stats struct {
 	Device, Method             string
 	Threads                    int
@@ -12,16 +12,16 @@ type Stats struct {
 	Proof
 }
 
-// Proof is what a result rests on.
+// Proof lists the computations that prove a result.
 type Proof struct {
-	Cond      string  // bound of the condition number, three digits
+	Cond      string  // bound of the condition number, in three digits
 	Rounds    int     // float64 decompositions
 	Rho       float64 // bound of ‖I - R A‖
-	Steps     int     // of refinement
-	Precision int     // bits that were worked with last
-	Primes    int     // modulo which A was decomposed
+	Steps     int     // steps of refinement
+	Precision int     // bits of the last attempt
+	Primes    int     // number of primes modulo which A was decomposed
 	Solved    int     // columns that solve the system exactly
 	Ties      int     // zeros and ties decided by p-adic digits
-	Digits    int     // p-adic digits of these, and of solutions in rational numbers
+	Digits    int     // p-adic digits for these, and for rational solutions
 	Undecided int     // entries that seem to be 0 or ties
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSumUnits adds numbers that are cut off to multiples of a unit.
+// TestSumUnits adds numbers with sums cut off to multiples of a unit.
 func TestSumUnits(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -34,7 +34,7 @@ func TestSumUnits(t *testing.T) {
 		if got.Cmp(want) != 0 {
 			cut++
 		}
-		// What is cut off, and a unit in the last place.
+		// The error of cutting off, and a unit in the last place.
 		most := new(big.Float).SetPrec(4000).SetMantExp(big.NewFloat(1), int(unit))
 		most.Add(most, new(big.Float).SetMantExp(big.NewFloat(1), max(want.MantExp(nil), got.MantExp(nil))-prec))
 		if d := new(big.Float).SetPrec(4000).Sub(got, want); d.Abs(d).Cmp(most) >= 0 {

@@ -8,21 +8,22 @@ import (
 	"sync"
 )
 
-// A Way is a method for problems of type P, such as a system of equations of which some entries are
-// not decided.
+// A Way is a method for problems of type P, for example a system of equations with undecided
+// entries.
 type Way[P any] struct {
 	Name string
-	// Applies reports whether it is a method for this problem; nil stands for a method for all.
+	// Applies reports whether the way can be used for this problem; nil: for every problem.
 	Applies func(P) bool
-	// Faster reports whether it is likely to be faster than those after it in the table; nil stands
-	// for yes. It is asked first, and not where the context asks for the way.
+	// Faster reports whether the way is likely to be faster than the later ways of the table; nil:
+	// yes. It is called before Applies, and not at all if the context forces the way.
 	Faster func(P) bool
 	Run    func(P) error
 }
 
-// Try tries the ways of a table in order, or the one that the context asks for, until the problem
-// is not open. The last way is tried for what these leave open. A [Record] in the context
-// tells which way decided.
+// Try tries the ways of a table in order until the problem is no longer open; or only the way that
+// the context forces, followed by the last way of the table. The last way is always tried for a
+// problem that is still open. Try returns the first error of a way, or an error that wraps ErrWay
+// if a forced way does not apply. A [Record] in the context counts which ways decided.
 func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) error {
 	forced := ""
 	for _, w := range table {
@@ -51,55 +52,57 @@ func Try[P interface{ Open() bool }](ctx context.Context, table []Way[P], p P) e
 
 func (w Way[P]) applies(p P) bool { return w.Applies == nil || w.Applies(p) }
 
-// The ways that systems are solved by, for Forcing.
+// Ways to solve systems: names for Forcing.
 const (
-	ByTriangles   = "triangles"   // float64 inverses of the factors' triangles, and refinement
+	ByTriangles   = "triangles"   // float64 inverses of the triangular factors, and refinement
 	BySlices      = "slices"      // an inverse in float64 slices
 	ByDigits      = "digits"      // an inverse by elimination in fixed point
 	ByFloats      = "floats"      // Newton's method that begins with float64 slices
 	ByElimination = "elimination" // an elimination in fixed point or by blocks, and refinement
-	ByRationals   = "rationals"   // p-adic digits, and the rational numbers they are those of
+	ByRationals   = "rationals"   // p-adic digits, and the rational numbers that have these digits
 	ByProducts    = "products"    // an approximate inverse by products in many bits
 )
 
-// SystemWays are the names of all of them, in the order in which they are tried.
+// SystemWays lists the names of all ways to solve systems, in the order in which they are tried.
 var SystemWays = []string{ByTriangles, BySlices, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
-// The ways that approximate inverses are made by.
+// Ways to compute approximate inverses.
 const (
 	ByFloat64 = "float64" // from float64 factors
 	ByBlocks  = "blocks"  // an elimination by blocks
 	BySeeds   = "seeds"   // a product of float64 inverses, or an elimination in many bits
 )
 
-// InverseWays are the names of all of them, in the order in which they are tried.
+// InverseWays lists the names of all ways to compute approximate inverses, in the order in which
+// they are tried.
 var InverseWays = []string{ByFloat64, ByBlocks, BySeeds}
 
-// The ways that determinants are enclosed by, besides ByDigits, ByBlocks and ByElimination.
+// Ways to enclose determinants, besides ByDigits, ByBlocks and ByElimination.
 const (
 	ByPivots = "pivots" // enclosed pivots of an elimination in enough bits
 	ByPrimes = "primes" // an integer modulo primes
 	ByTraces = "traces" // on devices: traces of powers of the error of an inverse
 )
 
-// DeterminantWays are the names of all on the host, in the order in which they are tried.
+// DeterminantWays lists the names of all ways to enclose determinants on the host, in the order in
+// which they are tried.
 var DeterminantWays = []string{ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
 
-// The ways that factors are enclosed by, besides ByDigits and ByElimination.
+// Ways to enclose factors, besides ByDigits and ByElimination.
 const (
 	ByNewton    = "newton"    // Newton's method that begins with float64 factors
 	ByLongSeed  = "long seed" // Newton's method that begins with an elimination in more bits
 	ByIntervals = "intervals" // an elimination in intervals
 )
 
-// FactorWays are the names of all of them, in the order in which they are tried. Cholesky and QR
-// have none of their own by a long seed.
+// FactorWays lists the names of all ways to enclose factors, in the order in which they are tried.
+// Cholesky and QR have no way ByLongSeed.
 var FactorWays = []string{ByDigits, ByNewton, ByLongSeed, ByIntervals, ByElimination}
 
 // ErrWay is wrapped by errors about ways that do not apply.
 var ErrWay = errors.New("this way is none for this problem")
 
-// A Record counts which ways decided problems.
+// A Record counts how often each way decided a problem or left it open.
 type Record struct {
 	mu   sync.Mutex
 	runs map[run]int
@@ -113,7 +116,7 @@ type run struct {
 
 type recordKey struct{}
 
-// Recording returns a context with which tables count the runs of their ways in r.
+// Recording returns a context in which Try counts the runs of ways in r.
 func Recording(ctx context.Context, r *Record) context.Context {
 	return context.WithValue(ctx, recordKey{}, r)
 }
@@ -131,8 +134,8 @@ func (r *Record) add(problem any, way string, decided bool) {
 	r.runs[run{fmt.Sprintf("%T", problem), way, decided}]++
 }
 
-// Of returns how many problems of a type, such as "*solve.problem", a way has decided, and how many
-// it has left open or failed for.
+// Of returns how many problems of a type, for example "*solve.problem", a way has decided, and how
+// many it has left open or ended with an error.
 func (r *Record) Of(problem, way string) (decided, left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,14 +144,14 @@ func (r *Record) Of(problem, way string) (decided, left int) {
 
 type forcedKey struct{}
 
-// Forcing returns a context with which problems are solved in these ways, however fast they are,
-// for tests and measurements. A table ignores names that it does not have. The error wraps ErrWay
-// where a way does not apply.
+// Forcing returns a context in which problems are solved in these ways, even if others are faster.
+// It is for tests and measurements. A table ignores names that it does not have. If a forced way
+// does not apply, the error of the routine wraps ErrWay.
 func Forcing(ctx context.Context, ways ...string) context.Context {
 	return context.WithValue(ctx, forcedKey{}, ways)
 }
 
-// Forced reports whether the context asks for one of these ways.
+// Forced reports whether the context forces one of these ways.
 func Forced(ctx context.Context, ways ...string) bool {
 	forced, _ := ctx.Value(forcedKey{}).([]string)
 	return slices.ContainsFunc(ways, func(w string) bool { return slices.Contains(forced, w) })

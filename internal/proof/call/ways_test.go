@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// tried is a problem that a way may solve, and what was tried.
+// tried is a problem that one way solves, with the list of the ways tried.
 type tried struct {
 	by  []string
 	end string // the way that solves it

@@ -7,11 +7,11 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
 
-// MostExponent bounds exponents: products and quotients of such numbers are still numbers.
+// MostExponent bounds exponents, so that products and quotients of numbers stay in the range of MP.
 const MostExponent = 1 << 29
 
-// Workable returns an error if formats have less bits, or if entries have exponents that products
-// may leave the range of.
+// Workable returns an error that wraps ErrMemory if bits exceeds the largest format, and an error
+// that wraps ErrRange if entries of m have exponents beyond MostExponent.
 func Workable(bits int, m num.Mat) error {
 	if bits > bound.MaxBits {
 		return fmt.Errorf("%d bits: %w", bits, ErrMemory)

@@ -1,3 +1,4 @@
-// Package fixed multiplies matrices of any bits by vectors exactly, in fixed point: residuals of
-// one or few right-hand sides are sums of products of machine words.
+// Package fixed multiplies matrices of any number of bits by vectors exactly, in fixed point, by
+// sums of products of machine words. Residuals of one or a few right-hand sides are computed in
+// this way.
 package fixed

@@ -11,20 +11,21 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Matrix is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
+// Matrix is a scaled matrix F, |f_ij| < 1, in fixed point. It is multiplied exactly by vectors of
 // 62-bit integers.
 //
 // Entry (i, j) is f = Σ_l w_l 2^(1-64(l+1)) - 1 with word w_l in plane l, cut off towards 0 after
-// the last plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no
-// signs, nor have the integers to which vectors are moved, so that a row's product with a vector is
-// one sum of words for each plane.
+// the last plane. The first w planes alone differ from f by less than 2^(2-64w). Words are
+// unsigned, and the integers of vectors are shifted to be unsigned, so that the product of a row
+// and a vector is one sum of products of words for each plane.
 type Matrix struct {
 	rows, cols int
 	Planes     int
-	Words      [][]uint64  // of row i in plane l at i Planes + l
-	sums       [][2]uint64 // of these rows
-	// few are the words that are not 0 of the second plane of rows where most are, which are not in
-	// words; nil for other rows. It is nil unless F is of float64 numbers in two planes.
+	Words      [][]uint64  // words of row i in plane l, at index i Planes + l
+	sums       [][2]uint64 // sums of these words
+	// few[i] has the nonzero words of row i of the second plane, if most words of this row are 0;
+	// Words then has no such row. few[i] is nil for other rows. few is nil unless F consists of
+	// float64 numbers in two planes.
 	few [][]placed
 }
 
@@ -34,17 +35,19 @@ type placed struct {
 	word uint64
 }
 
-// rowsAtOnce are those that one call works on; their words lie side by side.
+// rowsAtOnce is the number of rows that one parallel task processes; their words are adjacent in
+// memory.
 const rowsAtOnce = 16
 
-// Shifted is what is added to the integers of vectors, which are smaller.
+// Shifted is added to the integers of vectors, whose magnitudes are smaller.
 const Shifted = 1 << 62
 
-// New returns F = diag(2^rows) A diag(2^cols) in that many planes.
+// New returns F = diag(2^rows) A diag(2^cols) in the given number of planes. Its words belong to c
+// and are released with the call.
 func New(c *call.Call, a num.Mat, by scale.Scaling, planes int) (*Matrix, error) {
 	m, n := a.Rows, a.Cols
 	f := &Matrix{rows: m, cols: n, Planes: planes, sums: make([][2]uint64, m*planes)}
-	some, tile := rowsAtOnce, 32 // columns whose pages are at hand
+	some, tile := rowsAtOnce, 32 // columns, few enough for the processor's cached page addresses
 	floats := a.Arr.Kind == num.F64 && planes <= 2
 	if floats {
 		some, tile = floatRows, floatCols
@@ -81,7 +84,7 @@ func New(c *call.Call, a num.Mat, by scale.Scaling, planes int) (*Matrix, error)
 			for i := first; i < last; i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
 					e, at := by.Rows[i]+by.Cols[j], a.At(i, j)
-					switch a.Arr.Kind { // much the faster way for the usual ones
+					switch a.Arr.Kind { // these cases are much faster, and usual
 					case num.MP:
 						c, l := a.Arr.Cls[at], a.Arr.Limbs()
 						f.set(i, j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
@@ -111,16 +114,16 @@ func New(c *call.Call, a num.Mat, by scale.Scaling, planes int) (*Matrix, error)
 	})
 }
 
-// floatRows x floatCols numbers are a tile of setFloats: lines of the cache of each column follow
-// each other, and a row of words is one.
+// floatRows x floatCols numbers are a tile of setFloats: each of its columns is read from adjacent
+// cache lines, and each of its rows is stored in one cache line of words.
 const (
 	floatRows = 64
 	floatCols = 8
 )
 
-// setFloats is set for rows i0 ≤ i < i1 and columns j0 ≤ j < j1 of float64 numbers, in one plane or
-// two. Most of them are multiples of 2^-63 when scaled, which leave the second plane at 0. Order
-// 1000 takes 3 ms, 20 by set.
+// setFloats is set for rows i0 ≤ i < i1 and columns j0 ≤ j < j1 of float64 numbers, in one or two
+// planes. Most scaled numbers are multiples of 2^-63, and their words in the second plane are 0. A
+// matrix of order 1000 takes 3 ms, and 20 ms with set.
 func (f *Matrix) setFloats(a num.Mat, by scale.Scaling, i0, i1, j0, j1 int) {
 	var tile [floatCols][floatRows]float64
 	for j := j0; j < j1; j++ {
@@ -147,7 +150,8 @@ func (f *Matrix) setFloats(a num.Mat, by scale.Scaling, i0, i1, j0, j1 int) {
 		scale := scale.NearPower(by.Rows[i]) * 0x1p63
 		for j := range words {
 			x := tile[j&(floatCols-1)][(i-i0)&(floatRows-1)]
-			// Less than 2^63, and exact unless it is far below 2^-64 or NaN, which equals nothing.
+			// |y| < 2^63. y is exact unless it is far below 2^-64, or NaN, which differs from every
+			// number.
 			y := x * scales[j&(floatCols-1)] * scale
 			v := int64(y)
 			if words[j] = uint64(v) ^ 1<<63; float64(v) != y {
@@ -157,7 +161,7 @@ func (f *Matrix) setFloats(a num.Mat, by scale.Scaling, i0, i1, j0, j1 int) {
 	}
 }
 
-// setFloat is setFloats for one number x 2^e: words of m 2^(shift-127), m below 2^53.
+// setFloat is setFloats for one number x 2^e = m 2^(shift-127), with m below 2^53.
 func (f *Matrix) setFloat(i, j int, x float64, e int64) {
 	m, exp := num.Decompose(x)
 	shift := exp + e + 127 // at most 74, as |x| 2^e < 1
@@ -181,10 +185,10 @@ func (f *Matrix) setFloat(i, j int, x float64, e int64) {
 	}
 }
 
-// isFew reports whether row i of a plane is in f.few.
+// isFew reports whether row i of a plane is stored in f.few.
 func (f *Matrix) isFew(i, plane int) bool { return plane == 1 && f.few != nil && f.few[i] != nil }
 
-// many moves row i of the second plane from f.few to words, which have no room before.
+// many moves row i of the second plane from f.few to a new row of f.Words.
 func (f *Matrix) many(i int) {
 	second := make([]uint64, f.cols)
 	f.Words[2*i+1] = second
@@ -194,8 +198,8 @@ func (f *Matrix) many(i int) {
 	f.few[i] = nil
 }
 
-// set sets the words of entry (i, j) to 1 + x, cut off towards the middle, for x = ± mag 2^e,
-// |x| < 1.
+// set sets the words of entry (i, j) to 1 + x for x = ± mag 2^e, |x| < 1, where x is cut off
+// towards 0.
 func (f *Matrix) set(i, j int, zero, neg bool, mag []uint64, e int64) {
 	words := f.Words[i*f.Planes : (i+1)*f.Planes]
 	at := len(words) - 1
@@ -203,7 +207,8 @@ func (f *Matrix) set(i, j int, zero, neg bool, mag []uint64, e int64) {
 	if neg {
 		sign, carry = math.MaxUint64, 1
 	}
-	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
+	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off plus the bits shifted in from the word
+	// below.
 	shift := e + int64(64*len(words)-1)
 	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
 	var before uint64
@@ -218,7 +223,7 @@ func (f *Matrix) set(i, j int, zero, neg bool, mag []uint64, e int64) {
 		at--
 	}
 	for _, word := range mag[:min(len(mag), at+1)] {
-		v := (word<<off | before>>(64-off)) ^ sign // nothing from below for off = 0
+		v := (word<<off | before>>(64-off)) ^ sign // for off = 0 no bits are shifted in
 		before = word
 		v, carry = bits.Add64(v, 0, carry)
 		words[at][j] = v
@@ -233,10 +238,10 @@ func (f *Matrix) set(i, j int, zero, neg bool, mag []uint64, e int64) {
 	words[0][j] ^= 1 << 63
 }
 
-// Magnitude stores mag 2^shift in z, which has room for it, cut off.
+// Magnitude stores mag 2^shift in z, which must be large enough. Bits below 1 are cut off.
 func Magnitude(z, mag []uint64, shift int64) {
 	clear(z)
-	// z[k] = mag[k-up] 2^off, and what falls in from below
+	// z[k] = mag[k-up] 2^off, plus the bits shifted in from the word below
 	up, off := shift>>6, uint(shift&63)
 	first, last := max(0, up), min(int64(len(z)), int64(len(mag))+up+1)
 	for k := first; k < last; k++ {
@@ -252,11 +257,11 @@ func Magnitude(z, mag []uint64, shift int64) {
 	}
 }
 
-// Vector is one of integers below 2^62 in magnitude, moved by [Shifted].
+// Vector is a vector of integers below 2^62 in magnitude, stored with [Shifted] added.
 type Vector struct {
-	moved []uint64 // the integers and shifted
+	moved []uint64 // the integers plus Shifted
 	x     *superacc.WordVector
-	sum   [2]uint64 // of the integers themselves, in two's complement
+	sum   [2]uint64 // sum of the integers, in two's complement
 }
 
 // NewVector returns the vector of these integers.
@@ -272,11 +277,11 @@ func NewVector(c []int64) *Vector {
 	return v
 }
 
-// Row stores 2^(64w-1) Σ_j f_ij c_j in z, w + 2 words in two's complement, with F cut off after w
-// planes.
+// Row stores 2^(64w-1) Σ_j f_ij c_j in z, with F cut off after w planes. z has at least w + 2 words
+// and is in two's complement.
 //
-// With words u of plane l and integers c + 2^62 the sum is Σ u (c + 2^62) - 2^62 Σ u for each
-// plane, and less 2^(64w-1) Σ c in all. A sum of n products stays below 2^(64+63) n < 2^192.
+// With words u of plane l and integers c + 2^62, each plane contributes Σ u (c + 2^62) - 2^62 Σ u.
+// From the total 2^(64w-1) Σ c is subtracted. A sum of n products stays below 2^(64+63) n < 2^192.
 func (f *Matrix) Row(z []uint64, i int, c *Vector, w int) {
 	clear(z)
 	for l := range w {
@@ -293,8 +298,8 @@ func (f *Matrix) Row(z []uint64, i int, c *Vector, w int) {
 	}
 }
 
-// rowSum returns Σ_j u_j c_j for the words u of row i in plane l, less those of 1 + f in the first,
-// in two's complement.
+// rowSum returns Σ_j u_j c_j for the words u of row i in plane l, in two's complement. In the first
+// plane it subtracts the 1 of 1 + f from the words, that is 2^63 Σ_j c_j.
 func (f *Matrix) rowSum(i, l int, c *Vector) (p0, p1, p2 uint64) {
 	var b uint64
 	if f.isFew(i, l) {
@@ -322,8 +327,9 @@ func (f *Matrix) rowSum(i, l int, c *Vector) (p0, p1, p2 uint64) {
 	return p0, p1, p2
 }
 
-// Times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
-// |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
+// Times returns -F r, one sum for each row in two's complement and in units of 2^-unit, for r = Σ_m
+// v_m 2^(-61 (m+1)) and |F r| < 2^60. Piece m is multiplied by the first planes(m) planes of F. A
+// nil piece is 0.
 func (f *Matrix) Times(c *call.Call, v []*Vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
 	words := f.Planes + 2
 	unit = 64 * (words - 1)
@@ -341,15 +347,16 @@ func (f *Matrix) Times(c *call.Call, v []*Vector, planes func(m int) int) (sums 
 				}
 				w := min(planes(m), f.Planes)
 				f.Row(x[:w+2], i, v, w)
-				// x is that of unit 2^(1-64 w) 2^(-61 (m+1)).
+				// x is in units of 2^(1-64 w) 2^(-61 (m+1)).
 				SubtractShifted(sums[i], x[:w+2], unit-64*w+1-PieceBits*(m+1))
 			}
 		}
 	})
 }
 
-// SubtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds;
-// bits of x below the last one of r are cut off, which adds less than that bit to the difference.
+// SubtractShifted subtracts x 2^shift from r, both in two's complement, modulo 2^(64 len(r)). Bits
+// of x 2^shift below the last bit of r are cut off, which increases the difference by less than one
+// unit of that bit.
 func SubtractShifted(r, x []uint64, shift int) {
 	sign := uint64(int64(x[len(x)-1]) >> 63)
 	from, off := -(shift >> 6), uint(shift&63)
@@ -372,20 +379,20 @@ func SubtractShifted(r, x []uint64, shift int) {
 	}
 }
 
-// Leading returns x in two's complement as f 2^e with |f| ≤ 1 where e is given, to nearest about:
-// the error is below 2^-52 |f| 2^e + 2^(e-62).
+// Leading returns f for x = f 2^e in two's complement, |f| ≤ 1. The error of f 2^e is below 2^-52
+// |f| 2^e + 2^(e-62).
 func Leading(x []uint64, e int) float64 {
-	// 64 bits from bit e on downwards, e ≥ 64 len(x) not being asked for.
+	// The 64 bits from bit e downwards; e < 64 len(x).
 	v := topBits(x, e)
 	return float64(v) * 0x1p-62
 }
 
-// topBits returns x 2^(62-e), cut off downwards, for |x| ≤ 2^e.
+// topBits returns x 2^(62-e), rounded down, for |x| ≤ 2^e.
 func topBits(x []uint64, e int) int64 {
 	if low := e - 62; low >= 0 {
 		return int64(wordAt(x, low))
 	}
-	return int64(x[0]) << uint(62-e) // one word holds all that matters
+	return int64(x[0]) << uint(62-e) // the value fits in one word
 }
 
 // wordAt returns the 64 bits of x in two's complement from bit low on.
@@ -406,7 +413,7 @@ func wordAt(x []uint64, low int) uint64 {
 	return v
 }
 
-// BitLen returns e with |x| ≤ 2^e for x in two's complement.
+// BitLen returns an e with |x| ≤ 2^e, for x in two's complement.
 func BitLen(x []uint64) int {
 	sign := uint64(int64(x[len(x)-1]) >> 63)
 	for k := len(x) - 1; k >= 0; k-- {
@@ -417,7 +424,7 @@ func BitLen(x []uint64) int {
 	return 0
 }
 
-// TopOf returns e with |x| ≤ 2^e for all x in two's complement.
+// TopOf returns an e with |x| ≤ 2^e for all x, in two's complement.
 func TopOf(x [][]uint64) (e int) {
 	for _, x := range x {
 		e = max(e, BitLen(x))
@@ -425,8 +432,7 @@ func TopOf(x [][]uint64) (e int) {
 	return e
 }
 
-// BitsAt returns so many bits of x in two's complement from bit low on; those below the first one
-// are 0.
+// BitsAt returns count bits of x in two's complement, from bit low on. Bits below bit 0 of x are 0.
 func BitsAt(x []uint64, low, count int) uint64 {
 	var v uint64
 	switch {
@@ -438,13 +444,13 @@ func BitsAt(x []uint64, low, count int) uint64 {
 	return v << uint(64-count) >> uint(64-count)
 }
 
-// PieceBits are those of a piece of r.
+// PieceBits is the number of bits of a piece.
 const PieceBits = 61
 
-// Piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the
-// sum of pieces times 2^(-61 (m+1)): all but the first are not negative.
+// Piece returns piece m of x in two's complement, |x| ≤ 2^top. x 2^-top, rounded down, is the sum
+// of piece m times 2^(-61 (m+1)). All pieces except the first are nonnegative.
 func Piece(x []uint64, top, m int) int64 {
-	low := top - PieceBits*(m+1) // the last bit
+	low := top - PieceBits*(m+1) // position of the piece's last bit
 	v := uint64(0)
 	switch {
 	case low <= -64:

@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestFixed multiplies matrices in fixed point by vectors of the largest integers: the products are
-// exact but for what each entry loses, less than 2^(2-64w) in w planes.
+// TestFixed multiplies matrices in fixed point by vectors of the largest integers. The products are
+// exact except for the part that each entry loses, less than 2^(2-64w) in w planes.
 func TestFixed(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -43,7 +43,7 @@ func TestFixed(t *testing.T) {
 		for i := range n {
 			by.Rows[i], by.Cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
 		}
-		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond what scale.NearPower has
+		if far := r.Int64N(1500) - 750; r.IntN(4) == 0 { // beyond the exponents of scale.NearPower
 			for i := range n {
 				by.Rows[i] += far
 				by.Cols[i] -= far
@@ -91,7 +91,7 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// TestFixedWords compares operations on words with those of package big.
+// TestFixedWords compares operations on words with operations of package big.
 func TestFixedWords(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -141,7 +141,7 @@ func TestFixedWords(t *testing.T) {
 			if math.Abs(d) > 0x1p-51 {
 				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, fixed.Leading(x, top), top)
 			}
-			// What pieces leave is less than a bit of the last one.
+			// The remainder after the last piece is less than one unit of it.
 			sum, pieces := new(big.Rat), 1+r.IntN(6)
 			for m := range pieces {
 				sum.Add(sum, numtest.Scaled(big.NewInt(fixed.Piece(x, top, m)), -fixed.PieceBits*(m+1)))

@@ -1,7 +1,8 @@
 package interval
 
-// InvertBlock encloses the inverse of the block of x in rows and columns from b on; nil if it may
-// be singular, or if exponents leave what operations may have.
+// InvertBlock encloses the inverse of the block of x of order size, 1 or 2, that begins in row and
+// column b. It returns nil if the block may be singular, or if exponents leave the range in which
+// operations are safe.
 func (p Prec) InvertBlock(x [][]Interval, b, size int) [][]Interval {
 	d := x[b][b]
 	if size == 1 {
@@ -21,7 +22,7 @@ func (p Prec) InvertBlock(x [][]Interval, b, size int) [][]Interval {
 	}
 	for _, row := range z {
 		for _, x := range row {
-			if !within(x) { // products with it might be 0 where they are not
+			if !within(x) { // products with it might underflow to 0
 				return nil
 			}
 		}
@@ -29,9 +30,9 @@ func (p Prec) InvertBlock(x [][]Interval, b, size int) [][]Interval {
 	return z
 }
 
-// EliminateRow makes entries of a row those of L, in the columns of a block from b on, and takes
-// what the rows of the block eliminate from the others; not ok if exponents leave what operations
-// may have.
+// EliminateRow replaces the entries of a row in the columns of a block, from b on, by entries of L,
+// and subtracts their multiples of the block's rows from the other entries. It is not ok if
+// exponents leave the range in which operations are safe.
 func (p Prec) EliminateRow(row []Interval, block, inverse [][]Interval, b int) (ok bool) {
 	size := len(block)
 	l := make([]Interval, size)
@@ -61,7 +62,7 @@ func (p Prec) EliminateRow(row []Interval, block, inverse [][]Interval, b int) (
 	return true
 }
 
-// times is mul with fewer products for negative numbers.
+// times is Mul, with fewer products if y is negative.
 func (p Prec) times(x, y Interval) Interval {
 	if y.Hi.Sign() <= 0 {
 		return p.Mul(x, y.negative()).negative()
@@ -69,7 +70,7 @@ func (p Prec) times(x, y Interval) Interval {
 	return p.Mul(x, y)
 }
 
-// over returns x/y for a y without 0.
+// over encloses x/y, for a y that does not contain 0.
 func (p Prec) over(x, y Interval) Interval {
 	if y.Lo.Sign() < 0 {
 		return p.Quo(x, y.negative()).negative()

@@ -1,6 +1,7 @@
 // Package interval computes with intervals of real numbers, and exactly with numbers of math/big.
 //
-// The ends are rounded outwards, so that the result of an operation holds those of all numbers of
-// its operands. They may be as far apart in size as numbers of math/big can be: what would take
-// all bits between two of them is bounded by a power of two.
+// Ends are rounded outwards, so that the result of an operation contains the results for all
+// numbers of its operands. Ends may differ in size as much as numbers of math/big can: if an exact
+// sum would need all bits between two numbers far apart, the smaller number is replaced by a bound,
+// a power of two.
 package interval

@@ -2,7 +2,7 @@ package interval
 
 import "math/big"
 
-// ExactPrec is a precision in which the sum of two finite numbers is exact.
+// ExactPrec returns a precision in which the sum of two finite numbers is exact.
 func ExactPrec(x, y *big.Float) uint {
 	if x.Sign() == 0 || y.Sign() == 0 {
 		return max(x.MinPrec(), y.MinPrec(), 1)
@@ -12,22 +12,22 @@ func ExactPrec(x, y *big.Float) uint {
 	return uint(top - low)
 }
 
-// ExactMul returns x y.
+// ExactMul returns x y exactly.
 func ExactMul(x, y *big.Float) *big.Float {
 	return new(big.Float).SetPrec(max(1, x.MinPrec()+y.MinPrec())).Mul(x, y)
 }
 
-// ExactAdd returns x + y.
+// ExactAdd returns x + y exactly.
 func ExactAdd(x, y *big.Float) *big.Float {
 	return new(big.Float).SetPrec(ExactPrec(x, y)).Add(x, y)
 }
 
-// ExactSub returns x - y.
+// ExactSub returns x - y exactly.
 func ExactSub(x, y *big.Float) *big.Float {
 	return new(big.Float).SetPrec(ExactPrec(x, y)).Sub(x, y)
 }
 
-// Lowest returns e for which x is an odd multiple of 2^e, 0 for x = 0.
+// Lowest returns the e for which x is an odd multiple of 2^e; 0 for x = 0.
 func Lowest(x *big.Float) int64 {
 	if x.Sign() == 0 {
 		return 0

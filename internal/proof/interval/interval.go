@@ -2,21 +2,22 @@ package interval
 
 import "math/big"
 
-// Interval is a set of real numbers between two.
+// Interval is the set of real numbers from Lo to Hi.
 type Interval struct{ Lo, Hi *big.Float }
 
-// Of returns the interval of one number.
+// Of returns the interval that consists of x.
 func Of(x *big.Float) Interval { return Interval{x, x} }
 
-// Copied returns an interval whose ends may be changed.
+// Copied returns a copy of x, whose ends may be changed.
 func (x Interval) Copied() Interval {
 	return Interval{new(big.Float).Copy(x.Lo), new(big.Float).Copy(x.Hi)}
 }
 
-// OfInt returns the interval of an integer.
+// OfInt returns the interval that consists of n.
 func OfInt(n int) Interval { return Of(new(big.Float).SetInt64(int64(n))) }
 
-// Prec are operations on intervals whose ends have that many bits.
+// Prec is a precision in bits; its methods are operations on intervals whose ends have this
+// precision.
 type Prec uint
 
 // Down returns a number for lower ends: it rounds down.
@@ -29,7 +30,7 @@ func (p Prec) Up() *big.Float {
 	return new(big.Float).SetPrec(uint(p)).SetMode(big.ToPositiveInf)
 }
 
-// Around returns the interval of numbers that are x rounded to nearest in bits bits.
+// Around returns an interval that contains all numbers that round to x, to nearest in bits bits.
 func (p Prec) Around(x *big.Float, bits int) Interval {
 	d := new(big.Float).SetMantExp(x, -bits)
 	if d.Signbit() {
@@ -43,9 +44,10 @@ func (p Prec) Sub(x, y Interval) Interval {
 	return Interval{p.Difference(p.Down(), x.Lo, y.Hi, -1), p.Difference(p.Up(), x.Hi, y.Lo, 1)}
 }
 
-// Difference stores a bound of x - y in z, which rounds towards the sign. Of two numbers far apart,
-// of which the sums of math/big have all bits between them on the way, the smaller one is 0, or if
-// the bound has to be on its side a power of two above it.
+// Difference stores a bound of x - y in z: a lower bound for sign -1, and z rounds down; an upper
+// bound for sign 1, and z rounds up. math/big would compute all bits between two numbers far apart.
+// Then the smaller number is replaced by 0, or, if it moves the sum towards the bound, by a power
+// of two above it.
 func (p Prec) Difference(z, x, y *big.Float, sign int) *big.Float {
 	if x.Sign() == 0 {
 		return z.Set(new(big.Float).Neg(y)) // 0 - y of math/big rounds y
@@ -53,7 +55,7 @@ func (p Prec) Difference(z, x, y *big.Float, sign int) *big.Float {
 	if y.Sign() == 0 {
 		return z.Set(x)
 	}
-	// What takes the place of a number far below one with exponent e, with this sign in the sum.
+	// instead replaces a number far below a number with exponent e; of is its sign in the sum.
 	instead := func(e, of int) *big.Float {
 		t := new(big.Float)
 		if of == sign {
@@ -73,7 +75,7 @@ func (p Prec) Difference(z, x, y *big.Float, sign int) *big.Float {
 // Mul encloses x y.
 func (p Prec) Mul(x, y Interval) Interval {
 	if y.Lo.Sign() >= 0 { // mostly
-		least, most := y.Lo, y.Hi // what makes the ends of x smallest and largest
+		least, most := y.Lo, y.Hi // the ends of y that give the smallest and largest result
 		if x.Lo.Sign() < 0 {
 			least = y.Hi
 		}
@@ -96,9 +98,9 @@ func (p Prec) Mul(x, y Interval) Interval {
 	return z
 }
 
-// Quo returns x/y for y > 0.
+// Quo encloses x/y for y > 0.
 func (p Prec) Quo(x, y Interval) Interval {
-	least, most := y.Hi, y.Lo // what makes the ends of x smallest and largest
+	least, most := y.Hi, y.Lo // the ends of y that give the smallest and largest result
 	if x.Lo.Sign() < 0 {
 		least = y.Lo
 	}
@@ -108,7 +110,7 @@ func (p Prec) Quo(x, y Interval) Interval {
 	return Interval{p.Down().Quo(x.Lo, least), p.Up().Quo(x.Hi, most)}
 }
 
-// Sqrt returns the roots of what of x is not negative.
+// Sqrt encloses the square roots of the nonnegative numbers in x.
 func (p Prec) Sqrt(x Interval) Interval {
 	lo, _ := p.root(x.Lo)
 	hi, exact := p.root(x.Hi)
@@ -118,7 +120,7 @@ func (p Prec) Sqrt(x Interval) Interval {
 	return Interval{lo, hi}
 }
 
-// root returns √x rounded down, 0 for x ≤ 0, and whether that is √x.
+// root returns √x rounded down, or 0 for x ≤ 0, and whether the result is exact.
 func (p Prec) root(x *big.Float) (z *big.Float, exact bool) {
 	z = p.Up()
 	if x.Sign() <= 0 {
@@ -139,17 +141,17 @@ func (p Prec) root(x *big.Float) (z *big.Float, exact bool) {
 	return z.SetMantExp(z, (e-shift)/2), exact
 }
 
-// Below reports whether |x| ≤ bound for all of x.
+// Below reports whether all numbers in x are at most bound in magnitude.
 func (x Interval) Below(bound *big.Float) bool {
 	return new(big.Float).Abs(x.Lo).Cmp(bound) <= 0 && new(big.Float).Abs(x.Hi).Cmp(bound) <= 0
 }
 
-// special says how many bits less than its enclosure tells a number has that an entry is suspected
-// to be.
+// special is the number of bits by which a number must be shorter than its enclosure shows, before
+// an entry is suspected to equal it.
 const special = 24
 
-// Simplest returns the number of x with the fewest significant bits, nil if these are so many that
-// it is nothing special.
+// Simplest returns the number in x with the fewest significant bits; nil if these are so many that
+// the number may be in x by chance. It returns 0 if x contains 0.
 func (x Interval) Simplest() *big.Float {
 	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
 		return new(big.Float)
@@ -166,7 +168,7 @@ func (x Interval) Simplest() *big.Float {
 	}
 	p, q := integer(a), integer(b)
 	width := new(big.Int).Sub(q, p).BitLen()
-	// Of the integers above p - 1, up to q, the one with the most zeros at its end.
+	// Of the integers from p to q, find the one with the most trailing zeros.
 	p.Sub(p, big.NewInt(1))
 	end := p.Xor(p, q).BitLen() - 1
 	if end < width+special {
@@ -180,8 +182,8 @@ func (x Interval) Simplest() *big.Float {
 	return t
 }
 
-// within reports whether products and quotients of the ends of intervals are finite and not too
-// small for numbers of math/big.
+// within reports whether products and quotients of the ends of x and of other such intervals
+// neither overflow nor underflow in math/big.
 func within(x Interval) bool {
 	const most = 1<<30 - 64
 	for _, v := range []*big.Float{x.Lo, x.Hi} {
@@ -195,14 +197,14 @@ func within(x Interval) bool {
 // IsZero reports whether x is the number 0.
 func (x Interval) IsZero() bool { return x.Lo.Sign() == 0 && x.Hi.Sign() == 0 }
 
-// HasZero reports whether 0 is one of the numbers of x.
+// HasZero reports whether x contains 0.
 func (x Interval) HasZero() bool { return x.Lo.Sign() <= 0 && x.Hi.Sign() >= 0 }
 
 func (x Interval) negative() Interval {
 	return Interval{new(big.Float).Neg(x.Hi), new(big.Float).Neg(x.Lo)}
 }
 
-// Larger returns the end of the larger magnitude.
+// Larger returns the end with the larger magnitude.
 func (x Interval) Larger() *big.Float {
 	if new(big.Float).Abs(x.Lo).Cmp(new(big.Float).Abs(x.Hi)) > 0 {
 		return x.Lo

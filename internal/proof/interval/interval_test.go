@@ -35,7 +35,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestInvertBlock has a block whose inverse leaves the exponents that products may have.
+// TestInvertBlock inverts a block whose inverse leaves the range of exponents in which products are
+// safe.
 func TestInvertBlock(t *testing.T) {
 	p := interval.Prec(64)
 	power := func(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), e) }

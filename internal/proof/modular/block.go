@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// EliminateBlock eliminates with the pivot block of rows and columns b to b + size, and reports
-// whether it is regular.
+// EliminateBlock eliminates with the pivot block of rows and columns b ≤ i < b + size, and reports
+// whether the block is regular.
 func (f *Field) EliminateBlock(ctx context.Context, threads int, rows [][]uint64, b, size int) (bool, error) {
 	var inverse [2][2]uint64
 	if size == 1 {
@@ -50,7 +50,7 @@ func (f *Field) EliminateBlock(ctx context.Context, threads int, rows [][]uint64
 	})
 }
 
-// Nilpotent reports whether a^n is 0 modulo the prime, n the order of a.
+// Nilpotent reports whether a^n is 0 modulo the prime, where n is the order of a.
 func (f *Field) Nilpotent(ctx context.Context, threads int, a num.Mat) (bool, error) {
 	rows, err := f.Matrix(ctx, threads, a)
 	if err != nil {

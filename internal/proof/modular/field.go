@@ -10,19 +10,20 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Field is the integers modulo a prime p, 2^60 < p < 2^61. Its elements are kept as x 2^64 mod p
-// (Montgomery, Modular multiplication without trial division, 1985).
+// Field is the field of integers modulo a prime p, 2^60 < p < 2^61. An element x is stored as x
+// 2^64 mod p (Montgomery, Modular multiplication without trial division, 1985).
 type Field struct {
 	P, inverse uint64 // p inverse = -1 mod 2^64
 	One, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
-	// 2^i and 2^(64 (i - 32)): those of usual exponents take one multiplication, and not some 90.
+	// 2^i and 2^(64 (i - 32)): a power of two with a usual exponent takes one multiplication
+	// instead of about 90.
 	small, large [64]uint64
 }
 
-// New returns the integers modulo the prime p.
+// New returns the field of integers modulo the prime p.
 func New(p uint64) *Field {
 	f := &Field{P: p}
-	inverse := p // to 3 bits
+	inverse := p // correct to 3 bits
 	for range 5 {
 		inverse *= 2 - p*inverse
 	}
@@ -43,7 +44,7 @@ func New(p uint64) *Field {
 	return f
 }
 
-// Primes returns a function that returns one prime after the other, downwards from 2^61.
+// Primes returns a function that returns a new prime at each call, in descending order from 2^61.
 func Primes() func() uint64 {
 	at := -1
 	return func() uint64 {
@@ -52,17 +53,17 @@ func Primes() func() uint64 {
 	}
 }
 
-// primeList are the primes that were found: small matrices are eliminated modulo one in less time
-// than it takes to find it.
+// primeList keeps the primes found so far: finding a prime takes longer than eliminating a small
+// matrix modulo it.
 type primeList struct {
 	sync.Mutex
 	list []uint64
-	next uint64 // the first number that was not looked at
+	next uint64 // the largest number not yet tested
 }
 
 var primesFound = &primeList{next: 1<<61 - 1}
 
-// Prime returns prime number i of primes.
+// Prime returns prime number i, from 0, in the order of Primes.
 func Prime(i int) uint64 { return primesFound.prime(i) }
 
 func (l *primeList) prime(i int) uint64 {
@@ -80,7 +81,7 @@ func (l *primeList) prime(i int) uint64 {
 // Element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.
 func (f *Field) Element(x uint64) uint64 { return f.Mul(x, f.two64) }
 
-// Value returns the integer in [0, p) that element x is.
+// Value returns the integer in [0, p) that element x represents.
 func (f *Field) Value(x uint64) uint64 { return f.reduce(0, x) }
 
 // reduce returns (hi 2^64 + lo) / 2^64 mod p, for hi < p.
@@ -98,15 +99,15 @@ func (f *Field) reduce(hi, lo uint64) uint64 {
 
 // word returns x mod p.
 func (f *Field) word(x uint64) uint64 {
-	x -= x >> 61 * f.P // p is less than 2^61, and not by much
+	x -= x >> 61 * f.P // p is slightly less than 2^61
 	for x >= f.P {
 		x -= f.P
 	}
 	return x
 }
 
-// Sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p: an element for a sum of products of elements,
-// an integer for one of products of elements with integers.
+// Sum returns (s2 2^128 + s1 2^64 + s0) / 2^64 mod p. For a sum of products of elements this is an
+// element; for a sum of products of elements and integers it is an integer.
 func (f *Field) Sum(s0, s1, s2 uint64) uint64 {
 	z := f.Add(f.reduce(0, s0), f.word(s1))
 	if s2 != 0 {
@@ -164,7 +165,7 @@ func (f *Field) Power2(e int64) uint64 {
 	return f.pow(f.Element(2), uint64(e))
 }
 
-// Real returns a finite number modulo p; a negative power of two is one of 1/2.
+// Real returns a finite number modulo p. A negative power of two is a power of 1/2 modulo p.
 func (f *Field) Real(r num.Real) uint64 {
 	if r.Class == num.Zero {
 		return 0
@@ -196,7 +197,7 @@ func (f *Field) Rational(x *big.Float) uint64 {
 	return f.Mul(f.Integer(n), f.Power2(e))
 }
 
-// Matrix returns a modulo p, row by row.
+// Matrix returns the entries of a modulo p, row by row.
 func (f *Field) Matrix(ctx context.Context, threads int, a num.Mat) ([][]uint64, error) {
 	rows := make([][]uint64, a.Rows)
 	err := par.For(ctx, threads, a.Rows, func(_, i int) {
@@ -209,7 +210,7 @@ func (f *Field) Matrix(ctx context.Context, threads int, a num.Mat) ([][]uint64,
 	return rows, err
 }
 
-// Words64 returns integers of magnitudes below 2^63 modulo p, row by row.
+// Words64 returns integers modulo p, row by row. Their magnitudes are below 2^63.
 func (f *Field) Words64(ctx context.Context, threads int, a [][]int64) ([][]uint64, error) {
 	rows := make([][]uint64, len(a))
 	return rows, par.For(ctx, threads, len(a), func(_, i int) {
@@ -224,12 +225,13 @@ func (f *Field) Words64(ctx context.Context, threads int, a [][]int64) ([][]uint
 	})
 }
 
-// Eliminate brings the first cols columns of rows into echelon form, reduced if that is asked for,
-// and returns the columns of the pivots, row by row, and the pivots' product with the sign of the
-// exchanges. The number of pivots is the rank of those columns modulo p.
+// Eliminate brings the first cols columns of rows into echelon form, or into reduced echelon form
+// if reduced is set. It returns the columns of the pivots, row by row, and the product of the
+// pivots with the sign of the row exchanges. The number of pivots is the rank of these columns
+// modulo p.
 //
-// Without reduction a panel of columns is eliminated at a time, and the columns behind it take all
-// of its pivots at once, by sums of products that are reduced once each.
+// Without reduction it eliminates a panel of columns at a time, and then updates the columns behind
+// the panel with all its pivots at once, by sums of products that are each reduced once.
 func (f *Field) Eliminate(ctx context.Context, threads int, rows [][]uint64, cols int, reduced bool) (pivots []int, det uint64, err error) {
 	det = f.One
 	width := elimination
@@ -263,21 +265,22 @@ func (f *Field) Eliminate(ctx context.Context, threads int, rows [][]uint64, col
 	return pivots, det, nil
 }
 
-// elimination is how many columns are eliminated at a time: sums of so many products have 128 bits.
+// elimination is the number of columns of a panel. A sum of so many products fits in 128 bits.
 const elimination = 16
 
-// panel are columns before end that are eliminated, by pivots in rows from first on.
+// panel is a panel of columns, before column end, that is eliminated by pivots in rows from first
+// on.
 type panel struct {
 	f          *Field
 	rows       [][]uint64
 	first, end int
-	// what was added to row first + i, in multiples of the rows of pivots; 1/pivot for that row
-	// itself
+	// factors[i] are the multiples of the pivot rows that were added to row first + i; 1/pivot for
+	// the pivot row itself
 	factors [][elimination]uint64
 }
 
-// eliminate eliminates column j by a pivot for row k and returns that, with the sign of the
-// exchange, or 0 if there is none.
+// eliminate eliminates column j by a pivot that it moves to row k. It returns the pivot with the
+// sign of the exchange, or 0 if the column has no pivot.
 func (p *panel) eliminate(ctx context.Context, threads, j, k int, reduced bool) (result uint64, err error) {
 	f, rows, at := p.f, p.rows, k-p.first
 	i := k
@@ -307,7 +310,7 @@ func (p *panel) eliminate(ctx context.Context, threads, j, k int, reduced bool) 
 	if reduced {
 		first = 0
 	}
-	some := max(16, 4096/len(pivot)) // rows a call
+	some := max(16, 4096/len(pivot)) // rows per call
 	return result, par.For(ctx, threads, (len(rows)-first+some-1)/some, func(_, part int) {
 		for i := first + part*some; i < min(len(rows), first+(part+1)*some); i++ {
 			row := rows[i][j:p.end]
@@ -326,17 +329,17 @@ func (p *panel) eliminate(ctx context.Context, threads, j, k int, reduced bool) 
 	})
 }
 
-// update does to the columns behind the panel what its pivots did to it.
+// update applies the elimination steps of the panel to the columns behind it.
 func (p *panel) update(ctx context.Context, threads, pivots int) error {
 	f, n := p.f, len(p.rows[0])
 	if pivots == 0 || p.end == n {
 		return nil
 	}
-	const tile = 64 // columns, whose numbers in rows of pivots stay in the cache
+	const tile = 64 // columns; their numbers in pivot rows stay in the cache
 	return par.For(ctx, threads, (n-p.end+tile-1)/tile, func(_, part int) {
 		j0 := p.end + part*tile
 		j1 := min(n, j0+tile)
-		var u [tile][elimination]uint64 // of the rows of pivots
+		var u [tile][elimination]uint64 // the numbers of the pivot rows, by columns
 		for t, row := range p.rows[p.first : p.first+pivots] {
 			factors := &p.factors[t]
 			for j := j0; j < j1; j++ {

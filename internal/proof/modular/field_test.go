@@ -42,8 +42,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestEliminate compares echelon forms, ranks and determinants of whole matrices, by panels, with
-// those of one panel without sums, and with the reduced form: matrices of all shapes and ranks.
+// TestEliminate compares echelon forms, ranks and determinants by panels with the results of a
+// single panel without sums, and with the reduced form, for matrices of all shapes and ranks.
 func TestEliminate(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
 	f := New(Prime(1))

@@ -13,31 +13,33 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Lifting are columns of the solution X of A X = B in the p-adic integers (Dixon, Exact solution of
-// linear equations using p-adic expansions, 1982), of which digit after digit is made: with C the
-// inverse modulo p of the first n rows of A, of n columns, and what is left of a column of B
+// Lifting computes columns of the solution X of A X = B in the p-adic integers, digit after digit
+// (Dixon, Exact solution of linear equations using p-adic expansions, 1982). A has n columns and at
+// least n rows. With C the inverse modulo p of the first n rows of A, and r the remainder of a
+// column of B, a step is
 //
 //	d = C r mod p,  r <- (r - A d) / p.
 //
-// A digit costs two products of a matrix with a vector of words. The first n rows tell the
-// solution. The others have room for as many digits as it solves them with, their quotients being
-// integers till then: for all digits if they are combinations of the first ones, B included.
+// A digit costs two products of a matrix and a vector of words. The first n rows determine the
+// solution. Another row has room for the digits that solve it too: until the first digit that does
+// not, its quotients are integers. It has room for all digits if it is a combination of the first
+// rows, B included.
 type Lifting struct {
 	s       *call.Run
 	F       *Field
 	a       num.Mat
 	Z       Integers
-	Inverse [][]uint64    // of the integers of the first n rows modulo p, elements
-	Fixed   *fixed.Matrix // the integers of row i times 2^-bits[i], nil beyond mostLiftingPlanes
-	R       [][][]uint64  // what is left of the columns of B, in two's complement
+	Inverse [][]uint64    // inverse modulo p of the integers of the first n rows; elements
+	Fixed   *fixed.Matrix // the integers of row i times 2^-bits[i]; nil beyond mostLiftingPlanes
+	R       [][][]uint64  // remainders of the columns of B, in two's complement
 }
 
-// mostLiftingPlanes bounds the room of the integers of A in words, which hold zeros below and above
-// the bits of numbers far apart.
+// mostLiftingPlanes bounds the memory for the integers of A in words. If the exponents of A are far
+// apart, most of these words are zeros.
 const mostLiftingPlanes = 8
 
-// NewLifting prepares a lifting for A, with integers that A is made of. There is none, nil, if the
-// first rows of A are singular modulo the field's prime.
+// NewLifting prepares a lifting for A, whose integers are given by z. It returns nil if the first
+// a.Cols rows of A are singular modulo the field's prime.
 func NewLifting(s *call.Run, a num.Mat, z Integers, f *Field) (*Lifting, error) {
 	n := a.Cols
 	rows, err := f.Matrix(s.Ctx, s.Threads, a.Slice(0, n, 0, n))
@@ -60,7 +62,7 @@ func NewLifting(s *call.Run, a num.Mat, z Integers, f *Field) (*Lifting, error) 
 	return liftingBy(s, a, z, f, rows)
 }
 
-// liftingBy is NewLifting with the inverse.
+// liftingBy is NewLifting with a known inverse.
 func liftingBy(s *call.Run, a num.Mat, z Integers, f *Field, inverse [][]uint64) (l *Lifting, err error) {
 	l = &Lifting{s: s, F: f, a: a, Z: z, Inverse: inverse}
 	if err := call.Workable(z.MostBits()+128, a); err != nil {
@@ -100,18 +102,20 @@ func (z Integers) Words64(a num.Mat) [][]int64 {
 	return x
 }
 
-// planes is how many fixed needs for the integers: the last bit of row i is 2^-bits[i] there, that
-// of the last plane 2^(1 - 64 planes).
+// planes returns how many planes a fixed.Matrix needs for the integers: the last bit of row i is
+// 2^-bits[i], and the last bit of the last plane is 2^(1 - 64 planes).
 func (z Integers) planes() int { return z.MostBits()/64 + 1 }
 
-// NewLiftingOf returns a lifting for a regular matrix, the same one for the same matrix.
+// NewLiftingOf returns a lifting for a regular matrix. It returns the run's last lifting if that is
+// for the same matrix. The error is a call.Contradiction if the matrix is singular modulo more
+// primes than Hadamard's bound permits.
 func NewLiftingOf(s *call.Run, a num.Mat) (l *Lifting, err error) {
 	if l, ok := s.Lifting.(*Lifting); ok && l.a == a {
 		return l, nil
 	}
 	z := ToIntegers(a)
 	for next, tried := Primes(), 0; l == nil; tried += 60 {
-		if tried > z.MinorBits() { // each divides the determinant, which is not 0
+		if tried > z.MinorBits() { // each prime divides the determinant, which is not 0
 			return nil, call.Contradiction("a regular matrix is singular modulo primes beyond Hadamard's bound")
 		}
 		if l, err = NewLifting(s, a, z, New(next())); err != nil {
@@ -125,8 +129,8 @@ func NewLiftingOf(s *call.Run, a num.Mat) (l *Lifting, err error) {
 
 // Add adds a column of integers to B.
 func (l *Lifting) Add(b []*big.Int) {
-	// With digits up to p/2 in magnitude |r| ≤ |b| / p + n 2^bits at any time, and A d is less than
-	// p times that.
+	// Digits are at most p/2 in magnitude. So |r| ≤ |b| / p + n 2^bits after each step, and A d is
+	// less than p times this bound.
 	r := make([][]uint64, len(b))
 	for i, x := range b {
 		most := max(x.BitLen(), l.Z.Bits[i]+64+bits.Len(uint(l.a.Cols)))
@@ -139,8 +143,8 @@ func (l *Lifting) Add(b []*big.Int) {
 	l.R = append(l.R, r)
 }
 
-// Right returns what Add is given for column j of B, with y_j = 2^(shift + cols_j) x_j the solution
-// of A y = r: integers of so many bits.
+// Right returns the argument r of Add for column j of B: integers of at most top bits. The solution
+// of A y = r, for the integers of A, is y_i = 2^(shift + cols_i) x_i.
 func (l *Lifting) Right(b num.Mat, j int) (r []*big.Int, shift int64, top int) {
 	for i, row := range l.Z.Rows {
 		if c, _, low := b.Arr.Span(b.At(i, j)); c == num.Finite {
@@ -156,7 +160,7 @@ func (l *Lifting) Right(b num.Mat, j int) (r []*big.Int, shift int64, top int) {
 	return r, shift, top
 }
 
-// Done reports whether nothing is left of B.
+// Done reports whether all remainders are 0.
 func (l *Lifting) Done() bool {
 	for _, column := range l.R {
 		for _, r := range column {
@@ -170,10 +174,10 @@ func (l *Lifting) Done() bool {
 	return true
 }
 
-// DigitCost is the cost of a digit of one column with m rows and n columns of A.
+// DigitCost is the cost of one digit of one column, for an m x n matrix A.
 func (z Integers) DigitCost(m, n int) float64 {
 	planes, rows := z.planes(), 0
-	if planes > mostLiftingPlanes { // products, which cost about as much as that, and long numbers
+	if planes > mostLiftingPlanes { // by products: about this cost, plus long numbers
 		planes, rows = mostLiftingPlanes, m*(1000+4*z.MostBits())
 	}
 	// may fuse: an estimate
@@ -181,8 +185,8 @@ func (z Integers) DigitCost(m, n int) float64 {
 }
 
 // Digits returns the next digit of each component, between -p/2 and p/2, column by column, and
-// makes what is left smaller by them: of small integers of either sign all digits but the first are
-// 0. It reports whether the rows beyond the first n have room for them.
+// updates the remainders. Components that are small integers of either sign have zero digits after
+// the first. fits reports whether the rows beyond the first n have room for these digits.
 func (l *Lifting) Digits() (digits [][]int64, fits bool, err error) {
 	f, n := l.F, l.a.Cols
 	left := make([]*superacc.WordVector, len(l.R))
@@ -218,7 +222,7 @@ func (l *Lifting) Digits() (digits [][]int64, fits bool, err error) {
 	return digits, fits, err
 }
 
-// subtract subtracts A d from r for each column, and calls next for each row then.
+// subtract subtracts A d from the remainder r of each column, and then calls next for each row.
 func (l *Lifting) subtract(digits [][]int64, next func(i int)) error {
 	if l.Fixed != nil {
 		v, planes := make([]*fixed.Vector, len(digits)), l.Fixed.Planes

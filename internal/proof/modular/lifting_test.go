@@ -15,8 +15,9 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestInvertMatrix multiplies inverses modulo primes with their matrices, of orders around those of
-// blocks, and has none of singular ones: permutations, zeros, random matrices of all ranks.
+// TestInvertMatrix multiplies inverses modulo primes by their matrices, and expects no inverse of a
+// singular matrix. The matrices are permutations, zeros, and random matrices of all ranks; their
+// orders are near multiples of the block.
 func TestInvertMatrix(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -133,10 +134,10 @@ func TestFieldSum(t *testing.T) {
 	}
 }
 
-// TestLifting multiplies so many digits of solutions with the matrix: integers of few bits and of
-// many, numbers far apart, large and negative right-hand sides, several of them, with the integers
-// of A in words and by products. Rows beyond the first ones are copies of these, for which the
-// right-hand side may differ by a power of p: they have room for as many digits.
+// TestLifting multiplies the first digits of solutions by the matrix. It covers integers of few and
+// of many bits, numbers far apart, several large and negative right-hand sides, and A both in words
+// and by products. Rows beyond the first n are copies of the first; their right-hand side may
+// differ by a power of p, and then they have room for as many digits as its exponent.
 func TestLifting(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -8,24 +8,24 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Block is the order of the blocks of pivots of inverses modulo a prime: longer sums of
-// products are faster, and what finds the pivots slower.
+// Block is the order of the blocks of pivots of inverses modulo a prime. With a larger block the
+// sums of products are faster, and the search for pivots is slower.
 const Block = 96
 
-// modularTile are columns whose vectors stay in the second-level cache.
+// modularTile is a number of columns whose vectors stay in the second-level cache.
 const modularTile = 32
 
-// InvertMatrix makes a square matrix of elements, row by row, its inverse; not ok if it is
-// singular.
+// InvertMatrix replaces a square matrix of elements, stored row by row, by its inverse. ok is false
+// if it is singular.
 //
-// It is the Gauss-Jordan elimination in place, for blocks of pivots: with K their columns and B the
-// inverse of the rows of the pivots there,
+// It is an in-place Gauss-Jordan elimination with blocks of pivots. Let K be the columns of a block
+// and B the inverse of the pivot rows in these columns. Then
 //
 //	rows of pivots    <- B times them,         their columns K <- B,
 //	other rows i      <- less a_iK times that, their columns K <- -a_iK B.
 //
-// All of it are sums of products of blocks' lengths, reduced once each. The inverse is then that of
-// the rows in another order, P A, and its columns go where those rows were.
+// These are sums of products over a block, each reduced once. The result is the inverse of P A, the
+// matrix with its rows in another order, so its columns are permuted to the original row positions.
 func (f *Field) InvertMatrix(ctx context.Context, threads int, rows [][]uint64) (ok bool, err error) {
 	n := len(rows)
 	order := make([]int, n) // row i is row order[i] of A
@@ -95,12 +95,12 @@ func (f *Field) InvertMatrix(ctx context.Context, threads int, rows [][]uint64) 
 	})
 }
 
-// bringPivots exchanges rows from k0 on so that those before k1 are regular in columns k0 ≤ j < k1;
-// not ok if no rows are.
+// bringPivots exchanges rows from k0 on so that rows k0 ≤ i < k1 form a regular matrix in columns
+// k0 ≤ j < k1. ok is false if no rows do.
 func (f *Field) bringPivots(ctx context.Context, threads int, rows [][]uint64, order []int, k0, k1 int) (ok bool, err error) {
 	m := k1 - k0
 	left := make([][]uint64, len(rows)-k0)
-	for i := range left { // where the row is from lies behind it
+	for i := range left { // the row's original index is stored after its end
 		left[i] = append(append(make([]uint64, 0, m+1), rows[k0+i][k0:k1]...), uint64(k0+i))[:m]
 	}
 	pivots, _, err := f.Eliminate(ctx, threads, left, m, false)
@@ -115,7 +115,7 @@ func (f *Field) bringPivots(ctx context.Context, threads int, rows [][]uint64, o
 	return true, nil
 }
 
-// inverseOf returns the inverse of a regular matrix in as many columns of rows from k0 on.
+// inverseOf returns the inverse of the regular square matrix that starts in column k0 of rows.
 func (f *Field) inverseOf(ctx context.Context, threads int, rows [][]uint64, k0 int) ([][]uint64, error) {
 	n := len(rows)
 	z := make([][]uint64, n)

@@ -10,13 +10,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/scale"
 )
 
-// RowBits is what row i adds to Hadamard's bound, in bits.
+// RowBits returns the bits that row i adds to Hadamard's bound.
 func (z Integers) RowBits(i int) float64 {
 	return float64(max(z.Bits[i], 1)) + float64(math.Log2(float64(max(1, len(z.Cols))))/2)
 }
 
-// LeadingMinors returns numbers of bits, about, that the magnitudes of no minors of the first rows
-// exceed, for none of them up to k.
+// LeadingMinors returns bounds, in bits, of the minors of the first i rows, for i from 0 to k. The
+// bounds are not corrected for rounding.
 func (z Integers) LeadingMinors(k int) []float64 {
 	sums := make([]float64, k+1)
 	for i := range k {
@@ -25,8 +25,8 @@ func (z Integers) LeadingMinors(k int) []float64 {
 	return sums
 }
 
-// LargestMinor returns a number of bits that the magnitude of no minor of the integers of order up
-// to k exceeds: Hadamard's bound.
+// LargestMinor returns a bound, in bits, of all minors of the integers of order up to k: Hadamard's
+// bound.
 func (z Integers) LargestMinor(k int) int {
 	rows := call.All(len(z.Bits))
 	slices.SortFunc(rows, func(i, j int) int { return z.Bits[j] - z.Bits[i] })
@@ -37,14 +37,14 @@ func (z Integers) LargestMinor(k int) int {
 	return int(float64(sum*(1+0x1p-40))) + 2
 }
 
-// Integers are powers of two with which a matrix is one of integers: entry (i, j) times
-// 2^-(rows[i] + cols[j]) is an integer, and no smaller power does for row i.
+// Integers are powers of two that scale a matrix to integers: entry (i, j) times 2^-(rows[i] +
+// cols[j]) is an integer. For given cols, rows[i] is the largest such exponent.
 type Integers struct {
 	Rows, Cols []int64
-	Bits       []int // bound of the bits of the integers of each row, 0 for a row of zeros
+	Bits       []int // bounds of the bits of the integers of each row, 0 for a row of zeros
 }
 
-// ToIntegers returns such powers.
+// ToIntegers returns powers of two that scale a to integers.
 func ToIntegers(a num.Mat) Integers {
 	z := Integers{make([]int64, a.Rows), make([]int64, a.Cols), make([]int, a.Rows)}
 	const none = math.MaxInt64
@@ -84,8 +84,8 @@ func ToIntegers(a num.Mat) Integers {
 	return z
 }
 
-// MinorBits returns a number of bits that the magnitude of no minor of the integers exceeds, with
-// more columns of as many bits beside them: Hadamard's bound of rows, each at least 1.
+// MinorBits returns a bound, in bits, of all minors of the integers, also if some of their columns
+// are replaced by columns of as many bits: Hadamard's bound by rows, each counted as at least 1.
 func (z Integers) MinorBits() int {
 	sum := 0.0
 	half := float64(math.Log2(float64(max(1, len(z.Cols)))) / 2)
@@ -97,18 +97,18 @@ func (z Integers) MinorBits() int {
 	return int(sum*(1+0x1p-40)) + 2
 }
 
-// DeterminantBits is MinorBits for the determinant of a square matrix: Hadamard's bound by the
-// norms of the rows, or of the columns.
+// DeterminantBits is MinorBits for the determinant of a square matrix: the smaller of Hadamard's
+// bounds by the norms of the rows and by the norms of the columns.
 func (z Integers) DeterminantBits(a num.Mat) int {
 	n := a.Rows
 	most := z.MostBits()
 	if most == 0 {
 		return z.MinorBits()
 	}
-	rows, cols := make([]float64, n), make([]float64, n) // sums of squares, divided by 4^most
+	rows, cols := make([]float64, n), make([]float64, n) // sums of squares, scaled by 4^-most
 	for j := range n {
 		for i := range n {
-			x, e := a.Arr.Leading(a.At(i, j)) // right to 2^-48
+			x, e := a.Arr.Leading(a.At(i, j)) // relative error 2^-48
 			y := scale.Ldexp(x, e-z.Rows[i]-z.Cols[j]-int64(most))
 			y = float64(y * y)
 			rows[i] += y
@@ -117,8 +117,9 @@ func (z Integers) DeterminantBits(a num.Mat) int {
 	}
 	sum := func(squares []float64) (bits float64) {
 		for _, y := range squares {
-			// Sums are in error by a relative n 2^-47, and by numbers below 2^-900. Each of these
-			// norms is 1 at least, or the determinant 0. The last term is far more than all that.
+			// Sums have relative errors of at most n 2^-47, and absolute errors below 2^-900. Each
+			// norm is at least 1, or the determinant is 0. The first term, 2^-20, exceeds these
+			// errors by far.
 			bits += 0x1p-20 + max(0, float64(most)+float64(math.Log2(y+0x1p-900)/2))
 		}
 		return bits
@@ -127,7 +128,7 @@ func (z Integers) DeterminantBits(a num.Mat) int {
 	return int(min(bits*(1+0x1p-40), math.MaxInt32/2)) + 2
 }
 
-// Chosen returns a copy of some rows and columns.
+// Chosen returns a copy of the submatrix of the given rows and columns.
 func Chosen(a num.Mat, rows, cols []int) num.Mat {
 	z := num.NewMat(a.Format(), len(rows), len(cols))
 	from, to := a, z
@@ -139,7 +140,7 @@ func Chosen(a num.Mat, rows, cols []int) num.Mat {
 	return z
 }
 
-// ProvedRegular returns nil if a square matrix is proved to be regular, an error that wraps
+// ProvedRegular returns nil if a square matrix is proved to be regular, and an error that wraps
 // ErrSingular if it is proved to be singular.
 func ProvedRegular(s *call.Run, a num.Mat) error {
 	r, _, err := Rank(s, a)
@@ -152,11 +153,12 @@ func ProvedRegular(s *call.Run, a num.Mat) error {
 	return nil
 }
 
-// Rank returns the rank of a matrix, and a prime modulo which it is the same. The rank modulo a
-// prime is not larger, and if there is a regular minor of a larger size, its determinant, an
-// integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
-// Hadamard's bound, there is none. Where that takes many primes the rank modulo powers of one is
-// found in their place.
+// Rank returns the rank of a matrix, and a prime modulo which the matrix has this rank.
+//
+// The rank modulo a prime is at most the rank. If the matrix has a regular minor of a larger order,
+// the determinant of the minor, an integer, is a multiple of all primes for which the rank is
+// smaller. Once the product of these primes exceeds Hadamard's bound there is no such minor. If
+// that takes many primes, Rank instead proves the rank modulo powers of one prime: see [Ranks].
 func Rank(s *call.Run, a num.Mat) (int, *Field, error) {
 	m := a
 	full := min(m.Rows, m.Cols)
@@ -194,7 +196,7 @@ func Rank(s *call.Run, a num.Mat) (int, *Field, error) {
 	return max(best, 0), prime, nil
 }
 
-// Positions returns where rows lie among all, none of which are copies.
+// Positions returns the index in all of each of rows. Slices are compared by their storage.
 func Positions(all, rows [][]uint64) []int {
 	z := make([]int, len(rows))
 	for k := range rows {
@@ -203,13 +205,13 @@ func Positions(all, rows [][]uint64) []int {
 	return z
 }
 
-// lifts reports whether a rank r is found faster by lifting than by that many primes. Integers of
-// far more bits than numbers have are none to lift with: exponents are far apart.
+// lifts reports whether lifting proves a rank r faster than the given number of primes. It returns
+// false for integers of more than MostLifted bits, which occur if exponents are far apart.
 func (z Integers) lifts(m num.Mat, r, primes int) bool {
 	if z.MostBits() > MostLifted {
 		return false
 	}
-	k := min(m.Rows, m.Cols) - r // columns; as many rows of square matrices
+	k := min(m.Rows, m.Cols) - r // columns; for square matrices as many rows
 	if m.Rows == m.Cols {
 		k *= 2
 	}
@@ -222,16 +224,18 @@ func (z Integers) lifts(m num.Mat, r, primes int) bool {
 // MostLifted bounds the bits of the integers that lifting multiplies.
 const MostLifted = 1 << 13
 
-// Ranks reports whether the rank of A, of the integers G that are z, is that of r rows and columns
-// whose minor is regular modulo f's prime p. With these first, and y the solution of G[:r,:r] y =
-// G[:r,j] in the p-adic integers,
+// Ranks reports whether the rank of A is r, where r rows and columns have a minor that is regular
+// modulo f's prime p. z describes the integers G of A.
+//
+// Order these rows and columns first, and let y be the solution of G[:r,:r] y = G[:r,j] in the
+// p-adic integers. Then
 //
 //	G[i,j] - G[i,:r] y
 //
-// is a minor of order r + 1 over one that p does not divide. If it is 0 modulo a power of p beyond
-// Hadamard's bound it is 0, and if all of them are the rank is r. If y is an integer, digits
-// between -p/2 and p/2 end, and nothing is left of G[:,j]. Both columns and rows are looked at, as
-// combinations of either may be simple.
+// is the quotient of a minor of order r + 1 and a minor that p does not divide. If it is 0 modulo a
+// power of p beyond Hadamard's bound, it is 0; if all of them are 0, the rank is r. If y is an
+// integer, its digits between -p/2 and p/2 end, and the remainder of G[:,j] becomes 0. For square
+// A, Ranks lifts combinations of columns and combinations of rows, because either may be simple.
 func Ranks(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int) (bool, error) {
 	bits := z.LargestMinor(len(cols) + 1)
 	if a.Rows < a.Cols {
@@ -270,8 +274,9 @@ func Ranks(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int) (bool
 	return true, nil
 }
 
-// dependences returns the lifting of the other columns of A by those of some rows and columns,
-// whose inverse modulo p may be known; nil if they are singular modulo p.
+// dependences returns the lifting that represents the other columns of A as combinations of the
+// columns cols, determined in the rows rows. inverse is the inverse modulo p of this r x r
+// submatrix, or nil if unknown. dependences returns nil if the submatrix is singular modulo p.
 func dependences(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int, inverse [][]uint64) (l *Lifting, err error) {
 	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
 	of := Integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}

@@ -23,9 +23,10 @@ func (f *Field) Words(x []uint64) (z uint64) {
 	return z
 }
 
-// Divide divides an integer in two's complement, of about a word less than there is room for, by p,
-// word by word from the last bits on, and reports whether the quotient is about as small as it has
-// to be; that of a number that p does not divide is not.
+// Divide divides an integer x in two's complement by p, word by word from the lowest bits on. x has
+// about one word more than the integer needs. Divide reports whether the last word of the quotient
+// is only its sign, which holds if p divides x and the quotient is small enough. If p does not
+// divide x, the computed quotient is not so small.
 func (f *Field) Divide(x []uint64) bool {
 	inverse, borrow := -f.inverse, uint64(0)
 	for k, w := range x {
@@ -34,6 +35,6 @@ func (f *Field) Divide(x []uint64) bool {
 		borrow, _ = bits.Mul64(x[k], f.P)
 		borrow += less
 	}
-	// A word is left for the sign.
+	// The last word has only the sign.
 	return x[len(x)-1] == uint64(int64(x[len(x)-2])>>63)
 }

@@ -1,5 +1,5 @@
-// Package prooftest has what tests of packages that prove results share: a run, and checks of
-// inverses and enclosures.
+// Package prooftest has functions that the tests of packages under internal/proof share: a run, and
+// checks of inverses and enclosures.
 package prooftest
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
-// Run returns what runs tests, on the host.
+// Run returns a run for tests, on the host.
 func Run(t testing.TB, threads int) *call.Run {
 	t.Helper()
 	run := par.Run{Ctx: t.Context(), Threads: threads, Memory: memlimit.Default()}
 	return call.New(place.Settings{Run: run, Device: place.Name{Kind: place.Auto}, Method: "auto"})
 }
 
-// Outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
-// the width of that; 0 within.
+// Outside returns the distance of x from the enclosure of entry (i, j) of y, as a multiple of the
+// enclosure's radius; 0 if x lies within.
 func Outside(y *bound.Nearly, i, j int, x *big.Float) float64 {
 	mid := interval.ExactAdd(y.X.Big(i, j), y.D.Big(i, j))
 	mid.SetMantExp(mid, int(y.Left[i]+y.Right[j]))
@@ -32,7 +32,8 @@ func Outside(y *bound.Nearly, i, j int, x *big.Float) float64 {
 	return max(0, math.Abs(math.Ldexp(d, -int(y.Err[j]+y.Left[i]+y.Right[j])))-1)
 }
 
-// CheckWidth fails unless the errors are at most 2^(wider-bits) of the largest entries of columns.
+// CheckWidth fails unless the errors of each column are at most 2^(wider-bits) times its largest
+// entry.
 func CheckWidth(t testing.TB, name string, y *bound.Nearly, bits, wider int) {
 	t.Helper()
 	for j, top := range call.ColumnTops(y.X, math.MinInt32) {
@@ -42,7 +43,7 @@ func CheckWidth(t testing.TB, name string, y *bound.Nearly, bits, wider int) {
 	}
 }
 
-// CheckInverse compares bounds with ‖I - F R‖∞ and ‖R‖∞.
+// CheckInverse fails unless rho and norm are upper bounds of ‖I - F R‖∞ and ‖R‖∞.
 func CheckInverse(t testing.TB, name string, f, r [][]*big.Rat, rho, norm float64) {
 	t.Helper()
 	n := len(f)

@@ -1,6 +1,6 @@
-// Package scale finds the powers of two that bring the entries of a matrix near 1, by its rows and
-// columns, and takes entries so scaled as float64 numbers.
+// Package scale computes powers of two that scale the rows and columns of a matrix so that its
+// entries lie near 1, and converts the scaled entries to float64.
 //
-// Elimination and Newton's method begin in float64, whatever the exponents of the matrix; what they
-// find of F = D1 A D2 is exact for A, since powers of two are.
+// Elimination and Newton's method begin in float64, whatever the exponents of the matrix. Results
+// for F = D1 A D2 hold exactly for A, since D1 and D2 are powers of two.
 package scale

@@ -7,7 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// LowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
+// LowestBit returns a low ≥ 0 such that all entries of F are multiples of 2^-low. It need not be
+// the least.
 func LowestBit(a num.Mat, by Scaling) (low int64) {
 	switch a.Arr.Kind {
 	case num.F64:
@@ -45,8 +46,8 @@ func LowestBit(a num.Mat, by Scaling) (low int64) {
 	return low
 }
 
-// lowestFloat is [LowestBit] for float64 numbers: of each column it takes the smallest, as if that
-// were in the row of the smallest factor.
+// lowestFloat is [LowestBit] for float64 numbers. In each column it considers only the smallest
+// number, as if it were in the row with the smallest factor.
 func lowestFloat(a num.Mat, by Scaling) (low int64) {
 	if a.Rows == 0 {
 		return 0
@@ -55,10 +56,10 @@ func lowestFloat(a num.Mat, by Scaling) (low int64) {
 	for j, col := range by.Cols {
 		least, at := uint64(math.MaxUint64), a.At(0, j)
 		for i := range a.Rows {
-			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // none for 0
+			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // 0 becomes the largest
 		}
 		if least++; least > 0 {
-			// Below 2^-1021 all are multiples of 2^-1074.
+			// All numbers below 2^-1021 are multiples of 2^-1074.
 			low = max(low, 1075-max(int64(least>>53), 1)-row-col)
 		}
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// ranges are those of the magnitudes of float64 numbers in a matrix: exponents of the largest of
-// each row and column, 2^top above them, and of the smallest of all that are not 0. They are what
-// scale takes of most matrices, whose rows and columns are about as large as each other.
+// ranges describes the magnitudes of a matrix of float64 numbers: the exponents 2^top above the
+// largest magnitude of each row and column, and the exponent least of the smallest nonzero
+// magnitude. For most matrices, whose rows and columns are about equally large, they suffice to
+// find the scaling.
 type ranges struct {
 	rows, cols []int64
 	least      int64
@@ -25,7 +26,7 @@ func rangesOf(a num.Mat) ranges {
 		for i, row := range rows {
 			m := math.Float64bits(data[at+i*a.RS]) << 1
 			rows[i], most = max(row, m), max(most, m)
-			least = min(least, m-1) // none for 0
+			least = min(least, m-1) // 0 becomes the largest value
 		}
 		r.cols[j] = topOfBits(most)
 	}
@@ -36,8 +37,8 @@ func rangesOf(a num.Mat) ranges {
 	return r
 }
 
-// topOfBits returns the exponent of a magnitude from its bits, moved up by one, none for zeros and
-// for subnormal numbers.
+// topOfBits returns the exponent of a magnitude, given its bits shifted up by one; None for zeros
+// and for subnormal numbers.
 func topOfBits(m uint64) int64 {
 	if e := int64(m >> 53); e > 0 {
 		return e - 1022
@@ -45,15 +46,16 @@ func topOfBits(m uint64) int64 {
 	return None
 }
 
-// equilibrate returns the scaling that Tops.Equilibrate returns on top of none, if it does not
-// spread numbers; not ok where that takes more than the ranges, as the largest entries of rows and
-// of columns differ by more than two binades, or there are zeros or subnormal numbers alone.
+// equilibrate returns the scaling that Tops.Equilibrate returns from the unscaled matrix, if that
+// scaling does not spread numbers (see Scaling.spreads). It is not ok if the ranges do not suffice:
+// the largest entries of rows, or of columns, differ by more than two binades, or a row or column
+// has only zeros or subnormal numbers, or the smallest number is subnormal.
 func (r ranges) equilibrate() (s Scaling, ok bool) {
 	if len(r.rows) == 0 || r.least == None {
 		return s, false
 	}
 	s = Unscaled(len(r.rows), len(r.cols))
-	var row, col int64 // of all of them: 2^row before what lies in the ranges, 2^col behind it
+	var row, col int64 // exponents by which all rows, and all columns, are scaled so far
 	for range 2 {
 		e, f := (r.rows[0]+row+col)/2, (r.cols[0]+row+col)/2
 		for _, top := range r.rows {
@@ -76,5 +78,5 @@ func (r ranges) equilibrate() (s Scaling, ok bool) {
 	for j := range s.Cols {
 		s.Cols[j] = col
 	}
-	return s, r.least-most >= -SeedBits // the smallest entry of F, at least
+	return s, r.least-most >= -SeedBits // a lower bound of the smallest entry of F
 }

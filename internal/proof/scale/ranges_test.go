@@ -10,9 +10,9 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestRanges compares scalings by the ranges of numbers with those by all exponents, and what is
-// said of the smallest number with the numbers: for rows and columns that are alike, for those that
-// are not, zeros, subnormal numbers, numbers far apart and transposed matrices.
+// TestRanges compares scalings by the ranges of numbers with scalings by all exponents, and the
+// least exponent with the smallest number: for rows and columns of equal and of different size,
+// zeros, subnormal numbers, numbers far apart and transposed matrices.
 func TestRanges(t *testing.T) {
 	r := testseed.Rand(t, 3, 1)
 	taken := 0

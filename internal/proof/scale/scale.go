@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^Rows[i]) and
-// D2 = diag(2^Cols[j]).
+// Scaling is a scaling by powers of two, F = D1 A D2 with D1 = diag(2^Rows[i]) and D2 =
+// diag(2^Cols[j]), usually chosen so that the entries of F lie near 1.
 type Scaling struct {
 	Rows, Cols []int64
 }
@@ -17,8 +17,8 @@ type Scaling struct {
 // Unscaled returns the scaling that leaves a matrix as it is.
 func Unscaled(rows, cols int) Scaling { return Scaling{make([]int64, rows), make([]int64, cols)} }
 
-// Tops are exponents of a matrix by columns: that of entry (i, j) is Top[i + j rows], with the
-// magnitude below 2^top, and none for zeros.
+// Tops are the exponents of a matrix, by columns: the magnitude of entry (i, j) is below 2^top and
+// at least 2^(top-1), with top = Top[i + j rows]. Top of a zero is None.
 type Tops struct {
 	rows, cols int
 	Top        []int64
@@ -30,7 +30,7 @@ const None = math.MinInt64
 // TopsOf returns the exponents of a matrix of finite numbers.
 func TopsOf(a num.Mat) Tops { return topsIn(make([]int64, a.Rows*a.Cols), a) }
 
-// topsIn is TopsOf with room.
+// topsIn is TopsOf with memory for the exponents.
 func topsIn(room []int64, a num.Mat) Tops {
 	t := Tops{a.Rows, a.Cols, room}
 	for j := range a.Cols {
@@ -67,7 +67,7 @@ func topsIn(room []int64, a num.Mat) Tops {
 	return t
 }
 
-// Exponent returns the exponent of number i of an array of MP or F64.
+// Exponent returns the exponent of number i of an array of MP or F64; None for 0.
 func Exponent(a *num.Array, i int) int64 {
 	if a.Kind == num.MP {
 		if a.Cls[i].Class() != num.Finite {
@@ -86,7 +86,7 @@ func Exponent(a *num.Array, i int) int64 {
 	return int64(e)
 }
 
-// exponents are those of tops, kept between calls.
+// exponents keeps the memory of Tops between calls.
 var exponents bufpool.Shelf[[]int64]
 
 // Of returns a scaling of a square matrix for decompositions in float64.
@@ -109,15 +109,16 @@ func Of(a num.Mat) Scaling {
 }
 
 // Equilibrate returns a scaling for which the largest magnitude of each row and column of F lies
-// near 1, by a few rounds of dividing both by the square roots of their largest entries, and rows
-// by theirs at last, on top of a scaling to begin with. Rows and columns of zeros stay as they are.
+// near 1. It starts with the scaling start. In each of two rounds it divides rows and columns by
+// the square roots of their largest entries; at last it divides rows by their largest entries. Rows
+// and columns of zeros are not scaled further.
 func Equilibrate(a num.Mat, start Scaling) Scaling { return TopsOf(a).Equilibrate(start) }
 
-// Equilibrate is the function of that name for the matrix of which t are the exponents.
+// Equilibrate is the function Equilibrate for the matrix with the exponents t.
 func (t Tops) Equilibrate(start Scaling) Scaling {
 	s := Scaling{slices.Clone(start.Rows), slices.Clone(start.Cols)}
 	rows, cols := make([]int64, t.rows), make([]int64, t.cols)
-	changed := true // s, since rows and cols were found
+	changed := true // s has changed since rows and cols were computed
 	for round := range 3 {
 		if changed {
 			t.largest(s, rows, cols)
@@ -144,7 +145,8 @@ func (t Tops) Equilibrate(start Scaling) Scaling {
 	return s
 }
 
-// largest stores the largest exponents of the rows and columns of F, none for zeros.
+// largest stores the largest exponents of the rows and columns of F; None for a row or column of
+// zeros.
 func (t Tops) largest(s Scaling, rows, cols []int64) {
 	for i := range rows {
 		rows[i] = None
@@ -161,7 +163,8 @@ func (t Tops) largest(s Scaling, rows, cols []int64) {
 	}
 }
 
-// spreads reports whether F has entries so small beside 1 that float64 arithmetic may not see them.
+// spreads reports whether F has nonzero entries below 2^-SeedBits, which may be lost beside 1 in
+// float64 arithmetic.
 func (s Scaling) spreads(t Tops) bool {
 	for j, col := range s.Cols {
 		for i, top := range t.Top[j*t.rows : (j+1)*t.rows] {
@@ -175,16 +178,17 @@ func (s Scaling) spreads(t Tops) bool {
 
 // match returns a scaling of a square matrix for which no entry of F exceeds 1 and n entries, one
 // in each row and column, are at least 1/2 (Duff and Koster, On algorithms for permuting large
-// entries to the diagonal of a sparse matrix, 2001); not ok if there are no n such entries but
-// zeros. The time is that of n³ additions at most.
+// entries to the diagonal of a sparse matrix, 2001). It is not ok if the matrix has no n nonzero
+// entries in different rows and columns. The cost is at most n³ additions.
 //
-// It is the dual solution of an assignment problem, by shortest augmenting paths (Kuhn 1955).
+// The scaling is the dual solution of an assignment problem, found by shortest augmenting paths
+// (Kuhn 1955).
 func (t Tops) match() (z Scaling, ok bool) {
 	const dear = 1 << 50 // more than n times any exponent
 	n := t.rows
 	// Entry n stands for no row and no column.
 	rows, cols := make([]int64, n+1), make([]int64, n+1)
-	rowOf := make([]int, n+1) // of the match of each column
+	rowOf := make([]int, n+1) // the row matched with each column
 	for j := range rowOf {
 		rowOf[j] = n
 	}
@@ -243,8 +247,8 @@ func (t Tops) match() (z Scaling, ok bool) {
 	return Scaling{rows[:n], cols[:n]}, true
 }
 
-// Float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
-// 2^-1000 are 0.
+// Float64s stores F, rounded to about 50 bits, in f, column by column, and returns f. Entries below
+// 2^-1000 become 0. [Rounding] bounds the errors.
 func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 	var rows []float64
 	if a.Arr.Kind == num.F64 {
@@ -259,7 +263,8 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 			by := NearPower(s.Cols[j])
 			for i, row := range rows[:len(column)] {
 				k := at + i*a.RS
-				// Exact in the usual range; other numbers, zeros and NaN go the way of all formats.
+				// This is exact in the usual range. Other numbers, zeros and NaN are converted like
+				// other formats.
 				y := a.Arr.F64[0][k] * (row * by)
 				if size := math.Abs(y); !(size >= 0x1p-200 && size <= 0x1p200) {
 					x, e := a.Arr.Leading(k)
@@ -269,7 +274,7 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 			}
 			continue
 		}
-		if a.Arr.Kind == num.MP { // Leading and ldexp for the usual exponents, in line
+		if a.Arr.Kind == num.MP { // Leading and Ldexp, inlined for usual exponents
 			sig, exp, cls, l := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls, a.Arr.Limbs()
 			k, col := at, s.Cols[j]
 			for i, row := range s.Rows[:len(column)] {
@@ -292,9 +297,9 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 	return f
 }
 
-// MoreFloat64s stores in f what [Scaling.Float64s] cuts off numbers of F in MP, itself cut off
-// after 53 bits: what is left of each is below 2^-106 of the power of two above it, or below
-// 2^-900.
+// MoreFloat64s stores in f the parts of numbers of F in MP that [Scaling.Float64s] cuts off, which
+// are themselves cut off after 53 bits, and returns f. The remainder of each number is below 2^-106
+// times the power of two above the number, or below 2^-900.
 func (s Scaling) MoreFloat64s(a num.Mat, f []float64) []float64 {
 	l := a.Arr.Limbs()
 	sig, exp, cls := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls
@@ -325,8 +330,8 @@ func signed(x float64, c num.Cls) float64 {
 // Power returns 2^e for |e| ≤ 1000.
 func Power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
 
-// NearPower returns 2^e for |e| ≤ 400: the product of two such and of a number about their inverse
-// is exact in float64. It is NaN for others, and so are products with it.
+// NearPower returns 2^e for |e| ≤ 400, else NaN, which makes products NaN. The product of two such
+// powers and a number near the inverse of their product is exact in float64.
 func NearPower(e int64) float64 {
 	if e < -400 || e > 400 {
 		return math.NaN()
@@ -334,8 +339,8 @@ func NearPower(e int64) float64 {
 	return Power(e)
 }
 
-// Ldexp returns x 2^e for 1/2 ≤ |x| < 2 or so, 0 where e is below -1000 and an infinity where it is
-// above 1000.
+// Ldexp returns x 2^e for about 1/2 ≤ |x| < 2; 0 if e is below -1000, and an infinity if e is above
+// 1000.
 func Ldexp(x float64, e int64) float64 {
 	switch {
 	case x == 0 || e < -1000:
@@ -346,7 +351,7 @@ func Ldexp(x float64, e int64) float64 {
 	return x * Power(e)
 }
 
-// Rounding returns a bound of the relative errors of entries that [Scaling.Float64s] makes.
+// Rounding returns a bound of the relative errors of the entries that [Scaling.Float64s] stores.
 func Rounding(a num.Mat) float64 {
 	switch a.Arr.Kind {
 	case num.F32, num.F64:
@@ -357,7 +362,7 @@ func Rounding(a num.Mat) float64 {
 	return 0x1p-48
 }
 
-// Least returns the exponent of the smallest entry of F that is not 0.
+// Least returns the exponent of the smallest nonzero entry of F, at most 0.
 func (t Tops) Least(s Scaling) int64 {
 	least := int64(0)
 	for j, col := range s.Cols {
@@ -370,5 +375,5 @@ func (t Tops) Least(s Scaling) int64 {
 	return least
 }
 
-// SeedBits are the bits of a seed.
+// SeedBits is the number of bits of a float64 seed.
 const SeedBits = 53

@@ -10,7 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestMatch has no entry of a scaled matrix above 1, and a permutation of entries of at least 1/2.
+// TestMatch checks that a scaled matrix has no entry above 1, and a permutation of entries of at
+// least 1/2.
 func TestMatch(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
 	for trial := range 200 {
@@ -58,8 +59,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestFloat64s compares with exact scaled entries, of exponents around the limits of float64
-// numbers, in every format: errors are within Rounding, numbers below 2^-1000 are 0.
+// TestFloat64s compares with exact scaled entries in every format, with exponents around the limits
+// of float64: errors are within Rounding, and numbers below 2^-1000 become 0.
 func TestFloat64s(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -12,28 +12,29 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// Entries are those of a column of the solution that are not decided.
+// Entries are the undecided entries of column J of the solution Z of A Z = B.
 type Entries struct {
 	s       *call.Run
 	a, b, Z num.Mat
 	J       int
 	Open    []int
-	never   map[int]*big.Float // what entries are not, which is proved
+	never   map[int]*big.Float // ties that entries are proved to differ from
 }
 
-// Suspicion says how much smaller, in bits, an enclosure is than an ulp when a tie or a zero in it
-// is looked into.
+// Suspicion is how much narrower than an ulp, in bits, an enclosure must be before a tie or zero in
+// it is tested.
 const Suspicion = 40
 
-// Decide rounds the entries whose enclosures mid ± radius round to one number. Where all that is
-// left looks like ties and zeros, and these do not solve the system, it returns them, to be lifted:
-// zeros are far below the largest of 2^-weights[i] |x_i|.
+// Decide rounds the entries whose enclosures mid ± radius round to one number. If all remaining
+// entries look like ties and zeros, it tests whether these solve the system. If they do not, it
+// returns them as candidates for [Lift]. An entry looks like a zero if it is far below the largest
+// 2^-weights[i] |x_i|, weighted in the same way.
 func (e *Entries) Decide(mid func(i int) *big.Float, radius []*big.Float, weights []int64) (map[int]*big.Float, error) {
 	f := e.Z.Format()
 	open := e.Open[:0]
 	ties := map[int]*big.Float{}
 	suspects := true
-	var most *big.Float // of all entries, as far as they are known
+	var most *big.Float // the largest weighted magnitude of all entries, as far as known
 	for _, i := range e.Open {
 		x := mid(i)
 		if radius[i].Sign() == 0 {
@@ -83,7 +84,8 @@ func (e *Entries) Decide(mid func(i int) *big.Float, radius []*big.Float, weight
 	return ties, nil
 }
 
-// Missing returns how many bits closer enclosures have to be for most open entries to be decided.
+// Missing returns how many bits narrower the enclosures must be so that most open entries are
+// decided.
 func (e *Entries) Missing(mid func(i int) *big.Float, radius []*big.Float) (bits float64) {
 	for _, i := range e.Open {
 		if x := mid(i); x.Sign() != 0 && radius[i].Sign() != 0 {
@@ -93,8 +95,8 @@ func (e *Entries) Missing(mid func(i int) *big.Float, radius []*big.Float) (bits
 	return bits
 }
 
-// Tie returns the number between lower and upper at which rounding changes from the one to the
-// other, and their distance; nil where there are several.
+// Tie returns the number t between lower and upper at which rounding changes from lower to upper,
+// and the distance of lower and upper; nil if rounding changes at several numbers.
 func Tie(lower, upper num.Scalar) (t, distance *big.Float) {
 	if lower.IsInf(0) || upper.IsInf(0) {
 		if lower.IsInf(-1) && upper.IsInf(1) {
@@ -123,7 +125,7 @@ func Tie(lower, upper num.Scalar) (t, distance *big.Float) {
 	return t, distance
 }
 
-// Border returns the least magnitude that becomes infinite in a format, and the distance of the
+// Border returns the least magnitude that rounds to infinity in a format, and the distance of the
 // numbers around it.
 func Border(f num.Format) (t, spacing *big.Float) {
 	r := formatOf(f).Border()
@@ -135,11 +137,11 @@ func Border(f num.Format) (t, spacing *big.Float) {
 	return t.SetMantExp(t, int(r.Exp)), new(big.Float).SetMantExp(big.NewFloat(1), int(r.Exp)+1)
 }
 
-// formatOf returns a format as package num has it.
+// formatOf returns a format in package num's representation.
 func formatOf(f num.Format) num.Format { return num.NewMat(f, 0, 0).Arr.Format }
 
-// solved reports whether the column with the decided entries and these ties solves the system
-// exactly, and stores it then.
+// solved reports whether the column of decided entries and these ties solves the system exactly. If
+// so it stores the ties.
 func (e *Entries) solved(ties map[int]*big.Float) (bool, error) {
 	n := e.Z.Rows
 	x := make([]*big.Float, n)
@@ -173,13 +175,13 @@ func (e *Entries) solved(ties map[int]*big.Float) (bool, error) {
 	return true, nil
 }
 
-// A dyadic rational u/2^t as a p-adic integer.
+// padic is a dyadic rational u/2^t as a p-adic integer.
 type padic struct {
 	u, power *big.Int // power = 2^t
-	inverse  uint64   // of power
+	inverse  uint64   // of power, modulo p
 }
 
-// digit returns the next digit, between -p/2 and p/2.
+// digit removes and returns the next p-adic digit, between -p/2 and p/2.
 func (d *padic) digit(f *modular.Field) int64 {
 	z := f.Balanced(f.Value(f.Mul(f.Integer(d.u), d.inverse)))
 	v := big.NewInt(z)
@@ -188,25 +190,26 @@ func (d *padic) digit(f *modular.Field) int64 {
 	return z
 }
 
-// Suspects are entries of a column that may be these numbers.
+// Suspects are open entries of a column that may equal the numbers in Ties.
 type Suspects struct {
 	*Entries
 	Ties map[int]*big.Float
 }
 
-// lifted are suspects that p-adic digits are compared of.
+// lifted are suspects whose p-adic digits are being compared.
 type lifted struct {
 	Suspects
 	open map[int]*padic
-	need int // bits of a power of p that decides
+	need int // bits of a power of p that proves a tie
 }
 
-// Lift compares the p-adic digits of ties with those of the solutions of one system.
+// Lift decides whether entries are their ties, by comparing the p-adic digits of the ties with the
+// digits of the solutions. All columns in list belong to one system.
 //
-// With the integers A and b and a tie u/2^t of component i of A y = b, det(A) (2^t y_i - u) is, by
-// Cramer's rule, the determinant of A with v = 2^t b - u a_i for column i: an integer, and at most
-// n max |v| times the largest minor. If a power of p that exceeds that divides it, as it does where
-// so many digits agree, it is 0: the tie is that entry.
+// Let A and b have integer entries, and let u/2^t be a tie of component i of A y = b. By Cramer's
+// rule det(A) (2^t y_i - u) is the determinant of A with column i replaced by v = 2^t b - u a_i. It
+// is an integer, and at most n max |v| times the largest minor. If a power of p that exceeds this
+// bound divides it, which holds if so many digits agree, it is 0: the entry equals the tie.
 func Lift(s *call.Run, list []Suspects) error {
 	if len(list) == 0 {
 		return nil
@@ -254,8 +257,9 @@ func Lift(s *call.Run, list []Suspects) error {
 	}
 }
 
-// begin adds the column of B to a lifting and returns what of the ties is compared: y_j =
-// 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of integers.
+// begin adds the column of B to a lifting and returns the ties with their p-adic expansions. The
+// numbers y_j = 2^(shift + cols_j) x_j solve the system of integers with an integer right-hand
+// side.
 func (x Suspects) begin(l *modular.Lifting) *lifted {
 	n := x.Z.Rows
 	r, shift, top := l.Right(x.b, x.J)
@@ -277,7 +281,7 @@ func (x Suspects) begin(l *modular.Lifting) *lifted {
 	return &lifted{x, open, l.Z.MinorBits() + most + top + 1 + bits.Len(uint(n))}
 }
 
-// settle stores the ties all of whose digits agree.
+// settle stores the ties whose digits all agree with the entries.
 func (c *lifted) settle() {
 	left := c.Entries.Open[:0]
 	for _, i := range c.Entries.Open {
@@ -293,7 +297,7 @@ func (c *lifted) settle() {
 	c.Entries.Open = left
 }
 
-// NewEntries returns the columns of the solution z, all of whose entries are open.
+// NewEntries returns the columns of the solution z of a z = b. All entries are open.
 func NewEntries(s *call.Run, a, b, z num.Mat) []*Entries {
 	todo := make([]*Entries, b.Cols)
 	for j := range todo {
@@ -305,7 +309,7 @@ func NewEntries(s *call.Run, a, b, z num.Mat) []*Entries {
 	return todo
 }
 
-// CountOpen counts the entries that are not decided.
+// CountOpen counts the undecided entries.
 func CountOpen(todo []*Entries) (n int) {
 	for _, e := range todo {
 		if e != nil {
@@ -325,7 +329,7 @@ func Magnitudes(r num.Mat, j int, scale []int64) []*big.Float {
 	return z
 }
 
-// OpenColumns counts the columns with entries that are not decided.
+// OpenColumns counts the columns in todo that are not nil, which have undecided entries.
 func OpenColumns(todo []*Entries) (n int) {
 	for _, e := range todo {
 		if e != nil {

@@ -28,31 +28,34 @@ func (e *Enclosure) Square(k, j int) interval.Interval {
 }
 
 // Enclosure encloses the factors of an m x n matrix C whose leading minors of order up to k are not
-// 0, for k = m or k = n: the first k columns are L U with L unit lower triangular (m x k), and the
-// first k rows are L U with U upper triangular (k x n). With diagonal blocks larger than 1 x 1, L
-// is block lower triangular with unit matrices on its diagonal, and U block upper triangular.
+// 0, for k = m or k = n: the first k columns of C are L U with L unit lower triangular (m x k), and
+// the first k rows are L U with U upper triangular (k x n). With diagonal blocks larger than 1 x 1,
+// L is block lower triangular with unit matrices on its diagonal, and U is block upper triangular.
 //
-// For S about the inverse of the leading rows of L, block lower triangular with the same diagonal,
-// and T about that of the leading columns of U, block upper triangular, let I + E = S C T, with the
-// leading k x k part of C. If X is strictly block lower, Y block upper triangular, and
+// The factors are computed for F = D1 C D2, with powers of two D1 and D2 that bring the entries of
+// F near 1. If F = L U, then C has the factors D1^-1 L D1 and D1^-1 U D2^-1.
+//
+// Proof of the bounds. Let S be an approximate inverse of the leading rows of L, block lower
+// triangular with the same diagonal, and T an approximate inverse of the leading columns of U,
+// block upper triangular. Let I + E = S C T, with the leading k x k part of C. If X is strictly
+// block lower triangular, Y is block upper triangular, and
 //
 //	X + Y = E - X Y,
 //
 // then I + E = (I + X)(I + Y), so that U = (I + X)^-1 S C and L = C T (I + Y)^-1, with all columns
-// and all rows of C. Where ‖E‖ ≤ e ≤ 1/8, Brouwer's theorem has such an X + Y with a norm of at
-// most the smaller root r ≤ 2 e of r = e + r², in a weighted maximum norm, and (I + X)^-1 - I and
-// (I + Y)^-1 - I have norms of at most r/(1 - r) ≤ 4 e.
-//
-// The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
-// are D1^-1 L D1 and D1^-1 U D2^-1.
+// and all rows of C. If ‖E‖ ≤ e ≤ 1/8 in a weighted maximum norm, then by Brouwer's theorem such X
+// and Y exist, and ‖X + Y‖ is at most the smaller root r ≤ 2 e of r = e + r². Then (I + X)^-1 - I
+// and (I + Y)^-1 - I have norms of at most r/(1 - r) ≤ 4 e.
 type Enclosure struct {
-	L, U *bound.Nearly         // of the transpose of L and of U, or
-	Root *bound.Nearly         // of the transpose of L diag(U)^(1/2), or
-	Each [][]interval.Interval // of L below the diagonal blocks and of U
+	L, U *bound.Nearly         // enclose the transpose of L, and U; or
+	Root *bound.Nearly         // encloses the transpose of L diag(U)^(1/2); or
+	Each [][]interval.Interval // intervals of the entries of L below the diagonal blocks and of U
 	Bits int
 }
 
-// Enclose returns enclosures by these S and T, nil if they are not good enough.
+// Enclose returns the enclosures that follow from li as S and ui as T, or nil if ‖E‖ is not proved
+// to be at most 1/8. The error wraps call.ErrRange if numbers have more than bound.MaxBits bits or
+// exponents are beyond 2^29.
 func Enclose(s *call.Run, c, li, ui num.Mat, bits int) (*Enclosure, error) {
 	m, n := c.Dims()
 	k := li.Rows
@@ -75,7 +78,8 @@ func Enclose(s *call.Run, c, li, ui num.Mat, bits int) (*Enclosure, error) {
 	if err := s.Gemm(1, left, v.Slice(0, k, 0, k), -1, num.Identity(num.Float64, k), near); err != nil {
 		return nil, err
 	}
-	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
+	// V is rounded, with a relative error below 2^-bits in each entry, and so is E; the bounds
+	// cover both.
 	unit := make([]int64, max(m, n))
 	boundsOf := func(x num.Mat) bound.Bounds { return bound.BoundsOf(x, unit, unit) }
 	lost := boundsOf(left).Times(boundsOf(v.Slice(0, k, 0, k)).Sums())
@@ -85,7 +89,7 @@ func Enclose(s *call.Run, c, li, ui num.Mat, bits int) (*Enclosure, error) {
 		return nil, nil
 	}
 	s.Stats.Rho = call.Measure(norm)
-	// V and W are rounded, again.
+	// The last term covers the rounding of V and W.
 	four := bound.Upper().Add(bound.Upper().SetMantExp(norm, 2), bound.Exp2(1-bits))
 	e := &Enclosure{Bits: bits}
 	e.L = &bound.Nearly{X: v.T(), D: num.NewMat(num.Precision(num.MinPrec), k, m), Words: call.WordsFor(bits), Left: top, Right: bound.Negated(z.Rows)}
@@ -100,7 +104,7 @@ func Enclose(s *call.Run, c, li, ui num.Mat, bits int) (*Enclosure, error) {
 	return e, nil
 }
 
-// Arithmetic is that of intervals of entries.
+// Arithmetic returns the precision of the interval arithmetic with entries.
 func (e *Enclosure) Arithmetic() interval.Prec { return interval.Prec(e.Bits + 64) }
 
 // Lower encloses entry (i, j) of L.
@@ -119,8 +123,8 @@ func (e *Enclosure) Upper(i, j int) interval.Interval {
 	return e.U.Interval(i, j, e.Bits)
 }
 
-// entry returns what encloses an entry that is wanted, and where; nil if that is a product of
-// others, or an interval.
+// entry returns the enclosure of a wanted entry and the entry's position in the enclosure. The
+// enclosure is nil if the entry is a product of other entries or has an interval of its own.
 func (e *Enclosure) entry(w *Wanted) (y *bound.Nearly, i, j int) {
 	switch {
 	case e.Each != nil:
@@ -133,7 +137,7 @@ func (e *Enclosure) entry(w *Wanted) (y *bound.Nearly, i, j int) {
 	return e.Root, w.J, w.I
 }
 
-// Narrow reports whether the entries of L below the diagonal are in error by 2^-32 at most.
+// Narrow reports whether the errors of the entries of L below the diagonal are at most 2^-32.
 func (e *Enclosure) Narrow() bool {
 	y, most := e.L, int64(math.MinInt64/4)
 	for i, err := range y.Err {

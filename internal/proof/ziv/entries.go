@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// Part says which factor an entry is of.
+// Part is the factor that an entry belongs to.
 type Part uint8
 
 const (
@@ -23,47 +23,46 @@ const (
 	OfRoot             // of L diag(U)^(1/2)
 )
 
-// Wanted is an entry of a factor of C that is not decided, and where it goes.
-//
-// There may be one for each entry of the factors: it is small.
+// Wanted is an undecided entry of a factor of C, and the place where it is stored. It is kept small
+// because there may be one for each entry of the factors.
 type Wanted struct {
-	I, J int // in the factor
+	I, J int // position in the factor
 	Z    *num.Mat
 	At   [2]int32
-	near *nearNumber // a number that it may be
-	// missing is what the last enclosure told, see there
+	near *nearNumber // a number that the entry may equal, or nil
+	// missing is the result of BitsMissing for the last enclosure
 	missing int32
 	Part
 	done bool // decided
 }
 
-// A nearNumber is a number that an entry may be.
+// A nearNumber is a number that an entry may equal.
 type nearNumber struct {
 	tie *big.Float
-	off *big.Float // a bound of the entry's distance from that
+	off *big.Float // bounds the distance of the entry from tie
 }
 
-// Unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
-// not decided.
+// Unknown holds the undecided entries of the factors of a matrix C with given pivots, in a block
+// partition.
 type Unknown struct {
 	C      num.Mat
 	K      int
-	Blocks []int // their sizes, each 1 or 2, k in all
+	Blocks []int // sizes of the diagonal blocks, each 1 or 2; their sum is K
 	filled [][]uint64
 	Open   []Wanted
-	to     []*num.Mat // where they go
-	copied []Wanted   // from c, whose underflows decide counts
+	to     []*num.Mat // the matrices where entries are stored
+	copied []Wanted   // entries copied from C, whose underflows decide has not counted
 }
 
-// NewUnknown returns the factors of c, none of whose entries is wanted yet, and some at most will
-// be.
+// NewUnknown returns the factors of c without wanted entries. There is room for some wanted
+// entries.
 func NewUnknown(c num.Mat, k int, blocks []int, some int) *Unknown {
 	u := &Unknown{C: c, K: k, Blocks: blocks, Open: make([]Wanted, 0, some)}
 	u.Fill()
 	return u
 }
 
-// Ones are k blocks of size 1.
+// Ones returns the sizes of k blocks of size 1.
 func Ones(k int) []int {
 	b := make([]int, k)
 	for i := range b {
@@ -72,7 +71,8 @@ func Ones(k int) []int {
 	return b
 }
 
-// Fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
+// Fill eliminates symbolically, with the pattern of C. A zero entry from which the elimination
+// subtracts nothing stays 0.
 func (u *Unknown) Fill() {
 	m, n := u.C.Dims()
 	c := u.C
@@ -96,7 +96,7 @@ func (u *Unknown) Fill() {
 		if size == 2 {
 			or(pivot, u.filled[b+1])
 		}
-		clearBelow(pivot, b) // what rows of L have there stays theirs
+		clearBelow(pivot, b) // there the rows keep their entries of L
 		if size == 2 {
 			for i := range 2 {
 				or(u.filled[b+i], pivot)
@@ -116,7 +116,7 @@ func (u *Unknown) Fill() {
 	}
 }
 
-// clearBelow removes what lies below bit n.
+// clearBelow clears the bits below bit n.
 func clearBelow(x []uint64, n int) {
 	clear(x[:n/64])
 	x[n/64] &= ^uint64(0) << (n % 64)
@@ -125,7 +125,8 @@ func clearBelow(x []uint64, n int) {
 // Has reports whether entry (i, j) of the factors may differ from 0.
 func (u *Unknown) Has(i, j int) bool { return u.filled[i][j/64]>>(j%64)&1 != 0 }
 
-// untouched reports whether nothing is ever subtracted from row i, which is one of C and of U then.
+// untouched reports whether the elimination subtracts nothing from row i. Row i of U is then row i
+// of C.
 func (u *Unknown) untouched(i int) bool {
 	for _, w := range u.filled[i][:i/64] {
 		if w != 0 {
@@ -135,8 +136,8 @@ func (u *Unknown) untouched(i int) bool {
 	return u.filled[i][i/64]<<(63-i%64)<<1 == 0
 }
 
-// Want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
-// not to be asked for.
+// Want requests that entry (i, j) of a factor be stored in z[r,c], which is 0. Entries of L above
+// the diagonal must not be requested.
 func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 	switch {
 	case !u.Has(i, j):
@@ -152,7 +153,7 @@ func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 	}
 }
 
-// wanted returns entry (i, j) of a factor that goes to z[r,c].
+// wanted returns entry (i, j) of a factor, to be stored in z[r,c].
 func (u *Unknown) wanted(p Part, i, j int, z num.Mat, r, c int) Wanted {
 	k := slices.IndexFunc(u.to, func(m *num.Mat) bool { return *m == z })
 	if k < 0 {
@@ -162,28 +163,29 @@ func (u *Unknown) wanted(p Part, i, j int, z num.Mat, r, c int) Wanted {
 	return Wanted{Part: p, I: i, J: j, Z: u.to[k], At: [2]int32{int32(r), int32(c)}}
 }
 
-// lose is Lose for the entry, which lies between lo and hi.
+// lose calls Lose for the entry, which lies between lo and hi.
 func (w *Wanted) lose(s *call.Run, lo, hi *big.Float) {
 	Lose(s, *w.Z, int(w.At[0]), int(w.At[1]), lo, hi)
 }
 
-// RoundFactors rounds the entries whose enclosures round to one number. Others may be 0, or
-// halfway between two numbers of the format: ties are what they may be. Those that may be numbers
-// of a format of one term round to one with few more bits, which others are likely to need as well.
+// RoundFactors rounds the entries whose enclosures round to one number. Other entries may be 0 or
+// halfway between two numbers of the format; it records these numbers as ties. A nonzero number of
+// a format of one term is not recorded: an entry that may equal it is rounded with a few more bits,
+// which other entries are likely to need as well.
 func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	for _, w := range u.copied {
 		x := u.C.Big(w.I, w.J)
 		w.lose(s, x, x)
 	}
 	u.copied = nil
-	roots := map[int]interval.Interval{} // of the diagonal of U
+	roots := map[int]interval.Interval{} // square roots of the diagonal of U
 	for _, w := range u.Open {
 		if _, known := roots[w.J]; w.Part == OfRoot && e.Root == nil && !known {
 			roots[w.J] = e.Arithmetic().Sqrt(e.Upper(w.J, w.J)) // positive, which is proved
 		}
 	}
 	rounders := make([]map[*bound.Nearly]*bound.Rounder, s.Threads)
-	const some = 256 // a call
+	const some = 256 // entries a call
 	err := par.For(s.Ctx, s.Threads, (len(u.Open)+some-1)/some, func(worker, part int) {
 		if rounders[worker] == nil {
 			rounders[worker] = map[*bound.Nearly]*bound.Rounder{}
@@ -235,8 +237,9 @@ func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	return err
 }
 
-// BitsMissing returns how many bits closer an enclosure has to be for most numbers to be decided to
-// so many bits: none if it tells nothing of the size.
+// BitsMissing returns how many bits narrower an enclosure must be so that most numbers can be
+// rounded to the given bits; call.None32 if the enclosure does not determine the size of the
+// number.
 func BitsMissing(x interval.Interval, bits int) int {
 	if x.Lo.Sign() != x.Hi.Sign() || x.Lo.Sign() == 0 {
 		return call.None32
@@ -245,21 +248,21 @@ func BitsMissing(x interval.Interval, bits int) int {
 	return max(0, width.MantExp(nil)-min(x.Lo.MantExp(nil), x.Hi.MantExp(nil))+bits+Suspicion/2)
 }
 
-// prove decides the entries that are the ties that they are suspected to be.
+// prove decides the entries that equal the ties recorded for them. The error wraps ErrRange if
+// primes of more than MaxDeterminant bits are needed.
 //
-// Minors of C are integers times powers of two. An entry of L or U is a quotient of two of them
-// (Gantmacher, The theory of matrices, chapter 2), the square of one of L diag(U)^(1/2) that of a
-// square by the product of two: so the difference from a tie, times the denominators, is an integer
-// below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that. The
-// minors of entry (i, j) are of rows before the end of block min(i, j) and of row i: those of the
-// first rows and columns take few primes, and few steps of an elimination.
+// Minors of C are integers times powers of two. An entry of L or U is a quotient of two minors
+// (Gantmacher, The theory of matrices, chapter 2). The square of an entry of L diag(U)^(1/2) is the
+// square of a minor divided by the product of two minors. So the difference of an entry (or its
+// square) from its tie (or the tie's square), times the denominators, is an integer below a power
+// of Hadamard's bound. It is 0 if it is 0 modulo primes whose product exceeds the bound. The minors
+// of entry (i, j) use the rows before the end of block min(i, j) and row i: entries in the first
+// rows and columns need few primes, and few steps of an elimination.
 //
-// The enclosures that have not decided an entry tell how far it is from its tie at most, and how
-// large its denominator is, a product of pivots: so they bound that integer as well, mostly by far
-// less than Hadamard's bound does, which is of the integers as large as they might be. Where they
-// bound it by 1 it is 0, without a prime.
-//
-// The error wraps ErrRange where primes of more than MaxDeterminant bits are needed.
+// The enclosures that have not decided an entry bound its distance from its tie and its
+// denominator, which is a product of pivots. So they bound this integer as well, usually by far
+// less than Hadamard's bound, which covers the largest possible minors. If their bound is 1 the
+// integer is 0, and no prime is needed.
 func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	var ties []suspect
 	for k := range u.Open {
@@ -271,7 +274,7 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 		return nil
 	}
 	z := modular.ToIntegers(u.C)
-	orders := make([]int, u.K+1) // that of the end of the block that the last one lies in
+	orders := make([]int, u.K+1) // orders[b] is the end of the block that contains row b-1
 	for b, k := 0, 0; k < len(u.Blocks); k++ {
 		for range u.Blocks[k] {
 			b++
@@ -340,7 +343,7 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 			if singular -= 60; singular < -60 {
 				return call.Contradiction("leading minors that are not 0 are divided by primes beyond Hadamard's bound")
 			}
-			continue // it divides a leading minor
+			continue // the prime divides a leading minor
 		}
 		have += 60
 		left := ties[:0]
@@ -373,10 +376,11 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	return nil
 }
 
-// refuting are bits of primes that refute ties, before those that prove them are counted.
+// refuting is the number of bits of primes that are used to refute ties before the bits that are
+// needed to prove the remaining ties are compared with MaxDeterminant.
 const refuting = 120
 
-// exactly stores the tie that an entry is proved to be.
+// exactly stores the tie that an entry is proved to equal.
 func exactly(s *call.Run, w *Wanted) {
 	w.Z.SetBig(int(w.At[0]), int(w.At[1]), w.near.tie)
 	w.lose(s, w.near.tie, w.near.tie)
@@ -385,13 +389,13 @@ func exactly(s *call.Run, w *Wanted) {
 	s.Stats.Exact++
 }
 
-// denominators are bounds of leading minors of integers that C is made of.
+// denominators are bounds of the leading minors of the integer matrix of C.
 type denominators struct {
-	minors     []wideBound // of each order that ends with a block
-	start, end []int       // of the block of each row
+	minors     []wideBound // bounds of the minors of each order at which a block ends
+	start, end []int       // of the block that contains each row
 }
 
-// wideBound is a bound x 2^exp whose exponent may be none of math/big.
+// wideBound is a bound x 2^exp whose exponent may exceed the range of math/big.
 type wideBound struct {
 	x   *big.Float // in [1/2, 1), or 0
 	exp int64
@@ -406,7 +410,8 @@ func (p wideBound) times(y *big.Float, exp int64) wideBound {
 	return wideBound{z, p.exp + exp + int64(e) + int64(more)}
 }
 
-// denominatorsOf returns them, by what encloses the pivots: a leading minor is their product.
+// denominatorsOf returns the bounds from enclosures of the pivots: a leading minor is a product of
+// pivots.
 func denominatorsOf(z modular.Integers, u *Unknown, e *Enclosure) denominators {
 	d := denominators{make([]wideBound, u.K+1), make([]int, u.K), make([]int, u.K)}
 	d.minors[0] = wideBound{bound.Upper().SetFloat64(0.5), 1}
@@ -429,12 +434,13 @@ func denominatorsOf(z modular.Integers, u *Unknown, e *Enclosure) denominators {
 	return d
 }
 
-// bits returns a number of bits that an integer is below which is 0 if the entry, or its square, is
-// its tie. With the entry N/D 2^shift and the tie a multiple of 2^low that is
+// bits bounds the bits of an integer that is 0 if and only if the entry equals its tie, or for
+// OfRoot the square of the entry equals the square of the tie. For an entry N/D 2^shift and a tie
+// that is a multiple of 2^low the integer is
 //
-//	D (entry - tie) 2^-min(shift, low),
+//	D (entry - tie) 2^-min(shift, low).
 //
-// and for the square D is the product of the denominators of L and of the pivot.
+// For the square, D is the product of the denominator of L and the denominator of the pivot.
 func (d denominators) bits(w *Wanted, shift, low int64) int64 {
 	if w.near.tie.Sign() != 0 {
 		shift = min(shift, low)
@@ -455,15 +461,15 @@ func (d denominators) bits(w *Wanted, shift, low int64) int64 {
 	return limit.exp
 }
 
-// suspect is an entry that may be its tie.
+// suspect is an entry that may equal its tie.
 type suspect struct {
 	*Wanted
-	order int // of the minors that it is made of, at most
-	need  int // bits of primes that prove it
+	order int // largest order of the minors in its quotient
+	need  int // bits of primes that prove the tie
 }
 
-// modulo returns L, below its diagonal blocks, and U modulo a prime, their first steps columns and
-// rows; nil if that divides a leading minor of them.
+// modulo returns L, below its diagonal blocks, and U modulo a prime, computed in their first steps
+// columns and rows; nil if the prime divides one of their leading minors.
 func modulo(s *call.Run, u *Unknown, f *modular.Field, steps int) ([][]uint64, error) {
 	rows, err := f.Matrix(s.Ctx, s.Threads, u.C)
 	if err != nil {

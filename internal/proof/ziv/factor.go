@@ -9,12 +9,13 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// SpareBits are how many bits less than eliminations have these enclosures are asked for, whose
-// bits are those of the results.
+// Enclosures by this method are requested with SpareBits fewer bits than an elimination would use.
+// Their bits are the bits of the results.
 const SpareBits = 16
 
-// missing returns how many bits closer enclosures have to be for most open entries to be decided,
-// none if they tell nothing of the size of one.
+// missing returns how many bits narrower the enclosures must be so that most open entries are
+// decided. It returns call.None32 if the enclosure of an open entry does not determine the entry's
+// size.
 func (u *Unknown) missing() (bits int) {
 	for i := range u.Open {
 		if u.Open[i].missing == call.None32 {
@@ -25,11 +26,12 @@ func (u *Unknown) missing() (bits int) {
 	return bits
 }
 
-// attempt makes factors in some bits: what is wanted of them, and enclosures, nil if these bits do
-// not suffice. The unknown ones stay the same while pivots do.
+// attempt computes factors with the given bits. It returns the wanted entries and their enclosures,
+// or nil enclosures if the bits do not suffice. It returns the same Unknown as long as the pivots
+// stay the same.
 type attempt func(bits int) (*Unknown, *Enclosure, error)
 
-// DecideFactors decides all entries of factors of format f by attempts in more and more bits.
+// DecideFactors decides all entries of factors of format f by attempts with more and more bits.
 func DecideFactors(s *call.Run, f num.Format, t Theory, try attempt) error {
 	return Decide(s, Loop{What: "factors", First: f.Bits() + 64, Theory: t}, func(bits int) (missing int, err error) {
 		s.Stats.Precision = bits
@@ -61,8 +63,8 @@ func DecideFactors(s *call.Run, f num.Format, t Theory, try attempt) error {
 	})
 }
 
-// FullRank returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if
-// it is proved not to.
+// FullRank returns nil if a matrix is proved to have full rank, and an error that wraps ErrSingular
+// if it is proved to have a smaller rank.
 func FullRank(s *call.Run, a num.Mat) error {
 	r, _, err := modular.Rank(s, a)
 	if err != nil {
@@ -78,7 +80,7 @@ func FullRank(s *call.Run, a num.Mat) error {
 	}
 }
 
-// Symmetric returns an error if a square matrix is not symmetric.
+// Symmetric returns an error that wraps call.ErrNotSymmetric if a square matrix is not symmetric.
 func Symmetric(a num.Mat) error {
 	m := a
 	for j := range m.Cols {
@@ -93,5 +95,5 @@ func Symmetric(a num.Mat) error {
 	return nil
 }
 
-// SetOne is 1 in an entry of a factor.
+// SetOne sets entry (i, j) of a factor to 1.
 func SetOne(z num.Mat, i, j int) { z.SetEntry(i, j, num.Float(1)) }

@@ -8,7 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// FormatFor returns a format for numbers of so many bits.
+// FormatFor returns a format for numbers of the given bits. The error wraps call.ErrRange if there
+// is none.
 func FormatFor(bits int64) (num.Format, error) {
 	if bits > num.MaxPrec {
 		return num.Format{}, fmt.Errorf("%d bits: %w", bits, call.ErrRange)
@@ -16,8 +17,8 @@ func FormatFor(bits int64) (num.Format, error) {
 	return num.Precision(uint(max(bits, 64))), nil
 }
 
-// ColumnBits returns how many bits hold a sum of entries of one column, but for its carries: the
-// largest number of any column.
+// ColumnBits returns how many bits hold a sum of entries of one column, without its carries; the
+// maximum over all columns.
 func ColumnBits(m num.Mat) int64 {
 	v := m
 	most := int64(0)
@@ -39,15 +40,15 @@ func ColumnBits(m num.Mat) int64 {
 	return most
 }
 
-// PowerBits returns a number of bits that the entries of A^e and of all powers on the way fit in.
+// PowerBits returns a number of bits that is enough for the entries of A^e and of all lower powers.
 func PowerBits(a num.Mat, e int) int {
 	top, low := Span(a)
 	per := float64(top-low) + float64(bits.Len(uint(a.Rows)))
 	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
 }
 
-// Span returns top and low with |a_ij| < 2^top and all a_ij multiples of 2^low; zeros for a matrix
-// of zeros.
+// Span returns top and low such that |a_ij| < 2^top and all a_ij are multiples of 2^low; 0, 0 for a
+// matrix of zeros.
 func Span(a num.Mat) (top, low int64) {
 	any := false
 	for i := range a.Rows {
@@ -63,10 +64,11 @@ func Span(a num.Mat) (top, low int64) {
 	return top, low
 }
 
-// Guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
-// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
-// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
-// is in one matrix of twenty or more. Its column is then refined alone.
+// Guard returns how many guard bits a result has beyond the last place of its format, relative to
+// the largest entry of a column of n entries. An entry 2^-k times as large as the largest stays
+// undecided by chance with a probability of about 2^(k+5-guard). For the k of random matrices'
+// inverses, at most about one matrix in twenty has such an entry. The entry's column is then
+// refined alone.
 func Guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // IsIdentity reports whether b is the unit matrix.

@@ -8,27 +8,28 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// Pattern tells which entries of solutions of A x = b are 0 for all regular A with zeros in the
-// same places.
+// Pattern determines which entries of solutions of A x = b are 0 for all regular A with zeros in
+// the same places.
 //
-// Let the rows and columns of A be matched one to one. For a b let R be the columns whose rows have
-// nonzeros in b, and with every column of R those whose rows have nonzeros in it. The rows of the
-// others have zeros in b and in all of R, so that these rows and columns alone are a system C y = 0
-// of as many equations as unknowns, and A, with its rows and columns in another order, is block
-// triangular with C on its diagonal. If A is regular so is C, and y = 0.
+// Let the rows and columns of A be matched one to one. For a right-hand side b, let R contain the
+// columns whose matched rows have nonzeros in b and, with every column of R, the columns whose
+// matched rows have nonzeros in it. The remaining rows have zeros in b and in all columns of R. So
+// the remaining rows and columns form a system C y = 0 with as many equations as unknowns, and A,
+// with its rows and columns reordered, is block triangular with C on its diagonal. If A is regular,
+// so is C, and y = 0.
 //
-// Any match will do for this. One of nonzeros, which every regular matrix has, leaves the fewest
-// columns in R: paths between them (Duff, Erisman and Reid, Direct Methods for Sparse Matrices,
-// 2017, chapter 6).
+// The proof holds for any matching. A matching of nonzeros, which every regular matrix has, leaves
+// the fewest columns in R; they are found as paths between columns (Duff, Erisman and Reid, Direct
+// Methods for Sparse Matrices, 2017, chapter 6).
 type Pattern struct {
 	n      int
 	rows   [][]uint64 // the nonzeros of each row of A
-	next   [][]uint64 // the columns whose rows have nonzeros in each column
-	column []int      // that row i is matched with
+	next   [][]uint64 // for each column, the columns whose matched rows have nonzeros in it
+	column []int      // column[i] is matched with row i
 }
 
-// NewPattern returns the pattern of a square matrix; nil if it has no zeros, or no match of
-// nonzeros, being singular.
+// NewPattern returns the pattern of a square matrix. It returns nil if the matrix has no zeros, or
+// has no matching of nonzeros and is therefore singular.
 func NewPattern(a num.Mat) *Pattern {
 	n := a.Rows
 	if !hasZeros(a) {
@@ -57,7 +58,7 @@ func NewPattern(a num.Mat) *Pattern {
 	return p
 }
 
-// hasZeros reports whether a matrix has any.
+// hasZeros reports whether a matrix has a zero.
 func hasZeros(a num.Mat) bool {
 	for j := range a.Cols {
 		for i, at := 0, a.At(0, j); i < a.Rows; i, at = i+1, at+a.RS {
@@ -82,10 +83,10 @@ func bitRows(n int) [][]uint64 {
 	return z
 }
 
-// match matches rows with columns they have nonzeros in, by augmenting paths (Kuhn 1955), and
-// reports whether all have one.
+// match matches each row with a column in which it has a nonzero, by augmenting paths (Kuhn 1955),
+// and reports whether all rows are matched.
 func (p *Pattern) match() bool {
-	row := make([]int, p.n) // that a column is matched with, or -1
+	row := make([]int, p.n) // row[j] is matched with column j, or -1
 	for j := range row {
 		row[j], p.column[j] = -1, -1
 		if p.rows[j][j/64]>>(j%64)&1 != 0 {
@@ -125,7 +126,7 @@ func (p *Pattern) match() bool {
 	return true
 }
 
-// Reached returns the columns that are in R for column j of b, nil for a column of zeros.
+// Reached returns the set R for column j of b; nil for a column of zeros.
 func (p *Pattern) Reached(b num.Mat, j int) []uint64 {
 	z, list := make([]uint64, len(p.rows[0])), make([]int, 0, p.n)
 	for i := range b.Rows {
@@ -150,9 +151,10 @@ func (p *Pattern) Reached(b num.Mat, j int) []uint64 {
 	return z
 }
 
-// WithoutZeros takes entries that are 0 by the pattern of A off what is open: A is regular, or will
-// be proved to be before anything of the solution is used, whose entries are 0 to begin with.
-// Columns of B that are 0 stay open as a whole, so that something is left to prove it for.
+// WithoutZeros removes the entries that are 0 by the pattern of A from the open entries of todo.
+// The solution must be 0 at the start. A is regular, or is proved to be regular before the solution
+// is used. Columns of B that are 0 stay open as a whole, so that entries remain for which
+// regularity is proved.
 func WithoutZeros(s *call.Run, a, b num.Mat, todo []*Entries) {
 	var p *Pattern
 	right := b

@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestPattern compares with inverses of random matrices modulo a prime, which have no zeros but for
-// those of the pattern.
+// TestPattern compares patterns with the inverses of random matrices modulo a prime: these are
+// nonzero exactly where the pattern allows.
 func TestPattern(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -8,9 +8,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
-// LeavesRange counts a finite number in [x, y] that rounds to z if it becomes infinite, or if it
-// loses bits below the smallest normal number of z's format; where z itself lies there, that is
-// taken for the number. All results that are single numbers are counted by it.
+// LeavesRange counts an overflow if z is infinite and the finite number in [x, y] that was rounded
+// to z is not, and an underflow if this number loses bits below the smallest normal number of z's
+// format. If z itself lies in [x, y], it is taken for the number. LeavesRange counts for all
+// results that are single numbers.
 func LeavesRange(s *call.Run, z num.Scalar, x, y *big.Float) {
 	if z.IsInf(0) && !x.IsInf() && !y.IsInf() {
 		s.Stats.Overflow++
@@ -21,13 +22,13 @@ func LeavesRange(s *call.Run, z num.Scalar, x, y *big.Float) {
 }
 
 // underflows reports whether all numbers in [x, y], which round to z, lose bits below the smallest
-// normal number of z's format; where z itself lies there, that is taken for the number.
+// normal number of z's format. If z itself lies in [x, y], it is taken for the number.
 func underflows(z num.Scalar, x, y *big.Float) bool {
 	if z.Format().IsMP() || z.IsInf(0) || z.IsNaN() {
 		return false
 	}
 	loses := func(x *big.Float) bool {
-		const prec = 4096 // further bits are lost as well where one of these is
+		const prec = 4096 // if one of these bits is lost, all further bits are
 		m := num.NewScalar(num.Precision(prec), new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x))
 		return num.New(z.Format(), 1).Convert(0, m.Array(), 0)&num.Underflow != 0
 	}
@@ -43,14 +44,14 @@ func underflows(z num.Scalar, x, y *big.Float) bool {
 	return (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y)
 }
 
-// Lose notes entry (i, j) of z, to which all numbers in [x, y] are rounded, if it underflows.
+// Lose records that entry (i, j) of z underflows, if all numbers in [x, y], which round to it, do.
 func Lose(s *call.Run, z num.Mat, i, j int, x, y *big.Float) {
 	if !z.Format().IsMP() && underflows(z.Entry(i, j), x, y) {
 		s.Lost.Note(call.Entry{Z: z, I: i, J: j})
 	}
 }
 
-// Pivots encloses the product of the n pivots, divided by 2^shift.
+// Pivots encloses the product of the first n pivots, divided by 2^shift.
 func (e *Enclosure) Pivots(n int) (x interval.Interval, shift int64) {
 	p := e.Arithmetic()
 	x = interval.Interval{Lo: p.Down().SetInt64(1), Hi: p.Up().SetInt64(1)}
@@ -63,15 +64,16 @@ func (e *Enclosure) Pivots(n int) (x interval.Interval, shift int64) {
 	return x, shift
 }
 
-// MaxDeterminant bounds the bits of determinants of integers: the time grows with their square.
+// MaxDeterminant bounds the bits of determinants of integers. The time grows with the square of the
+// bits.
 const MaxDeterminant = 1 << 26
 
-// ExactInt returns an integer without rounding.
+// ExactInt converts an integer without rounding.
 func ExactInt(x *big.Int) *big.Float {
 	return new(big.Float).SetPrec(uint(max(x.BitLen(), 1))).SetInt(x)
 }
 
-// ScaleExactly makes x 2^e of x, where e may be none of an int of 32 bits.
+// ScaleExactly multiplies x by 2^e, where e may exceed a 32-bit int.
 func ScaleExactly(x *big.Float, e int64) {
 	for e != 0 && x.Sign() != 0 && !x.IsInf() {
 		part := max(-1<<30, min(e, 1<<30))

@@ -25,7 +25,7 @@ func (s Set) And(t Set) Set {
 // Key returns the set as a string.
 func (s Set) Key() string { return fmt.Sprintf("%x", []uint64(s)) }
 
-// Members returns those below n, in order.
+// Members returns the members below n, in ascending order.
 func (s Set) Members(n int) (m []int) {
 	for i := range n {
 		if s.Has(i) {
@@ -38,7 +38,7 @@ func (s Set) Members(n int) (m []int) {
 // IsZero reports whether x is 0.
 func IsZero(x num.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
 
-// Ends returns what mid - radius and mid + radius, rounded outwards, round to.
+// Ends returns mid - radius and mid + radius, rounded outwards, each rounded to format f.
 func Ends(f num.Format, mid, radius *big.Float) (lower, upper num.Scalar) {
 	prec := mid.Prec() + 64
 	lower = num.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sub(mid, radius))
