@@ -95,7 +95,7 @@ func TestSumBounds(t *testing.T) {
 	}
 }
 
-// TestUnderflowBounds holds products that underflow against their bounds, which are those of
+// TestUnderflowBounds compares products that underflow with their bounds: the bounds of
 // rounding errors otherwise.
 func TestUnderflowBounds(t *testing.T) {
 	for _, b := range blasBases(t) {

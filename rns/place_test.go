@@ -220,7 +220,7 @@ type operands struct {
 // withoutNumber makes a routine without a number as result one with.
 func withoutNumber(err error) (*Number, error) { return nil, err }
 
-// routines are all those of the package.
+// routines are all routines of the package.
 var routines = []routine{
 	{"Reduce1", 0, func(c *operands, o *Options) (*Number, error) { return Reduce1(c.x, o) }},
 	{"Reduce2", 0, func(c *operands, o *Options) (*Number, error) { return Reduce2(c.x, o) }},
@@ -332,7 +332,7 @@ func newOperands(t *testing.T, b *Base, n int) *operands {
 	return c
 }
 
-// arrays are those of all operands.
+// arrays are the arrays of all operands.
 func (c *operands) arrays() []*Array {
 	return []*Array{c.x.arr, c.y.arr, c.w.arr, c.a.arr, c.b.arr, c.c.arr, c.s.values.arr}
 }
