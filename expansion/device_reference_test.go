@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// steps are those of native sums of products, in one format.
+// steps are the steps of native sums of products, in one format.
 type steps[E any] struct {
 	mac       func(s, a, b E) E
 	normalise func(s E) E

@@ -193,7 +193,7 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 		expect := halfulp.NewVector(f, n)
 		setNumbers(expect, want)
 		d := laid(t, m, k%4)
-		for into := range 2 { // into other memory, and into that of x
+		for into := range 2 { // into other memory, and into the memory of x
 			z := d.Col(0)
 			if into == 0 {
 				z = laid(t, h[0].Matrix(), k%3).Col(0)
@@ -496,7 +496,7 @@ func solveSuite(t *testing.T, f halfulp.Format, sizes [][2]int, updates Updates)
 
 var smallSystems = [][2]int{{1, 1}, {5, 2}, {33, 2}, {40, 1}}
 
-// smallProducts are shapes around those of tiles.
+// smallProducts are shapes around the shapes of tiles.
 var smallProducts = [][3]int{{1, 1, 1}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {33, 17, 5}, {65, 40, 19}, {16, 66, 8}, {2, 3, 70}}
 
 // TestDeviceReference compares what routines make of the kernels with the definitions.
@@ -711,7 +711,7 @@ func checkOverlap(t *testing.T) {
 			wantMatrix(t, fmt.Sprintf("seed %d: %v, %d", seed, f, k), d, h)
 		}
 		// The order of additions of a product with a vector is another one there: only without them
-		// are the bits those of the host.
+		// are the bits equal to the bits of the host.
 		d, h := laid(t, a, 1), copied(a)
 		for _, m := range []*halfulp.Matrix{d, h} {
 			must(t, errOf(Gemv(halfulp.NoTrans, third, m.Slice(0, 12, 0, 1), m.Row(0).Slice(0, 1), one, m.Col(0), nil)))

@@ -314,7 +314,7 @@ func TestFunctionNames(t *testing.T) {
 	}
 }
 
-// TestFunctionBounds derives the bounds of functions from those of operations, as the table of
+// TestFunctionBounds derives the bounds of functions from the bounds of operations, as the table of
 // functions says, and wants them in the documentation of methods.
 func TestFunctionBounds(t *testing.T) {
 	text, err := os.ReadFile("functions.go")

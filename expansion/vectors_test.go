@@ -37,7 +37,7 @@ func anyArray(r *rand.Rand, f halfulp.Format, n int) *halfulp.Vector {
 	return x
 }
 
-// renormalise makes any words those of an expansion, or special.
+// renormalise turns any words into an expansion, or a special value.
 func renormalise(x []float64) {
 	for range len(x) {
 		for i := len(x) - 2; i >= 0; i-- {
