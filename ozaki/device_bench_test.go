@@ -65,7 +65,7 @@ func native(x, y, z *halfulp.Matrix) func() error {
 // BenchmarkDevice measures products of n x n matrices that are on the GPU, by the host's clock,
 // and their stages by the device's; beside them SGEMM and DGEMM of cuBLAS, double-floats, and
 // the correctly rounded float64 product. products/sgemm is the time of a product by slices over
-// that of K (K+1)/2 SGEMMs.
+// the time of K (K+1)/2 SGEMMs.
 func BenchmarkDevice(b *testing.B) {
 	gputest.Machine(b)
 	for _, n := range []int{128, 256, 512, 1024, 2048, 4096} {

@@ -173,7 +173,7 @@ func TestDeviceGemm(t *testing.T) {
 }
 
 // compareDevice computes a product on the CPU and on a GPU, there from operands of the host and
-// from those of the device.
+// from operands of the device.
 func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt Options) {
 	t.Helper()
 	cpu, want := opt, c.Clone()

@@ -340,7 +340,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
+// TestMoreSlices checks on the paper's data that more slices never have a larger bound.
 func TestMoreSlices(t *testing.T) {
 	rng := testseed.Rand(t, 81, 82)
 	k := 2048
