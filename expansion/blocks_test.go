@@ -129,8 +129,8 @@ func registerBlocks[E blockNumber[E]](t *testing.T, drv *fake.Driver, name strin
 
 var blockFormats = append([]halfulp.Format{halfulp.Float64}, deviceFormats...)
 
-// TestBlockProducts compares products by square blocks on the CPU with Gemm, and products of doubles
-// with a loop.
+// TestBlockProducts compares products by square blocks on the CPU with Gemm, and products of
+// doubles with a loop.
 func TestBlockProducts(t *testing.T) {
 	for i, s := range smallProducts {
 		for _, f := range blockFormats {

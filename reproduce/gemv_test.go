@@ -41,7 +41,7 @@ func TestGemv(t *testing.T) {
 	if math.Abs(total-100) > 1e-9 || math.Abs(paper-99.9) > 1e-9 { // the paper's add up to that
 		t.Errorf("stages take %v %%, in the paper %v %%", total, paper)
 	}
-	// Errors are below their bounds, those of full significands not 0.
+	// Errors are below their bounds, and errors of full significands are not 0.
 	bounds := r.find(tableBounds)
 	errs := 0
 	for i, k := range bounds {
@@ -82,7 +82,7 @@ func TestGemv(t *testing.T) {
 	checkFindings(t, r)
 }
 
-// gemvOutcomes are those of the findings by what they are about.
+// gemvOutcomes are the outcomes of the findings, by their subjects.
 func gemvOutcomes(r *Report) map[string]Outcome {
 	m := map[string]Outcome{}
 	for _, f := range r.Findings {
@@ -191,7 +191,7 @@ func TestDivergence(t *testing.T) {
 }
 
 // TestGemvRuns: the fastest of the runs counts, the steps as published without the copies, and the
-// result is that of the exact product's data.
+// result belongs to the exact product's data.
 func TestGemvRuns(t *testing.T) {
 	e, err := (&Options{N: 8, Threads: 1}).start(plan{})
 	if err != nil {

@@ -18,7 +18,7 @@ func (c *fakeClock) now() time.Time { return c.time }
 func (c *fakeClock) pass(d time.Duration) { c.time = c.time.Add(d) }
 
 // TestMeter: the estimate of the time that is left converges where steps of one kind take ten times
-// as long as planned, those of another half as long, and times vary.
+// as long as planned, steps of another kind half as long, and times vary.
 func TestMeter(t *testing.T) {
 	rng := testseed.Rand(t, 1, 2)
 	var steps []plannedStep

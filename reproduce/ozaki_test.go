@@ -110,7 +110,7 @@ func testOzaki(t *testing.T, device string) {
 }
 
 // ozakiLike returns a report with errors of all methods that are scale(paper, rng) for each cell of
-// table 2 and ten seeds; scaled slices have those of the paper's.
+// table 2 and ten seeds; scaled slices have the errors of the paper's slices.
 func ozakiLike(scale func(column int, paper float64, rng *rand.Rand) float64) *Report {
 	r := &Report{}
 	rng, usual := rand.New(rand.NewPCG(5, 6)), newScatter(OzakiPaperSeeds, 1).middle
@@ -182,8 +182,8 @@ func TestOzakiPaper(t *testing.T) {
 	}
 }
 
-// TestOzakiScatter checks that table 2 is met by errors of the paper's scale, and not by those of
-// another, for each method.
+// TestOzakiScatter checks that errors of the paper's scale agree with table 2, and that errors of
+// another scale do not, for each method.
 func TestOzakiScatter(t *testing.T) {
 	s := newScatter(OzakiPaperSeeds, 1)
 	if s.low >= s.middle || s.middle >= s.high || s.spread() < 3 || s.spread() > 30 {

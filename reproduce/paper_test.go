@@ -22,8 +22,8 @@ import (
 //	@columns a | b   what the numbers of the texts are, one by one
 //	> text of the paper with figures
 //
-// Fields are those of records, name=value, with a semicolon between them; those of a column come
-// before those of the row and these before those of the table. A column is
+// Fields are fields of records, name=value, with a semicolon between them. Fields of a column take
+// precedence over fields of the row, and these over fields of the table. A column is
 //
 //	fields           a record's figure, or with as=text the text of a sum
 //	fields & fields  the same one in several records
@@ -184,7 +184,7 @@ func (n *numerals) of(text string) []float64 {
 	return list
 }
 
-// is reports whether the figure is that of the record.
+// is reports whether the record has this figure.
 func (f *printedFigure) is(k *Record, text bool) bool {
 	if (f.fields["as"] == "text") != text {
 		return false

@@ -105,8 +105,8 @@ func testQD(t *testing.T, device string) {
 	}
 }
 
-// TestQDPaper checks the paper's figures against each other: operations a ms are those of the
-// product or system divided by its time, to the paper's accuracy.
+// TestQDPaper checks the paper's figures against each other: operations a ms are the operations of
+// the product or system divided by its time, to the paper's accuracy.
 func TestQDPaper(t *testing.T) {
 	for table, formats := range paperMatrices {
 		for name, p := range formats {

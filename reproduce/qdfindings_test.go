@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// fakeQD is a report of a GPU whose rates are the C2050's times gpu, on a machine whose CPU has
-// those of the paper's times cpu, by the published algorithms and by ours alike.
+// fakeQD is a report of a GPU whose rates are the C2050's times gpu, on a machine whose CPU has the
+// rates of the paper's CPU times cpu, by the published algorithms and by ours alike.
 func fakeQD(t *testing.T, cpu, gpu float64) *Report {
 	t.Helper()
 	r := &Report{Name: qdName, GPU: "cuda:0, test", Machine: Machine{CPU: "test", Threads: 4}}

@@ -185,7 +185,7 @@ func checkGemvFindings(t *testing.T, r *reproduce.Report) {
 	}
 }
 
-// checkKernels wants registers, memory and occupancy of every kernel, those of the fake driver.
+// checkKernels checks registers, memory and occupancy of every kernel, as set by the fake driver.
 func checkKernels(t *testing.T, r *reproduce.Report, kernels []string, bits []int) {
 	t.Helper()
 	type cell struct {

@@ -102,7 +102,7 @@ func aSumReport(n int) *Report {
 	return r
 }
 
-// sumOutcomes are those of a report's findings, by what they are about.
+// sumOutcomes are the outcomes of a report's findings, by their subjects.
 func sumOutcomes(r *Report) map[string]Outcome {
 	r.Records = slices.DeleteFunc(r.Records, func(k Record) bool { return k.Table == tableSpeedups })
 	r.speedups()

@@ -20,7 +20,7 @@ type Kernel struct {
 	Registers   int     // a thread
 	LocalBytes  int     // a thread: spilled registers and arrays
 	SharedBytes int     // a block
-	Occupancy   float64 // warps that run at a time, as a share of the most that a multiprocessor can hold
+	Occupancy   float64 // warps at a time, as a share of a multiprocessor's limit
 }
 
 // Kernels returns the resources of the kernels of Reduce1, Gemv and so on for the base, on the GPU
