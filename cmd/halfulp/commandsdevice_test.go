@@ -20,7 +20,7 @@ import (
 
 // deviceCase is a command line that prints on a GPU what it prints on the CPU.
 type deviceCase struct {
-	line   string // without --device; files are those of deviceOperands, results go to out/
+	line   string // without --device; files are made by deviceOperands, results go to out/
 	stdin  string // the operand that standard input has
 	status int    // the exit status
 	there  bool   // statistics name the GPU
@@ -317,8 +317,8 @@ func TestCommandsCovered(t *testing.T) {
 }
 
 // TestCommandsOnDevice runs every command with --device cuda:0 and --device cuda:0,1, on fake GPUs
-// whose kernels are written in Go and on those of the machine: exit status, standard output,
-// messages and files are the CPU's, byte for byte, but for statistics about how a routine ran.
+// whose kernels are written in Go and on the machine's GPUs. Exit status, standard output, messages
+// and files are the CPU's, byte for byte, except statistics about how a routine ran.
 func TestCommandsOnDevice(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := gputest.Linked(t, 2)

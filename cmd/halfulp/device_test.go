@@ -85,8 +85,8 @@ var rnsKernels = []string{
 	"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP", "rnsSparse",
 }
 
-// TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds
-// are those of the CPU.
+// TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds equal
+// the CPU's.
 func TestRNSOnDevice(t *testing.T) {
 	if _, err := cuda.Open(0); errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)

@@ -24,7 +24,7 @@ func build(t *testing.T, dir string) string {
 	return name
 }
 
-// TestProcesses runs commands under mpiexec: the bits are those of one process, one process speaks,
+// TestProcesses runs commands under mpiexec: the bits are the same as in one process, one speaks,
 // and what goes wrong anywhere ends all of them in words and leaves no file.
 func TestProcesses(t *testing.T) {
 	mpitest.Mpiexec(t)
