@@ -109,7 +109,7 @@ func newPairs(ctx context.Context, threads int, x vectors, exp []int, width int)
 					y = 0
 				}
 				if y != 0 {
-					sum += smallest * smallest // for what underflows
+					sum += smallest * smallest // for numbers that underflow
 				}
 				y = scale(scale(y, half), shift-half)
 				hi := float32(y)

@@ -22,7 +22,7 @@ type Machine struct {
 	System  string   `json:"system"`
 	Go      string   `json:"go"`
 	Version string   `json:"version"`
-	Program string   `json:"program,omitempty"` // tells programs of one version apart
+	Program string   `json:"program,omitempty"` // distinguishes programs of one version
 }
 
 // Record is one figure: of the paper, measured here, or both. A figure that was not measured, or
@@ -43,7 +43,7 @@ type Record struct {
 	Paper     *float64 `json:"paper"`
 	HereText  string   `json:"here_text,omitempty"` // a computed sum, or an error beyond float64
 	PaperText string   `json:"paper_text,omitempty"`
-	Runs      int      `json:"runs,omitempty"` // of which Here is the fastest
+	Runs      int      `json:"runs,omitempty"` // Here is the fastest of them
 	// Blocks and BlockSize set the order of additions on a GPU; BlockSize is also the block size of
 	// a kernel.
 	Blocks    int `json:"blocks,omitempty"`

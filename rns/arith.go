@@ -11,7 +11,7 @@ const (
 )
 
 // val is a number (-1)^neg X 2^exp: the fields of a Number, or of one number of an
-// Array, whose residues it shares. See doc.go for what holds of its fields.
+// Array, whose residues it shares. See doc.go for the conditions on its fields.
 type val struct {
 	x   []uint32 // residues of X
 	ev  Interval // encloses X/M

@@ -244,7 +244,7 @@ func (s *cgState) prepare(c Preconditioner) error {
 	return err
 }
 
-// free gives the vectors back.
+// free releases the vectors.
 func (s *cgState) free() {
 	for _, v := range []*Vector{s.r, s.p, s.q, s.z, s.inverse} {
 		if v != nil {

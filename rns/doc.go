@@ -74,7 +74,7 @@
 //
 // Rounding takes the least k with 2^-k Up ≤ T/M for T near S (1 - 2^-20), so that the result
 // R satisfies T/2 (1 - 2^-20) - 1/2 ≤ R ≤ T + 1/2 ≤ S. To nearest, the error is at most 1/2,
-// relatively at most 1/(T (1 - 2^-20)), which is below (1 + 2^-15)/√M but for terms of order
+// relatively at most 1/(T (1 - 2^-20)), which is below (1 + 2^-15)/√M up to terms of order
 // 1/M.
 //
 // Multiplication: X Y ≤ S² < M (1 - 2^-16), so the product of residues is the exact product

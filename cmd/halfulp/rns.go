@@ -375,7 +375,7 @@ func (r *rnsRun) bound(b rns.Bound, formula string) {
 	r.own.AbsoluteBound, r.own.RelativeBound, r.own.formula = boundText(b.Absolute), boundText(b.Relative), formula
 }
 
-// boundText is x in two digits, rounded up.
+// boundText returns x in two digits, rounded up.
 func boundText(x rns.XFloat) string {
 	b := x.Big()
 	switch {

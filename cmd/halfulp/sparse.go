@@ -233,13 +233,13 @@ func wider(f, g halfulp.Format) halfulp.Format {
 	return halfulp.MP(uint(max(f.Bits(), g.Bits()) + 64))
 }
 
-// sparseStats tell how a method of package rns stored a matrix.
+// sparseStats describe how a method of package rns stored a matrix.
 type sparseStats struct {
 	Format  string `json:"format"`
 	Rows    int    `json:"rows"`
 	Cols    int    `json:"cols"`
 	Entries int    `json:"entries"`
-	Float64 bool   `json:"float64"` // the entries are stored as such
+	Float64 bool   `json:"float64"` // whether the entries are stored as float64 numbers
 }
 
 func (s *sparseStats) write(row func(name string, value any), threads int) {
@@ -521,7 +521,7 @@ func exactProduct(x, y halfulp.Scalar) *big.Float {
 	return new(big.Float).SetPrec(a.Prec()+b.Prec()).Mul(a, b)
 }
 
-// cgStats tell how conjugate gradients ended.
+// cgStats describe how conjugate gradients ended.
 type cgStats struct {
 	Preconditioner string   `json:"preconditioner"`
 	Tolerance      string   `json:"tolerance"`

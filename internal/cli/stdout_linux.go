@@ -12,7 +12,8 @@ import (
 // stdoutClosed reports whether the process was started with standard output closed. In that case
 // Go's runtime has opened /dev/null in its place, for reading and writing; a shell's >/dev/null is
 // for writing only. Python's subprocess.DEVNULL and Node's "ignore" look the same as a closed
-// output: programs that these start discard their output on purpose.
+// output. For programs that Python or Node started the result is false: their output is discarded
+// on purpose.
 func stdoutClosed() bool {
 	var s unix.Stat_t
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)

@@ -21,8 +21,8 @@ import (
 // supervisor is the environment variable with the parent of a supervised process.
 const supervisor = "HALFULP_SUPERVISOR"
 
-// errorFile is the descriptor of a supervised process that is standard error. Descriptor 2 is a
-// pipe to its parent, to which the Go runtime and libraries of other languages write.
+// errorFile is the descriptor of standard error in a supervised process. Descriptor 2 is a pipe to
+// its parent, to which the Go runtime and libraries in other languages write.
 const errorFile = 3
 
 // Supervised runs the program in a child process if the system may refuse memory: if it has a limit
