@@ -91,7 +91,8 @@ func gemvOutcomes(r *Report) map[string]Outcome {
 	return m
 }
 
-// checkFindings wants a finding for every part of the paper, and verdicts that follow the figures.
+// checkFindings checks that every part of the paper has a finding, and that verdicts follow the
+// figures.
 func checkFindings(t *testing.T, r *Report) {
 	t.Helper()
 	if r.Claim == "" {
@@ -114,7 +115,7 @@ func checkFindings(t *testing.T, r *Report) {
 			t.Errorf("finding %+v", f)
 		}
 	}
-	// Another figure is another verdict.
+	// Other figures give other verdicts.
 	for _, c := range []struct{ table, quantity, what string }{
 		{tableLayout, lengthOf, "table 2"}, {tableFigure1, residuesOf, "figure 1"}, {tableFigure2, entriesOf, "figure 2"},
 		{tableAlgorithm, launchesOf, "algorithm 1"}, {tableRoundoff, roundoff, "formula 6"}, {tableBounds, ofBound, "formulas 16 to 19"}, {tablePeak, peak, "formula 20"},

@@ -16,7 +16,7 @@ import (
 // TestOzaki runs the experiment on small matrices.
 func TestOzaki(t *testing.T) { testOzaki(t, cpuDevice) }
 
-// TestOzakiDevice runs it on the machine's GPU.
+// TestOzakiDevice runs the experiment on the machine's GPU.
 func TestOzakiDevice(t *testing.T) {
 	if err := CheckDevice("cuda:0"); errors.Is(err, halfulp.ErrDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)
@@ -136,7 +136,7 @@ func ozakiLike(scale func(column int, paper float64, rng *rand.Rand) float64) *R
 	return r
 }
 
-// TestOzakiPaper checks what is derived from the paper's figures.
+// TestOzakiPaper checks the figures that are derived from the paper's figures.
 func TestOzakiPaper(t *testing.T) {
 	r := ozakiLike(func(_ int, paper float64, _ *rand.Rand) float64 { return 2 * paper })
 	found := 0

@@ -176,8 +176,7 @@ func TestQDCancel(t *testing.T) {
 	}
 }
 
-// TestQDCounts: short forms differ from what the paper counts by a Quick-Two-Sum each time that
-// Renorm is done.
+// TestQDCounts: short forms differ from the paper's counts by one Quick-Two-Sum for each Renorm.
 func TestQDCounts(t *testing.T) {
 	short := qdShortCounts()
 	const more = 3 // in the paper's Renorm

@@ -147,7 +147,7 @@ func TestRNSOnDevice(t *testing.T) {
 			}
 		}
 	}
-	// What the kernels do not take is told before files are read.
+	// Bases that the kernels do not support are errors before files are read.
 	var stderr strings.Builder
 	status := run([]string{"sum", filepath.Join(dir, "none"), "--method", "rns-hybrid", "--precision", "60", "--moduli", "4", "--device", "cuda:0"}, nil, io.Discard, &stderr)
 	if want := "halfulp: method rns-hybrid on cuda:0: "; status != cli.ExitMisuse || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "is not odd and below 2^30") {

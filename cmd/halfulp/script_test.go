@@ -61,7 +61,7 @@ func writing(generate func(n int) (string, error)) func(ts *testscript.TestScrip
 	}
 }
 
-// unended is the script command "unended FILE": it takes the last line feed off a file.
+// unended is the script command "unended FILE": it removes the last line feed of a file.
 func unended(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("want a file")
