@@ -31,10 +31,9 @@
 // overflow internally.
 //
 // The words of a number satisfy |x[i+1]| ≤ ulp(x[i])/2. Results have the stronger form
-// x[i] = RN(x[i] + x[i+1]), which is unique for a DD. Package halfulp stores numbers in a third
+// x[i] = RN(x[i] + x[i+1]), which is unique for a DD. Package halfulp stores numbers in another
 // form, x[i] = RN(x[i] + x[i+1] + …). It differs where a word of half an ulp is followed by one
-// more. [QD.Canonical] converts to it, and arrays are in it. All operations accept both forms.
-//
+// more. [QD.Canonical] converts to it, and arrays store it. All operations accept both forms.
 // Zeros, infinities and NaN have one form: the leading word, and +0 in the others. They arise where
 // the float64 operation on the leading words, or the rounded sum of all words, gives them, with the
 // same sign. So -0 + -0 = -0, 1 / -0 = -Inf, and an infinity never turns into a NaN by itself.

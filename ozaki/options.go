@@ -38,7 +38,8 @@ type Options struct {
 	Split Split
 	// Tolerance is the required bound where Slices is 0: the error of entry (i, j) is at most
 	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|), underflow of the result
-	// aside. A Tolerance below 2^-51 is never met, because results are rounded to float64.
+	// aside. It should be at least 2^-51: since results are rounded to float64, a smaller one is
+	// not met.
 	Tolerance float64
 	// Block is the length of the longest float32 sum, at most MaxBlock; 0 stands for DefaultBlock.
 	// Longer products are cut into blocks, which are added in float64. Shorter blocks give wider

@@ -16,7 +16,7 @@ const maxWordBits = 31
 const tablePad = 1
 
 // MaxModuli is the largest number of moduli of a base. The dynamic range M must be at least
-// 2^minRange.
+// 2^minRange = 2^16.
 const (
 	MaxModuli = 1024
 	minRange  = 16

@@ -75,7 +75,7 @@ func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Nu
 // fl(y_i + fl(fl(α x_j) a_ij)) for j = 1, 2, …; for the transpose t = fl(t + fl(a_ij x_i)) for i =
 // 1, 2, … and y_j = fl(y_j + fl(α t)). Special cases and the bound on the error are the same as for
 // Gemv. On a GPU several lanes of a warp share a number. With o.Variant = [Published] one thread
-// carries out each operation of a row, on copies of the operands as arrays of mp_float_t, and
+// for each row carries out its operations, on copies of the operands as arrays of mp_float_t, and
 // Stats.Stages has the time of each launch and of the copies.
 func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("GemvBasic", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})

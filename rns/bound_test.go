@@ -156,7 +156,7 @@ func TestUnderflowBounds(t *testing.T) {
 			z.Set(0, sumOf(Dot(x, y, nil)))
 			check("Dot", z, []*big.Float{dot}, norm, n, boundFrom(DotBound(context.Background(), x, y, z.At(0))))
 
-			// Squares underflow; the norm, and its bound, have errors of a root of the least number.
+			// Squares underflow; norm and bound have errors of a root of the least number.
 			squares := exactFloat()
 			for i := range n {
 				squares.Add(squares, exactFloat().Mul(value(y.At(i)), value(y.At(i))))

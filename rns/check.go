@@ -11,8 +11,8 @@ import (
 var ErrForm = errors.New("rns: malformed number")
 
 // Check returns an error that wraps ErrForm unless all numbers of the array satisfy the conditions
-// of the package documentation. Code that writes to the fields of an Array must keep these
-// conditions: routines rely on them. The array lives on the host.
+// of the package documentation. Code that writes to the fields of an Array must preserve
+// these conditions: routines rely on them. The array lives on the host.
 func (a *Array) Check() error {
 	a.needHost()
 	n := a.Len()

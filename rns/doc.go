@@ -21,7 +21,7 @@
 //
 //	X/M = Σ |X w_i|_{m_i} / m_i - rank,
 //
-// whatever the integer rank is. An interval evaluation [Lo, Up] of X/M is kept with every
+// where rank is an integer. An interval evaluation [Lo, Up] of X/M is kept with every
 // number, as two floating-point numbers of extended range. It decides on alignment, signs,
 // comparisons and the need for rounding.
 //
