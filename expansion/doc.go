@@ -34,6 +34,7 @@
 // x[i] = RN(x[i] + x[i+1]), which is unique for a DD. Package halfulp stores numbers in another
 // form, x[i] = RN(x[i] + x[i+1] + …). It differs where a word of half an ulp is followed by one
 // more. [QD.Canonical] converts to it, and arrays store it. All operations accept both forms.
+//
 // Zeros, infinities and NaN have one form: the leading word, and +0 in the others. They arise where
 // the float64 operation on the leading words, or the rounded sum of all words, gives them, with the
 // same sign. So -0 + -0 = -0, 1 / -0 = -Inf, and an infinity never turns into a NaN by itself.

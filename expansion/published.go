@@ -11,11 +11,11 @@ import "math"
 //
 // The sum of two QD is a network of Two-Sum and Three-Sum, then Renorm, from five words to four.
 // Products have terms to order u⁴ (u = 2^-53). Quotients come from long division, with five terms.
-// DD arithmetic is the same with fewer words; its quotients have two terms, the number in the
-// paper's count of operations. √a is a x, x = 1/√a by three steps of Newton's iteration from
-// float64. e^x is 2^m (e^r)^256 with the first 18 terms of the series of e^r. ln a takes three
-// steps of Newton's iteration on e^x. Sines and cosines are reduced by 2π, π/2 and π/1024 to sums
-// of 10 terms. Two-Prod is a fused multiply-add, which gives the same bits as Split.
+// DD arithmetic is the same with fewer words; its quotients have two terms, as in the paper's count
+// of operations. √a is a x, x = 1/√a by three steps of Newton's iteration from float64. e^x is 2^m
+// (e^r)^256 with the first 18 terms of the series of e^r. ln a takes three steps of Newton's
+// iteration on e^x. Sines and cosines are reduced by 2π, π/2 and π/1024 to sums of 10 terms.
+// Two-Prod is a fused multiply-add, which gives the same bits as Split.
 //
 // The table has the errors. For PublishedDD they are in units of u², proved to first order, and in
 // brackets the largest found in 100 000 random operands. For PublishedQD they are in units of u⁴:
