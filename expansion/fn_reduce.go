@@ -62,8 +62,8 @@ func circleLimb(i int) uint64 {
 	return word(j)<<s | word(j+1)>>(64-s)
 }
 
-// round returns the nearest integer modulo 2^32, and leaves in z the magnitude of the
-// difference from it, negative if so said.
+// round returns the nearest integer modulo 2^32. It leaves in z the magnitude of the difference
+// from it; negative reports its sign.
 func (z *fixed) round() (k int32, negative bool) {
 	k = int32(z[0])
 	z[0] = 0

@@ -38,7 +38,7 @@ func published(name string, x, y []float64) []float64 {
 	return z[:]
 }
 
-// TestPublishedErrors holds the errors of all operations and functions to what is documented.
+// TestPublishedErrors compares the errors of all operations and functions with the documentation.
 func TestPublishedErrors(t *testing.T) {
 	for _, w := range []int{2, 4} {
 		t.Run(fmt.Sprint(w, " words"), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestPublishedCancellation(t *testing.T) {
 	}
 }
 
-// TestPublishedSplit compares Split and Two-Prod by it with what they are for.
+// TestPublishedSplit compares Split, and Two-Prod by Split, with their definitions.
 func TestPublishedSplit(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	for range 20000 {

@@ -62,7 +62,7 @@ func wordsAt(v num.Vec, i int) (x QD) {
 	return x
 }
 
-// entry is what operation op gives for words, by the methods of w words.
+// entry is the result of operation op for words, by the methods of w words.
 func entry(op operation, w int, x, y, c QD) QD {
 	t := new(bench)
 	for k := range 4 {
@@ -168,7 +168,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// TestMatrices compares operations on views of matrices with those on their columns.
+// TestMatrices compares operations on views of matrices with operations on their columns.
 func TestMatrices(t *testing.T) {
 	r := testseed.Rand(t, 61, 0)
 	for range 60 {

@@ -38,7 +38,7 @@ func residentMatrix(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 	return on(b, m)
 }
 
-// medianOf reports the median time of seven runs of f, but for the first.
+// medianOf reports the median time of seven runs of f, without the first.
 func medianOf(b *testing.B, name string, f func() error) float64 {
 	b.Helper()
 	var times []time.Duration
@@ -55,7 +55,7 @@ func medianOf(b *testing.B, name string, f func() error) float64 {
 	return ms
 }
 
-// native returns what multiplies matrices by cuBLAS and waits for it.
+// native returns a function that multiplies matrices by cuBLAS and waits for the end.
 func native(x, y, z *halfulp.Matrix) func() error {
 	return func() error {
 		return place.Provided[place.Ozaki]().Native(context.Background(), x.View(), y.View(), z.View())

@@ -474,7 +474,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestErrors checks what is refused with an error, also by Validate where only the options matter.
+// TestErrors checks errors, also of Validate if they depend on the options only.
 func TestErrors(t *testing.T) {
 	a, b := halfulp.NewMatrix(halfulp.Float64, 2, 3), halfulp.NewMatrix(halfulp.Float64, 3, 2)
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)

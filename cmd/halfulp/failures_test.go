@@ -135,8 +135,8 @@ func (fullDisk) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.ENOSPC}
 }
 
-// TestFullOutput: results, help and versions do not fit the output. This is not an error of the
-// command line.
+// TestFullOutput checks that output which does not fit is not an error of the command line:
+// results, help and versions.
 func TestFullOutput(t *testing.T) {
 	for _, command := range []string{"sum -", "stats -", "det -", "cond -", "inv -", "lu -", "gen identity 2", "convert -", "--help", "sum --help", "help sum", "version", "--version", "info", "man", "completion bash"} {
 		var stderr bytes.Buffer
