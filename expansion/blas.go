@@ -11,18 +11,19 @@ import (
 
 // Native products: sums of products in the arithmetic of the format itself, not correctly rounded.
 //
-// A sum is carried on product by product in a fixed order by steps that add a b to it without
-// more normalising than they need (macDD, macTD, macQD). With M = Σ |a_h b_h| and u = 2^-53, a sum
-// of k products differs from the exact one by at most
+// A sum adds product by product in a fixed order. Each step adds a b to the sum without normalising
+// more than it needs (macDD, macTD, macQD). With M = Σ |a_h b_h| and u = 2^-53, a sum of k products
+// differs from the exact one by at most
 //
 //	16 k u² M in DD, 128 k u³ M in TD, 1024 k u⁴ M in QD
 //
-// to first order, if nothing overflows and no product of words falls below 2^-1022. If a word of it
-// is not finite, the sum is that of the leading words in float64 arithmetic, in the same order:
-// p = RN(p + RN(a_h[0] b_h[0])). α and β then cost a Mul and an Add of the format: see [DD.Mul].
+// to first order, if nothing overflows and no product of words falls below 2^-1022. If a word of
+// the sum is not finite, the result is the sum of the products of the leading words in float64
+// arithmetic, in the same order: p = RN(p + RN(a_h[0] b_h[0])). α and β then cost a Mul and an Add
+// of the format: see [DD.Mul].
 //
-// What holds for all routines on arrays stands in the package documentation. α and β are rounded to
-// the format of the result.
+// The package documentation has the rules for all routines on arrays. α and β are rounded to the
+// format of the result.
 
 // Gemm stores C ← α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
 // each entry is the native sum of its k products in ascending order from 0, s, and then
@@ -30,21 +31,21 @@ import (
 //	c = Add(Mul(α, s), Mul(β, c))
 //
 // with no product for α = 1 or β = 1 and no addition for β = 0. α = 0 leaves A and B unread, β = 0
-// leaves C unread. An entry with a sum that is not finite is what float64 products and sums of the
-// leading words give. Options.Method may also be [SquareBlocks], of the same bits. Gemm panics for
-// a bad Transpose and if shapes do not fit.
+// leaves C unread. If the sum of an entry is not finite, float64 products and sums of the leading
+// words give the entry. Options.Method may also be [SquareBlocks], with the same bits. Gemm panics
+// for a bad Transpose and if shapes do not fit.
 func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) error {
 	p := &productRun{a: opOf(tA, a.View()), b: opOf(tB, b.View()), c: c.View()}
 	return p.product("Gemm", false, alpha, beta, opt)
 }
 
-// Gemv stores y ← α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
-// column, bits included.
+// Gemv stores y ← α op(A) x + β y, op(A) = A or Aᵀ: entry by entry like [Gemm] with a matrix of one
+// column, with the same bits.
 //
-// Operands that live on a device have another order of additions: a sum is that of 32 partial sums,
-// number q with the products of j = q modulo 32 in their order, which are added by halves, number q
-// and q + 16, then q + 8 and so on, by Add of the format; a partial sum that is not finite is that
-// of the leading words.
+// Operands that live on a device have another order of additions. A sum is made of 32 partial sums.
+// Partial sum q adds the products with j = q modulo 32 in their order. The partial sums are added
+// by halves, q and q + 16, then q and q + 8 and so on, by Add of the format. A partial sum that is
+// not finite is replaced by the sum of the leading words.
 func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, opt *halfulp.Options) error {
 	p := &productRun{a: opOf(t, a.View()), b: x.View().Mat(), c: y.View().Mat()}
 	return p.product("Gemv", true, alpha, beta, opt)
@@ -68,15 +69,15 @@ func transposes(t halfulp.Transpose) bool {
 	panic(errTranspose)
 }
 
-// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums. Blocks
-// have fewer columns where there would not be two for each thread.
+// Sizes of the blocks that a thread works on: rows and columns of C, steps of the sums. Blocks have
+// fewer columns where there would not be two blocks for each thread.
 const (
 	blockRows   = 128
 	mostColumns = 512
 	blockSteps  = 256
 )
 
-// A productRun is a product of matrices under way.
+// A productRun is a running product of matrices.
 type productRun struct {
 	run
 	words       int
@@ -86,7 +87,7 @@ type productRun struct {
 	overflow    atomic.Int64
 }
 
-// product computes C, which is a vector if the routine says so.
+// product computes C; vector reports whether C is a vector.
 func (p *productRun) product(name string, vector bool, alpha, beta halfulp.Scalar, opt *halfulp.Options) error {
 	if p.a.Rows != p.c.Rows || p.a.Cols != p.b.Rows || p.b.Cols != p.c.Cols {
 		panic(errShape)
@@ -156,7 +157,7 @@ func copyTo(z, x num.Mat) {
 	}
 }
 
-// A productBench is what a thread works with: sums of a block of C, and packed blocks.
+// A productBench is the memory of a thread: sums of a block of C, and packed blocks.
 type productBench struct{ sums, a, b []float64 }
 
 func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
@@ -266,7 +267,7 @@ func isFinite(list ...float64) bool {
 	return true
 }
 
-// finiteProducts reports whether the factors of the products of entry (i, j) are all finite.
+// finiteProducts reports whether all factors of the products of entry (i, j) are finite.
 func finiteProducts(a, b num.Mat, i, j int) bool {
 	for h := range a.Cols {
 		if !isFinite(leadOf(a, i, h), leadOf(b, h, j)) {
@@ -292,12 +293,12 @@ func leadOf(m num.Mat, i, j int) float64 {
 	return m.Arr.F64[0][m.At(i, j)]
 }
 
-// Dot returns the native sum of the products x_i y_i, in the format f: DD, TD or QD. Chunks of
-// 4096 products are summed one by one, and the sums of chunks added, in ascending order. Within a
-// chunk, products with the same i mod 64 are summed, and then sums l and l + 32 added, l and
-// l + 16, and so on, by Add of the format. The error is at most that of a single sum. If the result
-// is not finite it is the sum of the leading words in float64 arithmetic, in ascending order. Dot
-// panics if the lengths differ; with an error there is no result.
+// Dot returns the native sum of the products x_i y_i in the format f: DD, TD or QD. Each chunk of
+// 4096 products is summed, and the sums of chunks are added in ascending order. Within a chunk,
+// products with the same i mod 64 are summed; then sums l and l + 32 are added, l and l + 16, and
+// so on, by Add of the format. The error bound of a single sum holds. If the result is not finite,
+// Dot returns the sum of the products of the leading words in float64 arithmetic, in ascending
+// order. Dot panics if the lengths differ; with an error there is no result.
 func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	u, v := x.View(), y.View()
 	if u.N != v.N {
@@ -328,7 +329,7 @@ func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.
 	return z.At(0), nil
 }
 
-// dotChunk is how many products are summed on their own.
+// dotChunk is the number of products of a chunk.
 const dotChunk = 64 * lanes
 
 // dot stores the native sum of x_i y_i in z.
@@ -373,7 +374,7 @@ func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum 
 	return nil
 }
 
-// setDot stores the sum s of x_i y_i in z, or that of the leading words if s is not finite.
+// setDot stores the sum s of x_i y_i in z, or the sum of the leading words if s is not finite.
 func setDot[E arithmetical[E]](p *run, z num.Vec, s E, x, y num.Mat) {
 	finite := isFinite(s[0])
 	if !finite {
@@ -390,8 +391,8 @@ func setDot[E arithmetical[E]](p *run, z num.Vec, s E, x, y num.Mat) {
 	}
 }
 
-// macBlock adds n products from x_i y_i on to the lanes of s, by the kernel if the numbers fill its
-// steps, else by lane.
+// macBlock adds n products from x_i y_i on to the lanes of s. It uses the kernel if the numbers
+// fill its steps, else it adds lane by lane.
 func (k *kernels) macBlock(s *block, t *bench, x, y num.Vec, w, i, n int, lane func(l int)) {
 	if mac := k.macs[w]; mac != nil && n == lanes {
 		from := [2]location{locate(x, w, i), locate(y, w, i)}

@@ -10,11 +10,11 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// SquareBlocks and LinearBlocks are methods of products and systems by the block schemes of
-// Sivkova, Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations
-// for the extended precision arithmetic library QD, sections 6.1.1 and 6.2.1, with one thread an
-// entry: on a GPU, blocks have 8 x 8 threads, or 128 in a row. They are for comparisons: [Method]
-// is faster.
+// SquareBlocks and LinearBlocks are methods of products and systems: the block schemes of Sivkova,
+// Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations for the
+// extended precision arithmetic library QD, sections 6.1.1 and 6.2.1. One thread computes an entry;
+// on a GPU, blocks have 8 x 8 threads, or 128 in a row. They are for comparisons: [Method] is
+// faster.
 //
 //   - [Gemm] by SquareBlocks has 8 x 8 tiles of A and B in shared memory, each thread loading an
 //     entry of either, and the bits of Gemm.
@@ -25,18 +25,18 @@ import (
 //
 //     a_kj ← Div(a_kj, a_kk),  a_ij ← FMA(-a_ik, a_kj, a_ij).
 //
-//     The schemes differ in their threads and not in bits, which are others than those of Method.
-//     The paper's rule is ZeroPivoting. Updates and Block do not apply.
+//     The two schemes differ in their threads and give the same bits, which differ from the bits of
+//     Method. The paper's rule is ZeroPivoting. Updates and Block do not apply.
 //
-// The arithmetic is that of this package. Both methods also have formats Float64 with operands of
-// Float64 and Float32, sums of products s ← fma(a, b, s). On the CPU, where there are no blocks of
-// threads, they compute the same.
+// The arithmetic is the arithmetic of this package. Both methods also support format Float64, with
+// operands of Float64 and Float32 and sums of products s ← fma(a, b, s). On the CPU, which has no
+// blocks of threads, they compute the same bits.
 const (
 	SquareBlocks = place.SquareBlocks
 	LinearBlocks = place.LinearBlocks
 )
 
-// hasBlocks reports whether a routine, "" for none in particular, has the method.
+// hasBlocks reports whether a routine supports the method; routine "" stands for any.
 func hasBlocks(routine, method string) bool {
 	return routine == "" || routine == "Solve" || routine == "Gemm" && method == SquareBlocks
 }
@@ -69,7 +69,7 @@ func (a float1) Div(b float1) float1    { return float1{a[0] / b[0]} }
 func (a float1) FMA(b, c float1) float1 { return float1{math.FMA(a[0], b[0], c[0])} }
 func (a float1) Neg() float1            { return float1{-a[0]} }
 
-// Canonical returns a, with the one bit pattern of a NaN.
+// Canonical returns a, with a single bit pattern for NaN.
 func (a float1) Canonical() float1 {
 	if a[0] != a[0] {
 		return float1{math.NaN()}
@@ -148,7 +148,7 @@ func (s *system[E]) solveByColumns() error {
 	return nil
 }
 
-// checkBlocks returns an error for options that block schemes do not have.
+// checkBlocks returns an error for options that block schemes do not support.
 func (o *SolveOptions) checkBlocks(method string) error {
 	if o.Updates != NativeUpdates || o.Block != 0 {
 		return fmt.Errorf("updates %d, blocks of %d columns with method %s: %w", o.Updates, o.Block, method, halfulp.ErrMethod)

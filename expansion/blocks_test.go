@@ -129,8 +129,8 @@ func registerBlocks[E blockNumber[E]](t *testing.T, drv *fake.Driver, name strin
 
 var blockFormats = append([]halfulp.Format{halfulp.Float64}, deviceFormats...)
 
-// TestBlockProducts compares products by square blocks on the CPU with Gemm, and those of doubles
-// with a loop.
+// TestBlockProducts compares products by square blocks on the CPU with Gemm, and products of
+// doubles with a loop.
 func TestBlockProducts(t *testing.T) {
 	for i, s := range smallProducts {
 		for _, f := range blockFormats {
@@ -171,8 +171,8 @@ func TestBlockProducts(t *testing.T) {
 	}
 }
 
-// TestBlockSystems compares systems of doubles on the CPU with plain loops, and looks at the
-// residuals and threads of others.
+// TestBlockSystems compares systems of doubles on the CPU with plain loops, and checks residuals
+// and threads of other systems.
 func TestBlockSystems(t *testing.T) {
 	for _, rule := range []Pivoting{PartialPivoting, ZeroPivoting} {
 		for w, f := range blockFormats {
@@ -251,7 +251,7 @@ func plainGaussJordan(a, b *halfulp.Matrix, rule Pivoting) *halfulp.Matrix {
 	return x
 }
 
-// TestBlockErrors has options and formats that block schemes lack.
+// TestBlockErrors has options and formats that block schemes do not support.
 func TestBlockErrors(t *testing.T) {
 	r := testseed.Rand(t, 1, 24)
 	a, d := randomMatrix(r, halfulp.Float64, 3, 3, ordinaryNumber), randomMatrix(r, halfulp.DD, 3, 3, ordinaryNumber)
@@ -320,7 +320,7 @@ func checkSquareGemm(t *testing.T, f halfulp.Format, s [3]int, layout int) {
 	sameMatrix(t, what+", from the host", c, want)
 }
 
-// TestBlocksReference compares what routines make of the kernels with the CPU.
+// TestBlocksReference compares the results of routines with these kernels with the CPU's.
 func TestBlocksReference(t *testing.T) {
 	onReference(t)
 	checkBlocks(t, smallSystems, smallProducts)

@@ -1,7 +1,6 @@
 package expansion
 
-// bounds holds the errors that the methods' comments allow, in units of u^words, u = 2^-53, for DD,
-// TD and QD.
+// bounds has the error bounds of the methods, in units of u^words, u = 2^-53, for DD, TD and QD.
 var bounds = map[string][3]float64{
 	"add":   {3, 8, 16},
 	"sub":   {3, 8, 16},
@@ -16,10 +15,10 @@ var bounds = map[string][3]float64{
 	"mulF":  {2, 7, 17},
 }
 
-// Bound is a bound of the relative error of an operation in numbers of 2, 3 or 4 words, in units
-// of u^words, u = 2^-53: that of the methods Add, Sub, Mul, Sqr, Div, Recip, Sqrt and Rsqrt, of
-// AddFloat (addF) and MulFloat (mulF), by their names in lower case; that of fma is relative to
-// |a b| + |a b + c|. It panics for other names.
+// Bound returns a bound on the relative error of an operation in numbers of 2, 3 or 4 words, in
+// units of u^words, u = 2^-53. Operations are the methods Add, Sub, Mul, Sqr, Div, Recip, Sqrt and
+// Rsqrt, AddFloat (addF) and MulFloat (mulF), by their names in lower case, and fma, whose bound is
+// relative to |a b| + |a b + c|. Bound panics for other names.
 func Bound(operation string, words int) float64 {
 	b, ok := bounds[operation]
 	if !ok || words < 2 || words > 4 {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Cmp returns -1, 0 or +1 as a < b, a = b or a > b, exactly. As for
-// [cmp.Compare], NaN equals NaN and is less than all else, and -0 equals +0.
+// Cmp returns -1, 0 or +1 as a < b, a = b or a > b, exactly. As in [cmp.Compare], NaN equals NaN
+// and is less than any other number, and -0 equals +0.
 func (a DD) Cmp(b DD) int {
 	if a[0] == b[0] {
 		return cmp.Compare(a[1], b[1])

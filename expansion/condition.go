@@ -8,31 +8,32 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// How far X can be trusted is estimated from sixteen more right-hand sides, by small-sample
-// statistics (Kenney, Laub, Small-sample statistical condition estimates for general matrix
-// functions, SIAM J. Sci. Comput. 15, 1994). C is diagonal with the 2-norms of the columns of A to
-// a power of two, D with those of the rows of A C⁻¹, and M = C A⁻¹ D. Random numbers are uniform in
-// (-1, 1).
+// The accuracy of X is estimated from sixteen more right-hand sides, by small-sample statistics
+// (Kenney, Laub, Small-sample statistical condition estimates for general matrix functions, SIAM J.
+// Sci. Comput. 15, 1994). C is the diagonal matrix of the 2-norms of the columns of A, rounded to
+// powers of two. D is the diagonal matrix of the 2-norms of the rows of A C⁻¹, and M = C A⁻¹ D.
+// Random numbers are uniform in (-1, 1).
 //
-//  1. Eight are D g, g random. With z their solutions, row k of C z has the root mean square ν_k /
-//     √3, ν_k being the 2-norm of row k of M. These make the condition number, and ν_k u^w is what
-//     entries of A and B that had been rounded to the format would change in entry k of C x.
-//  2. Eight are A y rounded, C y random: their solutions are known, so that η_k, the largest error
-//     of an entry k of C z relative to ‖C y‖∞, has all that the elimination does: growth,
-//     cancellation and whatever pivots were taken. The forward error of Gauss-Jordan elimination is
-//     bounded entry by entry by H |x|, H being the same for all right-hand sides (Higham, Accuracy
+//  1. Eight are D g, g random. Let z be their solutions. Row k of C z has the root mean square ν_k
+//     / √3, where ν_k is the 2-norm of row k of M. The ν_k give the condition number. Rounding the
+//     entries of A and B to the format would change entry k of C x by ν_k u^w.
+//  2. Eight are A y rounded, with C y random: their solutions are known. η_k, the largest error of
+//     an entry k of C z relative to ‖C y‖∞, thus contains all effects of the elimination: growth,
+//     cancellation and the pivots that were taken. The forward error of Gauss-Jordan elimination is
+//     bounded entry by entry by H |x|, with the same H for all right-hand sides (Higham, Accuracy
 //     and Stability of Numerical Algorithms, 14.4), and C y has no small entries where C x has
 //     large ones.
-//  3. What B alone meets shows in the residuals: with ρ = ‖D⁻¹ (b - A x)‖ / ‖C x‖∞, in the
-//     arithmetic of the format, of a column of B and the largest of those of 2, the error is taken
-//     to be larger than theirs by as much as ρ is. (Products of A that are rounded once would take
-//     several times as long as the elimination, so much cancels in them.)
-//  4. Underflow may change entries of a column by 2^-1074 in each of n steps, or by some of that: ω
-//     = n 2^-1064 ‖D⁻¹ e‖ / ‖C x‖∞, e being all ones.
+//  3. The residuals show the effects of B alone. Let ρ(x) = ‖D⁻¹ (b - A x)‖ / ‖C x‖∞, in the
+//     arithmetic of the format, for a column b of B, and ρ the largest such number for the
+//     right-hand sides of 2. If ρ(x) > ρ, the error of x is taken to exceed the errors of 2 by the
+//     same factor. (Products of A that are rounded once would take several times as long as the
+//     elimination, so much cancels in them.)
+//  4. Underflow may change entries of a column by 2^-1074 in each of n steps, or by a fraction of
+//     that: ω = n 2^-1064 ‖D⁻¹ e‖ / ‖C x‖∞, where all entries of e are 1.
 //
-// Among eight samples the root mean square of a normal distribution is below a fifth of its own
-// once in 30000 times, the largest below a tenth of it once in 10^9: the error of entry k of a
-// column x is taken to be ten times
+// Among eight samples of a normal distribution, the root mean square is below a fifth of its true
+// value once in 30000 times, the largest below a tenth of it once in 10^9. So the error of entry k
+// of a column x is taken to be ten times
 //
 //	(η_k max(1, ρ(x) / max(ρ, u^w)) + ν_k (u^w + ω)) ‖C x‖∞ / c_k.
 const (
@@ -40,7 +41,7 @@ const (
 	sampleSlack = 10
 )
 
-// An estimate is of the solution of a system under way.
+// An estimate is the state of an estimate for a system that is being solved.
 type estimate struct {
 	*run
 	home  halfulp.Device  // where the operands live
@@ -102,7 +103,7 @@ func (e *estimate) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, er
 	return m, err
 }
 
-// sent returns m, of the host, where the operands live.
+// sent returns m, which lives on the host, as a matrix where the operands live.
 func (e *estimate) sent(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if !e.resident {
 		return m, nil
@@ -114,7 +115,7 @@ func (e *estimate) sent(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return z, err
 }
 
-// copy sets z = x, of one format where the operands live.
+// copy sets z = x; both have one format and live where the operands do.
 func (e *estimate) copy(z, x *halfulp.Matrix) error {
 	if !e.resident {
 		copyMatrix(z, x)
@@ -123,8 +124,8 @@ func (e *estimate) copy(z, x *halfulp.Matrix) error {
 	return place.Provided[place.Expansions]().Widen(e.at, place.Config{Run: e.Run}, x.View(), z.View())
 }
 
-// product returns α op(A) x + c in the arithmetic of the format, as float64 numbers of the host; c
-// may be nil.
+// product returns α op(A) x + c, computed in the arithmetic of the format, as float64 numbers on
+// the host; c may be nil.
 func (e *estimate) product(t halfulp.Transpose, alpha float64, x, c *halfulp.Matrix) (*halfulp.Matrix, error) {
 	z, err := e.matrix(e.b.NumberFormat(), x.Rows(), x.Cols())
 	if err != nil {
@@ -178,7 +179,8 @@ func (e *estimate) norms(t halfulp.Transpose, seed uint64) ([]float64, error) {
 	return rowNorms(z), nil
 }
 
-// scaleRow multiplies row k, of the host, by a power of two, or one of float64 by any number.
+// scaleRow multiplies row k of a matrix on the host by a power of two, or a float64 row by any
+// number.
 func scaleRow(m *halfulp.Matrix, k int, factor float64) {
 	v := m.Row(k).Matrix().View()
 	for t := range v.Arr.Terms() {
@@ -188,11 +190,11 @@ func scaleRow(m *halfulp.Matrix, k int, factor float64) {
 	}
 }
 
-// columns are those of the solution from j0 to j1 - 1.
+// columns returns columns j0 to j1 - 1 of the solution.
 func (e *estimate) columns(j0, j1 int) *halfulp.Matrix { return e.all.Slice(0, e.all.Rows(), j0, j1) }
 
 // prepare makes the right-hand sides. C and D come from products of Aᵀ and A C⁻¹ with random
-// columns, as ν does from those of M.
+// columns, as ν comes from products of M.
 func (e *estimate) prepare() error {
 	f := e.b.NumberFormat()
 	n, m := e.b.Dims()
@@ -264,8 +266,8 @@ func rowNorms(m *halfulp.Matrix) []float64 {
 	return norms
 }
 
-// largestOf is the largest magnitude of an entry of diag(c) m in column j, of the host, or of m for
-// no c; NaN if there is one.
+// largestOf returns the largest magnitude of an entry in column j of diag(c) m, or of m if c is
+// nil, for m on the host; NaN if there is a NaN.
 func largestOf(c []float64, m *halfulp.Matrix, j int) (size float64) {
 	for i := range m.Rows() {
 		x := m.Float64(i, j)
@@ -297,8 +299,8 @@ func (e *estimate) residuals(b, x, values *halfulp.Matrix) ([]float64, error) {
 	return list, nil
 }
 
-// knownErrors returns the largest errors of entries of C z, relative to the largest entry, for the
-// solutions that are known.
+// knownErrors returns the largest error of each entry of C z over the known solutions, relative to
+// the largest entry of C y.
 func (e *estimate) knownErrors(z *halfulp.Matrix) ([]float64, error) {
 	z, err := z.Host()
 	if err != nil {
@@ -366,7 +368,7 @@ func (e *estimate) finish() error {
 	return nil
 }
 
-// condition is what is told of a condition number and an error, which need not be finite.
+// condition returns the reported condition number and error; the arguments need not be finite.
 func condition(number, relative float64) *halfulp.Condition {
 	if !(number <= math.MaxFloat64) {
 		number, relative = math.MaxFloat64, 1

@@ -126,8 +126,8 @@ func hilbertSystem(f halfulp.Format, n int) (a, b *halfulp.Matrix) {
 	return a, b
 }
 
-// checkCondition solves a system and compares what is claimed of X with its errors, and X with what
-// it is without the estimate.
+// checkCondition solves a system. It compares the estimate with the errors of X, and X with the
+// result without the estimate.
 func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*big.Rat, o SolveOptions) (c *halfulp.Condition, relative float64) {
 	t.Helper()
 	plain, x := b.Clone(), b.Clone()
@@ -148,8 +148,8 @@ func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*b
 	return c, relative
 }
 
-// TestConditionHilbert compares what is claimed of the solutions of ever worse systems with their
-// errors: never more digits than there are, and not many fewer where rows are exchanged.
+// TestConditionHilbert compares estimates for increasingly ill-conditioned systems with the errors:
+// never more digits than X has, and not many fewer where rows are exchanged.
 func TestConditionHilbert(t *testing.T) {
 	for n := 5; n <= 40; n += 5 {
 		if testing.Short() && n > 30 {
@@ -236,8 +236,9 @@ func TestCondition(t *testing.T) {
 	}
 }
 
-// TestConditionScaled checks that sizes of rows, and of columns where the solution follows them,
-// cost no digits, and sizes of columns all digits of the small entries where it does not.
+// TestConditionScaled checks scalings of rows and columns. Scaled rows cost no digits, nor do
+// scaled columns if the solution is scaled accordingly; otherwise they cost all digits of the small
+// entries.
 func TestConditionScaled(t *testing.T) {
 	const n = 6
 	r := testseed.Rand(t, 1, 19)
@@ -276,7 +277,7 @@ func TestConditionScaled(t *testing.T) {
 	}
 }
 
-// TestConditionSpecial has numbers that are not finite, empty systems, singular ones, too little
+// TestConditionSpecial has numbers that are not finite, empty and singular systems, too little
 // memory, progress and a cancelled context.
 func TestConditionSpecial(t *testing.T) {
 	r := testseed.Rand(t, 1, 20)
@@ -333,7 +334,7 @@ func TestConditionSpecial(t *testing.T) {
 	}
 }
 
-// checkConditionThere compares the estimate on a device with that on the CPU.
+// checkConditionThere compares the estimate on a device with the estimate on the CPU.
 func checkConditionThere(t *testing.T) {
 	for i, f := range deviceFormats {
 		r := testseed.Rand(t, uint64(i), 21)

@@ -31,8 +31,8 @@ func DDFromScalar(x halfulp.Scalar) (z DD) {
 // Scalar returns a in the format halfulp.DD, exactly.
 func (a DD) Scalar() halfulp.Scalar { return scalarOf(halfulp.DD, a[:]) }
 
-// Canonical returns a in the one form that package halfulp stores. Only words
-// that are half an ulp of the word before, and the signs of zeros, can change.
+// Canonical returns a in the form in which package halfulp stores numbers. Only words that are half
+// an ulp of the word before, and the signs of zeros, can change.
 func (a DD) Canonical() DD {
 	canonical(a[:])
 	return a
@@ -79,8 +79,8 @@ func TDFromScalar(x halfulp.Scalar) (z TD) {
 // Scalar returns a in the format halfulp.TD, exactly.
 func (a TD) Scalar() halfulp.Scalar { return scalarOf(halfulp.TD, a[:]) }
 
-// Canonical returns a in the one form that package halfulp stores. Only words
-// that are half an ulp of the word before, and the signs of zeros, can change.
+// Canonical returns a in the form in which package halfulp stores numbers. Only words that are half
+// an ulp of the word before, and the signs of zeros, can change.
 func (a TD) Canonical() TD {
 	canonical(a[:])
 	return a
@@ -130,8 +130,8 @@ func QDFromScalar(x halfulp.Scalar) (z QD) {
 // Scalar returns a in the format halfulp.QD, exactly.
 func (a QD) Scalar() halfulp.Scalar { return scalarOf(halfulp.QD, a[:]) }
 
-// Canonical returns a in the one form that package halfulp stores. Only words
-// that are half an ulp of the word before, and the signs of zeros, can change.
+// Canonical returns a in the form in which package halfulp stores numbers. Only words that are half
+// an ulp of the word before, and the signs of zeros, can change.
 func (a QD) Canonical() QD {
 	canonical(a[:])
 	return a

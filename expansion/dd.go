@@ -32,8 +32,8 @@ func (a DD) Mul(b DD) DD {
 	return finishDD(z0, z1, float64(a[0]*b[0]))
 }
 
-// Sqr returns a², with an error of at most 4u² a²: one rounding of at most 3u a²,
-// and a1² left out. 7 operations.
+// Sqr returns a², with an error of at most 4u² a²: one rounding costs at most 3u² a², and a1² is
+// left out. 7 operations.
 func (a DD) Sqr() DD {
 	z0, z1 := sqrDD(a[0], a[1])
 	return finishDD(z0, z1, float64(a[0]*a[0]))
@@ -49,11 +49,10 @@ func (a DD) FMA(b, c DD) DD {
 
 // Div returns a / b, with an error of at most 12u² |a / b|.
 //
-// q = RN(a0 / b0) leaves the exact remainder r = a0 - q b0; the second word is
-// RN((r + a1 - q b1) / b0), its numerator with two roundings. This is DWDivDW2
-// of Joldes, Muller, Popescu 2017 without rounding q b. 8 operations. The
-// numerator is below 3u |a0|, its roundings cost (2 + 3)u², the rounding of the
-// quotient 3u², b0 in place of b 3u².
+// q = RN(a0 / b0) leaves the exact remainder r = a0 - q b0. The second word is RN((r + a1 - q b1) /
+// b0), its numerator with two roundings. This is DWDivDW2 of Joldes, Muller, Popescu 2017 without
+// rounding q b. 8 operations. The numerator is below 3u |a0|. Its roundings cost (2 + 3)u², the
+// rounding of the quotient 3u², and b0 in place of b 3u².
 func (a DD) Div(b DD) DD {
 	z0, z1 := divDD(a[0], a[1], b[0], b[1])
 	return finishDD(z0, z1, a[0]/b[0])
@@ -109,7 +108,7 @@ func (a DD) Abs() DD {
 	return a
 }
 
-// finishDD gives zeros, infinities and NaN their one form; s is the operation on
+// finishDD puts zeros, infinities and NaN into their one form; s is the result of the operation on
 // the leading words.
 func finishDD(z0, z1, s float64) DD {
 	if ordinary(z0) {
@@ -118,8 +117,8 @@ func finishDD(z0, z1, s float64) DD {
 	return DD{special(z0, s), 0}
 }
 
-// leadFMA returns what decides the special values of a b + c: fma(a, b, c) of
-// leading words, or the product where that alone overflows.
+// leadFMA returns the number that decides the special values of a b + c: fma(a, b, c) of leading
+// words, or the product if only the product overflows.
 func leadFMA(a, b, c float64) float64 {
 	s := math.FMA(a, b, c)
 	if p := float64(a * b); s-s == 0 && p-p != 0 {

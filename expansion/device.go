@@ -17,8 +17,8 @@ const (
 	stageError   = "residual"
 )
 
-// A deviceRun is a run at its place. Operands of the host travel there and back; those that live
-// there are taken as they are, but for copies of those that overlap the result or have fewer words.
+// A deviceRun is a run at its place. Operands of the host are copied there and back. Operands that
+// live there are used directly; only those that overlap the result or have fewer words are copied.
 type deviceRun struct {
 	*run
 	place.Expansions
@@ -27,12 +27,12 @@ type deviceRun struct {
 	free   []func()
 }
 
-// arrive returns r at its place.
+// arrive returns r as a run at its place.
 func (r *run) arrive(f num.Format) *deviceRun {
 	return &deviceRun{run: r, Expansions: place.Provided[place.Expansions](), format: f}
 }
 
-// close gives back what the run has taken.
+// close releases the memory that the run has taken.
 func (d *deviceRun) close() {
 	for _, f := range d.free {
 		f()
@@ -43,7 +43,7 @@ func (d *deviceRun) config() place.Config {
 	return place.Config{Run: d.Run, Method: d.stats.Method, Limit: d.limit}
 }
 
-// matrix returns a rows x cols matrix of +0 there.
+// matrix returns a rows x cols matrix of +0 at the run's place.
 func (d *deviceRun) matrix(rows, cols int) (num.Mat, error) {
 	a, err := d.at.New(d.Ctx, d.format, rows, cols)
 	if err != nil {
@@ -53,7 +53,8 @@ func (d *deviceRun) matrix(rows, cols int) (num.Mat, error) {
 	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
 }
 
-// take counts a copy, of so many numbers, of an operand that lives there.
+// take counts the memory for a copy, of so many numbers, of an operand that lives at the run's
+// place.
 func (d *deviceRun) take(numbers int) error {
 	d.taken += int64(numbers) * num.SizeOf(d.format)
 	return d.room(d.taken)
@@ -76,7 +77,7 @@ func (d *deviceRun) operand(m num.Mat) (num.Mat, error) {
 	switch {
 	case !d.resident:
 		err = d.at.Set(d.Ctx, z, widened(m, d.format))
-	case m.Arr.Kind == num.F32: // of which devices have no kernel
+	case m.Arr.Kind == num.F32: // no kernel of devices converts it
 		var h num.Mat
 		if h, err = d.at.Get(d.Ctx, m); err == nil {
 			err = d.at.Set(d.Ctx, z, widened(h, d.format))
@@ -101,7 +102,7 @@ func widened(m num.Mat, f num.Format) num.Mat {
 	return z
 }
 
-// operands are several, brought to the run's place.
+// operands copies several operands to the run's place.
 func (d *deviceRun) operands(list ...num.Mat) ([]num.Mat, error) {
 	var all []num.Mat
 	for _, m := range list {
@@ -114,7 +115,8 @@ func (d *deviceRun) operands(list ...num.Mat) ([]num.Mat, error) {
 	return all, nil
 }
 
-// output returns where the result z is computed; old says that its entries count.
+// output returns the matrix in which the result z is computed; old reports whether its entries are
+// read.
 func (d *deviceRun) output(z num.Mat, old bool) (num.Mat, error) {
 	switch {
 	case d.resident:
@@ -125,7 +127,7 @@ func (d *deviceRun) output(z num.Mat, old bool) (num.Mat, error) {
 	return d.matrix(z.Rows, z.Cols)
 }
 
-// apart makes operands that overlap the output z copies.
+// apart replaces operands that overlap the output z by copies.
 func (d *deviceRun) apart(z num.Mat, operands ...*num.Mat) error {
 	for _, m := range operands {
 		if !d.at.Overlap(z, *m) {
@@ -143,15 +145,14 @@ func (d *deviceRun) apart(z num.Mat, operands ...*num.Mat) error {
 	return nil
 }
 
-// brought ends the stage of bringing operands.
+// brought ends the stage of copying operands.
 func (d *deviceRun) brought() {
 	if !d.resident {
 		d.stage(stageTo)
 	}
 }
 
-// back copies the results that were computed in from to z, if that is the host's, and ends the
-// stage before.
+// back copies the results in from to z if z lives on the host, and ends the stage before.
 func (d *deviceRun) back(stage string, z, from num.Mat) error {
 	if d.resident {
 		return nil
@@ -165,7 +166,7 @@ func (d *deviceRun) back(stage string, z, from num.Mat) error {
 	return nil
 }
 
-// last is the name of the last stage of a run whose work that stage is.
+// last returns the name of the last stage of a run; stage is the name of its work.
 func (r *run) last(stage string) string {
 	if r.at != nil && !r.resident {
 		return stageFrom
@@ -173,7 +174,7 @@ func (r *run) last(stage string) string {
 	return stage
 }
 
-// onDevice computes z by the operation or function of that name.
+// onDevice computes z by the operation or function of the given name.
 func (r *elementwise) onDevice(name string) error {
 	if r.paper {
 		name = publishedPrefix + name
@@ -219,7 +220,7 @@ func (r *elementwise) sinCosOnDevice(c num.Mat) error {
 	if err != nil {
 		return err
 	}
-	if err := d.apart(sin, &x); err != nil { // sines come first
+	if err := d.apart(sin, &x); err != nil { // sines are written first
 		return err
 	}
 	if x != cos {
@@ -252,8 +253,8 @@ func (r *elementwise) sinCosOnDevice(c num.Mat) error {
 	return nil
 }
 
-// onDevice computes C = α A B + β C. A vector that lives there is multiplied by the kernel of
-// products of a matrix and a vector.
+// onDevice computes C = α A B + β C. For a vector that lives there it uses the kernel of
+// matrix-vector products.
 func (p *productRun) onDevice(vector bool) error {
 	d := p.arrive(p.c.Arr.Format)
 	defer d.close()
@@ -313,7 +314,7 @@ func dotOnDevice[E arithmetical[E]](r *run, z num.Vec, x, y num.Vec) error {
 	return nil
 }
 
-// solveOnDevice is Solve at the run's place; exact products may take that much memory.
+// solveOnDevice is Solve at the run's place; products is the memory limit of exact products.
 func (r *run) solveOnDevice(e place.Elimination, products int64, a, b, x num.Mat) error {
 	d := r.arrive(x.Arr.Format)
 	defer d.close()

@@ -28,7 +28,7 @@ type refView struct {
 	off    int64
 }
 
-// open looks the memory of rows x cols entries up.
+// open returns the memory of rows x cols entries.
 func (e refEntries) open(l *fake.Launch, rows, cols int64) refView {
 	v := refView{rs: e.RS, cs: e.CS}
 	if rows <= 0 || cols <= 0 {
@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// steps are those of native sums of products, in one format.
+// steps are the steps of native sums of products, in one format.
 type steps[E any] struct {
 	mac       func(s, a, b E) E
 	normalise func(s E) E
@@ -103,7 +103,7 @@ var (
 	arithmeticQD = steps[QD]{macQD, sumQD}
 )
 
-// finite is a normalised sum, or what leading words give if it is not finite.
+// finite is a normalised sum, or if it is not finite, the result of the leading words.
 func finite[E worded](sum E, plain float64) E {
 	if sum[0]-sum[0] == 0 {
 		return sum
@@ -350,7 +350,7 @@ func refExchangeRows(l *fake.Launch, e refExchange) {
 	}
 }
 
-// onReference puts a fake device with the kernels in the place of the machine's GPUs.
+// onReference replaces the machine's GPUs by a fake device with the kernels.
 func onReference(t *testing.T) *fake.Driver {
 	dev, drv := newReference(t)
 	restore := mem.Substitute(dev)

@@ -82,8 +82,8 @@ func copied(m *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
-// laid returns a copy of m on the device: layouts 1 and 3 leave gaps between columns, 2 lies row by
-// row.
+// laid returns a copy of m on the device. Layouts 1 and 3 leave gaps between columns, layout 2 is
+// by rows.
 func laid(t testing.TB, m *halfulp.Matrix, layout int) *halfulp.Matrix {
 	t.Helper()
 	rows, cols := m.Dims()
@@ -111,8 +111,8 @@ func laid(t testing.TB, m *halfulp.Matrix, layout int) *halfulp.Matrix {
 	return z
 }
 
-// wantMatrix compares a matrix of the device with one of the host, bit by bit but for the signs of
-// NaN.
+// wantMatrix compares a matrix of the device with a matrix of the host, bit by bit except for the
+// signs of NaN.
 func wantMatrix(t *testing.T, what string, d, want *halfulp.Matrix) {
 	t.Helper()
 	got, err := d.Host()
@@ -193,7 +193,7 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 		expect := halfulp.NewVector(f, n)
 		setNumbers(expect, want)
 		d := laid(t, m, k%4)
-		for into := range 2 { // into other memory, and into that of x
+		for into := range 2 { // into other memory, and into the memory of x
 			z := d.Col(0)
 			if into == 0 {
 				z = laid(t, h[0].Matrix(), k%3).Col(0)
@@ -235,7 +235,7 @@ func checkFunctions(t *testing.T, list []Function, f halfulp.Format, n int, d dr
 	}
 }
 
-// argument is a number that functions make something of, or any.
+// argument is a number for which functions have a result, or any number.
 func argument(r *rand.Rand, w int) []float64 {
 	switch r.IntN(4) {
 	case 0:
@@ -321,7 +321,7 @@ func eachSuite(t *testing.T, sizes ...int) {
 	}
 }
 
-// productOf is α A B + β C as the documentation has it.
+// productOf is α A B + β C as documented.
 func productOf[E arithmetical[E]](a steps[E], alpha E, x, y *halfulp.Matrix, beta E, c *halfulp.Matrix) *halfulp.Matrix {
 	rows, cols := c.Dims()
 	z := halfulp.NewMatrix(c.NumberFormat(), rows, cols)
@@ -473,7 +473,7 @@ func emptyRow(_ *rand.Rand, a *halfulp.Matrix) {
 	}
 }
 
-// emptyColumn has no pivot in a column behind the first panel, if there is one.
+// emptyColumn has no pivot in a column after the first panel, if there is such a column.
 func emptyColumn(_ *rand.Rand, a *halfulp.Matrix) {
 	for i := range a.Rows() {
 		a.SetFloat64(i, min(40, a.Rows()-1), 0)
@@ -496,10 +496,10 @@ func solveSuite(t *testing.T, f halfulp.Format, sizes [][2]int, updates Updates)
 
 var smallSystems = [][2]int{{1, 1}, {5, 2}, {33, 2}, {40, 1}}
 
-// smallProducts are shapes around those of tiles.
+// smallProducts are shapes around the shapes of tiles.
 var smallProducts = [][3]int{{1, 1, 1}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {33, 17, 5}, {65, 40, 19}, {16, 66, 8}, {2, 3, 70}}
 
-// TestDeviceReference compares what routines make of the kernels with the definitions.
+// TestDeviceReference compares the results of routines with these kernels with the definitions.
 func TestDeviceReference(t *testing.T) {
 	onReference(t)
 	eachSuite(t, 0, 1, 1000)
@@ -555,8 +555,8 @@ func TestSolveInstead(t *testing.T) {
 	}
 }
 
-// TestDeviceFailures lets each call of the driver fail in turn: errors come back, no memory is
-// lost.
+// TestDeviceFailures makes each call of the driver fail in turn: routines return errors, and no
+// memory is lost.
 func TestDeviceFailures(t *testing.T) {
 	for _, call := range []string{"MemAlloc", "LaunchKernel"} {
 		for after := range 8 {
@@ -606,7 +606,7 @@ func TestDeviceSolve(t *testing.T) {
 	checkSlabs(t)
 }
 
-// TestSanitizeDevice runs small problems with every kernel, but for most functions: those take the
+// TestSanitizeDevice runs small problems with every kernel, except most functions: those take the
 // sanitizer minutes.
 func TestSanitizeDevice(t *testing.T) {
 	gputest.Machine(t)
@@ -710,8 +710,8 @@ func checkOverlap(t *testing.T) {
 			must(t, run(d))
 			wantMatrix(t, fmt.Sprintf("seed %d: %v, %d", seed, f, k), d, h)
 		}
-		// The order of additions of a product with a vector is another one there: only without them
-		// are the bits those of the host.
+		// On a device a matrix-vector product has another order of additions: the bits equal the
+		// host's only without such products.
 		d, h := laid(t, a, 1), copied(a)
 		for _, m := range []*halfulp.Matrix{d, h} {
 			must(t, errOf(Gemv(halfulp.NoTrans, third, m.Slice(0, 12, 0, 1), m.Row(0).Slice(0, 1), one, m.Col(0), nil)))
@@ -720,8 +720,8 @@ func checkOverlap(t *testing.T) {
 	}
 }
 
-// TestDeviceStats checks what is told of runs on a device, their progress, and that limits and
-// contexts are heeded there.
+// TestDeviceStats checks statistics and progress of runs on a device, and that limits and contexts
+// are effective there.
 func TestDeviceStats(t *testing.T) {
 	onReference(t)
 	r := testseed.Rand(t, 1, 17)

@@ -2,9 +2,9 @@ package expansion
 
 import "math"
 
-// Error-free transformations. Compilers may fuse x*y + z into one rounding, across
-// statements and inlined calls; a product is written float64(x*y), which forbids
-// it, or math.FMA. scripts/fused.sh looks at what comes out.
+// Error-free transformations. Compilers may fuse x*y + z into one rounding, across statements and
+// inlined calls. A product is therefore written float64(x*y), which forbids it, or math.FMA.
+// scripts/fused.sh checks the compiled code.
 
 // twoSum returns s = RN(a + b) and e = a + b - s, exactly unless a + b
 // overflows. 6 operations. Møller 1965, Knuth, TAOCP 4.2.2.
@@ -30,11 +30,10 @@ func twoProd(a, b float64) (p, e float64) {
 	return p, math.FMA(a, b, -p)
 }
 
-// special returns the leading word of an operation's result whose straight-line
-// code gave the leading word r = ±0, ±Inf or NaN, where s is the same operation
-// on the operands' leading words alone. s decides if it is zero, infinite or
-// NaN; otherwise r = 0 is a cancellation and anything else an overflow. The
-// other words of the result are +0.
+// special returns the leading word of an operation's result, given the leading word r = ±0, ±Inf or
+// NaN of the straight-line code, and the result s of the same operation on the operands' leading
+// words alone. s decides if it is zero, infinite or NaN; otherwise r = 0 is a cancellation and
+// anything else an overflow. The other words of the result are +0.
 func special(r, s float64) float64 {
 	switch {
 	case s != s:

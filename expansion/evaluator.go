@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// An evaluator computes functions of blocks in one format. Its methods are the definition of
-// every function: the scalars' are those of one lane. Results are not operands.
+// An evaluator computes functions of blocks in one format. Its methods define every function; a
+// scalar function is one lane of it. Results must not be operands.
 type evaluator struct {
 	a *arithmetic
 	w int // words
@@ -19,7 +19,7 @@ type evaluator struct {
 
 var evaluators = sync.Pool{New: func() any { return new(evaluator) }}
 
-// take returns k blocks of scratch with any contents, until give(k).
+// take returns k blocks of scratch with arbitrary contents; give(k) returns them.
 func (e *evaluator) take(k int) []block {
 	e.used += k
 	return e.blocks[e.used-k : e.used]
@@ -64,7 +64,7 @@ func (e *evaluator) magnitude(z, x *block) {
 	e.negateWhere(z, &x[0])
 }
 
-// negateWhere changes the sign of z where y has one, but that of no NaN.
+// negateWhere changes the sign of z where y is negative, except for NaN.
 func (e *evaluator) negateWhere(z *block, y *row) {
 	for i, y := range y[:e.n] {
 		if math.Signbit(y) && z[0][i] == z[0][i] {
@@ -75,7 +75,7 @@ func (e *evaluator) negateWhere(z *block, y *row) {
 	}
 }
 
-// root sets z = √x, with zeros and NaN as math.Sqrt has them; x is left changed.
+// root sets z = √x, with zeros and NaN as in math.Sqrt; it overwrites x.
 func (e *evaluator) root(z, x *block) {
 	t := e.take(1)
 	special := &t[0][0]
@@ -104,8 +104,8 @@ func (e *evaluator) rest(z, x *block) {
 }
 
 // lead sets high to the leading word of high + low, to within a rounding, and low to the rest:
-// together they hold a word more than a block does. Lanes of high and low are
-// numbers whose sum does not lose words by cancellation beyond the first two.
+// together they hold one word more than a block. Lanes of high and low are numbers whose sum does
+// not lose words by cancellation beyond the first two.
 func (e *evaluator) lead(high *row, low *block) {
 	t := e.take(1)
 	err := &t[0][0]
@@ -117,8 +117,8 @@ func (e *evaluator) lead(high *row, low *block) {
 	e.give(1)
 }
 
-// scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and
-// 2^400: by one factor if that is a normal number, else by two.
+// scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and 2^400. It
+// uses one factor if 2^k is a normal number, else two.
 func (e *evaluator) scale(z *block, k *[lanes]int32) {
 	for i, k := range k[:e.n] {
 		if -500 <= k && k <= 1000 {
@@ -165,7 +165,7 @@ func (e *evaluator) negate(z *block) {
 	}
 }
 
-// finish gives zeros, infinities and NaN their one form.
+// finish puts zeros, infinities and NaN into their one form.
 func (e *evaluator) finish(z *block) {
 	for i := range z[0][:e.n] {
 		e.finishLane(z, i)
@@ -190,7 +190,7 @@ func powersOf2(k int32) (f, g float64) {
 	return powerOf2(half), powerOf2(k - half)
 }
 
-// exponent is the e with 2^e <= |x| < 2^(e+1), for x neither zero nor infinite nor NaN.
+// exponent is the e with 2^e <= |x| < 2^(e+1), for x that is not zero, infinite or NaN.
 func exponent(x float64) int32 {
 	b := math.Float64bits(x) &^ (1 << 63)
 	if e := int32(b >> 52); e > 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestExtremes computes at the ends of the exponent range. A result is NaN only if
-// the float64 operation on the leading words is, infinite only near overflow, and
-// as accurate as a float64's but for a few units of 2^-1074 where underflow takes bits away.
+// TestExtremes computes at the ends of the exponent range. A result is NaN only if the float64
+// operation on the leading words is NaN, and infinite only near overflow. It is as accurate as a
+// float64 result, up to a few units of 2^-1074 where underflow loses bits.
 func TestExtremes(t *testing.T) {
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {

@@ -77,9 +77,8 @@ func (e *evaluator) atan2(z, y, x *block) {
 	e.give(5)
 }
 
-// octant sets lane i of u = |y| and v = |x|, |y| <= |x|, scaled so that v is between 1
-// and 2; u is scaled up by 2^-up besides. Of infinities
-// it takes 0 and 1, or 1 and 1; a NaN is any number.
+// octant sets lane i of u = |y| and v = |x|, |y| <= |x|, scaled so that v is between 1 and 2. u is
+// also scaled up by 2^-up. Infinities become 0 and 1, or 1 and 1; a NaN becomes any number.
 func (e *evaluator) octant(u, v *block, up *[lanes]int32, y, x *block, i int) {
 	up[i] = 0
 	y0, x0 := y[0][i], x[0][i]

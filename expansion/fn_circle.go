@@ -12,7 +12,7 @@ import "math"
 // circleLimit bounds the arguments whose k has 25 bits.
 const circleLimit = 0x1p16
 
-// circleReduce sets r and k, k modulo 2048, for finite x; other lanes are taken as 0.
+// circleReduce sets r and k, k modulo 2048, for finite x; other lanes count as 0.
 func (e *evaluator) circleReduce(r *block, k *[lanes]int32, x *block) {
 	t := e.take(1)
 	near, minus := &t[0][0], &t[0][1]
@@ -32,7 +32,7 @@ func (e *evaluator) circleReduce(r *block, k *[lanes]int32, x *block) {
 	e.add(r, r, &rest[0])
 	e.addFloat(r, r, near)
 	e.give(2)
-	// A long argument, and one so near to a multiple of π/2 that the constant's words do
+	// A long argument, and an argument so near to a multiple of π/2 that the constant's words do
 	// not give all of r.
 	for i, x0 := range x[0][:e.n] {
 		long := !(math.Abs(x0) < circleLimit)
@@ -78,7 +78,7 @@ func (e *evaluator) circleSeries(p, q, r *block) {
 	e.give(2)
 }
 
-// circleSum sets z = s + (s q + c p) = sin(a + r); p is left changed.
+// circleSum sets z = s + (s q + c p) = sin(a + r); it overwrites p.
 func (e *evaluator) circleSum(z, s, c, p, q *block) {
 	t := e.take(1)
 	e.mul(z, c, p)

@@ -9,11 +9,11 @@ import "math"
 //
 // Tang, Table-driven implementation of the exponential function, ACM TOMS 15 (1989).
 
-// expLimit is beyond every argument whose exponential is neither 0 nor Inf.
+// expLimit exceeds every |x| for which exp(x) is neither 0 nor Inf.
 const expLimit = 800
 
-// expReduce sets r and, of k, exponent = e and index = j + 128 for x = high + low; high is
-// taken as 0 where it is beyond expLimit.
+// expReduce sets r and, for k, exponent = e and index = j + 128, for x = high + low. Where |high|
+// exceeds expLimit, it counts as 0.
 func (e *evaluator) expReduce(r *block, exponent, index *[lanes]int32, high *row, low *block) {
 	t := e.take(1)
 	near, minus := &t[0][0], &t[0][1]
@@ -39,7 +39,7 @@ func expSplit(k int32) (exponent, index int32) {
 	return exponent, k - exponent<<8 + 128
 }
 
-// expReduced sets s for r and index; r is left changed.
+// expReduced sets s for r and index; it overwrites r.
 func (e *evaluator) expReduced(s, r *block, index *[lanes]int32) {
 	t := e.take(1)
 	p := &t[0]
@@ -63,8 +63,8 @@ func (e *evaluator) expParts(s *block, exponent *[lanes]int32, high *row, low *b
 	e.give(1)
 }
 
-// expOverflow sets the lanes of z = exp(x) where x is beyond expLimit or NaN, and gives
-// results beyond the range of float64 their form.
+// expOverflow sets the lanes of z = exp(x) where |x| exceeds expLimit or x is NaN, and puts results
+// beyond the range of float64 into their form.
 func (e *evaluator) expOverflow(z *block, x *row) {
 	for i, x := range x[:e.n] {
 		switch {
@@ -126,8 +126,8 @@ func (e *evaluator) exp2(z, x *block) {
 	e.give(3)
 }
 
-// expm1Parts sets u and k with exp(x) - 1 = 2^k u, to a relative error: k = 0 for
-// x < 200, and the term 1 is lost above.
+// expm1Parts sets u and k with exp(x) - 1 = 2^k u, to a relative error. For x < 200, k = 0; above,
+// the term 1 is lost.
 func (e *evaluator) expm1Parts(u *block, k *[lanes]int32, x *block) {
 	const most = 300
 	var exponent [lanes]int32

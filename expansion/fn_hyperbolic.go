@@ -7,7 +7,7 @@ import "math"
 //	sinh |x| = (u + u/(u + 1)) / 2,  cosh x = 1 + u (u/(u + 1)) / 2,
 //	tanh |x| = u (u + 2) / (u (u + 2) + 2).
 //
-// Beyond 2^300, u is a power of two less, and the terms 1 and 2 are lost.
+// Beyond 2^300, u is smaller by a power of two, and the terms 1 and 2 are lost.
 
 // sinh sets z = sinh x.
 func (e *evaluator) sinh(z, x *block) {
@@ -69,14 +69,14 @@ func (e *evaluator) tanh(z, x *block) {
 	e.give(2)
 }
 
-// half takes 1 from every exponent.
+// half subtracts 1 from every exponent.
 func (e *evaluator) half(k *[lanes]int32) {
 	for i := range k[:e.n] {
 		k[i]--
 	}
 }
 
-// expOverflowBoth sets the lanes of z where |x| is beyond expLimit to Inf, and NaN.
+// expOverflowBoth sets the lanes of z to Inf where |x| exceeds expLimit, and to NaN where x is NaN.
 func (e *evaluator) expOverflowBoth(z, x *block) {
 	t := e.take(1)
 	for i, x := range x[0][:e.n] {
@@ -86,7 +86,7 @@ func (e *evaluator) expOverflowBoth(z, x *block) {
 	e.give(1)
 }
 
-// hyperbolicLimit is where the inverse functions take ln 2x.
+// hyperbolicLimit is the bound above which the inverse functions compute ln 2x.
 const hyperbolicLimit = 0x1p300
 
 // asinh sets z = asinh x = ln(1 + v), v = |x| + x² / (1 + √(1 + x²)).
@@ -127,7 +127,7 @@ func (e *evaluator) acosh(z, x *block) {
 	e.give(3)
 }
 
-// clip sets z = x, or 1 where x is beyond hyperbolicLimit.
+// clip sets z = x, or 1 where x exceeds hyperbolicLimit.
 func (e *evaluator) clip(z, x *block) {
 	e.copy(z, x)
 	for i, x := range x[0][:e.n] {
@@ -137,7 +137,7 @@ func (e *evaluator) clip(z, x *block) {
 	}
 }
 
-// logDouble sets z = ln(1 + v), or ln 2x where x is beyond hyperbolicLimit; v is left changed.
+// logDouble sets z = ln(1 + v), or ln 2x where x exceeds hyperbolicLimit; it overwrites v.
 func (e *evaluator) logDouble(z, v, x *block) {
 	t := e.take(2)
 	far := &t[0][0]

@@ -12,12 +12,12 @@ import "math"
 // c = 1 about x = 1: no cancellation. After Tang, Table-driven implementation
 // of the logarithm function, ACM TOMS 16 (1990), with two tables.
 
-// logSplit is the float64 next to √½, whose bits begin the interval of m.
+// logSplit has the bits of the float64 next to √½, where the interval of m begins.
 const logSplit = 0x3fe6a09e667f3bcd
 
-// logParts sets high + low = ln(x + y) - k ln 2, for positive finite x + y with |y| at most
-// an ulp of x, where 2^k is the power of two that takes x + y to m; |low| < 2^-12 |high|.
-// With whole set, the result is ln(x + y). Other lanes are taken as 1.
+// logParts sets high + low = ln(x + y) - k ln 2, for positive finite x + y with |y| at most an ulp
+// of x. 2^k is the power of two with (x + y) = 2^k m; |low| < 2^-12 |high|. If whole is set, the
+// result is ln(x + y). Other lanes count as 1.
 func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *block, whole bool) {
 	var index1, index2 [lanes]int32
 	t := e.take(4)
@@ -83,8 +83,7 @@ func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *
 	e.give(4)
 }
 
-// logScale scales an x far from 1 by up = 2^down, and takes one that is not positive and
-// finite as 1.
+// logScale scales an x far from 1 by up = 2^down. An x that is not positive and finite becomes 1.
 func logScale(x float64) (scaled, up float64, down int32) {
 	switch {
 	case !(x > 0 && x <= math.MaxFloat64):

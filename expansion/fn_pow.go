@@ -2,8 +2,8 @@ package expansion
 
 import "math"
 
-// pow sets z = x^y = exp(y ln x). The logarithm and its product with y hold a word more
-// than a block: an exponent of 700 costs no accuracy.
+// pow sets z = x^y = exp(y ln x). The logarithm and its product with y hold one word more than a
+// block, so that an exponent of 700 costs no accuracy.
 func (e *evaluator) pow(z, x, y *block) {
 	var k [lanes]int32
 	t := e.take(4)
@@ -45,8 +45,8 @@ func (e *evaluator) pow(z, x, y *block) {
 	e.give(4)
 }
 
-// powSpecial sets the sign of z, and the lanes whose x or y is a zero, an infinity or a NaN,
-// or whose result is none, as math.Pow has them.
+// powSpecial sets the sign of z. It sets the lanes whose x or y is a zero, an infinity or a NaN,
+// and the lanes without a result, as math.Pow does.
 func (e *evaluator) powSpecial(z, x, y *block) {
 	for i := range e.n {
 		x0, y0 := x[0][i], y[0][i]
@@ -89,7 +89,7 @@ func (e *evaluator) powSpecial(z, x, y *block) {
 	e.finish(z)
 }
 
-// integer reports whether lane i of y is an integer, and whether that is odd.
+// integer reports whether lane i of y is an integer, and whether that integer is odd.
 func (e *evaluator) integer(y *block, i int) (integer, odd bool) {
 	integer = true
 	for k := range e.w {

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// Exact reduction of one lane, after Payne and Hanek, Radian reduction for trigonometric
-// functions, SIGNUM Newsletter 18 (1983): x 1024/π modulo 2^64 in fixed point, by integer
-// products of each word of x with the bits of 1024/π that count for it.
+// Exact reduction of one lane, after Payne and Hanek, Radian reduction for trigonometric functions,
+// SIGNUM Newsletter 18 (1983): x 1024/π modulo 2^64 in fixed point, by integer products of each
+// word of x with the bits of 1024/π that matter for it.
 
-// fixedLimbs are the words of a fixed-point number, from the top: one for the integer part,
-// the others for the fraction. An expansion of 4 words comes to within about 2^-260 of a
+// fixedLimbs is the number of words of a fixed-point number, from the top: one for the integer
+// part, the others for the fraction. An expansion of 4 words comes to within about 2^-260 of a
 // multiple of π/2, which leaves more than 300 good bits of the distance.
 const fixedLimbs = 10
 
@@ -62,8 +62,8 @@ func circleLimb(i int) uint64 {
 	return word(j)<<s | word(j+1)>>(64-s)
 }
 
-// round returns the nearest integer modulo 2^32, and leaves in z the magnitude of the
-// difference from it, negative if so said.
+// round returns the nearest integer modulo 2^32. It leaves in z the magnitude of the difference
+// from it; negative reports its sign.
 func (z *fixed) round() (k int32, negative bool) {
 	k = int32(z[0])
 	z[0] = 0

@@ -81,8 +81,8 @@ func (e *evaluator) cbrt(z, x *block) {
 	e.give(3)
 }
 
-// inverseCubeRoot is m^(-1/3) to within 2^-51, for m between 1 and 8: bits of a third of the
-// exponent, to 4 %, then four steps of Newton.
+// inverseCubeRoot is m^(-1/3) to within 2^-51, for m between 1 and 8. A third of the exponent's
+// bits gives it to 4 %, then four steps of Newton's iteration follow.
 func inverseCubeRoot(m float64) float64 {
 	s := math.Float64frombits(0x553ef0ff289dd796 - math.Float64bits(m)/3)
 	for range 4 {

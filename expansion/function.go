@@ -2,13 +2,13 @@ package expansion
 
 import "fmt"
 
-// A Function is an elementary function of one or two arguments, computed alike for scalars
-// and arrays, on CPUs and GPUs: the results have the same bits.
+// A Function is an elementary function of one or two arguments. Scalars and arrays, CPUs and GPUs
+// compute the same bits.
 //
-// Arguments are taken exactly, also in the reduction of sines of huge numbers. Special values
-// are those of package math. The relative error of a result is at most [Function.Bound],
-// where neither the result nor a word of it that counts falls below 2^-1022: below, absolute
-// errors of a few 2^-1074 come on top.
+// Arguments count exactly, also in the reduction of sines of huge numbers. Special values are the
+// same as in package math. The relative error of a result is at most [Function.Bound], unless the
+// result or a word of it that matters falls below 2^-1022: then absolute errors of a few 2^-1074
+// come on top.
 type Function int
 
 // The functions, in the order of [Functions]. Pow is x^y, Hypot √(x² + y²), and Atan2 the
@@ -39,17 +39,17 @@ const (
 	Atanh
 )
 
-// Bounds count what the errors of the last operations are at worst, to first order, in units of u^w
-// of the result: A, M, D, S, F and G are the bounds of additions, products, quotients, roots,
-// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 32, 80, 24, 6, 7) for
-// TD and (16, 106, 600, 140, 8, 17) for QD; a constant counts 1.
+// Bounds add up the worst effects of the errors of the last operations, to first order, in units of
+// u^w of the result. A, M, D, S, F and G are the bounds of additions, products, quotients, roots,
+// additions of a float64 and products by a float64: (3, 4, 12, 25/8, 2, 2) for DD, (8, 32, 80, 24,
+// 6, 7) for TD and (16, 106, 600, 140, 8, 17) for QD. A constant counts 1.
 //
 //	exp, exp2   F + 0.42 (A + 1): |s| <= 0.42 (1 + s)
 //	expm1 (B)   2F + 1.4 (A + 1) for x about ±ln 2, 3A + 2 near 0
 //	log, log1p  F + 1/2: all but the leading part is below 2^-12 of the result
 //	log2, log10 2F + M + 1, F + M + 2
 //	pow         exp, and 745 · 2^-14 (4A + 2M) + 1 from the logarithm's lower part
-//	cbrt        A + 4/3 G: the error of m s² counts a third, that of m s³ two thirds
+//	cbrt        A + 4/3 G: the error of m s² counts a third, the error of m s³ two thirds
 //	hypot       S + (A + M)/2
 //	sin, cos    3A + M + F + 3 + (A + G + 1)/6 at k = ±1, where sin a is twice the result
 //	tan         twice that and D
@@ -107,8 +107,7 @@ func (f Function) String() string {
 	return functions[f].name
 }
 
-// ParseFunction returns the function of the given name, which is that of package math in
-// lower case.
+// ParseFunction returns the function of the given name: the name in package math in lower case.
 func ParseFunction(name string) (Function, error) {
 	for f := range functions {
 		if functions[f].name == name {
@@ -126,12 +125,11 @@ func (f Function) Arity() int {
 	return 1
 }
 
-// Bound is a bound of the relative error of f in numbers of 2, 3 or 4 words, in units of
-// u^words, u = 2^-53. It is the sum of the bounds of the operations on the way, to first
-// order, each times what its error counts for at worst, and of the terms that series leave
-// out. Among 10^5 arguments a function the errors stay below 7, 10 and 21 units, and below 3
-// in the exponential functions, logarithms, sines and cosines: see
-// bench/records/epyc-expansion-functions.json.
+// Bound returns a bound on the relative error of f in numbers of 2, 3 or 4 words, in units of
+// u^words, u = 2^-53. It adds the bounds of the operations of f, to first order, each times the
+// largest factor by which its error counts, and the terms that series leave out. Among 10^5
+// arguments a function, the errors stay below 7, 10 and 21 units, and below 3 in the exponential
+// functions, logarithms, sines and cosines: see bench/records/epyc-expansion-functions.json.
 func (f Function) Bound(words int) float64 { return functions[f].bounds[words-2] }
 
 // apply sets z = f(x) or f(x, y); z is neither x nor y.
@@ -143,7 +141,7 @@ func (e *evaluator) apply(f Function, z, x, y *block) {
 	}
 }
 
-// oneLane has an evaluator of one lane, with the words of x and y in blocks, compute f.
+// oneLane computes f by an evaluator of one lane, with the words of x and y in blocks.
 func oneLane[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E) {
 	e := evaluators.Get().(*evaluator)
 	e.a, e.w, e.n = &portable, len(x), 1

@@ -17,7 +17,7 @@ import (
 
 var functionSweep = flag.Int("expansion.functions", 250, "random arguments a function and format in TestFunctions")
 
-// functionLimit is what no error reaches, in units of u^w: well below the bounds proved.
+// functionLimit exceeds every error found, in units of u^w, and is well below the proved bounds.
 const functionLimit = 24
 
 // call is f(x, y) as a scalar of len(x) words.
@@ -110,8 +110,8 @@ func TestFunctionSpecials(t *testing.T) {
 	}
 }
 
-// checkSpecial wants want as f(x, y), if that is a special value or a constant, and else a
-// small error.
+// checkSpecial checks that f(x, y) is want, if want is a special value or a constant, and else that
+// its error is small.
 func checkSpecial(t *testing.T, f Function, x, y, want float64) {
 	t.Helper()
 	for w := 2; w <= 4; w++ {
@@ -236,7 +236,7 @@ func TestFunctionEdges(t *testing.T) {
 	}
 }
 
-// TestFunctionBlocks wants a lane's result to be the scalar's, whatever its neighbours are.
+// TestFunctionBlocks checks that a lane's result equals the scalar's, with any neighbours.
 func TestFunctionBlocks(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	for _, f := range Functions() {
@@ -314,8 +314,8 @@ func TestFunctionNames(t *testing.T) {
 	}
 }
 
-// TestFunctionBounds derives the bounds of functions from those of operations, as the table of
-// functions says, and wants them in the documentation of methods.
+// TestFunctionBounds derives the bounds of functions from the bounds of operations, as the table of
+// functions does, and checks that the documentation of methods has them.
 func TestFunctionBounds(t *testing.T) {
 	text, err := os.ReadFile("functions.go")
 	if err != nil {

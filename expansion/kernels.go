@@ -2,7 +2,7 @@ package expansion
 
 import "github.com/halfulp/halfulp/internal/isa"
 
-// An operation is one of the elementwise ones that have kernels on arrays.
+// An operation is an elementwise operation with kernels on arrays.
 type operation int
 
 const (
@@ -15,10 +15,10 @@ const (
 	operations
 )
 
-// A kernel does one operation on n expansions, a positive multiple of the kernels' step: word
-// k of number i of x is k xStride bytes and i float64s beyond x. Results are canonical. z may
-// be an operand or lie apart from it. The kernel returns how many numbers it has not done: it
-// stops, rarely, at results that only canonical can bring into their form.
+// A kernel computes one operation on n expansions, n a positive multiple of the kernels' step. Word
+// k of number i of x is k xStride bytes and i float64s after x. Results are canonical. z may be an
+// operand or must lie apart from it. The kernel returns how many numbers it has left undone: it
+// stops, rarely, at results that only canonical can put into their form.
 type kernel func(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
 // kernels is the arithmetic under one level of instruction sets.
@@ -26,7 +26,7 @@ type kernels struct {
 	blocks *arithmetic
 	arrays [5][operations]kernel // by words; nil for none
 	macs   [5]kernel             // c + x y by macDD, macTD, macQD, not normalised; nil for none
-	step   int                   // numbers that a pass of a kernel takes
+	step   int                   // numbers that a pass of a kernel computes
 
 	tiles, columns [5]tile // by words: for products of matrices, and of a matrix and a vector
 }
@@ -38,5 +38,5 @@ var portableKernels = kernels{
 	columns: [5]tile{2: {4, 1, 1, macTile(1, macDD)}, 3: {4, 1, 1, macTile(1, macTD)}, 4: {4, 1, 1, macTile(1, macQD)}},
 }
 
-// activeKernels are those of the level in force.
+// activeKernels returns the kernels of the active level of instruction sets.
 func activeKernels() *kernels { return kernelsOf(isa.Level()) }

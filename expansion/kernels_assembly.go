@@ -14,7 +14,8 @@ func floatBlocks(f func(z, x, y *float64, n int)) func(z, x *block, y *row, n in
 	return func(z, x *block, y *row, n int) { f(&z[0][0], &x[0][0], &y[0], n) }
 }
 
-// hornerSteps does one coefficient after the other in all lanes, so that no lane waits for itself.
+// hornerSteps applies one coefficient after the other to all lanes, so that no lane waits for
+// itself.
 func hornerSteps(step func(z, s, x, c *float64, n int)) func(z, x *block, c []QD, n int) {
 	return func(z, x *block, c []QD, n int) {
 		for j := range c {

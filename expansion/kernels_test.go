@@ -21,7 +21,7 @@ func anyWord(r *rand.Rand) float64 {
 	return math.Ldexp(r.Float64()-0.5, r.IntN(200)-100)
 }
 
-// anyQD is four words, mostly those of an expansion, sometimes with ties, short or special.
+// anyQD is four words, mostly of an expansion, sometimes with ties, short or special.
 func anyQD(r *rand.Rand) (x QD) {
 	if r.IntN(4) == 0 {
 		for k := range x {

@@ -2,25 +2,26 @@ package expansion
 
 import "math"
 
-// Steps of sums of products: mac returns s + a b without the final select of special values and
-// without normalising more than the sum needs. Native products are made of them:
+// Steps of sums of products: mac returns s + a b without the final select of special values, and
+// normalises no more than the sum needs. Native products consist of such steps:
 //
 //	s = 0; for h = 0, 1, ..., k-1: s = mac(s, a_h, b_h)
 //
-// and then, if a word of s is not finite, s is replaced by what the leading words alone give,
-// p = 0; p = RN(p + RN(a_h[0] b_h[0])): infinities and NaN are those of a float64 product.
+// If a word of s is not finite then, s is replaced by the result of the leading words alone, p = 0;
+// p = RN(p + RN(a_h[0] b_h[0])) for each h: infinities and NaN are the same as in a float64
+// product.
 //
 // u = 2^-53. A step's error is at most
 //
 //	16u² M for DD, 128u³ M for TD, 1024u⁴ M for QD,  M = Σ |a_h b_h| so far,
 //
-// to first order, if nothing overflows and no product of words falls below 2^-1022: terms above
-// u^(w-1) M are added without error, those below in plain arithmetic, at most a few dozen roundings
-// of u times what they have come to. A sum of k products thus differs from the exact one by at most
-// k times that. Errors seen in tests are below 4u^w M a step.
+// to first order, if nothing overflows and no product of words falls below 2^-1022. Terms above
+// u^(w-1) M are added without error, smaller terms in plain arithmetic, with at most a few dozen
+// roundings of u times their partial sums. A sum of k products thus differs from the exact one by
+// at most k times that bound. Errors seen in tests are below 4u^w M a step.
 
-// macDD is s + a b. 15 operations. The product is that of DWTimesDW3 (Joldes, Muller, Popescu
-// 2017) less its normalisation, the sum Dekker's.
+// macDD is s + a b. 15 operations. The product is DWTimesDW3 (Joldes, Muller, Popescu 2017) without
+// its normalisation, the sum is Dekker's.
 func macDD(s, a, b DD) DD {
 	p, e := twoProd(a[0], b[0])
 	e = math.FMA(a[0], b[1], e)
@@ -90,8 +91,8 @@ func macQD(s, a, b QD) QD {
 	return QD{x, y, z, l}
 }
 
-// sumDD, sumTD and sumQD normalise what steps have added up; where that is not finite the result is
-// not either. A zero is +0.
+// sumDD, sumTD and sumQD normalise the sum that steps have accumulated. If it is not finite,
+// neither is the result. A zero is +0.
 
 func sumDD(s DD) DD { return DD{0 + s[0], 0 + s[1]} }
 

@@ -13,7 +13,7 @@ import (
 // macs are the steps of sums of products over slices of words.
 var macs = []struct {
 	w         int
-	perStep   float64 // error, in units of u^w Σ |a b|: what tests come to, or twice that
+	perStep   float64 // error, in units of u^w Σ |a b|: the largest of the tests, or twice that
 	mac       func(s, a, b []float64) []float64
 	normalise func(s []float64) []float64
 }{

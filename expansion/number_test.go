@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// number is what DD, TD and QD have in common outside their arithmetic.
+// number has the common methods of DD, TD and QD outside their arithmetic.
 type number[T any] interface {
 	DD | TD | QD
 	Cmp(T) int

@@ -2,10 +2,10 @@ package expansion
 
 import "math"
 
-// ops are the primitives that functions are made of, in one format: on lanes 0 to n-1 of
-// blocks, of finite numbers, in the order of operations of the scalars, so that every
-// implementation gives the same bits. They may also write lanes from n up to the next
-// multiple of 16. A result may be one of the operands.
+// ops are the primitives of functions in one format. They work on lanes 0 to n-1 of blocks of
+// finite numbers, in the order of operations of the scalars, so that every implementation gives the
+// same bits. They may also write lanes from n up to the next multiple of 16. A result may be one of
+// the operands.
 type ops struct {
 	add, sub, mul, div func(z, x, y *block, n int)
 	sqrt               func(z, x *block, n int)
@@ -15,8 +15,8 @@ type ops struct {
 	horner func(z, x *block, c []QD, n int)
 }
 
-// An arithmetic holds the primitives of 1, 2, 3 and 4 words, at index w. Those of one word
-// have horner only, by fused multiply-adds.
+// An arithmetic holds the primitives of 1, 2, 3 and 4 words, at index w. One word has horner only,
+// by fused multiply-adds.
 type arithmetic [5]ops
 
 var portable = arithmetic{
@@ -210,15 +210,15 @@ func hornerFloats(z, x *block, c []QD, n int) {
 	}
 }
 
-// A polynomial is Σ c_j x^(d-j), for j from 0 to d = len(c) - 1, for functions of one number
-// of words w. High terms need fewer: coefficients up to but not including ends[v] are added
-// in at most v words, ends[w] is len(c).
+// A polynomial is Σ c_j x^(d-j), for j from 0 to d = len(c) - 1, for functions of one number of
+// words w. High terms need fewer words: coefficients up to but not including ends[v] are added in
+// at most v words; ends[w] is len(c).
 type polynomial struct {
 	c    []QD
 	ends [5]int
 }
 
-// evaluate sets z = p(x) in w words, by Horner's rule with words as needed; z is not x.
+// evaluate sets z = p(x) in w words, by Horner's rule with as many words as needed; z is not x.
 func (a *arithmetic) evaluate(z, x *block, p *polynomial, w, n int) {
 	z.fill(&p.c[0], 1, n)
 	from := 1

@@ -6,16 +6,16 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Pieces of arrays: kernels work on them where they lie if their numbers follow one another and
-// have as many words as the result, else on blocks that they are copied to.
+// Pieces of arrays. Kernels work on a piece directly if its numbers are contiguous and have as many
+// words as the result, else on blocks that it is copied to.
 
-// location is where a kernel finds numbers.
+// location is the address of numbers for a kernel.
 type location struct {
 	first  *float64
 	stride int
 }
 
-// locate returns where numbers i and on of v lie, or no address if they are to be copied.
+// locate returns the location of numbers i and on of v, or no address if they have to be copied.
 func locate(v num.Vec, w, i int) (p location) {
 	if v.Arr.Kind != num.F32 && v.Arr.Terms() == w && v.Inc == 1 {
 		p.first, p.stride = v.Arr.Words(v.At(i))
@@ -29,7 +29,7 @@ func (f kernel) run(z, x, y, c location, n int) (left int) {
 	return f(z.first, z.stride, x.first, x.stride, y.first, y.stride, c.first, c.stride, n)
 }
 
-// A bench is where pieces are worked on: blocks of the operands and the result.
+// A bench is the memory for pieces: blocks of the operands and the result.
 type bench struct {
 	in [3]block
 	z  block
@@ -37,7 +37,7 @@ type bench struct {
 
 var benches = sync.Pool{New: func() any { return new(bench) }}
 
-// operate does op on a piece.
+// operate applies op to a piece.
 func (k *kernels) operate(op operation, p *piece) {
 	w, z, in := p.words, p.z, p.in[:p.operands]
 	t := benches.Get().(*bench)
@@ -71,7 +71,7 @@ func (k *kernels) operate(op operation, p *piece) {
 	}
 }
 
-// operateBlock does op on n <= lanes numbers from i on.
+// operateBlock applies op to n <= lanes numbers from i on.
 func (k *kernels) operateBlock(op operation, w int, t *bench, z num.Vec, in []num.Vec, i, n int) {
 	for j, x := range in {
 		t.in[j].load(x, w, i, n)
@@ -104,7 +104,7 @@ type arithmetical[E any] interface {
 	Canonical() E
 }
 
-// operateLanes does op on lanes from lo up to hi: the definition of kernels on arrays.
+// operateLanes applies op to lanes from lo up to hi. It defines the results of kernels on arrays.
 func operateLanes[E arithmetical[E]](op operation, t *bench, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, y := lane[E](&t.in[0], i), lane[E](&t.in[1], i)
@@ -158,7 +158,7 @@ func (k *kernels) apply(f Function, p *piece) {
 	}
 }
 
-// sinCos sets a piece to sines of in[0], and in[1] to its cosines.
+// sinCos sets a piece to the sines of in[0], and in[1] to the cosines.
 func (k *kernels) sinCos(p *piece) {
 	e := evaluators.Get().(*evaluator)
 	defer evaluators.Put(e)
@@ -176,7 +176,7 @@ func (k *kernels) sinCos(p *piece) {
 	}
 }
 
-// canonical gives n lanes of w words the form that arrays store.
+// canonical puts n lanes of w words into the form of arrays.
 func (b *block) canonical(w, n int) {
 	for i := range n {
 		x := laneWords(b, i)

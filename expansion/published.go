@@ -2,25 +2,24 @@ package expansion
 
 import "math"
 
-// Published is the method of [Add], [Sub], [Mul], [Div], [Sqrt] and [Map] that computes with the
-// algorithms of Sivkova, Dovgilovich, Voskoboynikova, Sofronov, QD arithmetic algorithms on CUDA
-// for matrices, sections 2, 3 and 5.2, which follow Hida, Li, Bailey, Library for double-double and
-// quad-double arithmetic (2007). It is for comparisons: [Method] is faster, and accurate where sums
-// cancel. Results have format DD or QD and the bits of the methods of [PublishedDD] and
-// [PublishedQD], on CPUs and GPUs, one number a thread; functions are [Exp], [Log], [Sin] and
-// [Cos].
+// Published is a method of [Add], [Sub], [Mul], [Div], [Sqrt] and [Map]: the algorithms of Sivkova,
+// Dovgilovich, Voskoboynikova, Sofronov, QD arithmetic algorithms on CUDA for matrices, sections 2,
+// 3 and 5.2, which follow Hida, Li, Bailey, Library for double-double and quad-double arithmetic
+// (2007). It is for comparisons: [Method] is faster, and accurate where sums cancel. Results have
+// format DD or QD and the bits of the methods of [PublishedDD] and [PublishedQD], on CPUs and GPUs.
+// One thread computes a number. Functions are [Exp], [Log], [Sin] and [Cos].
 //
-// Sums of two QD are a network of Two-Sum and Three-Sum, then Renorm, from five words to four;
-// products have terms to order u⁴ (u = 2^-53) and quotients come from long division, with five
-// terms. Those of DD are the same with fewer words; quotients have two terms, of which the paper's
-// count of operations speaks. √a is a x, x = 1/√a by three steps of Newton's iteration from
-// float64, e^x is 2^m (e^r)^256 with the first 18 terms of the series of e^r, ln a three steps of
-// Newton's iteration on e^x, and sines and cosines are reduced by 2π, π/2 and π/1024 to sums of 10
-// terms. Two-Prod is a fused multiply-add, whose bits Split would give too.
+// The sum of two QD is a network of Two-Sum and Three-Sum, then Renorm, from five words to four.
+// Products have terms to order u⁴ (u = 2^-53). Quotients come from long division, with five terms.
+// DD arithmetic is the same with fewer words; its quotients have two terms, as in the paper's count
+// of operations. √a is a x, x = 1/√a by three steps of Newton's iteration from float64. e^x is 2^m
+// (e^r)^256 with the first 18 terms of the series of e^r. ln a takes three steps of Newton's
+// iteration on e^x. Sines and cosines are reduced by 2π, π/2 and π/1024 to sums of 10 terms.
+// Two-Prod is a fused multiply-add, which gives the same bits as Split.
 //
-// Errors of PublishedDD in units of u², proved to first order, and in brackets the largest found in
-// 100 000 random operands; of PublishedQD in units of u⁴, the largest found in as many, none
-// proved:
+// The table has the errors. For PublishedDD they are in units of u², proved to first order, and in
+// brackets the largest found in 100 000 random operands. For PublishedQD they are in units of u⁴:
+// the largest found in as many operands, none proved.
 //
 //	              DD                                        QD
 //	a + b, a - b  3 (1.5)                   of |a| + |b|    0.5
@@ -31,18 +30,19 @@ import "math"
 //	ln a          2100 + 13 |ln a| (880)    absolute        54
 //	sin x, cos x  75 + 10 |x| (2 + 2 |x|)   absolute        0.3 + 0.2 |x|
 //
-// The bounds of + and × are those of Joldes, Muller, Popescu (ACM TOMS 44, 2017; SloppyDWPlusDW)
-// and of Muller, Rideau (ACM TOMS 48, 2022; DWTimesDW1), the others add up the roundings on the
-// way. What these algorithms do not have: sums of different signs have no bound relative to the
-// result, so that one that cancels may have no right bit in DD and lose a word of them in QD; e^x
-// loses the 8 bits by which 256 multiplies its error; sines, cosines and logarithms have absolute
-// errors alone, about their zeros too, and sines and cosines of |x| >= 10^15 are NaN. Words of a QD
-// may overlap in a bit, since Renorm goes over them once; arrays store the canonical form. Range
-// and special values are as the package says.
+// The bounds of + and × come from Joldes, Muller, Popescu (ACM TOMS 44, 2017; SloppyDWPlusDW) and
+// Muller, Rideau (ACM TOMS 48, 2022; DWTimesDW1). The other bounds add up the roundings on the way.
+//
+// The algorithms have these limits. Sums of different signs have no bound relative to the result: a
+// sum that cancels may have no right bit in DD, and lose a word of them in QD. e^x loses the 8 bits
+// by which 256 multiplies its error. Sines, cosines and logarithms have absolute errors only, also
+// near their zeros, and sines and cosines of |x| >= 10^15 are NaN. Words of a QD may overlap in a
+// bit, since Renorm passes over them once; arrays store the canonical form. Range and special
+// values are as in the package documentation.
 const Published = "expansion-published"
 
-// One number at a time, with branches, as it is printed. Section numbers are the paper's. twoSum,
-// fastTwoSum (Quick-Two-Sum) and twoProd are those of this package.
+// One number at a time, with branches, as printed. Section numbers refer to the paper. twoSum,
+// fastTwoSum (Quick-Two-Sum) and twoProd are the functions of this package.
 
 // split returns the upper 26 bits of a and the lower 26, one of them in a sign: a = hi + lo. |a| is
 // below 2^996. 4 operations. Section 2, Split.
@@ -52,8 +52,8 @@ func split(a float64) (hi, lo float64) {
 	return hi, a - hi
 }
 
-// splitTwoProd is twoProd without FMA, for factors and products that splitting does not take beyond
-// the range of float64. 17 operations. Section 2, Two-Prod.
+// splitTwoProd is twoProd without FMA, for factors and products that stay within the range of
+// float64 when they are split. 17 operations. Section 2, Two-Prod.
 func splitTwoProd(a, b float64) (p, e float64) {
 	p = float64(a * b)
 	a1, a0 := split(a)
@@ -62,8 +62,8 @@ func splitTwoProd(a, b float64) (p, e float64) {
 	return p, e
 }
 
-// threeSum returns s + e1 + e2 = a + b + c, s the sum with an error of about an ulp. 18 operations.
-// Section 2, Three-Sum.
+// threeSum returns s + e1 + e2 = a + b + c; s is the sum with an error of about an ulp. 18
+// operations. Section 2, Three-Sum.
 func threeSum(a, b, c float64) (s, e1, e2 float64) {
 	t1, t2 := twoSum(a, b)
 	s, t3 := twoSum(c, t1)
@@ -71,7 +71,7 @@ func threeSum(a, b, c float64) (s, e1, e2 float64) {
 	return s, e1, e2
 }
 
-// sixThreeSum returns three terms of the sum of six: those of two threeSums, added. The last is
+// sixThreeSum returns three terms of the sum of six: the terms of two threeSums, added. The last is
 // rounded. 57 operations. Section 3.4, Six-Three-Sum.
 func sixThreeSum(a, b, c, d, e, f float64) (s0, s1, s2 float64) {
 	a, b, c = threeSum(a, b, c)
@@ -99,9 +99,9 @@ func nineTwoSum(a, b, c, d, e, f, g, h, x float64) (s0, s1 float64) {
 	return s0, s1 + e
 }
 
-// publishedRenorm is Renorm of section 3.2, after Priest: four words of a sum of five, of
-// magnitudes that decrease. Zeros that occur between words are left out. The text does not store
-// the last s, without which a word would be lost. 24 operations.
+// publishedRenorm is Renorm of section 3.2, after Priest: four words of a sum of five, whose
+// magnitudes decrease. It skips zeros between words. The text does not store the last s, which
+// would lose a word. 24 operations.
 func publishedRenorm(a0, a1, a2, a3, a4 float64) (b0, b1, b2, b3 float64) {
 	s, t4 := fastTwoSum(a3, a4)
 	s, t3 := fastTwoSum(a2, s)
@@ -200,8 +200,8 @@ func publishedAddQD(x0, x1, x2, x3, y0, y1, y2, y3 float64) (z0, z1, z2, z3 floa
 	return publishedRenorm(s0, s1, s2, s3, (t0+t1)+t3)
 }
 
-// publishedMulQD is the network of section 3.4: with u = 2^-53, products of order 1 to u³ with
-// their errors, those of order u⁴ rounded, none beyond.
+// publishedMulQD is the network of section 3.4. With u = 2^-53, it takes products of order 1 to u³
+// with their errors, rounded products of order u⁴, and none beyond.
 func publishedMulQD(x0, x1, x2, x3, y0, y1, y2, y3 float64) (z0, z1, z2, z3 float64) {
 	p00, q00 := twoProd(x0, y0)
 	p01, q01 := twoProd(x0, y1)
@@ -249,7 +249,8 @@ func publishedDivQD(x0, x1, x2, x3, y0, y1, y2, y3 float64) (z0, z1, z2, z3 floa
 	return publishedRenorm(q0, q1, q2, q3, r0/y0)
 }
 
-// newtonSteps are those of roots that the paper's program does, where two would be enough for a QD.
+// newtonSteps is the number of steps for roots in the paper's program; two would be enough for a
+// QD.
 const newtonSteps = 3
 
 // publishedSqrtDD is a x, x = 1/√a by Newton's iteration x ← x + x (1 - a x²) / 2 from float64:
@@ -278,8 +279,8 @@ func publishedSqrtQD(a0, a1, a2, a3 float64) (z0, z1, z2, z3 float64) {
 	return publishedMulQD(x0, x1, x2, x3, a0, a1, a2, a3)
 }
 
-// rootScale returns f and g with √x = √(x f) g, powers of two that bring the leading word x, if it
-// is a number, to where Newton's iteration loses nothing to overflow and underflow.
+// rootScale returns powers of two f and g with √x = √(x f) g. If the leading word x is a number,
+// they scale it so that Newton's iteration loses nothing to overflow and underflow.
 func rootScale(x float64) (f, g float64) {
 	switch {
 	case x < 0x1p-400:

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// publishedPrefix begins the names of the operations and functions of Published at places.
+// publishedPrefix is the prefix of the names of Published's operations and functions at places.
 const publishedPrefix = "Published"
 
 // publishedOperation is an operation or function of Published.
@@ -23,11 +23,10 @@ const (
 	publishedCos
 )
 
-// publishedNames are those of the operations' routines and of the functions.
+// publishedNames are the names of the operations' routines and of the functions.
 var publishedNames = []string{"Add", "Sub", "Mul", "Div", "Sqrt", "exp", "log", "sin", "cos"}
 
-// hasPublished reports whether a routine of that name on arrays, "" for none in particular, has the
-// algorithms of Published.
+// hasPublished reports whether a routine on arrays supports Published; routine "" stands for any.
 func hasPublished(routine string) bool {
 	return routine == "" || routine == "Map" || slices.Contains(publishedNames[:publishedExp], routine)
 }
@@ -36,7 +35,7 @@ func (f Function) published() bool { return slices.Contains(publishedNames[publi
 
 func publishedFunctionNames() string { return strings.Join(publishedNames[publishedExp:], ", ") }
 
-// published sets z to the operation or function of that name, on the CPU.
+// published sets z to the operation or function of the given name, on the CPU.
 func (r elementwise) published(name string) error {
 	op := publishedOperation(slices.Index(publishedNames, name))
 	return r.each(func(p *piece) {
@@ -57,8 +56,8 @@ func (r elementwise) published(name string) error {
 	})
 }
 
-// lanesDD does the operation on n lanes, in the form that arrays have: publishedOf, with the
-// arithmetic spelt out, since Go keeps words in registers but no arrays of them.
+// lanesDD computes the operation on n lanes, in the form of arrays. It is publishedOf with the
+// arithmetic written out, since Go keeps words in registers but not arrays of words.
 func (op publishedOperation) lanesDD(z, x, y *block, n int) {
 	for i := range n {
 		a0, a1, b0, b1 := x[0][i], x[1][i], y[0][i], y[1][i]
@@ -133,7 +132,7 @@ type publishedNumber[T any] interface {
 	Cos() T
 }
 
-// publishedOf is the operation on two numbers, or the function of the first.
+// publishedOf computes the operation on two numbers, or the function of the first.
 func publishedOf[T publishedNumber[T]](op publishedOperation, a, b T) T {
 	switch op {
 	case publishedAdd:

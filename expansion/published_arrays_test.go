@@ -35,7 +35,7 @@ func publishedRoutine(name string) func(x, y, z *halfulp.Vector, o *halfulp.Opti
 	return func(x, _, z vector, o *halfulp.Options) error { return Map(f, x, z, o) }
 }
 
-// publishedEntry is what Published gives for words, as arrays store it.
+// publishedEntry is the result of Published for words, as arrays store it.
 func publishedEntry(name string, w int, x, y QD) QD {
 	if w == 2 {
 		z := storedDD(DD(published(name, x[:2], y[:2])))
@@ -81,7 +81,7 @@ func TestPublishedArrays(t *testing.T) {
 	}
 }
 
-// TestPublishedRefusals checks what Published has no algorithms for.
+// TestPublishedRefusals checks the errors for operations without an algorithm of Published.
 func TestPublishedRefusals(t *testing.T) {
 	o := &halfulp.Options{Method: Published}
 	x, q, m := halfulp.NewVector(halfulp.DD, 2), halfulp.NewVector(halfulp.TD, 2), halfulp.NewMatrix(halfulp.DD, 2, 2)

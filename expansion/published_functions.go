@@ -2,8 +2,8 @@ package expansion
 
 import "math"
 
-// The functions of section 5.2 of the paper of published.go, with its numbers of terms. It does not
-// say how a series is summed: here by Horner's rule.
+// The functions of section 5.2 of the paper of published.go, with its numbers of terms. The paper
+// does not say how a series is summed; here it is summed by Horner's rule.
 
 const (
 	publishedExpTerms    = 18   // of the exponential series
@@ -73,8 +73,8 @@ func specialExp(x float64) float64 {
 	return math.NaN()
 }
 
-// leadingLog is ln f for √½ <= f <= √2 but for its last bits, where Newton's iteration begins:
-// 2 artanh s, s = (f - 1) / (f + 1).
+// leadingLog is ln f for √½ <= f <= √2, up to its last bits, where Newton's iteration begins: 2
+// artanh s, s = (f - 1) / (f + 1).
 func leadingLog(f float64) float64 {
 	s := (f - 1) / (f + 1)
 	w := float64(s * s)
@@ -85,7 +85,7 @@ func leadingLog(f float64) float64 {
 	return float64(2*s) * p
 }
 
-// logParts returns k and f with x = 2^k f, √½ <= f <= √2, and ln x, roughly, for x > 0.
+// logParts returns k and an approximation of ln x, where x = 2^k f, √½ <= f <= √2, for x > 0.
 func logParts(x float64) (k int32, log float64) {
 	k = exponent(x)
 	a, b := powersOf2(-k)
@@ -98,7 +98,7 @@ func logParts(x float64) (k int32, log float64) {
 }
 
 // publishedLogDD is ln a by Newton's iteration x ← x + (a e^-x - 1) from float64: section 5.2.3. a
-// is 2^k times what is given, so that powers of two neither overflow nor underflow.
+// is 2^k times the number (a0, a1), so that powers of two neither overflow nor underflow.
 func publishedLogDD(a0, a1, start float64, k int32) (z0, z1 float64) {
 	z0 = start
 	for range publishedLogSteps {

@@ -12,9 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// publishedLimit is what the documentation of Published allows for an error of w words, in units of
-// u^w: proved bounds for PublishedDD; for PublishedQD several times the largest errors found, in
-// the same terms. size is |x| of e^x, sin x and cos x, and |ln x|.
+// publishedLimit is the limit in the documentation of Published for an error of w words, in units
+// of u^w: proved bounds for PublishedDD; for PublishedQD several times the largest errors found, in
+// the same terms. size is |x| for e^x, sin x and cos x, and |ln x| for ln x.
 func publishedLimit(name string, w int, size float64) float64 {
 	list := map[string][2][2]float64{
 		"Add": {{3}, {1}}, "Mul": {{5}, {0.5}}, "Div": {{15}, {4}}, "Sqrt": {{16}, {1}},
@@ -38,7 +38,7 @@ func published(name string, x, y []float64) []float64 {
 	return z[:]
 }
 
-// TestPublishedErrors holds the errors of all operations and functions to what is documented.
+// TestPublishedErrors compares the errors of all operations and functions with the documentation.
 func TestPublishedErrors(t *testing.T) {
 	for _, w := range []int{2, 4} {
 		t.Run(fmt.Sprint(w, " words"), func(t *testing.T) {
@@ -120,8 +120,7 @@ func nearlyNormalised(x []float64) bool {
 	return true
 }
 
-// TestPublishedCancellation shows that a sum which cancels is not accurate, unlike those of DD and
-// QD.
+// TestPublishedCancellation shows that a sum which cancels is not accurate, unlike in DD and QD.
 func TestPublishedCancellation(t *testing.T) {
 	for _, w := range []int{2, 4} {
 		r := testseed.Rand(t, 1, uint64(w))
@@ -142,7 +141,7 @@ func TestPublishedCancellation(t *testing.T) {
 	}
 }
 
-// TestPublishedSplit compares Split and Two-Prod by it with what they are for.
+// TestPublishedSplit compares Split, and Two-Prod by Split, with their definitions.
 func TestPublishedSplit(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
 	for range 20000 {
@@ -158,8 +157,7 @@ func TestPublishedSplit(t *testing.T) {
 	}
 }
 
-// TestPublishedSpecials compares special values, and the ends of the range, with those of package
-// math.
+// TestPublishedSpecials compares special values, and the ends of the range, with package math.
 func TestPublishedSpecials(t *testing.T) {
 	values := []float64{0, math.Copysign(0, -1), 0x1p-1074, 0x1p-1030, 1e-300, 0.5, 1, 2, -1, -3, 709, 710, -745, -746, 800, 1e15, -1e16, 1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 	for _, w := range []int{2, 4} {

@@ -8,10 +8,10 @@ type QD [4]float64
 
 // Add returns a + b, with an error of at most 16u⁴ |a + b| (u = 2^-53).
 //
-// The addition network for four terms of Zhang, Aiken, High-performance
-// branch-free algorithms for extended-precision floating-point arithmetic, SC25,
-// whose relative error they verify by machine. The constant is what the tests
-// here hold it to: no search has found more than 2.0u⁴. 124 operations.
+// The addition network for four terms of Zhang, Aiken, High-performance branch-free algorithms for
+// extended-precision floating-point arithmetic, SC25, whose relative error they verify by machine.
+// The constant 16 is the limit that the tests here check: no search has found more than 2.0u⁴. 124
+// operations.
 func (a QD) Add(b QD) QD {
 	z0, z1, z2, z3 := addQD(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
 	return finishQD(z0, z1, z2, z3, a[0]+b[0])
@@ -25,9 +25,9 @@ func (a QD) Sub(b QD) QD {
 
 // Mul returns a b = b a, with an error of at most 106u⁴ |a b|.
 //
-// The multiplication network for four terms of Zhang, Aiken, SC25. The bound adds
-// up the worst of each rounding of terms of order u³, 103u⁴ in all, and 3u⁴ for
-// a1 b3 + a2 b2 + a3 b1, which is left out. 124 operations.
+// The multiplication network for four terms of Zhang, Aiken, SC25. The bound adds up the worst
+// roundings of all terms of order u³, 103u⁴ in all, and 3u⁴ for a1 b3 + a2 b2 + a3 b1, which is
+// left out. 124 operations.
 func (a QD) Mul(b QD) QD {
 	z0, z1, z2, z3 := mulQD(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
 	return finishQD(z0, z1, z2, z3, float64(a[0]*b[0]))
@@ -49,10 +49,9 @@ func (a QD) FMA(b, c QD) QD {
 	return finishQD(z0, z1, z2, z3, leadFMA(a[0], b[0], c[0]))
 }
 
-// Div returns a / b, with an error of at most 600u⁴ |a / b|: long division as in
-// [TD.Div]. The twelve roundings of terms of order u³ come to at most 421u⁴, what
-// is left out to 17u⁴, b0 in place of b and the last rounding to 76u⁴ each. 118
-// operations, 4 of them divisions.
+// Div returns a / b, with an error of at most 600u⁴ |a / b|: long division as in [TD.Div]. The
+// twelve roundings of terms of order u³ come to at most 421u⁴, the omitted terms to 17u⁴, b0 in
+// place of b and the last rounding to 76u⁴ each. 118 operations, 4 of them divisions.
 func (a QD) Div(b QD) QD {
 	z0, z1, z2, z3 := divQD(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
 	return finishQD(z0, z1, z2, z3, a[0]/b[0])

@@ -104,12 +104,11 @@ func awayFrom(x float64) func(float64) float64 {
 // halfway reports whether w is an integer and a half.
 func halfway(w float64) bool { return math.Abs(w-math.Trunc(w)) == 0.5 }
 
-// integerWords rounds the words x to a sum of integers, by f for a single word,
-// and reports whether there was something to do. The words before the first that
-// is not an integer stay. That word is rounded by f; what follows it is at most
-// half its ulp and decides only whether the nearest integer lies below or above a
-// word halfway between two. If nothing follows a halfway word, the word before it
-// is even, so that f may take the parity of the halfway word.
+// integerWords rounds the words x to a sum of integers, by f for a single word, and reports whether
+// it changed them. The words before the first that is not an integer stay. f rounds that word. The
+// words after it are at most half its ulp; they only decide whether the nearest integer lies below
+// or above a word halfway between two integers. If nothing follows a halfway word, the word before
+// it is even, so that f may use the parity of the halfway word.
 func integerWords(x []float64, f func(float64) float64, nearest bool) bool {
 	for i, w := range x {
 		if w == math.Trunc(w) || w-w != 0 {
@@ -129,9 +128,8 @@ func integerWords(x []float64, f func(float64) float64, nearest bool) bool {
 	return false
 }
 
-// Mod returns the remainder of a / b, of the sign of a and less than |b| in
-// magnitude, rounded to nearest: it is exact wherever a DD can hold it. Special
-// values are those of [math.Mod].
+// Mod returns the remainder of a / b, with the sign of a and less than |b| in magnitude, rounded to
+// nearest: it is exact wherever a DD can hold it. Special values are the same as in [math.Mod].
 func (a DD) Mod(b DD) DD {
 	mod(a[:], b[:])
 	return a
@@ -203,7 +201,7 @@ func ldexp(x []float64, exp int) {
 	for i := len(x) - 1; x[i] == 0; i-- {
 		_, e = math.Frexp(x[i-1])
 	}
-	if e+exp-53 < -1074 { // bits may be lost
+	if e+exp-53 < -1074 { // where bits may be lost
 		z := exactBig(x)
 		neg := math.Signbit(x[0])
 		setBig(x, z.SetMantExp(z, exp))

@@ -16,9 +16,9 @@ import (
 const Method = "expansion"
 
 // Validate returns an error unless the routines on arrays can run with these options on operands of
-// the host: for a device that does not exist or that this program is not built for, which is
-// opened, several GPUs, the method of another package, or a context that is cancelled. Nil is
-// valid.
+// the host. It opens the device. It returns an error for a device that does not exist or that this
+// program does not support, for several GPUs, for the method of another package and for a cancelled
+// context. Nil is valid.
 func Validate(opt *halfulp.Options) error {
 	_, err := begin("", opt)
 	return err
@@ -30,15 +30,15 @@ type run struct {
 	par.Run
 	limit    int64          // of the memory that the call takes beside its operands; 0: none
 	at       place.Place    // nil for the host
-	resident bool           // the operands live there
-	paper    bool           // by the algorithms of Published
+	resident bool           // whether the operands live there
+	paper    bool           // whether to use the algorithms of Published
 	out      *halfulp.Stats // of the options
 	stats    halfulp.Stats
-	since    time.Time // when the stage under way began
+	since    time.Time // when the current stage began
 }
 
 // begin checks the options of routine name, and finds where it runs: where its operands live, or
-// for operands of the host where the options say.
+// for operands of the host, where the options say.
 func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, error) {
 	r := run{name: name, Run: par.Run{}.Filled(), since: time.Now()}
 	device := place.Name{Kind: place.Host}
@@ -78,7 +78,7 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 	return r, nil
 }
 
-// options takes what opt says.
+// options adopts the settings of opt.
 func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
 	if opt.Context != nil {
 		r.Ctx = opt.Context
@@ -106,7 +106,8 @@ func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
 	return place.ParseName(string(opt.Device))
 }
 
-// failed is the error of the routine, or of the options alone where there is none.
+// failed returns the error of the routine, or the error of the options alone if the routine has no
+// name.
 func (r *run) failed(err error) error {
 	if r.name == "" {
 		return err
@@ -121,8 +122,8 @@ func (r *run) stage(name string) {
 	r.since = now
 }
 
-// end stores the statistics of the routine where its options ask for them, and returns its error:
-// its last stage, which is called that, has ended with err.
+// end stores the statistics of the routine if its options ask for them, and returns its error.
+// stage is the name of its last stage, which ended with err.
 func (r *run) end(stage string, err error) error {
 	if err == nil {
 		r.stage(stage)
@@ -139,7 +140,7 @@ func (r *run) end(stage string, err error) error {
 	return nil
 }
 
-// room returns an error if the call may not take that many bytes beside its operands.
+// room returns an error if the call must not take so many bytes beside its operands.
 func (r *run) room(bytes int64) error {
 	if r.limit > 0 && bytes > r.limit {
 		return fmt.Errorf("%w: %d bytes are needed beside the operands, MemoryLimit is %d", halfulp.ErrMemory, bytes, r.limit)
@@ -147,10 +148,11 @@ func (r *run) room(bytes int64) error {
 	return nil
 }
 
-// sizeOf is how many bytes the entries of a matrix take.
+// sizeOf is the number of bytes of the entries of a matrix.
 func sizeOf(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf(m.Arr.Format) }
 
-// pieces returns what to call at the end of each of total pieces of work, from any goroutine.
+// pieces returns a function to be called at the end of each of total pieces of work, from any
+// goroutine.
 func (r *run) pieces(total int) (ended func()) {
 	if r.Progress == nil {
 		return func() {}

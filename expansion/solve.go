@@ -12,43 +12,43 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Sivkova,
+// Gauss-Jordan elimination on [A B] turns A into the unit matrix and B into X (Sivkova,
 // Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations for the
-// extended precision arithmetic library QD, section 6), by panels of 32 columns:
+// extended precision arithmetic library QD, section 6). It works by panels of 32 columns:
 //
 //  1. In a panel, columns are eliminated one after the other, in all rows. Column k is replaced by
-//     what the elimination makes of unit column k. So the panel becomes the matrix M that carries
-//     out its elimination: with the pivot rows R of the other columns, the pivot rows become M R,
-//     row by row of M, and the others C + M R.
-//  2. The other columns have their rows exchanged as the panel had, and are updated that way.
+//     the result of the elimination for unit column k. So the panel becomes the matrix M that
+//     carries out its elimination: with the pivot rows R of the other columns, the pivot rows
+//     become M R, row by row of M, and the other rows C become C + M R.
+//  2. The rows of the other columns are exchanged as in the panel, and updated that way.
 //
-// The updates are native products, or, for blocks of panels, exact ones: within a block of Block
-// columns panels update the block's other columns natively, and then the block all that is on its
-// right by one product rounded once an entry, halfulp.Gemm.
+// The updates are native products, or, for blocks of panels, exact ones. Within a block of Block
+// columns, panels update the block's other columns natively. Then the block updates all columns on
+// its right by one product, halfulp.Gemm, which rounds each entry once.
 
-// Pivoting says which row becomes row k in step k.
+// Pivoting selects the row that becomes row k in step k.
 type Pivoting int
 
 const (
-	// PartialPivoting takes the row, of those from k on, whose entry in column k has the largest
-	// leading word, the first of several.
+	// PartialPivoting takes, among the rows from k on, the first whose entry in column k has the
+	// largest leading word in magnitude.
 	PartialPivoting Pivoting = iota
-	// ZeroPivoting takes row k unless its entry in column k is zero, and then the first after it
-	// whose entry is not: the paper's rule. Its errors have no useful bound.
+	// ZeroPivoting takes row k unless its entry in column k is zero; then it takes the first later
+	// row whose entry is not zero. This is the paper's rule. Its errors have no useful bound.
 	ZeroPivoting
 )
 
-// Updates says how columns outside of the panel in hand are updated.
+// Updates selects how columns outside of the current panel are updated.
 type Updates int
 
 const (
 	// NativeUpdates are products in the arithmetic of the format.
 	NativeUpdates Updates = iota
-	// ExactUpdates are halfulp.Gemm's: each sum of products of a block is rounded once.
+	// ExactUpdates are products by halfulp.Gemm: each sum of products of a block is rounded once.
 	ExactUpdates
 )
 
-// SolveOptions say how Solve runs. Nil stands for the zero SolveOptions. Of Options, Method is "",
+// SolveOptions say how Solve runs. Nil stands for the zero SolveOptions. Options.Method is "",
 // "auto", [Method], [SquareBlocks] or [LinearBlocks].
 type SolveOptions struct {
 	halfulp.Options
@@ -57,37 +57,37 @@ type SolveOptions struct {
 	// Block is the number of columns of a block for ExactUpdates, a multiple of 32; 0 stands for
 	// 256. It changes roundings.
 	Block int
-	// Estimate asks for Stats.Condition: how many digits of X can be trusted. X has the same bits
-	// with it. It takes sixteen more right-hand sides, the product A X and one of A and eight
-	// vectors that is rounded once an entry, and memory for X twice more, also in float64.
+	// Estimate requests Stats.Condition: how many digits of X can be trusted. X has the same bits
+	// with and without it. It costs sixteen more right-hand sides, the product A X, a product of A
+	// and eight vectors that is rounded once an entry, and memory for two more copies of X, also in
+	// float64.
 	Estimate bool
 }
 
 // ErrNoPivot is wrapped by errors about matrices in which no row has a pivot.
 var ErrNoPivot = errors.New("singular matrix")
 
-// panelWidth is the number of columns of a panel, defaultBlock that of a block of panels.
-// BenchmarkDeviceSolve measures blocks.
+// panelWidth is the number of columns of a panel, defaultBlock the number of columns of a block of
+// panels. BenchmarkDeviceSolve measures blocks.
 const (
 	panelWidth   = 32
 	defaultBlock = 256
 )
 
-// Solve stores the solution of A X = B in X, for a square A and B and X with as many rows, all in
-// one of the formats DD, TD and QD, or with a method of block schemes Float64. Bits depend on the
-// operands, Pivoting, Updates, Block and whether the method is [Method] alone, neither on the
-// device nor on the number of threads.
+// Solve stores the solution of A X = B in X. A is square, and B and X have as many rows as A. All
+// have one of the formats DD, TD and QD, or Float64 with a method of block schemes.
 //
-// X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c, where
-// g is the growth of the entries and of the panels' inverses: moderate for partial pivoting in
-// practice, though 2^n at worst. How many digits of X that leaves is up to A: SolveOptions.Estimate
-// asks for an estimate, without which nothing tells an ill-conditioned system from others. Package
-// linsolve rounds every entry of X correctly.
+// X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c. g is
+// the growth of the entries and of the panels' inverses: moderate for partial pivoting in practice,
+// though 2^n at worst. How many digits of X this leaves depends on A: SolveOptions.Estimate
+// requests an estimate, without which an ill-conditioned system is not detected. Package linsolve
+// rounds every entry of X correctly. Bits of X depend only on the operands, Pivoting, Updates,
+// Block and whether the method is [Method], not on the device or the number of threads.
 //
-// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrNoPivot if
-// all entries that could be a pivot are zero, ErrFormat if formats differ or are others,
-// halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
-// error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
+// X may overlap A and B in any way; otherwise A and B are unchanged. The error wraps ErrNoPivot if
+// all entries that could be a pivot are zero, ErrFormat if formats differ or are not supported, and
+// halfulp.ErrMethod for an invalid Pivoting, Updates or Block. A NaN is a pivot. With an error X is
+// unchanged, unless a device has failed. Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	va, vb, vx := a.View(), b.View(), x.View()
 	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
@@ -127,7 +127,7 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 	if err := r.room(work); err != nil {
 		return err
 	}
-	products := int64(0) // what exact products may take
+	products := int64(0) // memory limit of exact products
 	if r.limit > 0 {
 		products = max(1, r.limit-work)
 	}
@@ -150,8 +150,8 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 	return r.solveOnHost(o, products, a, b, x)
 }
 
-// solveInstead is solveOnHost for operands anywhere, where a device leaves an exact product to the
-// host.
+// solveInstead is solveOnHost for operands anywhere. It runs where a device leaves an exact product
+// to the host.
 func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	onHost := [2]*halfulp.Matrix{a, b}
 	for i, m := range onHost {
@@ -181,7 +181,7 @@ func (r *run) solveOnHost(o SolveOptions, products int64, a, b, x *halfulp.Matri
 	return solve[QD](r, o, products, a, b, x)
 }
 
-// check returns an error if o makes no sense, and replaces zeros.
+// check returns an error for invalid options, and replaces zeros by defaults.
 func (o *SolveOptions) check() error {
 	switch {
 	case o.Pivoting != PartialPivoting && o.Pivoting != ZeroPivoting:
@@ -196,9 +196,9 @@ func (o *SolveOptions) check() error {
 	return nil
 }
 
-// workBytes is what a system of n equations with m right-hand sides takes beside its operands, in
-// numbers of so many bytes, but for exact products: [A B], and a copy of the columns of a panel or
-// block, and one of its rows.
+// workBytes is the memory that a system of n equations with m right-hand sides takes beside its
+// operands and exact products: [A B], a copy of the columns of a panel or block, and a copy of its
+// rows. A number takes size bytes.
 func (o *SolveOptions) workBytes(n, m int, size int64) int64 {
 	width := int64(panelWidth)
 	if o.Updates == ExactUpdates {
@@ -208,7 +208,7 @@ func (o *SolveOptions) workBytes(n, m int, size int64) int64 {
 	return (rows*cols + min(width, rows)*(rows+cols)) * size
 }
 
-// noPivot is the error about a column.
+// noPivot is the error about a column without a pivot.
 type noPivot int
 
 func (k noPivot) Error() string { return k.From(0) }
@@ -243,7 +243,7 @@ func (s *system[E]) set(i, j int, x E) {
 	}
 }
 
-// newSystem is of n equations, for m right-hand sides.
+// newSystem returns a system of n equations with m right-hand sides.
 func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *system[E] {
 	all := halfulp.NewMatrixLD(f, n+m, n, n+m).T()
 	return &system[E]{
@@ -252,7 +252,7 @@ func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *
 	}
 }
 
-// solve is Solve on the CPU; exact products may take that much memory.
+// solve is Solve on the CPU; products is the memory limit of exact products.
 func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	n, m := b.Dims()
 	if n == 0 || m == 0 {
@@ -304,7 +304,7 @@ func (s *system[E]) solveByPanels() error {
 	return nil
 }
 
-// solveByBlocks updates what is on the right of a block by exact products.
+// solveByBlocks updates the columns on the right of a block by exact products.
 func (s *system[E]) solveByBlocks(block int, memory int64) error {
 	opt := *s.opt
 	opt.MemoryLimit = memory
@@ -347,7 +347,7 @@ func (s *system[E]) words() int {
 	return len(x)
 }
 
-// panel eliminates columns k0 to k0 + width - 1 of themselves.
+// panel eliminates columns k0 to k0 + width - 1 within these columns.
 func (s *system[E]) panel(k0, width int) error {
 	for k := k0; k < k0+width; k++ {
 		q, ok := s.pivot(k)
@@ -370,8 +370,8 @@ func (s *system[E]) panel(k0, width int) error {
 	return nil
 }
 
-// reduce subtracts the multiple of row k from row i that makes entry (i, k) zero, and stores in its
-// place what becomes of a unit column.
+// reduce subtracts the multiple of row k from row i that makes entry (i, k) zero. It stores the
+// result for unit column k in column k.
 func (s *system[E]) reduce(i, k, k0, width int) {
 	if i == k {
 		return
@@ -412,14 +412,14 @@ func (s *system[E]) swap(i, q, j0, j1 int) {
 	}
 }
 
-// exchange exchanges rows of columns j0 to j1 - 1 as the panels from column k on did.
+// exchange exchanges rows of columns j0 to j1 - 1 as the panels of columns k to k + width - 1 did.
 func (s *system[E]) exchange(k, width, j0, j1 int) {
 	for i := k; i < k+width; i++ {
 		s.swap(i, s.pivots[i], j0, j1)
 	}
 }
 
-// update multiplies columns j0 to j1 - 1 by the panel of column k.
+// update multiplies columns j0 to j1 - 1 by the panel of columns k to k + width - 1.
 func (s *system[E]) update(k, width, j0, j1 int) error {
 	if j0 >= j1 {
 		return nil

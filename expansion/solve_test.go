@@ -128,7 +128,7 @@ func TestSolvePivots(t *testing.T) {
 	}
 }
 
-// TestSolveOverlap has X in the place of A, and half in that of B.
+// TestSolveOverlap stores X in the memory of A, and half in the memory of B.
 func TestSolveOverlap(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 12))

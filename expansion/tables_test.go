@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTables wants the files that the generator writes today to be those of the repository.
+// TestTables checks that the generator writes the files of the repository.
 func TestTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a compiler")

@@ -8,10 +8,10 @@ type TD [3]float64
 
 // Add returns a + b, with an error of at most 8u³ |a + b| (u = 2^-53).
 //
-// The addition network for three terms of Zhang, Aiken, High-performance
-// branch-free algorithms for extended-precision floating-point arithmetic, SC25,
-// whose relative error they verify by machine. The constant is what the tests
-// here hold it to: no search has found more than 3.0u³. 63 operations.
+// The addition network for three terms of Zhang, Aiken, High-performance branch-free algorithms for
+// extended-precision floating-point arithmetic, SC25, whose relative error they verify by machine.
+// The constant 8 is the limit that the tests here check: no search has found more than 3.0u³. 63
+// operations.
 func (a TD) Add(b TD) TD {
 	z0, z1, z2 := addTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	return finishTD(z0, z1, z2, a[0]+b[0])
@@ -25,10 +25,9 @@ func (a TD) Sub(b TD) TD {
 
 // Mul returns a b = b a, with an error of at most 32u³ |a b|.
 //
-// The multiplication network for three terms of Zhang, Aiken, SC25, with one
-// fused multiply-add. The bound adds up the worst of each rounding, of terms of
-// order u², 29u³ in all, and 2u³ for a1 b2 + a2 b1, which is left out. 44
-// operations.
+// The multiplication network for three terms of Zhang, Aiken, SC25, with one fused multiply-add.
+// The bound adds up the worst roundings of all terms of order u², 29u³ in all, and 2u³ for a1 b2 +
+// a2 b1, which is left out. 44 operations.
 func (a TD) Mul(b TD) TD {
 	z0, z1, z2 := mulTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	return finishTD(z0, z1, z2, float64(a[0]*b[0]))
@@ -51,12 +50,11 @@ func (a TD) FMA(b, c TD) TD {
 
 // Div returns a / b, with an error of at most 80u³ |a / b|: long division.
 //
-// Each word of the quotient is a rounded quotient of leading words, whose
-// remainder is exact. Terms of order u (with a0 of order 1) are added without
-// error to the next remainder, whose leading word is the next numerator; those of
-// order u² in plain arithmetic, with six roundings of at most 47u³ in all. What
-// is left out costs 3u³, b0 in place of b and the last rounding 14u³ each. 49
-// operations, 3 of them divisions.
+// Each word of the quotient is a rounded quotient of leading words, whose remainder is exact. Terms
+// of order u (with a0 of order 1) are added without error to the next remainder, whose leading word
+// is the next numerator. Terms of order u² are added in plain arithmetic, with six roundings of at
+// most 47u³ in all. The omitted terms cost 3u³, b0 in place of b and the last rounding 14u³ each.
+// 49 operations, 3 of them divisions.
 func (a TD) Div(b TD) TD {
 	z0, z1, z2 := divTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	return finishTD(z0, z1, z2, a[0]/b[0])
@@ -84,8 +82,8 @@ func (a TD) Rsqrt() TD {
 	return finishTD(z0, z1, z2, 1/math.Sqrt(a[0]))
 }
 
-// AddFloat returns a + b, with an error of at most 6u³ |a + b|: either a0 + b is
-// exact, or not small beside a. 37 operations.
+// AddFloat returns a + b, with an error of at most 6u³ |a + b|: a0 + b is either exact, or not
+// small compared with a. 37 operations.
 func (a TD) AddFloat(b float64) TD {
 	z0, z1, z2 := addFloatTD(a[0], a[1], a[2], b)
 	return finishTD(z0, z1, z2, a[0]+b)

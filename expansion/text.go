@@ -8,9 +8,9 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// ParseDD reads a number and rounds it once, to nearest. It takes what
-// [halfulp.ParseScalar] takes: decimals with any number of digits, hexadecimal
-// numbers such as 0x1.8p+3, inf, infinity and nan.
+// ParseDD reads a number and rounds it once, to nearest. It accepts the texts of
+// [halfulp.ParseScalar]: decimals with any number of digits, hexadecimal numbers such as 0x1.8p+3,
+// inf, infinity and nan.
 func ParseDD(s string) (DD, error) {
 	x, err := halfulp.ParseScalar(halfulp.DD, s)
 	if err != nil {
@@ -43,9 +43,9 @@ func (a *DD) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseTD reads a number and rounds it once, to nearest. It takes what
-// [halfulp.ParseScalar] takes: decimals with any number of digits, hexadecimal
-// numbers such as 0x1.8p+3, inf, infinity and nan.
+// ParseTD reads a number and rounds it once, to nearest. It accepts the texts of
+// [halfulp.ParseScalar]: decimals with any number of digits, hexadecimal numbers such as 0x1.8p+3,
+// inf, infinity and nan.
 func ParseTD(s string) (TD, error) {
 	x, err := halfulp.ParseScalar(halfulp.TD, s)
 	if err != nil {
@@ -78,9 +78,9 @@ func (a *TD) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseQD reads a number and rounds it once, to nearest. It takes what
-// [halfulp.ParseScalar] takes: decimals with any number of digits, hexadecimal
-// numbers such as 0x1.8p+3, inf, infinity and nan.
+// ParseQD reads a number and rounds it once, to nearest. It accepts the texts of
+// [halfulp.ParseScalar]: decimals with any number of digits, hexadecimal numbers such as 0x1.8p+3,
+// inf, infinity and nan.
 func ParseQD(s string) (QD, error) {
 	x, err := halfulp.ParseScalar(halfulp.QD, s)
 	if err != nil {
@@ -136,7 +136,7 @@ func format(s fmt.State, verb rune, x []float64, text func() string) {
 	}
 }
 
-// pad writes the number t with the sign and to the width that s asks for.
+// pad writes the number t with the sign and the width that s requests.
 func pad(s fmt.State, t string) {
 	sign := ""
 	switch {

@@ -1,9 +1,9 @@
 package expansion
 
-// The form in which package halfulp stores numbers, for kernels of GPUs: canonical in arithmetic of
-// words alone. Normalised numbers are stored as they are, -0 aside, but for a word of exactly half
-// an ulp of the word before that is followed by another of its sign: the sum is then nearer to the
-// next float64.
+// Conversion to the form in which package halfulp stores numbers, for kernels of GPUs: canonical in
+// arithmetic of words alone. Normalised numbers are stored unchanged, except -0 and a word of
+// exactly half an ulp of the word before, followed by another word of its sign: the sum is then
+// nearer to the next float64.
 
 // tie reports whether a + b = RN(a + b) + b lies halfway between a and the next float64.
 func tie(a, b float64) bool {

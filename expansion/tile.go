@@ -6,8 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A tile is a piece of a product of matrices whose sums are carried on together: rows are
-// vectors times lanes. run does k steps s_ij = mac(s_ij, a_i, b_j) from packed operands:
+// A tile is a piece of a product of matrices whose sums are computed together: rows are vectors
+// times lanes. run does k steps s_ij = mac(s_ij, a_i, b_j) from packed operands:
 //
 //	sums: vector i, column j, word, lane
 //	a:    step, vector i, word, lane
@@ -19,7 +19,8 @@ type tile struct {
 
 func (t *tile) rows() int { return t.lanes * t.vectors }
 
-// at is where word 0 of the sum of row i and column j of a tile lies, t.lanes from the next word.
+// at is the index of word 0 of the sum of row i and column j of a tile; the next word is t.lanes
+// further.
 func (t *tile) at(w, i, j int) int {
 	return ((i/t.lanes)*t.columns+j)*w*t.lanes + i%t.lanes
 }
@@ -94,7 +95,7 @@ func (t *tile) packColumns(to []float64, b num.Mat, w, h0, k, j0, n int) {
 	}
 }
 
-// macTile is a tile of one vector of four rows, in plain Go: what other tiles equal.
+// macTile is a tile of one vector of four rows, in plain Go; other tiles give the same results.
 func macTile[E DD | TD | QD](columns int, mac func(s, a, b E) E) func(sums, a, b *float64, k int) {
 	return func(sums, a, b *float64, k int) {
 		const lanes = 4

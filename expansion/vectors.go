@@ -13,8 +13,8 @@ type Array interface {
 	*halfulp.Vector | *halfulp.Matrix
 }
 
-// Add stores z_i ← x_i + y_i, with the bits and error bounds of [DD.Add], [TD.Add], [QD.Add]. What
-// holds for all routines on arrays stands in the package documentation.
+// Add stores z_i ← x_i + y_i, with the bits and error bounds of [DD.Add], [TD.Add], [QD.Add]. The
+// package documentation has the rules for all routines on arrays.
 func Add[A Array](x, y, z A, opt *halfulp.Options) error {
 	return operate(opAdd, opt, z, x, y)
 }
@@ -44,21 +44,21 @@ func FMA[A Array](x, y, c, z A, opt *halfulp.Options) error {
 	return operate(opFMA, opt, z, x, y, c)
 }
 
-// Map stores z_i ← f(x_i) like [Add], for a function of one argument: see the method of f's name.
-// Another function is an error.
+// Map stores z_i ← f(x_i) like [Add], for a function of one argument: see the method with f's name.
+// A function of two arguments is an error.
 func Map[A Array](f Function, x, z A, opt *halfulp.Options) error {
 	return apply("Map", f, opt, z, x)
 }
 
-// Map2 stores z_i ← f(x_i, y_i) like [Add], for a function of two arguments: see the method of f's
-// name. Another function is an error.
+// Map2 stores z_i ← f(x_i, y_i) like [Add], for a function of two arguments: see the method with
+// f's name. A function of one argument is an error.
 func Map2[A Array](f Function, x, y, z A, opt *halfulp.Options) error {
 	return apply("Map2", f, opt, z, x, y)
 }
 
 // SinCos stores s_i ← sin x_i and c_i ← cos x_i like [Add], with the bits of Map, on the CPU at
-// less than the cost of both. s and c have one format; they may overlap x, and each other, where c
-// is what is left.
+// less than the cost of both. s and c have one format. They may overlap x and each other; where
+// they overlap each other, c remains.
 func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 	sin, cos := matrixOf(s), matrixOf(c)
 	if cos.Rows != sin.Rows || cos.Cols != sin.Cols {
@@ -97,7 +97,7 @@ func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 	return r.end(last, err)
 }
 
-// ErrFormat is wrapped by errors about formats that a routine does not take. It is
+// ErrFormat is wrapped by errors about formats that a routine does not support. It is
 // [halfulp.ErrFormat].
 var ErrFormat = halfulp.ErrFormat
 
@@ -106,10 +106,10 @@ const (
 	errTranspose = "expansion: bad Transpose"
 )
 
-// chunk is how many numbers a thread takes at a time.
+// chunk is the number of numbers that a thread processes at a time.
 const chunk = 4096
 
-// operationNames are those of routines, and of kernels.
+// operationNames are the names of routines and of kernels.
 var operationNames = [operations]string{opAdd: "Add", opSub: "Sub", opMul: "Mul", opDiv: "Div", opSqrt: "Sqrt", opFMA: "FMA"}
 
 func operate[A Array](op operation, opt *halfulp.Options, z A, in ...A) error {
@@ -163,7 +163,7 @@ func (f Function) takes(n int) error {
 	return nil
 }
 
-// An elementwise routine under way.
+// An elementwise is a running elementwise routine.
 type elementwise struct {
 	run
 	words    int
@@ -172,7 +172,7 @@ type elementwise struct {
 	operands int
 }
 
-// A piece is what one thread does at a time: the same entries of the result and the operands.
+// A piece is the work of one thread at a time: the same entries of the result and the operands.
 type piece struct {
 	words    int
 	z        num.Vec
@@ -180,7 +180,8 @@ type piece struct {
 	operands int
 }
 
-// newElementwise begins the routine name, which computes z from operands, and writes to others.
+// newElementwise begins the routine name, which computes z from operands, and also writes to
+// others.
 func newElementwise[A Array](name string, opt *halfulp.Options, z A, in []A, others ...*num.Array) (r elementwise, err error) {
 	r.z, r.operands = matrixOf(z), len(in)
 	arrays := [5]*num.Array{r.z.Arr}
@@ -219,8 +220,8 @@ func newElementwise[A Array](name string, opt *halfulp.Options, z A, in []A, oth
 	return r, nil
 }
 
-// formatsFit returns the words of the result's format, or an error if that is not DD, TD or QD or
-// an operand does not convert to it exactly.
+// formatsFit returns the number of words of the result's format, or an error if the format is not
+// DD, TD or QD or an operand does not convert to it exactly.
 func formatsFit(z *num.Array, in []num.Mat) (words int, err error) {
 	switch z.Kind {
 	case num.DDouble.Kind, num.TDouble.Kind, num.QDouble.Kind:
@@ -245,7 +246,8 @@ func matrixOf[A Array](x A) num.Mat {
 	panic("expansion: neither a vector nor a matrix")
 }
 
-// whole returns all as one piece, and whether it is so small that nothing more need be done.
+// whole returns all entries as one piece, and whether the piece is so small that one thread
+// computes it at once.
 func (r *elementwise) whole() (p piece, ok bool) {
 	if r.z.Cols != 1 || r.z.Rows > chunk || r.Progress != nil || r.Ctx.Err() != nil {
 		return p, false
@@ -253,7 +255,7 @@ func (r *elementwise) whole() (p piece, ok bool) {
 	return r.piece(0, 0, r.z.Rows), true
 }
 
-// piece is entries (lo, j) to (lo+n-1, j) of all.
+// piece returns entries (lo, j) to (lo+n-1, j) of the result and the operands.
 func (r *elementwise) piece(j, lo, n int) piece {
 	at := func(m *num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: n} }
 	p := piece{words: r.words, z: at(&r.z), operands: r.operands}
@@ -268,7 +270,7 @@ func (r elementwise) each(f func(p *piece)) error {
 	if r.z.RS != 1 && r.z.CS == 1 {
 		r.all(func(m *num.Mat) { *m = m.T() })
 	}
-	// Columns that follow one another are one.
+	// Columns that are contiguous are processed as one.
 	joined := true
 	r.all(func(m *num.Mat) { joined = joined && (m.Cols == 1 || m.CS == m.RS*m.Rows) })
 	if joined {

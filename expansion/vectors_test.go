@@ -37,7 +37,7 @@ func anyArray(r *rand.Rand, f halfulp.Format, n int) *halfulp.Vector {
 	return x
 }
 
-// renormalise makes any words those of an expansion, or special.
+// renormalise turns any words into an expansion, or a special value.
 func renormalise(x []float64) {
 	for range len(x) {
 		for i := len(x) - 2; i >= 0; i-- {
@@ -62,7 +62,7 @@ func wordsAt(v num.Vec, i int) (x QD) {
 	return x
 }
 
-// entry is what operation op gives for words, by the methods of w words.
+// entry is the result of operation op for words, by the methods of w words.
 func entry(op operation, w int, x, y, c QD) QD {
 	t := new(bench)
 	for k := range 4 {
@@ -168,7 +168,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// TestMatrices compares operations on views of matrices with those on their columns.
+// TestMatrices compares operations on views of matrices with operations on their columns.
 func TestMatrices(t *testing.T) {
 	r := testseed.Rand(t, 61, 0)
 	for range 60 {

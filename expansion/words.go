@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// What the three formats share outside their arithmetic, over slices of words.
+// Code shared by the three formats outside their arithmetic, on slices of words.
 
 // exactBig returns the exact sum of finite words, or an infinity. It panics with
 // big.ErrNaN for NaN.
@@ -30,9 +30,9 @@ func exactBig(x []float64) *big.Float {
 	return z.SetPrec(max(prec, z.MinPrec()))
 }
 
-// setBig rounds x to the words z: z[0] = RN(x), z[1] = RN(x - z[0]), and so on,
-// and where a tie left z[i] ≠ RN(z[i] + z[i+1]), the same once more for the sum
-// of z, as the formats of package halfulp are defined.
+// setBig rounds x to the words z: z[0] = RN(x), z[1] = RN(x - z[0]), and so on. Where a tie left
+// z[i] ≠ RN(z[i] + z[i+1]), it does the same once more for the sum of z, as the formats of package
+// halfulp are defined.
 func setBig(z []float64, x *big.Float) {
 	greedy(z, x)
 	if !normalised(z) {
@@ -70,7 +70,7 @@ func normalised(x []float64) bool {
 	return true
 }
 
-// narrow rounds x to the fewer words z.
+// narrow rounds x to the smaller number of words z.
 func narrow(z, x []float64) {
 	canonical(x)
 	copy(z, x)
@@ -79,9 +79,9 @@ func narrow(z, x []float64) {
 	}
 }
 
-// canonical gives words the form in which package halfulp stores their sum.
-// Normalised words have it unless one of them, about half an ulp of the word
-// before, is followed by another, save for the sign of zeros.
+// canonical puts words into the form in which package halfulp stores their sum. Apart from the sign
+// of zeros, normalised words have it already, unless one of them, about half an ulp of the word
+// before, is followed by another.
 func canonical(x []float64) {
 	if !ordinary(x[0]) {
 		x[0] = special(x[0], x[0])

@@ -7,14 +7,14 @@ const (
 	unit64 = 0x1p-53
 	// smallest is the smallest normal float32.
 	smallest = 0x1p-126
-	// upward makes an upper bound of fewer than 2^9 rounded operations on non-negative
-	// numbers.
+	// upward turns the rounded result of fewer than 2^9 operations on non-negative numbers into an
+	// upper bound.
 	upward = 1 + 0x1p-43
 )
 
 // norms are upper bounds of the 2-norms of the slices q_t and remainders r_t of each vector,
-// [t-1][v]. Entries of r_t below the smallest normal float32 count as that, so that a norm is
-// 0 only if r_t is.
+// [t-1][v]. Entries of r_t below the smallest normal float32 count as that number, so that a norm
+// is 0 only if r_t is.
 type norms struct{ q, r [][]float64 }
 
 // errorBound bounds the error of the sums of [run.multiply]: with W = 2^-(α+1), X_s = ‖q_s(A)‖
@@ -22,15 +22,18 @@ type norms struct{ q, r [][]float64 }
 //
 //	W^(K-1) Σ_s (γ X_s Y_(K+1-s) + τ [X_s Y_(K+1-s) ≠ 0]) + γ' X Y + γ" (X' Y + X Y')
 //
-// in units of 2^(e_i - α + f_j - α), where X = Σ W^(s-1) X_s, Y = Σ W^(t-1) max(‖q_t(B)‖, Y_t), and
-// X', Y' are these without their first terms. The exact product is the sum of W^(s+t-2) q_s(A)
-// q_t(B) for s + t ≤ K, and W^(K-1) x_s r_(K+1-s)(B) for s ≤ K, x_s being q_s(A), or r_K(A) for
-// s = K. The former are computed without error. An SGEMM of n products, in any order of additions,
-// has an error of at most γ_n Σ|a||b|, and rounding its operands one of at most (2u + u²) Σ|a||b|,
-// u = 2^-24: together less than γ = (n+3)u/(1 - (n+3)u) times Σ|a||b| ≤ ‖a‖‖b‖. τ = n 2^(α-121)
+// in units of 2^(e_i - α + f_j - α). Here X = Σ W^(s-1) X_s, Y = Σ W^(t-1) max(‖q_t(B)‖, Y_t), and
+// X', Y' are these sums without their first terms.
+//
+// The exact product is the sum of W^(s+t-2) q_s(A) q_t(B) for s + t ≤ K, and of W^(K-1) x_s
+// r_(K+1-s)(B) for s ≤ K, with x_s = q_s(A), or r_K(A) for s = K. The products q_s(A) q_t(B) are
+// computed without error. An SGEMM of n products, in any order of additions, has an error of at
+// most γ_n Σ|a||b|, and rounding its operands an error of at most (2u + u²) Σ|a||b|, u = 2^-24.
+// Together these are less than γ = (n+3)u/(1 - (n+3)u) times Σ|a||b| ≤ ‖a‖‖b‖. τ = n 2^(α-121)
 // covers underflow, even where a device flushes subnormal numbers to zero. γ' and γ" are for the
-// additions in float64: the product of the first slices, added last, meets one of a block, the
-// others at most K(K+1)/2, and all of them those of the blocks.
+// additions in float64. Within a block, the product of the first slices, which is added last, goes
+// through one addition, and the others through at most K(K+1)/2. All of them also go through the
+// additions of the blocks.
 type errorBound struct {
 	x, y       [][]float64 // X_s, and γ W^(K-1) Y_(K+1-s); X, and γ" Y'
 	tau        float64     // W^(K-1) τ
@@ -43,8 +46,8 @@ func gamma(n int, u float64) float64 {
 	return float64(x / (1 - x) * upward)
 }
 
-// newErrorBound makes the bound of products of length n in slices of alpha bits, of which
-// there may be fewer than norms, with some more additions in float64.
+// newErrorBound returns the bound of products of length n in slices of alpha bits; norms may have
+// more slices. additions counts further additions in float64.
 func newErrorBound(a, b norms, slices, alpha, n, additions int) *errorBound {
 	w := 1 / float64(int(1)<<(alpha+1))
 	last := math.Pow(w, float64(slices-1)) // exact: a power of two
@@ -96,8 +99,8 @@ func (e *errorBound) at(i, j int) float64 {
 	return float64(sum * upward)
 }
 
-// ofResult returns a bound of the error of c = α t 2^x + β c₀ as [combine] computes it, e
-// being one of t's: m as there, and x with α's exponent.
+// ofResult returns a bound on the error of c = α t 2^x + β c₀ as [combine] computes it. e is a
+// bound on the error of t; m is as in combine, and x includes α's exponent.
 func ofResult(e, t, m float64, x int, beta, c0, c float64) float64 {
 	if !finite(c) {
 		return math.Inf(1)

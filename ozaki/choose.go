@@ -60,8 +60,8 @@ func (r *run) normsOf(x vectors, exp []int, slices int) ([]norms, error) {
 	return list, nil
 }
 
-// meets reports whether the bound of every entry, with two roundings of the result, is at
-// most Tolerance times the norms of its row and column.
+// meets reports whether the bound of every entry, with two roundings of the result, is at most
+// Tolerance times the norms of its row and column.
 func (r *run) meets(a, b []norms, slices int) (bool, error) {
 	lower := func(list []norms, n int) []float64 {
 		x := make([]float64, n)

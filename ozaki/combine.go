@@ -2,12 +2,12 @@ package ozaki
 
 import "math"
 
-// combine returns α t 2^x + β c for the entry t of a product, α = (m, e) with α = m 2^e and
-// 1/2 ≤ |m| < 1 as [math.Frexp] has it:
+// combine returns α t 2^x + β c for the entry t of a product, where α = m 2^e with 1/2 ≤ |m| < 1,
+// as in [math.Frexp]:
 //
 //	v = RN(m t + 0),  RN(v 2^(x+e)) if β = 0,  else RN(β c + v 2^(x+e)) by one fused multiply-add,
 //
-// whatever the range of the parts; an underflowing result is rounded once more.
+// for parts in any range; an underflowing result is rounded once more.
 func combine(t float64, x int, m float64, e int, beta, c float64) float64 {
 	v := float64(m*t) + 0 // -0 becomes +0
 	x += e

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// device returns the device that Options.Device stands for, nil for the CPU.
+// device returns the device that Options.Device names, nil for the CPU.
 func (r *run) device() (place.Place, error) {
 	if !r.where.IsPlace() {
 		return nil, nil
@@ -22,8 +22,8 @@ func (r *run) device() (place.Place, error) {
 	return p, err
 }
 
-// there runs the product on r.at: of matrices of the host in parts of rows and columns if they take
-// more than half of its memory.
+// there runs the product on r.at. Matrices of the host are processed in parts of rows and columns
+// if they take more than half of its memory.
 func (r *run) there() error {
 	r.work = float64(r.out.Rows) * float64(r.out.Cols)
 	if r.resident {
@@ -64,8 +64,8 @@ func (r *run) there() error {
 	return nil
 }
 
-// residentPart returns how many rows and columns of C are computed at a time, so that they and
-// their operands take up to half of the GPU's memory.
+// residentPart returns the numbers of rows and columns of C that are computed at a time, so that
+// they and their operands take up to half of the GPU's memory.
 func (r *run) residentPart() (rows, cols int) {
 	const least = 128
 	rows, cols = r.out.Rows, r.out.Cols
@@ -87,7 +87,7 @@ func (r *run) residentPart() (rows, cols int) {
 	return rows, cols
 }
 
-// multiplyAt sets a part of C, and its bounds if there are any, at r.at.
+// multiplyAt sets a part of C, and its bounds if they are requested, at r.at.
 func (r *run) multiplyAt(left, right, out, bounds num.Mat) error {
 	x := place.OzakiProduct{
 		A: left, B: right, C: out, Alpha: r.alpha, Beta: r.beta, DoubleFloat: r.double, Bound: bounds, Bounds: r.pairsBounds,
@@ -126,7 +126,7 @@ func (r *run) multiplyAt(left, right, out, bounds num.Mat) error {
 	return nil
 }
 
-// chooseAt chooses the number of slices by norms that are computed on a device.
+// chooseAt chooses the number of slices from norms that a device computes.
 func (r *run) chooseAt(a, b func(h0, h1, slices int) (place.OzakiNorms, error)) (int, error) {
 	of := func(n int, f func(h0, h1, slices int) (place.OzakiNorms, error)) vectors {
 		return vectors{n: n, len: r.left.Cols, norms: func(h0, h1, slices int) (norms, error) {
@@ -143,14 +143,14 @@ func (r *run) chooseAt(a, b func(h0, h1, slices int) (place.OzakiNorms, error)) 
 	return r.Slices, err
 }
 
-// sliceBounds makes the bounds of a block.
+// sliceBounds returns the bounds of a block.
 func (r *run) sliceBounds(a, b place.OzakiNorms, length int) place.OzakiBounds {
 	e := r.boundOf(norms{a.Q, a.R}, norms{b.Q, b.R}, length)
 	return place.OzakiBounds{X: e.x, Y: e.y, SumX: e.sumX, SumY: e.sumY, Tau: e.tau}
 }
 
-// pairsBounds are bounds like pairsBound from norms of the numbers rounded to float32, r_1 of no
-// bits.
+// pairsBounds are bounds like pairsBound, from norms of the numbers rounded to float32: r_1 of
+// slices without bits.
 func (r *run) pairsBounds(a, b place.OzakiNorms, length int) place.OzakiBounds {
 	scaled := func(x []float64, factor float64) (y, zero []float64) {
 		y = make([]float64, len(x))
@@ -164,7 +164,7 @@ func (r *run) pairsBounds(a, b place.OzakiNorms, length int) place.OzakiBounds {
 	return place.OzakiBounds{X: [][]float64{x}, Y: [][]float64{y}, SumX: sumX, SumY: sumY, Tau: float64(length) * 0x1p-120}
 }
 
-// atHome runs a product whose α is infinite or NaN, of matrices that live on a device, on the CPU.
+// atHome runs a product of matrices on a device on the CPU, for an α that is infinite or NaN.
 func (r *run) atHome() error {
 	h := *r
 	h.at, h.resident = nil, false

@@ -38,7 +38,7 @@ func residentMatrix(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 	return on(b, m)
 }
 
-// medianOf reports the median time of seven runs of f, but for the first.
+// medianOf reports the median time of seven runs of f, without the first.
 func medianOf(b *testing.B, name string, f func() error) float64 {
 	b.Helper()
 	var times []time.Duration
@@ -55,7 +55,7 @@ func medianOf(b *testing.B, name string, f func() error) float64 {
 	return ms
 }
 
-// native returns what multiplies matrices by cuBLAS and waits for it.
+// native returns a function that multiplies matrices by cuBLAS and waits for the end.
 func native(x, y, z *halfulp.Matrix) func() error {
 	return func() error {
 		return place.Provided[place.Ozaki]().Native(context.Background(), x.View(), y.View(), z.View())
@@ -65,7 +65,7 @@ func native(x, y, z *halfulp.Matrix) func() error {
 // BenchmarkDevice measures products of n x n matrices that are on the GPU, by the host's clock,
 // and their stages by the device's; beside them SGEMM and DGEMM of cuBLAS, double-floats, and
 // the correctly rounded float64 product. products/sgemm is the time of a product by slices over
-// that of K (K+1)/2 SGEMMs.
+// the time of K (K+1)/2 SGEMMs.
 func BenchmarkDevice(b *testing.B) {
 	gputest.Machine(b)
 	for _, n := range []int{128, 256, 512, 1024, 2048, 4096} {

@@ -133,7 +133,7 @@ func embedded(m *halfulp.Matrix) *halfulp.Matrix {
 }
 
 // TestDeviceGemm checks that products by chains of multiply-adds and their bounds have the bits
-// of the CPU's, and that those by cuBLAS keep the bounds.
+// of the CPU's, and that products by cuBLAS satisfy the bounds.
 func TestDeviceGemm(t *testing.T) {
 	eachDevice(t, func(t *testing.T, real bool) {
 		rng := testseed.Rand(t, 7, 8)
@@ -173,7 +173,7 @@ func TestDeviceGemm(t *testing.T) {
 }
 
 // compareDevice computes a product on the CPU and on a GPU, there from operands of the host and
-// from those of the device.
+// from operands of the device.
 func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt Options) {
 	t.Helper()
 	cpu, want := opt, c.Clone()
@@ -378,7 +378,7 @@ func TestDeviceFloat32(t *testing.T) {
 	})
 }
 
-// TestDeviceErrors checks what is refused.
+// TestDeviceErrors checks errors.
 func TestDeviceErrors(t *testing.T) {
 	defer mem.Substitute(newReference(t))()
 	a := halfulp.NewMatrix(halfulp.Float64, 3, 3)
@@ -472,7 +472,7 @@ func TestDeviceAliasing(t *testing.T) {
 	})
 }
 
-// TestDeviceProgress checks that products in parts tell of each, and end once they are cancelled.
+// TestDeviceProgress checks that products in parts report each part, and end when cancelled.
 func TestDeviceProgress(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
 		rng := testseed.Rand(t, 25, 26)

@@ -10,10 +10,11 @@ import (
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
-// GemmDoubleFloat computes C = α op(A) op(B) + β C like [Gemm] in double-float arithmetic, the
-// competitor that the paper names: numbers of two float32 words, about 48 bits. With the
-// exponents of rows and columns, entries y = x 2^-e become pairs (h, l), h = RN(y), l = RN(y - h).
-// A chain over k from (0, 0) adds the products of pairs, without l l',
+// GemmDoubleFloat computes C = α op(A) op(B) + β C like [Gemm], but in double-float arithmetic:
+// numbers of two float32 words, about 48 bits. The paper names it as the competitor.
+//
+// With the exponents of rows and columns, entries y = x 2^-e become pairs (h, l), h = RN(y),
+// l = RN(y - h). A chain over k from (0, 0) adds the products of pairs, without l l',
 //
 //	p = RN(h h'), d = RN(h h' - p), d = RN(h l' + d), d = RN(l h' + d), (p, d) = Fast2Sum(p, d),
 //
@@ -22,9 +23,9 @@ import (
 // multiply-add rounds once, so CPU and GPU have the same bits.
 //
 // The error of T is at most ((3k + 10) 2^-48 (1 + 2^-10) ‖y_i‖₂ ‖y_j‖₂ + k 2^-120) 2^(e_i+f_j):
-// splitting costs 2^-48 of each factor, a product 6·2^-48 of it, an addition 3·2^-48 of the sum.
-// Options.Bound receives it, from a GPU perhaps a little larger than from the CPU; Slices,
-// Split, Tolerance, Block and SGEMM are left aside.
+// splitting costs 2^-48 of each factor, a product 6·2^-48 of the product, an addition 3·2^-48 of
+// the sum. Options.Bound receives this bound; a GPU's may be a little larger than the CPU's.
+// Slices, Split, Tolerance, Block and SGEMM are ignored.
 //
 // Where it runs and where C stays, aliasing, panics and errors are as for [Gemm].
 func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
@@ -85,7 +86,7 @@ func (r *run) pairs() error {
 	return nil
 }
 
-// pairsBound is the bound of the chain's error, 0 if a factor is zero.
+// pairsBound returns the bound on the chain's error, 0 if a factor is zero.
 func pairsBound(n int, normA, normB float64) float64 {
 	if normA == 0 || normB == 0 {
 		return 0
@@ -108,7 +109,7 @@ func newPairs(ctx context.Context, threads int, x vectors, exp []int, width int)
 					y = 0
 				}
 				if y != 0 {
-					sum += smallest * smallest // for what underflows
+					sum += smallest * smallest // for numbers that underflow
 				}
 				y = scale(scale(y, half), shift-half)
 				hi := float32(y)

@@ -43,7 +43,7 @@ func ExampleGemm() {
 	// 4 slices of 8 bits, 10 products: error 4e-14, bound 7e-12
 }
 
-// The paper's slices, beside those scaled to integers, which have a bit more each and any range.
+// The paper's slices, and slices scaled to integers, which have one more bit each and any range.
 func ExampleSplit() {
 	const n = 100
 	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)

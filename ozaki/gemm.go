@@ -17,34 +17,34 @@ import (
 // a Float64 matrix; A and B are Float64 or Float32 matrices. C may share storage with A or B in any
 // way, wherever they live: the result is the one for distinct storage.
 //
-// The error of entry (i, j) is at most what Options.Bound receives; about
+// Options.Bound receives a bound on the error of each entry (i, j). It is about
 //
 //	(k + 3) 2^-24 2^(-(K-1)(w+1)) |α| max_h|a_ih| max_h|b_hj| times a moderate number,
 //
-// w = ⌊(24 - ⌈log2 min(k, Block)⌉)/2⌋ being the bits of a slice. It is relative to the largest
-// numbers of the row and the column, not to the entry. Slices of Options.Split = Literal have w - 1
-// in place of w.
+// where w = ⌊(24 - ⌈log2 min(k, Block)⌉)/2⌋ is the number of bits of a slice. It is relative to the
+// largest numbers of the row and the column, not to the entry. For Options.Split = Literal, w - 1
+// takes the place of w.
 //
-// alpha = 0 leaves A and B unread, beta = 0 leaves C unread. Infinite and NaN entries give what
-// IEEE 754 gives for the sum of α a_ih b_hj and β c_ij. A result of zero is +0 but where β c_ij
-// says otherwise.
+// alpha = 0 leaves A and B unread, beta = 0 leaves C unread. Infinite and NaN entries give the IEEE
+// 754 result of the sum of α a_ih b_hj and β c_ij. A result of zero is +0 unless β c_ij makes it
+// -0.
 //
-// Where A, B and C live on a device, Gemm runs there and leaves C there; an infinite α or NaN alone
-// is left to the CPU, through the host. Where they live on the host, Options.Device says where it
-// runs: products that take more than half of a GPU's memory run there in parts. Slices, their
-// exponents, sums and bounds have the bits of the CPU everywhere, and so have results by
+// Where A, B and C live on a device, Gemm runs there and leaves C there; with an infinite or NaN α
+// it runs on the CPU, on copies on the host. Where they live on the host, Options.Device says where
+// it runs: products that take more than half of a GPU's memory run there in parts. Slices, their
+// exponents, sums and bounds have the bits of the CPU everywhere, and so do results with
 // Options.SGEMM = "own"; cuBLAS adds in an order of its own.
 //
 // Gemm panics for shapes that do not fit, a bad tA or tB, a freed matrix, and bounds that share
-// storage with A, B or C. Errors are ErrOptions, ErrFormat, ErrTolerance, ErrFloat32Range for
-// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory where a
-// device has too little of it, and that of a cancelled context; C and the bounds are then
+// storage with A, B or C. Errors wrap ErrOptions, ErrFormat, ErrTolerance, ErrFloat32Range for
+// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory if a
+// device has too little memory, or the error of a cancelled context; C and the bounds are then
 // unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)
 }
 
-// multiply computes C for the routine of that name, by slices or in double-float arithmetic.
+// multiply computes C for the routine of the given name, by slices or in double-float arithmetic.
 func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	x, y, z, bounds := op(tA, a), op(tB, b), c.View(), num.Mat{}
 	if opt != nil && opt.Bound != nil {
@@ -77,7 +77,7 @@ func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64,
 	return nil
 }
 
-// check panics for misuse of A, B, C and the bounds, which have no array if they are not wanted.
+// check panics for misuse of A, B, C and the bounds; bounds without an array are not requested.
 func check(a, b, c, bounds num.Mat) {
 	if a.Cols != b.Rows || c.Rows != a.Rows || c.Cols != b.Cols {
 		panic(errShape)
@@ -123,7 +123,7 @@ func (r *run) run() (err error) {
 	return r.here()
 }
 
-// here runs the product, of matrices of the host, on the CPU.
+// here runs the product on the CPU, for matrices of the host.
 func (r *run) here() error {
 	if _, err := r.apart(); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (r *run) local() {
 	}
 }
 
-// begin finds exponents and special values. It does the whole of a product without finite
-// terms and reports that.
+// begin finds exponents and special values. If a product has no finite terms, begin computes all of
+// it and reports that it is done.
 func (r *run) begin() (done bool, err error) {
 	if r.alpha == 0 || r.a.len == 0 {
 		return true, r.each(func(i, j int) (float64, float64) {
@@ -178,7 +178,7 @@ func (r *run) slices() error {
 	return r.parts()
 }
 
-// prepare is begin, and finds the numbers of bits and of slices.
+// prepare is begin, and also finds the numbers of bits and of slices.
 func (r *run) prepare() (done bool, err error) {
 	if done, err := r.begin(); done || err != nil {
 		return done, err
@@ -207,7 +207,7 @@ func (r *run) setWidth() {
 	r.stats.Block, r.stats.Bits = r.Block, r.width
 }
 
-// old returns C's entry (i, j), 0 where it stays unread.
+// old returns C's entry (i, j), or 0 if C is not read.
 func (r *run) old(i, j int) float64 {
 	if r.beta == 0 {
 		return 0
@@ -215,7 +215,7 @@ func (r *run) old(i, j int) float64 {
 	return r.c.data[r.c.at(i, j)]
 }
 
-// addend returns β c_ij, whose size does not matter beside an infinite sum.
+// addend returns β c_ij for an infinite sum, where its size does not matter.
 func (r *run) addend(i, j int) float64 {
 	c := r.old(i, j)
 	if finite(r.beta) && finite(c) {
@@ -241,8 +241,7 @@ func (r *run) put(i, j int, c, bound float64) {
 	}
 }
 
-// parts computes C in parts of rows and columns that fit the memory allowed, each from blocks
-// of k.
+// parts computes C in parts of rows and columns that fit the allowed memory, each from blocks of k.
 func (r *run) parts() error {
 	rows, cols := r.partSize(r.kernel.MR, r.kernel.NR, 4*int64(r.Block*r.Slices), 4*int64(r.Block*(2*r.Slices-1)))
 	n := r.a.len
@@ -322,7 +321,7 @@ func (r *run) split(x vectors, maxima []float64, exp []int, width int, w want) (
 	return newSplit(r.ctx, r.threads, x, exp, r.width, r.Slices, width, w)
 }
 
-// boundOf makes the bounds of the sums of a block of n entries whose slices have these norms.
+// boundOf returns the bounds of the sums of a block of n entries whose slices have these norms.
 func (r *run) boundOf(a, b norms, n int) *errorBound {
 	if r.Split == Literal {
 		return literalBound(a, b, r.Slices, n, r.tau)
@@ -365,8 +364,8 @@ func (r *run) finish(i0, i1, j0, j1, unit int, t, bounds []float64) error {
 	return err
 }
 
-// partSize returns how many rows and columns a part of C has, not less than mr and nr, where
-// a row of A takes so many bytes, and a column of B.
+// partSize returns the numbers of rows and columns of a part of C, at least mr and nr, for a row of
+// A that takes left bytes, and a column of B that takes right bytes.
 func (r *run) partSize(mr, nr int, left, right int64) (rows, cols int) {
 	rows, cols = r.a.n, r.b.n
 	limit := r.MemoryLimit

@@ -340,7 +340,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
+// TestMoreSlices checks on the paper's data that more slices never have a larger bound.
 func TestMoreSlices(t *testing.T) {
 	rng := testseed.Rand(t, 81, 82)
 	k := 2048
@@ -474,7 +474,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestErrors checks what is refused with an error, also by Validate where only the options matter.
+// TestErrors checks errors, also of Validate if they depend on the options only.
 func TestErrors(t *testing.T) {
 	a, b := halfulp.NewMatrix(halfulp.Float64, 2, 3), halfulp.NewMatrix(halfulp.Float64, 3, 2)
 	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)

@@ -11,48 +11,49 @@ import (
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
-// Split says how operands are split into slices.
+// Split selects how operands are split into slices.
 type Split int
 
 const (
 	// Scaled slices are the integers nearest to numbers scaled by powers of two, one for each row
-	// or column, as the package documentation has it. Numbers of any size will do.
+	// or column, as in the package documentation. They support numbers of any size.
 	Scaled Split = iota
 
-	// Literal slices are those of algorithm 2 of the paper, to the letter: L = k, β = 24 - α, and
-	// for each row of op(A), or column of op(B), r_1 = x and
+	// Literal slices follow algorithm 2 of the paper exactly: L = k, β = 24 - α, and for each row
+	// of op(A), or column of op(B), r_1 = x and
 	//
 	//	σ_t = 2^(⌈log2 max_h |r_t|⌉ + β),  q_t = fl32((fl32(r_t) + σ_t) - σ_t),  r_(t+1) = RN(r_t - q_t),
 	//
-	// r_t in float64, the rest in float32; σ_t = 0 where all r_t are. The paper has K = 2 and
-	// leaves others to the reader; this is its equation (16). Negative numbers get α bits of a
-	// slice and the others α - 1, so |r_(t+1)| is at most 2^-α of the largest |r_t|, a bit less a
-	// slice than by Scaled. Products are those of Scaled without its scaling, and
+	// with r_t in float64, the rest in float32; σ_t = 0 where all r_t are. The paper has K = 2 and
+	// leaves other K to the reader; this is its equation (16). Negative numbers get α bits of a
+	// slice and the others α - 1. So |r_(t+1)| is at most 2^-α of the largest |r_t|, which is one
+	// bit less for each slice than by Scaled. Products are as for Scaled without its scaling, and
 	//
 	//	T = q_1 q_1 + q_1 q_2 + q_2 q_1 + … + q_1 r_K + q_2 r_(K-1) + … + r_K r_1,
 	//
-	// groups s + t = 2, 3, …, K+1 and in each s = 1, 2, …, is added in float64 from the left.
+	// in groups s + t = 2, 3, …, K+1, and in each group s = 1, 2, …, is added in float64 from the
+	// left.
 	//
-	// The paper assumes numbers of the exponents of float32, and no overflow or underflow. Here,
-	// with μ and ν the largest numbers of any row and column that is not zero, l = ⌈log2 k⌉ and
-	// h = min(α (K-1), 53), it must be that
+	// The paper assumes numbers with exponents of float32, and no overflow or underflow. Let μ and
+	// ν be the largest numbers of any row and column that is not zero, l = ⌈log2 k⌉ and
+	// h = min(α (K-1), 53). Gemm requires
 	//
 	//	h - 102 ≤ ⌈log2 μ⌉, ⌈log2 ν⌉ ≤ 127 - β,  h - 102 + l ≤ ⌈log2 μ⌉ + ⌈log2 ν⌉ ≤ 126 - l,
 	//
-	// else Gemm returns ErrFloat32Range. Then nothing overflows, and what underflows is less than
-	// the roundings, whether or not a device flushes subnormal numbers to zero; it is part of
-	// Options.Bound. Small numbers beside large ones, rows and columns of zeros, infinities and
-	// NaN are allowed. Products longer than MaxBlock, a Block, and a Tolerance are not: the paper
+	// and else returns ErrFloat32Range. Then nothing overflows, and the loss by underflow is less
+	// than the roundings, whether or not a device flushes subnormal numbers to zero; Options.Bound
+	// includes it. Small numbers beside large ones, rows and columns of zeros, infinities and NaN
+	// are allowed. Products longer than MaxBlock, a Block, and a Tolerance are errors: the paper
 	// has none.
 	Literal
 )
 
 // ErrFloat32Range is wrapped by the error for numbers, or numbers of slices, that Literal does not
-// take.
+// support.
 var ErrFloat32Range = errors.New("beyond the range of float32")
 
-// inRange returns an error unless Literal takes rows and columns with these largest numbers, and
-// finds what underflow may cost.
+// inRange returns an error unless Literal supports rows and columns with these largest numbers. It
+// also bounds the loss by underflow.
 func (r *run) inRange(a, b []float64) error {
 	if r.left.Cols > MaxBlock {
 		return fmt.Errorf("%w: the literal split takes sums of up to %d products, not %d", ErrFloat32Range, MaxBlock, r.left.Cols)
@@ -174,12 +175,12 @@ func (s *split) literal(r []float64, v int, mu float64) {
 //
 //	Σ_s γ X_s Y_(K+1-s) + γ' X Y + δ (X' Y + X Y') + τ,
 //
-// γ as in errorBound, X = Σ X_s and Y = Σ max(‖q_t(B)‖, Y_t), X' and Y' these without their first
-// terms. γ' is for K (K+1)/2 additions in float64, all of which the first product meets; δ for
-// subtractions r_t - q_t, which are inexact where the rounding to float32 before them went over a
-// tie: by 2^-53 of r_(t+1), whose sum is less than K X'. τ is for underflow in K (K+1)/2 products:
-// a step of a sum loses at most 2^-126 (1 + 2μ + 2ν) where a device flushes subnormal numbers to
-// zero.
+// with γ as in errorBound, X = Σ X_s and Y = Σ max(‖q_t(B)‖, Y_t), and X' and Y' these sums without
+// their first terms. γ' is for K (K+1)/2 additions in float64, all of which the first product goes
+// through. δ is for subtractions r_t - q_t. They are inexact where the rounding to float32 before
+// them passed a tie: by 2^-53 of r_(t+1), whose sum is less than K X'. τ is for underflow in K
+// (K+1)/2 products: a step of a sum loses at most 2^-126 (1 + 2μ + 2ν) where a device flushes
+// subnormal numbers to zero.
 func literalBound(a, b norms, slices, n int, tau float64) *errorBound {
 	rows, cols := len(a.r[0]), len(b.r[0])
 	e := &errorBound{tau: tau, sumX: make([]float64, rows), sumY: make([]float64, cols)}

@@ -168,7 +168,7 @@ func TestLiteralExact(t *testing.T) {
 }
 
 // TestLiteralRange checks that numbers at the ends of the range of Literal keep their bounds, and
-// that those beyond are refused, on the CPU and on GPUs.
+// that numbers beyond it are errors, on the CPU and on GPUs.
 func TestLiteralRange(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
 		rng := testseed.Rand(t, 115, 116)
@@ -240,7 +240,7 @@ func TestLiteralFlushed(t *testing.T) {
 	}
 }
 
-// TestLiteralOptions checks what Literal refuses, and what goes around it.
+// TestLiteralOptions checks the errors of Literal, and the products that do not use slices.
 func TestLiteralOptions(t *testing.T) {
 	a, c := halfulp.NewMatrix(halfulp.Float64, 2, 2), halfulp.NewMatrix(halfulp.Float64, 2, 2)
 	for _, o := range []Options{
@@ -330,7 +330,7 @@ func TestDeviceLiteral(t *testing.T) {
 }
 
 // TestDeviceLiteralParts checks literal products in parts, and that nothing stays in a GPU's memory
-// when numbers are refused.
+// after an error.
 func TestDeviceLiteralParts(t *testing.T) {
 	eachDevice(t, func(t *testing.T, _ bool) {
 		rng := testseed.Rand(t, 121, 122)

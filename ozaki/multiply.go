@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
-// product is one step of a sum of products: t = RN(t factor + P), P that of x and y by SGEMM, or
-// 0 where x is nil.
+// product is one step of a sum of products: t = RN(t factor + P). P is the product of x and y by
+// SGEMM, or 0 where x is nil.
 type product struct {
 	x, y   *sgemm.Panels
 	factor float64
@@ -24,10 +24,10 @@ type product struct {
 //	    for s = 1, …, min(g-1, K):
 //	        t = RN(t + P), P the SGEMM of q_s(A), r_K(A) if s = K, and q_(g-s)(B), r_(g-s)(B) if g = K+1
 //
-// in float64. The products with g ≤ K are exact integers: |P| ≤ len 2^(2α) ≤ 2^24. The power of
-// two goes with the first step of its group: its product with t is exact, since MaxSlices
-// leave |t| above 2^-1022 unless it is 0. Products with slices of zeros are left out, which
-// changes no bit. Literal slices have no power of two, and g goes from 2 to K+1.
+// in float64. The products with g ≤ K are exact integers: |P| ≤ len 2^(2α) ≤ 2^24. The first step
+// of a group multiplies by the power of two. This is exact, since with at most MaxSlices slices |t|
+// stays above 2^-1022 unless it is 0. Products with slices of zeros are left out, which changes no
+// bit. Literal slices have no power of two, and g goes from 2 to K+1.
 func (r *run) products(a, b *split) []product {
 	slices := len(a.q)
 	var list []product
@@ -104,7 +104,7 @@ func (r *run) multiply(a, b *split, t []float64) error {
 		}
 		r.advance((i1 - i0) * (j1 - j0))
 	})
-	// The stages share the time as they share that of the threads.
+	// The time is divided between the stages in the ratio of the threads' times.
 	took, m, s := time.Since(start), multiplied.Load(), added.Load()
 	share := time.Duration(float64(took) * float64(m) / float64(max(m+s, 1)))
 	r.stats.Stages[multiplying].Time += share

@@ -30,7 +30,7 @@ func part(m num.Mat, i, i1, j, j1 int) num.Mat {
 	return m
 }
 
-// extent is the storage that the entries of m lie in; m lives on the host.
+// extent is the part of the storage that contains the entries of m; m lives on the host.
 func extent(m num.Mat) *num.Array {
 	if m.Rows == 0 || m.Cols == 0 {
 		return m.Arr.Slice(0, 0)
@@ -50,7 +50,7 @@ func overlap(x, y num.Mat) bool {
 	return extent(x).Overlaps(extent(y))
 }
 
-// apart makes factors that overlap C copies, which free gives back.
+// apart replaces factors that overlap C by copies; free releases them.
 func (r *run) apart() (free func(), err error) {
 	same, transposed := r.right == r.left, r.right == r.left.T()
 	factors := []*num.Mat{&r.left}
@@ -88,7 +88,7 @@ func clone(m num.Mat) num.Mat {
 }
 
 // array is a matrix of float64 numbers of the host: entry (i, j) is data[off + i rs + j cs]. An
-// empty one may begin beyond the storage.
+// empty array may begin beyond the storage.
 type array struct {
 	data       []float64
 	off        int
@@ -96,7 +96,7 @@ type array struct {
 	rows, cols int
 }
 
-// view returns the storage of m, which lives on the host, or of a copy for Float32.
+// view returns m as an array, for m on the host; a Float32 matrix is copied.
 func view(m num.Mat) array {
 	if m.Arr.Kind == num.F64 {
 		return array{m.Arr.F64[0], m.Off, m.RS, m.CS, m.Rows, m.Cols}

@@ -17,62 +17,62 @@ import (
 // MaxSlices is the largest number of slices.
 const MaxSlices = 64
 
-// DefaultBlock is the largest length of a float32 sum where Options name none.
+// DefaultBlock is the default length of the longest float32 sum.
 const DefaultBlock = 4096
 
-// MaxBlock is the largest length of a float32 sum: at least one bit a slice is left.
+// MaxBlock is the largest length of a float32 sum: it leaves at least one bit a slice.
 const MaxBlock = 1 << 22
 
 // Options say how [Gemm] and [GemmDoubleFloat] run. Nil stands for the zero Options.
 type Options struct {
-	// Options are those of package halfulp: Device, Threads, Context, Progress and MemoryLimit,
-	// none of which changes a bit of a result, but for Device where cuBLAS multiplies. Device
-	// "auto" is the CPU here, and several GPUs are refused. Method is empty or "auto": each routine
-	// is one method. MemoryLimit bounds the memory of slices and sums, as far as the smallest
-	// blocks of rows and columns allow; 0 stands for 1 GiB, on a GPU for most of what is there.
+	// Options has Device, Threads, Context, Progress and MemoryLimit of package halfulp. They
+	// change no bit of a result, except Device where cuBLAS multiplies. Here Device "auto" is the
+	// CPU, and several GPUs are an error. Method is empty or "auto": each routine is one method.
+	// MemoryLimit bounds the memory of slices and sums, as far as the smallest blocks of rows and
+	// columns allow; 0 stands for 1 GiB, on a GPU for most of its memory.
 	halfulp.Options
-	// Slices is K, the number of float32 matrices that an operand is split into, from 1
-	// (SGEMM of scaled operands) to MaxSlices. 0 stands for the smallest that meets
-	// Tolerance.
+	// Slices is K, the number of float32 matrices that an operand is split into, from 1 (SGEMM of
+	// scaled operands) to MaxSlices. 0 stands for the smallest number that meets Tolerance.
 	Slices int
-	// Split says how operands are split into slices: Scaled, or Literal as in the paper.
+	// Split selects how operands are split into slices: Scaled, or Literal as in the paper.
 	Split Split
-	// Tolerance is the wished bound where Slices is 0: the error of entry (i, j) is at most
+	// Tolerance is the required bound where Slices is 0: the error of entry (i, j) is at most
 	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|), underflow of the result
-	// aside. It is at least 2^-51, for results are rounded to float64.
+	// aside. It should be at least 2^-51: since results are rounded to float64, a smaller one is
+	// not met.
 	Tolerance float64
-	// Block is the length of the longest float32 sum, at most MaxBlock; 0 stands for
-	// DefaultBlock. Longer products are cut in blocks, added in float64. Shorter blocks give
-	// wider slices, hence smaller errors, and cost more additions.
+	// Block is the length of the longest float32 sum, at most MaxBlock; 0 stands for DefaultBlock.
+	// Longer products are cut into blocks, which are added in float64. Shorter blocks give wider
+	// slices, hence smaller errors, and cost more additions.
 	Block int
-	// Bound, if not nil, receives an upper bound of the error of each entry: 0 for an infinity or
-	// NaN that comes from those of A and B, +Inf for one that comes from C or from overflow. It
-	// is a Float64 matrix of the shape of C that shares no storage with the others, and lives
-	// where C does or on the host.
+	// Bound, if not nil, receives an upper bound on the error of each entry: 0 for an infinity or
+	// NaN that comes from infinities or NaN in A and B, +Inf for one that comes from C or from
+	// overflow. It is a Float64 matrix of the shape of C that shares no storage with the others,
+	// and lives where C does or on the host.
 	Bound *halfulp.Matrix
-	// Stats, if not nil, receives how the product ran, and what of it is of slices; that of
-	// halfulp.Options receives the rest.
+	// Stats, if not nil, receives the statistics of the product, including those about slices.
+	// Stats of the halfulp.Options, if not nil, receives the same without those about slices.
 	Stats *Stats
-	// SGEMM says what multiplies float32 matrices on a GPU: "cublas", "own", whose products have
-	// the bits of the CPU's, or "auto" (or empty), cuBLAS where there is one.
+	// SGEMM selects the product of float32 matrices on a GPU: "cublas"; "own", which gives the bits
+	// of the CPU; or "auto" (or empty), which is cuBLAS where it is available.
 	SGEMM string
 }
 
-// ErrTolerance is wrapped by the error for a Tolerance that MaxSlices do not meet.
+// ErrTolerance is wrapped by the error for a Tolerance that MaxSlices slices do not meet.
 var ErrTolerance = errors.New("tolerance not met")
 
 // ErrOptions is wrapped by errors about Slices, Tolerance or Block out of range.
 var ErrOptions = errors.New("invalid options")
 
-// ErrFormat is wrapped by errors about matrices of formats that a routine does not take. It is
+// ErrFormat is wrapped by errors about formats that a routine does not support. It is
 // [halfulp.ErrFormat].
 var ErrFormat = halfulp.ErrFormat
 
-// Validate returns an error unless products can run with these options, like that of
-// halfulp.Options: [ErrOptions] for numbers out of range, halfulp.ErrMethod for a Method or an
-// SGEMM that there is not, halfulp.ErrDevice for such a Device, which is opened, or that of a
-// cancelled context. Whether there is cuBLAS is left open, and so is what Gemm needs alone: Slices
-// or Tolerance. Nil is valid.
+// Validate returns an error unless products can run with these options, like Validate of
+// halfulp.Options: [ErrOptions] for numbers out of range, halfulp.ErrMethod for an unknown Method
+// or SGEMM, halfulp.ErrDevice for a Device that does not exist, or the error of a cancelled
+// context. It opens the device. It does not check whether cuBLAS is available, nor the requirement
+// of Gemm that Slices or Tolerance is set. Nil is valid.
 func (o *Options) Validate() error {
 	r, err := newRun(o, true)
 	if err == nil {
@@ -84,10 +84,10 @@ func (o *Options) Validate() error {
 	return err
 }
 
-// Stats tells how a product ran. Method is "ozaki", "ozaki-literal" or "double-float", Kernel
-// multiplied float32 matrices, Products counts products of those, and Blocks the parts that the
-// result was cut into; stages are "split", "products" and "sum". What else halfulp.Stats have stays
-// 0.
+// Stats describes how a product ran. Device and Threads say where. Method is "ozaki",
+// "ozaki-literal" or "double-float". Kernel is the product of float32 matrices that was used,
+// Products the number of such products, and Blocks the number of parts of the result. Stages are
+// "split", "products" and "sum". The other fields of halfulp.Stats stay 0.
 type Stats struct {
 	halfulp.Stats
 	Slices  int `json:"slices,omitempty"`  // K
@@ -96,7 +96,7 @@ type Stats struct {
 	Skipped int `json:"skipped,omitempty"` // products with slices of zeros, left out
 }
 
-// run is one product under way.
+// run is a running product.
 type run struct {
 	Options
 	double   bool // in double-float arithmetic
@@ -122,7 +122,7 @@ type run struct {
 	specialA, specialB [][]int
 
 	width            int     // bits of a slice
-	tau              float64 // what underflow costs literal slices
+	tau              float64 // bound on the loss by underflow of literal slices
 	mu               *sync.Mutex
 	done, work, told float64 // entries, and the share of them, for Progress
 }
@@ -196,10 +196,10 @@ func newRun(o *Options, double bool) (*run, error) {
 // multiplies reports whether there is something to multiply.
 func (r *run) multiplies() bool { return r.alpha != 0 && r.left.Cols > 0 }
 
-// needsSlices reports whether the number of slices is to be chosen.
+// needsSlices reports whether the number of slices has to be chosen.
 func (r *run) needsSlices() bool { return !r.double && r.Slices == 0 && r.multiplies() }
 
-// advance tells of entries of C that a block of k is done for.
+// advance reports that a block of k is done for so many entries of C.
 func (r *run) advance(entries int) {
 	if r.Progress == nil {
 		return
@@ -210,7 +210,7 @@ func (r *run) advance(entries int) {
 	r.tell(r.done / r.work)
 }
 
-// tell tells of the share of the work that is done.
+// tell reports the share of the work that is done.
 func (r *run) tell(done float64) {
 	if r.Progress != nil && done > r.told {
 		r.told = done
@@ -218,7 +218,7 @@ func (r *run) tell(done float64) {
 	}
 }
 
-// stage adds the time since start to a stage and returns now.
+// stage adds the time since start to a stage and returns the current time.
 func (r *run) stage(i int, start time.Time) time.Time {
 	now := time.Now()
 	r.stats.Stages[i].Time += now.Sub(start)

@@ -3,8 +3,8 @@ package ozaki
 import "math"
 
 // sliceGeneric takes a slice off the remainders r of a chunk: q = ⌊r⌉, rest = RN(r) to float32, and
-// then r = (r - q) next. It adds the squares of rest, as norms have them, to the lanes, and
-// returns the sum of those of q, an integer.
+// then r = (r - q) next. It adds the squares of rest to the lanes, in the order that norms use, and
+// returns the sum of the squares of q, an integer.
 func sliceGeneric(r []float64, q, rest []float32, next float64, part *[lanes]float64) (squares float64) {
 	for h, x := range r {
 		y := float32(x)

@@ -6,7 +6,7 @@ import "github.com/halfulp/halfulp/internal/isa"
 
 //go:generate go -C _asm run . -out ../slice_amd64.s -stubs ../stubs_amd64.go -pkg ozaki
 
-// slice is sliceGeneric by the instructions of the level in force.
+// slice is sliceGeneric with the instructions of the active level.
 func slice(r []float64, q, rest []float32, next float64, part *[lanes]float64) (squares float64) {
 	if isa.Level() < isa.AVX2 {
 		return sliceGeneric(r, q, rest, next, part)

@@ -2,8 +2,8 @@ package ozaki
 
 import "math"
 
-// special returns the sum of the products of row i of a with column j of b that are infinite
-// or NaN, and whether there are any.
+// special returns the sum of the infinite and NaN products of row i of a and column j of b, and
+// whether there are any.
 func special(a, b vectors, listA, listB [][]int, i, j int) (sum float64, any bool) {
 	add := func(list [][]int, v int) {
 		if list != nil {

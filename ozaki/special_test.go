@@ -20,8 +20,8 @@ func fill(rng *rand.Rand, m *halfulp.Matrix, numbers []float64, oneIn int) {
 	}
 }
 
-// TestSpecialValues compares infinite and NaN results with those of correctly rounded
-// products, which follow IEEE 754 on the exact sum.
+// TestSpecialValues compares infinite and NaN results with correctly rounded products, which follow
+// IEEE 754 on the exact sum.
 func TestSpecialValues(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	rng := testseed.Rand(t, 21, 22)

@@ -20,14 +20,14 @@ func sliceWidth(n int) int {
 	return (significand - bits.Len(uint(max(n, 1)-1))) / 2
 }
 
-// vectors is a view of the rows of the left, or the columns of the right factor: entry h of
-// vector v is data[off + v vs + h hs].
+// vectors is a view of the rows of the left factor, or of the columns of the right factor: entry h
+// of vector v is data[off + v vs + h hs].
 type vectors struct {
 	data   []float64
 	off    int
 	vs, hs int
 	n, len int
-	// of slices of entries h0 ≤ h < h1, on a GPU; else nil
+	// norms returns the norms of slices of entries h0 ≤ h < h1 that a GPU computes; else nil.
 	norms func(h0, h1, slices int) (norms, error)
 }
 
@@ -49,7 +49,7 @@ func exponent(x float64) int {
 	return e
 }
 
-// exponents returns those of a list.
+// exponents returns the exponents of a list.
 func exponents(list []float64) []int {
 	exp := make([]int, len(list))
 	for i, x := range list {
@@ -58,8 +58,8 @@ func exponents(list []float64) []int {
 	return exp
 }
 
-// survey returns max_h |x_vh| of the finite entries of each vector, and a list for each vector of
-// its entries that are infinite or NaN; nil if there are none at all.
+// survey returns max_h |x_vh| of the finite entries of each vector, and for each vector a list of
+// its infinite and NaN entries; nil if there are none at all.
 func survey(ctx context.Context, threads int, x vectors) (maxima []float64, special [][]int, err error) {
 	maxima, special = make([]float64, x.n), make([][]int, x.n)
 	const together = 64 // vectors, which may be neighbours in memory
@@ -106,16 +106,16 @@ func scale(x float64, e int) float64 {
 	return math.Ldexp(x, e)
 }
 
-// split are the slices of one operand. With the exponent e_v of a vector, α bits a slice and
+// split holds the slices of one operand. With the exponent e_v of a vector, α bits a slice and
 //
 //	r_1 = x 2^(α - e_v),  q_t = ⌊r_t⌉,  r_(t+1) = (r_t - q_t) 2^(α+1),
 //
-// ⌊·⌉ the nearest integer, ties to even, |r_t| ≤ 2^α and
+// where ⌊·⌉ is the nearest integer, ties to even, |r_t| ≤ 2^α and
 //
 //	x = 2^(e_v - α) (Σ_(t<T) q_t 2^(-(t-1)(α+1)) + r_T 2^(-(T-1)(α+1)))  for every T.
 //
-// All steps are exact but r_1 below 2^-1022. Stored are the integers q_t and the remainders
-// r_t, rounded to float32.
+// All steps are exact, except for r_1 below 2^-1022. split stores the integers q_t and the
+// remainders r_t, rounded to float32.
 type split struct {
 	alpha int
 	exp   []int
@@ -123,7 +123,7 @@ type split struct {
 	norms norms
 }
 
-// want says which slices and remainders, numbered from 1, a split keeps.
+// want selects the slices and remainders, numbered from 1, that a split keeps.
 type want struct{ q, r func(t int) bool }
 
 // The left factor of a product in K slices needs q_1 … q_(K-1) and r_K, the right one
@@ -168,7 +168,7 @@ func newSplit(ctx context.Context, threads int, x vectors, exp []int, alpha, sli
 	return s, err
 }
 
-// dropZeros gives slices and remainders of zeros back.
+// dropZeros releases slices and remainders of zeros.
 func (s *split) dropZeros() {
 	for t := range s.q {
 		if allZero(s.norms.q[t]) {
@@ -189,8 +189,8 @@ func allZero(x []float64) bool {
 	return true
 }
 
-// storage keeps the memory of panels from product to product: new memory costs more than what
-// is written into it.
+// storage keeps the memory of panels from product to product: allocating memory costs more than
+// writing to it.
 var storage sync.Pool
 
 func newPanels(width, n, length int) *sgemm.Panels {
@@ -201,7 +201,7 @@ func newPanels(width, n, length int) *sgemm.Panels {
 	return sgemm.NewPanels(width, n, length, old.Data)
 }
 
-// free gives panels back.
+// free releases panels.
 func free(p **sgemm.Panels) {
 	if *p != nil {
 		storage.Put(*p)
@@ -209,7 +209,7 @@ func free(p **sgemm.Panels) {
 	}
 }
 
-// free gives the slices back.
+// free releases the slices.
 func (s *split) free() {
 	if s != nil {
 		for t := range s.q {
@@ -227,15 +227,15 @@ func newNorms(n, slices int) norms {
 	return x
 }
 
-// scratch is what a goroutine splits in.
+// scratch is the memory of a goroutine that splits.
 type scratch struct {
 	r       []float64 // a chunk of the vectors of a panel, one after the other
 	q, rest [chunk]float32
 	lossy   []bool // of those vectors
 }
 
-// panel splits the vectors v0 ≤ v < v1 of a panel, chunk by chunk, as those of its vectors lie
-// together.
+// panel splits the vectors v0 ≤ v < v1 of a panel, chunk by chunk, since the chunks of all its
+// vectors are contiguous.
 func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 	n := v1 - v0
 	clear(w.lossy[:n])
@@ -268,8 +268,8 @@ func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 	}
 }
 
-// normQ and normR are upper bounds of norms from sums of n squares: of slices, which are exact, and
-// of remainders, where rounding takes at most the share n 2^-53 of non-negative numbers.
+// normQ and normR return upper bounds of norms from sums of n squares. Squares of slices are exact.
+// Squares of remainders are rounded: the sum loses at most the share n 2^-53.
 func normQ(squares float64) float64 { return math.Sqrt(squares) * upward }
 func normR(squares float64, n int) float64 {
 	return math.Sqrt(squares) * (1 + float64(float64(n+8)*0x1p-53))
@@ -296,8 +296,8 @@ func (x vectors) copyTo(r []float64, distance int) {
 	}
 }
 
-// scaleAll multiplies r by 2^shift, infinities and NaN becoming 0, and reports whether a
-// number lost bits.
+// scaleAll multiplies r by 2^shift, replaces infinities and NaN by 0, and reports whether a number
+// lost bits.
 func scaleAll(r []float64, shift int) (lossy bool) {
 	half := shift / 2 // 2^shift may be out of range
 	f, g := scale(1, half), scale(1, shift-half)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Curves is a picture of measurements, with marks joined by lines over logarithmic axes: what the
-// documents show in the style of the reports.
+// Curves is a picture of measurements: marks joined by lines over logarithmic axes. The documents
+// show such pictures in the style of the reports.
 type Curves struct {
 	Title, X, Y string
 	Panels      []CurvesPanel // side by side, with the same axes and one legend
@@ -18,7 +18,7 @@ type CurvesPanel struct {
 	Series []Series
 }
 
-// Series is a line. Those of one name look alike and have one entry in the legend.
+// Series is a line. Lines with one name look alike and have one entry in the legend.
 type Series struct {
 	Name   string
 	Points [][2]float64 // x, y > 0

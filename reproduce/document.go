@@ -21,7 +21,7 @@ type Document struct {
 	Reports []*Report `json:"reports"`
 }
 
-// documentName begins the names of its files.
+// documentName is the prefix of the names of its files.
 const documentName = "report"
 
 // NewDocument returns the report of the experiments, which are in the order of Names.
@@ -29,7 +29,7 @@ func NewDocument(command string, at time.Time, reports ...*Report) *Document {
 	return &Document{command, at.UTC().Format(time.RFC3339), reports}
 }
 
-// Files returns the files of the document. Markdown needs the reports' plots beside it.
+// Files returns the files of the document. Markdown requires the reports' plots beside it.
 func (d *Document) Files() []File {
 	return []File{
 		{documentName + ".csv", d.WriteCSV},
@@ -64,7 +64,8 @@ func writeJSON(w io.Writer, x any) error {
 	return err
 }
 
-// WriteCSV writes the records of all reports, those of Report.WriteCSV after a report's name.
+// WriteCSV writes the records of all reports. Each record is as in Report.WriteCSV, after its
+// report's name.
 func (d *Document) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(append([]string{"report"}, csvHeader...))
@@ -74,7 +75,7 @@ func (d *Document) WriteCSV(w io.Writer) error {
 		}
 	}
 	c.Flush()
-	return c.Error() // that of Write, too
+	return c.Error() // also an error of Write
 }
 
 // page is a report as HTML and Markdown show it.
@@ -110,7 +111,7 @@ type pageTable struct {
 	Rows   [][]cell
 }
 
-// cell is a cell of a table; figures stand at its right.
+// cell is a cell of a table; figures are aligned right.
 type cell struct {
 	Text   string
 	Figure bool
@@ -121,7 +122,7 @@ type pageFigure struct {
 	plot               figure
 }
 
-// outcomes are the marks of verdicts, which differ without colours.
+// outcomes are the marks of verdicts, which can be told apart without colours.
 var outcomes = []struct {
 	outcome     Outcome
 	mark, class string
@@ -129,10 +130,10 @@ var outcomes = []struct {
 	{Confirmed, "✓", "confirmed"}, {Differs, "≠", "differs"}, {NotMeasured, "○", "missing"},
 }
 
-// aFigure is a number as tables have them: with a unit or a remark in parentheses, or several.
+// aFigure is a number as in tables: with a unit or a remark in parentheses, or several numbers.
 var aFigure = regexp.MustCompile(`^[-+<>≤≥]?[0-9][0-9.]*(e[-+]?[0-9]+)?( ?%| ?x)?( \([^()]*\))?( / [-+]?[0-9.]+(e[-+]?[0-9]+)?)*$`)
 
-// page returns the report as readers see it.
+// page returns the report as a page for readers.
 func (r *Report) page() page {
 	about := papers[r.Name]
 	p := page{Name: r.Name, Title: about.title, Sources: about.sources, Claim: r.Claim, Sizes: r.sizes(), Notes: r.Notes}
@@ -183,7 +184,7 @@ func (r *Report) page() page {
 	return p
 }
 
-// with is text after a word, or nothing.
+// with returns text after a word, or nothing.
 func with(word, text string) string {
 	if text == "" {
 		return ""
@@ -191,7 +192,7 @@ func with(word, text string) string {
 	return word + text
 }
 
-// inWords is a time in minutes and seconds.
+// inWords returns a time in minutes and seconds.
 func inWords(seconds float64) string {
 	if seconds < 10 {
 		return fmt.Sprintf("%.1f s", seconds)
@@ -203,7 +204,7 @@ func inWords(seconds float64) string {
 	return fmt.Sprintf("%d min %d s", s/60, s%60)
 }
 
-// page returns the table with cells of equal number in all rows, and tells figures from words.
+// page returns the table with the same number of cells in all rows, and marks figures.
 func (t *textTable) page() pageTable {
 	columns := len(t.header)
 	for _, row := range t.rows {
@@ -244,7 +245,7 @@ func (t *textTable) page() pageTable {
 	return p
 }
 
-// pages are those of all reports.
+// pages returns the pages of all reports.
 func (d *Document) pages() []page {
 	var list []page
 	for _, r := range d.Reports {
@@ -253,7 +254,7 @@ func (d *Document) pages() []page {
 	return list
 }
 
-// view is what the templates of HTML and Markdown show.
+// view is the data of the templates of HTML and Markdown.
 type view struct {
 	*Document
 	Pages   []page
@@ -283,15 +284,15 @@ func (d *Document) WriteHTML(w io.Writer) error { return htmlTemplate.Execute(w,
 // rootSVG is the beginning of an SVG file, up to the end of its first tag.
 var rootSVG = regexp.MustCompile(`(?s)^.*?<svg [^>]*viewBox="([0-9.]+ [0-9.]+ ([0-9.]+) [0-9.]+)"[^>]*>`)
 
-// The least and the largest width of a plot, in pixels of CSS for a unit of its viewBox, in which
-// its letters are about 9 high.
+// The least and the largest width of a plot, in pixels of CSS for a unit of its viewBox. In this
+// range its letters are about 9 high.
 const (
 	leastScale   = 1.2
 	largestScale = 1.8
 )
 
-// svg returns the plot as an element of HTML, in a width at which its letters can be read, with its
-// title and what it shows for those who do not see it.
+// svg returns the plot as an element of HTML. Its width makes the letters readable; its title and a
+// description are for readers who do not see it.
 func (f pageFigure) svg() (template.HTML, error) {
 	var b bytes.Buffer
 	if err := f.plot.write(&b, "svg"); err != nil {
@@ -359,7 +360,7 @@ func orElse(s, other string) string {
 	return s
 }
 
-// verdicts are the counts in words.
+// verdicts returns the counts in words.
 func (p *page) verdicts() string {
 	if len(p.Findings) == 0 {
 		return "none"
@@ -373,7 +374,7 @@ func (p *page) verdicts() string {
 	return strings.Join(list, ", ")
 }
 
-// markdown is text in the making.
+// markdown is a text that is being written.
 type markdown struct{ bytes.Buffer }
 
 func (m *markdown) line(format string, args ...any) {
@@ -381,7 +382,7 @@ func (m *markdown) line(format string, args ...any) {
 	m.WriteByte('\n')
 }
 
-// inMarkdown keeps text from being read as marks.
+// inMarkdown escapes text so that it is not read as marks.
 var inMarkdown = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`", "\n", " ")
 
 // row writes a row of a table.

@@ -265,7 +265,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestReadJSON: a report made anew of its JSON has all files as before.
+// TestReadJSON: a report that is read from its JSON has all files as before.
 func TestReadJSON(t *testing.T) {
 	reports := testReports(t)
 	d := NewDocument("c", time.Unix(1e9, 0), reports...)

@@ -9,19 +9,19 @@ import (
 // Experiment is one of Names with its sizes.
 type Experiment struct {
 	Name string
-	// N is the number of addends, the order of the matrix or of the system; 0 stands for the
-	// default of the experiment alone: the paper's, and in qd on the CPU QDCPUN.
+	// N is the number of addends, the order of the matrix or of the system. 0 stands for the
+	// default of the experiment alone: the paper's, and for qd on the CPU QDCPUN.
 	N int
-	// Of ozaki, in place of N.
+	// Sizes are the sizes of ozaki, in place of N.
 	Sizes []int
 	Seeds int
 	Phi   []float64
 }
 
-// OzakiSeeds is the number of seeds of ozaki alone.
+// OzakiSeeds is the number of seeds when ozaki runs alone.
 const OzakiSeeds = 3
 
-// Default returns the experiment with the sizes that it has alone.
+// Default returns the experiment with the sizes of a run alone.
 func Default(name string) Experiment {
 	x := Experiment{Name: name}
 	if name == ozakiName {
@@ -30,8 +30,8 @@ func Default(name string) Experiment {
 	return x
 }
 
-// Paper returns the experiment with the paper's sizes. Those of qd are a GPU's where there is
-// one.
+// Paper returns the experiment with the paper's sizes. For qd these are the sizes of a GPU if there
+// is one.
 func Paper(name string, gpu bool) Experiment {
 	x := Default(name)
 	switch name {
@@ -45,7 +45,7 @@ func Paper(name string, gpu bool) Experiment {
 	return x
 }
 
-// Quick returns the experiment with sizes that a CPU has done in a minute or so.
+// Quick returns the experiment with sizes that take a CPU a minute or so.
 func Quick(name string) Experiment {
 	x := Default(name)
 	switch name {
@@ -61,7 +61,7 @@ func Quick(name string) Experiment {
 	return x
 }
 
-// Flags returns the flags that ask for sizes other than the default, each after a blank.
+// Flags returns the flags for sizes other than the default, each after a blank.
 func (x *Experiment) Flags() string {
 	flags := ""
 	if x.N != 0 && !(x.Name == sumName && x.N == SumN) && !(x.Name == gemvName && x.N == GemvN) {
@@ -84,7 +84,7 @@ func (x *Experiment) Flags() string {
 	return flags
 }
 
-// Size returns the sizes in words; those of qd are the CPU's and, with a GPU, that one's.
+// Size returns the sizes in words; for qd the CPU's size and, with a GPU, the GPU's.
 func (x *Experiment) Size(gpu bool) string {
 	switch n := x.order(gpu); {
 	case x.Name == ozakiName:
@@ -96,7 +96,7 @@ func (x *Experiment) Size(gpu bool) string {
 	}
 }
 
-// order returns the sizes on the CPU and on the GPU; they are the same without one.
+// order returns the sizes on the CPU and on the GPU, which are the same without a GPU.
 func (x *Experiment) order(gpu bool) [2]int {
 	if x.N != 0 {
 		return [2]int{x.N, x.N}
@@ -126,7 +126,7 @@ func (x *Experiment) plan(gpu bool) plan {
 	return qdPlan(n[0], n[1])
 }
 
-// Estimate returns how long Run takes, as small pieces of its work have it.
+// Estimate returns how long Run takes, estimated from small pieces of its work.
 func (x *Experiment) Estimate(o Options) (time.Duration, error) {
 	steps, err := o.planned(x.plan(o.onAGPU()))
 	if err != nil {

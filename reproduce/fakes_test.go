@@ -17,8 +17,8 @@ import (
 )
 
 // TestReproduce runs the tests with the build tag rnsfakes. They need the kernels of package rns in
-// Go, which its own tests define with what the package does not export: an overlay shows the test
-// files of the package, and testdata/rnsfakes.go, to the compiler as files of the package.
+// Go, which the tests of that package define with unexported identifiers. An overlay shows these
+// test files, and testdata/rnsfakes.go, to the compiler as files of the package.
 func TestReproduce(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)
@@ -66,7 +66,7 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// TestReproduceDevice refuses devices that are not there.
+// TestReproduceDevice checks the error for devices that do not exist.
 func TestReproduceDevice(t *testing.T) {
 	defer mem.Substitute()()
 	for _, name := range []string{"cuda:0", "cuda:x", "auto", "cuda:0,1"} {

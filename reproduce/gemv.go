@@ -49,7 +49,7 @@ const (
 // stageBits is the precision of tables 3 and 4.
 const stageBits = 424
 
-// paperGPU is what the tables of the paper were measured on.
+// paperGPU is the device of the paper's tables.
 const paperGPU = "GTX 1080, paper"
 
 // paperGemv is table 5 of 001: ms at 106, 212, 424, 848 and 1696 bits.
@@ -71,8 +71,8 @@ const (
 	rowSumKernel = "mp_matrix_row_sum"
 )
 
-// paperStages is table 3 of 001, in % at stageBits bits; steps are those of rns.Gemv as published,
-// by place.
+// paperStages is table 3 of 001, in % at stageBits bits; steps are the steps of rns.Gemv as
+// published, by index.
 var paperStages = []struct {
 	kernel  string
 	percent float64
@@ -86,7 +86,7 @@ var paperStages = []struct {
 	{rowSumKernel, 71.5, []int{9}},
 }
 
-// launches is how many launches the paper counts.
+// launches is the paper's number of launches.
 const launches = 10
 
 // paperKernels is table 4 of 001, at stageBits bits.
@@ -106,7 +106,8 @@ type gemvMethod struct {
 	how     rns.Options // blocks and variant
 }
 
-// gemvs are the products, each with its transpose: as published, and ours with the default blocks.
+// gemvs returns the products, each with its transpose: as published, and ours with the default
+// blocks.
 func gemvs() []gemvMethod {
 	published := rns.Options{Variant: rns.Published}
 	return []gemvMethod{
@@ -119,11 +120,12 @@ func gemvs() []gemvMethod {
 	}
 }
 
-// Gemv runs the experiments of 001: y = α A x + β y of order o.N by algorithm 1 as published, by
-// ours and by the basic implementation, numbers uniform in [-1, 1] (table 5), the shares of the
-// kernels of algorithm 1 and what they make of a GPU (tables 3 and 4), and the error beside its
-// bounds (18) and (19). Inputs have significands of a quarter of the precision, as those of the
-// authors' own test, which cause few roundings, and of the whole precision.
+// Gemv runs the experiments of 001. y = α A x + β y of order o.N is computed by algorithm 1 as
+// published, by our form of it and by the basic implementation, with numbers uniform in [-1, 1]
+// (table 5). The report also has the shares of the kernels of algorithm 1 and their use of a GPU
+// (tables 3 and 4), and the error with its bounds (18) and (19). Inputs have significands of a
+// quarter of the precision, as in the authors' own test, which cause few roundings, and of the
+// whole precision.
 func Gemv(o Options) (*Report, error) {
 	if o.N == 0 {
 		o.N = GemvN
@@ -215,7 +217,7 @@ func (d *gemvData) record(table, method, quantity string, here float64) Record {
 	return Record{Table: table, Case: d.inputs, Method: method, Device: cpuDevice, Bits: d.bits, Quantity: quantity, Here: &here}
 }
 
-// errorRecord returns a record of an error or bound. It is text as well, as float64 has no
+// errorRecord returns a record of an error or bound. It has a text as well, since float64 has no
 // 1e-500; the number is then left out.
 func (d *gemvData) errorRecord(method, quantity string, x *big.Float) Record {
 	f, _ := x.Float64()
@@ -317,11 +319,12 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 	return e.gpuGemvTimes(r, d, results)
 }
 
-// stagesBelong reports whether tables 3 and 4 are about such data.
+// stagesBelong reports whether tables 3 and 4 have such data.
 func (d *gemvData) stagesBelong() bool { return d.inputs == quarter && d.bits == stageBits }
 
 // gemvRuns measures products of the same operands in turn. The time is from the call to its end as
-// the host sees it; as published it is the sum of the steps, without copies to the paper's layout.
+// the host measures it. For products as published it is the sum of the steps, without copies to the
+// paper's layout.
 func (e *experiment) gemvRuns(d *gemvData, o *operands, list ...gemvMethod) ([]gemvRun, error) {
 	best := make([]gemvRun, len(list))
 	var sum time.Duration
@@ -344,7 +347,7 @@ func (e *experiment) gemvRuns(d *gemvData, o *operands, list ...gemvMethod) ([]g
 				return nil, fmt.Errorf("%s, %s, %d bits: %w", m.name, d.inputs, d.bits, err)
 			}
 			sum += t
-			if n := len(st.Stages) - 1; n > 0 { // the last is that of copies
+			if n := len(st.Stages) - 1; n > 0 { // the last stage is the copies
 				t = 0
 				for _, s := range st.Stages[:n] {
 					t += s.Time
@@ -368,7 +371,7 @@ func (e *experiment) gemvRuns(d *gemvData, o *operands, list ...gemvMethod) ([]g
 	return best, nil
 }
 
-// addGemv notes the time of a product.
+// addGemv records the time of a product.
 func (r *Report) addGemv(d *gemvData, m gemvMethod, device string, run gemvRun) {
 	k := d.record(tableGemv, m.name, timeOfRun, run.ms)
 	k.Device, k.Moduli, k.Unit, k.Runs, k.BlockSize = device, d.b.Len(), "ms", run.runs, m.how.BlockSize
@@ -390,7 +393,7 @@ func (d *gemvData) errors(ctx context.Context, m gemvMethod, z *rns.Vector, exac
 	return [2]*big.Float{normError(got, exact), bound.Relative.Big()}, err
 }
 
-// addErrors notes the error of a result and its bound.
+// addErrors records the error of a result and its bound.
 func (r *Report) addErrors(d *gemvData, m gemvMethod, list [2]*big.Float) {
 	share, _ := new(big.Float).Quo(list[0], list[1]).Float64()
 	for _, q := range []Record{
@@ -403,7 +406,7 @@ func (r *Report) addErrors(d *gemvData, m gemvMethod, list [2]*big.Float) {
 	}
 }
 
-// addStages notes the steps of a run of algorithm 1 as published, by the kernels of table 3.
+// addStages records the steps of a run of algorithm 1 as published, by the kernels of table 3.
 func (r *Report) addStages(d *gemvData, device string, run gemvRun) {
 	total := 0.0
 	for _, s := range run.stages[:launches] {
@@ -439,8 +442,8 @@ func transpose(trans bool) halfulp.Transpose {
 	return halfulp.NoTrans
 }
 
-// exactGemv measures the exact engine, and returns results in more bits than any other
-// has, by transposition.
+// exactGemv measures the exact engine, and returns results with more bits than any other result, by
+// transposition.
 func (e *experiment) exactGemv(r *Report, d *gemvData) (map[bool][]*big.Float, error) {
 	opt := &halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}
 	exact := map[bool][]*big.Float{}

@@ -41,7 +41,7 @@ func TestGemv(t *testing.T) {
 	if math.Abs(total-100) > 1e-9 || math.Abs(paper-99.9) > 1e-9 { // the paper's add up to that
 		t.Errorf("stages take %v %%, in the paper %v %%", total, paper)
 	}
-	// Errors are below their bounds, those of full significands not 0.
+	// Errors are below their bounds, and errors of full significands are not 0.
 	bounds := r.find(tableBounds)
 	errs := 0
 	for i, k := range bounds {
@@ -82,7 +82,7 @@ func TestGemv(t *testing.T) {
 	checkFindings(t, r)
 }
 
-// gemvOutcomes are those of the findings by what they are about.
+// gemvOutcomes are the outcomes of the findings, by their subjects.
 func gemvOutcomes(r *Report) map[string]Outcome {
 	m := map[string]Outcome{}
 	for _, f := range r.Findings {
@@ -91,7 +91,8 @@ func gemvOutcomes(r *Report) map[string]Outcome {
 	return m
 }
 
-// checkFindings wants a finding for every part of the paper, and verdicts that follow the figures.
+// checkFindings checks that every part of the paper has a finding, and that verdicts follow the
+// figures.
 func checkFindings(t *testing.T, r *Report) {
 	t.Helper()
 	if r.Claim == "" {
@@ -114,7 +115,7 @@ func checkFindings(t *testing.T, r *Report) {
 			t.Errorf("finding %+v", f)
 		}
 	}
-	// Another figure is another verdict.
+	// Other figures give other verdicts.
 	for _, c := range []struct{ table, quantity, what string }{
 		{tableLayout, lengthOf, "table 2"}, {tableFigure1, residuesOf, "figure 1"}, {tableFigure2, entriesOf, "figure 2"},
 		{tableAlgorithm, launchesOf, "algorithm 1"}, {tableRoundoff, roundoff, "formula 6"}, {tableBounds, ofBound, "formulas 16 to 19"}, {tablePeak, peak, "formula 20"},
@@ -191,7 +192,7 @@ func TestDivergence(t *testing.T) {
 }
 
 // TestGemvRuns: the fastest of the runs counts, the steps as published without the copies, and the
-// result is that of the exact product's data.
+// result belongs to the exact product's data.
 func TestGemvRuns(t *testing.T) {
 	e, err := (&Options{N: 8, Threads: 1}).start(plan{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// The quantities of what is counted.
+// The quantities that are counted.
 const (
 	lengthOf   = "length"
 	residuesOf = "residues computed apart"
@@ -24,10 +24,11 @@ const (
 	paperMinBS = 64
 )
 
-// roundedNumbers is how many products, and sums, addRoundoff looks at.
+// roundedNumbers is the number of products, and of sums, that addRoundoff examines.
 const roundedNumbers = 256
 
-// addChecks notes what of the paper can be counted: the layout, the arithmetic, the unit roundoff.
+// addChecks records the facts of the paper that can be counted: the layout, the arithmetic, the
+// unit roundoff.
 func (r *Report) addChecks(d *gemvData) error {
 	if d.inputs == whole {
 		return r.addRoundoff(d)
@@ -43,7 +44,7 @@ func (r *Report) addChecks(d *gemvData) error {
 	return nil
 }
 
-// addLayout notes table 2, and figures 1 and 2.
+// addLayout records table 2, and figures 1 and 2.
 func (r *Report) addLayout(d *gemvData) {
 	a, _, _ := d.ar.Array()
 	n, length := d.b.Len(), a.Len()
@@ -58,7 +59,7 @@ func (r *Report) addLayout(d *gemvData) {
 		q.Moduli, q.Unit = n, "% of the formula"
 		r.add(q)
 	}
-	// Residues of sums and products are those of the operands' residues.
+	// Residues of sums and products are the sums and products of the operands' residues.
 	x, y := d.b.NewNumber().SetInt64(123456789), d.b.NewNumber().SetInt64(987654321)
 	for _, name := range []string{summed, multiplied} {
 		z, right := d.b.NewNumber().Add(x, y), 0
@@ -109,7 +110,7 @@ func (r *Report) addLayout(d *gemvData) {
 	r.add(q)
 }
 
-// addRoundoff notes the largest rounding errors of products and sums of entries of A and x, in u.
+// addRoundoff records the largest rounding errors of products and sums of entries of A and x, in u.
 func (r *Report) addRoundoff(d *gemvData) error {
 	rows, cols := d.ar.Dims()
 	u := d.b.UnitRoundoff().Big()

@@ -7,10 +7,10 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// gemvClaim is what 001 claims.
+// gemvClaim is the claim of 001.
 const gemvClaim = "Multiple-precision operations that are split into kernels for signs, exponents and interval evaluations, for digits, and for rounding make GEMV in a residue number system faster on a GPU than one thread an operation, and from 212 bits on faster than the packages of 2020."
 
-// verdictOf is Confirmed if ok, Differs otherwise, with the sentence for it.
+// verdictOf returns Confirmed with the sentence yes if ok, else Differs with the sentence no.
 func verdictOf(ok bool, yes, no string) (Outcome, string) {
 	if ok {
 		return Confirmed, yes
@@ -26,7 +26,7 @@ const (
 	unitMillis = " ms"
 )
 
-// gemvFindings sets every table, figure, algorithm and formula of 001 beside what was measured.
+// gemvFindings compares every table, figure, algorithm and formula of 001 with the measurements.
 func (r *Report) gemvFindings() {
 	r.Findings = append(r.Findings, Finding{
 		What: "table 1", Paper: "eight packages for accurate computations on GPUs, and where they are", Outcome: NotMeasured,
@@ -40,7 +40,7 @@ func (r *Report) gemvFindings() {
 	r.findTimes()
 }
 
-// all reports whether there are records of a table, every one of 100 %, and lists them.
+// all reports whether there are records of a table, all of them 100 %, and lists them.
 func (r *Report) all(table string) (text string, ok bool) {
 	records := r.find(table)
 	var list []string
@@ -213,7 +213,7 @@ func (r *Report) times(method, device, inputs string) []float64 {
 	return list
 }
 
-// timeSpan is the first and the last of times.
+// timeSpan returns the first and the last of times.
 func timeSpan(ms []float64) string {
 	if ms == nil {
 		return ""
@@ -221,7 +221,7 @@ func timeSpan(ms []float64) string {
 	return fmt.Sprintf("%s to %s%s", short(&ms[0]), short(&ms[len(ms)-1]), unitMillis)
 }
 
-// below counts at how many precisions x is less than y.
+// below counts the precisions at which x is less than y.
 func below(x, y []float64) int {
 	n := 0
 	for i := range x {
@@ -295,7 +295,7 @@ func (r *Report) findTimes() {
 	r.Findings = append(r.Findings, k)
 }
 
-// tunedFinding is about ours with tuned blocks, beside the default with all inputs.
+// tunedFinding compares ours with tuned blocks and with the default, for all inputs.
 func (r *Report) tunedFinding() Finding {
 	const noise = 1.02
 	rows, least, most := 0, 0.0, 0.0

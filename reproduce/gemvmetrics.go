@@ -7,7 +7,7 @@ import (
 
 // may fuse throughout: counts of bytes and lanes, none of them a result.
 
-// What table 4 has of a kernel.
+// The figures of table 4 about a kernel.
 const (
 	divergence = "divergence"
 	bandwidth  = "bandwidth"
@@ -15,14 +15,14 @@ const (
 
 var metrics = [...]struct{ name, unit string }{{occupancy, "%"}, {divergence, "%"}, {bandwidth, "GB/s"}}
 
-// warp is how many lanes go one way at a time, paperDigitBlock how many threads compute digits in a
-// block of the paper's GPU, by formula 8.
+// warp is the number of lanes that take the same path at a time, paperDigitBlock the number of
+// threads that compute digits in a block of the paper's GPU, by formula 8.
 const (
 	warp            = 32
 	paperDigitBlock = 64
 )
 
-// addMetric notes a figure of table 4.
+// addMetric records a figure of table 4.
 func (r *Report) addMetric(d *gemvData, device, kernel string, i int, here float64) {
 	k := d.record(tableMetrics, kernel, metrics[i].name, here)
 	for _, p := range paperKernels {
@@ -34,7 +34,7 @@ func (r *Report) addMetric(d *gemvData, device, kernel string, i int, here float
 	r.add(k)
 }
 
-// addMetrics notes table 4 for a run of algorithm 1 as published on the GPU.
+// addMetrics records table 4 for a run of algorithm 1 as published on the GPU.
 func (e *experiment) addMetrics(r *Report, d *gemvData, run gemvRun) error {
 	kernels, err := d.b.Kernels(halfulp.Device(e.Device))
 	if err != nil {
@@ -45,8 +45,8 @@ func (e *experiment) addMetrics(r *Report, d *gemvData, run gemvRun) error {
 		k.Device, k.Unit, k.Paper = e.gpu.title, "threads", known(paperMinBS)
 		r.add(k)
 	}
-	// Bytes a number: residues; and with evaluation, sign and exponent. B is written by one kernel
-	// and read by the other; what they read of d and y hardly counts.
+	// Bytes a number: residues; and with evaluation, sign and exponent. One kernel writes B and the
+	// other reads it; their reads of d and y hardly count.
 	n, size := float64(e.N), float64(4*d.b.Len())
 	bytes := [2]float64{n*n*2*size + n*size, n*n*(size+40) + 2*n*(size+40)}
 	for i, name := range []string{"digits", "row sums"} {
@@ -68,9 +68,10 @@ func (e *experiment) addMetrics(r *Report, d *gemvData, run gemvRun) error {
 	return nil
 }
 
-// digitDivergence returns the share of idle lanes in warps of the kernel for the digits of columns
-// of so many numbers: blocks work on as many numbers at a time as they have threads for n moduli, a
-// lane for each residue. Lanes of a warp part ways only where a column ends within a warp.
+// digitDivergence returns the share of idle lanes in warps of the kernel for the digits, for
+// columns of so many numbers. Blocks work on as many numbers at a time as they have threads for n
+// moduli, one lane for each residue. Lanes of a warp diverge only where a column ends within a
+// warp.
 func digitDivergence(rows, n, block int) float64 {
 	active, slots := 0, 0
 	for first := 0; first < rows; first += block / n {
@@ -81,13 +82,12 @@ func digitDivergence(rows, n, block int) float64 {
 	return 1 - float64(active)/float64(slots)
 }
 
-// divergedRows is how many rows of B sumDivergence follows.
+// divergedRows is the number of rows of B that sumDivergence follows.
 const divergedRows = 32
 
-// sumDivergence returns the share of idle lanes in the warps of the blocks of so many threads, up
-// to one warp, that sum rows of B one thread an addition: their additions are followed as a warp
-// takes them, each path that one of its lanes takes being waited for by those that take another or
-// none.
+// sumDivergence returns the share of idle lanes in the warps of blocks of so many threads, up to
+// one warp, that sum rows of B one thread an addition. It follows the additions as a warp executes
+// them: on each path that one of its lanes takes, lanes on another path or on none wait.
 func (d *gemvData) sumDivergence(block int) float64 {
 	rows, cols := d.ar.Dims()
 	factors := make([]*rns.Number, cols)
@@ -119,13 +119,13 @@ func (d *gemvData) sumDivergence(block int) float64 {
 	return w.idle()
 }
 
-// The parts of an addition that some lanes of a warp take and others do not, in the order in which
-// kernels/rns/algorithm1.cuh has them. Each is passes over the residues.
+// The parts of an addition that some lanes of a warp execute and others do not, in the order of
+// kernels/rns/algorithm1.cuh. Each consists of passes over the residues.
 const (
 	copied   = iota // the other addend is 0, or too small
 	added           // or subtracted
 	aligned         // times a power of two
-	compared        // evaluations overlap: the sign is looked for in the residues
+	compared        // evaluations overlap: the residues give the sign
 	negated
 	evaluated
 	rounded
@@ -134,9 +134,9 @@ const (
 
 // warpSteps counts the passes of the lanes of a warp.
 type warpSteps struct {
-	longest [parts]float64 // of the step in hand
+	longest [parts]float64 // of the current step
 	active  float64        // passes of lanes
-	slots   float64        // lanes times passes that the warp takes
+	slots   float64        // lanes times passes of the warp
 }
 
 func (w *warpSteps) part(k int, passes float64) {
@@ -160,10 +160,11 @@ func (w *warpSteps) idle() float64 {
 	return 1 - w.active/w.slots
 }
 
-// alignLimit is up to where evaluations are scaled up, 15/16 (package rns, Bounds).
+// alignLimit bounds evaluations that are scaled up, 15/16 (package rns, Bounds).
 var alignLimit = rns.XFloat{F: 15.0 / 8, I: -1}
 
-// wordBits is about the bits of the words that rounding takes one after the other.
+// wordBits is the approximate number of bits of the words that rounding processes one after the
+// other.
 const wordBits = 29
 
 // add sets z = z + v as a lane does.

@@ -62,7 +62,7 @@ func (r *Report) stagesText() textTable {
 	return t
 }
 
-// devicesOf lists where the figures of a table were measured here.
+// devicesOf lists the devices on which the figures of a table were measured here.
 func (r *Report) devicesOf(table string) []string {
 	var list []string
 	for _, k := range r.find(table) {
@@ -73,7 +73,7 @@ func (r *Report) devicesOf(table string) []string {
 	return list
 }
 
-// gemvValue returns a figure of a table that has but one of the kind, nil if there is none.
+// gemvValue returns a figure of a table with only one figure of the kind, nil if there is none.
 func (r *Report) gemvValue(table, method, device, quantity string) *float64 {
 	for _, k := range r.find(table) {
 		if k.Method == method && k.Device == device && k.Quantity == quantity {
@@ -132,7 +132,7 @@ func (r *Report) boundsText() textTable {
 	return t
 }
 
-// gemvStyles are the methods of the curves, each with its style; the peers have the others.
+// gemvStyles are the methods of the curves, each with its style; the peers have the other styles.
 var gemvStyles = []string{
 	algorithm1, algorithm1 + transposed, basic, exactGemv, exactGemv + transposed, fused, "CUMP", "CAMPARY", "GARPREC", fused + transposed, fused + tuned,
 }
@@ -163,7 +163,7 @@ func (r *Report) gemvPlots() {
 	r.plots = []figure{f, r.stagesPlot()}
 }
 
-// deviceTitle is what titles call a device.
+// deviceTitle is the name of a device in titles.
 func deviceTitle(device string) string {
 	if device == cpuDevice {
 		return "CPU"

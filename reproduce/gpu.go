@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// gpuDevice is the GPU whose rows stand beside the CPU's.
+// gpuDevice is the GPU whose rows are shown with the CPU's.
 type gpuDevice struct {
 	dev   *cuda.Device
 	title string // in records
@@ -34,17 +34,17 @@ func (o *Options) openGPU() (*gpuDevice, error) {
 	return &gpuDevice{dev, o.Device + ", " + dev.Info().Name}, nil
 }
 
-// onAGPU says that a GPU is asked for.
+// onAGPU reports whether a GPU is requested.
 func (o *Options) onAGPU() bool { return o.Device != "" && o.Device != cpuDevice }
 
-// CheckDevice returns an error that wraps halfulp.ErrDevice unless Options.Device can be
-// that device.
+// CheckDevice returns an error that wraps halfulp.ErrDevice unless name is valid for
+// Options.Device.
 func CheckDevice(name string) error {
 	_, err := (&Options{Device: name}).openGPU()
 	return err
 }
 
-// gpuTitle is the GPU in records, "" if there is none.
+// gpuTitle returns the name of the GPU in records, "" if there is none.
 func (e *experiment) gpuTitle() string {
 	if e.gpu == nil {
 		return ""
@@ -57,11 +57,12 @@ func (e *experiment) wait() error {
 	return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error { return s.Synchronize() })
 }
 
-// errBits is the error of a result of a GPU that is not the CPU's.
+// errBits is the error for a result of a GPU that differs from the CPU's.
 var errBits = errors.New("the GPU's result has other bits than the CPU's")
 
-// fewNumbers are as many as sums whose additions wait for each other are run with first on a GPU,
-// to see how long all take. What would take longer than longestChain is not run, but scaled.
+// fewNumbers is the number of addends of a first run on a GPU, for sums whose additions wait for
+// each other. It shows how long all take. A sum that would take longer than longestChain is not
+// run, but scaled.
 const fewNumbers = 20000
 
 var longestChain = 20 * time.Second
@@ -75,16 +76,16 @@ type gpuSum struct {
 	how   rns.Options // the blocks of Reduce3, the variant of others
 }
 
-// sumBlocks are the numbers of blocks that Reduce3 is run with; the paper's text names 256.
+// sumBlocks are the numbers of blocks for Reduce3; the paper's text names 256.
 var sumBlocks = []int{32, rns.DefaultBlocks, 128, paperBlocks, 512}
 
 const paperBlocks = 256
 
-// blocksTitle is what figures 6 and 7 call Reduce3 with so many blocks.
+// blocksTitle is the name in figures 6 and 7 of Reduce3 with so many blocks.
 func blocksTitle(blocks int) string { return fmt.Sprintf("Reduce3 (%d blocks)", blocks) }
 
-// gpuSums returns the summations of 003 on GPUs, and the one parallel over numbers and
-// moduli. Reduce3 is there with several numbers of blocks and with those that are fastest.
+// gpuSums returns the summations of 003 on GPUs, and the summation parallel over numbers and
+// moduli. Reduce3 is included with several numbers of blocks and with the fastest blocks.
 func gpuSums(fastest rns.Options) []gpuSum {
 	list := []gpuSum{
 		{reduce1S, 0, fewNumbers, rns.Reduce1, rns.Options{Variant: rns.OneThread}},
@@ -110,10 +111,10 @@ const (
 	reduce2P = "Reduce2P pairwise"
 )
 
-// tuned ends the names of methods with the blocks that are fastest on a GPU.
+// tuned is the suffix of the names of methods with the fastest blocks on a GPU.
 const tuned = ", tuned"
 
-// gpuSumTimes measures the sums on the GPU of doubles that are there.
+// gpuSumTimes measures the sums of doubles on the GPU, with the doubles in its memory.
 func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 	b, err := loops()[0].base(rns.SummationBase, p)
 	if err != nil {
@@ -148,10 +149,10 @@ func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 	return e.kernels(r, b, p, "sum", "tree", "pairs", "recursive, one thread", "recursive, a group", "pairwise, one thread", "pairwise, a group")
 }
 
-// chainTimes completes the record of a sum of n numbers, measured by a function of their number
-// until a time is enough. Where one run of most of them (0 for all) shows that all would take too
-// long, their time is that of most and of half as many continued in a line; the record says so, and
-// two more have what was measured.
+// chainTimes completes the record of a sum of n numbers. measure measures a number of addends until
+// a time is enough. If one run with most numbers (0: all) shows that all would take too long, the
+// time of all is extrapolated linearly from the times of most and of half as many. The record says
+// so, and two more records have the measurements.
 func chainTimes(k Record, n, most int, measure func(n int, enough time.Duration) (ms float64, runs int, err error)) ([]Record, error) {
 	timed := func(n int, enough time.Duration) (Record, error) {
 		one := k
@@ -235,14 +236,14 @@ func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector, enough tim
 	return ms, runs, nil
 }
 
-// onGPU are options of package rns on the GPU.
+// onGPU returns options of package rns for the GPU.
 func (e *experiment) onGPU() *rns.Options {
 	return &rns.Options{Options: halfulp.Options{Device: halfulp.Device(e.Device), Context: e.Context}}
 }
 
-// gpuGemvTimes measures the products on the GPU of operands that are there, and compares them with
-// the CPU's, which are known by name. Ours is there with the blocks that are fastest, too: a row of
-// its own, measured in turn with the default.
+// gpuGemvTimes measures the products on the GPU with operands in its memory, and compares them with
+// the CPU's results, which cpu has by name. Our product with the fastest blocks has a row of its
+// own, measured in turn with the default.
 func (e *experiment) gpuGemvTimes(r *Report, d *gemvData, cpu map[string]*rns.Vector) error {
 	fastest, err := rns.TuneGemv(d.b, e.N, e.onGPU())
 	if err != nil {

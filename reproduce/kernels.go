@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// tableKernels has what the kernels on the GPU take.
+// tableKernels has the resources of the kernels on the GPU.
 const tableKernels = "kernels"
 
 // The quantities of a kernel.
@@ -19,7 +19,7 @@ const (
 	occupancy    = "occupancy"
 )
 
-// kernels notes what the kernels of those names take for a base.
+// kernels records the resources of the kernels of those names for a base.
 func (e *experiment) kernels(r *Report, b *rns.Base, p int, names ...string) error {
 	all, err := b.Kernels(halfulp.Device(e.Device))
 	if err != nil {

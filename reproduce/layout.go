@@ -49,7 +49,7 @@ func ReadJSON(from io.Reader) (*Report, error) {
 	return r, r.layOut()
 }
 
-// ozakiParts are what an Ozaki report has.
+// ozakiParts are the parts of an Ozaki report.
 type ozakiParts struct {
 	methods    []ozakiMethod
 	sizes, all []int // with errors, and with times

@@ -11,27 +11,27 @@ type Options struct {
 	// N is the number of addends, or the order of the matrix; 0 stands for the paper's.
 	N       int
 	Threads int // 0: as many as there are processors
-	// Device is the GPU, cuda:N, whose rows stand beside the CPU's; "" or cpu: none.
+	// Device is the GPU, cuda:N, whose rows are shown with the CPU's; "" or cpu: none.
 	Device string
 	// MemoryLimit bounds the numbers kept, in bytes.
 	MemoryLimit int64
 	Context     context.Context
 	// Progress, if not nil, is called with the share of the work done, as each step begins.
 	Progress func(done float64)
-	// Watch, if not nil, is called before the work with the meter that tells how long it takes.
+	// Watch, if not nil, is called before the work with the meter that estimates its duration.
 	Watch   func(*Meter)
 	Machine Machine
 	Command string
 }
 
-// An experiment keeps the clock.
+// An experiment keeps the time.
 type experiment struct {
 	Options
 	meter *Meter
 	gpu   *gpuDevice // nil: none
 }
 
-// start begins an experiment of the planned steps.
+// start begins an experiment with the planned steps.
 func (o *Options) start(plan plan) (*experiment, error) {
 	g, err := o.openGPU()
 	if err != nil {
@@ -65,14 +65,14 @@ func (e *experiment) next() error {
 	return e.Context.Err()
 }
 
-// finish ends the last piece of work and notes how long all of it took.
+// finish ends the last piece of work and records how long all of it took.
 func (e *experiment) finish(r *Report) {
 	r.Seconds = e.meter.finish().Seconds()
 	r.Estimate = e.meter.Estimate().Seconds()
 }
 
-// A measurement takes as many runs as fit in enough, from minRuns to maxRuns of them;
-// what takes longer than long is run once.
+// A measurement makes as many runs as fit in enough, from minRuns to maxRuns of them; a run that
+// takes longer than long is made once.
 const (
 	enough  = 400 * time.Millisecond
 	long    = time.Second
@@ -80,8 +80,8 @@ const (
 	maxRuns = 20
 )
 
-// measure returns the time of the fastest run in ms, and how many there were. prepare, if
-// not nil, comes before each of them and is not counted.
+// measure returns the time of the fastest run in ms, and the number of runs. prepare, if not nil,
+// is called before each run and not counted.
 func (e *experiment) measure(prepare func(), run func() error) (ms float64, runs int, err error) {
 	return e.measureFor(enough, prepare, run)
 }
@@ -112,7 +112,7 @@ func (e *experiment) measureFor(enough time.Duration, prepare func(), run func()
 	return float64(best) / float64(time.Millisecond), runs, nil
 }
 
-// measuring is how long measureFor takes for runs of that time.
+// measuring returns how long measureFor takes for runs of that time.
 func measuring(enough, run time.Duration) time.Duration {
 	sum := time.Duration(0)
 	for runs := 1; ; runs++ {

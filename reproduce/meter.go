@@ -11,25 +11,25 @@ type plannedStep struct {
 	estimate time.Duration
 }
 
-// Meter tells how much of an experiment is done and how long the rest takes: by the plan's
-// estimates, corrected by how far off those of the steps done were. It may be used by several
-// goroutines.
+// Meter reports how much of an experiment is done and how long the rest takes. It uses the plan's
+// estimates, corrected by the ratio of actual to estimated time of the steps done. Several
+// goroutines may use it.
 type Meter struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	steps []plannedStep
-	// at is the number of steps that have begun, of which the last began at since.
+	// at is the number of steps that have begun; the last began at since.
 	at           int
 	began, since time.Time
 	end          time.Time // of the last one, zero before
 	planned      time.Duration
 	of           map[string]*kindTimes
 	all          kindTimes
-	most         float64 // share that was told
+	most         float64 // largest share that was reported
 }
 
-// kindTimes are what the finished steps of a kind took, and what the plan said, and what it says of
-// all of that kind.
+// kindTimes are the times of the finished steps of a kind, the plan's estimates for them, and the
+// plan's estimates for all steps of that kind.
 type kindTimes struct{ took, estimate, planned time.Duration }
 
 func newMeter(steps []plannedStep, now func() time.Time) *Meter {
@@ -66,7 +66,7 @@ func (m *Meter) endStep() {
 	m.since = now
 }
 
-// finish ends the last step and returns what all of them took.
+// finish ends the last step and returns the time of all steps.
 func (m *Meter) finish() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,11 +76,12 @@ func (m *Meter) finish() time.Duration {
 	return m.end.Sub(m.began)
 }
 
-// Estimate is how long the experiment takes, as estimated before it began.
+// Estimate returns the time of the experiment, as estimated before it began.
 func (m *Meter) Estimate() time.Duration { return m.planned }
 
-// factor is by how much the kind's steps take longer than estimated: as those done, with some
-// weight for what is known of all kinds until there are enough.
+// factor returns the ratio of actual to estimated time for the kind's steps: the ratio of the steps
+// done, averaged with the prior ratio of all kinds, which has some weight until there are enough
+// steps.
 func (k *kindTimes) factor(prior, weight float64) float64 {
 	w := float64(weight * float64(k.planned))
 	if w == 0 {

@@ -18,7 +18,7 @@ func (c *fakeClock) now() time.Time { return c.time }
 func (c *fakeClock) pass(d time.Duration) { c.time = c.time.Add(d) }
 
 // TestMeter: the estimate of the time that is left converges where steps of one kind take ten times
-// as long as planned, those of another half as long, and times vary.
+// as long as planned, steps of another kind half as long, and times vary.
 func TestMeter(t *testing.T) {
 	rng := testseed.Rand(t, 1, 2)
 	var steps []plannedStep
@@ -74,7 +74,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestMeterExact: with right estimates the time left is right all the time.
+// TestMeterExact: with exact estimates the time left is always exact.
 func TestMeterExact(t *testing.T) {
 	clock := &fakeClock{time.Unix(1e9, 0)}
 	m := newMeter([]plannedStep{{"a", 2 * time.Second}, {"b", 5 * time.Second}, {"a", 3 * time.Second}}, clock.now)
@@ -128,7 +128,7 @@ func tiny() []Experiment {
 	}
 }
 
-// tinyRun is what a tiny experiment gave: its report, what planned it, how many steps have begun.
+// tinyRun is a run of a tiny experiment: its report, its plan, and how many steps have begun.
 type tinyRun struct {
 	report *Report
 	meter  *Meter
@@ -174,8 +174,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// BenchmarkEstimates prints what steps take beside what was estimated. On a quiet machine estimates
-// of experiments of some seconds are right within a factor of 2.
+// BenchmarkEstimates prints the times of steps beside their estimates. On a quiet machine,
+// estimates of experiments of some seconds are right within a factor of 2.
 func BenchmarkEstimates(b *testing.B) {
 	for _, x := range []Experiment{
 		{Name: sumName, N: 50000}, {Name: gemvName, N: 200}, {Name: ozakiName, Sizes: []int{128, 256}, Seeds: 3, Phi: OzakiPhi}, {Name: qdName, N: 200},

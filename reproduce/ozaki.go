@@ -52,7 +52,7 @@ func slicesMethod(k int) string  { return fmt.Sprintf("%d slices", k) }
 // maxOzakiSlices is the paper's largest number of slices.
 const maxOzakiSlices = 6
 
-// The ways of package ozaki to split, in the order of the tables, and what they are called.
+// The splits of package ozaki, in the order of the tables, and their names.
 var ozakiSplits = []struct {
 	split  ozaki.Split
 	name   string
@@ -68,11 +68,11 @@ type ozakiMethod struct {
 	slices int // K, 1 for float32; 0 for others
 	style  int
 	paper  int // its place in table 2, or -1
-	// run computes d.c. It fills the bounds of errors where there are any; bound may be nil.
+	// run computes d.c. It fills the bounds of errors if the method has bounds; bound may be nil.
 	run func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error)
-	// bounded says that it fills them.
+	// bounded reports whether run fills the bounds.
 	bounded bool
-	// fetch copies the result to d.c; nil if it is there.
+	// fetch copies the result to d.c; it is nil if the result is there already.
 	fetch func(e *experiment, d *ozakiData) error
 }
 
@@ -111,7 +111,7 @@ func ozakiMethods() []ozakiMethod {
 	)
 }
 
-// ozakiPlace is the place of K slices in table 2, which has them by the paper's split.
+// ozakiPlace is the column of K slices in table 2, which has them for the paper's split.
 func ozakiPlace(split ozaki.Split, k int) int {
 	if split == ozaki.Literal {
 		return k - 1
@@ -123,7 +123,7 @@ func (e *experiment) ozakiOptions(split ozaki.Split, k int, bound *halfulp.Matri
 	return &ozaki.Options{Slices: k, Split: split, Bound: bound, Options: halfulp.Options{Threads: e.Threads, Context: e.Context, MemoryLimit: e.MemoryLimit}}
 }
 
-// multiplyFloat64 is gonum's DGEMM. Its matrices lie by rows: it multiplies the transposes.
+// multiplyFloat64 is gonum's DGEMM. Its matrices are stored by rows: it multiplies the transposes.
 func multiplyFloat64(d *ozakiData) {
 	general := func(m *halfulp.Matrix) blas64.General {
 		x, ld, _ := m.RawFloat64()
@@ -132,8 +132,8 @@ func multiplyFloat64(d *ozakiData) {
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, general(d.b), general(d.a), 0, general(d.c))
 }
 
-// timeSizes are the sizes that products are timed at, in order: those whose errors are measured and
-// the paper's smaller ones, whose times say from where on which product is faster.
+// timeSizes returns the sizes at which products are timed, in order: the sizes at which errors are
+// measured, and the paper's smaller ones, whose times show from which size on a product is faster.
 func timeSizes(sizes []int) []int {
 	all := slices.Clone(sizes)
 	for _, n := range paperTimeSizes {
@@ -192,7 +192,7 @@ func sorted[T int | float64](list []T) []T {
 	return slices.Compact(list)
 }
 
-// where is the device of records: the GPU if there is one.
+// where returns the device of records: the GPU if there is one.
 func (e *experiment) where() string {
 	if e.gpu == nil {
 		return cpuDevice
@@ -200,7 +200,7 @@ func (e *experiment) where() string {
 	return e.gpu.title
 }
 
-// where is the device of the report's records.
+// where returns the device of the report's records.
 func (r *Report) where() string {
 	if r.GPU == "" {
 		return cpuDevice
@@ -208,7 +208,7 @@ func (r *Report) where() string {
 	return r.GPU
 }
 
-// place is where in words.
+// place returns where in words.
 func (r *Report) place() string {
 	if r.GPU == "" {
 		return "the CPU"
@@ -218,8 +218,8 @@ func (r *Report) place() string {
 
 func phiCase(phi float64) string { return "phi = " + strconv.FormatFloat(phi, 'g', -1, 64) }
 
-// ozakiSize measures products of a size: their times, and errors for each spread and seed if asked
-// to.
+// ozakiSize measures products of a size: their times, and if errors is set, errors for each spread
+// and seed.
 func (e *experiment) ozakiSize(r *Report, methods []ozakiMethod, n, seeds int, phis []float64, errors bool) error {
 	d, err := e.newOzakiData(n)
 	if err != nil {
@@ -299,7 +299,7 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, d *ozakiData, b
 	return nil
 }
 
-// firstSlices multiplies the first slices of both factors in float32, which is to be without error.
+// firstSlices multiplies the first slices of both factors in float32, which must be without error.
 func (e *experiment) firstSlices(r *Report, single ozakiMethod, d *ozakiData) error {
 	if err := e.next(); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (e *experiment) ozakiTime(r *Report, m ozakiMethod, d *ozakiData) error {
 	return nil
 }
 
-// ozakiMeans adds the means of a size and spread, and their ratios to those of float32.
+// ozakiMeans adds the means of a size and spread, and their ratios to the means of float32.
 func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64, seeds int) {
 	paper, known := paperErrors[phi][n]
 	ratios, improvements := paperRatios[phi][n], paperImprovements[phi][n]
@@ -404,7 +404,8 @@ func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64, seeds int
 	}
 }
 
-// ozakiSpeeds adds how many times as fast as float64 slices are, and from where on they are faster.
+// ozakiSpeeds adds the speed of slices relative to float64, and the size from which on they are
+// faster.
 func (r *Report) ozakiSpeeds(sizes []int) {
 	for _, s := range ozakiSplits {
 		for k := 2; k <= maxOzakiSlices; k++ {
@@ -439,8 +440,8 @@ func (r *Report) ozakiSpeeds(sizes []int) {
 	}
 }
 
-// ozakiDigits adds the decimal digits that slices gain over float32: for the paper's sizes, unless
-// there are none. The paper has them for phi = 0.1.
+// ozakiDigits adds the decimal digits that slices gain over float32, for the paper's sizes if there
+// are any. The paper gives them for phi = 0.1.
 func (r *Report) ozakiDigits(sizes []int, phis []float64) {
 	own := sizes
 	sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return paperErrors[paperDigitsPhi][n] == [7]float64{} })

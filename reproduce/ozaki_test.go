@@ -16,7 +16,7 @@ import (
 // TestOzaki runs the experiment on small matrices.
 func TestOzaki(t *testing.T) { testOzaki(t, cpuDevice) }
 
-// TestOzakiDevice runs it on the machine's GPU.
+// TestOzakiDevice runs the experiment on the machine's GPU.
 func TestOzakiDevice(t *testing.T) {
 	if err := CheckDevice("cuda:0"); errors.Is(err, halfulp.ErrDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)
@@ -110,7 +110,7 @@ func testOzaki(t *testing.T, device string) {
 }
 
 // ozakiLike returns a report with errors of all methods that are scale(paper, rng) for each cell of
-// table 2 and ten seeds; scaled slices have those of the paper's.
+// table 2 and ten seeds; scaled slices have the errors of the paper's slices.
 func ozakiLike(scale func(column int, paper float64, rng *rand.Rand) float64) *Report {
 	r := &Report{}
 	rng, usual := rand.New(rand.NewPCG(5, 6)), newScatter(OzakiPaperSeeds, 1).middle
@@ -136,7 +136,7 @@ func ozakiLike(scale func(column int, paper float64, rng *rand.Rand) float64) *R
 	return r
 }
 
-// TestOzakiPaper checks what is derived from the paper's figures.
+// TestOzakiPaper checks the figures that are derived from the paper's figures.
 func TestOzakiPaper(t *testing.T) {
 	r := ozakiLike(func(_ int, paper float64, _ *rand.Rand) float64 { return 2 * paper })
 	found := 0
@@ -182,8 +182,8 @@ func TestOzakiPaper(t *testing.T) {
 	}
 }
 
-// TestOzakiScatter checks that table 2 is met by errors of the paper's scale, and not by those of
-// another, for each method.
+// TestOzakiScatter checks that errors of the paper's scale agree with table 2, and that errors of
+// another scale do not, for each method.
 func TestOzakiScatter(t *testing.T) {
 	s := newScatter(OzakiPaperSeeds, 1)
 	if s.low >= s.middle || s.middle >= s.high || s.spread() < 3 || s.spread() > 30 {

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Sizes, seeds and spreads of 002. OzakiSizes are those that take a minute.
+// Sizes, seeds and spreads of 002. OzakiSizes are the sizes that take a minute.
 var (
 	OzakiSizes      = []int{128, 256, 512, 1024}
 	OzakiPaperSizes = []int{128, 256, 512, 1024, 2048, 4096}
@@ -39,7 +39,7 @@ var paperErrors = map[float64]map[int][7]float64{
 	},
 }
 
-// paperRatios is table 3 of 002: times by 2 to 6 slices and float64, divided by that of
+// paperRatios is table 3 of 002: times of 2 to 6 slices and float64, divided by the time of
 // float32.
 var paperRatios = map[float64]map[int][6]float64{
 	0.1: {
@@ -59,29 +59,29 @@ var paperRatios = map[float64]map[int][6]float64{
 	},
 }
 
-// paperSpeedUps are those over float64 by 2 to 6 slices of section 5.2.1; that of 6 slices of 2048
-// is about 1, and at 1024 they are slower.
+// paperSpeedUps are the speed-ups over float64 of 2 to 6 slices in section 5.2.1. The speed-up of 6
+// slices of 2048 is about 1, and at 1024 they are slower.
 var paperSpeedUps = map[int][5]float64{
 	1024: {4.66, 2.36, 1.50, 1.06},
 	2048: {6.15, 3.09, 1.93, 1.34},
 	4096: {8.44, 4.14, 2.50, 1.71, 1.14},
 }
 
-// paperSlowerUpTo are the sizes above which 2 to 6 slices are faster than float64, of the same
+// paperSlowerUpTo are the sizes above which 2 to 6 slices are faster than float64, from the same
 // section.
 var paperSlowerUpTo = [5]int{128, 512, 512, 1024, 2048}
 
-// paperTimeSizes are those of figures 7 and 26 to 30.
+// paperTimeSizes are the sizes of figures 7 and 26 to 30.
 var paperTimeSizes = []int{128, 256, 512, 1024, 2048, 4096}
 
-// paperDigits are the decimal digits that 2 to 6 slices gain over float32, from and to, by section
+// paperDigits are the decimal digits that 2 to 6 slices gain over float32, from and to, in section
 // 5.2.3 for phi = 0.1.
 var paperDigits = [5][2]float64{{0, 2}, {2, 3}, {4, 5}, {6, 7}, {7, 9}}
 
 const paperDigitsPhi = 0.1
 
-// paperImprovements is table 3 of 002: the error of float32, divided by those of 2 to 6 slices and
-// of float64.
+// paperImprovements is table 3 of 002: the error of float32, divided by the errors of 2 to 6 slices
+// and of float64.
 var paperImprovements = map[float64]map[int][6]float64{
 	0.1: {
 		1024: {2.81e2, 5.97e3, 7.43e5, 8.41e7, 8.25e9, 4.26e8},
@@ -109,7 +109,7 @@ type ozakiData struct {
 	gpu            *ozakiResident // nil on the CPU
 }
 
-// newOzakiData returns room for products of that size. The caller frees what is in a GPU's memory.
+// newOzakiData returns the memory for products of that size. The caller frees its GPU memory.
 func (e *experiment) newOzakiData(n int) (*ozakiData, error) {
 	d := &ozakiData{n: n, exact: halfulp.NewMatrix(halfulp.DD, n, n)}
 	for _, m := range []**halfulp.Matrix{&d.a, &d.b, &d.c, &d.bound} {
@@ -189,7 +189,7 @@ func (e *experiment) firstSlice(m *halfulp.Matrix, columns bool) (*halfulp.Matri
 }
 
 // worst returns the largest relative error of an entry of c, and the scale of such errors: m times
-// the m-th largest of the columns' largest, m = n/32, which few seeds are enough for.
+// the m-th largest of the columns' largest errors, m = n/32. Few seeds are enough for the scale.
 func (e *experiment) worst(d *ozakiData) (worst, scale float64) {
 	exact := d.exact.View().Arr.F64
 	c, _, _ := d.c.RawFloat64()
@@ -216,8 +216,8 @@ func (e *experiment) largest(d *ozakiData, bound *halfulp.Matrix) float64 {
 	})[d.n-1]
 }
 
-// largestOf returns the largest of the numbers f(i) of each column, in order. One that is NaN makes
-// its column infinite.
+// largestOf returns the largest of the numbers f(i) of each column, in order. A NaN makes its
+// column infinite.
 func (e *experiment) largestOf(n int, f func(i int) float64) []float64 {
 	columns := make([]float64, n)
 	_ = par.For(e.Context, e.Threads, n, func(_, j int) { // a cancelled experiment ends soon

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ozakiFindings says what became of the paper's claim, tables, figures and algorithms.
+// ozakiFindings reports on the paper's claim, tables, figures and algorithms.
 func (r *Report) ozakiFindings(sizes, all []int, phis []float64) {
 	r.Claim = "On a GPU whose float64 arithmetic is 32 times as slow as its float32 arithmetic, a product of float64 matrices " +
 		"from 3 to 21 products of 2 to 6 float32 slices is more accurate than one in float32, and with 2 slices up to 8.44 times as fast as one in float64."
@@ -35,7 +35,7 @@ func (r *Report) ozakiFindings(sizes, all []int, phis []float64) {
 	}
 }
 
-// verdict is Confirmed or Differs.
+// verdict returns Confirmed or Differs.
 func verdict(holds bool) Outcome {
 	if holds {
 		return Confirmed
@@ -72,8 +72,8 @@ func numbers[T int | float64](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// ozakiLists are the means of table 2 for a spread and the largest size that both have, by the
-// methods from one number of slices to another, 1 being float32.
+// ozakiLists returns the means of table 2, for a spread and the largest size that both have, for
+// the numbers of slices in [from, to]; 1 is float32.
 func (r *Report) ozakiLists(from, to int) (paper, here, exact string) {
 	for _, phi := range OzakiPhi {
 		for _, n := range []int{4096, 2048, 1024} {
@@ -104,7 +104,7 @@ func (r *Report) ozakiLists(from, to int) (paper, here, exact string) {
 	return "", "", ""
 }
 
-// ozakiAlgorithmFinding is about errors of literal slices, from one number of them to another.
+// ozakiAlgorithmFinding is about errors of literal slices, for the numbers of slices in [from, to].
 func (r *Report) ozakiAlgorithmFinding(what string, from, to int) Finding {
 	paper := fmt.Sprintf("errors of %d slices: table 2", from)
 	if to > from {
@@ -350,7 +350,7 @@ func (r *Report) ozakiRatioFinding() Finding {
 	return f
 }
 
-// quotientSize is the largest size with figures of the paper's, 0 if there is none.
+// quotientSize returns the largest size with figures of the paper, 0 if there is none.
 func quotientSize(r *Report) (n int) {
 	for _, k := range r.find(tableOzakiRatio) {
 		if k.Paper != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// ozakiResident are the matrices of a product in a GPU's memory, and those of float32, which also
-// are on the host, where they come from and go to.
+// ozakiResident are the matrices of a product in a GPU's memory. The float32 matrices are also on
+// the host, for the copies.
 type ozakiResident struct {
 	a, b, c, exact, a32, b32, c32 *halfulp.Matrix
 	single                        *halfulp.Matrix
 }
 
-// newOzakiResident returns room for products of that size.
+// newOzakiResident returns the memory for products of that size.
 func (e *experiment) newOzakiResident(n int) (*ozakiResident, error) {
 	r := &ozakiResident{single: halfulp.NewMatrix(halfulp.Float32, n, n)}
 	for _, m := range []struct {
@@ -116,8 +116,8 @@ func (e *experiment) hasCuBLAS() (bool, error) {
 	return err == nil, err
 }
 
-// gpuOzakiMethods are the methods on the GPU, of operands in its memory. float32 and float64 are
-// cuBLAS's where there is one, as in the paper.
+// gpuOzakiMethods returns the methods on the GPU, for operands in its memory. float32 and float64
+// are cuBLAS's where it is available, as in the paper.
 func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	library, err := e.hasCuBLAS()
 	if err != nil {

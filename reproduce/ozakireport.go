@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// ozakiColumns are the columns of the tables by the methods of a split: those of the paper for its
-// split, and those that the paper does not have for that of this program.
+// ozakiColumns returns the columns of the tables for the methods of a split. The columns of the
+// paper's methods belong to the paper's split, the others to the split of this program.
 func ozakiColumns(split ozaki.Split, method func(k int) string) []string {
 	columns := []string{"", "", "", "", "", "", "", doubleFloatMethod, exactGemm}
 	if split == ozaki.Literal {
@@ -72,8 +72,7 @@ func (r *Report) ozakiTexts(sizes, all []int, phis []float64) {
 	r.text = []textTable{r.ozakiTimes(all), r.ozakiSpeedTable(all), means, ratios, r.ozakiDigitTable(phis), r.ozakiShares(all)}
 }
 
-// ozakiQuotients are the rows of table 2 that compare the paper's means with what is to be
-// expected.
+// ozakiQuotients returns the rows of table 2 that compare the paper's means with the expected ones.
 func (r *Report) ozakiQuotients() (rows [][]string) {
 	span := []string{"", "", "99 % of such quotients"}
 	for _, s := range ozakiSplits {
@@ -186,7 +185,7 @@ func (r *Report) ozakiDigitTable(phis []float64) textTable {
 	return t
 }
 
-// ozakiGain is the digits that a method gains, from and to.
+// ozakiGain returns the digits that a method gains, from and to.
 func (r *Report) ozakiGain(method string, phi float64) string {
 	least, most := r.value(tableOzakiDigits, method, leastDigits, phi, 0).Here, r.value(tableOzakiDigits, method, mostDigits, phi, 0).Here
 	if least == nil || most == nil {
@@ -228,7 +227,8 @@ func (r *Report) ozakiShares(sizes []int) textTable {
 // ozakiPlots makes figure 7, table 2, errors by seed (8 to 16) and against time (17 to 25), and
 // shares (26 to 30).
 func (r *Report) ozakiPlots(methods []ozakiMethod, sizes, all []int, phis []float64) {
-	// of a split: its products, and what both are compared with
+	// of returns the methods of a split: its products, and the methods to which both splits are
+	// compared.
 	of := func(method func(k int) string) (list []ozakiMethod) {
 		for _, m := range methods {
 			if m.slices < 2 || m.name == method(m.slices) {

@@ -7,16 +7,16 @@ import (
 )
 
 // The largest relative error of a product is max |e_ij| / |c_ij| over many entries c_ij whose
-// density at zero is positive: it exceeds x with a probability of 1 - exp(-s/x), a Fréchet variable
-// of index 1 and scale s. Its mean over seeds has no expectation, and varies by orders of
-// magnitude. The m-th largest error x_m varies less, the fewer the larger m is: s = m x_m up to a
-// relative deviation of 1/√m.
+// density at zero is positive. It exceeds x with a probability of 1 - exp(-s/x): it is a Fréchet
+// variable of index 1 and scale s. Its mean over seeds has no expectation, and varies by orders of
+// magnitude. The m-th largest error x_m varies less, the larger m is: s = m x_m up to a relative
+// deviation of 1/√m.
 
-// scatter are the quantiles 0.5, 50 and 99.5 % of the geometric mean, over some cells of a table,
+// scatter has the quantiles 0.5, 50 and 99.5 % of the geometric mean, over some cells of a table,
 // of means over seeds of such variables of scale 1.
 type scatter struct{ low, middle, high float64 }
 
-// newScatter finds them by drawing.
+// newScatter finds the quantiles by drawing random numbers.
 func newScatter(seeds, cells int) scatter {
 	const draws = 8000
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -36,16 +36,16 @@ func newScatter(seeds, cells int) scatter {
 	return scatter{at(0.005), at(0.5), at(0.995)}
 }
 
-// spread is how many times such a mean may be more or less than usual.
+// spread returns the factor by which such a mean may be larger or smaller than usual.
 func (s scatter) spread() float64 { return math.Sqrt(s.high / s.low) }
 
-// ozakiPaper is how the paper's means for a method compare with those that the errors here lead to
-// expect: the geometric mean of the quotients over the cells of table 2, and the range that has 99
-// % of such means. Without cells there is nothing to compare.
+// ozakiPaper compares the paper's means for a method with the means to be expected from the errors
+// here: the geometric mean of the quotients over the cells of table 2, and the range of 99 % of
+// such means. Without cells there is nothing to compare.
 type ozakiPaper struct{ quotient, low, high float64 }
 
-// ozakiAgainst compares the means in the paper with the errors of a method here, whose column in
-// table 2 that is.
+// ozakiAgainst compares the means in a column of the paper's table 2 with the errors of a method
+// here.
 func (r *Report) ozakiAgainst(method string, column int) (ozakiPaper, bool) {
 	sum, cells := 0.0, 0
 	for _, k := range r.find(tableOzakiMean) {
@@ -61,7 +61,7 @@ func (r *Report) ozakiAgainst(method string, column int) (ozakiPaper, bool) {
 	return ozakiPaper{math.Exp(sum/float64(cells)) / s.middle, s.low / s.middle, s.high / s.middle}, true
 }
 
-// within reports whether the paper's means are what is to be expected.
+// within reports whether the paper's means are in the expected range.
 func (p ozakiPaper) within() bool { return p.quotient >= p.low && p.quotient <= p.high }
 
 // paperErrorsOf is a row of table 2.

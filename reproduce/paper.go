@@ -15,16 +15,16 @@ const (
 	qdName    = "qd"
 )
 
-// Names are the experiments in the order of the report of all.
+// Names are the experiments in the order of the report of all of them.
 var Names = []string{sumName, gemvName, ozakiName, qdName}
 
-// paper is what an experiment repeats.
+// paper describes the paper that an experiment repeats.
 type paper struct {
 	title   string // of its page
 	sources []string
 	about   string // in place of a claim
-	// size returns the sizes of the report, those of the paper, and which is larger, as
-	// cmp.Compare; here is "" for the paper's.
+	// size returns the sizes of the report, the sizes of the paper, and which is larger, like
+	// cmp.Compare; here is "" for the paper's sizes.
 	size func(r *Report) (here, paper string, order int)
 }
 
@@ -99,7 +99,7 @@ var papers = map[string]paper{
 	},
 }
 
-// sizes says in words which sizes are other than the paper's, "" if none is.
+// sizes says in words which sizes differ from the paper's, "" if none does.
 func (r *Report) sizes() string {
 	here, paper, order := papers[r.Name].size(r)
 	if here == "" {

@@ -12,27 +12,27 @@ import (
 	"testing"
 )
 
-// Every figure that was copied from a paper is held against the paper's text. Files of
-// testdata/papers have excerpts, word for word, and say where the records have their numbers:
+// Tests compare every figure that was copied from a paper with the paper's text. Files of
+// testdata/papers have verbatim excerpts, and say where the records have their numbers:
 //
 //	# comment
 //	| text of the paper without figures, for the reader
 //	@table fields    of all records that follow
 //	@row fields      of the records of the next texts
-//	@columns a | b   what the numbers of the texts are, one by one
+//	@columns a | b   the meaning of each number of the texts
 //	> text of the paper with figures
 //
-// Fields are those of records, name=value, with a semicolon between them; those of a column come
-// before those of the row and these before those of the table. A column is
+// Fields are fields of records, name=value, with a semicolon between them. Fields of a column take
+// precedence over fields of the row, and these over fields of the table. A column is
 //
 //	fields           a record's figure, or with as=text the text of a sum
 //	fields & fields  the same one in several records
 //	=128             that number
 //	bits, moduli, n, phi: that field of the row
-//	-                a number that is no figure, as in the name of an algorithm
+//	-                a number that is not a figure, as in the name of an algorithm
 //
-// Scans lose what makes a power: "@powers negative" reads 2 -10"18 as 2e-18, "@powers positive"
-// 1.64*1010 as 1.64e10. "@comma thousands" and "@comma decimal" say what a comma is.
+// Scans lose the marks of powers: "@powers negative" reads 2 -10"18 as 2e-18, "@powers positive"
+// 1.64*1010 as 1.64e10. "@comma thousands" and "@comma decimal" give the meaning of a comma.
 
 // printedFigure is a number of a paper's text.
 type printedFigure struct {
@@ -184,7 +184,7 @@ func (n *numerals) of(text string) []float64 {
 	return list
 }
 
-// is reports whether the figure is that of the record.
+// is reports whether the record has this figure.
 func (f *printedFigure) is(k *Record, text bool) bool {
 	if (f.fields["as"] == "text") != text {
 		return false
@@ -201,7 +201,8 @@ func (f *printedFigure) is(k *Record, text bool) bool {
 	return true
 }
 
-// checkRecord returns what is wrong with the paper's figures of a record, and marks those found.
+// checkRecord returns the errors in the paper's figures of a record, and marks the figures that it
+// found.
 func checkRecord(k *Record, printed []printedFigure, found []bool) error {
 	check := func(value float64, text bool) error {
 		known := false
@@ -302,8 +303,8 @@ func paperRecords(t *testing.T, paper string) []Record {
 	return r.Records
 }
 
-// TestPaper holds the papers' figures against the excerpts, both ways, and changes each of them:
-// none can be altered without a failure.
+// TestPaper compares the papers' figures with the excerpts in both directions. It also changes each
+// of them: no figure can be altered without a failure.
 func TestPaper(t *testing.T) {
 	for _, paper := range []string{"001", "002", "003", "004"} {
 		printed, records := readPaper(t, paper), paperRecords(t, paper)

@@ -14,35 +14,35 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// A plan has an experiment's steps in their order, each with an estimate of its time: what it takes
-// on two threads of a Xeon with AVX-512 at 2.1 GHz, times what a probe takes on this machine and
-// took there. "go test -run '^$' -bench Estimates ." in folder reproduce prints what the steps
-// take beside their estimates. They only move a progress bar: a factor of 2 does not matter.
+// A plan has an experiment's steps in their order, each with an estimate of its time: its time on
+// two threads of a Xeon with AVX-512 at 2.1 GHz, times the ratio of a probe's times on this machine
+// and on that one. "go test -run '^$' -bench Estimates ." in folder reproduce prints the times of
+// the steps beside their estimates. Estimates only move a progress bar: a factor of 2 does not
+// matter.
 type plan struct {
 	probe probe
 	steps func(*planner)
 }
 
-// probe is a small piece of an experiment's work, and the time that it took on the machine that
-// estimates are of.
+// probe is a small piece of an experiment's work, and its time on the machine of the estimates.
 type probe struct {
 	ms   float64
 	make func(*Options) (func() error, error)
 }
 
-// planner puts steps into a plan.
+// planner adds steps to a plan.
 type planner struct {
 	list   []plannedStep
-	factor float64 // by which this machine is slower than the one that estimates are of
+	factor float64 // by which this machine is slower than the machine of the estimates
 	gpu    bool
 }
 
 // probing is how long probes run.
 const probing = 250 * time.Millisecond
 
-// measure returns by how much this machine is slower than that of the estimates. It takes the
-// geometric mean of the fastest run and the median: other work on the machine, which may end soon,
-// stops some runs for longer than they last.
+// measure returns by how much this machine is slower than the machine of the estimates. It takes
+// the geometric mean of the fastest run and the median: other work on the machine, which may end
+// soon, stops some runs for longer than they last.
 func (p *probe) measure(o *Options) (float64, error) {
 	if p.make == nil {
 		return 1, nil
@@ -88,12 +88,12 @@ func (o Options) planned(p plan) ([]plannedStep, error) {
 	return l.list, nil
 }
 
-// step adds a step of so many ms.
+// step adds a step of so many ms on the machine of the estimates.
 func (p *planner) step(kind string, ms float64) {
 	p.add(kind, ms*p.factor)
 }
 
-// fixed adds a step that takes as long on any machine.
+// fixed adds a step that takes the same time on any machine.
 func (p *planner) fixed(kind string, ms float64) { p.add(kind, ms) }
 
 func (p *planner) fixedSteps(n int, kind string, ms float64) {
@@ -106,7 +106,7 @@ func (p *planner) add(kind string, ms float64) {
 	p.list = append(p.list, plannedStep{kind, time.Duration(ms * float64(time.Millisecond))})
 }
 
-// measured adds a step that measures runs of so many ms, and has more to do than that.
+// measured adds a step that measures runs of run ms, and does more ms of other work.
 func (p *planner) measured(kind string, run, more float64) {
 	p.measuredFor(kind, enough, run, more)
 }
@@ -240,7 +240,7 @@ func ozakiPlan(sizes []int, seeds int, phis []float64) plan {
 				m := float64(n) / 1024
 				m2, m3 := m*m, m*m*m
 				errors := slices.Contains(sizes, n)
-				// ms of products of order 1024, and of what looks at their errors.
+				// ms of products of order 1024, and of the examination of their errors.
 				var runs []float64
 				for _, k := range ozakiMethods() {
 					run := 200.0

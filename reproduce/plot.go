@@ -25,13 +25,13 @@ type figure struct {
 	xLinear        bool     // the x axis of curves and dots; it is logarithmic otherwise
 	xDecades       bool     // its ticks are round numbers, not the values that occur
 	xNames         []string // of the categories 1, 2, ... of bars; nil: the values that occur
-	panels         []panel  // those without points are left out
+	panels         []panel  // panels without points are left out
 }
 
-// figureKind is what stands for the points of a line.
+// figureKind is how the points of a line are drawn.
 type figureKind int
 
-// The kinds of figures. The y axis is logarithmic, but for stacked.
+// The kinds of figures. The y axis is logarithmic, except in stacked figures.
 const (
 	curves  figureKind = iota // marks, joined in the order of the points
 	dots                      // marks alone
@@ -39,7 +39,7 @@ const (
 	stacked                   // one bar for each x, of the lines' shares from 0 to 100 %
 )
 
-// precisionLabel is the label of x axes where there is no other.
+// precisionLabel is the default label of x axes.
 const precisionLabel = "precision, bits"
 
 // label is the label of the x axis.
@@ -50,8 +50,8 @@ func (f *figure) label() string {
 	return f.xLabel
 }
 
-// panel is a part of a figure. Figures measured here and those that a paper measured with another
-// size are never in the same one.
+// panel is a part of a figure. A panel never shows both figures measured here and figures that a
+// paper measured with another size.
 type panel struct {
 	title string
 	lines []line
@@ -90,8 +90,8 @@ func (f *figure) write(w io.Writer, kind string) error {
 	return err
 }
 
-// svgFonts names fonts of the same widths as the one that plots are laid out with, for viewers that
-// do not have it, and no properties that are the defaults.
+// svgFonts adds fonts of the same widths as the font of the layout, for viewers that do not have
+// it, and removes properties with default values.
 var svgFonts = strings.NewReplacer("font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;",
 	"font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
 
@@ -106,13 +106,13 @@ type axis struct {
 	ticks      []tick
 }
 
-// tick is a mark of an axis; those with a label have a line across the panel.
+// tick is a mark of an axis; a tick with a label has a line across the panel.
 type tick struct {
 	value float64
 	label string
 }
 
-// at is the place of a value.
+// at returns the place of a value.
 func (a *axis) at(v float64) float64 {
 	if a.categories != nil {
 		return (float64(slices.Index(a.categories, v)) + 0.5) / float64(len(a.categories))
@@ -127,7 +127,7 @@ func (a *axis) at(v float64) float64 {
 	return (math.Log(v) - lo) / (math.Log(a.hi) - lo)
 }
 
-// shown are the panels that have points, or one if none has.
+// shown returns the panels with points, or one panel if none has points.
 func (f *figure) shown() []panel {
 	var list []panel
 	for _, p := range f.panels {
@@ -148,7 +148,7 @@ func (f *figure) shown() []panel {
 	return list
 }
 
-// values are those that occur on an axis, 0 for x and 1 for y, sorted.
+// values returns the values that occur on an axis, 0 for x and 1 for y, sorted.
 func values(panels []panel, which int) []float64 {
 	var list []float64
 	for _, p := range panels {
@@ -188,7 +188,7 @@ func (f *figure) xAxis(panels []panel) axis {
 	case f.xDecades:
 		a.decades(list[0], list[len(list)-1])
 	default:
-		for len(list) < 3 { // ticks that a logarithmic axis can be read by
+		for len(list) < 3 { // ticks that make a logarithmic axis readable
 			list = append([]float64{list[0] / 2}, append(list, 2*list[len(list)-1])...)
 		}
 		for _, x := range list {
@@ -199,7 +199,7 @@ func (f *figure) xAxis(panels []panel) axis {
 	return a
 }
 
-// roundStep is the least of 1, 2, 5, 10, 20, ... that is at least x.
+// roundStep returns the least of 1, 2, 5, 10, 20, ... that is at least x.
 func roundStep(x float64) float64 {
 	for step := 1.0; ; step *= 10 {
 		for _, k := range []float64{1, 2, 5} {
@@ -308,7 +308,7 @@ const (
 	dotsPerInch = 140
 )
 
-// layout is where the parts of a figure lie, from the lower left corner of the canvas.
+// layout has the places of the parts of a figure, from the lower left corner of the canvas.
 type layout struct {
 	size   vg.Point
 	kind   figureKind
@@ -318,7 +318,7 @@ type layout struct {
 	legend []legendEntry
 }
 
-// textAt is a line of text; at is its lower left corner, its upper left one if it is upright.
+// textAt is a line of text. at is its lower left corner, for upright text its upper left corner.
 type textAt struct {
 	text    string
 	at      vg.Point
@@ -327,7 +327,7 @@ type textAt struct {
 	what    textKind
 }
 
-// textKind is what a text is for.
+// textKind is the purpose of a text.
 type textKind int
 
 const (
@@ -350,10 +350,10 @@ type legendEntry struct {
 	box   vg.Rectangle
 }
 
-// lineHeight is that of text of a size.
+// lineHeight is the height of a line of text of a size.
 func lineHeight(size vg.Length) vg.Length { return 1.25 * size }
 
-// box is the place that a text takes.
+// box returns the rectangle of a text.
 func (t *textAt) box() vg.Rectangle {
 	w, h := textWidthOf(t.text, t.size), t.size
 	if t.upright {
@@ -362,7 +362,7 @@ func (t *textAt) box() vg.Rectangle {
 	return vg.Rectangle{Min: t.at, Max: vg.Point{X: t.at.X + w, Y: t.at.Y + h}}
 }
 
-// fold breaks a text into lines of a width, if its words are not wider.
+// fold breaks a text into lines of a width, unless its words are wider.
 func fold(text string, size, width vg.Length) []string {
 	if text == "" {
 		return nil
@@ -409,7 +409,7 @@ func (f *figure) layout() *layout {
 			names = make([][]string, len(l.x.ticks))
 		}
 		for i, t := range l.x.ticks {
-			names[i] = []string{t.label} // "" where it was taken away
+			names[i] = []string{t.label} // "" where it was removed
 		}
 	}
 	tile := left + width + gap
@@ -478,7 +478,7 @@ func (l *layout) dataWidth(panels []panel) vg.Length {
 	return max(dataWidth, vg.Points(least)*vg.Length((most+1)*len(l.x.categories)))
 }
 
-// thin takes the labels of ticks away that others leave no place for.
+// thin removes labels of ticks for which others leave no space.
 func (l *layout) thin(width vg.Length) {
 	end := vg.Length(math.Inf(-1))
 	for i := range l.x.ticks {
@@ -507,7 +507,7 @@ func labelled(ticks []tick) int {
 	return n
 }
 
-// text adds a text of which the share align lies left of the place.
+// text adds a text; align is the share of its width on the left of the place.
 func (l *layout) text(text string, at vg.Point, size, align vg.Length, what textKind) {
 	at.X -= align * textWidthOf(text, size)
 	l.texts = append(l.texts, textAt{text: text, at: at, size: size, what: what})
@@ -553,7 +553,7 @@ func legendOf(panels []panel) (entries []line, width vg.Length) {
 	return entries, width
 }
 
-// placeLegend puts the entries in columns of so many.
+// placeLegend puts the entries in columns of down entries.
 func (l *layout) placeLegend(entries []line, at vg.Point, width vg.Length, down int) {
 	for i, e := range entries {
 		corner := vg.Point{X: at.X + vg.Length(i/down)*width, Y: at.Y - vg.Length(i%down+1)*lineHeight(textSize)}

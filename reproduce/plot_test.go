@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// checkPlots looks at the layout of every figure of a report.
+// checkPlots checks the layout of every figure of a report.
 func checkPlots(t *testing.T, r *Report) {
 	t.Helper()
 	if len(r.plots) == 0 {
@@ -134,7 +134,7 @@ func contrast(c color.RGBA) float64 {
 	return 1.05 / (0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B) + 0.05)
 }
 
-// TestStyles: every style can be seen on white, and told from the others without colours.
+// TestStyles: every style is visible on white, and differs from the others without colours.
 func TestStyles(t *testing.T) {
 	marks, dashes, hatches := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, s := range styles {
@@ -194,7 +194,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// TestDecades looks at ticks.
+// TestDecades checks ticks.
 func TestDecades(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64

@@ -12,8 +12,8 @@ import (
 
 // may fuse throughout: pictures, none of them a result.
 
-// style is how a line looks. Each differs from the others in its mark, its dashes and its hatching,
-// so that figures can be read without colours.
+// style is the look of a line. Each style differs from the others in its mark, its dashes and its
+// hatching, so that figures can be read without colours.
 type style struct {
 	colour color.RGBA
 	mark   draw.GlyphDrawer
@@ -38,8 +38,8 @@ const (
 	upright
 )
 
-// Colours that can be seen on white (a contrast of at least 3) and that the colour-blind tell
-// apart, after those of Okabe and Ito.
+// Colours that are visible on white (a contrast of at least 3) and that the colour-blind can tell
+// apart, after the colours of Okabe and Ito.
 var (
 	blue      = color.RGBA{0, 104, 168, 255}
 	vermilion = color.RGBA{213, 84, 0, 255}
@@ -68,7 +68,7 @@ var styles = []style{
 	{sky, dash{}, []vg.Length{3, 1, 1, 1}, hatch{spacing: 3.5, slopes: []slope{level, upright}}},
 }
 
-// styleOf is the style of that number; there are no more than styles.
+// styleOf returns the style of that number; numbers beyond the last style begin again.
 func styleOf(i int) style { return styles[i%len(styles)] }
 
 // polygon fills or strokes the corners, in radii from the centre.
@@ -102,7 +102,7 @@ func segments(c *draw.Canvas, s draw.GlyphStyle, at vg.Point, ends ...[2]float64
 	}
 }
 
-// diamond, downward, star and dash are marks that package draw has not.
+// diamond, downward, star and dash are marks that package draw does not have.
 type diamond struct{ hollow bool }
 
 // DrawGlyph draws the mark.
@@ -185,7 +185,7 @@ func strokeAll(c draw.Canvas, s draw.LineStyle, lines [][]vg.Point) {
 	}
 }
 
-// drawPanel draws the axes and the data of a panel on a canvas of their place.
+// drawPanel draws the axes and the data of a panel on the canvas at its place.
 func (l *layout) drawPanel(c draw.Canvas, p *placedPanel) {
 	var grid, ticks [][]vg.Point
 	for _, t := range l.y.ticks {
@@ -276,7 +276,7 @@ func (l *layout) drawBars(c draw.Canvas, lines []line) {
 	}
 }
 
-// drawStacked draws shares on top of each other, with their numbers where there is place.
+// drawStacked draws shares on top of each other, with their numbers where there is space.
 func (l *layout) drawStacked(c draw.Canvas, lines []line) {
 	width := min(c.Size().X/vg.Length(len(l.x.categories))*0.7, 1.6*vg.Centimeter)
 	sums := map[float64]float64{}
@@ -329,8 +329,8 @@ func tint(c color.RGBA) color.RGBA {
 	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
 
-// lines are those of a hatching that cross a rectangle, some beyond its edges. Those of all bars
-// lie on the same grid.
+// lines returns the lines of a hatching that cross a rectangle, some beyond its edges. The lines of
+// all bars are on the same grid.
 func (k slope) lines(r vg.Rectangle, spacing vg.Length) [][]vg.Point {
 	var list [][]vg.Point
 	first := func(x vg.Length) vg.Length { return vg.Length(math.Ceil(float64(x/spacing))) * spacing }

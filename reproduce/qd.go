@@ -24,16 +24,16 @@ var qdFormats = []struct {
 	format halfulp.Format
 }{{qdFloat64, halfulp.Float64}, {qdDD, halfulp.DD}, {qdTD, halfulp.TD}, {qdQD, halfulp.QD}}
 
-// qdKind is an arithmetic whose operations are measured entry by entry: that of doubles, of package
-// expansion, the published algorithms, or the exact engine's, which has sums alone. name is the
-// Case of its records.
+// qdKind is an arithmetic whose operations are measured entry by entry: doubles, package expansion,
+// the published algorithms, or the exact engine, which has sums alone. name is the Case of its
+// records.
 type qdKind struct {
 	name   string
 	format halfulp.Format
 	method string // of package expansion; qdExact for halfulp.Axpy
 }
 
-// What follows the names of formats where the arithmetic is another than ours.
+// Suffixes of the names of formats for an arithmetic other than ours.
 const (
 	qdPublished = ", published"
 	qdRounded   = ", exact"
@@ -50,7 +50,7 @@ var qdKinds = []qdKind{
 func (f *qdKind) has(op qdOperation) bool { return f.method != qdExact || op.exact != nil }
 
 // qdOperation is an operation of one or two operands: in package expansion, on doubles, and the
-// name of its kernel; and as z ± x by the exact engine, if it is one.
+// name of its kernel; and z ± x by the exact engine, if the operation is a sum.
 type qdOperation struct {
 	name, kernel string
 	operands     int
@@ -112,7 +112,7 @@ func qdFunction(f expansion.Function, double func(float64) float64) qdOperation 
 	}
 }
 
-// isFunction says that the paper has the operation in section 5.2.
+// isFunction reports whether the paper has the operation in section 5.2.
 func (op *qdOperation) isFunction() bool { return op.operands == 1 }
 
 // QD runs the experiments of 004: operations and functions on vectors of double-double and
@@ -168,8 +168,8 @@ func QD(o Options) (*Report, error) {
 	return r, r.layOut()
 }
 
-// Lengths of vectors: of each thread's in cache, a quarter of those of the paper's test on four
-// threads, and of those in memory, a variable for tests.
+// Lengths of vectors. The vectors of each thread in cache have a quarter of the length in the
+// paper's test on four threads. The length of vectors in memory is a variable for tests.
 const qdShort = 1 << 12
 
 var qdLong = 1 << 21
@@ -217,8 +217,8 @@ func (e *experiment) qdRun(f qdKind, op qdOperation, n, threads int) func() erro
 // A measurement of an operation takes so long, a variable for tests, and one of its runs in cache.
 var qdEnough = 60 * time.Millisecond
 
-// Brief lets QD measure for a millisecond, on short vectors, until restore is called: for tests of
-// what becomes of reports.
+// Brief makes QD measure for a millisecond, on short vectors, until restore is called: for tests of
+// the processing of reports.
 func Brief() (restore func()) {
 	n, d := qdLong, qdEnough
 	qdLong, qdEnough = 5000, time.Millisecond
@@ -227,8 +227,7 @@ func Brief() (restore func()) {
 
 const qdOneRun = 5 * time.Millisecond
 
-// qdInCache measures the operation again and again on as many numbers as stay in each thread's
-// cache.
+// qdInCache measures the operation repeatedly on as many numbers as fit in each thread's cache.
 func (e *experiment) qdInCache(f qdKind, op qdOperation, threads int) (rate float64, runs int, err error) {
 	each := make([]func() error, threads)
 	for i := range each {
@@ -269,8 +268,8 @@ func qdRate(table, format string, op qdOperation, device string, n int, rate flo
 // operations is the quantity of rates.
 const operations = "operations"
 
-// qdOperations measures the operations on the CPU: by one thread (3.6), by all in cache, and in
-// memory.
+// qdOperations measures the operations on the CPU: by one thread (3.6), and by all threads in cache
+// and in memory.
 func (e *experiment) qdOperations(r *Report, f qdKind) error {
 	for _, op := range qdOperations {
 		if !f.has(op) {
@@ -328,7 +327,7 @@ func qdMatrix(f halfulp.Format, rows, cols, seed int) *halfulp.Matrix {
 	return m
 }
 
-// qdShapes are the orders of the matrices: a is m x k, b is k x m, and n equations have m
+// qdShapes returns the orders of the matrices: a is m x k, b is k x m, and n equations have m
 // right-hand sides.
 func qdShapes(n int) (m, k int) { return max(2*n/3, 1), max(4*n/3, 1) }
 
@@ -363,7 +362,7 @@ func (e *experiment) qdTimes(r *Report, table, format, device string, n int, cas
 	return nil
 }
 
-// qdCount is the paper's number of operations, for order n.
+// qdCount returns the paper's number of operations, for order n.
 func qdCount(table string, n int) float64 {
 	k := float64(n) / QDN
 	if table == tableQDGemm {
@@ -372,7 +371,7 @@ func qdCount(table string, n int) float64 {
 	return qdSolveOperations * k * k * k
 }
 
-// qdSolvers are the ways to solve systems, given one of them.
+// qdSolvers returns the ways to solve systems; solve solves with a pivoting and updates.
 func qdSolvers(solve func(expansion.Pivoting, expansion.Updates) error) []qdCase {
 	var list []qdCase
 	for _, u := range []expansion.Updates{expansion.NativeUpdates, expansion.ExactUpdates} {
@@ -431,7 +430,7 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	return e.qdTimes(r, tableQDSolve, format, cpuDevice, n, cases)
 }
 
-// byRows is the transpose of a matrix of doubles, as gonum has matrices.
+// byRows returns the transpose of a matrix of doubles, in gonum's layout.
 func byRows(m *halfulp.Matrix) blas64.General {
 	x, ld, _ := m.RawFloat64()
 	return blas64.General{Rows: m.Cols(), Cols: m.Rows(), Stride: ld, Data: x}
@@ -439,7 +438,7 @@ func byRows(m *halfulp.Matrix) blas64.General {
 
 // luSolver solves n equations with m right-hand sides in doubles by gonum's LU factors.
 func luSolver(n, m int) qdCase {
-	// Matrices by rows are transposes; the numbers are as random.
+	// Matrices by rows are transposes; their numbers are just as random.
 	s, rhs := byRows(qdMatrix(halfulp.Float64, n, n, 3)), byRows(qdMatrix(halfulp.Float64, m, n, 4))
 	a, b := byRows(halfulp.NewMatrix(halfulp.Float64, n, n)), byRows(halfulp.NewMatrix(halfulp.Float64, m, n))
 	pivots := make([]int, n)

@@ -13,7 +13,7 @@ import (
 // TestQD runs the experiment on small vectors and matrices.
 func TestQD(t *testing.T) { testQD(t, cpuDevice) }
 
-// TestQDDevice runs it on the machine's GPU.
+// TestQDDevice runs the experiment on the machine's GPU.
 func TestQDDevice(t *testing.T) {
 	if err := CheckDevice("cuda:0"); errors.Is(err, halfulp.ErrDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)
@@ -105,15 +105,15 @@ func testQD(t *testing.T, device string) {
 	}
 }
 
-// TestQDPaper checks the paper's figures against each other: operations a ms are those of the
-// product or system divided by its time, to the paper's accuracy.
+// TestQDPaper checks the paper's figures against each other: operations a ms are the operations of
+// the product or system divided by its time, to the paper's accuracy.
 func TestQDPaper(t *testing.T) {
 	for table, formats := range paperMatrices {
 		for name, p := range formats {
 			for i, device := range paperDevices {
 				x := qdCount(table, QDN) / (1000 * p[0][i])
 				if table == tableQDGemm && name == qdFloat64 && i > 0 {
-					continue // there the paper's do not agree
+					continue // the paper's figures do not agree there
 				}
 				if q := p[1][i] / x; math.Abs(q-1) > 0.01 {
 					t.Errorf("%s, %s, %s: %g operations a ms, by its time %g", table, name, device, p[1][i], x)

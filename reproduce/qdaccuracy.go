@@ -13,16 +13,16 @@ import (
 // notNormal is a quantity of table accuracy.
 const notNormal = "share of results not in normal form"
 
-// qdCancelling is the sum of numbers of which the leading words cancel.
+// qdCancelling is the sum of numbers whose leading words cancel.
 const qdCancelling = "+, cancelling"
 
-// qdArguments are how many numbers an operation's error is the largest of.
+// qdArguments is the number of arguments among which the largest error of an operation is taken.
 const qdArguments = 200
 
-// qdPrecision is that of exact results, in bits.
+// qdPrecision is the precision of exact results, in bits.
 const qdPrecision = 400
 
-// qdExactly returns the result that operations would have without errors, rounded to qdPrecision.
+// qdExactly returns the result of an operation without errors, rounded to qdPrecision.
 func qdExactly(name string, x, y *big.Float) *big.Float {
 	z := new(big.Float).SetPrec(qdPrecision)
 	switch name {
@@ -45,7 +45,7 @@ func qdExactly(name string, x, y *big.Float) *big.Float {
 	return sin
 }
 
-// sumOf is the exact value of number i.
+// sumOf returns the exact value of number i.
 func sumOf(x *halfulp.Vector, i int) *big.Float {
 	z := new(big.Float).SetPrec(2 * qdPrecision)
 	a := x.View().Arr
@@ -55,8 +55,8 @@ func sumOf(x *halfulp.Vector, i int) *big.Float {
 	return z
 }
 
-// qdAccuracy measures errors of the published algorithms, of ours and of exact sums: for arguments
-// from 1 to 2, and sums that cancel to their last words.
+// qdAccuracy measures errors of the published algorithms, of ours and of exact sums, for arguments
+// from 1 to 2, and for sums that cancel to their last words.
 func (e *experiment) qdAccuracy(r *Report) error {
 	if err := e.next(); err != nil {
 		return err
@@ -114,9 +114,9 @@ func (e *experiment) qdAccuracy(r *Report) error {
 	return nil
 }
 
-// qdCancel makes words of y cancel those of x: of a DD the first, but for a few units of its last
-// place, of a QD the first two. The other words of x are small, so that the sum needs more words
-// than the operands have in its place.
+// qdCancel sets words of y that cancel the words of x: for a DD the first word, up to a few units
+// in its last place, for a QD the first two. The other words of x are small, so that the sum needs
+// more words than remain in the operands.
 func qdCancel(x, y *halfulp.Vector) {
 	r := rand.New(rand.NewPCG(9, 4))
 	a, b := x.View().Arr.F64, y.View().Arr.F64

@@ -11,7 +11,7 @@ const (
 	tableQDGemm      = "table 6.2.2-1"
 	tableQDSquare    = "table 6.3.2-1"
 	tableQDLinear    = "table 6.3.2-3"
-	tableQDSolve     = "tables 6.3.2-1 and 6.3.2-3" // what was measured here
+	tableQDSolve     = "tables 6.3.2-1 and 6.3.2-3" // measured here
 
 	tableQDCounts   = "table 3.6-2"
 	tableQDSlower   = "table 3.6-3"
@@ -19,7 +19,7 @@ const (
 	tableQDBits     = "section 4.1" // results of the GPU that were compared
 )
 
-// qdRatioTables have operations on the GPU over those on the CPU, of another table.
+// qdRatioTables have operations on the GPU divided by operations on the CPU, from another table.
 var qdRatioTables = []struct{ table, from string }{
 	{"table 5.1-2", tableQDFixed}, {"table 5.1-4", tableQDSpread}, {"table 5.1-6", tableQDCompute},
 	{"table 5.2.5-2", tableQDFunctions}, {"table 5.2.5-4", tableQDCached},
@@ -27,7 +27,7 @@ var qdRatioTables = []struct{ table, from string }{
 	{"tables 6.3.2-2 and 6.3.2-4", tableQDSolve},
 }
 
-// paperSuffix ends the names of devices of the paper.
+// paperSuffix is the suffix of the names of devices of the paper.
 const paperSuffix = ", paper"
 
 // paperDevices are the machines of 004, in the order of its figures.
@@ -41,8 +41,8 @@ const (
 	qdQD      = "qd"
 )
 
-// paperRates are operations a ms: by table and format, for each operation those on paperDevices. In
-// table 3.6-1 the CPU runs one thread, in the others four.
+// paperRates are operations a ms: by table and format, for each operation the rates on
+// paperDevices. In table 3.6-1 the CPU runs one thread, in the others four.
 var paperRates = map[string]map[string]map[string][]float64{
 	tableQDScalars: {
 		qdFloat64: {"+": {1.27e6}, "-": {1.27e6}, "*": {7.75e5}, "/": {6.30e4}},
@@ -76,8 +76,8 @@ var paperRates = map[string]map[string]map[string][]float64{
 	},
 }
 
-// paperMatrices are the seconds of products and systems on paperDevices, and operations a ms as the
-// paper has them.
+// paperMatrices are the seconds of products and systems on paperDevices, and the paper's operations
+// a ms.
 var paperMatrices = map[string]map[string][2][4]float64{
 	tableQDGemm: {
 		qdFloat64: {{95.68, 0.34, 0.20, 0.26}, {1.71e5, 6.20e7, 8.25e7, 6.17e7}},
@@ -96,14 +96,14 @@ var paperMatrices = map[string]map[string][2][4]float64{
 	},
 }
 
-// Operations on doubles that the paper counts in the product and in the system of its size, QDN.
+// The paper's numbers of operations on doubles in the product and in the system of its size, QDN.
 const (
 	qdGemmOperations  = 1.64e10
 	qdSolveOperations = 1.54e10
 )
 
 // paperQDRatios are the ratios of qdRatioTables: by table and format, for each operation, "" for
-// products and systems, those of paperDevices but for the CPU.
+// products and systems, the ratios on paperDevices without the CPU.
 var paperQDRatios = map[string]map[string]map[string][]float64{
 	"table 5.1-2": {
 		qdFloat64: {"+": {9.70, 16.22, 10.06}, "*": {9.50, 15.90, 9.83}, "/": {9.44, 18.15, 12.20}},

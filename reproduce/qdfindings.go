@@ -9,13 +9,13 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 )
 
-// qdClaim is what 004 claims.
+// qdClaim is the claim of 004.
 const qdClaim = "Double-double and quad-double arithmetic runs on GPUs with almost all of their speed: a Tesla C2050 multiplies and solves in quad-double up to 100 times as fast as a CPU, nearly as much faster as single operations are."
 
 // qdC2050 is the paper's fastest GPU.
 const qdC2050 = 3
 
-// qdText is a figure of a finding in three digits.
+// qdText returns a figure of a finding with three digits.
 func qdText(x float64) string { return short(&x) }
 
 // A span is several figures in short.
@@ -49,13 +49,13 @@ func (s *span) String() string {
 	return qdText(s.low) + " to " + qdText(s.high)
 }
 
-// findings collects those of a report.
+// A qdFinder collects the findings of a report.
 type qdFinder struct {
 	r    *Report
 	list []Finding
 }
 
-// add adds a finding; without figures of the paper's method it is not measured.
+// add adds a finding. Without figures for the paper's method it is not measured.
 func (f *qdFinder) add(what, paper, here, exact string, confirmed bool, verdict string) {
 	k := Finding{What: what, Paper: paper, Here: here, Exact: exact, Outcome: Differs, Verdict: verdict}
 	switch {
@@ -67,7 +67,7 @@ func (f *qdFinder) add(what, paper, here, exact string, confirmed bool, verdict 
 	f.list = append(f.list, k)
 }
 
-// qdFindings sets every table and algorithm of the paper beside the records.
+// qdFindings compares every table and algorithm of the paper with the records.
 func (r *Report) qdFindings() []Finding {
 	f := &qdFinder{r: r}
 	f.add("table 1-1", "240, 480 and 448 cores, 78, 168 and 515 GFlops in double precision: Tesla C1060, GeForce GTX 480, Tesla C2050", "", "", false,
@@ -129,14 +129,15 @@ func (f *qdFinder) primitives() {
 		overlap == 0, "As printed it does not store the last word, which is mended here. Where leading words cancel one pass can leave words that overlap in a bit; arrays are stored in the one form of their format.")
 }
 
-// digits are those of an error.
+// qdDigits returns the correct decimal digits of a result with this error.
 func qdDigits(x float64) float64 { return -math.Log10(max(x, 1e-300)) }
 
-// wanted are the digits that the paper names for the formats.
+// qdWanted are the digits that the paper names for the formats.
 var qdWanted = map[string]float64{qdDD: 31, qdQD: 62}
 
-// accuracy is what the published algorithm and ours attain for an operation in both formats: the
-// finding's figures, whether both have the digits that the paper names, and words about it.
+// accuracy returns the accuracy of the published algorithm and of ours for an operation in both
+// formats: the finding's figures, whether both have the digits that the paper names, and words
+// about it.
 func (f *qdFinder) accuracy(operation string) (here string, enough bool, verdict string) {
 	list := f.r.find(tableQDAccuracy)
 	var heres, ours []string
@@ -158,7 +159,7 @@ func (f *qdFinder) accuracy(operation string) (here string, enough bool, verdict
 		fmt.Sprintf("Results of %d random arguments %s the 31 and 62 digits that the paper names. Our algorithm: %s.", qdArguments, word, strings.Join(ours, ", "))
 }
 
-// arithmetic are the algorithms of sections 3.3 to 3.5.
+// arithmetic adds findings about the algorithms of sections 3.3 to 3.5.
 func (f *qdFinder) arithmetic() {
 	here, enough, verdict := f.accuracy("+")
 	f.add("section 3.3, addition and subtraction", "network of Two-Sum and Three-Sum; 62 digits", here, f.rounded("+"), enough, verdict)
@@ -170,7 +171,7 @@ func (f *qdFinder) arithmetic() {
 	f.add("section 3.5, division", "long division with five terms; 62 digits", here, "", enough, verdict)
 }
 
-// rounded are the errors of the exact engine's sums.
+// rounded returns the errors of the exact engine's sums.
 func (f *qdFinder) rounded(operation string) string {
 	list := f.r.find(tableQDAccuracy)
 	var parts []string
@@ -182,7 +183,7 @@ func (f *qdFinder) rounded(operation string) string {
 	return strings.Join(parts, ", ")
 }
 
-// functions are the algorithms of section 5.2.
+// functions adds findings about the algorithms of section 5.2.
 func (f *qdFinder) functions() {
 	for _, p := range []struct{ name, operation, paper, more string }{
 		{"section 5.2.1, square root", "sqrt", "a x, x = 1/√a by three steps of Newton's iteration, where two are enough", ""},
@@ -198,7 +199,7 @@ func (f *qdFinder) functions() {
 	}
 }
 
-// scalars are the tables of section 3.6.
+// scalars adds findings about the tables of section 3.6.
 func (f *qdFinder) scalars() {
 	f.rates(tableQDScalars, "speed of one thread")
 	list := f.r.find(tableQDCounts)
@@ -246,7 +247,7 @@ func (f *qdFinder) scalars() {
 		fmt.Sprintf("In the geometric mean operations are %s times slower than those of doubles, in the paper %s times, by our algorithms %s times (%s).", qdText(times.mean()), qdText(papers.mean()), qdText(ours.mean()), ours.String()))
 }
 
-// sameBits is section 4.1.
+// sameBits adds the finding about section 4.1.
 func (f *qdFinder) sameBits() {
 	n := 0.0
 	for _, k := range f.r.find(tableQDBits) {
@@ -263,7 +264,7 @@ func (f *qdFinder) sameBits() {
 }
 
 // rates compares a table of operations a ms, by the published algorithms, with the paper's: the GPU
-// with its fastest, the CPU with its CPU.
+// with the paper's fastest GPU, the CPU with its CPU.
 func (f *qdFinder) rates(table, title string) {
 	list := f.r.find(table)
 	device, index := f.r.GPU, qdC2050
@@ -324,7 +325,7 @@ func (f *qdFinder) rates(table, title string) {
 }
 
 // ratios compares a table of speed-ups of the GPU over the CPU with the paper's for its fastest
-// one.
+// GPU.
 func (f *qdFinder) ratios(table string) {
 	list := f.r.find(table)
 	var paper, here, ours span
@@ -342,8 +343,8 @@ func (f *qdFinder) ratios(table string) {
 	f.speedUps(table, paper, here, ours)
 }
 
-// speedUps is the finding about a table of them. They are confirmed from half of the paper's on, in
-// the geometric mean, since CPUs differ.
+// speedUps adds the finding about a table of speed-ups. They are confirmed if their geometric mean
+// is at least half of the paper's, since CPUs differ.
 func (f *qdFinder) speedUps(table string, paper, here, ours span) {
 	text, verdict := "", "No GPU was measured."
 	if here.n > 0 {
@@ -381,8 +382,8 @@ func (f *qdFinder) schemes() {
 	f.add("section 5.1, one operation a thread", "12 % faster", here, "", q.n > 0 && q.mean() >= 1.05, verdict)
 }
 
-// matrices are an algorithm of section 6 and its two tables, of the way to multiply or solve that
-// the paper has, where it was measured, beside our own.
+// matrices adds a finding about an algorithm of section 6 and its two tables, for the paper's way
+// to multiply or solve if it was measured, beside our own.
 func (f *qdFinder) matrices(section, algorithm, table, ratios, way string) {
 	list, ours := f.r.find(table), f.r.find(table)
 	native, exact := qdNative, qdExact
@@ -448,7 +449,7 @@ func (f *qdFinder) matrices(section, algorithm, table, ratios, way string) {
 	f.speedUps(ratios, paperRatios, up, upOurs)
 }
 
-// blockShapes is what section 6.2 says of both shapes of blocks.
+// blockShapes adds the statement of section 6.2 about both shapes of blocks.
 func (f *qdFinder) blockShapes() {
 	square, linear := f.r.find(tableQDSquare), f.r.find(tableQDLinear)
 	var paper, here span
@@ -466,7 +467,8 @@ func (f *qdFinder) blockShapes() {
 	f.add("section 6.2, shapes of blocks", "there is no great difference: linear blocks take "+paper.String()+" times as long", here.String(), "", here.n > 0 && here.low >= 0.5 && here.high <= 2, verdict)
 }
 
-// conclusion is section 7: matrices gain as much from the GPU as single operations do.
+// conclusion adds the finding about section 7: matrices gain as much from the GPU as single
+// operations do.
 func (f *qdFinder) conclusion() {
 	var matrices, single span
 	for _, t := range qdRatioTables {

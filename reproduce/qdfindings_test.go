@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// fakeQD is a report of a GPU whose rates are the C2050's times gpu, on a machine whose CPU has
-// those of the paper's times cpu, by the published algorithms and by ours alike.
+// fakeQD is a report of a GPU whose rates are the C2050's times gpu, on a machine whose CPU has the
+// rates of the paper's CPU times cpu, by the published algorithms and by ours alike.
 func fakeQD(t *testing.T, cpu, gpu float64) *Report {
 	t.Helper()
 	r := &Report{Name: qdName, GPU: "cuda:0, test", Machine: Machine{CPU: "test", Threads: 4}}
@@ -176,8 +176,7 @@ func TestQDCancel(t *testing.T) {
 	}
 }
 
-// TestQDCounts: short forms differ from what the paper counts by a Quick-Two-Sum each time that
-// Renorm is done.
+// TestQDCounts: short forms differ from the paper's counts by one Quick-Two-Sum for each Renorm.
 func TestQDCounts(t *testing.T) {
 	short := qdShortCounts()
 	const more = 3 // in the paper's Renorm

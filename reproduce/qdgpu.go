@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// The paper's compute-bound test, and one with numbers for all threads that a GPU can have; numbers
-// are variables for tests.
+// The paper's compute-bound test, and a test with numbers for all threads of a GPU; the numbers are
+// variables for tests.
 var (
 	qdLength = 1 << 14
 	qdMany   = 1 << 20
@@ -42,7 +42,7 @@ func (e *experiment) qdGPU(r *Report, n int) error {
 	return nil
 }
 
-// qdOnGPU returns n numbers on the GPU, the same few again and again.
+// qdOnGPU returns n numbers on the GPU, the same few repeated.
 func (e *experiment) qdOnGPU(f halfulp.Format, n, seed int) (*halfulp.Vector, error) {
 	d, err := halfulp.NewVectorOn(halfulp.Device(e.Device), f, n)
 	if err != nil {
@@ -59,7 +59,7 @@ func (e *experiment) qdOnGPU(f halfulp.Format, n, seed int) (*halfulp.Vector, er
 	return d, nil
 }
 
-// qdGPUOperations measures the operations by both launch schemes, in memory and many times on the
+// qdGPUOperations measures the operations by both launch schemes, in memory and repeatedly on the
 // same numbers.
 func (e *experiment) qdGPUOperations(r *Report, f qdKind) error {
 	var all [3]*halfulp.Vector
@@ -155,11 +155,11 @@ func (e *experiment) qdGPUExact(r *Report, f qdKind, op qdOperation, x, y *halfu
 	return nil
 }
 
-// qdCompared is how many results of a GPU are compared with the CPU's.
+// qdCompared is the number of results of a GPU that are compared with the CPU's.
 const qdCompared = 4096
 
-// qdSame returns errBits unless z, from the GPU, is what the CPU computes of the same numbers. The
-// functions of doubles are others.
+// qdSame returns errBits unless z, from the GPU, equals the CPU's result for the same numbers.
+// Results in doubles are not compared: CPU and GPU have different functions of doubles.
 func (e *experiment) qdSame(r *Report, f qdKind, op qdOperation, z *halfulp.Vector) error {
 	if f.format == halfulp.Float64 {
 		return nil
@@ -187,8 +187,8 @@ func (e *experiment) qdSame(r *Report, f qdKind, op qdOperation, z *halfulp.Vect
 	return nil
 }
 
-// qdGPUMatrices measures products and systems whose operands are in the GPU's memory. The products
-// of doubles are cuBLAS's, if there is one.
+// qdGPUMatrices measures products and systems whose operands are in the GPU's memory. Products of
+// doubles are cuBLAS's if it is available.
 func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n int, library bool) error {
 	m, k := qdShapes(n)
 	var all [6]*halfulp.Matrix

@@ -19,8 +19,8 @@ type refEntries struct {
 	RS, CS int64
 }
 
-// qdReference registers kernels of the operations, which compute as the CPU does; but that of the
-// kind and operation of that name errs in the last bit of a number.
+// qdReference registers kernels of the operations, which compute as the CPU does, except the kernel
+// of the given kind and operation, which errs in the last bit of a number.
 func qdReference(drv *fake.Driver, wrong string) {
 	suffixes := map[halfulp.Format]string{halfulp.Float64: "Double", halfulp.DD: "DD", halfulp.TD: "TD", halfulp.QD: "QD"}
 	for _, f := range qdKinds {

@@ -2,7 +2,7 @@ package reproduce
 
 import "github.com/halfulp/halfulp/expansion"
 
-// The quantities of tables that follow from others.
+// The quantities of tables that are derived from others.
 const (
 	counted     = "operations on doubles"
 	countSplit  = "operations on doubles, Two-Prod by Split"
@@ -22,7 +22,7 @@ var qdFunctionsOf = map[string][2]string{
 // qdCountFormats are the names of formats in qdCounts.
 var qdCountFormats = map[string]string{qdDD: "DD", qdQD: "QD"}
 
-// qdShortCounts are the operations, with Split, of those forms of QD's × and ÷ that the paper
+// qdShortCounts returns the operations, with Split, of the forms of QD's × and ÷ that the paper
 // counts in table 3.6-2: products exact to order u² and rounded at u³, without u⁴, and four terms
 // of the quotient in place of five.
 func qdShortCounts() map[string]int {
@@ -35,8 +35,8 @@ func qdShortCounts() map[string]int {
 	}
 }
 
-// qdHere is the figure measured here for an arithmetic and an operation, nil if there is none; of
-// several it is the largest.
+// qdHere returns the figure measured here for an arithmetic and an operation, the largest of
+// several, nil if there is none.
 func qdHere(list []Record, kind, operation, device, quantity string) (x *float64) {
 	for _, k := range list {
 		if k.Here != nil && k.Case == kind && k.Method == operation && k.Device == device && k.Quantity == quantity && (x == nil || *k.Here > *x) {
@@ -47,8 +47,8 @@ func qdHere(list []Record, kind, operation, device, quantity string) (x *float64
 }
 
 // qdCounts adds tables 3.6-2 and 3.6-3: operations on doubles, counted in the source of package
-// expansion, their share of the time at the measured speed of sums of doubles, and how many times
-// slower than those of doubles operations are.
+// expansion; their share of the time at the measured speed of sums of doubles; and how many times
+// slower operations are than operations on doubles.
 func (r *Report) qdCounts() {
 	list := r.find(tableQDScalars)
 	double := qdHere(list, qdFloat64, "+", cpuDevice, operations)
@@ -86,7 +86,7 @@ func (r *Report) qdCounts() {
 	}
 }
 
-// qdRatios adds the tables of ratios: of each rate on the GPU to that of the CPU for the same
+// qdRatios adds the tables of ratios: each rate on the GPU divided by the CPU's rate for the same
 // arithmetic and operation, or way to multiply or solve, where the CPU has it.
 func (r *Report) qdRatios() {
 	for _, t := range qdRatioTables {
@@ -102,8 +102,8 @@ func (r *Report) qdRatios() {
 	}
 }
 
-// qdOnCPU is the CPU's rate for a record of the GPU among those of its table: that of the same
-// method, or else of the native one.
+// qdOnCPU returns the CPU's rate for a record of the GPU, from the records of its table: the rate
+// of the same method, or else of the native one.
 func (r *Report) qdOnCPU(list []Record, k *Record) *float64 {
 	for _, method := range []string{k.Method, qdNative, qdLibrary} {
 		if x := qdHere(list, k.Case, method, cpuDevice, operations); x != nil {

@@ -76,7 +76,7 @@ const (
 	qdLinearBlocks = "blocks of 128 threads"
 )
 
-// qdFigure is the figure of a record that matches, nil if there is none.
+// qdFigure returns the figure of a record that matches, nil if there is none.
 func qdFigure(list []Record, match func(k *Record) bool) *float64 {
 	for _, k := range list {
 		if match(&k) {
@@ -89,7 +89,7 @@ func qdFigure(list []Record, match func(k *Record) bool) *float64 {
 	return nil
 }
 
-// qdColumn is a column of a table of rates: a device, and how many numbers, 0 for any.
+// qdColumn is a column of a table of rates: a device and a number of entries, 0 for any.
 type qdColumn struct {
 	title, device string
 	n             int
@@ -111,7 +111,7 @@ func (r *Report) qdColumns(table string) []qdColumn {
 	return list
 }
 
-// of are the figures of the column.
+// of returns the figure of the column.
 func (c qdColumn) of(list []Record, format, operation string) *float64 {
 	return qdFigure(list, func(k *Record) bool {
 		return k.Case == format && k.Method == operation && k.Device == c.device && k.N == c.n
@@ -269,8 +269,8 @@ func (r *Report) qdMatrixText(title string, tables ...string) textTable {
 	return t
 }
 
-// qdPlots draws operations a ms by operation, and products and systems by format: what was measured
-// here and the paper's figures, which are of other sizes, in panels of their own.
+// qdPlots draws operations a ms by operation, and products and systems by format. The paper's
+// figures, which have other sizes, are in panels of their own.
 func (r *Report) qdPlots() {
 	for _, p := range []struct {
 		name, title string
@@ -344,7 +344,7 @@ func (r *Report) qdPlots() {
 			for i, way := range p.ways {
 				if device != "" {
 					bar(&here, strings.SplitN(device, ",", 2)[0]+", "+[]string{qdNative, qdExact}[i], style, p.table, func(k *Record) bool {
-						// Of doubles those are native that a library makes.
+						// For doubles, the native method is the library's.
 						return k.Device == device && (k.Method == way || i == 0 && k.Case == qdFloat64 && k.Method != qdExact)
 					})
 				}

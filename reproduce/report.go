@@ -1,6 +1,5 @@
 // Package reproduce runs the experiments of the papers that packages rns, ozaki and expansion
-// implement, and sets the papers' figures beside what is measured here: as text, CSV, JSON and
-// plots.
+// implement, and compares the papers' figures with measurements: as text, CSV, JSON and plots.
 package reproduce
 
 import (
@@ -14,7 +13,7 @@ import (
 	"text/tabwriter"
 )
 
-// Machine is what an experiment ran on.
+// Machine is the machine of an experiment.
 type Machine struct {
 	CPU     string   `json:"cpu"`
 	Threads int      `json:"threads"`
@@ -23,11 +22,11 @@ type Machine struct {
 	System  string   `json:"system"`
 	Go      string   `json:"go"`
 	Version string   `json:"version"`
-	Program string   `json:"program,omitempty"` // tells programs of one version apart
+	Program string   `json:"program,omitempty"` // distinguishes programs of one version
 }
 
-// Record is one figure: of the paper, measured here, or both. A figure that was not
-// measured, or that the paper does not give, is nil.
+// Record is one figure: of the paper, measured here, or both. A figure that was not measured, or
+// that the paper does not give, is nil.
 type Record struct {
 	Table     string   `json:"table"`
 	Case      string   `json:"case,omitempty"` // set of data
@@ -44,8 +43,9 @@ type Record struct {
 	Paper     *float64 `json:"paper"`
 	HereText  string   `json:"here_text,omitempty"` // a computed sum, or an error beyond float64
 	PaperText string   `json:"paper_text,omitempty"`
-	Runs      int      `json:"runs,omitempty"` // of which Here is the fastest
-	// The order of additions on a GPU; BlockSize is also that of a kernel.
+	Runs      int      `json:"runs,omitempty"` // Here is the fastest of them
+	// Blocks and BlockSize set the order of additions on a GPU; BlockSize is also the block size of
+	// a kernel.
 	Blocks    int `json:"blocks,omitempty"`
 	BlockSize int `json:"block_size,omitempty"`
 }
@@ -57,14 +57,14 @@ type Report struct {
 	Command string  `json:"command"`
 	Machine Machine `json:"machine"`
 	Time    string  `json:"time"`
-	// Seconds is how long the experiment took, Estimate what was expected before it began.
+	// Seconds is the duration of the experiment, Estimate its estimate before it began.
 	Seconds  float64  `json:"seconds"`
 	Estimate float64  `json:"estimate"`
 	N        int      `json:"n,omitempty"`
 	GPU      string   `json:"gpu,omitempty"` // whose rows stand beside the CPU's
 	Records  []Record `json:"records"`
 	Notes    []string `json:"notes"`
-	// Claim is what the paper claims, in a sentence; Findings say what became of each part of it.
+	// Claim is the paper's claim, in a sentence; Findings report on each part of it.
 	Claim    string    `json:"claim,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 
@@ -72,7 +72,7 @@ type Report struct {
 	plots []figure
 }
 
-// Finding sets a table, figure, algorithm or statement of the paper beside what was measured.
+// Finding compares a table, figure, algorithm or statement of the paper with the measurements.
 type Finding struct {
 	What    string  `json:"what"`            // table 5, figure 6, algorithm 1, section 4.2, ...
 	Paper   string  `json:"paper"`           // its figure, with the unit and the machine
@@ -92,7 +92,7 @@ const (
 	NotMeasured Outcome = "not measured"
 )
 
-// textTable is a table as text; empty cells are figures that do not exist.
+// textTable is a table as text; a cell is empty where there is no figure.
 type textTable struct {
 	title  string
 	header []string
@@ -112,7 +112,7 @@ func (r *Report) find(table string) []Record {
 	return found
 }
 
-// gpus says which GPU was used, or which there are.
+// gpus names the GPU that was used, or the GPUs of the machine.
 func (r *Report) gpus() string {
 	switch {
 	case r.GPU != "":
@@ -199,10 +199,10 @@ func (r *Report) WriteCSV(w io.Writer) error {
 		_ = c.Write(k.fields())
 	}
 	c.Flush()
-	return c.Error() // that of Write, too
+	return c.Error() // also an error of Write
 }
 
-// count is n, or nothing for 0.
+// count returns n as text, or nothing for 0.
 func count(n int) string {
 	if n == 0 {
 		return ""
@@ -210,7 +210,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// full is the number in all its digits, or nothing.
+// full returns the number in all its digits, or nothing.
 func full(x *float64) string {
 	if x == nil {
 		return ""
@@ -218,13 +218,13 @@ func full(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', -1, 64)
 }
 
-// short is a time or a share in three digits, or nothing.
+// short returns a time or a share in three digits, or nothing.
 func short(x *float64) string { return significant(x, 3) }
 
-// asError is a relative error in three digits, or nothing.
+// asError returns a relative error in three digits, or nothing.
 func asError(x *float64) string { return significant(x, 3) }
 
-// significant is the number rounded to so many significant digits, or nothing: as a decimal
+// significant returns the number rounded to so many significant digits, or nothing: as a decimal
 // fraction between 0.001 and 10000, with a power of ten elsewhere.
 func significant(x *float64, digits int) string {
 	if x == nil {
@@ -243,7 +243,7 @@ func significant(x *float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', max(digits-1-e, 0), 64)
 }
 
-// errorText is a relative error, maybe beyond float64, in two digits.
+// errorText returns a relative error, maybe beyond float64, in two digits.
 func errorText(x *big.Float) string {
 	if x.Sign() == 0 {
 		return "0"
@@ -253,7 +253,7 @@ func errorText(x *big.Float) string {
 	return mantissa + "e" + strconv.Itoa(e)
 }
 
-// time is a time in a table, with the blocks where they are found for each precision.
+// time returns a time for a table, with the blocks where each precision has its own.
 func (k *Record) time() string {
 	s := short(k.Here)
 	switch {
@@ -268,13 +268,13 @@ func (k *Record) time() string {
 
 func known(x float64) *float64 { return &x }
 
-// File is a file of a report, by the end of its name.
+// File is a file of a report, named by the end of its name.
 type File struct {
 	Name  string
 	Write func(w io.Writer) error
 }
 
-// JSONFile is the file that has all of the report, from which ReadJSON makes it again.
+// JSONFile returns the file with all of the report, from which ReadJSON restores it.
 func (r *Report) JSONFile() File { return File{r.Name + ".json", r.WriteJSON} }
 
 // Files returns the files of the report: its records as CSV, the whole as JSON, and each

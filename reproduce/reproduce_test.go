@@ -18,10 +18,10 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// checkAccuracy holds the accuracy of our sums against tables 1 and 2 of the paper.
+// checkAccuracy compares the accuracy of our sums with tables 1 and 2 of the paper.
 func checkAccuracy(t *testing.T, r *Report) {
 	t.Helper()
-	// What the notes of the report explain.
+	// Exceptions that the notes of the report explain.
 	differs := map[[3]string]bool{
 		{"set 1", "120", "Reduce2 pairwise"}:  true, // paper 0
 		{"set 2", "60", "Reduce1 recursive"}:  true, // paper 9e-13
@@ -69,7 +69,7 @@ func parse(s string) (float64, error) {
 	return x, nil
 }
 
-// TestNotes checks what the notes say.
+// TestNotes checks the statements of the notes.
 func TestNotes(t *testing.T) {
 	// Terms of 58·2^-59 in place of 1e-16 have a sum with a relative error of 6.1e-13.
 	terms := new(big.Float).SetMantExp(big.NewFloat(58e6), -59)
@@ -149,7 +149,7 @@ func TestSum(t *testing.T) {
 		"halfulp.Sum, correctly rounded", "Reduce1 recursive")
 }
 
-// TestSumTimes leaves SIMD out where it is not to be had.
+// TestSumTimes: SIMD is left out where it is not available.
 func TestSumTimes(t *testing.T) {
 	for _, level := range []isa.Set{isa.Level(), isa.Portable} {
 		restore := isa.Force(level)
@@ -166,7 +166,7 @@ func TestSumTimes(t *testing.T) {
 	}
 }
 
-// checkTimes checks that all was measured that can be at the level in force.
+// checkTimes checks that everything was measured that the active level allows.
 func checkTimes(t *testing.T, r *Report) {
 	t.Helper()
 	times := map[string]int{}
@@ -191,7 +191,7 @@ func checkTimes(t *testing.T, r *Report) {
 	}
 }
 
-// checkFiles looks at the text and at every file of a report.
+// checkFiles checks the text and every file of a report.
 func checkFiles(t *testing.T, r *Report, names string, words ...string) {
 	t.Helper()
 	var text strings.Builder

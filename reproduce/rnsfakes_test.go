@@ -16,8 +16,8 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// TestWithFakes runs the experiments with a GPU: its rows, and results of other bits than the
-// CPU's, which are errors. [TestReproduce] runs it.
+// TestWithFakes runs the experiments with a GPU: it checks the GPU's rows, and that results with
+// other bits than the CPU's are errors. [TestReproduce] runs it.
 func TestWithFakes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -147,7 +147,7 @@ func checkRows(t *testing.T, r *reproduce.Report, dev *cuda.Device, rows []strin
 	}
 }
 
-// checkGemvFindings wants what needs a GPU to be measured.
+// checkGemvFindings checks that the findings which need a GPU are measured.
 func checkGemvFindings(t *testing.T, r *reproduce.Report) {
 	t.Helper()
 	measured := 0
@@ -185,7 +185,7 @@ func checkGemvFindings(t *testing.T, r *reproduce.Report) {
 	}
 }
 
-// checkKernels wants registers, memory and occupancy of every kernel, those of the fake driver.
+// checkKernels checks registers, memory and occupancy of every kernel, as set by the fake driver.
 func checkKernels(t *testing.T, r *reproduce.Report, kernels []string, bits []int) {
 	t.Helper()
 	type cell struct {

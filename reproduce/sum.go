@@ -34,7 +34,7 @@ const (
 // sumMethod is a summation of package rns on the CPU.
 type sumMethod struct {
 	name, algorithm string
-	order           int // that of the paper's tables: recursive, pairwise, hybrid
+	order           int // in the paper's tables: recursive, pairwise, hybrid
 	sum             sumRoutine
 }
 
@@ -47,12 +47,12 @@ var cpuSums = []sumMethod{
 	{"hybrid", "Reduce3", 2, rns.Reduce3},
 }
 
-// rnsOptions are those of routines of package rns on the CPU.
+// rnsOptions returns options of package rns for the CPU.
 func (e *experiment) rnsOptions() *rns.Options {
 	return &rns.Options{Options: halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}}
 }
 
-// title is what tables call the method.
+// title is the name of the method in tables.
 func (m *sumMethod) title() string { return m.algorithm + " " + m.name }
 
 const (
@@ -62,13 +62,13 @@ const (
 	floatMethod  = "float32, recursive"
 )
 
-// residueLoops are the ways to run the loops over residues on a processor.
+// residueLoops is a way to run the loops over residues on a processor.
 type residueLoops struct {
 	name  string
 	level isa.Set
 }
 
-// loops returns the ways of this machine, as far as the level in force allows.
+// loops returns the ways of this machine that the active level allows.
 func loops() []residueLoops {
 	scalar := residueLoops{"scalar", isa.Portable}
 	if isa.Level() < isa.AVX2 {
@@ -77,7 +77,7 @@ func loops() []residueLoops {
 	return []residueLoops{{"SIMD", isa.Level()}, scalar}
 }
 
-// base makes the base with the loops in force; it keeps them.
+// base makes the base with these loops active; it keeps them.
 func (l residueLoops) base(make func(int) (*rns.Base, error), p int) (*rns.Base, error) {
 	defer isa.Force(l.level)()
 	return make(p)
@@ -121,7 +121,7 @@ func Sum(o Options) (*Report, error) {
 	return r, r.layOut()
 }
 
-// numberBytes is what a number takes in an array.
+// numberBytes is the memory of a number in an array, in bytes.
 func numberBytes(b *rns.Base) float64 { return float64(4*b.Len() + 4 + 4 + 32) }
 
 // fits returns an error if that many bytes are more than the limit.
@@ -132,10 +132,10 @@ func (o *Options) fits(bytes float64) error {
 	return nil
 }
 
-// exactBits holds every sum of the sets exactly.
+// exactBits is a precision that holds every sum of the sets exactly.
 const exactBits = 4096
 
-// accuracy sums a set in all precisions and ways.
+// accuracy sums a set in all precisions and by all methods.
 func (e *experiment) accuracy(r *Report, set sumSet) error {
 	if err := e.next(); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 	return nil
 }
 
-// text prints a sum in the digits that the paper has.
+// text prints a sum with the paper's number of digits.
 func (s *sumSet) text(x float64) string { return significant(&x, s.digits) }
 
 // errorOf returns |got - exact| / |exact|.
@@ -312,7 +312,7 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 
 const conversion = "conversion of the doubles"
 
-// What the paper measured on.
+// The devices of the paper.
 const (
 	paperSumCPU = "Core i5-4590, paper"
 	paperSumGPU = "GTX 1050 Ti, paper"
@@ -326,8 +326,8 @@ func (r *Report) sumPaper() {
 	r.add(k)
 }
 
-// sumTime is the time of a method on a device in a precision, on the CPU with the first loops that
-// there are records of; nil if it was not measured.
+// sumTime returns the time of a method on a device in a precision, nil if it was not measured. On
+// the CPU it is the time of the first loops that have records.
 func (r *Report) sumTime(method, device string, bits int) *Record {
 	for _, loop := range []string{"SIMD", "scalar", ""} {
 		for _, k := range r.find(tableTimes) {
@@ -340,7 +340,7 @@ func (r *Report) sumTime(method, device string, bits int) *Record {
 	return nil
 }
 
-// Ratios of times, as the paper's text has them and of what it has beside.
+// Ratios of times: the ratios of the paper's text, and further ones.
 const (
 	ratio1P    = "Reduce1P / Reduce3, 256 blocks"
 	ratio2P    = "Reduce2P / Reduce3, 256 blocks"
@@ -356,11 +356,11 @@ const (
 	ratio23    = "Reduce2 / Reduce3, both on the CPU"
 )
 
-// speedupBits and speedupModuli are those of the paper's ratios.
+// speedupBits and speedupModuli are the bits and moduli of the paper's ratios.
 const speedupBits, speedupModuli = 480, 64
 
-// speedups sets the ratios that the paper's text gives beside those of the times, and has those of
-// other precisions, too.
+// speedups adds the ratios of the measured times beside the ratios that the paper's text gives, and
+// also the ratios at other precisions.
 func (r *Report) speedups() {
 	gpu := r.GPU
 	hybrid := blocksTitle(paperBlocks)
@@ -401,7 +401,7 @@ func (r *Report) speedups() {
 	}
 }
 
-// orOther is the text, or another one if it is empty.
+// orOther returns the text, or another one if it is empty.
 func orOther(s, other string) string {
 	if s == "" {
 		return other
@@ -448,7 +448,7 @@ func (r *Report) sumTexts() {
 	r.text = append([]textTable{data, accuracy, times, r.speedupText(bits)}, r.kernelText(bits)...)
 }
 
-// speedupText is the table of ratios by precision, with the paper's.
+// speedupText returns the table of ratios by precision, with the paper's.
 func (r *Report) speedupText(bits []int) textTable {
 	t := textTable{
 		title:  fmt.Sprintf("Ratios of times; the paper's text gives those at %d bits, its figures 6 and 7 have no numbers", speedupBits),
@@ -484,9 +484,9 @@ func bitsOf(k Record) string {
 	return fmt.Sprintf("%d (%d)", k.Bits, k.Moduli)
 }
 
-// pivot returns a row for every method, device and kind of loop, in the order of the
-// records but SIMD before scalar loops and these before others, with the figures measured
-// here by precision; it leaves one method out.
+// pivot returns a row for every method, device and kind of loop, with the figures measured here by
+// precision. Rows are in the order of the records, but SIMD before scalar loops and these before
+// others. It leaves out the method but.
 func pivot(records []Record, bits []int, but string) [][]string {
 	var rows [][]string
 	at := map[[3]string]int{}
@@ -515,8 +515,8 @@ func pivot(records []Record, bits []int, but string) [][]string {
 	return rows
 }
 
-// curve returns the line of the records that match, by precision, of the figures here or
-// of the paper's.
+// curve returns the line of the records that match, by precision, of the figures here or of the
+// paper's figures.
 func curve(name string, style int, records []Record, paper bool, match func(Record) bool) line {
 	l := line{name: name, style: style}
 	for _, k := range records {
@@ -575,8 +575,8 @@ func (r *Report) sumPlots() {
 	}
 }
 
-// gpuSumPlot is figures 6 and 7 of the paper: the CPU's Reduce1 and Reduce2 with Reduce3 on the
-// GPU, and all that runs on the GPU.
+// gpuSumPlot makes figures 6 and 7 of the paper: the CPU's Reduce1 and Reduce2 with Reduce3 on the
+// GPU, and all sums that run on the GPU.
 func (r *Report) gpuSumPlot() figure {
 	six, seven := panel{title: "Figure 6: Reduce1, Reduce2 on the CPU, Reduce3 on the GPU"}, panel{title: "Figure 7: GPU"}
 	curve := func(p *panel, method, device string, style int) {
@@ -603,7 +603,7 @@ func (r *Report) gpuSumPlot() figure {
 	}
 }
 
-// sumNotes are the notes of a report with the rows of a GPU, "" for none.
+// sumNotes returns the notes of a report with the rows of a GPU, "" for none.
 func sumNotes(gpu string) []string {
 	notes := []string{
 		"The addends are doubles, and errors are relative to their exact sum. Set 3 has terms x^i / i! of powers and factorials rounded to doubles: their exact sum and their sums in float and double are the paper's to the last digit. That sum is not the series: exp(-4 pi) is 3.48734236e-6, and rounding its terms changes 1.4e-6 of it.",

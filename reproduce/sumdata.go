@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 )
 
-// sumSet is one of the sets of numbers on which the paper measures accuracy (003, table
-// 1), with its figures: the exact sum, and the sums and relative errors, at most 1, of
-// float and double arithmetic. The errors of MPRES are those of table 2.
+// sumSet is one of the sets of numbers on which the paper measures accuracy (003, table 1). It has
+// the paper's figures: the exact sum, and the sums and relative errors, at most 1, of float and
+// double arithmetic. The errors of MPRES come from table 2.
 type sumSet struct {
 	name   string
 	terms  []float64
-	digits int // that the paper prints
+	digits int // printed by the paper
 
 	exact          string
 	float, double  string
@@ -29,8 +29,8 @@ type sumCell struct {
 
 func same(c sumCell) [3]sumCell { return [3]sumCell{c, c, c} }
 
-// sumSets returns the three sets. Set 3 has terms x^i / i! of powers and factorials that
-// are rounded to doubles: they have the exact sum that the paper gives.
+// sumSets returns the three sets. Set 3 has terms x^i / i! of powers and factorials that are
+// rounded to doubles: with these the exact sum is the one that the paper gives.
 func sumSets() []sumSet {
 	set1 := make([]float64, 4096)
 	for i := range set1 {

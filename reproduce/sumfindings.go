@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// sumFindings sets every table, figure, algorithm and statement of 003 beside the records.
+// sumFindings compares every table, figure, algorithm and statement of 003 with the records.
 func (r *Report) sumFindings() {
 	r.Claim = "Sums in a residue number system are accurate from 120 bits (16 moduli) on, and the same on CPUs and GPUs; of the " +
 		"summations, the hybrid one of blocks on a GPU is the fastest: with 256 blocks at 480 bits 62 and 48 times faster than chains " +
@@ -29,7 +29,7 @@ func (r *Report) sumFindings() {
 		[]Finding{r.lowPrecision(), r.lengthFinding()})
 }
 
-// milliseconds is a time in a finding.
+// milliseconds returns a time for a finding.
 func milliseconds(k *Record) string { return short(k.Here) + " ms" }
 
 // sumData is about table 1.
@@ -95,7 +95,7 @@ func (r *Report) sumErrors() Finding {
 	return f
 }
 
-// worstSum is the largest error of the paper's sums from so many bits on, here and in the paper.
+// worstSum returns the largest error of the sums with bits or more, here and in the paper.
 func (r *Report) worstSum(bits int) (here, paper float64) {
 	for _, k := range r.find(tableAccuracy) {
 		if k.Method != exactMethod && k.Bits >= bits && k.Paper != nil {
@@ -130,8 +130,8 @@ func (r *Report) sumAdditions() Finding {
 	return f
 }
 
-// sumAlgorithms are about Reduce1 to Reduce3: the same bits on the CPU and the GPU, without which
-// there are no times.
+// sumAlgorithms returns findings about Reduce1 to Reduce3: the same bits on the CPU and the GPU.
+// Without the same bits there are no times.
 func (r *Report) sumAlgorithms() []Finding {
 	var list []Finding
 	for i, a := range []struct {

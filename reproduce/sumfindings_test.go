@@ -13,7 +13,8 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// TestChainTimes: what takes too long is continued in a line and says so.
+// TestChainTimes: times of sums that take too long are extrapolated linearly, and the records say
+// so.
 func TestChainTimes(t *testing.T) {
 	defer func(d time.Duration) { longestChain = d }(longestChain)
 	longestChain = time.Second
@@ -62,8 +63,8 @@ func TestChainTimes(t *testing.T) {
 	}
 }
 
-// aSumReport is a report as of a GPU whose times are the paper's: 1 ms for Reduce3 with its blocks,
-// and the others as many times more.
+// aSumReport is a report for a GPU with the paper's times: 1 ms for Reduce3 with its blocks, and
+// the paper's multiples of that for the others.
 func aSumReport(n int) *Report {
 	r := &Report{Name: sumName, N: n, GPU: "cuda:0, test"}
 	for _, bits := range rns.SummationPrecisions {
@@ -102,7 +103,7 @@ func aSumReport(n int) *Report {
 	return r
 }
 
-// sumOutcomes are those of a report's findings, by what they are about.
+// sumOutcomes are the outcomes of a report's findings, by their subjects.
 func sumOutcomes(r *Report) map[string]Outcome {
 	r.Records = slices.DeleteFunc(r.Records, func(k Record) bool { return k.Table == tableSpeedups })
 	r.speedups()
@@ -114,8 +115,8 @@ func sumOutcomes(r *Report) map[string]Outcome {
 	return m
 }
 
-// TestSumFindings: a machine like the paper's confirms all that can be, and others differ where
-// they do.
+// TestSumFindings: a machine like the paper's confirms all findings that can be confirmed; other
+// machines differ where they should.
 func TestSumFindings(t *testing.T) {
 	r := aSumReport(SumN)
 	for what, got := range sumOutcomes(r) {

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Algorithm 1 of 001 as published. An entrywise product is three passes, which together are
+// Algorithm 1 of 001 as published. An entrywise product takes three passes, which together are
 // Base.mul: signs, exponents and evaluations; digits; rounding. The passes over vectors and over
 // the matrix B are kernels on a GPU, and loops here.
 
@@ -20,7 +20,7 @@ var (
 	copiesStep = "copies"
 )
 
-// steps names the times of the launches, three for α = 0.
+// steps names the times of the launches, of which there are three for α = 0.
 func steps(times []time.Duration) []halfulp.Stage {
 	products := []string{"α x", "β y", "B"}
 	if len(times) == len(passes) {
@@ -37,7 +37,8 @@ func steps(times []time.Duration) []halfulp.Stage {
 	return list
 }
 
-// esi sets z to x y but for its digits, not rounded. An exponent beyond the range is maxExp + 1.
+// esi sets z to x y, not rounded, without its digits. An exponent beyond the range becomes
+// maxExp + 1.
 func (b *Base) esi(z, x, y *val) {
 	switch {
 	case x.isNaN() || y.isNaN():
@@ -50,21 +51,23 @@ func (b *Base) esi(z, x, y *val) {
 	}
 }
 
-// rounded brings what esi and the product of digits left to its form.
+// rounded normalises a z that esi and the product of digits have set.
 func (b *Base) rounded(z *val, w *scratch) {
 	if !z.isNaN() && !z.isZero() {
 		b.finish(z, int64(z.exp), w)
 	}
 }
 
-// scaling is an entrywise product z = x y, entry k of z being its number k; none is z = 0.
+// scaling is an entrywise product z = x y; entry k of z is number k of its array. If none is set,
+// z = 0.
 type scaling struct {
 	z    *Array
 	x, y func(k int) val
 	none bool
 }
 
-// scale3 runs the three passes of a scaling, that share of the work, and returns their times.
+// scale3 runs the three passes of a scaling, and returns their times; share is its part of the
+// routine's work.
 func (r *run) scale3(s scaling, share float64) ([]time.Duration, error) {
 	var times []time.Duration
 	for _, pass := range []func(k int, z *val, w *scratch){
@@ -101,7 +104,7 @@ func (r *run) scale3(s scaling, share float64) ([]time.Duration, error) {
 	return times, nil
 }
 
-// The shares of the work of algorithm 1 that are reported: of the vectors, of B and of the sums.
+// The shares of the work of algorithm 1 that are reported for the vectors, for B and for the sums.
 const (
 	vectorShare = 0.01
 	matrixShare = 0.48

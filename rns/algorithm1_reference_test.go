@@ -72,14 +72,15 @@ func (r *reference) published(drv *fake.Driver) {
 	}
 }
 
-// fits fails unless a kernel has room for the moduli.
+// fits fails unless a kernel supports so many moduli.
 func (r *reference) fits(most int) {
 	if least := map[int]int{128: 33, 256: 129}[most]; r.b.n > most || r.b.n < least {
 		r.t.Errorf("%d moduli in a kernel for up to %d", r.b.n, most)
 	}
 }
 
-// digitBlock fails unless blocks have n threads for each of as few numbers as make MinBS = 2048/32.
+// digitBlock fails unless a block has n threads for each of its numbers, and as few numbers as give
+// at least MinBS = 2048/32 threads.
 func (r *reference) digitBlock(l *fake.Launch) {
 	if x := int(l.Block.X); x%r.b.n != 0 || x < 64 || x-r.b.n >= 64 {
 		r.t.Errorf("blocks of %d threads for %d moduli", x, r.b.n)
@@ -188,7 +189,7 @@ func (r *reference) roundAll(l *fake.Launch, z refPaper) {
 	}
 }
 
-// rowSum adds as the threads of blocks do.
+// rowSum adds in the order of the threads of blocks.
 func (r *reference) rowSum(l *fake.Launch, a, y refPaper, count, rs, cs int64, half int32) {
 	size := int64(l.Block.X)
 	if int64(l.Grid.X) != y.Len || int(l.Shared) < int(size)*(40+(r.b.n+1)/2*8) || int64(half) >= size || size > 1 && int64(half)*2 < size {

@@ -27,7 +27,7 @@ func gemvPublished(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector,
 	return Gemv(trans, alpha, a, x, beta, y, &p)
 }
 
-// count returns how often s has x.
+// count returns the number of occurrences of x in s.
 func count(s []string, x string) (n int) {
 	for _, y := range s {
 		if x == y {
@@ -177,7 +177,7 @@ func TestAlgorithm1Fails(t *testing.T) {
 	}
 }
 
-// TestAlgorithm1Progress: what is reported grows up to 1.
+// TestAlgorithm1Progress: the reported share grows up to 1.
 func TestAlgorithm1Progress(t *testing.T) {
 	b := smallBase(t)
 	c := newOperands(t, b, 20)

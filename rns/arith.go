@@ -11,7 +11,7 @@ const (
 )
 
 // val is a number (-1)^neg X 2^exp: the fields of a Number, or of one number of an
-// Array, whose residues it shares. See doc.go for what holds of its fields.
+// Array, whose residues it shares. See doc.go for the conditions on its fields.
 type val struct {
 	x   []uint32 // residues of X
 	ev  Interval // encloses X/M
@@ -50,14 +50,14 @@ func (v *val) setExp(e int64) {
 	}
 }
 
-// Each operation below sets z, whose residues may be those of an operand, from
-// operands that are distinct from z.
+// Each operation below sets z from operands that are distinct from z, but may share their residues
+// with it.
 
 // add sets z = x + y, with the sign of y inverted for minus.
 //
-// The operand of the larger exponent is scaled up to the smaller one, which is
-// exact, as long as its evaluation stays below sumLim. Otherwise the other operand
-// is below S/(15/16 M) times it, and is dropped.
+// The operand of the larger exponent is scaled up to the smaller one, which is exact, as long as
+// its evaluation stays below sumLim. Otherwise the other operand is below S/(15/16 M) times as
+// large, and is dropped.
 func (b *Base) add(z, x, y *val, minus bool, w *scratch) {
 	yNeg := y.neg != minus
 	switch {
@@ -161,7 +161,7 @@ func (b *Base) mul(z, x, y *val, w *scratch) {
 	b.finish(z, exp, w)
 }
 
-// mulEval returns an evaluation of X Y from those of X and Y.
+// mulEval returns an evaluation of X Y from evaluations of X and Y.
 func (b *Base) mulEval(x, y Interval) Interval {
 	return Interval{
 		x.Lo.MulDown(y.Lo).MulDown(b.mLo),
@@ -169,8 +169,7 @@ func (b *Base) mulEval(x, y Interval) Interval {
 	}
 }
 
-// finish brings z, not zero, to the form that doc.go asks for, with the exponent exp
-// before rounding.
+// finish normalises z, not zero, as doc.go requires, with the exponent exp before rounding.
 func (b *Base) finish(z *val, exp int64, w *scratch) {
 	if z.ev.tooWide() {
 		z.ev = b.evaluate(z.x, z.ev.Up, w)

@@ -12,16 +12,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Array stores numbers of one base as a structure of arrays, the mp_array_t of the
-// papers (001, table 2). With n moduli and L numbers on the host:
+// Array stores numbers of one base as a structure of arrays, the mp_array_t of the papers (001,
+// table 2). The fields hold L numbers with n moduli on the host:
 type Array struct {
-	Digits []uint32 // n L residues, those of number i at [n i, n (i + 1))
+	Digits []uint32 // n L residues, of number i at [n i, n (i + 1))
 	Sign   []int32  // L signs, 0 or 1
 	Exp    []int32  // L exponents
 	Eval   []XFloat // L lower bounds of the interval evaluations, then L upper bounds
 
 	b    *Base
-	away num.Storage // the numbers of an array on a device: the slices above are nil then
+	away num.Storage // the numbers of an array on a device; then the slices above are nil
 	at   place.Place
 }
 

@@ -12,17 +12,18 @@ import (
 // maxWordBits bounds the words of positional numbers.
 const maxWordBits = 31
 
-// tablePad is how much assembly may read beyond the last row of a table.
+// tablePad is the number of entries that assembly may read beyond the last row of a table.
 const tablePad = 1
 
-// MaxModuli is the largest number of moduli of a base, minRange the bits of the
-// smallest dynamic range.
+// MaxModuli is the largest number of moduli of a base. The dynamic range M must be at least
+// 2^minRange = 2^16.
 const (
 	MaxModuli = 1024
 	minRange  = 16
 )
 
-// ErrModuli is wrapped by the errors of NewBase, and by those of devices that do not take a base.
+// ErrModuli is wrapped by the errors of NewBase, and by the errors of devices that do not support a
+// base.
 var ErrModuli = errors.New("rns: invalid moduli")
 
 // Base is a base of a residue number system: pairwise coprime moduli m₁ … mₙ with
@@ -100,8 +101,8 @@ func newModulus(m uint64) modulus {
 	return modulus{m, mu}
 }
 
-// reduce returns z mod m for every z < 2^64: with q = ⌊z mu / 2^64⌋, both the
-// truncation of mu and that of q take less than 1 off z/m, so 0 ≤ z - q m < 2m.
+// reduce returns z mod m for every z < 2^64. With q = ⌊z mu / 2^64⌋, the truncation of mu and the
+// truncation of q each take less than 1 off z/m, so 0 ≤ z - q m < 2m.
 func (p modulus) reduce(z uint64) uint64 {
 	if p.m == 1 {
 		return 0
@@ -116,7 +117,7 @@ func (p modulus) reduce(z uint64) uint64 {
 
 func (p modulus) mul(a, b uint64) uint64 { return p.reduce(a * b) }
 
-// inverse returns a^-1 mod m by the extended Euclidean algorithm, or 0 if there is none.
+// inverse returns a^-1 mod m by the extended Euclidean algorithm, or 0 if a has no inverse.
 func (p modulus) inverse(a uint64) uint64 {
 	r0, r1 := int64(p.m), int64(p.reduce(a))
 	t0, t1 := int64(0), int64(1)
@@ -134,11 +135,9 @@ func (p modulus) inverse(a uint64) uint64 {
 	return uint64(t0)
 }
 
-// NewBase returns the base with the given moduli, in that order. They must be
-// pairwise coprime, from 2 to 2^31 - 1, at most MaxModuli, with a product M of at
-// least 2^16. Errors wrap ErrModuli.
-//
-// Odd moduli are the fast case; one may be even.
+// NewBase returns the base with the given moduli, in that order. They must be pairwise coprime,
+// from 2 to 2^31 - 1, at most MaxModuli, with a product M of at least 2^16. Errors wrap ErrModuli.
+// One modulus may be even; odd moduli are faster.
 func NewBase(moduli []uint32) (*Base, error) {
 	n := len(moduli)
 	if n == 0 || n > MaxModuli {
@@ -202,8 +201,8 @@ func (b *Base) modulus(i int) modulus { return modulus{uint64(b.m[i]), b.mu[i]} 
 // width returns the bits of the largest modulus.
 func (b *Base) width() int { return bits.Len32(slices.Max(b.m)) }
 
-// rows is the number of rows of the tables of powers: 2^(h rows) exceeds M, with
-// what the one even modulus needs.
+// rows is the number of rows of the tables of powers: 2^(h rows) exceeds M by the bits that the one
+// even modulus needs.
 func (b *Base) rows() int { return (b.bigM.BitLen()+31)/b.wordBits + 2 }
 
 func (b *Base) setReciprocals() {
@@ -251,8 +250,7 @@ func (b *Base) setPositional() {
 	b.negM = b.words(two.Sub(two, b.bigM))
 }
 
-// words returns the words of x, 0 ≤ x < 2^(h rows), up to the last that is not 0, but at
-// least one.
+// words returns the words of x, 0 ≤ x < 2^(h rows), up to the last nonzero word, but at least one.
 func (b *Base) words(x *big.Int) []uint32 {
 	h := b.wordBits
 	w, digits := make([]uint32, max((x.BitLen()+h-1)/h, 1)), x.Bits()
@@ -310,7 +308,7 @@ func (b *Base) setEvaluation() {
 	e.iLo, e.iUp = roundBig(down().Quo(one, m), false), roundBig(up().Quo(one, m), true)
 	e.half = e.iUp.Scale(-1)
 
-	// S = ⌊√M⌋ (1 - 2^-16) - 1
+	// S = ⌊√M⌋ - ⌊⌊√M⌋ / 2^16⌋ - 2
 	s := new(big.Int).Sqrt(b.bigM)
 	s.Sub(s, new(big.Int).Rsh(s, 16)).Sub(s, big.NewInt(2))
 	e.lim = roundBig(down().Quo(new(big.Float).SetInt(s), m), false)

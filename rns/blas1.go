@@ -9,7 +9,7 @@ import (
 // Vectors of one call are of one base and of one length, else routines panic; outputs
 // may be inputs, entry by entry.
 
-// none is an operand that a kernel does without.
+// none is an absent operand of a kernel.
 var none place.RNSView
 
 // like panics unless vectors have the base and length of x.
@@ -63,7 +63,7 @@ func Scal(alpha *Number, x *Vector, o *Options) error {
 	return r.end("scale", err)
 }
 
-// scale is Scal on the CPU, that share of the work.
+// scale is Scal on the CPU; share is its part of the routine's work.
 func (r *run) scale(alpha *val, x *Vector, share float64) error {
 	return r.each(x.n, 1, share, func(lo, hi int, w *scratch) {
 		for i := lo; i < hi; i++ {
@@ -121,7 +121,7 @@ func Maxpy(alpha *Number, x, y, r *Vector, o *Options) error {
 	return run.end("update", err)
 }
 
-// subtract is Maxpy on the CPU, that share of the work.
+// subtract is Maxpy on the CPU; share is its part of the routine's work.
 func (r *run) subtract(alpha *val, x, y, z *Vector, share float64) error {
 	return r.each(x.n, 1, share, func(lo, hi int, w *scratch) {
 		t := val{x: w.s}
@@ -135,9 +135,9 @@ func (r *run) subtract(alpha *val, x, y, z *Vector, share float64) error {
 }
 
 // AxpyDot sets w_i = fl(w_i - fl(α v_i)) and returns Σ fl(w_i u_i) of the new w, summed as Reduce3
-// does: AXPY_DOT of the BLAS Technical Forum's standard and of MPRES-BLAS. u may be w; v may be w,
-// but w must not overlap v and u otherwise. The error of w is that of [Maxpy], and [DotBound] of u
-// and the new w bounds what the result is off their product.
+// does. It is the AXPY_DOT of the BLAS Technical Forum's standard and of MPRES-BLAS. u and v may be
+// w; otherwise w must not overlap them. The error bound of w is the bound of [Maxpy]. [DotBound] of
+// u and the new w bounds the difference between the returned number and their exact product.
 func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, error) {
 	w.like(v, u)
 	b := w.arr.b
@@ -177,8 +177,8 @@ func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, error) {
 }
 
 // Nrm2 returns fl(√s), s = Σ fl(x_i²) summed as Reduce3 does: ‖x‖₂, the NORM2 of MPRES-BLAS.
-// [Nrm2Bound] bounds its error. Squares of exponents beyond ±2^30 are NaN, or 0; the root is taken
-// on the host.
+// [Nrm2Bound] bounds its error. A square with an exponent above 2^30 is NaN, one with an exponent
+// below -2^30 is 0. The host computes the root.
 func Nrm2(x *Vector, o *Options) (*Number, error) {
 	z, err := reduceBlocks("Nrm2", x, x, false, o)
 	if err != nil {
@@ -259,7 +259,7 @@ func Rot(x, y *Vector, c, s *Number, o *Options) error {
 	return r.end("rotation", err)
 }
 
-// Norm says which norm.
+// Norm selects a norm.
 type Norm int
 
 // The norms: ‖x‖₁ = Σ |x_i|, the largest column sum of a matrix; ‖x‖_∞ = max |x_i|, the
@@ -269,8 +269,8 @@ const (
 	InfNorm
 )
 
-// Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN so is
-// the norm. InfNorm runs on the CPU, to which the entries of a vector on a device travel.
+// Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN, so is the
+// norm. InfNorm runs on the CPU; entries on a device are copied to the host.
 func Nrm(kind Norm, x *Vector, o *Options) (*Number, error) {
 	switch kind {
 	case OneNorm:
@@ -292,8 +292,8 @@ func Nrm(kind Norm, x *Vector, o *Options) (*Number, error) {
 	return r.number("search", z, err)
 }
 
-// largest returns the largest |x_i|, the first of equal ones, 0 for an empty vector, by that share
-// of the work.
+// largest returns the largest |x_i|, the first of equal ones, 0 for an empty vector; share is its
+// part of the routine's work.
 func (r *run) largest(x *Vector, share float64) (*Number, error) {
 	z := x.arr.b.NewNumber()
 	w := z.b.getScratch()

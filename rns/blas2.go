@@ -24,7 +24,7 @@ func (m *Matrix) op(trans bool) (rows, cols int) {
 	return m.rows, m.cols
 }
 
-// opView returns the view v of a matrix on a device, or that of its transpose.
+// opView returns the view v of a matrix on a device, or of its transpose.
 func opView(trans bool, v place.RNSView) place.RNSView {
 	if trans {
 		return v.T()
@@ -51,36 +51,38 @@ func gemvShapes(trans bool, a *Matrix, x, y *Vector) {
 //  4. the rows of B, or its columns, are summed, each by one block of o.BlockSize
 //     threads as in steps 1 and 2 of Reduce3 with one block, and y_i = fl(sum + y_i).
 //
-// α = 0 leaves A and x unread. y must not overlap A and x. Every product and sum is
-// rounded as those of Number are, in this order. The error is bounded by (18) and (19) of the
-// paper, which o.Bound receives.
+// α = 0 leaves A and x unread. y must not overlap A and x. Every product and sum is rounded like an
+// operation of Number, in this order. (18) and (19) of the paper bound the error; o.Bound receives
+// these bounds.
 //
 // Products of step 3 are added as they are made, and B is never stored: on a GPU these are four
-// launches. With o.Variant = [Published] the result has the same bits, but B is stored, and
-// products are made in three passes: signs, exponents and interval evaluations; digits; rounding.
-// On a GPU these are the ten launches of the paper, on copies of operands as its mp_array_t: one
-// thread a number, on a two-dimensional grid for B; one thread a residue, in blocks of at least
-// MinBS threads (formula 8); one thread a number; and the sums of step 4 by blocks of o.BlockSize
-// threads, one thread an addition, in shared memory. Blocks of more than 256 threads, or more than
-// that has room for, are an error there, which wraps ErrOptions. Stats.Stages has the time of every
-// step, as a GPU's events measure it, and then that of the copies.
+// launches.
+//
+// With o.Variant = [Published] the result has the same bits, but B is stored, and products are made
+// in three passes: signs, exponents and interval evaluations; digits; rounding. On a GPU these are
+// the ten launches of the paper, on copies of operands as its mp_array_t: one thread a number, on a
+// two-dimensional grid for B; one thread a residue, in blocks of at least MinBS threads (formula
+// 8); one thread a number; and the sums of step 4 by blocks of o.BlockSize threads, one thread an
+// addition, in shared memory. There, blocks of more than 256 threads, or of more than shared memory
+// has room for, are an error that wraps ErrOptions. Stats.Stages has the time of every step, as a
+// GPU's events measure it, and then the time of the copies.
 func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("Gemv", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
 }
 
-// GemvBasic sets y = α A x + β y, or y = α Aᵀ x + β y, by the loops of the reference BLAS,
-// one operation after the other, the "basic implementation" of the paper:
-// y_i = fl(β y_i), then y_i = fl(y_i + fl(fl(α x_j) a_ij)) for j = 1, 2, …; for the
-// transpose t = fl(t + fl(a_ij x_i)) for i = 1, 2, … and y_j = fl(y_j + fl(α t)). Special
-// cases and the bound on the error are those of Gemv. On a GPU some lanes of a warp share a number;
-// with o.Variant = [Published] each operation is that of one thread, one a row, on copies of the
-// operands as arrays of mp_float_t, and Stats.Stages has the time of each launch and of copies.
+// GemvBasic sets y = α A x + β y, or y = α Aᵀ x + β y, by the loops of the reference BLAS, one
+// operation after the other, the "basic implementation" of the paper: y_i = fl(β y_i), then y_i =
+// fl(y_i + fl(fl(α x_j) a_ij)) for j = 1, 2, …; for the transpose t = fl(t + fl(a_ij x_i)) for i =
+// 1, 2, … and y_j = fl(y_j + fl(α t)). Special cases and the bound on the error are the same as for
+// Gemv. On a GPU several lanes of a warp share a number. With o.Variant = [Published] one thread
+// for each row carries out its operations, on copies of the operands as arrays of mp_float_t, and
+// Stats.Stages has the time of each launch and of the copies.
 func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("GemvBasic", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})
 }
 
-// gemvMethod is a product: here on the CPU and away on a device it adds α A x to β y. The variants
-// as published are the whole of it; nil is no variant.
+// gemvMethod is a product. here, on the CPU, and away, on a device, add α A x to β y. The published
+// variants compute α A x + β y as a whole; nil means that there is no such variant.
 type gemvMethod struct {
 	here func(r *run, trans bool, alpha *val, a *Matrix, x, y *Vector) error
 	away func(q place.RNSQueue, r *run, trans bool, alpha place.RNSView, a *Matrix, m, x, y place.RNSView) error
@@ -236,8 +238,8 @@ func (r *run) gemvBasic(trans bool, alpha *val, a *Matrix, x, y *Vector) error {
 	})
 }
 
-// addProducts adds fl(x_j y_j), j = 1, 2, …, to s, one after the other. It ends early with the
-// run's context.
+// addProducts adds fl(x_j y_j), j = 1, 2, …, to s, one after the other. It stops early if the run's
+// context is cancelled.
 func (r *run) addProducts(s *val, x, y *Vector, t *val, w *scratch) {
 	for j := range x.n {
 		if j > 0 && r.stopped(j) {

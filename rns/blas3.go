@@ -5,7 +5,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Routines on matrices. Those that work entry by entry may write to an input.
+// Routines on matrices. Routines that work entry by entry may write to an input.
 
 // like panics unless matrices have the base and shape of a.
 func (m *Matrix) like(bs ...*Matrix) {
@@ -131,9 +131,9 @@ func (r *run) geScale(left, right *Vector, a *Matrix) error {
 	})
 }
 
-// GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm),
-// each summed by one block of threads like the rows in Gemv. The sums of a matrix on a device are
-// made there and compared on the host.
+// GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm). One
+// block of threads computes each sum, as for the rows in Gemv. For a matrix on a device the sums
+// are computed there and compared on the host.
 func GeNorm(kind Norm, a *Matrix, o *Options) (*Number, error) {
 	if kind != OneNorm && kind != InfNorm {
 		panic(errNorm)
@@ -179,9 +179,9 @@ func (r *run) lineSums(trans bool, a *Matrix) (*Vector, error) {
 	})
 }
 
-// Gemm sets c_ij = fl(fl(α s) + fl(β c_ij)), s the recursive sum of fl(a_ik b_kj) over
-// k = 1, 2, …, for A or its transpose and B or its transpose. β = 0 leaves C unread, α = 0
-// A and B. C must not overlap A and B.
+// Gemm sets c_ij = fl(fl(α s) + fl(β c_ij)), s the recursive sum of fl(a_ik b_kj) over k = 1, 2, …,
+// for A or its transpose and B or its transpose. β = 0 leaves C unread, α = 0 leaves A and B
+// unread. C must not overlap A and B.
 func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) error {
 	tA, tB := isTrans(transA), isTrans(transB)
 	rows, inner := a.op(tA)

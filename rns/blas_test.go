@@ -36,7 +36,7 @@ func boundFrom(b Bound, err error) Bound {
 	return b
 }
 
-// blocksOf returns the order of additions that options name.
+// blocksOf returns the order of additions of options.
 func blocksOf(t *testing.T, o *Options) Options {
 	t.Helper()
 	p, err := o.with()

@@ -12,20 +12,20 @@ import (
 //	‖y* - ŷ‖ ≤ Absolute = γ ‖ |α A| |x| + |β y| ‖,  γ = (N + 2) u / (1 - (N + 2) u), u = 4/√M
 //	‖y* - ŷ‖ / ‖y*‖ ≤ Relative = Absolute / (‖ŷ‖ - Absolute)
 //
-// with N the number of addends of a row. Both are rounded up. Relative is +Inf where
-// ‖ŷ‖ ≤ Absolute or γ is not defined; it has ‖ŷ‖ - Absolute ≤ ‖y*‖ in place of ‖y*‖,
-// which is not known.
+// with N the number of addends of a row. Both are rounded up. Relative divides by ‖ŷ‖ - Absolute ≤
+// ‖y*‖, since ‖y*‖ is not known. It is +Inf where ‖ŷ‖ ≤ Absolute or γ is not defined.
 //
-// Sums do not underflow, as no addition makes an exponent smaller. Where a product may, as
-// exponents of its factors add up to less than -2^30, what it loses is below √M 2^(-2^30) and
-// is in Absolute as well. A result with an overflow is NaN, and has infinite bounds.
+// Sums do not underflow, as no addition makes an exponent smaller. A product may underflow where
+// the exponents of its factors add up to less than -2^30. It then loses less than √M 2^(-2^30),
+// which Absolute includes. A result with an overflow is NaN, and has infinite bounds.
 type Bound struct {
 	Absolute, Relative XFloat
 }
 
-// GemvBound returns what Options.Bound receives for a result that Gemv or GemvBasic
-// computed from the other arguments, y being the vector before. It runs on the CPU, to which
-// operands on a device travel; the error is of that, or of the context.
+// GemvBound returns the bounds that Options.Bound receives for a result that Gemv or GemvBasic
+// computed from the other arguments; y is the vector before the call. It runs on the CPU, and
+// copies operands on a device to the host. It returns an error if the copy fails or the context is
+// cancelled.
 func GemvBound(ctx context.Context, trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) (Bound, error) {
 	t := isTrans(trans)
 	gemvShapes(t, a, x, y)
@@ -70,8 +70,8 @@ func boundOfResult(absolute XFloat, y *Vector) (Bound, error) {
 //
 //	|s* - ŝ| ≤ Absolute = (N - 1) u / (1 - (N - 1) u) Σ |x_i|.
 //
-// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that, or
-// of the context.
+// SumBound runs on the CPU, and copies the entries of a vector on a device to the host. It returns
+// an error if the copy fails or the context is cancelled.
 func SumBound(ctx context.Context, x *Vector, sum *Number) (Bound, error) {
 	b := x.arr.b
 	_ = b.scalars(sum)
@@ -121,8 +121,8 @@ func DotBound(ctx context.Context, x, y *Vector, dot *Number) (Bound, error) {
 //
 //	|‖x‖₂ - ‖x̂‖| ≤ Absolute = (N + 1) u / (1 - (N + 1) u) ‖x‖₂.
 //
-// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that, or
-// of the context.
+// Nrm2Bound runs on the CPU, and copies the entries of a vector on a device to the host. It returns
+// an error if the copy fails or the context is cancelled.
 func Nrm2Bound(ctx context.Context, x *Vector, norm *Number) (Bound, error) {
 	b := x.arr.b
 	_ = b.scalars(norm)
@@ -142,22 +142,22 @@ func Nrm2Bound(ctx context.Context, x *Vector, norm *Number) (Bound, error) {
 			lost = lost.AddUp(b.tiny())
 		}
 	}
-	// √(s - t) ≥ √s - √t for what squares lose.
+	// √(s - t) ≥ √s - √t for the loss t by underflow of squares.
 	return numberBound(sum.sqrt(true), lost.sqrt(true), x.n+1, norm), nil
 }
 
-// cancelled reports, now and then, whether a context is, before step k of many.
+// cancelled reports whether a context is cancelled; it looks only at some of the steps k.
 func cancelled(ctx context.Context, k int) bool { return k%interval == 0 && ctx.Err() != nil }
 
-// numberBound returns the bounds of a number, of which an addend goes through k roundings.
+// numberBound returns the bounds of a number; each addend goes through k roundings.
 func numberBound(norm, lost XFloat, k int, z *Number) Bound {
 	y := z.b.NewVector(1)
 	y.Set(0, z)
 	return newBound(z.b.absolute(norm, lost, max(k, 0)), y)
 }
 
-// absolute returns the bound for addends of the sum norm of magnitudes that go through k
-// roundings each, some after products that lost so much.
+// absolute returns the bound for addends that go through k roundings each. norm is the sum of their
+// magnitudes, lost a bound on the loss by underflow of products.
 func (b *Base) absolute(norm, lost XFloat, k int) XFloat {
 	gamma := b.gamma(k)
 	return norm.MulUp(gamma).AddUp(lost.MulUp(XFloat{1, 0}.AddUp(gamma)))
@@ -179,7 +179,7 @@ func underflows(vs ...*val) bool {
 // tiny is above all numbers of exponents below minExp.
 func (b *Base) tiny() XFloat { return XFloat{1, int32((b.bigM.BitLen()+1)/2) + minExp - 1} }
 
-// magnitude returns a bound for |v| from above, or from below.
+// magnitude returns an upper bound for |v|, or a lower bound.
 func (b *Base) magnitude(v *val, up bool) XFloat {
 	switch {
 	case v.isNaN():
@@ -192,7 +192,7 @@ func (b *Base) magnitude(v *val, up bool) XFloat {
 	return v.ev.Lo.MulDown(b.mLo).scale(int64(v.exp), false)
 }
 
-// gemvBound returns the bound (18), and what underflows lose, rounded up.
+// gemvBound returns the bound (18) plus the loss by underflow, rounded up.
 func gemvBound(ctx context.Context, trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
 	b := a.arr.b
 	al, be := b.magnitude(&alpha.v, true), b.magnitude(&beta.v, true)

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// TestSumBounds holds sums and dot products against their bounds, on random, spread and
-// cancelling numbers.
+// TestSumBounds compares the errors of sums and dot products with their bounds, on random, spread
+// and cancelling numbers.
 func TestSumBounds(t *testing.T) {
 	for _, b := range blasBases(t) {
 		r := newRand(t, 51)
@@ -95,13 +95,13 @@ func TestSumBounds(t *testing.T) {
 	}
 }
 
-// TestUnderflowBounds holds products that underflow against their bounds, which are those of
-// rounding errors otherwise.
+// TestUnderflowBounds compares the errors of products that underflow with their bounds, which are
+// the bounds of rounding errors otherwise.
 func TestUnderflowBounds(t *testing.T) {
 	for _, b := range blasBases(t) {
 		r := newRand(t, 53)
 		bits := b.bigM.BitLen()
-		lost := 0 // results that a bound of rounding errors alone does not cover
+		lost := 0 // results outside a bound of rounding errors alone
 		check := func(what string, got *Vector, exact []*big.Float, norm *big.Float, k int, bound Bound) {
 			t.Helper()
 			diff := exactFloat()
@@ -156,7 +156,7 @@ func TestUnderflowBounds(t *testing.T) {
 			z.Set(0, sumOf(Dot(x, y, nil)))
 			check("Dot", z, []*big.Float{dot}, norm, n, boundFrom(DotBound(context.Background(), x, y, z.At(0))))
 
-			// Squares underflow; their sum, and the bound, are off by a root of the least number.
+			// Squares underflow; norm and bound have errors of a root of the least number.
 			squares := exactFloat()
 			for i := range n {
 				squares.Add(squares, exactFloat().Mul(value(y.At(i)), value(y.At(i))))
@@ -218,7 +218,7 @@ func TestUnderflowBounds(t *testing.T) {
 	}
 }
 
-// TestUpdateBounds holds Maxpy and AxpyDot against exact results, also where they cancel.
+// TestUpdateBounds compares Maxpy and AxpyDot with exact results, also where they cancel.
 func TestUpdateBounds(t *testing.T) {
 	for _, b := range blasBases(t) {
 		r := newRand(t, 54)

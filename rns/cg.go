@@ -14,11 +14,10 @@ import (
 // matrix is not positive definite, or numbers leave the range.
 var ErrBreakdown = errors.New("rns: conjugate gradients break down")
 
-// Preconditioner says what CG multiplies residuals by.
+// Preconditioner selects the matrix by which CG multiplies residuals.
 type Preconditioner int
 
-// The preconditioners: none, and the inverse of the diagonal of A, whose entries have to be
-// positive.
+// The preconditioners: none, and the inverse of the diagonal of A, whose entries must be positive.
 const (
 	NoPreconditioner Preconditioner = iota
 	Jacobi
@@ -26,25 +25,25 @@ const (
 
 // CGOptions say how CG runs and when it ends. Nil stands for the zero CGOptions.
 type CGOptions struct {
-	// Options are those of the routines that CG consists of: Blocks and BlockSize are the order of
-	// additions of its dot products, RowThreads that of its matrix-vector products. There is no
-	// Bound.
+	// Options are passed to the routines that CG consists of: Blocks and BlockSize set the order of
+	// additions of its dot products, RowThreads the order of its matrix-vector products. Bound is
+	// ignored.
 	Options
 	// Preconditioner is none by default.
 	Preconditioner Preconditioner
-	// Tolerance, not negative, is how small ‖r_k‖₂ / ‖r_0‖₂ has to be. Nil stands for 2^(-⌊p/2⌋)
-	// for a base of p bits.
+	// Tolerance, not negative, is the largest ‖r_k‖₂ / ‖r_0‖₂ that ends the iteration. Nil stands
+	// for 2^(-⌊p/2⌋) for a base of p bits.
 	Tolerance *Number
 	// MaxIterations is the largest number of iterations; 0 stands for 10 n.
 	MaxIterations int
 }
 
-// CGResult tells how CG ended.
+// CGResult reports how CG ended.
 type CGResult struct {
 	// Iterations is the number of them.
 	Iterations int
-	// Converged reports whether ‖r_k‖₂ ≤ fl(Tolerance ‖r_0‖₂) in the end. It is about the residuals
-	// that iterations update; TrueResidual is about x.
+	// Converged reports whether ‖r_k‖₂ ≤ fl(Tolerance ‖r_0‖₂) in the end, for the residual that
+	// iterations update. TrueResidual is about x.
 	Converged bool
 	// Residuals are ‖r_k‖₂ for k = 0, …, Iterations, as they are computed.
 	Residuals []*Number
@@ -52,10 +51,11 @@ type CGResult struct {
 	TrueResidual Interval
 }
 
-// CG improves x, from which it starts, by the conjugate gradient method for A x = b, A being n x n,
-// symmetric and positive definite; with o.Preconditioner = [Jacobi] by the preconditioned one.
-// These are mp_cg and mp_pcg of MPRES-BLAS, but that m_i below are not rounded to float64. Every
-// operation is one of this package's routines, so that CPU and GPU have the same bits:
+// CG solves A x = b by the conjugate gradient method, or by the preconditioned one with
+// o.Preconditioner = [Jacobi]. A is n x n, symmetric and positive definite. x holds the initial
+// guess, and receives the result. These are mp_cg and mp_pcg of MPRES-BLAS, except that m_i below
+// are not rounded to float64. Every operation is a routine of this package, so that CPU and GPU
+// have the same bits:
 //
 //	r_i = fl(b_i - q_i), q = A x by SpMV; m_i = fl(1 / a_ii)
 //	while ‖r‖₂ > fl(Tolerance ‖r_0‖₂), with ‖r‖₂ = fl(√(r·r)), dot products by Dot:
@@ -64,19 +64,21 @@ type CGResult struct {
 //	    q = A p by SpMV;  α = fl(ρ / p·q)
 //	    x_i = fl(fl(α p_i) + x_i);  r_i = fl(r_i - fl(α q_i))
 //
-// The method is inexact: rounding makes residuals r that are updated drift away from b - A x, and
-// delays convergence, the more the larger the condition of A and the fewer bits the base has. What
-// is proved of the result is TrueResidual alone, an enclosure of ‖b - A x‖₂ for the exact entries
-// of A, by the bound of SpMV on a product with the final x, and that of one subtraction. It says
-// nothing about ‖x - A⁻¹ b‖ without a bound on ‖A⁻¹‖₂. Neither is A proved to be symmetric, which
-// is not checked, or positive definite: an error that wraps ErrBreakdown tells of pᵀ A p ≤ 0, of a
-// diagonal that Jacobi cannot use and of numbers that left the range; the result is that of the
-// iterations before. Too many iterations are no error: Converged is false.
+// The method is inexact. Rounding makes the updated residuals r drift away from b - A x and delays
+// convergence, the more so the larger the condition of A and the fewer bits the base has. Only
+// TrueResidual is proved: an enclosure of ‖b - A x‖₂ for the exact entries of A, by the bound of
+// SpMV on a product with the final x and the bound of one subtraction. Without a bound on ‖A⁻¹‖₂ it
+// implies nothing about ‖x - A⁻¹ b‖. Nor does CG prove A symmetric, which is not checked, or
+// positive definite.
 //
-// x must not overlap A and b. Operands of the host with Options.Device = "cuda:N" travel there
-// once, and x back. MemoryLimit is for what CG and each of its routines take. The diagonal and
-// scalars are computed on the host, and so is the bound of TrueResidual, to which A, b and x
-// travel.
+// CG returns an error that wraps ErrBreakdown if pᵀ A p ≤ 0, if Jacobi cannot use the diagonal, or
+// if numbers leave the range; the CGResult then covers the iterations before. Too many iterations
+// are no error: Converged is false.
+//
+// x must not overlap A and b. Operands on the host are copied once to the device of Options.Device
+// = "cuda:N", and x is copied back. MemoryLimit applies to the memory of CG and to the memory of
+// each of its routines. The diagonal, scalars and the bound of TrueResidual are computed on the
+// host, to which A, b and x are copied.
 func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 	a.fits(x, b)
 	if a.rows != a.cols {
@@ -103,7 +105,7 @@ func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 	return result, r.end("iterations", err)
 }
 
-// complete replaces zeros, and returns an error if an option is none.
+// complete replaces zeros by defaults, and returns an error for an invalid option.
 func (o *CGOptions) complete(a *Sparse) error {
 	if o.Tolerance == nil {
 		b := a.Base()
@@ -126,7 +128,7 @@ func (o *CGOptions) complete(a *Sparse) error {
 	return nil
 }
 
-// cgAway is CG for operands of the host on a device.
+// cgAway is CG on a device, for operands that live on the host.
 func (r *run) cgAway(a *Sparse, b, x *Vector, o *CGOptions) (result CGResult, err error) {
 	at := halfulp.Device(place.Label(r.at))
 	da, err := a.On(at)
@@ -151,10 +153,10 @@ func (r *run) cgAway(a *Sparse, b, x *Vector, o *CGOptions) (result CGResult, er
 	return result, x.CopyFrom(dx)
 }
 
-// cgState is what iterations have beside the operands.
+// cgState holds the vectors and numbers of iterations, with the operands.
 type cgState struct {
 	*run
-	parts      Options // of the routines
+	parts      Options // for the routines
 	a          *Sparse
 	b, x       *Vector
 	r, z, p, q *Vector
@@ -163,10 +165,10 @@ type cgState struct {
 	rho        *Number // r·z of the iteration before
 }
 
-// cg is CG where its operands live.
+// cg is CG in the place where its operands live.
 func (r *run) cg(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 	s := &cgState{run: r, parts: r.Options, a: a, b: b, x: x}
-	// where operands live is what counts
+	// The routines run where the operands live.
 	s.parts.Progress, s.parts.Bound, s.parts.Stats, s.parts.Device = nil, nil, nil, halfulp.CPU
 	defer s.free()
 	var result CGResult
@@ -242,7 +244,7 @@ func (s *cgState) prepare(c Preconditioner) error {
 	return err
 }
 
-// free gives the vectors back.
+// free releases the vectors.
 func (s *cgState) free() {
 	for _, v := range []*Vector{s.r, s.p, s.q, s.z, s.inverse} {
 		if v != nil {
@@ -272,7 +274,7 @@ func (s *cgState) norm() (norm *Number, err error) {
 
 // iterate is one iteration, the first or a later one, and returns the norm of the residual.
 func (s *cgState) iterate(first bool, norm *Number) (*Number, error) {
-	rho := s.square // z is r
+	rho := s.square // where z is r
 	var err error
 	if s.inverse != nil {
 		if err = Mul(s.inverse, s.r, s.z, &s.parts); err == nil {
@@ -312,7 +314,7 @@ func (s *cgState) iterate(first bool, norm *Number) (*Number, error) {
 	return s.norm()
 }
 
-// progress reports how far iterations have come, the residual on a logarithmic scale.
+// progress reports the share of iterations done, or of the way to limit on a logarithmic scale.
 func (s *cgState) progress(c *CGResult, limit *Number, most int) {
 	share := float64(c.Iterations) / float64(most)
 	log := func(x *Number) float64 {
@@ -345,7 +347,7 @@ func (s *cgState) trueResidual() (Interval, error) {
 			up = xInf
 			return
 		}
-		// The subtraction was off by up to u/(1 - u) < 2 u times its result.
+		// The error of the subtraction was at most u/(1 - u) < 2 u times its result.
 		high := b.magnitude(&v, true)
 		bound = bound.AddUp(b.u.Scale(1).MulUp(high))
 		high, rest := high.AddUp(bound), b.magnitude(&v, false).SubDown(bound)

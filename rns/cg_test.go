@@ -108,8 +108,8 @@ func bigs(t testing.TB, x *Vector) []*big.Float {
 	return z
 }
 
-// doubleCG is the method in float64 for the right hand side of ones, and returns the smallest
-// error, the largest of its entries, that an iteration had.
+// doubleCG is the method in float64 for the right-hand side of ones. It returns the smallest error
+// of an iteration, the error being the largest of its entries.
 func (a spd) doubleCG(iterations int) (best float64) {
 	n := len(a)
 	product := func(x []float64) []float64 {
@@ -204,8 +204,8 @@ func wantTrueResidual(t *testing.T, a spd, b, x *Vector, c CGResult) {
 	}
 }
 
-// TestCGTrueResidual: enclosures of residuals, of iterations that were ended early as well, are
-// true and narrow where the residual is above rounding errors.
+// TestCGTrueResidual: enclosures of residuals contain them, also of iterations that were ended
+// early, and are narrow where the residual is above rounding errors.
 func TestCGTrueResidual(t *testing.T) {
 	for _, b := range []*Base{smallBase(t), must1(GemvBase(212))} {
 		a := poisson(20)
@@ -258,7 +258,7 @@ func TestCGOrder(t *testing.T) {
 	}
 }
 
-// cgByDefinition is CG to the letter of its documentation.
+// cgByDefinition is CG exactly as documented.
 func cgByDefinition(a spd, f, x *Vector, o *CGOptions) (norms []*Number) {
 	b := f.arr.b
 	n := len(a)
@@ -327,7 +327,7 @@ func cgByDefinition(a spd, f, x *Vector, o *CGOptions) (norms []*Number) {
 	}
 }
 
-// TestCGErrors: what CG cannot solve, and what its options cannot be.
+// TestCGErrors: systems that CG cannot solve, and invalid options.
 func TestCGErrors(t *testing.T) {
 	b := smallBase(t)
 	one := b.NewNumber().SetInt64(1)
@@ -563,9 +563,9 @@ func TestCGDeviceFails(t *testing.T) {
 		t.Helper()
 		failed := 0
 		for ; ; failed++ {
-			if code == cudadrv.OutOfMemory { // what is freed stays with the device for the next one
+			if code == cudadrv.OutOfMemory { // freed memory stays with the device for the next one
 				drv = fakeDriver(t, b)
-				drv.Fail(call, failed, code) // it is tried twice
+				drv.Fail(call, failed, code) // the call is tried twice
 				dev, err = cuda.OpenDriver(drv, 0)
 				must(t, err)
 				defer mem.Substitute(dev)()

@@ -10,9 +10,9 @@ import (
 // ErrForm is wrapped by the errors of Check.
 var ErrForm = errors.New("rns: malformed number")
 
-// Check returns an error, which wraps ErrForm, unless all numbers of the array are as the
-// package documentation says. Whoever writes to its fields must leave them so: routines
-// trust them. The array lives on the host.
+// Check returns an error that wraps ErrForm unless all numbers of the array satisfy the conditions
+// of the package documentation. Code that writes to the fields of an Array must preserve
+// these conditions: routines rely on them. The array lives on the host.
 func (a *Array) Check() error {
 	a.needHost()
 	n := a.Len()
@@ -31,7 +31,7 @@ func (a *Array) Check() error {
 	return nil
 }
 
-// malformed says what is wrong with v, "" if nothing is.
+// malformed says how v violates the conditions, or returns "" if it satisfies them.
 func (b *Base) malformed(v *val) string {
 	for i, m := range b.m {
 		if v.x[i] >= m {
@@ -52,7 +52,7 @@ func (b *Base) malformed(v *val) string {
 		return fmt.Sprintf("significand %v is above %v", x, b.limInt)
 	}
 	for _, u := range []XFloat{v.ev.Lo, v.ev.Up} {
-		// Beyond these exponents it is no bound of X/M, 1 ≤ X < M.
+		// An exponent beyond this range bounds no X/M with 1 ≤ X < M.
 		if math.IsNaN(u.F) || u.F < 1 || u.F >= 2 || u.I > 1 || int(u.I) < -b.bigM.BitLen()-1 {
 			return fmt.Sprintf("evaluation %v", v.ev)
 		}

@@ -59,9 +59,8 @@ func (b *Base) FromMixedRadix(d []uint32) []uint32 {
 	return z
 }
 
-// Compare returns -1, 0 or 1 as X < Y, X = Y or X > Y for the numbers with the
-// residues x and y. Interval evaluations decide, and mixed-radix digits where
-// these overlap.
+// Compare returns -1, 0 or 1 as X < Y, X = Y or X > Y for the numbers with the residues x and y.
+// Interval evaluations decide; where they overlap, mixed-radix digits do.
 func (b *Base) Compare(x, y []uint32) int {
 	u, v := b.Evaluate(x), b.Evaluate(y)
 	switch {
@@ -100,7 +99,7 @@ func (b *Base) ScaleDown(x []uint32, k int) []uint32 {
 		b.scaleDown(z, x, k, b.newScratch())
 		return z
 	}
-	// scaleDown wants X/M away from 1.
+	// scaleDown requires X/M not to be close to 1.
 	v := b.CRT(x)
 	v.Add(v, new(big.Int).Lsh(big.NewInt(1), uint(k-1)))
 	return b.Residues(v.Rsh(v, uint(k)))

@@ -2,8 +2,8 @@ package rns
 
 import "syscall"
 
-// cpuTime returns the processor time of this process in nanoseconds: on a shared
-// machine it says more than the clock on the wall.
+// cpuTime returns the processor time of this process in nanoseconds: on a shared machine it is more
+// reliable than wall-clock time.
 func cpuTime() int64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/rnsgpu"
 )
 
-// benchArray returns n numbers of so many bits in [-1, 1], of which a few thousand differ.
+// benchArray returns n numbers of so many bits in [-1, 1], with a few thousand distinct ones.
 func benchArray(b *Base, n, bits int) *Array {
 	a, distinct := b.NewArray(n), min(n, 1<<13)
 	var wait sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Kernel tells what a kernel takes on a GPU, as its driver compiled it for the base.
+// Kernel describes the resources of a kernel on a GPU, as its driver compiled it for the base.
 type Kernel struct {
 	// Name is one of: sum (of threads, in Reduce3, GeNorm), dot (the same of products: Dot, Gemv,
 	// Symv, Gemm, Syrk), tree (their sums), map (sums and products entry by entry), pairs
@@ -20,11 +20,11 @@ type Kernel struct {
 	Registers   int     // a thread
 	LocalBytes  int     // a thread: spilled registers and arrays
 	SharedBytes int     // a block
-	Occupancy   float64 // warps that run at a time, of those that a multiprocessor has room for
+	Occupancy   float64 // warps at a time, as a share of a multiprocessor's limit
 }
 
-// Kernels returns what the kernels of Reduce1, Gemv and so on take on the GPU "cuda:N" for the
-// base. Errors are those of [Base.NewArrayOn].
+// Kernels returns the resources of the kernels of Reduce1, Gemv and so on for the base, on the GPU
+// "cuda:N". It returns the errors of [Base.NewArrayOn].
 func (b *Base) Kernels(device halfulp.Device) ([]Kernel, error) {
 	c, err := b.onDevice(context.Background(), device)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Base) Kernels(device halfulp.Device) ([]Kernel, error) {
 	return list, err
 }
 
-// onDevice returns the base on a device, which is not the CPU.
+// onDevice returns the base on a device other than the CPU.
 func (b *Base) onDevice(ctx context.Context, d halfulp.Device) (place.RNSBase, error) {
 	p, err := place.One(string(d))
 	if err == nil && p == nil {

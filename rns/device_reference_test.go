@@ -132,7 +132,7 @@ func (r *reference) times(v, w *val) *val {
 	return z
 }
 
-// covers fails unless a grid has threads enough for items groups.
+// covers fails unless a grid has enough threads for items groups.
 func (r *reference) covers(l *fake.Launch, items int) {
 	lanes := r.padded() / 8
 	if have := int(l.Grid.X) * int(l.Block.X) / lanes; l.Block.X > 32 && have < items {
@@ -224,7 +224,7 @@ func (r *reference) mapping(l *fake.Launch, _ refBase, k refMaps) {
 	}
 }
 
-// operations are what the kernels of divide.cuh do.
+// operations are the operations of the kernels of divide.cuh.
 var operations = map[string]func(z, x, y, c *Number){
 	"rnsQuotient": func(z, x, y, _ *Number) { z.Quo(x, y) },
 	"rnsRoot":     func(z, x, _, _ *Number) { z.Sqrt(x) },
@@ -266,7 +266,7 @@ func (r *reference) pairwise(l *fake.Launch, _ refBase, s refPairs) {
 	}
 }
 
-// TestDeviceReference compares what routines make of the kernels with the CPU's results.
+// TestDeviceReference compares the results of routines with these kernels with the CPU's.
 func TestDeviceReference(t *testing.T) {
 	bases := deviceBases(t)
 	for k, i := range []int{1, 9, 13, 14} {

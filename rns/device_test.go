@@ -22,7 +22,7 @@ func machine(t testing.TB) place.Place {
 	return backend.At(gputest.Machine(t))
 }
 
-// deviceBases are bases that GPUs take, of one residue up to 200.
+// deviceBases are bases that GPUs support, of one residue up to 200.
 func deviceBases(t testing.TB) []*Base {
 	var bases []*Base
 	add := func(b *Base, err error) {
@@ -74,7 +74,7 @@ func (m *Matrix) onDevice(t testing.TB, dev place.Place) *Matrix {
 	return m.arr.copyAt(t, dev).Matrix(m.off, m.rows, m.cols, m.ld)
 }
 
-// wantArray compares all of an array with what a device has.
+// wantArray compares all of an array with an array on a device.
 func wantArray(t *testing.T, what string, d, want *Array) {
 	t.Helper()
 	got, err := d.Host()
@@ -92,7 +92,7 @@ type family struct {
 	draw func(b *Base, r *rand.Rand) *Number
 }
 
-// families are what vectors of the tests are drawn from.
+// families are the distributions of vectors of the tests.
 func families(b *Base, r *rand.Rand) []family {
 	xs := significands(b, r, 20)
 	return []family{

@@ -2,17 +2,17 @@ package rns
 
 import "math"
 
-// Quotients and roots are found digit by digit, each the leading 45 bits or so of what
-// is left, by interval evaluations of exact remainders. As these are good to 2^-37,
-// a digit takes 36 bits off the rest.
+// Quotients and roots are found digit by digit. Each digit is the leading 45 bits or so of the
+// remainder's quotient, from interval evaluations of exact remainders. As these are accurate to
+// 2^-37, a digit takes 36 bits off the remainder.
 const (
 	digitBits    = 45
-	digitSlack   = 10 // log2 of what a digit may be wrong by, with room to spare
+	digitSlack   = 10 // log2 of a bound on the error of a digit, with room to spare
 	remainderLim = -3 // remainders are below 2^-2 M
 )
 
-// nextDigit returns D and t ≥ 0 with D 2^t near (r/y), D < 2^46, and D = 0 only if r/y is
-// below 1/2, all within 2^-37 relative.
+// nextDigit returns D and t ≥ 0 with D 2^t near (r/y), D < 2^46, and D = 0 only if r/y is below
+// 1/2, all to a relative error of 2^-37.
 func nextDigit(r, y XFloat) (d uint64, t int) {
 	return leading(r.F/y.F, int(r.I)-int(y.I))
 }
@@ -68,7 +68,7 @@ func (b *Base) div(z, x, y *val, w *scratch) {
 		b.addSigned(q, d, negR)
 		b.mulMod(d, d, y.x)
 		b.subMod(r, r, d)
-		if digit == 1 && t == 0 || isZero(r) { // what is left is at most 1/2 of Y
+		if digit == 1 && t == 0 || isZero(r) { // the remainder is at most 1/2 of Y
 			break
 		}
 		up := remainderBound(y.ev.Up, t)

@@ -1,8 +1,8 @@
-// Package rns is the residue number system floating-point arithmetic of the papers on
-// MPRES and MPRES-BLAS: numbers, arrays, the three summations, GEMV by algorithm 1, and the
-// routines of MPRES-BLAS, its sparse products and conjugate gradients among them, with bounds on
-// rounding errors. Results are reproducible bit for bit; they are not correctly rounded, as those
-// of package halfulp are.
+// Package rns is floating-point arithmetic in a residue number system, after the papers on MPRES
+// and MPRES-BLAS. It has numbers, arrays, the three summations, GEMV by algorithm 1 and the
+// routines of MPRES-BLAS, including sparse products and conjugate gradients, with bounds on
+// rounding errors. Results are reproducible bit for bit. Unlike the results of package halfulp,
+// they are not correctly rounded.
 //
 //   - 001: Isupov, Knyazkov, Multiple-precision matrix-vector multiplication on graphics
 //     processing units, 2020.
@@ -21,7 +21,7 @@
 //
 //	X/M = Σ |X w_i|_{m_i} / m_i - rank,
 //
-// whatever the integer rank is. An interval evaluation [Lo, Up] of X/M is kept with every
+// where rank is an integer. An interval evaluation [Lo, Up] of X/M is kept with every
 // number, as two floating-point numbers of extended range. It decides on alignment, signs,
 // comparisons and the need for rounding.
 //
@@ -31,7 +31,7 @@
 //  2. Lo ≤ X/M ≤ Up, and Up ≤ (1 + 2^-20) Lo;
 //  3. 0 has X = 0, e = 0, s = 0 and the evaluation [0, 0].
 //
-// M ≥ 2^16 is asked of a base, so that the slack below holds.
+// A base must have M ≥ 2^16, so that the slack below holds.
 //
 // # Evaluations, defined
 //
@@ -41,31 +41,30 @@
 //	F = Σ ( y_i ⌊c_i / 2^32⌋ + ⌊y_i (c_i mod 2^32) / 2^32⌋ ) mod 2^64,
 //
 // a sum of integers, in any order. A term loses less than 2 units, so that
-// 0 ≤ 2^64 frac(2^s X/M) - F < 2n (modulo 2^64). The evaluation of X from its residues,
-// given an upper bound U = f 2^I of X/M, takes s = max(0, -I - 2), which keeps
-// 2^s X/M ≤ 1/2 unless s = 0:
+// 0 ≤ 2^64 frac(2^s X/M) - F < 2n (modulo 2^64). X is evaluated from its residues and an upper
+// bound U = f 2^I of X/M, with s = max(0, -I - 2), which keeps 2^s X/M ≤ 1/2 unless s = 0:
 //
 //   - if F ≥ 2^64 - 2n, it has wrapped around, and 2n 2^(-64-s) is a better U;
 //   - else if F < 2n 2^40, (F + 2n) 2^(-64-s), rounded up, is a better U;
 //   - else Lo = F 2^(-64-s) rounded down to 53 bits, Up = (F + 2n) 2^(-64-s) rounded up.
 //
-// Each try but the last takes at least 12 bits off U, mostly over 50, so tiny X need few;
-// the outcome depends on X and U and nothing else. X/M < 1 - 4n/2^64 is required, which all
-// significands and exact intermediates of this package satisfy; [Base.Evaluate] and
-// [Base.Rank] settle the rest by mixed-radix digits.
+// Each try but the last takes at least 12 bits off U, mostly over 50, so that a tiny X needs few
+// tries. The outcome depends on X and U and nothing else. The method requires X/M < 1 - 4n/2^64.
+// All significands and exact intermediates of this package satisfy this; for other X,
+// [Base.Evaluate] and [Base.Rank] decide by mixed-radix digits.
 //
-// All other evaluations come from the arithmetic of [XFloat] with directed rounding, which
-// is defined there: sums [Lo + Lo', Up + Up'], differences [Lo - Up', Up - Lo'], products
-// [Lo Lo' M, Up Up' M] with M rounded down or up, in this order, powers of two exactly, and
-// after scaling down [Lo 2^-k - 1/(2M), Up 2^-k + 1/(2M)]. If then Up > (1 + 2^-20) Lo, the
-// evaluation is made from the residues, with Up as U.
+// All other evaluations come from the arithmetic of [XFloat] with directed rounding, which is
+// defined there: sums [Lo + Lo', Up + Up'], differences [Lo - Up', Up - Lo'], products [Lo Lo' M,
+// Up Up' M] with M rounded down or up, in this order, powers of two exactly, and after scaling down
+// [Lo 2^-k - 1/(2M), Up 2^-k + 1/(2M)]. If the result has Up > (1 + 2^-20) Lo, the evaluation is
+// computed again from the residues, with Up as U.
 //
 // # Scaling, defined
 //
-// Scaling by 2^-k is to nearest, halves up: ⌊X/2^k + 1/2⌋. X mod 2^k is Σ y_i (M/m_i) -
-// rank M modulo 2^k; the quotient is found by exact division of residues. The rank is the
-// number of times that F passed 2^64, plus one if F ≥ 2^64 - 2n: X/M < 1 - 4n/2^64, so such
-// an F can only be an integer not reached. It is exact, and costs no mixed-radix conversion.
+// Scaling by 2^-k rounds to nearest, halves up: ⌊X/2^k + 1/2⌋. X mod 2^k is Σ y_i (M/m_i) - rank M
+// modulo 2^k; exact division of residues gives the quotient. The rank is the number of times that F
+// passed 2^64, plus one if F ≥ 2^64 - 2n: since X/M < 1 - 4n/2^64, such an F can only be an integer
+// not reached. The rank is exact, and costs no mixed-radix conversion.
 //
 // # Bounds
 //
@@ -75,7 +74,7 @@
 //
 // Rounding takes the least k with 2^-k Up ≤ T/M for T near S (1 - 2^-20), so that the result
 // R satisfies T/2 (1 - 2^-20) - 1/2 ≤ R ≤ T + 1/2 ≤ S. To nearest, the error is at most 1/2,
-// relatively at most 1/(T (1 - 2^-20)), which is below (1 + 2^-15)/√M but for terms of order
+// relatively at most 1/(T (1 - 2^-20)), which is below (1 + 2^-15)/√M up to terms of order
 // 1/M.
 //
 // Multiplication: X Y ≤ S² < M (1 - 2^-16), so the product of residues is the exact product
@@ -95,21 +94,20 @@
 // D > 0, F < -2n says D < 0, otherwise |D|/M is below 2n 2^(-64-s), and s grows. [Number.Cmp]
 // is exact for the same reason.
 //
-// FMA: the product is not rounded. If both addends, aligned exactly, stay below 15/16 M, the
-// error is that of one rounding. An addend that is dropped costs r as in addition, and the
-// product is rounded. Between these the product is scaled down to make room. That costs at most
-// half a unit, of which |x y| or |z| has more than M/18: hence the additional term
-// 16/M (|x y| + |z|) = u² (|x y| + |z|), which matters only where x y and z cancel to less
-// than half the digits.
+// FMA: the product is not rounded. If both addends, aligned exactly, stay below 15/16 M, the only
+// error is one rounding. An addend that is dropped costs r as in addition, and the product is
+// rounded. Between these two cases the product is scaled down to make room. This costs at most half
+// a unit, where |x y| or |z| has more than M/18 units: hence the additional term 16/M (|x y| + |z|)
+// = u² (|x y| + |z|), which matters only where x y and z cancel to less than half the digits.
 //
-// Quotient and root: X 2^k / Y, or √(X 2^k), is between T/2 (1 - 2^-19) and T (or it is X/1),
-// and the integer Q that is returned is within 1/2 + 2^-20 + 1/T of it, as the exact
-// remainder is known: |δ| < (1/2 + 2^-20 + 1/T) / (T/2 (1 - 2^-19)).
+// Quotient and root: X 2^k / Y, or √(X 2^k), is between T/2 (1 - 2^-19) and T (or it is X/1). The
+// exact remainder is known, so the returned integer Q is within 1/2 + 2^-20 + 1/T of it: |δ| < (1/2
+// + 2^-20 + 1/T) / (T/2 (1 - 2^-19)).
 //
 // # Routines of MPRES-BLAS
 //
-// What the library's code calls, beside asum, dot, scal, axpy, waxpby, rot, gemv, gemm, ger,
-// ge_add, ge_acc, ge_diag_scale and ge_lr_scale, whose names are those of routines here:
+// The names of MPRES-BLAS's code, and the routines here. asum, dot, scal, axpy, waxpby, rot, gemv,
+// gemm, ger, ge_add, ge_acc, ge_diag_scale and ge_lr_scale have the same names here.
 //
 //	norm, ge_norm               Nrm, GeNorm
 //	axpy_dot                    AxpyDot: w = w - α v, and wᵀu
@@ -118,59 +116,61 @@
 //	norm2                       Nrm2: ‖x‖₂
 //	symv, syr, syr2, syrk       Symv, Syr, Syr2, Syrk: of one triangle
 //
-// Add, Sub, Mul, Div, Sqrt and FMA are the operations of [Number] on the entries of vectors and
+// Add, Sub, Mul, Div, Sqrt and FMA apply the operations of [Number] to the entries of vectors and
 // matrices. Arguments are in the order of BLAS.
 //
 // # Order of operations
 //
-// Sums and matrix routines say in which order they add. Each entry of a result is a fixed
-// expression of rounded operations, so neither the number of goroutines nor the device
-// changes a bit.
+// The documentation of each sum and matrix routine gives its order of additions. Each entry of a
+// result is a fixed expression of rounded operations, so neither the number of goroutines nor the
+// device changes a bit.
 //
 // # Sparse matrices
 //
-// A [Sparse] matrix is stored in one of the formats that MPRES-BLAS's code has ([CSR], [JAD],
-// [ELL], [DIA]), its entries as numbers or as float64 numbers, which products convert as they go:
-// the conversion is that of Number.SetFloat64, so both have the same bits. [SpMV] adds a row in the
-// order of its places, by one thread (spmv_csr, _jad, _ell, _dia there) or by Options.RowThreads of
-// them, whose sums are added as a tree (spmv_csrv, _jadv). Orders are those of rows, not of
-// formats, so that CSR, JAD and ELL agree in every bit. Its two-stage routines add the same rounded
-// products in the order of spmv_csr. An entry goes through one rounded product and at most n - 1
-// rounded sums for n entries in its row, whatever the order: |y* - ŷ| <= γ_n |A| |x| for each
-// entry, γ_n = n u / (1 - n u), [SpMVBound].
+// A [Sparse] matrix is stored in one of the formats of MPRES-BLAS's code ([CSR], [JAD], [ELL],
+// [DIA]). Its entries are numbers, or float64 numbers that products convert when they use them. The
+// conversion is Number.SetFloat64, so both kinds give the same bits. [SpMV] adds the products of a
+// row in the order of their places, by one thread (MPRES-BLAS's spmv_csr, _jad, _ell, _dia) or by
+// Options.RowThreads threads, whose sums are added as a tree (spmv_csrv, _jadv). The order of
+// additions depends on the row and not on the format, so that CSR, JAD and ELL agree in every bit.
+// MPRES-BLAS's two-stage routines add the same rounded products in the order of spmv_csr. For n
+// entries in a row, each entry goes through one rounded product and at most n - 1 rounded sums, in
+// any order: |y* - ŷ| <= γ_n |A| |x| for each entry, γ_n = n u / (1 - n u), [SpMVBound].
 //
-// [CG] is the method of conjugate gradients, mp_cg and mp_pcg there, as a composition of SpMV,
-// [Dot] and updates entry by entry. It proves nothing but an enclosure of the residual of its
-// result.
+// [CG] is the method of conjugate gradients, MPRES-BLAS's mp_cg and mp_pcg, composed of SpMV, [Dot]
+// and updates entry by entry. It proves nothing about its result except an enclosure of the
+// residual.
 //
 // # Places, options and errors
 //
 // Arrays, and with them vectors, matrices and sparse matrices, live on the host or on an NVIDIA
-// GPU: On, Host and CopyFrom copy them, views are the same. A program has GPUs with import _
-// "github.com/halfulp/halfulp/cuda". Every routine takes operands wherever they live, all in one
-// place, else the error wraps [halfulp.ErrPlace]. On a GPU it runs there, and leaves outputs there;
-// a [Number] that it returns is the host's. Operands of the host are copied there and back if
-// Options.Device says so. Routines that run on the CPU whatever the device say so; [Number],
-// [Base], conversions and single entries are the host's, and panic for arrays that are not.
+// GPU. On, Host and CopyFrom copy them; views live where their array does. Importing _
+// "github.com/halfulp/halfulp/cuda" adds the GPUs to a program. The operands of a call must all
+// live in one place, else the error wraps [halfulp.ErrPlace]. If they live on a GPU, the routine
+// runs there and leaves its outputs there; a [Number] that it returns lives on the host. Operands
+// on the host are copied to the device and back if Options.Device names one. Routines that always
+// run on the CPU say so. [Number], [Base], conversions and single entries work on the host;
+// conversions and single entries panic for arrays that live elsewhere.
 //
-// A routine returns when its work is done, with statistics that tell where it ran: Method is "rns",
-// Overflow and Underflow are not counted. Options.Progress is called with 1 at the end, on the CPU
-// now and then before. Errors are of options, of a cancelled context, which is looked at within
-// loops and between launches, and of memory; outputs are unspecified then. Misuse of shapes, of
-// numbers of different bases and of freed arrays panics. Outputs may be inputs entry by entry where
-// a routine does not say otherwise, and overlap in no other way.
+// A routine returns when its work is done. Its statistics report where it ran; Method is "rns", and
+// Overflow and Underflow are not counted. Options.Progress is called with 1 at the end, and on the
+// CPU now and then before. A routine fails for invalid options, a cancelled context (checked within
+// loops and between launches) and lack of memory; its outputs are unspecified then. It panics for
+// wrong shapes, numbers of different bases and freed arrays. Unless a routine says otherwise, an
+// output may be the same as an input, entry by entry; outputs and inputs must not overlap in any
+// other way.
 //
 // # GPUs
 //
-// Moduli have to be odd and below 2^30 on a GPU, and at most 256. A number is worked on by one lane
-// of a warp for every 8 moduli, which add fractions and words by shuffles. [Gemv] takes four
-// launches in place of the ten of algorithm 1: α x; β y; the products, added by each thread as they
-// are made, so that B is never stored; and the trees. The variant [Published] is algorithm 1 as the
-// paper has it, with the same bits. [Symv] takes four launches, too, whose products read the
-// triangle that there is. Updates of triangles take one launch, [Syrk] two; quotients, roots
-// and FMA entry by entry one, of a kernel that is compiled when it is first needed. Sums by blocks
-// are fastest with many threads: 64 blocks of 1024 for 10^6 numbers of 106 bits (BenchmarkDevice).
+// On a GPU, moduli must be odd and below 2^30, and there may be at most 256. One lane of a warp
+// works on each 8 moduli of a number; lanes add fractions and words by shuffles. [Gemv] takes four
+// launches in place of the ten of algorithm 1: α x; β y; the products, which each thread adds as it
+// makes them, so that B is never stored; and the trees. The variant [Published] is algorithm 1 as
+// the paper has it, with the same bits. [Symv] also takes four launches, whose products read the
+// stored triangle. Updates of triangles take one launch, [Syrk] two. Quotients, roots and FMA entry
+// by entry take one launch of a kernel that is compiled when it is first needed. Sums by blocks are
+// fastest with many threads: 64 blocks of 1024 for 10^6 numbers of 106 bits (BenchmarkDevice).
 // [TuneSum] and [TuneGemv] find the fastest blocks and remember them; a result with other blocks
-// has other bits. SpMV is one launch for one thread a row, two for more; a thread is a group of
-// lanes, which converts float64 entries.
+// has other bits. SpMV takes one launch for one thread a row, and two for more threads; a thread
+// here is a group of lanes, which converts float64 entries.
 package rns

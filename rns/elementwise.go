@@ -10,8 +10,8 @@ type Elements interface {
 	view() view
 }
 
-// Add sets z_i = fl(x_i + y_i), or z_ij of matrices, as [Number.Add] does, |δ| < u. Operands are of
-// one base and shape, else it panics; z may be one of them.
+// Add sets z_i = fl(x_i + y_i), or z_ij of matrices, as [Number.Add] does, |δ| < u. It panics
+// unless the operands have one base and shape; z may be one of them.
 func Add[A Elements](x, y, z A, o *Options) error {
 	return elementwise("Add", "sum", func(b *Base, z *val, x *[3]val, w *scratch) {
 		b.add(z, &x[0], &x[1], false, w)
@@ -66,8 +66,8 @@ func FMA[A Elements](x, y, c, z A, o *Options) error {
 	}, o, x.view(), y.view(), c.view(), z.view())
 }
 
-// elementwise runs op, on a device away, on the entries of all views but the last one, of up to
-// three, which receives the results.
+// elementwise runs op on the entries of all views but the last, of which there are up to three; the
+// last view receives the results. On a device it runs away.
 func elementwise(name, stage string, op func(b *Base, z *val, x *[3]val, w *scratch),
 	away func(q place.RNSQueue, rows, cols int, v []place.RNSView) error, o *Options, views ...view) error {
 	z := views[len(views)-1]

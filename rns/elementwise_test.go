@@ -82,14 +82,14 @@ func exactly(x *Number) *big.Float {
 }
 
 // TestElementwise compares operations entry by entry with the methods of Number, on views of all
-// kinds, also in place, and holds them against exact results.
+// kinds, also in place, and with exact results.
 func TestElementwise(t *testing.T) {
 	for _, b := range blasBases(t) {
 		r := newRand(t, 71)
 		xs := significands(b, r, 30)
 		u := b.u.Big()
 		for name, op := range elementwiseOperations {
-			judged, failed := 0, 0 // results held against exact ones, and NaN
+			judged, failed := 0, 0 // results compared with exact ones, and NaN
 			check := func(what string, got, x, y, c *Number) {
 				t.Helper()
 				wantSame(t, name+what, got, op.number(b.NewNumber(), x, y, c))

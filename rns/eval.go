@@ -30,9 +30,9 @@ func (v Interval) tooWide() bool {
 // scale returns 2^k times v.
 func (v Interval) scale(k int) Interval { return Interval{v.Lo.Scale(k), v.Up.Scale(k)} }
 
-// evaluate returns an evaluation of X that is not too wide, for 0 < X/M ≤ up, where
-// X/M < 1 - 2 slack/2^64. The fraction of 2^s X with 2^s up ≤ 1/2 gives it; where up
-// was much too large, the fraction is small, gives a better up, and s grows.
+// evaluate returns an evaluation of X that is not too wide, for 0 < X/M ≤ up, where X/M < 1 - 2
+// slack/2^64. It computes it from the fraction of 2^s X with 2^s up ≤ 1/2. Where up was much too
+// large, the fraction is small; it then gives a better up, and s grows.
 func (b *Base) evaluate(x []uint32, up XFloat, w *scratch) Interval {
 	for {
 		s := max(0, -int(up.I)-2)
@@ -51,9 +51,9 @@ func (b *Base) evaluate(x []uint32, up XFloat, w *scratch) Interval {
 // fixed returns f 2^(-64-s).
 func fixed(f uint64, s int, up bool) XFloat { return roundX(f, -64-int64(s), up) }
 
-// sign returns the sign of D, not zero, that the residues d represent modulo M, for
-// |D|/M ≤ up. Like evaluate it scales D up until the fraction, taken as a number
-// in [-1/2, 1/2), is away from zero by more than its error.
+// sign returns the sign of D, not zero, that the residues d represent modulo M, for |D|/M ≤ up.
+// Like evaluate it scales D up until the distance of the fraction, taken as a number in [-1/2,
+// 1/2), from zero exceeds its error.
 func (b *Base) sign(d []uint32, up XFloat, w *scratch) int {
 	for {
 		s := max(0, -int(up.I)-3)
@@ -79,8 +79,8 @@ func (b *Base) Rank(x []uint32) int {
 	return rank
 }
 
-// rank returns the fraction and carries for X, and whether the fraction has wrapped
-// around, so that carries is one less than the rank.
+// rank returns the fraction and carries for X, and whether the fraction has wrapped around, in
+// which case carries is one less than the rank.
 func (b *Base) rank(x []uint32) (f uint64, carries int, nearZero bool) {
 	b.check(x)
 	f, carries = b.fraction(make([]uint32, b.n), x, 0)

@@ -33,7 +33,7 @@ func (b *Base) fma(z, x, y, c *val, w *scratch) {
 	}
 }
 
-// sharedRoom is the room, in bits, that each of two addends leaves to the other one.
+// sharedRoom is the room, in bits, that each of two addends leaves for the other one.
 const sharedRoom = 2
 
 // addProduct sets z to (-1)^neg P 2^exp + c for a c of the exponent exp + k, k > 0.

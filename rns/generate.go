@@ -6,12 +6,12 @@ import (
 	"math/big"
 )
 
-// ErrNoBase says that no base of the wished kind exists.
+// ErrNoBase is wrapped by errors about bases that do not exist.
 var ErrNoBase = errors.New("rns: no such base")
 
-// NewBasePrecision returns a base of n odd moduli, close to each other and as
-// small as they can be, for a precision of at least p bits: M ≥ 2^(2p + 2). They
-// have about (2p + 2)/n bits each. Errors wrap ErrNoBase.
+// NewBasePrecision returns a base of n odd moduli for a precision of at least p bits: M ≥ 2^(2p +
+// 2). The moduli are close to each other and as small as possible, about (2p + 2)/n bits each.
+// Errors wrap ErrNoBase.
 func NewBasePrecision(p, n int) (*Base, error) {
 	if p < 1 || n < 1 || n > MaxModuli {
 		return nil, fmt.Errorf("%w: %d bits of precision by %d moduli", ErrNoBase, p, n)
@@ -37,8 +37,8 @@ next:
 	return NewBase(moduli)
 }
 
-// BaseFor returns a base for a precision of at least p bits with as few odd moduli
-// of at most width bits as do, 8 ≤ width ≤ 31. Errors wrap ErrNoBase.
+// BaseFor returns a base for a precision of at least p bits with the least number of odd moduli of
+// at most width bits, 8 ≤ width ≤ 31. Errors wrap ErrNoBase.
 func BaseFor(p, width int) (*Base, error) {
 	if width < 8 || width > 31 || p < 1 {
 		return nil, fmt.Errorf("%w: %d bits of precision by moduli of %d bits", ErrNoBase, p, width)
@@ -55,9 +55,8 @@ func BaseFor(p, width int) (*Base, error) {
 	return nil, fmt.Errorf("%w: %d bits of precision by %d moduli of %d bits", ErrNoBase, p, MaxModuli, width)
 }
 
-// SummationPrecisions are the precisions of the papers' summations (003, table 2
-// and figures 6 and 7), GemvPrecisions those of their matrix-vector products (001,
-// table 5).
+// SummationPrecisions are the precisions of the papers' summations (003, table 2 and figures 6 and
+// 7), GemvPrecisions the precisions of their matrix-vector products (001, table 5).
 var (
 	SummationPrecisions = []int{30, 60, 120, 240, 480}
 	GemvPrecisions      = []int{106, 212, 424, 848, 1696}

@@ -6,27 +6,27 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 )
 
-// lanes is the number of residues that a step of the assembly takes.
+// lanes is the number of residues that a step of the assembly processes.
 const lanes = 8
 
-// fastModuli bounds the moduli that the assembly takes: its Barrett reduction leaves
-// less than 2.2 m, which has to fit 32 bits.
+// fastModuli bounds the moduli that the assembly supports: its Barrett reduction leaves less than
+// 2.2 m, which must fit 32 bits.
 const fastModuli = 1 << 30
 
-// kernelConstants are what the assembly wants to know of the moduli, each an array of n.
+// kernelConstants are the constants of the moduli that the assembly reads, each an array of n.
 type kernelConstants struct {
-	n int // residues that the assembly takes, a multiple of lanes; 0 for none
+	n int // residues that the assembly processes, a multiple of lanes; 0 for none
 
 	mu    []uint32 // ⌊2^(L+31) / m⌋, L the bits of m
 	shift []uint32 // L - 1
-	inv   []uint32 // ⌊2^32 / m⌋: the high half of 1/m, the next two are the rest
+	inv   []uint32 // ⌊2^32 / m⌋: the high half of 1/m; the next two are the rest
 	mid   []uint32 // bits 32 to 63 of 2^96 / m
 	low   []uint32 // bits 0 to 31
 	two32 []uint32 // 2^32 mod m
 }
 
-// setKernels decides, once for a base, whether the assembly runs: if the level of
-// instruction sets in force has it, and the moduli are below fastModuli.
+// setKernels decides, once for a base, whether the assembly runs: the active level of instruction
+// sets must have it, and the moduli must be below fastModuli.
 func (b *Base) setKernels() {
 	if isa.Level() < isa.AVX2 || !assembly {
 		return
@@ -49,8 +49,8 @@ func (b *Base) setKernels() {
 	}
 }
 
-// SIMD reports whether loops over residues take several at a time, as the instruction
-// sets in force when the base was made allow.
+// SIMD reports whether loops over residues process several at a time, as the instruction sets that
+// were active when the base was made allow.
 func (b *Base) SIMD() bool { return b.kernels.n > 0 }
 
 // addMod sets z = x + y.

@@ -10,16 +10,16 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// Number is a floating-point number x = (-1)^s X 2^e of the papers' format: sign,
-// exponent, the residues of the significand 0 ≤ X < √M, and an interval evaluation of
-// X/M. Its bounds on rounding errors are those of the package documentation.
+// Number is a floating-point number x = (-1)^s X 2^e of the papers' format: sign, exponent, the
+// residues of the significand 0 ≤ X < √M, and an interval evaluation of X/M. The package
+// documentation proves the bounds on its rounding errors.
 //
-// Exponents e range over ±2^30. Results with a larger one, quotients by zero, roots of
-// negative numbers and conversions of infinities give NaN, which every operation hands
-// on; results with a smaller one are 0. There is one zero, without sign.
+// Exponents e range over ±2^30. Results with a larger exponent, quotients by zero, roots of
+// negative numbers and conversions of infinities give NaN, which every operation passes on. Results
+// with a smaller exponent are 0. There is one zero, without sign.
 //
-// Methods follow math/big: z.Add(x, y) sets z and returns it; operands may be z. All
-// of them must be of one base, else methods panic. Numbers come from Base.NewNumber.
+// Methods follow math/big: z.Add(x, y) sets z and returns it; operands may be z. Methods panic
+// unless all operands have one base. Base.NewNumber makes numbers.
 type Number struct {
 	b *Base
 	v val

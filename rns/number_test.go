@@ -60,7 +60,7 @@ func randomNumber(b *Base, r *rand.Rand, xs []*big.Int) *Number {
 	return number(b, xs[r.IntN(len(xs))], e, r.IntN(2) == 0)
 }
 
-// checkForm checks what doc.go says of the fields of a number.
+// checkForm checks the conditions of doc.go on the fields of a number.
 func checkForm(t *testing.T, z *Number) *big.Float {
 	t.Helper()
 	b := z.b
@@ -103,8 +103,8 @@ func inUlps(b *Base, got, exact *big.Float) float64 {
 	return math.Abs(f)
 }
 
-// bound is what errors stay below, in units of 1/√M. The papers' is 4; the one proved
-// in doc.go is 1.1 where M is not tiny.
+// bound bounds errors, in units of 1/√M. The papers' bound is 4; doc.go proves 1.1 where M is not
+// tiny.
 func (b *Base) bound() float64 {
 	if b.bigM.BitLen() < 40 {
 		return 4
@@ -329,7 +329,7 @@ func TestExactQuotients(t *testing.T) {
 	}
 }
 
-// A long chain widens evaluations until they are made anew.
+// A long chain widens evaluations until they are computed again.
 func TestChain(t *testing.T) {
 	for _, p := range []int{30, 60} {
 		b, err := SummationBase(p)

@@ -9,28 +9,29 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Options say how a routine runs. Blocks, BlockSize and RowThreads are an order of additions;
+// Options say how a routine runs. Blocks, BlockSize and RowThreads set an order of additions;
 // nothing else changes a bit of a result. Nil stands for the zero Options.
 type Options struct {
-	// Options are those of package halfulp: Device, Threads, Context, Progress and MemoryLimit.
-	// Here Device "auto" is the CPU, several GPUs are the first of them, and there is no Method to
-	// choose. MemoryLimit bounds what a routine takes beside its operands; 0 is no limit.
+	// Options has Device, Threads, Context, Progress and MemoryLimit of package halfulp. In package
+	// rns, Device "auto" is the CPU, a list of several GPUs stands for its first GPU, and Method
+	// must be empty or "auto". MemoryLimit bounds the memory of a routine beside its operands; 0 is
+	// no limit.
 	halfulp.Options
-	// Blocks and BlockSize give the order of additions in sums: see Reduce3, and BlockSize alone
-	// that in Gemv and GeNorm, where a block sums a row or column. 0 stands for DefaultBlocks and
-	// DefaultBlockSize; more than MaxBlocks and MaxBlockSize is an error.
+	// Blocks and BlockSize set the order of additions in sums: see Reduce3. BlockSize alone sets
+	// the order in Gemv and GeNorm, where a block sums a row or column. 0 stands for DefaultBlocks
+	// and DefaultBlockSize; more than MaxBlocks and MaxBlockSize is an error.
 	Blocks, BlockSize int
 	// RowThreads is the number of threads, 1 or a power of two up to MaxRowThreads, in whose order
 	// SpMV adds a row of a sparse matrix. 0 stands for 1.
 	RowThreads int
 	// Variant says how Reduce1, Reduce2, Gemv and GemvBasic are carried out.
 	Variant Variant
-	// Bound, if not nil, receives the bounds on the error of Gemv, GemvBasic, Symv and SpMV.
-	// Operands on a device travel to the host for it.
+	// Bound, if not nil, receives the bounds on the error of Gemv, GemvBasic, Symv and SpMV. To
+	// compute them, operands on a device are copied to the host.
 	Bound *Bound
 }
 
-// The order of additions where Options name none, and the largest numbers that they may.
+// The default order of additions, and the largest numbers that Options may name.
 const (
 	DefaultBlocks    = 64
 	DefaultBlockSize = 32
@@ -39,16 +40,18 @@ const (
 	MaxRowThreads    = 32
 )
 
-// Variant says how a routine is carried out. It never changes a result; what a routine does not
-// name below is AutoVariant to it.
+// Variant says how a routine is carried out. It never changes a result. A routine treats a variant
+// that does not name it as AutoVariant.
 type Variant int
 
-// The variants, beside the fastest. On a device Reduce1 and Reduce2 add by one thread (1S and 2S of
-// 003), by as many threads as there are moduli, up to 32 (1P and 2P), and parallel over numbers and
-// moduli at once, which Reduce1, whose additions leave no choice, takes for OverModuli.
+// The variants; AutoVariant is the fastest. On a device, Reduce1 and Reduce2 add by one thread (1S
+// and 2S of 003), by as many threads as there are moduli, up to 32 (1P and 2P), or parallel over
+// numbers and moduli at once. Additions of Reduce1 depend on each other, so that it takes
+// OverModuli in place of the last.
 //
 // Published is [Gemv] and [GemvBasic] as the paper has them (001, section 4): algorithm 1 in its
-// ten steps, on the CPU as well, in ten launches on a GPU; and each operation by one thread there.
+// ten steps, also on the CPU, in ten launches on a GPU, and GemvBasic with one thread for each
+// operation there.
 const (
 	AutoVariant Variant = iota
 	OneThread
@@ -57,11 +60,11 @@ const (
 	Published
 )
 
-// ErrOptions is wrapped by errors about Options that name no order of additions or variant that
-// there is.
+// ErrOptions is wrapped by errors about Options with an invalid order of additions or an unknown
+// variant.
 var ErrOptions = errors.New("rns: invalid options")
 
-// Validate returns an error unless a routine can run with these options, like that of
+// Validate returns an error unless a routine can run with these options, like Validate of
 // halfulp.Options. Nil is valid.
 func (o *Options) Validate() error {
 	p, err := o.with()
@@ -71,7 +74,7 @@ func (o *Options) Validate() error {
 	return p.Options.Validate()
 }
 
-// with returns o with zeros replaced.
+// with returns o with its zeros replaced by defaults.
 func (o *Options) with() (Options, error) {
 	var p Options
 	if o != nil {

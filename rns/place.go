@@ -91,10 +91,10 @@ func (m *Matrix) view() view { return view{m.arr, m.off, 1, m.ld, m.rows, m.cols
 
 func (v view) len() int { return v.rows * v.cols }
 
-// index is where entry k, by columns, is in the array.
+// index returns the index in the array of entry k, counted by columns.
 func (v view) index(k int) int { return v.off + k%v.rows*v.rs + k/v.rows*v.cs }
 
-// dense reports whether the entries lie one after the other by columns.
+// dense reports whether the entries are contiguous by columns.
 func (v view) dense() bool { return (v.rows <= 1 || v.rs == 1) && (v.cols <= 1 || v.cs == v.rows) }
 
 // copyFrom copies the entries of u; both views are the host's, and of different arrays.
@@ -107,7 +107,7 @@ func (v view) copyFrom(u view) {
 	}
 }
 
-// compact returns the same numbers one after the other, all of an array or part of one.
+// compact returns the same numbers contiguously, as all of an array or a part of one.
 func (v view) compact() view {
 	if v.len() == 0 || v.dense() {
 		return v
@@ -126,33 +126,33 @@ func (v view) digits() []uint32 {
 	return v.arr.Digits[v.off*n : (v.off+v.len())*n]
 }
 
-// head returns what entry k of a compact view is but for its residues.
+// head returns entry k of a compact view without its residues.
 func (v view) head(k int) place.RNSHead {
 	a, i := v.arr, v.off+k
 	lo, up := a.Eval[i], a.Eval[a.Len()+i]
 	return place.RNSHead{Lo: lo.F, Up: up.F, LoI: lo.I, UpI: up.I, Exp: a.Exp[i], Negative: a.Sign[i]}
 }
 
-// setHead is the converse of head.
+// setHead is the inverse of head.
 func (v view) setHead(k int, h place.RNSHead) {
 	a, i := v.arr, v.off+k
 	a.Eval[i], a.Eval[a.Len()+i] = XFloat{h.Lo, h.LoI}, XFloat{h.Up, h.UpI}
 	a.Exp[i], a.Sign[i] = h.Exp, h.Negative
 }
 
-// native is v where its array lives.
+// native returns v as a view of the place where its array lives.
 func (v view) native() place.RNSView {
 	return place.RNSView{Array: v.arr.away, Off: v.off, RS: v.rs, CS: v.cs}
 }
 
-// load returns a copy of a view of the host for the length of a run.
+// load returns a copy of a view of the host that lasts as long as a run.
 func (v view) load(q place.RNSQueue) (place.RNSView, error) {
 	u := v.compact()
 	a, err := q.Load(v.len(), u.digits(), u.head)
 	return place.RNSView{Array: a, RS: 1, CS: min(v.cs, v.rows)}, err
 }
 
-// get copies what x has to a view of the host.
+// get copies the numbers of x to a view of the host.
 func (v view) get(q place.RNSQueue, x place.RNSView) error {
 	z := v
 	if !v.dense() {
@@ -213,8 +213,8 @@ func (v view) assign(u view) error {
 	})
 }
 
-// away runs f at r.at, with scalars and the operands, those of the host being copies; the last of
-// them, the outputs, travel back then.
+// away runs f at r.at with the scalars and the operands. If the operands live on the host, f
+// receives copies, and the last ones, the outputs, are copied back.
 func (r *run) away(scalars []*Number, operands []view, outputs int, f func(q place.RNSQueue, s, v []place.RNSView) error) error {
 	c, err := r.b.on(r.ctx, r.at)
 	if err != nil {
@@ -261,7 +261,7 @@ func (b *Base) loadScalars(q place.RNSQueue, xs []*Number) ([]place.RNSView, err
 	return list, nil
 }
 
-// load returns the operands where r runs: copies, the same one for equal views of the host.
+// load returns the operands where r runs. Operands of the host are copied, equal views only once.
 func (r *run) load(q place.RNSQueue, operands []view) ([]place.RNSView, error) {
 	list := make([]place.RNSView, len(operands))
 	copies := map[view]place.RNSView{}
@@ -283,7 +283,7 @@ func (r *run) load(q place.RNSQueue, operands []view) ([]place.RNSView, error) {
 	return list, nil
 }
 
-// sums runs f at r.at, which leaves n numbers there, and returns them.
+// sums runs f at r.at, which stores n numbers in z there, and returns them on the host.
 func (r *run) sums(n int, operands []view, f func(q place.RNSQueue, v []place.RNSView, z place.RNSView) error) (*Vector, error) {
 	h := r.b.NewVector(n)
 	err := r.away(nil, operands, 0, func(q place.RNSQueue, _, v []place.RNSView) error {
@@ -300,10 +300,10 @@ func (r *run) sums(n int, operands []view, f func(q place.RNSQueue, v []place.RN
 	return h, err
 }
 
-// NewArrayOn returns an array of n zeros that lives on a device, "cuda:N" or "cpu". Free gives its
-// memory back. The error wraps [halfulp.ErrDevice] if there is no such device,
-// [halfulp.ErrMemory] if it has too little memory, and [ErrModuli] if it does not take the base:
-// GPUs take up to 256 odd moduli below 2^30.
+// NewArrayOn returns an array of n zeros that lives on a device, "cuda:N" or "cpu". Free releases
+// its memory. The error wraps [halfulp.ErrDevice] if there is no such device, [halfulp.ErrMemory]
+// if the device has too little memory, and [ErrModuli] if it does not support the base: GPUs
+// support up to 256 odd moduli below 2^30.
 func (b *Base) NewArrayOn(d halfulp.Device, n int) (*Array, error) {
 	if n < 0 {
 		panic(errNegativeDim)
@@ -351,7 +351,7 @@ func (x *Vector) Place() halfulp.Device { return x.arr.Place() }
 func (m *Matrix) Place() halfulp.Device { return m.arr.Place() }
 
 // On returns a copy of a that lives on a device, "cuda:N" or "cpu", with the errors of
-// [Base.NewArrayOn]. Free gives its memory back.
+// [Base.NewArrayOn]. Free releases its memory.
 func (a *Array) On(d halfulp.Device) (*Array, error) {
 	z, err := a.b.NewArrayOn(d, a.Len())
 	if err != nil {
@@ -399,8 +399,7 @@ func (x *Vector) Host() (*Vector, error) { return x.On(halfulp.CPU) }
 // Host returns a copy of m, without gaps between columns, that lives on the host.
 func (m *Matrix) Host() (*Matrix, error) { return m.On(halfulp.CPU) }
 
-// CopyFrom copies c to a, of the same base and length, wherever they live: it panics if those
-// differ.
+// CopyFrom copies c to a, wherever they live. It panics unless they have the same base and length.
 func (a *Array) CopyFrom(c *Array) error { return a.view().assign(c.view()) }
 
 // CopyFrom copies y to x, of the same base and length, like [Array.CopyFrom]. x and y may overlap.
@@ -409,8 +408,8 @@ func (x *Vector) CopyFrom(y *Vector) error { return x.view().assign(y.view()) }
 // CopyFrom copies a to m, of the same base and shape, like [Array.CopyFrom]. m and a may overlap.
 func (m *Matrix) CopyFrom(a *Matrix) error { return m.view().assign(a.view()) }
 
-// Free gives the memory of an array that lives on a device back, and that of all of its views: any
-// later use panics, but for Free, which does nothing then. No routine may be using it. On the host
+// Free releases the memory of an array on a device, and so the memory of all its views. Any later
+// use panics, except Free, which then does nothing. No routine may be using the array. On the host
 // Free does nothing.
 func (a *Array) Free() {
 	if a.away != nil {
@@ -418,10 +417,10 @@ func (a *Array) Free() {
 	}
 }
 
-// Free gives the memory of the array of x back, like [Array.Free].
+// Free releases the memory of the array of x, like [Array.Free].
 func (x *Vector) Free() { x.arr.Free() }
 
-// Free gives the memory of the array of m back, like [Array.Free].
+// Free releases the memory of the array of m, like [Array.Free].
 func (m *Matrix) Free() { m.arr.Free() }
 
 // onHost returns a vector of the host with the entries of x, x itself if it lives there.

@@ -15,7 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// smallBase is a base that is quick to compute with.
+// smallBase is a base for fast tests.
 func smallBase(t testing.TB) *Base {
 	t.Helper()
 	b, err := NewBase([]uint32{3, 5, 7, 11, 13, 17, 19, 23, 29})
@@ -120,7 +120,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlaceErrors checks what is refused.
+// TestPlaceErrors checks misuse of places.
 func TestPlaceErrors(t *testing.T) {
 	b := smallBase(t)
 	fakeGPU(t, b)
@@ -148,7 +148,7 @@ func TestPlaceErrors(t *testing.T) {
 	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrPlace) {
 		t.Errorf("Axpy of two places: %v", err)
 	}
-	// Operands on a device say where they are computed with.
+	// Operands on a device determine where a routine runs.
 	var st halfulp.Stats
 	o := onCUDA("cuda:9")
 	o.Stats = &st
@@ -195,7 +195,7 @@ func TestPlaceErrors(t *testing.T) {
 	}
 }
 
-// panicOf returns what f panics with.
+// panicOf returns the value with which f panics.
 func panicOf(f func()) (got any) {
 	defer func() { got = recover() }()
 	f()
@@ -217,10 +217,10 @@ type operands struct {
 	s           *Sparse
 }
 
-// withoutNumber makes a routine without a number as result one with.
+// withoutNumber turns a routine that returns no number into a routine that returns one.
 func withoutNumber(err error) (*Number, error) { return nil, err }
 
-// routines are all those of the package.
+// routines are all routines of the package.
 var routines = []routine{
 	{"Reduce1", 0, func(c *operands, o *Options) (*Number, error) { return Reduce1(c.x, o) }},
 	{"Reduce2", 0, func(c *operands, o *Options) (*Number, error) { return Reduce2(c.x, o) }},
@@ -332,12 +332,12 @@ func newOperands(t *testing.T, b *Base, n int) *operands {
 	return c
 }
 
-// arrays are those of all operands.
+// arrays are the arrays of all operands.
 func (c *operands) arrays() []*Array {
 	return []*Array{c.x.arr, c.y.arr, c.w.arr, c.a.arr, c.b.arr, c.c.arr, c.s.values.arr}
 }
 
-// TestDeviceOption runs all routines with operands of the host on the device that options name.
+// TestDeviceOption runs all routines with operands of the host on the device of the options.
 func TestDeviceOption(t *testing.T) {
 	b := smallBase(t)
 	dev := fakeGPU(t, b)
@@ -381,7 +381,7 @@ func TestDeviceOption(t *testing.T) {
 	}
 }
 
-// TestOptions: what no routine takes.
+// TestOptions: options that are invalid for every routine.
 func TestOptions(t *testing.T) {
 	b := smallBase(t)
 	fakeGPU(t, b)
@@ -441,7 +441,7 @@ func TestCancel(t *testing.T) {
 			}
 		}
 	}
-	// A loop without end but for its context.
+	// A loop that only its context ends.
 	ctx := &countdown{Context: t.Context(), left: 3}
 	o := Options{Options: halfulp.Options{Threads: 1, Context: ctx}, Blocks: 1, BlockSize: 1}
 	x := b.NewVector(100 * interval)
@@ -476,7 +476,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// countdown is a context that is cancelled after so many questions.
+// countdown is a context that is cancelled after so many calls of Err.
 type countdown struct {
 	context.Context
 	left, asked int
@@ -529,7 +529,7 @@ func TestCancelDevice(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: what takes too much is refused, on the CPU and on a device.
+// TestMemoryLimit: routines that need too much memory fail, on the CPU and on a device.
 func TestMemoryLimit(t *testing.T) {
 	b := smallBase(t)
 	fakeGPU(t, b)

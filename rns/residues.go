@@ -2,11 +2,10 @@ package rns
 
 import "math/bits"
 
-// Loops over the residues of one number. Slices have n entries, residues are in
-// [0, m_i), and the result may be an operand. The order of moduli does not matter, so
-// machines may go about them in parallel. The loops of this file are the reference for
-// those in assembly, which take the first entries, in multiples of 8, where
-// Base.fast allows; see kernels.go.
+// Loops over the residues of one number. Slices have n entries, residues are in [0, m_i), and the
+// result may be an operand. The order of moduli does not matter, so they may be processed in
+// parallel. The loops of this file are the reference for the loops in assembly. Assembly processes
+// the first entries, in multiples of 8, where Base.setKernels allows; see kernels.go.
 
 // addModulo sets z = x + y.
 func addModulo(z, x, y, m []uint32) {
@@ -126,14 +125,13 @@ func (b *Base) setUint(z []uint32, x uint64) {
 // setWords sets z to the number with the given words.
 func (b *Base) setWords(z, words []uint32) { b.sumRows(z, words) }
 
-// fraction returns F and carries with
+// fraction returns F and carries that satisfy
 //
 //	(carries 2^64 + F) / 2^64 ≤ Σ |2^s x_i w_i|_{m_i} / m_i < (carries 2^64 + F + slack) / 2^64
 //
-// and leaves the numerators |2^s x_i w_i|_{m_i} in y. By the CRT the sum is
-// X/M + rank for |2^s X|_M in place of X, so F/2^64 is X/M modulo 1 but for the
-// error. A term loses less than 1/2 by the truncation of 2^96/m_i and less than 1
-// by that of the product: slack = 2n.
+// and leaves the numerators |2^s x_i w_i|_{m_i} in y. By the CRT the sum is X/M + rank for |2^s
+// X|_M in place of X, so F/2^64 is X/M modulo 1 up to the error. A term loses less than 1/2 by the
+// truncation of 2^96/m_i and less than 1 by the truncation of the product: slack = 2n.
 func (b *Base) fraction(y, x []uint32, s int) (f uint64, carries int) {
 	b.mulMod(y, x, b.row(b.weight, s/b.wordBits))
 	if s %= b.wordBits; s != 0 {

@@ -18,7 +18,7 @@ type run struct {
 	b        *Base
 	ctx      context.Context
 	at       place.Place // nil for the host
-	resident bool        // the operands live there
+	resident bool        // whether the operands live at that place
 	stats    halfulp.Stats
 	since    time.Time
 
@@ -27,7 +27,7 @@ type run struct {
 }
 
 // begin checks the options of routine name, and finds where it runs: where its operands live, or
-// for operands of the host where the options say.
+// for operands of the host, where the options say.
 func begin(name string, opt *Options, b *Base, operands ...view) (*run, error) {
 	name = "rns." + name
 	var places []place.Place
@@ -53,7 +53,7 @@ func begin(name string, opt *Options, b *Base, operands ...view) (*run, error) {
 	return r, nil
 }
 
-// deviceOf returns the place, the first of several, that Options.Device names, nil for the host.
+// deviceOf returns the place that Options.Device names, the first of several, or nil for the host.
 func deviceOf(d halfulp.Device) (place.Place, error) {
 	n, err := place.ParseName(string(d))
 	if err != nil || !n.IsPlace() {
@@ -66,8 +66,8 @@ func deviceOf(d halfulp.Device) (place.Place, error) {
 	return p.First(), nil
 }
 
-// end stores the statistics of a routine where its options ask for them, of one stage unless it has
-// noted its own, and returns its error.
+// end stores the statistics of a routine if its options ask for them, and returns its error. The
+// statistics have one stage unless the routine noted its own stages.
 func (r *run) end(stage string, err error) error {
 	if err == nil {
 		r.finish(stage)
@@ -97,7 +97,7 @@ func (r *run) finish(stage string) {
 	}
 }
 
-// number is end for a routine with the result z.
+// number is end for a routine that returns the number z.
 func (r *run) number(stage string, z *Number, err error) (*Number, error) {
 	if err := r.end(stage, err); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (r *run) advance(share float64) {
 	r.Progress(r.done)
 }
 
-// room returns an error if n numbers of the host are beyond the limit.
+// room returns an error if n numbers of the host take more memory than the limit.
 func (r *run) room(n int) error {
 	if need := int64(4*r.b.n+headBytes) * int64(n); r.MemoryLimit > 0 && need > r.MemoryLimit {
 		return fmt.Errorf("%w: %d bytes of %d allowed for %d numbers", halfulp.ErrMemory, need, r.MemoryLimit, n)
@@ -124,21 +124,21 @@ func (r *run) room(n int) error {
 	return nil
 }
 
-// headBytes is what a number takes beside its residues.
+// headBytes bounds the memory of a number beside its residues.
 const headBytes = 40
 
-// grain is the number of operations below which a goroutine is not worth it, and interval that
-// between two looks at the context.
+// grain is the number of operations below which a goroutine is not worth its cost, interval the
+// number of steps between two looks at the context.
 const (
 	grain    = 64
 	interval = 256
 )
 
-// stopped reports, now and then, whether a loop has come to its end before step k.
+// stopped reports whether the context is cancelled; it looks only at some of the steps k.
 func (r *run) stopped(k int) bool { return k%interval == 0 && r.ctx.Err() != nil }
 
-// each calls f for parts of [0, n), each item so many operations, on several goroutines, each with
-// its scratch memory. It is that share of the routine's work.
+// each calls f for parts of [0, n), each item of so many operations, on several goroutines, each
+// with its scratch memory. share is its part of the routine's work.
 func (r *run) each(n, cost int, share float64, f func(lo, hi int, w *scratch)) error {
 	grain := max(grain/max(cost, 1), 1)
 	parts := (n + grain - 1) / grain
@@ -150,8 +150,8 @@ func (r *run) each(n, cost int, share float64, f func(lo, hi int, w *scratch)) e
 	})
 }
 
-// blocks calls f for every i of [0, n), each much work, like each; s is the block of
-// threads that a goroutine stands for.
+// blocks calls f for every i of [0, n), like each for items of much work; s is the block of threads
+// that a goroutine simulates.
 func (r *run) blocks(n int, share float64, f func(i int, s *block)) error {
 	blocks := make([]*block, r.Threads)
 	return par.For(r.ctx, r.Threads, n, func(worker, i int) {

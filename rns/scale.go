@@ -1,7 +1,7 @@
 package rns
 
-// scratch is what the operations of one goroutine need beside their operands: n
-// residues each, and words.
+// scratch is the memory that the operations of one goroutine need beside their operands: slices of
+// n residues each, and words.
 type scratch struct {
 	y                []uint32 // numerators of fractions
 	t, u, p, q, r, s []uint32
@@ -24,11 +24,10 @@ func (b *Base) putScratch(w *scratch) { b.scratches.Put(w) }
 
 // scaleDown sets z to ⌊X/2^k + 1/2⌋ for X/M < 1 - slack/2^64, k ≥ 1.
 //
-// X mod 2^k comes from the CRT, X = Σ y_i M/m_i - rank M with the positional
-// digits of the constants, and the quotient by multiplication with 2^-k, residue
-// by residue. The rank is exact: the fraction F of the sum is at most slack below
-// the truth, so F ≥ 2^64 - slack means that the sum passed an integer, as X/M
-// itself is smaller.
+// X mod 2^k comes from the CRT, X = Σ y_i M/m_i - rank M with the positional digits of the
+// constants. The quotient comes from multiplication by 2^-k, residue by residue. The rank is exact:
+// the fraction F of the sum is at most slack below the exact value, so F ≥ 2^64 - slack means that
+// the sum passed an integer, as X/M itself is smaller.
 func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
 	if k > b.bigM.BitLen() { // X/2^k < 1/2
 		clear(z)

@@ -16,12 +16,13 @@ import (
 // that a format cannot store.
 var ErrSparse = errors.New("rns: invalid sparse matrix")
 
-// SparseFormat says how a sparse matrix is stored: those of MPRES-BLAS's SpMV routines.
+// SparseFormat is a storage format of MPRES-BLAS's SpMV routines.
 type SparseFormat int
 
-// The formats. A row has its entries in an order, 0, 1, 2, …, which conversions keep but for DIA.
+// The formats. A row keeps its entries in an order, 0, 1, 2, …; conversions preserve it, except to
+// DIA.
 const (
-	// CSR stores compressed rows: the entries of row 0, then those of row 1, ….
+	// CSR stores compressed rows: the entries of row 0, then the entries of row 1, ….
 	CSR SparseFormat = iota
 	// JAD (or JDS) stores jagged diagonals: rows sorted by their numbers of entries, the longest
 	// first, equal ones in their order, then entry 0 of every row, then entry 1 of every row that
@@ -31,7 +32,7 @@ const (
 	// column: place 0 of every row, then place 1, …. Places that are not used name no column.
 	ELL
 	// DIA stores the diagonals that have an entry other than 0, from the lowest to the highest,
-	// each with a place for every row. Zeros are no entries, and no place has two.
+	// each with a place for every row. Zeros are not entries, and a place holds at most one entry.
 	DIA
 )
 
@@ -43,9 +44,9 @@ func (f SparseFormat) String() string {
 	return [...]string{"csr", "jad", "ell", "dia"}[f]
 }
 
-// Sparse is a sparse matrix whose entries are numbers of a base, or float64 numbers, which take 8
-// bytes each and which products convert as they go: MPRES-BLAS's matrices in multiple and in double
-// precision. It lives where its values do.
+// Sparse is a sparse matrix. Its entries are numbers of a base, or float64 numbers, which take 8
+// bytes each and which products convert when they use them: the matrices of MPRES-BLAS in multiple
+// and in double precision. It lives where its values do.
 type Sparse struct {
 	format     SparseFormat
 	rows, cols int
@@ -60,10 +61,10 @@ type Sparse struct {
 }
 
 // NewCSR returns the rows x cols matrix with the given row pointers, column indices and values: row
-// i has the entries rowPtr[i] ≤ k < rowPtr[i+1], values.At(k) in column colIndex[k]. The values are
-// its storage; the indices are copied. Columns of a row may be in any order; entries of one place
-// add up. Errors wrap ErrSparse; for values on a device they may be those of [Base.NewArrayOn] as
-// well.
+// i has the entries rowPtr[i] ≤ k < rowPtr[i+1], values.At(k) in column colIndex[k]. The matrix
+// uses values as its storage; the indices are copied. Columns of a row may be in any order. In
+// products, several entries with the same row and column add up. Errors wrap ErrSparse; for values
+// on a device, the errors of [Base.NewArrayOn] are possible as well.
 func NewCSR(rows, cols int, rowPtr []int, colIndex []int32, values *Vector) (*Sparse, error) {
 	a, err := newCSR(rows, cols, rowPtr, colIndex, values.n)
 	if err != nil {
@@ -73,8 +74,8 @@ func NewCSR(rows, cols int, rowPtr []int, colIndex []int32, values *Vector) (*Sp
 	return a, a.load()
 }
 
-// CSRFloat64 is [NewCSR] for float64 numbers, each of which is converted as Number.SetFloat64
-// converts it whenever it is used; they are copied. The matrix lives on the host.
+// CSRFloat64 is [NewCSR] for float64 numbers, which are copied. Each is converted as by
+// Number.SetFloat64 whenever it is used. The matrix lives on the host.
 func (b *Base) CSRFloat64(rows, cols int, rowPtr []int, colIndex []int32, values []float64) (*Sparse, error) {
 	a, err := newCSR(rows, cols, rowPtr, colIndex, len(values))
 	if err != nil {
@@ -114,7 +115,7 @@ func newCSR(rows, cols int, rowPtr []int, colIndex []int32, values int) (*Sparse
 	return a, nil
 }
 
-// checkDims returns an error unless there may be such a matrix.
+// checkDims returns an error unless the dimensions are valid.
 func checkDims(rows, cols int) error {
 	if rows < 0 || cols < 0 || rows > math.MaxInt32 || cols > math.MaxInt32 {
 		return fmt.Errorf("%w: %d x %d", ErrSparse, rows, cols)
@@ -122,10 +123,11 @@ func checkDims(rows, cols int) error {
 	return nil
 }
 
-// SparseOf returns the rows x cols matrix, in CSR, of the entries values.At(k) in row rowIndex[k]
-// and column colIndex[k], counted from 0, in any order: rows are sorted by columns, and entries of
-// one place, in their order, add up in products. Values of format Float64 stay such, those of
-// others become numbers as Number.SetScalar converts them. Errors wrap ErrSparse.
+// SparseOf returns a rows x cols matrix in CSR. Entry k is values.At(k), in row rowIndex[k] and
+// column colIndex[k], counted from 0; entries may be in any order. Rows are sorted by columns.
+// Several entries with the same row and column keep their order, and add up in products. Values of
+// format Float64 stay float64 numbers; other values become numbers as by Number.SetScalar. Errors
+// wrap ErrSparse.
 func (b *Base) SparseOf(rows, cols int, rowIndex, colIndex []int32, values *halfulp.Vector) (*Sparse, error) {
 	if err := checkDims(rows, cols); err != nil {
 		return nil, err
@@ -169,13 +171,13 @@ func (b *Base) SparseOf(rows, cols int, rowIndex, colIndex []int32, values *half
 	return NewCSR(rows, cols, pointers, columns, b.VectorOf(sorted))
 }
 
-// Format returns how a is stored.
+// Format returns the storage format of a.
 func (a *Sparse) Format() SparseFormat { return a.format }
 
 // Dims returns the numbers of rows and columns.
 func (a *Sparse) Dims() (rows, cols int) { return a.rows, a.cols }
 
-// Entries returns the number of entries: without places that are not used, for DIA without zeros.
+// Entries returns the number of entries. Unused places do not count, nor do zeros in DIA.
 func (a *Sparse) Entries() int { return a.entries }
 
 // Float64 reports whether the entries are float64 numbers.
@@ -205,7 +207,7 @@ func (a *Sparse) On(d halfulp.Device) (*Sparse, error) {
 // Host returns a copy of a that lives on the host.
 func (a *Sparse) Host() (*Sparse, error) { return a.On(halfulp.CPU) }
 
-// Free gives the memory of a and of its values back, like [Array.Free].
+// Free releases the memory of a and of its values, like [Array.Free].
 func (a *Sparse) Free() {
 	if a.away != nil {
 		a.away.Free()
@@ -213,7 +215,7 @@ func (a *Sparse) Free() {
 	a.values.Free()
 }
 
-// load copies what is beside the values to where they live.
+// load copies the indices and float64 values to the place where the values live.
 func (a *Sparse) load() error {
 	p := a.values.arr.where()
 	if p == nil {
@@ -229,7 +231,7 @@ func (a *Sparse) load() error {
 	})
 }
 
-// layout is what a device has of a beside the values.
+// layout returns the parts of a on a device beside the values.
 func (a *Sparse) layout() place.RNSLayout {
 	return place.RNSLayout{
 		Format: [...]place.RNSFormat{place.RNSCSR, place.RNSJAD, place.RNSELL, place.RNSDIA}[a.format],
@@ -238,7 +240,7 @@ func (a *Sparse) layout() place.RNSLayout {
 	}
 }
 
-// row returns the row that stored row i is.
+// row returns the index in the matrix of stored row i.
 func (a *Sparse) row(i int) int {
 	if a.order == nil {
 		return i
@@ -257,8 +259,8 @@ func (a *Sparse) length(i int) int {
 	return a.width
 }
 
-// at returns place e of stored row i, and its column, which is none of the matrix's where there is
-// no entry.
+// at returns place e of stored row i, and its column, which is outside the matrix where the place
+// has no entry.
 func (a *Sparse) at(i, e int) (k, column int) {
 	switch a.format {
 	case CSR:
@@ -273,8 +275,8 @@ func (a *Sparse) at(i, e int) (k, column int) {
 	return k, int(a.columns[k])
 }
 
-// get returns the value in place k of a matrix of the host, made in buffer where it is no number
-// yet.
+// get returns the value in place k of a matrix of the host. A float64 value is converted into
+// buffer.
 func (a *Sparse) get(k int, buffer []uint32) val {
 	if a.doubles == nil {
 		return a.values.val(k)
@@ -304,11 +306,11 @@ func (a *Sparse) appendRow(list []entry, i int, buffer []uint32) []entry {
 	return list
 }
 
-// To returns a copy of a matrix of the host in another format, the entries of each row in their
-// order but for DIA, where they are in the order of columns. The error wraps ErrSparse if it is DIA
-// and a place has two entries other than 0, and [halfulp.ErrMemory] if places that are not used
-// would take the memory: an ELL matrix has as many places in each row as its longest row has
-// entries, a DIA matrix a place in each row for each diagonal.
+// To returns a copy of a matrix of the host in another format. Entries of each row keep their
+// order, except in DIA, where they are in the order of columns. The error wraps ErrSparse if the
+// format is DIA and two entries other than 0 have the same row and column. It wraps
+// [halfulp.ErrMemory] if unused places would take too much memory: ELL has as many places in each
+// row as the longest row has entries, DIA a place in each row for each diagonal.
 func (a *Sparse) To(f SparseFormat) (*Sparse, error) {
 	a.values.arr.needHost()
 	rows := make([][]entry, a.rows)
@@ -323,7 +325,7 @@ func (a *Sparse) To(f SparseFormat) (*Sparse, error) {
 	for _, row := range rows {
 		z.width = max(z.width, len(row))
 	}
-	var from []int // the place in a of each of z, -1 of none
+	var from []int // the place in a of each place of z; -1 for an unused place
 	var err error
 	switch f {
 	case CSR:
@@ -435,7 +437,7 @@ func (a *Sparse) setDiagonals(old *Sparse, rows [][]entry) ([]int, error) {
 	return from, nil
 }
 
-// places returns places that are not used, as many for each row as the matrix is wide.
+// places returns unused places: for each row as many as the matrix is wide.
 func (a *Sparse) places(old *Sparse) ([]int, error) {
 	each := float64(4*old.Base().n + headBytes)
 	if old.Float64() {
@@ -453,7 +455,7 @@ func (a *Sparse) places(old *Sparse) ([]int, error) {
 	return from, nil
 }
 
-// take takes the values from those places of a matrix, 0 from -1.
+// take copies the values from the places from of a matrix, and 0 for place -1.
 func (a *Sparse) take(old *Sparse, from []int) {
 	b := old.Base()
 	if old.Float64() {
@@ -475,8 +477,8 @@ func (a *Sparse) take(old *Sparse, from []int) {
 	}
 }
 
-// Diagonal returns the entries (i, i), i < min(rows, cols), on the host; 0 where there is none.
-// Several of one place add up in their order, each sum rounded.
+// Diagonal returns the entries (i, i), i < min(rows, cols), on the host; 0 where there is no entry.
+// Several entries (i, i) add up in their order, each sum rounded.
 func (a *Sparse) Diagonal() (*Vector, error) {
 	a, err := a.onHost()
 	if err != nil {

@@ -62,7 +62,7 @@ func BenchmarkSpMV(b *testing.B) {
 	}
 }
 
-// BenchmarkDeviceSpMV does so for the order 10^6 on a GPU.
+// BenchmarkDeviceSpMV multiplies the matrix of order 10^6 on a GPU.
 func BenchmarkDeviceSpMV(b *testing.B) {
 	dev := machine(b)
 	const n = 1000

@@ -71,7 +71,7 @@ func (r *reference) sparse(l *fake.Launch, _ refBase, s refSparse) {
 	}
 }
 
-// checkConstants compares what doubles are converted with.
+// checkConstants compares the constants for the conversion of doubles.
 func (r *reference) checkConstants(s refSparse) {
 	b := r.b
 	limit, length := uint64(math.MaxUint64), b.maxSigBits

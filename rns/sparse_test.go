@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// sparseFormats are all of them.
+// sparseFormats are all formats.
 var sparseFormats = []SparseFormat{CSR, JAD, ELL, DIA}
 
 // pattern is rows of columns of entries.
@@ -90,8 +90,8 @@ func (p pattern) repeats() bool {
 	return false
 }
 
-// threadSums is the sum of products of a row by so many threads, to the letter of SpMV; nil is a
-// place that is not used.
+// threadSums is the sum of products of a row by so many threads, exactly as SpMV documents it; nil
+// is an unused place.
 func threadSums(b *Base, products []*Number, threads int) *Number {
 	sums := make([]*Number, threads)
 	for t := range sums {
@@ -110,7 +110,7 @@ func threadSums(b *Base, products []*Number, threads int) *Number {
 	return sums[0]
 }
 
-// TestSpMVOrder compares products with the order of operations that SpMV says they have.
+// TestSpMVOrder compares products with the documented order of operations of SpMV.
 func TestSpMVOrder(t *testing.T) {
 	for _, b := range blasBases(t) {
 		r := newRand(t, 71)

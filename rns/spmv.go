@@ -6,15 +6,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// SpMV sets y_i = Σ fl(a_ij x_j), the entries of a row added in the order of its places by
-// T = o.RowThreads threads: thread t adds the products of the entries in places t, t + T, t + 2 T,
-// … to 0, in this order, and then for h = T/2, T/4, …, 1 thread t < h adds the sum of thread t + h.
-// Places that are not used count, but add nothing. y must not overlap A and x.
+// SpMV sets y_i = Σ fl(a_ij x_j). T = o.RowThreads threads add the products of a row in the order
+// of its places. Thread t adds the products of the entries in places t, t + T, t + 2 T, … to 0, in
+// this order. Then for h = T/2, T/4, …, 1 thread t < h adds the sum of thread t + h. Unused places
+// count, but add nothing. y must not overlap A and x.
 //
-// T = 1, which is the default, is the recursive sum of a row, the scalar kernels of MPRES-BLAS
-// (spmv_csr, _jad, _ell, _dia); a power of two up to MaxRowThreads is its vector kernels
-// (spmv_csrv, _jadv). With one T, CSR, JAD and ELL have the same bits; so has DIA for T = 1 if the
-// columns of each row increase and no entry is 0, as its places are diagonals.
+// T = 1, the default, is the recursive sum of a row, as in the scalar kernels of MPRES-BLAS
+// (spmv_csr, _jad, _ell, _dia). A power of two up to MaxRowThreads gives the order of its vector
+// kernels (spmv_csrv, _jadv). For the same T, CSR, JAD and ELL give the same bits. The places of
+// DIA are diagonals: it gives the same bits for T = 1 if the columns of each row increase and no
+// entry is 0.
 //
 // Float64 entries are converted first, exactly where the base has 53 bits or more. Each entry then
 // goes through one product and at most n - 1 sums for the n entries of its row:
@@ -90,7 +91,8 @@ func (r *run) spmv(a *Sparse, x, y *Vector) error {
 	})
 }
 
-// product returns what place e of stored row i adds, in the storage of s.
+// product returns the product that place e of stored row i adds; its residues are in the storage of
+// s.
 func (a *Sparse) product(i, e int, x *Vector, s *block) val {
 	k, column := a.at(i, e)
 	if column >= 0 && column < a.cols {
@@ -105,11 +107,11 @@ func (a *Sparse) product(i, e int, x *Vector, s *block) val {
 	return s.temp
 }
 
-// SpMVBound returns what Options.Bound receives for a result that SpMV computed from A and x: the
-// bound of [SpMV], summed over the rows. It is about the exact
-// product of the entries, float64 numbers as they are given: where the base has less than 53 bits
-// their conversion counts as one more rounding. It runs on the CPU, to which operands on a device
-// travel; the error is of that, or of the context.
+// SpMVBound returns the bounds that Options.Bound receives for a result that SpMV computed from A
+// and x: the bound of [SpMV], summed over the rows. It bounds the distance to the exact product of
+// the entries, float64 numbers as they are given; where the base has less than 53 bits, their
+// conversion counts as one more rounding. It runs on the CPU, and copies operands on a device to
+// the host. It returns an error if the copy fails or the context is cancelled.
 func SpMVBound(ctx context.Context, a *Sparse, x, result *Vector) (Bound, error) {
 	a.fits(x, result)
 	limit, err := a.boundOfProduct(ctx, x)

@@ -12,8 +12,8 @@ func (b *Base) addTo(z, x *val, w *scratch) {
 	b.add(z, &u, x, false, w)
 }
 
-// Reduce1 returns the sum of x by recursive summation, from the first entry on
-// (003, algorithm 3). On a device o.Variant carries it out.
+// Reduce1 returns the sum of x by recursive summation, from the first entry on (003, algorithm 3).
+// On a device, o.Variant selects how.
 func Reduce1(x *Vector, o *Options) (*Number, error) {
 	r, err := begin("Reduce1", o, x.arr.b, x.view())
 	if err != nil {
@@ -30,7 +30,7 @@ func Reduce1(x *Vector, o *Options) (*Number, error) {
 	return r.number("sum", z, err)
 }
 
-// team returns who carries out additions that wait for each other.
+// team returns the threads that carry out additions which depend on each other.
 func (r *run) team() place.RNSTeam {
 	if r.Variant == OneThread {
 		return place.RNSOne
@@ -49,7 +49,7 @@ func (r *run) sum(x *Vector, f func(q place.RNSQueue, x place.RNSView, n int, z 
 	return z.At(0), nil
 }
 
-// recursive is Reduce1 on the CPU, that share of the work.
+// recursive is Reduce1 on the CPU; share is its part of the routine's work.
 func (r *run) recursive(x *Vector, share float64) (*Number, error) {
 	z := x.arr.b.NewNumber()
 	w := z.b.getScratch()
@@ -70,10 +70,10 @@ func (r *run) recursive(x *Vector, share float64) (*Number, error) {
 	return z, r.ctx.Err()
 }
 
-// Reduce2 returns the sum of x by pairwise summation with a stack of log₂ n entries (003,
-// algorithm 4): entries are pushed, and after entry i, counted from 1, as many pairs on
-// top of the stack are added, lower + upper, as i has factors of two. What remains is
-// added from the top down, lower + upper. On a device o.Variant carries it out.
+// Reduce2 returns the sum of x by pairwise summation with a stack of log₂ n entries (003, algorithm
+// 4). Entries are pushed. After entry i, counted from 1, as many pairs on top of the stack are
+// added, lower + upper, as i has factors of two. The remaining sums are added from the top down,
+// lower + upper. On a device, o.Variant selects how.
 func Reduce2(x *Vector, o *Options) (*Number, error) {
 	r, err := begin("Reduce2", o, x.arr.b, x.view())
 	if err != nil {
@@ -139,13 +139,13 @@ func (r *run) pairwise(x *Vector) (*Number, error) {
 //     h = P/2, P/4, …, 1, where P is the least power of two ≥ BlockSize;
 //  3. the sums of blocks are added recursively.
 //
-// The result does not depend on the number of goroutines. On a device blocks run there, and their
-// sums are added on the host.
+// The result does not depend on the number of goroutines. On a device, the blocks run there, and
+// the host adds their sums.
 func Reduce3(x *Vector, o *Options) (*Number, error) {
 	return reduceBlocks("Reduce3", x, nil, false, o)
 }
 
-// reduceBlocks is Reduce3 of x, of |x| for absolute, of the products with y if there is one.
+// reduceBlocks is Reduce3 of x, of |x| if absolute, or of the products with y if y is not nil.
 func reduceBlocks(name string, x, y *Vector, absolute bool, o *Options) (*Number, error) {
 	operands := []view{x.view()}
 	if y != nil {
@@ -174,7 +174,7 @@ func reduceBlocks(name string, x, y *Vector, absolute bool, o *Options) (*Number
 	return r.number("sum", z, err)
 }
 
-// blockSums returns what the blocks sum, that share of the work.
+// blockSums returns the sums of the blocks; share is its part of the routine's work.
 func (r *run) blockSums(x, y *Vector, absolute bool, share float64) (*Vector, error) {
 	if err := r.room(r.Blocks + min(r.Threads, r.Blocks)*r.BlockSize); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (r *run) blockSums(x, y *Vector, absolute bool, share float64) (*Vector, er
 	})
 }
 
-// block is what a block of threads has in its shared memory: a sum for each thread.
+// block is the shared memory of a block of threads: a sum for each thread.
 type block struct {
 	*run
 	sums *Array
@@ -215,8 +215,9 @@ func newBlock(r *run) *block {
 	return &block{r, r.b.NewArray(r.BlockSize), val{x: make([]uint32, r.b.n)}, r.b.newScratch()}
 }
 
-// reduce runs steps 1 and 2 of Reduce3 from entry first on for the entries that get returns, and
-// returns the sum, which shares the storage of the block. It ends early with the run's context.
+// reduce runs steps 1 and 2 of Reduce3 from entry first on for the entries that get returns. The
+// sum that it returns shares the storage of the block. It stops early if the run's context is
+// cancelled.
 func (s *block) reduce(first, n, stride int, get func(i int, s *block) val) val {
 	b, size := s.b, min(s.sums.Len(), max(n-first, 1)) // the others have nothing to add
 	for t := range size {
@@ -246,7 +247,7 @@ func (s *block) reduce(first, n, stride int, get func(i int, s *block) val) val 
 	return s.sums.val(0)
 }
 
-// row is reduce for a block of its own, as one block sums a row of a matrix.
+// row is reduce with one block for a whole row of a matrix.
 func (s *block) row(n int, get func(i int, s *block) val) val {
 	return s.reduce(0, n, 2*s.sums.Len(), get)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Routines on symmetric matrices, of which one triangle, with the diagonal, is there: the other one
-// is neither read nor written. Their operations are symmetric in i and j, so that the two triangles
-// have the same bits.
+// Routines on symmetric matrices. Only one triangle, with the diagonal, is stored; the other one is
+// neither read nor written. The operations are symmetric in i and j, so that the two triangles have
+// the same bits.
 
 // triangle returns the triangle that u names.
 func triangle(u halfulp.Uplo) place.RNSTriangle {
@@ -30,7 +30,7 @@ func (m *Matrix) square() {
 	}
 }
 
-// within returns the part of lo ≤ i < hi in which (i, j) is in the triangle.
+// within returns the part of lo ≤ i < hi for which (i, j) is in the triangle.
 func within(t place.RNSTriangle, j, lo, hi int) (int, int) {
 	if t == place.RNSUpper {
 		return lo, min(hi, j+1)
@@ -38,7 +38,7 @@ func within(t place.RNSTriangle, j, lo, hi int) (int, int) {
 	return max(lo, j), hi
 }
 
-// stored returns entry (i, j) of the symmetric matrix of which the triangle t is there.
+// stored returns entry (i, j) of the symmetric matrix with the stored triangle t.
 func (m *Matrix) stored(t place.RNSTriangle, i, j int) val {
 	if (t == place.RNSUpper) == (i <= j) {
 		return m.val(i, j)
@@ -46,10 +46,11 @@ func (m *Matrix) stored(t place.RNSTriangle, i, j int) val {
 	return m.val(j, i)
 }
 
-// Symv sets y = α A x + β y for a symmetric matrix A, of which a holds the triangle uplo, in the
-// order of operations of [Gemv]; rows are added up as if both triangles were there. Special cases,
-// errors and the bound on the error, (18) and (19) of 001 for o.Bound, are those of Gemv. y must
-// not overlap A and x. (MPRES-BLAS adds a row up in one thread, and multiplies the sum by α.)
+// Symv sets y = α A x + β y for a symmetric matrix A; a holds the triangle uplo. The order of
+// operations is the same as in [Gemv], with rows added as if both triangles were stored. Special
+// cases, errors and the bound on the error, (18) and (19) of 001 for o.Bound, are the same as for
+// Gemv. y must not overlap A and x. (MPRES-BLAS adds a row in one thread, and multiplies the sum by
+// α.)
 func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	t := triangle(uplo)
 	a.square()
@@ -75,7 +76,7 @@ func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, 
 	return err
 }
 
-// symv is Symv but for the bound.
+// symv is Symv without the bound.
 func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
 	return gemv("Symv", halfulp.NoTrans, alpha, a, x, beta, y, o, gemvMethod{
 		here: func(r *run, _ bool, alpha *val, a *Matrix, x, y *Vector) error {
@@ -108,8 +109,8 @@ func boundOfMirrored(ctx context.Context, t place.RNSTriangle, alpha *Number, a 
 	return gemvBound(ctx, false, alpha, full, x, beta, y)
 }
 
-// mirrored returns a matrix of the host with both triangles of the symmetric matrix of which the
-// triangle t is there.
+// mirrored returns a matrix of the host with both triangles of the symmetric matrix with the stored
+// triangle t.
 func (m *Matrix) mirrored(t place.RNSTriangle) (*Matrix, error) {
 	h, err := m.onHost()
 	if err != nil {
@@ -199,10 +200,11 @@ func (m *Matrix) rankOne(xs ...*Vector) *Base {
 	return m.arr.b
 }
 
-// Syrk sets c_ij = fl(fl(α s) + fl(β c_ij)) in the triangle uplo of C, s the recursive sum of
-// fl(a_ik a_jk) over k = 1, 2, …, K, for C = α A Aᵀ + β C, or of fl(a_ki a_kj) for the transpose,
-// C = α Aᵀ A + β C: the entries that [Gemm] has there. β = 0 leaves C unread, α = 0 leaves A. The
-// error is at most γ_(K+2) (|α| Σ |a_ik a_jk| + |β c_ij|), γ_k as for [Syr]. C must not overlap A.
+// Syrk sets c_ij = fl(fl(α s) + fl(β c_ij)) in the triangle uplo of C. For C = α A Aᵀ + β C, s is
+// the recursive sum of fl(a_ik a_jk) over k = 1, 2, …, K; for the transpose, C = α Aᵀ A + β C, the
+// recursive sum of fl(a_ki a_kj). [Gemm] computes the same entries. β = 0 leaves C unread, α = 0
+// leaves A unread. The error is at most γ_(K+2) (|α| Σ |a_ik a_jk| + |β c_ij|), γ_k as for [Syr]. C
+// must not overlap A.
 func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, beta *Number, c *Matrix, o *Options) error {
 	t, tr := triangle(uplo), isTrans(trans)
 	n, k := a.op(tr)
@@ -246,8 +248,8 @@ func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, 
 	return r.end("product", err)
 }
 
-// triangle calls f for the entries of a triangle of a matrix, like columns, and stores what f
-// leaves in z, which is what was there before.
+// triangle calls f for the entries of a triangle of a matrix, in parallel like columns. z holds the
+// entry before the call, and f stores the new one in it.
 func (r *run) triangle(t place.RNSTriangle, a *Matrix, cost int, f func(i, j int, z *val, w *scratch)) error {
 	return r.columns(a, cost, func(j, lo, hi int, w *scratch) {
 		lo, hi = within(t, j, lo, hi)

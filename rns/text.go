@@ -2,8 +2,8 @@ package rns
 
 import "github.com/halfulp/halfulp"
 
-// textGuard is the number of bits beyond those of a significand with which text is
-// read, before it is rounded to the base.
+// textGuard is the number of bits, beyond the bits of a significand, with which text is read before
+// it is rounded to the base.
 const textGuard = 64
 
 // Parse returns the number s, which halfulp.ParseScalar must accept, |δ| < u; exactly

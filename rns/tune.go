@@ -14,19 +14,21 @@ import (
 )
 
 // TuneSum returns the Options o with the Blocks and BlockSize with which Reduce3 of n numbers of a
-// base is fastest on the GPU o.Device, "cuda:N". They are an order of additions: results have other
-// bits than with other Options, the same on CPUs and GPUs. No routine calls TuneSum by itself.
+// base is fastest on the GPU o.Device, "cuda:N". They set the order of additions: results have
+// other bits than with other Options, but the same bits on CPUs and GPUs. No routine calls TuneSum
+// by itself.
 //
-// Candidates are timed in turn with DefaultBlocks and DefaultBlockSize, for numbers of a quarter of
-// the precision, whose sums and products are rarely rounded, and for full significands. Those are
-// kept unless a candidate takes 3 % less time or better for both, in the median of the rounds.
+// Candidates are timed in turn with DefaultBlocks and DefaultBlockSize, for numbers with a quarter
+// of the precision, whose sums and products are rarely rounded, and for full significands. The
+// defaults are kept unless a candidate saves at least 3 % of the time for both kinds of numbers, in
+// the median of the rounds.
 //
-// What is found, in some seconds, is remembered by model of GPU, moduli and n up to the
-// next power of two, in the file halfulp/rns.json of the user's cache directory
-// (os.UserCacheDir), and not measured again. A file that cannot be read is replaced; where
-// none can be written, nothing is remembered.
+// The search takes some seconds. Its result is remembered by model of GPU, moduli and n up to the
+// next power of two, in the file halfulp/rns.json of the user's cache directory (os.UserCacheDir),
+// and not measured again. A file that cannot be read is replaced; where no file can be written,
+// nothing is remembered.
 //
-// Errors are those of [Base.NewArrayOn] and Reduce3.
+// TuneSum returns the errors of [Base.NewArrayOn] and Reduce3.
 func TuneSum(b *Base, n int, o *Options) (Options, error) {
 	shapes := []tuning{{DefaultBlocks, DefaultBlockSize}}
 	for _, k := range [][2]int{{64, 256}, {64, 1024}, {128, 128}, {128, 512}, {256, 64}, {256, 256}} {
@@ -45,8 +47,8 @@ func TuneSum(b *Base, n int, o *Options) (Options, error) {
 	})
 }
 
-// TuneGemv returns the Options o with the BlockSize with which Gemv of order n is fastest, as
-// TuneSum does.
+// TuneGemv returns the Options o with the BlockSize with which Gemv of order n is fastest, in the
+// same way as TuneSum.
 func TuneGemv(b *Base, n int, o *Options) (Options, error) {
 	shapes := []tuning{{BlockSize: DefaultBlockSize}}
 	for _, size := range []int{16, 64, 128, 256} {
@@ -91,8 +93,9 @@ func tuneArray(b *Base, n, bits int) *Array {
 	return a
 }
 
-// tune returns o with the fastest of shapes, the first of them being the default, measured by what
-// load makes of numbers with significands of so many bits, unless it is remembered.
+// tune returns o with the fastest of shapes, the first of which is the default. It returns a
+// remembered shape if there is one. Else it measures the function that load returns for n numbers
+// with significands of so many bits.
 func tune(routine string, b *Base, n int, o *Options, shapes []tuning, load func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error)) (Options, error) {
 	if n < 0 {
 		panic(errShape)
@@ -155,27 +158,27 @@ func (k tuning) in(o Options) Options {
 	return o
 }
 
-// tunedSize is the size that stands for n.
+// tunedSize returns the size that is measured in place of n.
 func tunedSize(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// tuneKey is the key of what is found.
+// tuneKey returns the key of a remembered result.
 func tuneKey(model, routine string, b *Base, size int) string {
 	return fmt.Sprintf("%s, %s, %d, moduli %v", model, routine, size, b.m)
 }
 
-// tuneRounds is how often each candidate is timed, after a run that warms up; tuneMargin is the
-// share of the default's time that a candidate has to save.
+// tuneRounds is the number of times that each candidate is timed, after a run that warms up;
+// tuneMargin is the share of the default's time that a candidate has to save.
 const (
 	tuneRounds = 5
 	tuneMargin = 0.03
 )
 
-// tuneClock tells the time.
+// tuneClock returns the time.
 var tuneClock = time.Now
 
-// tuneRatios returns the times of n candidates relative to that of candidate 0. In a round each is
-// run once, in an order that turns from round to round, so that what slows a machine down for a
-// while, or a device that comes to speed, favours none; the median of the rounds counts.
+// tuneRatios returns the times of n candidates relative to the time of candidate 0. A round runs
+// each candidate once, in an order that rotates from round to round, so that no candidate gains
+// when a machine slows down for a while or a device speeds up. The median over the rounds counts.
 func tuneRatios(n int, run func(k int) error) ([]float64, error) {
 	rounds := make([][]float64, n)
 	for round := range 1 + tuneRounds {
@@ -202,7 +205,7 @@ func tuneRatios(n int, run func(k int) error) ([]float64, error) {
 	return ratios, nil
 }
 
-// fastest returns the candidate with the least ratio, 0 unless that saves tuneMargin.
+// fastest returns the candidate with the least ratio, or 0 unless that candidate saves tuneMargin.
 func fastest(ratios []float64) int {
 	best := 0
 	for k, r := range ratios {
@@ -219,19 +222,19 @@ func fastest(ratios []float64) int {
 // tuneLock is held while the file is read, and until it is written.
 var tuneLock sync.Mutex
 
-// tuning is what the file says of a key.
+// tuning is the entry of the file for a key.
 type tuning struct {
 	Blocks    int `json:"blocks,omitempty"`
 	BlockSize int `json:"block_size"`
 }
 
-// tuneVersion changes with kernels, and ways to measure, that make what was found worthless.
+// tuneVersion changes when new kernels or ways to measure make earlier results worthless.
 const tuneVersion = 2
 
 // tuneFile is the name of the file.
 const tuneFile = "rns.json"
 
-// readTunings returns what the file has.
+// readTunings returns the entries of the file.
 func readTunings() map[string]tuning {
 	if found := calibration.Read[map[string]tuning](tuneFile, tuneVersion); found != nil {
 		return found
@@ -239,5 +242,5 @@ func readTunings() map[string]tuning {
 	return map[string]tuning{}
 }
 
-// writeTunings remembers what was found, if it can.
+// writeTunings writes all results to the file, if it can.
 func writeTunings(found map[string]tuning) { _ = calibration.Write(tuneFile, tuneVersion, found) }

@@ -7,19 +7,17 @@ import (
 	"math/bits"
 )
 
-// XFloat is a non-negative extended-range floating-point number F·2^I: F has 53
-// bits, 1 ≤ F < 2, and the exponent I is an integer of 32 bits, so that X/M has
-// a value however long M is (003, "extended-range floating-point"). Zero is
-// F = 0, I = 0; infinity, which only upper bounds that overflow give, is F = +Inf,
-// I = 0.
+// XFloat is a non-negative extended-range floating-point number F·2^I. F has 53 bits, 1 ≤ F < 2.
+// The exponent I is an integer of 32 bits, so that X/M has a value however long M is (003,
+// "extended-range floating-point"). Zero is F = 0, I = 0. Infinity, which occurs only as an upper
+// bound that overflows, is F = +Inf, I = 0.
 //
-// AddDown, AddUp and so on return the exact sum, difference, product or quotient rounded to
-// 53 bits toward zero or away from zero, as IEEE 754 directed rounding would with
-// an exponent range without end. They are computed on the integer significands,
-// so every machine gives the same bits; __dadd_rd and the like of CUDA agree where
-// they neither overflow nor underflow. Results below 2^(-2^31) go down to 0 and up
-// to 2^(-2^31), those of 2^(2^31) and more down to the largest number and up to
-// infinity.
+// AddDown, AddUp and so on return the exact sum, difference, product or quotient rounded to 53 bits
+// toward zero or away from zero, as IEEE 754 directed rounding would with an unbounded exponent
+// range. They are computed on the integer significands, so every machine gives the same bits;
+// __dadd_rd and the like of CUDA agree where they neither overflow nor underflow. Results below
+// 2^(-2^31) are rounded down to 0 and up to 2^(-2^31). Results of 2^(2^31) and more are rounded
+// down to the largest number and up to infinity.
 type XFloat struct {
 	F float64
 	I int32
@@ -216,8 +214,8 @@ func (x XFloat) scale(k int64, up bool) XFloat {
 	return packX(x.mant(), int64(x.I)+k, up)
 }
 
-// Big returns x exactly. Exponents near the ends of the range are beyond those of
-// math/big: there it returns 0 or infinity, as big.Float does.
+// Big returns x exactly. Exponents near the ends of the range exceed the range of math/big: there
+// it returns 0 or infinity, as big.Float does.
 func (x XFloat) Big() *big.Float {
 	z := new(big.Float).SetFloat64(x.F)
 	if x.isZero() || x.isInf() {

@@ -12,18 +12,18 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// axisFlags choose the vectors of a matrix that a command reduces to one number each, as in NumPy.
+// axisFlags select the vectors of a matrix that a command reduces to one number each, as in NumPy.
 type axisFlags struct {
 	Axis string `group:"input" enum:"all,0,1" default:"all" placeholder:"N" help:"0: over the rows, one number for each column; 1: over the columns, one for each row; all: one number of all entries. Default ${default}."`
 }
 
-// whole is the axis of all entries.
+// whole is the axis for all entries.
 const whole = "all"
 
-// reduction is a routine that makes one number of a vector.
+// reduction is a routine that reduces a vector to one number.
 type reduction func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, error)
 
-// vectorsOf returns how many vectors of a matrix lie along an axis, and a function that returns
+// vectorsOf returns the number of vectors of a matrix along an axis, and a function that returns
 // one: columns along axis 0, rows along axis 1.
 func vectorsOf(m *halfulp.Matrix, axis string) (int, func(i int) *halfulp.Vector) {
 	if axis == "0" {
@@ -32,8 +32,8 @@ func vectorsOf(m *halfulp.Matrix, axis string) (int, func(i int) *halfulp.Vector
 	return m.Rows(), m.Row
 }
 
-// eachVector calls run for n vectors. On the CPU of one process the vectors run side by side, if
-// there are enough; each has all threads otherwise. It returns the sum of the statistics.
+// eachVector calls run for n vectors. On the CPU of one process the vectors run in parallel if
+// there are enough; otherwise each has all threads. It returns the sum of the statistics.
 func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) error) (halfulp.Stats, error) {
 	opt, start := *j.options(), time.Now()
 	defer j.finish()
@@ -46,7 +46,7 @@ func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) error) (ha
 	workers := 1
 	onCPU := opt.Device == "auto" || opt.Device == cpuDevice
 	if onCPU && team == nil {
-		opt.Device = cpuDevice // vectors one by one are not worth the way to a GPU
+		opt.Device = cpuDevice // single vectors are not worth a copy to a GPU
 		if n >= 2*threads {
 			workers, opt.Threads = threads, 1
 		}
@@ -87,8 +87,8 @@ func (j *job) eachVector(n int, run func(i int, opt *halfulp.Options) error) (ha
 	return total, err
 }
 
-// reduce makes one number of each vector of a matrix along an axis: a row of one number a column
-// for axis 0, a column of one number a row for axis 1.
+// reduce reduces each vector of a matrix along an axis to one number. The result is a row with a
+// number for each column for axis 0, a column with a number for each row for axis 1.
 func (j *job) reduce(m *halfulp.Matrix, axis string, routine reduction) (*halfulp.Matrix, halfulp.Stats, error) {
 	n, vector := vectorsOf(m, axis)
 	values := make([]halfulp.Scalar, n)
@@ -109,8 +109,8 @@ func (j *job) reduce(m *halfulp.Matrix, axis string, routine reduction) (*halful
 	return z, stats, nil
 }
 
-// writeReduced reduces a matrix along an axis and writes the result, beside what plain arithmetic
-// makes of each vector unless plain is nil.
+// writeReduced reduces a matrix along an axis and writes the result, and beside it the result of
+// plain for each vector unless plain is nil.
 func (j *job) writeReduced(m *halfulp.Matrix, axis string, routine reduction, plain func(*halfulp.Matrix) float64) error {
 	z, stats, err := j.reduce(m, axis, routine)
 	if err != nil {
@@ -140,8 +140,8 @@ type namedMatrix struct {
 	stats  halfulp.Stats
 }
 
-// writeNamed writes a count and results for each of the vectors along an axis, in a line each after
-// one of names.
+// writeNamed writes a count, and results for each of the vectors along an axis. Each takes a line,
+// after a line of names.
 func (j *job) writeNamed(axis string, count int, results []namedMatrix) error {
 	vectors, n := "column", 0
 	if axis == "1" {

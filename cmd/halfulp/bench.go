@@ -40,7 +40,7 @@ type benchCmd struct {
 	Quiet   bool   `group:"run" short:"q" help:"No progress bar on standard error."`
 }
 
-// Words are the operations.
+// Words returns the operations.
 func (benchCmd) Words() (names []string) {
 	for _, o := range benchOperations {
 		names = append(names, o.name)
@@ -71,7 +71,7 @@ Examples:
 	return b.String()
 }
 
-// benchCase is what was measured of one operation.
+// benchCase is the measurement of one operation.
 type benchCase struct {
 	Operation string `json:"operation"`
 	N         int    `json:"n"`
@@ -82,13 +82,13 @@ type benchCase struct {
 	Threads   int    `json:"threads"`
 
 	Times    []time.Duration `json:"ns"`        // of all runs, in their order
-	Median   time.Duration   `json:"median_ns"` // 0 where no run came to its end
+	Median   time.Duration   `json:"median_ns"` // 0 where no run finished
 	Rate     halfulp.Measure `json:"rate"`      // multiply-adds a second
 	Products halfulp.Measure `json:"products,omitempty"`
 	Stats    *runStats       `json:"stats,omitempty"` // of the median run
 	Error    string          `json:"error,omitempty"` // why there are no runs
 
-	// Beside an earlier run.
+	// Before is the median of an earlier run.
 	Before time.Duration    `json:"before_median_ns,omitempty"`
 	Ratio  halfulp.Measure  `json:"ratio,omitempty"`
 	P      *halfulp.Measure `json:"p,omitempty"`
@@ -142,7 +142,7 @@ func (c *benchCmd) Run(env *cli.Environment) error {
 			one.compare(before)
 		}
 		r.Cases = append(r.Cases, one)
-		if c.Save != "" { // what is known when a later case is interrupted, too
+		if c.Save != "" { // so that an interrupt in a later case keeps the results
 			if err := writeBench(env, c.Save, r); err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func writeBench(env *cli.Environment, name string, r benchReport) error {
 	return files.Write(name, env.Stdout, func(w io.Writer) error { return writeJSON(w, r) })
 }
 
-// check returns the operations to measure, or what is wrong with the command line.
+// check returns the operations to measure, or an error in the command line.
 func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 	names := c.Operations
 	if len(names) == 0 {
@@ -218,7 +218,7 @@ func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 	return list, nil
 }
 
-// sizes are those of an operation.
+// sizes returns the sizes for an operation.
 func (c *benchCmd) sizes(o benchOperation) []int {
 	switch {
 	case len(c.Size) > 0:
@@ -230,8 +230,8 @@ func (c *benchCmd) sizes(o benchOperation) []int {
 	}
 }
 
-// measure measures all cases, and calls found for each. Cases of one size, format and device come
-// one after the other, for they share operands.
+// measure measures all cases, and calls found for each. Cases of one size, format and device follow
+// one another, because they share operands.
 func (c *benchCmd) measure(env *cli.Environment, operations []benchOperation, found func(benchCase) error) error {
 	for _, vectors := range []bool{true, false} {
 		var some []benchOperation
@@ -262,7 +262,7 @@ func (c *benchCmd) measure(env *cli.Environment, operations []benchOperation, fo
 	return nil
 }
 
-// place is where the operands live for a device.
+// place returns where the operands live for a device.
 func (c *benchCmd) place(device string) halfulp.Device {
 	if c.Transfers || !strings.HasPrefix(device, "cuda:") {
 		return halfulp.CPU
@@ -270,7 +270,7 @@ func (c *benchCmd) place(device string) halfulp.Device {
 	return halfulp.Device(device)
 }
 
-// benchGroup are cases with the same operands.
+// benchGroup is the cases with the same operands.
 type benchGroup struct {
 	benchData
 	cmd    *benchCmd
@@ -278,7 +278,8 @@ type benchGroup struct {
 	device string
 }
 
-// measure measures them, the product first, of which the times of the others are multiples.
+// measure measures the cases, the product first, because the times of the others are given as
+// multiples of its time.
 func (g *benchGroup) measure(operations []benchOperation, found func(benchCase) error) error {
 	var product benchCase
 	if !operations[0].vectors() {
@@ -306,7 +307,7 @@ func (g *benchGroup) measure(operations []benchOperation, found func(benchCase) 
 	return nil
 }
 
-// one measures one operation. What the operation fails with is in the case; the error is that of
+// one measures one operation. An error of the operation is stored in the case; err is an error of
 // the context, or misuse.
 func (g *benchGroup) one(o benchOperation) (z benchCase, err error) {
 	z = benchCase{
@@ -344,7 +345,7 @@ type timedRun struct {
 	took  time.Duration
 }
 
-// runs makes runs of an operation.
+// runs runs an operation several times.
 func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
 	rows, cols := min(g.n, math.MaxInt/4), 3 // of all operands
 	if !o.vectors() {
@@ -379,7 +380,7 @@ func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
 	}
 }
 
-// run makes one run.
+// run runs an operation once.
 func (g *benchGroup) run(o benchOperation) (timedRun, error) {
 	ctx, cancel := g.env.Ctx, context.CancelFunc(func() {})
 	if g.cmd.Limit > 0 {

@@ -85,7 +85,7 @@ func TestBenchCompare(t *testing.T) {
 	}
 }
 
-// TestBenchPlot reads pictures as XML and counts what is in them.
+// TestBenchPlot reads pictures as XML and counts their elements.
 func TestBenchPlot(t *testing.T) {
 	var r benchReport
 	for _, n := range []int{300, 100, 1000} {

@@ -16,7 +16,7 @@ type benchOperation struct {
 	run        func(d *benchData, opt *halfulp.Options) error
 }
 
-// benchProduct is the operation that the times of others are multiples of.
+// benchProduct is the operation whose time is the unit for the times of others.
 const benchProduct = "gemm"
 
 func linear(n float64) float64 { return n }
@@ -28,10 +28,10 @@ func cubic(share float64) func(n float64) float64 {
 	return func(n float64) float64 { return share * n * n * n }
 }
 
-// vectors reports whether an operation has no operand of n x n.
+// vectors reports whether an operation has no n x n operand.
 func (o benchOperation) vectors() bool { return !strings.ContainsAny(o.needs, "ABS") }
 
-// freed frees the result of a routine.
+// freed releases the result of a routine.
 func freed(x *halfulp.Matrix, err error) error {
 	if err == nil {
 		x.Free()
@@ -143,7 +143,7 @@ func benchNames() []string {
 	return names
 }
 
-// operand is one of a benchmark: a letter for each, in the formulas' own names.
+// operand is an operand of a benchmark: the letter of its name in the formulas.
 type operand byte
 
 const (
@@ -167,7 +167,7 @@ type benchData struct {
 func (d *benchData) matrix(o operand) *halfulp.Matrix { return d.made[o] }
 func (d *benchData) vector(o operand) *halfulp.Vector { return d.made[o].Col(0) }
 
-// make makes operands, unless they are there, on the host, and copies them to their place.
+// make makes operands on the host, unless they exist, and copies them to their place.
 func (d *benchData) make(needs string) error {
 	for _, o := range []operand(needs) {
 		if d.made[o] != nil {
@@ -209,7 +209,7 @@ func (d *benchData) build(o operand) *halfulp.Matrix {
 	}
 }
 
-// free gives up the operands.
+// free releases the operands.
 func (d *benchData) free() {
 	for _, m := range d.made {
 		m.Free()

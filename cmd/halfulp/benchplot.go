@@ -20,11 +20,11 @@ const (
 	plotTop, plotBottom    = 30, 60
 	plotMark               = 4 // radius
 	plotFont               = 13
-	plotLegend, plotSample = 18, 24 // distance of its lines, length of theirs
+	plotLegend, plotSample = 18, 24 // distance of its lines, length of the samples
 )
 
-// plotColours can be seen on white and told apart by the colour-blind (Okabe and Ito, darkened);
-// dashes tell lines of one colour apart.
+// plotColours are visible on white, and the colour-blind can tell them apart (Okabe and Ito,
+// darkened); dashes distinguish lines of one colour.
 var (
 	plotColours = []string{"#0068a8", "#d55400", "#008662", "#b24f8c", "#000000", "#966200"}
 	plotDashes  = []string{"none", "7 3", "2 3", "10 3 2 3"}
@@ -36,7 +36,7 @@ type plotLine struct {
 	points [][2]float64
 }
 
-// plotLines returns the lines of cases, and what their horizontal axis is.
+// plotLines returns the lines of cases, and the quantity of their horizontal axis.
 func plotLines(cases []benchCase) (lines []plotLine, axis string) {
 	var sizes []int
 	devices := map[string]bool{}
@@ -58,7 +58,7 @@ func plotLines(cases []benchCase) (lines []plotLine, axis string) {
 		if axis == "bits" {
 			f, err := halfulp.ParseFormat(c.Format)
 			if err != nil {
-				continue // of a file that nobody wrote
+				continue // only in a file that halfulp has not written
 			}
 			at = float64(f.Bits())
 		} else {
@@ -83,7 +83,7 @@ func plotLines(cases []benchCase) (lines []plotLine, axis string) {
 // logAxis is a logarithmic axis from the value at low to the one at high, between two places.
 type logAxis struct{ low, high, from, to float64 }
 
-// newLogAxis has room for all values.
+// newLogAxis returns an axis that contains all values.
 func newLogAxis(values []float64, from, to float64) logAxis {
 	low, high := slices.Min(values), slices.Max(values)
 	return logAxis{low / 1.3, high * 1.3, from, to}
@@ -93,7 +93,7 @@ func (a logAxis) at(v float64) float64 {
 	return a.from + (a.to-a.from)*math.Log(v/a.low)/math.Log(a.high/a.low)
 }
 
-// ticks returns powers of ten within the axis, with 2 and 5 times those where there are few.
+// ticks returns powers of ten within the axis, and where these are few, also 2 and 5 times each.
 func (a logAxis) ticks() []float64 {
 	steps := []float64{1}
 	if a.high/a.low < 1000 {

@@ -19,7 +19,7 @@ import (
 type benchTable struct {
 	w       io.Writer
 	against bool
-	threads int // that were asked for, 0 for all
+	threads int // as requested, 0 for all
 }
 
 const benchColumns = "%-9s %8s %-8s %-8s %10s %10s %10s %5s %9s %9s"
@@ -64,7 +64,7 @@ func (t benchTable) row(c benchCase) error {
 	return err
 }
 
-// readBench reads what halfulp bench --json wrote.
+// readBench reads a file that halfulp bench --json wrote.
 func readBench(env *cli.Environment, name string) (*benchReport, error) {
 	text, err := matfile.Read(name, env.Stdin, matfile.ReadOptions{Context: env.Ctx})
 	if err != nil {
@@ -77,7 +77,7 @@ func readBench(env *cli.Environment, name string) (*benchReport, error) {
 	return r, nil
 }
 
-// compare adds how the case was in an earlier run, if it was there.
+// compare adds the result of the same case in an earlier run, if there is one.
 func (c *benchCase) compare(before *benchReport) {
 	k := slices.IndexFunc(before.Cases, func(b benchCase) bool {
 		return b.Operation == c.Operation && b.N == c.N && b.Format == c.Format && b.Device == c.Device &&

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// outward returns numbers that are printed as so many decimal digits, none above that of m at its
-// place or, for up, none below: the nearest such decimals, or the next ones.
+// outward returns numbers that print with so many decimal digits. None exceeds the entry of m at
+// its place, or for up, none is less: each is the nearest such decimal, or the next one.
 func outward(m *halfulp.Matrix, digits int, up bool) (*halfulp.Matrix, error) {
 	step := int64(-1)
 	if up {
@@ -56,7 +56,8 @@ func parseDecimal(text string) (n *big.Int, e int, err error) {
 	return n, e - len(fraction), nil
 }
 
-// beyond reports whether n 10^e lies on the other side of x than the step goes, or may.
+// beyond reports whether n 10^e lies, or may lie, on the other side of x than the direction of
+// step.
 func beyond(n *big.Int, e int, x halfulp.Scalar, step int64) bool {
 	b := x.Big()
 	if n.Sign() == 0 && b.Sign() == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestOutward compares printed bounds with the numbers that they bound, exactly: they lie on their
-// side, at most a unit in the last digit away, or two for numbers far out.
+// TestOutward compares printed bounds with the numbers that they bound, exactly: they lie on the
+// correct side, at most one unit in the last digit away, or two for numbers with large exponents.
 func TestOutward(t *testing.T) {
 	const n = 300
 	seed := testseed.Of(t)

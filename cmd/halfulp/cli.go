@@ -21,7 +21,7 @@ Files hold Matrix Market, NumPy's .npy and .npz, tables as spreadsheets export t
 
 Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file. An error is one line on standard error, with --json an object with the members error and status there.`
 
-// grammar is that of the command line.
+// grammar is the grammar of the command line.
 type grammar struct {
 	Sum    sumCmd    `cmd:"" group:"compute" help:"Sum of all entries, or of each column or row."`
 	Asum   asumCmd   `cmd:"" group:"compute" help:"Sum of the absolute values of all entries, or of each column or row."`
@@ -100,14 +100,14 @@ type inputFlags struct {
 	Comment      character `group:"input" placeholder:"CHAR" help:"What begins a comment in a table (default #)."`
 }
 
-// dialect is that of tables.
+// dialect returns the dialect of tables.
 func (f *inputFlags) dialect() matfile.Dialect {
 	return matfile.Dialect{
 		Delimiter: rune(f.Delimiter), Comment: rune(f.Comment), Skip: f.Skip, Header: f.Header, Columns: f.Columns, DecimalComma: f.DecimalComma,
 	}
 }
 
-// tableFlag returns one of the flags given that say how a table is read, or nothing.
+// tableFlag returns a given flag that is about tables, or nothing.
 func (f *inputFlags) tableFlag() string {
 	for _, x := range []struct {
 		name  string
@@ -123,7 +123,7 @@ func (f *inputFlags) tableFlag() string {
 	return ""
 }
 
-// columns are those of a table.
+// columns are the selected columns of a table.
 type columns []string
 
 func (c *columns) UnmarshalText(text []byte) error {
@@ -132,7 +132,7 @@ func (c *columns) UnmarshalText(text []byte) error {
 	return err
 }
 
-// character is one that separates or begins something in a text, 0 for none.
+// character is a character that separates or begins parts of a text, 0 for none.
 type character rune
 
 func (c *character) UnmarshalText(text []byte) error {
@@ -148,7 +148,7 @@ func (c *character) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// in is the format asked for.
+// in returns the format of --in.
 func (f *inputFlags) in() (format halfulp.Format, given bool) {
 	if f.In == nil {
 		return halfulp.Format{}, false
@@ -156,13 +156,13 @@ func (f *inputFlags) in() (format halfulp.Format, given bool) {
 	return f.In.Format, true
 }
 
-// resultFlags say what the result looks like and where it goes.
+// resultFlags set the format of the result and where it goes.
 type resultFlags struct {
 	Format formatFlag `group:"result" default:"f64" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd (1 to 4 doubles) or mp:P (P bits). Default ${default}."`
 	printFlags
 }
 
-// printFlags say how a result is printed and where it goes.
+// printFlags set how a result is printed and where it goes.
 type printFlags struct {
 	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .tsv, .txt, .npy, .npz, or .arb, .gp, .py and .wl for lists of FLINT, PARI/GP, mpmath and Mathematica, each also with .gz (default: standard output)."`
 	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
@@ -170,11 +170,11 @@ type printFlags struct {
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
 	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes and warnings on standard error, but for what was asked for and not done: entries that --check-hardware did not compare, or that expm does not prove."`
 
-	// Several says that the result is several matrices, which a .npz file holds and else a table.
+	// Several reports whether the result is several matrices, which go to a .npz file or a table.
 	Several bool `kong:"-"`
 }
 
-// runFlags say how a result is computed, which changes none of its bits.
+// runFlags set how a result is computed; they change none of its bits.
 type runFlags struct {
 	Device  string   `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Processes under mpiexec divide the GPUs of their machine that it names. Default ${default}."`
 	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid that the processes of mpiexec make for gemm, gemv, syrk, sum, asum, dot and nrm2 (default: the one nearest to a square), and with this flag for solve, inv, det, chol, lu and qr. With it the matrices of gemm and of these six stay on the grid: each process reads a part of a file, holds a part of a matrix and writes a part of a file."`
@@ -185,12 +185,12 @@ type runFlags struct {
 	Stats  statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
 }
 
-// memoryFlag says how much memory to take.
+// memoryFlag sets how much memory to use.
 type memoryFlag struct {
 	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks, systems and factors by methods that fit it."`
 }
 
-// commonFlags are those of commands that read, compute and write.
+// commonFlags are the flags of commands that read, compute and write.
 type commonFlags struct {
 	inputFlags
 	resultFlags
@@ -233,7 +233,7 @@ func (m *memorySize) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// limit is the memory to take.
+// limit returns the memory to use.
 func (m memorySize) limit() int64 {
 	if m == 0 {
 		return halfulp.DefaultMemoryLimit()
@@ -241,7 +241,7 @@ func (m memorySize) limit() int64 {
 	return int64(m)
 }
 
-// statsFlag says whether and how statistics are printed.
+// statsFlag sets whether and how statistics are printed.
 type statsFlag string
 
 // The values of statsFlag.
@@ -251,10 +251,10 @@ const (
 	jsonStats statsFlag = "json"
 )
 
-// IsBool says that the flag needs no value.
+// IsBool reports that the flag needs no value.
 func (statsFlag) IsBool() bool { return true }
 
-// Decode takes a value that stands behind an equals sign.
+// Decode reads a value after an equals sign.
 func (f *statsFlag) Decode(ctx *kong.DecodeContext) error {
 	*f = textStats
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
@@ -269,12 +269,12 @@ func (f *statsFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// compareFlags ask for the same work in plain float64.
+// compareFlags request the same work in plain float64.
 type compareFlags struct {
 	Compare bool `group:"run" help:"Print on standard error what a plain float64 loop makes of the same numbers."`
 }
 
-// cpuDevice is the name of the device that every machine has.
+// cpuDevice is the name of the device of every machine.
 const cpuDevice = "cpu"
 
 // formatFlag is a format named on the command line.

@@ -18,16 +18,16 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// deviceCase is a command line that prints on a GPU what it prints on the CPU.
+// deviceCase is a command line with the same output on a GPU and on the CPU.
 type deviceCase struct {
-	line   string // without --device; files are those of deviceOperands, results go to out/
-	stdin  string // the operand that standard input has
+	line   string // without --device; files are made by deviceOperands, results go to out/
+	stdin  string // the operand on standard input
 	status int    // the exit status
 	there  bool   // statistics name the GPU
 	on     kernels
 }
 
-// kernels are what a case needs on a GPU.
+// kernels are the kernels that a case needs on a GPU.
 type kernels int
 
 const (
@@ -252,12 +252,12 @@ var deviceCases = map[string][]deviceCase{
 	},
 }
 
-// measuring are the commands with --device that print times: TestBenchOnDevice has bench, and tests
-// of package rns have what tune measures.
+// measuring are the commands with --device that print times: TestBenchOnDevice tests bench, and the
+// tests of package rns the measurements of tune.
 var measuring = []string{"bench", "tune"}
 
 // variants are the flags that the commands share, some at a time, for the first case of every
-// command, but those that it refuses on the CPU.
+// command, except those that it refuses on the CPU.
 var variants = []string{
 	"",
 	"--json --in mp:200 --threads 1 --quiet",
@@ -268,12 +268,12 @@ var variants = []string{
 // refusable are the variants' flags that some commands refuse.
 var refusable = []string{" --check-hardware", " --method residue", "--to csv ", " --format mp:170"}
 
-// beforeDevices are the shared flags that do their work before a device has any, and --grid, which
-// is for several processes.
+// beforeDevices are the shared flags that have their effect before a device has work, and --grid,
+// which is for several processes.
 var beforeDevices = []string{"columns", "header", "skip", "delimiter", "decimal-comma", "comment", "device", "help", "grid"}
 
-// TestCommandsCovered sees that every command with --device has cases, which have all its flags, or
-// is one that measures.
+// TestCommandsCovered checks that every command with --device has cases with all its flags, or is
+// in measuring.
 func TestCommandsCovered(t *testing.T) {
 	parser, err := kong.New(new(grammar), kong.Vars{"version": ""}, kong.ExplicitGroups(flagGroups))
 	if err != nil {
@@ -317,8 +317,8 @@ func TestCommandsCovered(t *testing.T) {
 }
 
 // TestCommandsOnDevice runs every command with --device cuda:0 and --device cuda:0,1, on fake GPUs
-// whose kernels are written in Go and on those of the machine: exit status, standard output,
-// messages and files are the CPU's, byte for byte, but for statistics about how a routine ran.
+// whose kernels are written in Go and on the machine's GPUs. Exit status, standard output, messages
+// and files are the CPU's, byte for byte, except statistics about how a routine ran.
 func TestCommandsOnDevice(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := gputest.Linked(t, 2)
@@ -336,7 +336,7 @@ func TestCommandsOnDevice(t *testing.T) {
 }
 
 // compareCommands runs the cases with matrices of order n. Fake GPUs have no kernels of packages
-// rns, expansion and ozaki: cases with these are to get as far as to ask for one.
+// rns, expansion and ozaki: cases with these must reach the request for such a kernel.
 func compareCommands(t *testing.T, n int, devices []string, fake bool) {
 	t.Chdir(t.TempDir())
 	deviceOperands(t, n)
@@ -357,7 +357,7 @@ func compareCommands(t *testing.T, n int, devices []string, fake bool) {
 	}
 }
 
-// missingKernel is the error about a kernel that fake GPUs do not have: all before it has worked.
+// missingKernel is the error about a kernel that fake GPUs do not have: all steps before it worked.
 var missingKernel = regexp.MustCompile(`cuda:0: kernel (rns|expansion|ozaki)\w+: cuModuleGetFunction: `)
 
 // compareCase runs a case with a variant's flags.
@@ -400,10 +400,10 @@ func compareCase(t *testing.T, c deviceCase, variant string, devices []string, f
 	}
 }
 
-// outcome is what a command line left.
+// outcome is the result of a command line.
 type outcome struct {
 	status         int
-	stdout, stderr string // without what withoutStatistics takes out
+	stdout, stderr string // without the parts that withoutStatistics removes
 	said           string // stderr as it was
 	files          map[string]string
 }
@@ -442,7 +442,7 @@ func runDeviceCase(t *testing.T, line, stdin, device string) outcome {
 	return z
 }
 
-// differs says how an outcome differs from what is wanted, or nothing.
+// differs says how an outcome differs from the expected one, or nothing.
 func (z outcome) differs(want outcome) string {
 	switch {
 	case z.status != want.status:
@@ -457,8 +457,8 @@ func (z outcome) differs(want outcome) string {
 	return ""
 }
 
-// ofResults are the statistics that tell of results, and so do not depend on the device; the others
-// say how and where a routine ran, and how long that took.
+// ofResults are the statistics about results, which do not depend on the device. The others say how
+// and where a routine ran, and how long.
 var ofResults = []string{"overflow", "underflow", "condition", "rns", "ozaki", "residual"}
 
 // howRows are the rows of the others in a table of statistics.
@@ -472,7 +472,7 @@ var unchecked = regexp.MustCompile(`(?m)^halfulp: warning: --check-hardware: (no
 
 var blanks = regexp.MustCompile(` +`)
 
-// withoutStatistics takes the statistics that depend on the device out of what a command wrote.
+// withoutStatistics removes the statistics that depend on the device from a command's output.
 func withoutStatistics(text string) string {
 	text = unchecked.ReplaceAllString(text, "")
 	// warnings come first
@@ -491,7 +491,7 @@ func withoutStatistics(text string) string {
 	return text
 }
 
-// resultsOnly takes times out of an object, and of statistics all that does not tell of results.
+// resultsOnly removes times from an object, and all statistics that are not about results.
 func resultsOnly(x map[string]any, statistics bool) map[string]any {
 	z := map[string]any{}
 	for name, v := range x {

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// The loops below are what --compare shows beside the result: the textbook
+// The loops below compute the values that --compare shows beside the result: the textbook
 // algorithms in float64, every operand and every operation rounded.
 
 // plainSum is s <- s + x_i over the entries, column by column.
@@ -91,11 +91,11 @@ func float64Rows(a *halfulp.Matrix) [][]float64 {
 	return z
 }
 
-// comparedRows is how many entries a comparison shows at most.
+// comparedRows is the largest number of entries in a comparison.
 const comparedRows = 30
 
-// writeComparison prints entries of the result beside those of the plain float64
-// loop, the worst ones if there are more than comparedRows.
+// writeComparison prints entries of the result beside the entries of the plain float64 loop; if
+// there are more than comparedRows, the worst ones.
 func writeComparison(w io.Writer, result *halfulp.Matrix, plain [][]float64, text func(halfulp.Scalar) string) error {
 	type entry struct {
 		i, j int

@@ -5,7 +5,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 )
 
-// convertFlags are those of commands that write the numbers of a file.
+// convertFlags are the flags of commands that write the numbers of a file.
 type convertFlags struct {
 	Format *formatFlag `group:"result" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd or mp:P (default: one that holds the file's numbers)."`
 	inputFlags
@@ -61,7 +61,7 @@ func (c *transposeCmd) Run(env *cli.Environment) error {
 	return c.rewrite(env, "transpose", c.A, (*halfulp.Matrix).T)
 }
 
-// rewrite writes what change makes of the matrix of a file.
+// rewrite writes the result of change for the matrix of a file.
 func (c *convertFlags) rewrite(env *cli.Environment, command, file string, change func(*halfulp.Matrix) *halfulp.Matrix) error {
 	j := &job{env: env, command: command, in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
 	var known []halfulp.Format

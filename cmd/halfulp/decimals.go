@@ -7,11 +7,11 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// decimals reads a matrix of which decimals are no numbers of any format: column j is a matrix of
-// integers times units[j], or the whole one times units[0] unless byColumn. Numbers that the file
-// or --in names a format for are those of the format, and units is nil.
+// decimals reads a matrix of decimals that need not be numbers of any format. Column j is a matrix
+// of integers times units[j]; unless byColumn, the whole matrix is integers times units[0]. If the
+// file or --in names a format, the numbers are rounded to it, and units is nil.
 func (j *job) decimals(name string, byColumn bool) (m *halfulp.Matrix, units []*big.Rat, err error) {
-	const bits = 256 // of decimals of up to 76 digits; longer ones take more
+	const bits = 256 // for decimals of up to 76 digits; longer ones take more
 	m, stats, err := j.read(name, halfulp.AtLeast(halfulp.MP(uint(max(bits, j.format.Bits())))))
 	if err != nil || stats.Digits == 0 || float64(stats.Digits) > math.Floor(float64(m.NumberFormat().Bits()-1)*math.Log10(2)) {
 		return m, nil, err
@@ -58,8 +58,8 @@ func (j *job) decimals(name string, byColumn bool) (m *halfulp.Matrix, units []*
 	return halfulp.NewMatrixBig(halfulp.MP(uint(longest)), rows, cols, integers), units, nil
 }
 
-// readAs returns the decimal of up to so many digits that x was read from, or x itself if there is
-// none; not ok for what is not finite, or very large or small.
+// readAs returns the decimal of up to so many digits from which x was read, or x itself if there is
+// none. It is not ok for numbers that are not finite, or very large or small.
 func readAs(x halfulp.Scalar, digits int) (v *big.Rat, ok bool) {
 	if x.IsNaN() || x.IsInf(0) {
 		return nil, false
@@ -78,7 +78,7 @@ func readAs(x halfulp.Scalar, digits int) (v *big.Rat, ok bool) {
 	return v, true
 }
 
-// decimalPlaces returns how many digits a number has behind the point that has so many at all.
+// decimalPlaces returns the number of digits after the point of a number that has finitely many.
 func decimalPlaces(v *big.Rat) int {
 	twos := int(v.Denom().TrailingZeroBits())
 	rest := new(big.Int).Rsh(v.Denom(), uint(twos))

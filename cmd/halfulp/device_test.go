@@ -85,8 +85,8 @@ var rnsKernels = []string{
 	"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP", "rnsSparse",
 }
 
-// TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds
-// are those of the CPU.
+// TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds equal
+// the CPU's.
 func TestRNSOnDevice(t *testing.T) {
 	if _, err := cuda.Open(0); errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)
@@ -147,7 +147,7 @@ func TestRNSOnDevice(t *testing.T) {
 			}
 		}
 	}
-	// What the kernels do not take is told before files are read.
+	// Bases that the kernels do not support are errors before files are read.
 	var stderr strings.Builder
 	status := run([]string{"sum", filepath.Join(dir, "none"), "--method", "rns-hybrid", "--precision", "60", "--moduli", "4", "--device", "cuda:0"}, nil, io.Discard, &stderr)
 	if want := "halfulp: method rns-hybrid on cuda:0: "; status != cli.ExitMisuse || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "is not odd and below 2^30") {

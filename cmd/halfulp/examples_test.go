@@ -75,8 +75,7 @@ func matrixMarket(m [][]*big.Int, comment string) string {
 	return b.String()
 }
 
-// TestExampleFiles holds the shipped files against their formulas; with -update
-// it writes them.
+// TestExampleFiles compares the shipped files with their formulas; with -update it writes them.
 func TestExampleFiles(t *testing.T) {
 	for name, want := range exampleFiles() {
 		path := filepath.Join("..", "..", "examples", name)

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 )
 
-// expansionHelp is what the help of products says of the method of package expansion.
+// expansionHelp is the part about package expansion in the help of products.
 const expansionHelp = `
 
 Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format.`
@@ -16,10 +16,10 @@ func hasBlocks(method string) bool {
 	return method == expansion.SquareBlocks || method == expansion.LinearBlocks
 }
 
-// isExpansion reports whether the method is that of package expansion.
+// isExpansion reports whether the method is the method of package expansion.
 func isExpansion(how *runFlags) bool { return how.Method == expansion.Method }
 
-// checkExpansion returns an error for formats that package expansion does not compute in.
+// checkExpansion returns an error for formats that package expansion does not support.
 func checkExpansion(format halfulp.Format) error {
 	switch format {
 	case halfulp.DD, halfulp.TD, halfulp.QD:
@@ -28,7 +28,7 @@ func checkExpansion(format halfulp.Format) error {
 	return cli.Misuse("--format: %v is not a format of package expansion: want dd, td or qd", format)
 }
 
-// validExpansion returns an error unless format, device and method fit.
+// validExpansion returns an error unless package expansion supports format, device and method.
 func validExpansion(format halfulp.Format, opt *halfulp.Options) error {
 	if format != halfulp.Float64 || !hasBlocks(opt.Method) {
 		if err := checkExpansion(format); err != nil {

@@ -5,13 +5,13 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 )
 
-// maxExactExponent bounds the digits and decimal exponents of factors that are looked at
-// for an exact binary form, so that 1e999999999 costs no memory.
+// maxExactExponent bounds the digits and decimal exponents of factors that are examined for an
+// exact binary form, so that 1e999999999 costs no memory.
 const maxExactExponent = 10000
 
-// parseFactor reads alpha or beta. A decimal that is a binary number of at most
-// halfulp.MaxPrec bits, such as -1, 0.375 or 1e30, enters exactly; any other, such
-// as 0.1, is rounded once to format f. loss says what the range of the format took.
+// parseFactor reads alpha or beta. A decimal that is a binary number of at most halfulp.MaxPrec
+// bits, such as -1, 0.375 or 1e30, is used exactly. Any other, such as 0.1, is rounded once to
+// format f. loss reports a loss by the range of the format.
 func parseFactor(s string, f halfulp.Format) (x halfulp.Scalar, loss decimal.Loss, err error) {
 	if p, ok := decimal.ExactBits([]byte(s), maxExactExponent); ok && p <= halfulp.MaxPrec {
 		f = halfulp.MP(uint(max(p, halfulp.MinPrec)))

@@ -21,7 +21,7 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// TestNoMPI starts the program as mpiexec does where there is no MPI: it says how to install one.
+// TestNoMPI starts the program as mpiexec does, without MPI: it must say how to install one.
 func TestNoMPI(t *testing.T) {
 	if runtime.GOOS != "linux" || strconv.IntSize < 64 {
 		t.Skip("left out: MPI on Linux alone, in programs of 64 bits")
@@ -38,8 +38,8 @@ func TestNoMPI(t *testing.T) {
 	}
 }
 
-// TestFailingProcesses ends runs of two processes by a failure of one of them or by a signal: they
-// end by themselves, what was there is untouched, and no temporary file is left.
+// TestFailingProcesses ends runs of two processes by a failure of one of them or by a signal. They
+// must end by themselves, leave existing files unchanged, and leave no temporary file.
 func TestFailingProcesses(t *testing.T) {
 	mpiexec := mpitest.Mpiexec(t)
 	dir := t.TempDir()
@@ -122,20 +122,21 @@ func TestFailingProcesses(t *testing.T) {
 	}
 }
 
-// exists reports whether there is a file.
+// exists reports whether a file exists.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// fullDisk is a standard output that takes nothing.
+// fullDisk is a standard output without space.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.ENOSPC}
 }
 
-// TestFullOutput has results, help and versions not fit: that is no mistake on the command line.
+// TestFullOutput checks that output which does not fit is not an error of the command line:
+// results, help and versions.
 func TestFullOutput(t *testing.T) {
 	for _, command := range []string{"sum -", "stats -", "det -", "cond -", "inv -", "lu -", "gen identity 2", "convert -", "--help", "sum --help", "help sum", "version", "--version", "info", "man", "completion bash"} {
 		var stderr bytes.Buffer
@@ -146,8 +147,8 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// TestClosedOutput starts the program with its standard output closed: a result is not lost without
-// a word, and one that goes to a file needs none.
+// TestClosedOutput starts the program with its standard output closed: a lost result must be an
+// error, and a result that goes to a file must not.
 func TestClosedOutput(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("left out: how Go opens standard output is known on Linux")
@@ -176,7 +177,8 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// TestUnchecked says what --check-hardware did not compare, for all --quiet.
+// TestUnchecked: the warning about entries that --check-hardware did not compare appears even with
+// --quiet.
 func TestUnchecked(t *testing.T) {
 	for _, x := range []struct {
 		asked bool

@@ -19,8 +19,8 @@ type genFlags struct {
 	memoryFlag
 }
 
-// write writes the matrix that generate makes, if one of that shape can be had, and counts its
-// infinities if it may have some.
+// write writes the matrix that generate makes, unless its shape is invalid or too large. If wide is
+// set, it counts the matrix's infinities.
 func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide bool, generate func(halfulp.Format) *halfulp.Matrix) error {
 	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}}
 	if rows < 0 || cols < 0 {
@@ -40,8 +40,9 @@ func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide
 	return j.writeMatrix(z, nil)
 }
 
-// infinities counts those of a matrix in a format with the range of float32 or float64: what is
-// generated leaves MP's by inputs alone that are infinite themselves or near to it.
+// infinities counts the infinities of a matrix in a format with the range of float32 or float64. It
+// does not count in MP formats: there, generated numbers leave the range only for inputs that are
+// infinite or nearly so.
 func infinities(m *halfulp.Matrix) (n int64) {
 	if m.NumberFormat().IsMP() {
 		return 0

@@ -28,7 +28,7 @@ func (infoCmd) Help() string {
 The kernels are listed best first; halfulp tune measures them.`
 }
 
-// machineInfo is what info shows.
+// machineInfo is the information that info shows.
 type machineInfo struct {
 	Version  string       `json:"version"`
 	Go       string       `json:"go"`
@@ -45,14 +45,14 @@ type machineInfo struct {
 	Methods  []namedText  `json:"methods"`
 }
 
-// memoryInfo is how much memory commands use without --memory, in bytes, and why.
+// memoryInfo is the memory that commands use without --memory, in bytes, and the reason.
 type memoryInfo struct {
 	Default   int64  `json:"default"`
 	Available int64  `json:"available"`
 	Source    string `json:"source"` // what limits the memory available
 }
 
-// deviceInfo is a processor or GPU. Where there is no GPU, one of name cuda:N says why.
+// deviceInfo is a processor or GPU. Where there is no GPU, an entry named cuda:N gives the reason.
 type deviceInfo struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
@@ -61,7 +61,7 @@ type deviceInfo struct {
 	Model             string `json:"model,omitempty"`
 	Memory            uint64 `json:"memory,omitempty"` // bytes
 	ComputeCapability string `json:"compute_capability,omitempty"`
-	Driver            string `json:"driver,omitempty"` // newest CUDA version that the driver takes
+	Driver            string `json:"driver,omitempty"` // newest CUDA version of the driver
 }
 
 type namedText struct {
@@ -178,8 +178,7 @@ func gpus() []deviceInfo {
 	return list
 }
 
-// cpuFeatures lists the instruction sets that the kernels look for and the
-// processor has.
+// cpuFeatures lists the instruction sets of the processor that the kernels look for.
 func cpuFeatures() []string {
 	var names []string
 	for _, f := range []struct {

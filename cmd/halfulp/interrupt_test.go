@@ -20,8 +20,8 @@ import (
 	"github.com/halfulp/halfulp/internal/mpitest"
 )
 
-// TestInterrupt sends signals to runs that wait for input, compute or write, and
-// looks at what they leave: the exit status, one line, and no file.
+// TestInterrupt sends signals to runs that wait for input, compute or write. It checks the exit
+// status, that there is one line of output, and that no file is left.
 func TestInterrupt(t *testing.T) {
 	big := filepath.Join(t.TempDir(), "A.mtx")
 	if status := run([]string{"gen", "random", "500", "500", "--bits", "20", "--out", big}, nil, io.Discard, io.Discard); status != 0 {
@@ -34,7 +34,7 @@ func TestInterrupt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		args   string
-		input  string // taken before the signal, but for what a pipe holds
+		input  string // read before the signal, except what a pipe holds
 		signal syscall.Signal
 		ready  func(dir string) bool // whether it is time for the signal
 	}{
@@ -67,7 +67,7 @@ func TestInterrupt(t *testing.T) {
 			if c.name == "computing" {
 				in.Close()
 			}
-			for !c.ready(dir) { // go test ends what never gets there
+			for !c.ready(dir) { // go test ends a run that never gets there
 				time.Sleep(time.Millisecond)
 			}
 			if err := cmd.Process.Signal(c.signal); err != nil {

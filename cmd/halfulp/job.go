@@ -30,30 +30,30 @@ type job struct {
 	how      *runFlags
 	progress *cli.Progress
 	began    time.Time
-	reported time.Time // when the last result was there
+	reported time.Time // when the last result was available
 	reading  time.Duration
-	// that were read, by name
+	// operands are the matrices that were read, by name.
 	operands map[string]*halfulp.Matrix
-	unended  []string     // files of which a warning said that their last line has no end
+	unended  []string     // files with a warning that their last line has no end
 	headers  []string     // notes on the first rows of files
-	noted    bool         // a note said that decimals have more digits than the result's format
-	ran      []namedStats // to be shown once the result is written
-	table    bool         // an operand is a table
-	// Of the file that was read last: whether it is a sparse one, of which a dense matrix was made,
-	// and the names of the columns, if it is a table that has some.
+	noted    bool         // whether noteDigits wrote its note
+	ran      []namedStats // to be printed after the result
+	table    bool         // whether an operand is a table
+	// About the file that was read last: whether it is sparse and was converted to a dense matrix,
+	// and the names of the columns, if it is a table with names.
 	densified bool
 	names     []string
-	flat      bool           // a NumPy operand has one dimension: so has a result of one column
+	flat      bool           // a NumPy operand has one dimension; so has a one-column result
 	rns       *rnsStats      // of a method of package rns
 	ozaki     *ozakiStats    // of a method of package ozaki
 	solver    *halfulp.Stats // of a routine of package linsolve
 	residual  *residualStats
-	grid      *grid.Grid // of processes, on which operands and results live; nil for the host
+	grid      *grid.Grid // where operands and results live; nil for the host
 }
 
-// newJob checks what can be checked before any file is read: that one operand at
-// most is standard input, that the output can be written, if it is a matrix as one
-// of the format, and, by validate, that device and method exist.
+// newJob checks what is possible before any file is read: that at most one operand is standard
+// input, that the output can be written, as a matrix of the format if it is one, and, by validate,
+// that device and method exist.
 func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp.Format, print *printFlags, how *runFlags,
 	makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
 	stdin := 0
@@ -98,8 +98,7 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 	return j, nil
 }
 
-// nearestName adds what may have been meant to an error about a device or a method that does not
-// exist.
+// nearestName adds the nearest name to an error about a device or a method that does not exist.
 func nearestName(command string, how *runFlags, err error) error {
 	meant := ""
 	switch {
@@ -118,7 +117,7 @@ func nearestName(command string, how *runFlags, err error) error {
 	return fmt.Errorf("%w%s", err, meant)
 }
 
-// methodsOf are the methods of a command, but for numbers after a colon.
+// methodsOf returns the methods of a command, without numbers after a colon.
 func methodsOf(command string) []string {
 	names := []string{"auto", "residue", "direct"}
 	for _, m := range rnsMethods {
@@ -139,8 +138,8 @@ func methodsOf(command string) []string {
 	return names
 }
 
-// warnDigits says that --digits asks for more than the numbers of a format hold, and what holds
-// them.
+// warnDigits warns if --digits requests more digits than the numbers of a format hold, and names a
+// format that holds them.
 func (j *job) warnDigits(f halfulp.Format) {
 	n, bitsOfDigit := int(j.print.Digits), math.Log2(10)
 	if holds := float64(f.Bits()) / bitsOfDigit; n <= int(math.Ceil(holds))+1 || j.print.Quiet {
@@ -154,7 +153,7 @@ func (j *job) warnDigits(f halfulp.Format) {
 		n, f, math.Floor(float64(f.Bits())/bitsOfDigit), advice)
 }
 
-// validDirect returns an error unless a routine that has the method direct alone can run.
+// validDirect returns an error unless a routine whose only method is direct can run.
 func validDirect(opt *halfulp.Options) error {
 	if opt.Method == "residue" {
 		return fmt.Errorf("method %q: %w: this command has the method direct only", opt.Method, halfulp.ErrMethod)
@@ -165,11 +164,11 @@ func validDirect(opt *halfulp.Options) error {
 	return opt.Validate()
 }
 
-// errUnchecked refuses --check-hardware.
+// errUnchecked is the error for --check-hardware.
 var errUnchecked = fmt.Errorf("--check-hardware: %w: it compares products of matrices by residues, and this has none", halfulp.ErrMethod)
 
-// validMethod returns a check of methods of package rns, which it stores in choice, of those of
-// package expansion if native, and else of the method direct.
+// validMethod returns a check of methods: of package rns, which it stores in choice, of package
+// expansion if native, and otherwise of the method direct.
 func validMethod(choice **rnsChoice, f *commonFlags, residue *rnsFlags, native bool) func(*halfulp.Options) error {
 	return func(opt *halfulp.Options) (err error) {
 		if *choice, err = checkRNS(&f.runFlags, residue, f.Format.Format); err != nil || *choice != nil {
@@ -190,8 +189,8 @@ func validProduct(opt *halfulp.Options) error {
 	return opt.Validate()
 }
 
-// options returns the options of the routine that runs next, with a progress bar
-// that finish takes away.
+// options returns the options of the routine that runs next, with a progress bar that finish
+// removes.
 func (j *job) options() *halfulp.Options {
 	return &halfulp.Options{
 		Device:   halfulp.Device(j.how.Device),
@@ -205,7 +204,7 @@ func (j *job) options() *halfulp.Options {
 	}
 }
 
-// startProgress puts a progress bar up and returns its callback.
+// startProgress shows a progress bar and returns its callback.
 func (j *job) startProgress(name string) func(done float64) {
 	if !j.print.Quiet {
 		j.progress = cli.NewProgress(j.env.Stderr, name)
@@ -242,7 +241,7 @@ func asVector(name string, m *halfulp.Matrix) (*halfulp.Vector, error) {
 	}
 }
 
-// shown is how messages call the file of an operand.
+// shown returns the name of an operand's file in messages.
 func shown(name string) string {
 	if name == files.Stdio {
 		return "standard input"
@@ -276,7 +275,7 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 	return alpha, beta, nil
 }
 
-// lossOf is what one number lost.
+// lossOf returns the loss of one number.
 func lossOf(loss decimal.Loss) (stats halfulp.InputStats) {
 	switch loss {
 	case decimal.ToInf:
@@ -287,9 +286,9 @@ func lossOf(loss decimal.Loss) (stats halfulp.InputStats) {
 	return stats
 }
 
-// factorFormat returns the format of a factor that no binary number equals: the
-// result's, where operands are rounded to it; else the one that input is read in or,
-// by default, as many bits as the result has, or more where the digits hold more.
+// factorFormat returns the format of a factor that no binary number equals. If operands are rounded
+// to the format of the result, it is that format. Else it is the format of --in, or by default an
+// MP format with as many bits as the result, or more where the digits need more.
 func (j *job) factorFormat(text string) halfulp.Format {
 	if j.rounds {
 		return j.format
@@ -300,11 +299,11 @@ func (j *job) factorFormat(text string) halfulp.Format {
 	return halfulp.MP(uint(decimal.Prec([]byte(text), j.format.Bits())))
 }
 
-// text prints s as the flags say.
+// text prints s with the requested digits.
 func (j *job) text(s halfulp.Scalar) string { return s.Text(int(j.print.Digits)) }
 
-// scalarResult and matrixResult are results for programs. Numbers are strings,
-// for JSON readers round numbers to float64.
+// scalarResult and matrixResult are results for programs. Numbers are strings, because JSON readers
+// round numbers to float64.
 type scalarResult struct {
 	Command string    `json:"command"`
 	Format  string    `json:"format"`
@@ -321,14 +320,16 @@ type matrixResult struct {
 	Stats   *runStats  `json:"stats,omitempty"`
 }
 
-// runStats are the library's statistics, with those of a method of packages rns and ozaki.
+// runStats are the library's statistics, and the statistics of a method of packages rns and ozaki.
 type runStats struct {
 	*halfulp.Stats
 	Read     time.Duration  `json:"read_ns,omitempty"` // of files
 	RNS      *rnsStats      `json:"rns,omitempty"`
 	Ozaki    *ozakiStats    `json:"ozaki,omitempty"`
 	Residual *residualStats `json:"residual,omitempty"`
-	// In a result, up to here: of making its numbers text, and of all.
+	// In a result, Write is the time from the end of the computation until the result is encoded,
+	// which includes the conversion of its numbers to text. Total is the time from the beginning of
+	// the run.
 	Write *clock `json:"write_ns,omitempty"`
 	Total *clock `json:"total_ns,omitempty"`
 }
@@ -336,7 +337,7 @@ type runStats struct {
 // clock is encoded as the time since then, in nanoseconds.
 type clock struct{ time.Time }
 
-// MarshalJSON tells the time since then.
+// MarshalJSON returns the time since then.
 func (c *clock) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(time.Since(c.Time)), 10), nil
 }
@@ -350,7 +351,7 @@ func (j *job) resultStats(s *halfulp.Stats) *runStats {
 	return r
 }
 
-// runStats returns what is known of a run, nil where nothing was computed.
+// runStats returns the statistics of a run, nil if nothing was computed.
 func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
@@ -367,8 +368,8 @@ func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
 	return j.writeText(j.text(z) + "\n")
 }
 
-// writeMatrix writes z as a Matrix Market array, or as the name of the output
-// file asks for; stats is nil where nothing was computed.
+// writeMatrix writes z as a Matrix Market array, or in the format of the output file's name; stats
+// is nil if nothing was computed.
 func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 	j.report(stats)
 	if !j.print.JSON {
@@ -433,7 +434,7 @@ func jsonText(v any) string {
 	return b.String()
 }
 
-// namedStats are the statistics of a routine, and which one it was where there are several.
+// namedStats are the statistics of a routine, and its name if there are several.
 type namedStats struct {
 	name string
 	*halfulp.Stats
@@ -456,7 +457,7 @@ func (j *job) report(stats *halfulp.Stats) {
 	}
 }
 
-// warnUnchecked says, for all --quiet, which entries --check-hardware did not compare.
+// warnUnchecked warns about entries that --check-hardware did not compare, even with --quiet.
 func (j *job) warnUnchecked(c *halfulp.Check) {
 	const warning = "halfulp: warning: --check-hardware: "
 	switch {
@@ -469,7 +470,7 @@ func (j *job) warnUnchecked(c *halfulp.Check) {
 	}
 }
 
-// statsResult is what --stats=json prints.
+// statsResult is the output of --stats=json.
 type statsResult struct {
 	Command string               `json:"command"`
 	Stats   *runStats            `json:"stats,omitempty"`
@@ -478,7 +479,7 @@ type statsResult struct {
 	Total   time.Duration        `json:"total_ns"`
 }
 
-// showStats prints the statistics that --stats asks for, after writing took that long.
+// showStats prints the statistics that --stats requests; writing is the time of writing.
 func (j *job) showStats(writing time.Duration) error {
 	total := time.Since(j.began)
 	switch {

@@ -12,15 +12,14 @@ import (
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// fitFlags are those of least squares.
+// fitFlags are the flags of least squares.
 type fitFlags struct {
 	Weights    string `placeholder:"FILE" help:"Weights of the rows, a vector: the weighted sum of the squares of residuals is minimised; rows of weight 0 are left out."`
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
 	PValues    bool   `name:"p-values" help:"Print t, the estimate over its standard error, and the p-values of the estimates (two-sided, Student's t) and of F, too. The fit is computed twice."`
 }
 
-// fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a
-// constant.
+// fitHelp describes the output of a fit of b, by estimates of so many parameters beside a constant.
 func fitHelp(estimates, model, b, center, parameters string) string {
 	return `Prints, each number the exact one rounded once:
 
@@ -155,7 +154,7 @@ func (c *lstsqCmd) withOnes(j *job, a *halfulp.Matrix) (*halfulp.Matrix, error) 
 	return z, nil
 }
 
-// names returns the names of n columns: those of a header or, where there is none, a prefix and a
+// names returns the names of n columns: the names of a header or, without a header, a prefix and a
 // number from first on.
 func names(header []string, prefix string, first, n int) []string {
 	all := make([]string, n)
@@ -273,9 +272,9 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	return j.writeFit(fit, tests, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
 }
 
-// tests returns the tests of a fit, nil if they are not asked for. refit computes the fit in a
-// format of more than twice the bits of the result and, where that leaves a number undecided, of
-// twice as many.
+// tests returns the tests of a fit, nil if they are not requested. refit computes the fit in a
+// format of more than twice the bits of the result. If a number remains undecided, it does so once
+// more in twice as many bits.
 func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error)) ([]testResult, error) {
 	if !c.PValues {
 		return nil, nil
@@ -312,7 +311,7 @@ func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f ha
 	}
 }
 
-// operands are the files that are read.
+// operands returns the files to read.
 func (c *fitFlags) operands(names ...string) []string {
 	if c.Weights != "" {
 		names = append(names, c.Weights)
@@ -320,8 +319,8 @@ func (c *fitFlags) operands(names ...string) []string {
 	return names
 }
 
-// options completes the options: units are those of the right-hand sides. It returns how many rows
-// have weights other than 0.
+// options completes the options; units are the units of the right-hand sides. It returns the number
+// of rows with weights other than 0.
 func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) (left int, err error) {
 	opt.Covariance = c.Covariance
 	if units != nil {
@@ -341,8 +340,8 @@ func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, un
 	return c.checkWeights(w, opt.WeightUnit, rows)
 }
 
-// checkWeights returns an error for weights that are none, in this unit, nil for 1, and the number
-// of those that are not 0.
+// checkWeights returns the number of weights that are not 0, or an error for invalid weights. unit
+// is their unit, nil for 1.
 func (c *fitFlags) checkWeights(w *halfulp.Vector, unit *big.Rat, rows int) (left int, err error) {
 	if w.Len() != rows {
 		return 0, cli.Misuse("%s has %s: as many weights as rows, %d, are needed", shown(c.Weights), textio.Count(w.Len(), "entry"), rows)
@@ -359,8 +358,8 @@ func (c *fitFlags) checkWeights(w *halfulp.Vector, unit *big.Rat, rows int) (lef
 	return left, nil
 }
 
-// inUnit returns the decimal that x stands for, a finite number that decimals returned with this
-// unit, nil for 1.
+// inUnit returns the decimal of x, a finite number that decimals returned with this unit, nil for
+// 1.
 func inUnit(x halfulp.Scalar, unit *big.Rat) string {
 	if unit == nil {
 		return x.String()
@@ -370,7 +369,7 @@ func inUnit(x halfulp.Scalar, unit *big.Rat) string {
 	return v.FloatString(decimalPlaces(v))
 }
 
-// decimalVector reads an n x 1 or 1 x n matrix of finite numbers as decimals does.
+// decimalVector reads an n x 1 or 1 x n matrix of finite numbers, like decimals.
 func (j *job) decimalVector(name string) (*halfulp.Vector, []*big.Rat, error) {
 	m, units, err := j.decimals(name, false)
 	if err != nil {
@@ -383,7 +382,8 @@ func (j *job) decimalVector(name string) (*halfulp.Vector, []*big.Rat, error) {
 	return x, units, checkFinite(name, m)
 }
 
-// fitResult is a fit for programs. Numbers are strings, for JSON readers round numbers to float64.
+// fitResult is a fit for programs. Numbers are strings, because JSON readers round numbers to
+// float64.
 type fitResult struct {
 	Command      string           `json:"command"`
 	Format       string           `json:"format"`
@@ -411,8 +411,8 @@ type responseResult struct {
 	FP             string     `json:"f_p_value,omitempty"`
 }
 
-// writeFit writes a table for each response, with names of estimates and responses; tests is nil
-// where they are not asked for.
+// writeFit writes a table for each response, with names of estimates and responses; tests is nil if
+// they are not requested.
 func (j *job) writeFit(fit *linsolve.Fit, tests []testResult, estimates, responses []string) error {
 	j.report(j.solver)
 	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {

@@ -76,7 +76,7 @@ func (c *nrm2Cmd) Run(env *cli.Environment) error {
 	return unary(env, "nrm2", c.X, c.Axis, &c.commonFlags, &c.rnsFlags, halfulp.Nrm2, nil)
 }
 
-// unary runs a routine that makes one number of a vector, or of each vector along an axis.
+// unary runs a routine that reduces a vector, or each vector along an axis, to one number.
 func unary(env *cli.Environment, name, file, axis string, f *commonFlags, residue *rnsFlags, routine reduction,
 	plain func(*halfulp.Matrix) float64) error {
 	var choice *rnsChoice

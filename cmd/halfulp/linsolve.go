@@ -96,7 +96,7 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(x, j.solver)
 }
 
-// defaultSteps are those of --enclose.
+// defaultSteps is the default number of steps of --enclose.
 const defaultSteps = 3
 
 // boundsResult is the JSON of bounds.
@@ -230,7 +230,7 @@ func (c *detCmd) Run(env *cli.Environment) error {
 	return j.writeScalar(d, *j.solver)
 }
 
-// logDetResult is its JSON.
+// logDetResult is the JSON of logDet.
 type logDetResult struct {
 	Command string    `json:"command"`
 	Format  string    `json:"format"`
@@ -400,7 +400,7 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 	}
 	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
 		x, err := linsolve.Expm(a, j.format, opt)
-		if n := opt.Stats.Undecided; err == nil && n > 0 { // for all --quiet: not proved
+		if n := opt.Stats.Undecided; err == nil && n > 0 { // even with --quiet: not proved
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}

@@ -26,7 +26,7 @@ type mapCmd struct {
 	rnsFlags
 }
 
-// Words are the functions.
+// Words returns the functions.
 func (mapCmd) Words() (names []string) {
 	for _, f := range mappedFunctions() {
 		names = append(names, f.name)
@@ -34,7 +34,7 @@ func (mapCmd) Words() (names []string) {
 	return names
 }
 
-// mapped is a function that map knows.
+// mapped is a function of map.
 type mapped struct {
 	name     string
 	operands int
@@ -42,7 +42,7 @@ type mapped struct {
 	bound    func(words int) float64 // of relative errors in 2^-53words; nil: none
 }
 
-// arithmetic returns the bound of an operation.
+// arithmetic returns the bound of an operation as a function of the number of words.
 func arithmetic(name string) func(words int) float64 {
 	return func(words int) float64 { return expansion.Bound(name, words) }
 }
@@ -145,7 +145,7 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	}
 	j.rounds = choice == nil
 	var x []*halfulp.Matrix
-	number := false // the last operand is one
+	number := false // whether the last operand is a number
 	for i, name := range operands {
 		if i > 0 {
 			m, ok, err := j.constant(name, x[0])
@@ -192,8 +192,8 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(z, &stats)
 }
 
-// constant returns a matrix of the shape of x whose entries are all the number that an operand is,
-// rounded like those of files; not ok for the name of a file.
+// constant returns a matrix of the shape of x whose entries all equal the number operand, rounded
+// like numbers of files. It is not ok if operand is the name of a file.
 func (j *job) constant(operand string, x *halfulp.Matrix) (m *halfulp.Matrix, ok bool, err error) {
 	z, loss, err := parseFactor(operand, j.factorFormat(operand))
 	if errors.Is(err, decimal.ErrSyntax) {

@@ -176,7 +176,7 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 }
 
 // factorsJob begins a command with several results, the last of which is a permutation, and checks
-// the files that they go to.
+// their output files.
 func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to ...string) (*job, error) {
 	for i, file := range to {
 		if file == "" {
@@ -212,11 +212,11 @@ func checkTall(name string, a *halfulp.Matrix) error {
 	return nil
 }
 
-// namedFactor is one of several matrices, and the file that it goes to or nothing.
+// namedFactor is one of several matrices, and its output file or nothing.
 type namedFactor struct {
 	name, file string
 	matrix     *halfulp.Matrix
-	indices    []int // that matrix holds, counted from 0
+	indices    []int // the indices in matrix, counted from 0
 }
 
 // permutation returns a permutation as a row, counted from 1.
@@ -235,8 +235,8 @@ type factorText struct {
 	Values [][]string `json:"values"` // by rows
 }
 
-// writeFactors writes factors to their files, and all of them as one object or as a table if that
-// is asked for, or if there are no files.
+// writeFactors writes factors to their files. If requested, or if there are no files, it writes all
+// of them as one object or as a table.
 func (j *job) writeFactors(factors []namedFactor) error {
 	j.report(j.solver)
 	for i := range factors {
@@ -253,7 +253,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 	}
 	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
-	// factorFiles writes the files of factors, which get their names after rest.
+	// factorFiles writes the files of factors; they receive their names after rest.
 	factorFiles := func(rest func() error) error {
 		if len(to) == 0 {
 			return rest()
@@ -300,7 +300,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	})
 }
 
-// writeArchive writes factors to one .npz file, after those of factorFiles.
+// writeArchive writes factors to one .npz file, after the files of factorFiles.
 func (j *job) writeArchive(factors []namedFactor, opt matfile.WriteOptions, factorFiles func(rest func() error) error) error {
 	var all []matfile.Member
 	for _, f := range factors {

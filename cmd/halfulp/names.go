@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// What the program answers to commands, flags and formats that it does not know. The nearest name
-// is that of package textio.
+// Answers to commands, flags and formats that the program does not know. Package textio finds the
+// nearest name.
 
-// calledOtherwise are names that other programs have for commands.
+// calledOtherwise are names of commands in other programs.
 var calledOtherwise = map[string]string{
 	"plus": "add", "sub": "add", "scal": "add", "mul": "gemm", "matmul": "gemm", "mm": "gemm", "multiply": "gemm", "product": "gemm", "prod": "gemm",
 	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "determinant": "det", "slogdet": "det", "cholesky": "chol",
@@ -42,7 +42,7 @@ var notYet = []missing{
 	{"complex numbers", []string{"complex", "zgemm", "zgesv"}, ""},
 }
 
-// limitsHelp lists what the program does not have yet.
+// limitsHelp lists the operations that the program does not have yet.
 func limitsHelp() string {
 	var b strings.Builder
 	b.WriteString("Not there yet, with the names that other programs have for it:\n\n")
@@ -56,7 +56,7 @@ func limitsHelp() string {
 	return b.String()
 }
 
-// unknownCommand says what there is in place of a command that does not exist.
+// unknownCommand names a replacement for a command that does not exist.
 func unknownCommand(app *kong.Application, name string) (instead, see string) {
 	lower := strings.ToLower(name)
 	for _, m := range notYet {
@@ -83,7 +83,7 @@ func unknownCommand(app *kong.Application, name string) (instead, see string) {
 	return "those of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", "), ""
 }
 
-// flagsOtherwise are names that other programs have for flags.
+// flagsOtherwise are names of flags in other programs.
 var flagsOtherwise = map[string][]string{
 	"dtype": {"--format"}, "type": {"--format"}, "output": {"--out"}, "outfile": {"--out"}, "jobs": {"--threads"}, "cores": {"--threads"}, "nthreads": {"--threads"},
 	"gpu": {"--device cuda:0"}, "sep": {"--delimiter"}, "separator": {"--delimiter"}, "usecols": {"--columns"}, "cols": {"--columns"}, "skiprows": {"--skip"},
@@ -91,7 +91,7 @@ var flagsOtherwise = map[string][]string{
 	"transpose": {"--trans", "--transa", "--transb"}, "const": {"--intercept"}, "constant": {"--intercept"}, "deg": {"--degree"},
 }
 
-// unknownFlag returns the flags that one of another name stands for.
+// unknownFlag returns the flags that correspond to a flag of another program.
 func unknownFlag(name, value string) []string {
 	switch name {
 	case "precision", "prec", "bits", "mpfr":
@@ -105,8 +105,8 @@ func unknownFlag(name, value string) []string {
 
 var wholeNumber = regexp.MustCompile(`^[0-9]+$`)
 
-// formatsOtherwise are names that other programs have for formats. The MP formats among them have
-// the precision of the format named, and a wider range.
+// formatsOtherwise are names of formats in other programs. The MP formats among them have the
+// precision of the named format, and a wider range.
 var formatsOtherwise = map[string]string{
 	"double": "f64", "float": "f32", "single": "f32", "real": "f64", "float64": "f64", "float32": "f32", "binary64": "f64", "binary32": "f32", "fp64": "f64", "fp32": "f32",
 	"quad": "mp:113", "f128": "mp:113", "float128": "mp:113", "binary128": "mp:113", "fp128": "mp:113", "f80": "mp:64", "longdouble": "mp:64", "extended": "mp:64",

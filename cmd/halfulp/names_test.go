@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNotYet looks for everything that is not there yet in the page on limits, and for commands
-// that are there after all.
+// TestNotYet checks that the page on limits has every missing operation, and that no command exists
+// for one.
 func TestNotYet(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guide/limits.md")
 	if err != nil {
@@ -31,8 +31,8 @@ func TestNotYet(t *testing.T) {
 	}
 }
 
-// TestOtherwise runs every name that a command has elsewhere: the command that it stands for is
-// there.
+// TestOtherwise runs every name of a command in another program: the command that it stands for
+// must exist.
 func TestOtherwise(t *testing.T) {
 	for name, here := range calledOtherwise {
 		var stdout, stderr strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// ozakiFlags go with the methods of package ozaki.
+// ozakiFlags are the flags for the methods of package ozaki.
 type ozakiFlags struct {
 	Tolerance *float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the wished bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
 	Block     int      `group:"run" placeholder:"N" help:"With --method ozaki:...: length of the longest float32 sum (default 4096)."`
@@ -26,7 +26,7 @@ const (
 	defaultTolerance = 1e-12
 )
 
-// ozakiHelp is what the help of gemm says of them.
+// ozakiHelp is the part about these methods in the help of gemm.
 const ozakiHelp = `
 
 Other methods are those of the paper of Nanai and Fujimoto on float32 hardware, of float64 accuracy or less. Their results are not correctly rounded, so auto never takes them:
@@ -85,7 +85,7 @@ func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 	return o, nil
 }
 
-// runOzaki is the product of a method of package ozaki.
+// runOzaki computes a product by a method of package ozaki.
 func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *ozaki.Options) error {
 	gemm := ozaki.Gemm
 	if method == doubleFloat {
@@ -98,14 +98,14 @@ func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *half
 	return err
 }
 
-// ozakiStats tells what a method of package ozaki ran with, beside what all routines tell.
+// ozakiStats are the statistics of a method of package ozaki beside the common ones.
 type ozakiStats struct {
 	Slices   int    `json:"slices,omitempty"`
 	Bits     int    `json:"bits,omitempty"`        // of a slice
 	Block    int    `json:"block,omitempty"`       // longest float32 sum
 	Products int64  `json:"products,omitempty"`    // of float32 matrices
 	Skipped  int    `json:"skipped,omitempty"`     // products with slices of zeros
-	Rounded  int64  `json:"rounded_inputs"`        // numbers that are no float64
+	Rounded  int64  `json:"rounded_inputs"`        // numbers that are not float64 numbers
 	Bound    string `json:"error_bound,omitempty"` // largest bound of the error of an entry
 	// Relative is the largest quotient of an entry's bound and size.
 	Relative string `json:"relative_error_bound,omitempty"`
@@ -163,7 +163,7 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	return stats, nil
 }
 
-// bounds takes notice of the largest bounds.
+// bounds stores the largest bounds.
 func (s *ozakiStats) bounds(bound, result *halfulp.Matrix) {
 	most, relative := 0.0, 0.0
 	for k := range bound.Cols() {
@@ -195,7 +195,7 @@ func upText(x float64) string {
 	return strconv.FormatFloat(x+float64(unit/2), 'e', 1, 64)
 }
 
-// ozaki prints what a method of package ozaki ran with.
+// ozaki prints the statistics of a method of package ozaki.
 func (t rows) ozaki(s *ozakiStats) {
 	if s.Slices > 0 {
 		t.row("slices", fmt.Sprintf("%d of %d bits, float32 sums of up to %d products", s.Slices, s.Bits, s.Block))

@@ -10,15 +10,15 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// maxExactPower bounds the exponents whose powers map rounds correctly: the exact ones have so many
-// times as many bits as the numbers.
+// maxExactPower bounds the exponents whose powers map rounds correctly: an exact power has up to so
+// many times as many bits as the number.
 const maxExactPower = 64
 
 // powersMethod is the method of integerPowers.
 const powersMethod = "powers"
 
-// smallInteger returns the number that all entries of m are, if that is an integer of magnitude up
-// to maxExactPower.
+// smallInteger returns the common value of all entries of m, if they are equal and it is an integer
+// of magnitude up to maxExactPower.
 func smallInteger(m *halfulp.Matrix) (n int, ok bool) {
 	if m.Rows() == 0 || m.Cols() == 0 {
 		return 0, false
@@ -30,8 +30,8 @@ func smallInteger(m *halfulp.Matrix) (n int, ok bool) {
 	return int(x), true
 }
 
-// integerPowers sets every entry of z to the power n of that of x, rounded once, with the special
-// values of the function pow.
+// integerPowers sets every entry of z to the power n of the entry of x, rounded once, with the
+// special values of the function pow.
 func (j *job) integerPowers(x *halfulp.Matrix, n int, z *halfulp.Matrix) (halfulp.Stats, error) {
 	start, opt := time.Now(), j.options()
 	if opt.Threads == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// TestIntegerPower pits powers against exact products, and special values against math.Pow.
+// TestIntegerPower compares powers with exact products, and special values with math.Pow.
 func TestIntegerPower(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		m := halfulp.Random(f, testlength.Trials(40), 1, 6, 1)

@@ -27,47 +27,49 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// Several processes under mpiexec run the same command: all read the operands, products and sums
-// are shared, and the first alone speaks and writes. Where matrices live on the grid of --grid, all
+// Several processes under mpiexec run the same command. All read the operands, products and sums
+// are shared, and only the first prints and writes. Where matrices live on the grid of --grid, all
 // read and write parts of their files.
 
-// team is the processes, nil for one that is alone.
+// team is the processes, nil for a single process.
 var team *processes
 
-// processes is what a process knows of those that mpiexec started together with it.
+// processes is the state of a process about all that mpiexec started together.
 type processes struct {
 	all  *mpi.Comm
-	end  *mpi.Comm // of the same processes: nothing is sent by it before they end
-	vote *mpi.Comm // of the same processes, which one leaves that is interrupted
+	end  *mpi.Comm // of the same processes: used only when they end
+	vote *mpi.Comm // of the same processes; an interrupted process leaves it
 
 	mu      sync.Mutex
-	decided bool // a signal comes too late
+	decided bool // a later signal has no effect
 
 	ending sync.Mutex // of finish
 }
 
-// patience is how long a process that failed waits for the others to fail likewise.
+// patience is how long a process that failed waits for the others to fail in the same way.
 const patience = 2 * time.Second
 
-// forwarding is how long mpiexec has to take what a process said: MPI_Abort overtakes it.
+// forwarding is the time that mpiexec has to forward the output of a process: MPI_Abort overtakes
+// it.
 const forwarding = 500 * time.Millisecond
 
-// shares are the commands that processes share the work of.
+// shares are the commands whose work processes share.
 var shares = []string{"gemm", "gemv", "syrk", "sum", "asum", "dot", "nrm2"}
 
-// solvers are those that they share it of where --grid asks for that: of order 600 at 424 bits two
-// processes took 0.9 to 1.4 times as long as one with one thread, and ten times as long for one
-// right-hand side.
+// solvers are the commands whose work processes share if --grid requests it. Of order 600 at 424
+// bits, two processes took 0.9 to 1.4 times as long as one with one thread, and ten times as long
+// for one right-hand side.
 var solvers = []string{"solve", "inv", "det", "chol", "lu", "qr"}
 
-// multiply are those of them that consist of products, which each process may compute on a GPU.
+// multiply are the shared commands that consist of products, which each process may compute on a
+// GPU.
 var multiply = append([]string{"gemm", "syrk"}, solvers...)
 
-// residents are the commands whose operands and results live on the grid that --grid asks for.
-// syrk copies one triangle of its result to the other, entry by entry.
+// residents are the commands whose operands and results live on the grid of --grid. syrk is not
+// among them: it copies one triangle of its result to the other, entry by entry.
 var residents = append([]string{"gemm"}, solvers...)
 
-// first reports whether this process speaks and writes.
+// first reports whether this process prints and writes.
 func (p *processes) first() bool { return p == nil || p.all.Rank() == 0 }
 
 // runTogether runs the program in a process that mpiexec started, and ends it.
@@ -76,7 +78,7 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		stdin = ahead(stdin)
 	}
 	all, err := distributed.Init()
-	if err != nil { // there is nobody to agree with
+	if err != nil { // there are no processes to agree with
 		fmt.Fprintf(stderr, "halfulp: started by mpiexec: %v\n", err)
 		return cli.ExitFailed
 	}
@@ -92,7 +94,8 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if stdin, err = team.join(args, stdin); err != nil {
 		fmt.Fprintf(stderr, "halfulp: %v\n", err)
 	} else {
-		// Until the process ends: mpiexec kills the others then, which remove their files before.
+		// Signals are handled until the process ends: mpiexec then kills the others, which remove
+		// their files before.
 		ctx, _ := cli.WithSignals(context.Background(), func(status int) { team.finish(status, "") })
 		ctx, stop := team.watch(ctx)
 		said := false
@@ -103,7 +106,7 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		status = p.RunContext(ctx, args, stdin, stdout, stderr)
 		if said {
-			status = cli.ExitOK // the status is that of the process which left
+			status = cli.ExitOK // the process that left sets the status
 		}
 		stop()
 	}
@@ -111,9 +114,9 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
-// watch makes an interrupt of one process one of all: the others clean up like this one, and do not
-// wait in vain. It returns a context that such an interrupt ends, and a function that ends the
-// watch.
+// watch makes an interrupt of one process an interrupt of all: the others clean up like this one,
+// and do not wait in vain. It returns a context that such an interrupt cancels, and a function that
+// ends the watch.
 func (p *processes) watch(ctx context.Context) (watched context.Context, stop func()) {
 	interrupted := context.AfterFunc(ctx, p.leave)
 	watched, cancel := context.WithCancelCause(ctx)
@@ -132,18 +135,18 @@ func (p *processes) watch(ctx context.Context) (watched context.Context, stop fu
 	}
 }
 
-// leave tells the others that this process fails, unless all have decided that it comes too late.
+// leave informs the others that this process fails, unless all have decided that it comes too late.
 func (p *processes) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.decided && p.vote != nil {
-		_ = p.vote.Leave() // mpiexec ends those that do not hear of it
+		_ = p.vote.Leave() // mpiexec ends processes that are not informed
 	}
 }
 
-// decide returns nil in all processes when what the first one writes is complete, before a file
-// gets its name; an error in all of them if one has an error or was interrupted. A signal that
-// comes later has no effect any more.
+// decide returns nil in all processes when the output of the first one is complete, before a file
+// gets its name. It returns an error in all of them if one has an error or was interrupted. A later
+// signal has no effect.
 func (p *processes) decide(ctx context.Context, err error) error {
 	if p == nil {
 		return err
@@ -179,7 +182,7 @@ func (p *processes) same(opt matfile.ReadOptions, name string, z any, err error)
 	return gridfiles.Same(opt.Context, p.all, shown(name), sum, *opt.Stats, *opt.Flat, *opt.NoTable)
 }
 
-// ahead reads all of r from now on: mpiexec gives up a process that lets its input wait.
+// ahead begins at once to read all of r: mpiexec abandons a process that lets its input wait.
 func ahead(r io.Reader) io.Reader {
 	type result struct {
 		text []byte
@@ -193,14 +196,14 @@ func ahead(r io.Reader) io.Reader {
 	from, to := io.Pipe()
 	go func() {
 		r := <-done
-		_, _ = to.Write(r.text) // an error is that of the reader, who has no more use for it
+		_, _ = to.Write(r.text) // it fails only if the reader has stopped reading
 		to.CloseWithError(r.err)
 	}()
 	return from
 }
 
-// join sees that all processes run the same command of the same program, divides processors among
-// those of one machine, and gives all of them standard input if they read it.
+// join ensures that all processes run the same command of the same program, divides processors
+// among the processes of one machine, and gives all of them standard input if they read it.
 func (p *processes) join(args []string, stdin io.Reader) (io.Reader, error) {
 	ctx := context.Background()
 	var err error
@@ -247,8 +250,8 @@ func (p *processes) join(args []string, stdin io.Reader) (io.Reader, error) {
 	return bytes.NewReader(text), p.all.Bcast(ctx, text, 0)
 }
 
-// buildOf tells the program in a file from others of its version, if that may be any: by the
-// beginning of the file, where its build ID is.
+// buildOf returns the beginning of a program file, which contains its build ID, if several builds
+// may have the same version. It distinguishes the program from others of its version.
 func buildOf(version, path string) string {
 	if !strings.Contains(version, "devel") && !strings.Contains(version, "dirty") {
 		return "" // on machines of several kinds the files of one version differ
@@ -258,20 +261,20 @@ func buildOf(version, path string) string {
 		return ""
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, 4096)) // what there is will do
+	text, _ := io.ReadAll(io.LimitReader(f, 4096)) // a shorter file will do
 	return string(text)
 }
 
-// hash is 62 bits of a text.
+// hash returns 62 bits of a text.
 func hash(text string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
 	return int64(h.Sum64() >> 2)
 }
 
-// finish ends this process together with the others, with the largest exit status of all. One that
-// failed where others wait for it in vain says why, and ends them; they clean up first if they can.
-// It does not return: a second call, as after a second signal, waits for the end.
+// finish ends this process together with the others, with the largest exit status of all. A process
+// that failed while others wait for it in vain prints its error, and ends them; they clean up first
+// if they can. finish does not return: a second call, as after a second signal, waits for the end.
 func (p *processes) finish(status int, said string) {
 	p.ending.Lock()
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
@@ -280,7 +283,7 @@ func (p *processes) finish(status int, said string) {
 		defer time.AfterFunc(patience, p.leave).Stop()
 	}
 	defer cancel()
-	// status, and which process is the first to have it
+	// the status, and the first process that has it
 	worst := []int64{int64(status*p.all.Size() + p.all.Size() - 1 - p.all.Rank())}
 	err := context.DeadlineExceeded
 	if p.end != nil {
@@ -302,8 +305,9 @@ func (p *processes) finish(status int, said string) {
 	mpi.Exit(int(worst[0]) / p.all.Size())
 }
 
-// device is the device of a command, given that of its flags: if processes can share the work, that
-// of all of them, where each computes on the device of the flags, or its share of several GPUs.
+// device returns the device of a command, given the device of its flags. If processes can share the
+// work, it is the device of all of them, on which each computes on the device of the flags, or on
+// its share of several GPUs.
 func (p *processes) device(command string, how *runFlags) (halfulp.Device, error) {
 	switch {
 	case p == nil && how.Grid != (gridFlag{}):
@@ -324,8 +328,8 @@ func (p *processes) device(command string, how *runFlags) (halfulp.Device, error
 	return distributed.Device(how.Grid[0], how.Grid[1]), distributed.Use(halfulp.Device(how.Device))
 }
 
-// resident returns the grid on which operands and results of a command live, nil for the host:
-// where --grid asks for a grid, and the command does nothing to entries but products and solutions.
+// resident returns the grid on which operands and results of a command live, nil for the host. It
+// is a grid if --grid requests it and the command uses entries only in products and solutions.
 func (p *processes) resident(command string, how *runFlags) (*grid.Grid, error) {
 	n, err := place.ParseName(how.Device)
 	if err != nil || p == nil || n.Kind != place.MPI || how.Grid == (gridFlag{}) || !slices.Contains(residents, command) {
@@ -338,7 +342,7 @@ func (p *processes) resident(command string, how *runFlags) (*grid.Grid, error) 
 	return at.(*grid.Grid), nil
 }
 
-// gridFlag is the rows and columns of a grid of processes.
+// gridFlag is the numbers of rows and columns of a grid of processes.
 type gridFlag [2]int
 
 func (g *gridFlag) UnmarshalText(text []byte) error {

@@ -24,8 +24,8 @@ func build(t *testing.T, dir string) string {
 	return name
 }
 
-// TestProcesses runs commands under mpiexec: the bits are those of one process, one process speaks,
-// and what goes wrong anywhere ends all of them in words and leaves no file.
+// TestProcesses runs commands under mpiexec: the bits are the same as in one process, one process
+// prints, and an error in any process ends all of them with a message and leaves no file.
 func TestProcesses(t *testing.T) {
 	mpitest.Mpiexec(t)
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func list(t *testing.T, dir string) (names []string) {
 }
 
 // TestGridFiles runs commands whose operands and results live on a grid: files have the bytes of
-// one process, and a file that is wrong or missing in one process ends all in words.
+// one process, and a file that is wrong or missing in one process ends all with a message.
 func TestGridFiles(t *testing.T) {
 	mpitest.Mpiexec(t)
 	dir := t.TempDir()
@@ -225,7 +225,7 @@ func TestGridFiles(t *testing.T) {
 	}
 }
 
-// refused returns what a command that fails says.
+// refused returns the output of a command that fails.
 func refused(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(program, args...).CombinedOutput()
@@ -235,8 +235,8 @@ func refused(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// TestDifferentFiles starts processes in different folders, which have other matrices of one name:
-// every command says so, in all of them.
+// TestDifferentFiles starts processes in different folders, which have different matrices of one
+// name: every command must report it, in all processes.
 func TestDifferentFiles(t *testing.T) {
 	mpitest.Mpiexec(t)
 	halfulp, err := exec.LookPath("halfulp")

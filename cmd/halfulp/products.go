@@ -12,8 +12,7 @@ import (
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// productFlags are the factors of a product. Their absence differs from 1 for
-// beta.
+// productFlags are the factors of a product. An absent beta differs from a beta of 1.
 type productFlags struct {
 	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A decimal that is a binary number, such as -0.375, enters exactly; another, such as 0.1, is rounded to --in or else to as many bits as the result has, or more if its digits need them."`
 	Beta  *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
@@ -22,7 +21,7 @@ type productFlags struct {
 // numberText is a number as written, which may begin with a minus sign.
 type numberText string
 
-// Decode takes the next argument, unless that is a long flag.
+// Decode reads the next argument, unless it is a long flag.
 func (n *numberText) Decode(ctx *kong.DecodeContext) error {
 	t := ctx.Scan.Pop()
 	if t.IsEOL() || strings.HasPrefix(t.String(), "--") {
@@ -154,7 +153,7 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 	}
 	j.rounds = native
 	if c.Compare {
-		j.grid = nil // float64 products are made of entries
+		j.grid = nil // float64 products need entries on the host
 	}
 	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
 	if err != nil {
@@ -199,8 +198,8 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 	})
 }
 
-// product is alpha A B + beta C, the operands transposed as asked for; c is nil
-// where there is none, and run is the routine that stores it in z.
+// product is alpha A B + beta C, the operands transposed as requested. c is nil without C; run is
+// the routine that stores the product in z.
 type product struct {
 	alpha   halfulp.Scalar
 	a, b    *halfulp.Matrix

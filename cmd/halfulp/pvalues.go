@@ -9,9 +9,10 @@ import (
 	"github.com/halfulp/halfulp/internal/bigfun"
 )
 
-// testResult has the tests of one right-hand side: for each estimate t, the estimate over its
-// standard error, and p, the probability of a magnitude of t as large if the parameter is 0; and
-// the probability of an F as large if all parameters but the intercept are.
+// testResult has the tests of one right-hand side. For each estimate it has t, the estimate divided
+// by its standard error, and p, the probability of a magnitude of t at least as large if the
+// parameter is 0. It also has the probability of an F at least as large if all parameters except
+// the intercept are 0.
 type testResult struct {
 	t, p []halfulp.Scalar
 	f    halfulp.Scalar
@@ -41,7 +42,7 @@ func (e *encloser) warn(j *job) {
 }
 
 // around encloses a number whose relative error is at most 2^(3-prec): two roundings to prec bits,
-// and those of this precision.
+// and the roundings of this precision.
 func (e *encloser) around(x *big.Float) (lower, upper *big.Float) {
 	w := e.prec + 64
 	one := new(big.Float).SetPrec(w).SetInt64(1)
@@ -54,7 +55,8 @@ func (e *encloser) around(x *big.Float) (lower, upper *big.Float) {
 	return lower, upper
 }
 
-// decide rounds what lies between two numbers.
+// decide rounds a number that lies between lower and upper; it is not ok if they do not determine
+// the result.
 func (e *encloser) decide(lower, upper *big.Float) (z halfulp.Scalar, ok bool) {
 	z = halfulp.NewScalar(e.format, lower)
 	ok = z.Same(halfulp.NewScalar(e.format, upper))
@@ -107,8 +109,8 @@ func (e *encloser) overall(f halfulp.Scalar) halfulp.Scalar {
 	return e.tail(lower, upper, e.parameters)
 }
 
-// tail is the probability that F of m degrees of freedom and those of the residuals is larger than
-// a number between two others.
+// tail is the probability that an F of m degrees of freedom, and the degrees of freedom of the
+// residuals, exceeds a number that lies between lower and upper.
 func (e *encloser) tail(lower, upper *big.Float, m int64) halfulp.Scalar {
 	const doublings = 5 // 1 less a probability may lose bits
 	w := e.prec + 64

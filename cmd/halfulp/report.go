@@ -14,14 +14,14 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// rows is a table of a name and a value a line.
+// rows is a table with a name and a value in each line.
 type rows struct{ *tabwriter.Writer }
 
 func newRows(w io.Writer) rows { return rows{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
 func (t rows) row(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
 
-// some is row for a value that is not 0.
+// some prints a row for a value that is not 0.
 func (t rows) some(name string, value int64) {
 	if value != 0 {
 		t.row(name, value)
@@ -49,7 +49,7 @@ func (t rows) stats(s *halfulp.Stats) {
 	if !isRNS(s.Method) && !isOzaki(s.Method) && !native {
 		t.row("entries in the exact pass", s.Exact)
 	}
-	if native { // which does not count all of them
+	if native { // these methods do not count all of them
 		t.some("overflows", s.Overflow)
 	} else {
 		t.row("overflows", s.Overflow)
@@ -67,7 +67,7 @@ func (t rows) stats(s *halfulp.Stats) {
 	}
 }
 
-// ofProcesses says which processes have which devices: "0-2 cpu, 3 cuda:0".
+// ofProcesses lists the processes of each device: "0-2 cpu, 3 cuda:0".
 func ofProcesses(list []string) string {
 	var parts []string
 	for first := 0; first < len(list); {
@@ -85,14 +85,14 @@ func ofProcesses(list []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// times prints how long it took to read and write files, and all of it.
+// times prints the time of reading and of writing files, and the total.
 func (t rows) times(reading, writing, total time.Duration) {
 	t.row("time: read", rounded(reading))
 	t.row("time: write", rounded(writing))
 	t.row("time: total", rounded(total))
 }
 
-// rounded keeps three digits of d or so.
+// rounded rounds d to about three digits.
 func rounded(d time.Duration) time.Duration {
 	unit := time.Nanosecond
 	for d >= 1000*unit && unit < time.Second {
@@ -113,7 +113,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// warn says which results left the format's range.
+// warn reports results that left the format's range.
 func warn(w io.Writer, s *halfulp.Stats, f halfulp.Format) {
 	for _, c := range []struct {
 		n    int64
@@ -128,7 +128,7 @@ func warn(w io.Writer, s *halfulp.Stats, f halfulp.Format) {
 	}
 }
 
-// are is "1 result is" or "2 results are".
+// are returns "1 result is" or "2 results are".
 func are(n int64) string {
 	if n == 1 {
 		return "1 result is"

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 )
 
-// reproducer is the program that has the papers' experiments, whose plots would make up a third of
-// this one.
+// reproducer is the program with the papers' experiments. Their plots would make up a third of this
+// program.
 const reproducer = "halfulp-reproduce"
 
 type reproduceCmd struct {
@@ -25,7 +25,7 @@ func (c *reproduceCmd) Run(env *cli.Environment) error {
 	return become(env, path, append([]string{reproducer}, c.Args...))
 }
 
-// findReproducer looks beside this program, and then where commands are looked for.
+// findReproducer looks beside this program, and then in the search path of commands.
 func findReproducer() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), reproducer)); err == nil {

@@ -16,20 +16,20 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// baseFlags choose the base of the methods of package rns.
+// baseFlags select the base of the methods of package rns.
 type baseFlags struct {
 	Moduli    *int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
 	Precision *int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
 }
 
-// rnsFlags choose the base and the order of additions of the methods of package rns.
+// rnsFlags select the base and the order of additions of the methods of package rns.
 type rnsFlags struct {
 	baseFlags
 	Blocks    *int `group:"run" placeholder:"N" help:"With --method rns-hybrid: blocks of the order of additions (default 64)."`
 	BlockSize *int `group:"run" placeholder:"N" help:"With --method rns-hybrid or rns-gemv: threads of a block in the order of additions (default 32)."`
 }
 
-// rnsMethod is an algorithm of package rns and the commands that have it.
+// rnsMethod is an algorithm of package rns and the commands that support it.
 type rnsMethod struct {
 	name, text string
 	commands   []string
@@ -50,7 +50,7 @@ var rnsMethods = []rnsMethod{
 	{"rns-dia", "diagonals, padded (spmv_dia)", sparseCommands},
 }
 
-// rnsList is a table of those of a command.
+// rnsList is a table of the methods of a command.
 func rnsList(command string) string {
 	var b strings.Builder
 	for _, m := range rnsMethods {
@@ -61,7 +61,7 @@ func rnsList(command string) string {
 	return b.String()
 }
 
-// rnsHelp is what the help of a command says of them.
+// rnsHelp is the part about these methods in the help of a command.
 func rnsHelp(command string) string {
 	order := "--blocks and --block-size change it on both, and halfulp tune --rns tells which of them a GPU is fastest with."
 	if slices.Contains(sparseCommands, command) {
@@ -95,15 +95,15 @@ func (f *rnsFlags) flags() []rnsFlag {
 		rnsFlag{"--block-size", f.BlockSize, rns.MaxBlockSize, []string{"rns-hybrid", "rns-gemv"}})
 }
 
-// rnsFlag is a flag that takes a number from 1 on.
+// rnsFlag is a flag for a number from 1 on.
 type rnsFlag struct {
 	name    string
 	value   *int // nil: not given
 	most    int
-	methods []string // that it goes with; nil: all of package rns
+	methods []string // that support it; nil: all of package rns
 }
 
-// check returns an error unless the flag is as it should be for a method.
+// check returns an error unless the flag is valid with a method.
 func (f *rnsFlag) check(method string) error {
 	switch {
 	case f.value == nil:
@@ -118,7 +118,7 @@ func (f *rnsFlag) check(method string) error {
 	return nil
 }
 
-// given is the value of a flag, or what stands for it.
+// given returns the value of a flag, or otherwise if it is not given.
 func given(flag *int, otherwise int) int {
 	if flag == nil {
 		return otherwise
@@ -126,7 +126,7 @@ func given(flag *int, otherwise int) int {
 	return *flag
 }
 
-// checkRNS returns what the flags ask for, nil where the method is another.
+// checkRNS returns the choice that the flags make, nil for a method that is not of package rns.
 func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, error) {
 	for _, flag := range f.flags() {
 		if err := flag.check(how.Method); err != nil {
@@ -140,7 +140,7 @@ func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, er
 	return c, c.find(how, &f.baseFlags, format)
 }
 
-// find finds the base and the device.
+// find determines the base and the device.
 func (c *rnsChoice) find(how *runFlags, f *baseFlags, format halfulp.Format) (err error) {
 	if c.base, err = f.base(how.Method, format); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (c *rnsChoice) find(how *runFlags, f *baseFlags, format halfulp.Format) (er
 	return c.tryDevice(how.Method)
 }
 
-// base returns the base that the flags ask for.
+// base returns the base that the flags select.
 func (f *baseFlags) base(method string, format halfulp.Format) (base *rns.Base, err error) {
 	from, p, n := "--format "+format.String(), format.Bits(), given(f.Moduli, 0)
 	if f.Precision != nil {
@@ -173,7 +173,7 @@ func (f *baseFlags) base(method string, format halfulp.Format) (base *rns.Base, 
 	return nil, cli.Misuse("%s: method %s has no base for %d bits %s", from, method, p, what)
 }
 
-// moduli is "1 modulus" or "2 moduli".
+// moduli returns "1 modulus" or "2 moduli".
 func moduli(n int) string {
 	if n == 1 {
 		return "1 modulus"
@@ -181,7 +181,7 @@ func moduli(n int) string {
 	return fmt.Sprintf("%d moduli", n)
 }
 
-// rnsChoice is what a method of package rns runs with.
+// rnsChoice is the base, device and order of additions for a method of package rns.
 type rnsChoice struct {
 	base              *rns.Base
 	device            halfulp.Device
@@ -189,8 +189,8 @@ type rnsChoice struct {
 	rowThreads        int // of sparse matrices
 }
 
-// tryDevice returns an error unless the device is there and takes the base, which a sum of nothing
-// tells.
+// tryDevice returns an error unless the device exists and supports the base. It runs an empty sum
+// to find out.
 func (c *rnsChoice) tryDevice(method string) error {
 	var st halfulp.Stats
 	_, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device, Stats: &st}})
@@ -227,7 +227,7 @@ func rnsApplies(command, method string) error {
 	return nil
 }
 
-// rnsStats tells what a method of package rns ran with.
+// rnsStats are the statistics of a method of package rns.
 type rnsStats struct {
 	Precision    int      `json:"precision"`     // bits of the arithmetic
 	Moduli       []uint32 `json:"moduli"`        // the base
@@ -238,9 +238,9 @@ type rnsStats struct {
 	RowThreads   int      `json:"row_threads,omitempty"`
 	Rounded      int64    `json:"rounded_inputs"` // numbers with too many bits for the base
 	NaN          int64    `json:"nan"`            // results
-	// On the error, of vectors in the 1-norm; not of map.
+	// Bounds on the error, of vectors in the 1-norm. map has no absolute bound.
 	AbsoluteBound string `json:"absolute_bound,omitempty"`
-	RelativeBound string `json:"relative_bound,omitempty"` // of map that of every entry
+	RelativeBound string `json:"relative_bound,omitempty"` // for map, of every entry
 
 	Sparse *sparseStats `json:"sparse,omitempty"`
 	CG     *cgStats     `json:"cg,omitempty"`
@@ -277,7 +277,7 @@ func (j *job) rnsRun(c *rnsChoice) *rnsRun {
 	return r
 }
 
-// options are those of the routines that run.
+// options returns the options of the routines that run.
 func (r *rnsRun) options() *rns.Options {
 	return &rns.Options{
 		Options: halfulp.Options{Device: r.device, Threads: r.threads, Context: r.job.env.Ctx},
@@ -285,7 +285,7 @@ func (r *rnsRun) options() *rns.Options {
 	}
 }
 
-// watched are options with a progress bar that job.finish takes away.
+// watched returns options with a progress bar that job.finish removes.
 func (r *rnsRun) watched() *rns.Options {
 	o := r.options()
 	o.Progress = r.job.startProgress(r.job.command)
@@ -321,15 +321,16 @@ func (r *rnsRun) number(x halfulp.Scalar) *rns.Number {
 	return z
 }
 
-// holds reports whether the base has every number of a format.
+// holds reports whether the base can hold every number of a format; it may report false for a base
+// that can.
 func (r *rnsRun) holds(f halfulp.Format) bool {
 	return (f == halfulp.Float32 || f == halfulp.Float64) && f.Bits() <= r.base.Precision()
 }
 
-// farExponent is an exponent beyond which the base may not have a number.
+// farExponent is an exponent beyond which the base may have no numbers.
 const farExponent = 1 << 29
 
-// count takes notice of a number that is rounded to the base.
+// count counts a number that is rounded to the base.
 func (r *rnsRun) count(x halfulp.Scalar, converted func() *rns.Number) {
 	if x.IsNaN() || x.IsInf(0) {
 		return
@@ -374,7 +375,7 @@ func (r *rnsRun) bound(b rns.Bound, formula string) {
 	r.own.AbsoluteBound, r.own.RelativeBound, r.own.formula = boundText(b.Absolute), boundText(b.Relative), formula
 }
 
-// boundText is x in two digits, rounded up.
+// boundText returns x in two digits, rounded up.
 func boundText(x rns.XFloat) string {
 	b := x.Big()
 	switch {
@@ -429,7 +430,7 @@ func (j *job) rnsSum(c *rnsChoice, x *halfulp.Vector, asum bool) (halfulp.Scalar
 	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
 }
 
-// sum adds up in the order of the method.
+// sum adds in the order of the method.
 func (r *rnsRun) sum(x *rns.Vector) (*rns.Number, error) {
 	reduce := rns.Reduce3
 	switch r.stats.Method {
@@ -468,7 +469,7 @@ func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halful
 	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
 }
 
-// dot adds the rounded products up in the order of the method.
+// dot adds the rounded products in the order of the method.
 func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
 	products := r.base.NewVector(x.Len())
 	if err := rns.Mul(x, y, products, r.options()); err != nil {
@@ -477,7 +478,7 @@ func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
 	return r.sum(products)
 }
 
-// rnsNrm2 runs a norm, which with rns-hybrid is rns.Nrm2.
+// rnsNrm2 computes a norm, with rns-hybrid by rns.Nrm2.
 func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.Stats, error) {
 	r := j.rnsRun(c)
 	v, err := r.vector(x)
@@ -499,7 +500,7 @@ func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.
 	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
 }
 
-// rnsMapped are the operations of map that package rns has.
+// rnsMapped are the operations of map that package rns supports.
 var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error{
 	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) error {
 		return rns.Add(x[0], x[1], z, o)
@@ -590,7 +591,7 @@ func (j *job) rnsGemv(c *rnsChoice, trans bool, alpha halfulp.Scalar, a *halfulp
 	return r.stats, j.env.Ctx.Err()
 }
 
-// gemv returns the product by the method; y stays as it is.
+// gemv returns the product by the method; y is not changed.
 func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix, x *rns.Vector, beta *rns.Number, y *rns.Vector) (*rns.Vector, error) {
 	product := rns.Gemv
 	if r.stats.Method == "rns-basic" {
@@ -602,7 +603,7 @@ func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix,
 	return z, err
 }
 
-// rns prints what a method of package rns ran with.
+// rns prints the statistics of a method of package rns.
 func (t rows) rns(s *rnsStats) {
 	low, high := slices.Min(s.Moduli), slices.Max(s.Moduli)
 	t.row("base", fmt.Sprintf("%s from %d to %d, M of %d bits", moduli(len(s.Moduli)), low, high, s.Range))

@@ -61,7 +61,7 @@ func writing(generate func(n int) (string, error)) func(ts *testscript.TestScrip
 	}
 }
 
-// unended is the script command "unended FILE": it takes the last line feed off a file.
+// unended is the script command "unended FILE": it removes the last line feed of a file.
 func unended(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("want a file")
@@ -91,9 +91,9 @@ func summationSet(n int) (string, error) {
 	case 2: // exact sum 1.0000000001
 		return "1\n" + strings.Repeat("1e-16\n", 1000000), nil
 	case 3, 4: // x^i / i! for 0 <= i < 64, x = -4 pi
-		// The paper's sum, 3.48733745e-6, is that of terms computed in double
-		// precision, set 3 here, in hexadecimal; that of the series itself, set 4
-		// with 70 digits, is exp(-4 pi) = 3.48734236e-6.
+		// The paper's sum, 3.48733745e-6, is the sum of terms computed in double precision, set 3
+		// here, in hexadecimal. The sum of the series itself, set 4 with 70 digits, is exp(-4
+		// pi) = 3.48734236e-6.
 		pi, ok := new(big.Rat).SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 		if !ok {
 			return "", errors.New("pi is no number")

@@ -103,7 +103,8 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(x, &stats)
 }
 
-// solvable returns an error for formats that solve-gj does not compute in, which says what does.
+// solvable returns an error for formats that solve-gj does not support; it names the supported
+// ones.
 func solvable(f halfulp.Format, method string) error {
 	if f == halfulp.Float64 && hasBlocks(method) {
 		return nil
@@ -121,10 +122,10 @@ func solvable(f halfulp.Format, method string) error {
 	return cli.Misuse("--format: %v: solve-gj computes in dd, td or qd, of up to %d bits; halfulp solve has all formats", f, halfulp.QD.Bits())
 }
 
-// decimalDigits is how many decimal digits a format holds.
+// decimalDigits is the number of decimal digits that a format holds.
 func decimalDigits(f halfulp.Format) int { return int(float64(f.Bits()) * math.Log10(2)) }
 
-// remedy says why no digit of a solution can be trusted, and what would help.
+// remedy says why no digit of a solution can be trusted, and what may help.
 func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"
@@ -155,7 +156,7 @@ func (j *job) exactResiduals(a, b, x *halfulp.Matrix) error {
 	return j.residuals("B - A X", r, "B", b)
 }
 
-// residualFormat is that of residuals: none but an exact solution has 0.
+// residualFormat is the format of residuals: only an exact solution has a residual of 0.
 var residualFormat = halfulp.MP(53)
 
 // residualStats are the largest entries of a residual and of the right-hand sides.
@@ -164,7 +165,7 @@ type residualStats struct {
 	OfB     string `json:"largest_of_b"`
 }
 
-// residuals prints them, or keeps them for the object of --stats=json.
+// residuals prints these entries, or keeps them for the object of --stats=json.
 func (j *job) residuals(what string, r *halfulp.Matrix, sides string, b *halfulp.Matrix) error {
 	s := &residualStats{largest(r), largest(b)}
 	if j.how.Stats == jsonStats {
@@ -188,7 +189,7 @@ func countNaN(m *halfulp.Matrix) (n int64) {
 	return n
 }
 
-// largest returns the largest magnitude of an entry to three digits, that of NaN if there is one.
+// largest returns the largest magnitude of an entry with three digits, NaN if there is a NaN.
 func largest(m *halfulp.Matrix) string {
 	x := new(big.Float)
 	for i := range m.Rows() {

@@ -13,14 +13,14 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// What the commands of package linsolve share.
+// Shared code of the commands of package linsolve.
 
-// solverJob begins such a command.
+// solverJob begins a command of package linsolve.
 func (f *commonFlags) solverJob(env *cli.Environment, command string, makesMatrix bool, operands ...string) (*job, error) {
 	return f.job(env, command, makesMatrix, (*halfulp.Options).Validate, operands...)
 }
 
-// matrixJob begins one of a single matrix, which it reads as finiteMatrix does.
+// matrixJob begins a command with one matrix, which it reads like finiteMatrix.
 func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatrix bool, file string,
 	fits func(name string, a *halfulp.Matrix) error) (*job, *halfulp.Matrix, error) {
 	j, err := f.solverJob(env, command, makesMatrix, file)
@@ -31,8 +31,8 @@ func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatri
 	return j, a, err
 }
 
-// finiteMatrix reads a matrix of finite numbers; fits, unless it is nil, says what is wrong with
-// its shape.
+// finiteMatrix reads a matrix of finite numbers. fits, unless it is nil, returns an error for a
+// wrong shape.
 func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix) error) (*halfulp.Matrix, error) {
 	a, err := j.matrix(file)
 	if err != nil {
@@ -86,8 +86,8 @@ func notFinite(name string, i, j int, x halfulp.Scalar) error {
 	return fmt.Errorf("%s: the number in row %d, column %d is %v: finite numbers are wanted", shown(name), i+1, j+1, x)
 }
 
-// shaped returns m, as a column if it is a row where a column is wanted, or an error if its shape
-// is another.
+// shaped returns m, transposed if it is a row where a column is required, or an error if it has
+// another shape.
 func shaped(name string, m *halfulp.Matrix, rows, cols int) (*halfulp.Matrix, error) {
 	if cols == 1 && m.Rows() == 1 && m.Cols() == rows {
 		m = m.T()
@@ -98,7 +98,7 @@ func shaped(name string, m *halfulp.Matrix, rows, cols int) (*halfulp.Matrix, er
 	return m, nil
 }
 
-// rightSides returns B as columns of as many rows as A has: a row of so many entries is one column.
+// rightSides returns B with as many rows as A: a row of so many entries is taken as a column.
 func rightSides(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() {
 		b = b.T()
@@ -109,7 +109,7 @@ func rightSides(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix
 	return b, nil
 }
 
-// finiteSystem does the same for systems of finite numbers.
+// finiteSystem is rightSides for systems of finite numbers.
 func finiteSystem(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	b, err := rightSides(nameA, a, nameB, b)
 	if err != nil {
@@ -121,8 +121,8 @@ func finiteSystem(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matr
 	return b, checkFinite(nameB, b)
 }
 
-// solved calls a routine of package linsolve and keeps what it did; its errors name the file that
-// they are about.
+// solved calls a routine of package linsolve and keeps its statistics. Its errors name the file
+// that they are about.
 func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error)) (T, error) {
 	j.solver = &halfulp.Stats{}
 	z, err := routine(j.options().WithStats(j.solver))
@@ -131,7 +131,7 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error
 }
 
 // solution is solved for a matrix that lives where the operands do. It is returned on the host, or
-// on the grid of the processes where results live there.
+// on the grid of the processes if results live there.
 func (j *job) solution(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) (*halfulp.Matrix, error) {
 	x, err := solved(j, file, routine)
 	if err != nil {
@@ -140,7 +140,7 @@ func (j *job) solution(file string, routine func(opt *halfulp.Options) (*halfulp
 	return j.back(x)
 }
 
-// writeSolved does so and writes the matrix.
+// writeSolved is solution, and writes the matrix.
 func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*halfulp.Matrix, error)) error {
 	x, err := j.solution(file, routine)
 	if err != nil {
@@ -149,8 +149,8 @@ func (j *job) writeSolved(file string, routine func(opt *halfulp.Options) (*half
 	return j.writeMatrix(x, j.solver)
 }
 
-// newMatrix returns a matrix of the format of the result, on the grid of the processes where
-// operands live there.
+// newMatrix returns a matrix of the format of the result, on the grid of the processes if operands
+// live there.
 func (j *job) newMatrix(rows, cols int) (*halfulp.Matrix, error) {
 	if j.grid == nil {
 		return halfulp.NewMatrix(j.format, rows, cols), nil
@@ -158,7 +158,7 @@ func (j *job) newMatrix(rows, cols int) (*halfulp.Matrix, error) {
 	return halfulp.NewMatrixOn(halfulp.Device(j.how.Device), j.format, rows, cols)
 }
 
-// back returns a matrix of the host, or m itself where results live on the grid of the processes.
+// back returns m on the host, or m itself if results live on the grid of the processes.
 func (j *job) back(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if j.grid != nil {
 		return m, nil
@@ -166,8 +166,8 @@ func (j *job) back(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return m.Host()
 }
 
-// there moves all operands of a solver that computes where they live to the device that the command
-// line names, or that processes make. For cpu and auto they stay on the host.
+// there copies all operands of a solver that computes where they live to the device of the command
+// line, or to the device of the processes. For cpu and auto they stay on the host.
 func (j *job) there(operands ...**halfulp.Matrix) error {
 	d := halfulp.Device(j.how.Device)
 	if d == halfulp.Auto || d == halfulp.CPU {
@@ -194,8 +194,8 @@ type namedError struct {
 func (e namedError) Error() string { return e.text }
 func (e namedError) Unwrap() error { return e.error }
 
-// named returns an error of package linsolve, which begins with the name of a routine, with that of
-// the file in its place.
+// named returns an error of package linsolve with the name of the file in place of the name of the
+// routine.
 func named(file string, err error) error {
 	if err == nil {
 		return nil
@@ -207,7 +207,7 @@ func named(file string, err error) error {
 	return namedError{shown(file) + ": " + text, err}
 }
 
-// solver prints what package linsolve did.
+// solver prints the statistics of package linsolve.
 func (t rows) solver(s *halfulp.Proof) {
 	if s.Cond != "" {
 		t.row("condition number of the scaled matrix", "at most "+s.Cond)

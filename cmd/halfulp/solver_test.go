@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// TestLargest has entries beyond the range of float64: none but zeros have the largest entry 0.
+// TestLargest has entries beyond the range of float64: only zeros have the largest entry 0.
 func TestLargest(t *testing.T) {
 	m := halfulp.NewMatrix(residualFormat, 2, 2)
 	for _, x := range []struct{ entry, want string }{{"0", "0"}, {"-3.25e-400", "3.25e-400"}, {"0.5", "0.5"}, {"-7e500", "7e+500"}} {

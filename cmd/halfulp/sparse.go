@@ -19,19 +19,19 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// sparseCommands have the methods of package rns for sparse matrices.
+// sparseCommands are the commands with methods of package rns for sparse matrices.
 var sparseCommands = []string{"spmv", "cg"}
 
-// sparseFlags choose the base and the order of additions of the methods for sparse matrices.
+// sparseFlags select the base and the order of additions of the methods for sparse matrices.
 type sparseFlags struct {
 	baseFlags
 	RowThreads *int `group:"run" placeholder:"N" help:"With --method rns-csrv or rns-jadv: threads of a row in the order of additions, a power of two up to 32 (default 8)."`
 }
 
-// defaultRowThreads are those of rns-csrv and rns-jadv.
+// defaultRowThreads is the default number of threads of rns-csrv and rns-jadv.
 const defaultRowThreads = 8
 
-// check returns what the flags ask for, nil where the method is not of package rns.
+// check returns the choice that the flags make, nil for a method that is not of package rns.
 func (f *sparseFlags) check(how *runFlags, format halfulp.Format) (*rnsChoice, error) {
 	vector := []string{"rns-csrv", "rns-jadv"}
 	for _, flag := range append(f.flags(), rnsFlag{"--row-threads", f.RowThreads, rns.MaxRowThreads, vector}) {
@@ -52,7 +52,7 @@ func (f *sparseFlags) check(how *runFlags, format halfulp.Format) (*rnsChoice, e
 	return c, c.find(how, &f.baseFlags, format)
 }
 
-// sparseFormat is the format that a method stores matrices in.
+// sparseFormat is the format in which a method stores matrices.
 func sparseFormat(method string) rns.SparseFormat {
 	name := strings.TrimPrefix(method, "rns-")
 	for f := rns.CSR; f <= rns.DIA; f++ {
@@ -132,7 +132,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(z.Matrix(), &stats)
 }
 
-// rowPointers returns where the entries of each row begin, and their number.
+// rowPointers returns the index of the first entry of each row, and the number of entries.
 func rowPointers(a *matrixmarket.Sparse) []int {
 	pointers := make([]int, a.Rows+1)
 	for _, i := range a.Row {
@@ -156,7 +156,7 @@ func plainSpMV(a *matrixmarket.Sparse, x *halfulp.Vector) [][]float64 {
 	return z
 }
 
-// exactSpMV sets z to A x, or A x - y if there is a y, each entry rounded once.
+// exactSpMV sets z to A x, or A x - y if y is not nil, each entry rounded once.
 func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progress func(float64)) (halfulp.Stats, error) {
 	start := time.Now()
 	threads := int(j.how.Threads)
@@ -197,7 +197,7 @@ func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progres
 	return stats, err
 }
 
-// exactRow is entry i of A x, or A x - y, row i having the entries lo ≤ k < hi.
+// exactRow returns entry i of A x, or A x - y; row i has the entries lo ≤ k < hi.
 func (j *job) exactRow(a *matrixmarket.Sparse, lo, hi, i int, x, y *halfulp.Vector, f halfulp.Format) (halfulp.Scalar, halfulp.Stats, error) {
 	u := a.Values.Slice(lo, hi)
 	v := halfulp.NewVector(x.NumberFormat(), hi-lo)
@@ -223,9 +223,9 @@ func longer(x *halfulp.Vector, f halfulp.Format) *halfulp.Vector {
 	return z
 }
 
-// wider returns the format of two, or an MP that holds the numbers of both: but for those of DD, TD
-// and QD that have long gaps between their words, which are rounded to 64 bits more than the format
-// has.
+// wider returns the format of two equal formats, or an MP that holds the numbers of both. Only
+// numbers of DD, TD and QD with long gaps between their words are rounded, to 64 bits more than the
+// format has.
 func wider(f, g halfulp.Format) halfulp.Format {
 	if f == g {
 		return f
@@ -233,13 +233,13 @@ func wider(f, g halfulp.Format) halfulp.Format {
 	return halfulp.MP(uint(max(f.Bits(), g.Bits()) + 64))
 }
 
-// sparseStats tell how a method of package rns stored a matrix.
+// sparseStats describe how a method of package rns stored a matrix.
 type sparseStats struct {
 	Format  string `json:"format"`
 	Rows    int    `json:"rows"`
 	Cols    int    `json:"cols"`
 	Entries int    `json:"entries"`
-	Float64 bool   `json:"float64"` // the entries are stored as such
+	Float64 bool   `json:"float64"` // whether the entries are stored as float64 numbers
 }
 
 func (s *sparseStats) write(row func(name string, value any), threads int) {
@@ -283,7 +283,7 @@ func (r *rnsRun) sparse(a *matrixmarket.Sparse) (*rns.Sparse, error) {
 	return m, nil
 }
 
-// float64s returns the numbers if all are float64 numbers, else nil.
+// float64s returns the numbers as float64 numbers if all are, else nil.
 func float64s(x *halfulp.Vector) []float64 {
 	list := make([]float64, x.Len())
 	for k := range list {
@@ -446,7 +446,8 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(x.Matrix(), &stats)
 }
 
-// asymmetric returns a place whose entry differs from that of the transpose, -1 if there is none.
+// asymmetric returns a place whose entry differs from the entry of the transpose, -1 if there is
+// none.
 func asymmetric(a *matrixmarket.Sparse) (i, j int) {
 	pointers := rowPointers(a)
 	for k := range a.Row {
@@ -472,9 +473,9 @@ func asymmetric(a *matrixmarket.Sparse) (i, j int) {
 	return -1, -1
 }
 
-// notDefinite says which principal minor of order 1 or 2 proves that a symmetric matrix is not
-// positive definite, or nothing if all of those that hold an entry are positive: larger minors may
-// not be. Infinite entries and NaN are left to the iterations.
+// notDefinite names a principal minor of order 1 or 2 that proves that a symmetric matrix is not
+// positive definite. It returns nothing if all such minors with an entry are positive; larger
+// minors may still not be. Infinite entries and NaN are left to the iterations.
 func notDefinite(a *matrixmarket.Sparse) string {
 	diagonal := make([]int, a.Rows) // places of entries
 	for i := range diagonal {
@@ -520,7 +521,7 @@ func exactProduct(x, y halfulp.Scalar) *big.Float {
 	return new(big.Float).SetPrec(a.Prec()+b.Prec()).Mul(a, b)
 }
 
-// cgStats tell how conjugate gradients ended.
+// cgStats describe how conjugate gradients ended.
 type cgStats struct {
 	Preconditioner string   `json:"preconditioner"`
 	Tolerance      string   `json:"tolerance"`

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// TestStatisticsInJSON encodes every type of statistics with numbers that JSON has no text for, and
-// with the largest ones, in all fields, and decodes what it can.
+// TestStatisticsInJSON encodes every type of statistics, with numbers for which JSON has no text
+// and with the largest ones in all fields, and decodes the result where possible.
 func TestStatisticsInJSON(t *testing.T) {
 	types := []any{
 		halfulp.Stats{}, halfulp.Condition{}, halfulp.Check{}, halfulp.InputStats{}, ozaki.Stats{}, halfulp.Stats{}, linsolve.Accuracy{},

@@ -21,7 +21,8 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// matrix reads an operand, once where several operands are one file: nothing may change it.
+// matrix reads an operand. A file that is several operands is read once, so the matrix must not be
+// changed.
 func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 	if m := j.operands[name]; m != nil {
 		return m, nil
@@ -44,7 +45,7 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 	return m, nil
 }
 
-// read reads a matrix, by default as in says, and warns of what the range of its format took.
+// read reads a matrix, in the format in by default, and warns of losses by the range of its format.
 func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halfulp.InputStats, error) {
 	from := matfile.ReadMatrix
 	if j.grid != nil {
@@ -65,7 +66,7 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 	return m, stats, nil
 }
 
-// noteDigits says, once for all files, that decimals of a text have more digits than the result's
+// noteDigits notes, once for all files, that decimals of a text have more digits than the result's
 // format holds, so that results differ from the results for the same numbers in binary files.
 func (j *job) noteDigits(name string, stats halfulp.InputStats) {
 	f, err := num.ParseFormat(j.format.String())
@@ -82,7 +83,7 @@ func (j *job) noteDigits(name string, stats halfulp.InputStats) {
 		shown(file), stats.Digits, j.format, in)
 }
 
-// noteHeader says, once for each file, what a first row with words was taken for.
+// noteHeader notes, once for each file, how a first row with words was read.
 func (j *job) noteHeader(name, note string) {
 	file, _ := matfile.Split(name)
 	text := fmt.Sprintf("halfulp: note: %s: %s\n", shown(file), note)
@@ -104,8 +105,8 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 	return a, nil
 }
 
-// read calls a function that reads a file as the flags say, by default as in says, and tells what
-// the range of the format took.
+// read calls a function that reads a file as the flags request, in the format in by default. It
+// returns the losses by the range of the format.
 func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, matfile.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
 	start := time.Now()
 	var stats halfulp.InputStats
@@ -144,7 +145,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	return z, stats, err
 }
 
-// convert returns m in format f, and what the range of f took.
+// convert returns m in format f, and the losses by the range of f.
 func convert(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, halfulp.InputStats) {
 	var stats halfulp.InputStats
 	z := m.Convert(f)
@@ -165,8 +166,7 @@ func convert(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, halfulp.Inpu
 	return z, stats
 }
 
-// warnInput says which numbers of an operand were lost when they were rounded to the
-// format.
+// warnInput warns about numbers of an operand that were lost when they were rounded to the format.
 func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format) {
 	if j.print.Quiet {
 		return
@@ -197,8 +197,8 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 	}
 }
 
-// warnUnended says, once for each file, that its last line has no end, 0 if it has one. A single
-// line on standard input is taken for one that was written so.
+// warnUnended warns, once for each file, that its last line, with the number line, has no end; 0
+// means that it has one. A single line on standard input is assumed to be meant so.
 func (j *job) warnUnended(name string, line int) {
 	file, _ := matfile.Split(name)
 	if line == 0 || name == files.Stdio && line == 1 || slices.Contains(j.unended, file) {
@@ -211,7 +211,7 @@ func (j *job) warnUnended(name string, line int) {
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
 	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
-	// A bar among numbers on a terminal helps nobody.
+	// No progress bar among numbers on a terminal.
 	if j.print.target() != files.Stdio && team.first() {
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
@@ -228,7 +228,7 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 	})
 }
 
-// writing calls a function that writes the result, in the first process. The function calls last
+// writing calls a function that writes the result in the first process. The function calls last
 // when all is written and no file has its name yet.
 func (j *job) writing(write func(last func() error) error) error {
 	return j.written(func(last func() error) error {
@@ -247,9 +247,9 @@ func (j *job) writing(write func(last func() error) error) error {
 	})
 }
 
-// written calls a function that writes the result, in all processes, and shows the statistics then.
-// The function calls last in all of them, as in writing. No result comes from files to which a flag
-// of tables does not apply.
+// written calls a function that writes the result in all processes, and then shows the statistics.
+// The function calls last in all of them, as in writing. written fails if a flag for tables was
+// given and no operand is a table.
 func (j *job) written(write func(last func() error) error) error {
 	if j.in != nil && !j.table {
 		if flag := j.in.tableFlag(); flag != "" {
@@ -263,7 +263,7 @@ func (j *job) written(write func(last func() error) error) error {
 	return j.showStats(time.Since(start))
 }
 
-// writeText writes text there.
+// writeText writes text to the output file or standard output.
 func (j *job) writeText(text string) error {
 	return j.writing(func(last func() error) error { return j.textThen(text, last) })
 }
@@ -276,8 +276,8 @@ func (j *job) textThen(text string, last func() error) error {
 	})
 }
 
-// writeTable writes rows of cells, which tabs separate: as a table of the kind that is asked for,
-// or in columns for people.
+// writeTable writes rows of cells, separated by tabs: as a table of the requested kind, or in
+// columns for readers.
 func (j *job) writeTable(text string) error {
 	switch ending(j.print.kind(), tableEndings...) {
 	case ".tsv":
@@ -306,7 +306,7 @@ func (j *job) writeTable(text string) error {
 	return j.writeText(b.String())
 }
 
-// target is the name of the output file, that of standard output by default.
+// target is the name of the output file, by default of standard output.
 func (f *printFlags) target() string {
 	if f.Out == nil {
 		return files.Stdio
@@ -314,7 +314,7 @@ func (f *printFlags) target() string {
 	return *f.Out
 }
 
-// as is a name that says what kind of file to write, empty where the file's own does.
+// as is a name that selects the kind of file, empty if the file's own name does.
 func (f *printFlags) as() string {
 	if f.To == "" {
 		return ""
@@ -322,7 +322,7 @@ func (f *printFlags) as() string {
 	return "--to ." + strings.TrimPrefix(f.To, ".")
 }
 
-// kind is the name that says what kind of file to write.
+// kind is the name that selects the kind of file.
 func (f *printFlags) kind() string {
 	if f.To != "" {
 		return f.as()
@@ -330,14 +330,13 @@ func (f *printFlags) kind() string {
 	return f.target()
 }
 
-// isArchive says whether several matrices go to one .npz file.
+// isArchive reports whether several matrices go to one .npz file.
 func (f *printFlags) isArchive() bool { return f.Several && !f.JSON && matfile.IsArchive(f.kind()) }
 
 var errNoName = cli.Misuse("--out: the name is empty")
 
-// check returns an error if the output file cannot be written, or cannot hold what
-// is to be written: a matrix of one of the formats, as far as they are known, or
-// text.
+// check returns an error if the output file cannot be written, or cannot hold the result: a matrix
+// of one of the formats, as far as they are known, or text.
 func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if f.target() == "" {
 		return errNoName
@@ -388,10 +387,10 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 // matrixKinds are the values of --to.
 var matrixKinds = []string{"mtx", "npz", "npy", "csv", "tsv", "txt", "flint", "pari", "mpmath", "mathematica"}
 
-// tableEndings are those of files that hold text in rows of cells.
+// tableEndings are the endings of files that hold text in rows of cells.
 var tableEndings = []string{".csv", ".tsv"}
 
-// ending returns which one of some endings a name has, without .gz, or nothing.
+// ending returns which of some endings a name has, ignoring .gz, or nothing.
 func ending(name string, endings ...string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	for _, e := range endings {
@@ -402,7 +401,7 @@ func ending(name string, endings ...string) string {
 	return ""
 }
 
-// bytesOf returns how much memory a rows x cols matrix of format f takes.
+// bytesOf returns the memory of a rows x cols matrix of format f, in bytes.
 func bytesOf(f halfulp.Format, rows, cols int) float64 {
 	number := float64(math.Ceil(float64(f.Bits())/64) * 8)
 	switch {
@@ -423,7 +422,7 @@ func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	return nil
 }
 
-// checkSize does so for the result, or for the largest part of it that a process has.
+// checkSize checks the result in the same way, or the largest part of it in a process.
 func (j *job) checkSize(rows, cols int) error {
 	if j.grid == nil {
 		return j.how.Memory.checkSize(j.format, rows, cols)

@@ -13,8 +13,8 @@ import (
 )
 
 // streamed adds the doubles of a large .npy file while it reads them, without an array of them all:
-// most of the time of their sum would go into new memory. It is not ok for other files, and where
-// flags ask for something else.
+// allocating the array would take most of the time of the sum. It is not ok for other files, and if
+// flags request something else.
 func (j *job) streamed(file string, kind direct.Reduction) (z halfulp.Scalar, stats halfulp.Stats, ok bool, err error) {
 	onCPU := j.how.Device == "auto" || j.how.Device == cpuDevice
 	if _, given := j.in.in(); given || !onCPU || j.how.Method != "auto" && j.how.Method != "direct" {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// limited returns a command that runs the program with 4 GB of address space, or skips the test
-// where it does not start with that, as a program with a race detector does not.
+// limited returns a command that runs the program with 4 GB of address space. It skips the test if
+// the program does not start with that, as with a race detector.
 func limited(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	const script = `ulimit -v 4000000 && exec halfulp "$@"`
@@ -24,7 +24,7 @@ func limited(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
 }
 
-// TestMemoryRefused has a limit of the system refuse memory: that is one line and status 1.
+// TestMemoryRefused: if a limit of the system refuses memory, there is one line and status 1.
 func TestMemoryRefused(t *testing.T) {
 	dir := t.TempDir()
 	x := filepath.Join(dir, "x.npy")
@@ -99,7 +99,7 @@ func TestSupervisedSignals(t *testing.T) {
 			if !state.Signaled() || state.Signal() != s {
 				t.Errorf("%v: %v", s, cmd.ProcessState)
 			}
-			// Nobody reads any more.
+			// The reader has gone.
 			for deadline := time.Now().Add(time.Minute); err == nil && time.Now().Before(deadline); {
 				_, err = io.WriteString(in, ones)
 			}

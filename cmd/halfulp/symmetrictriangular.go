@@ -32,8 +32,8 @@ func (f sideFlag) side() halfulp.Side {
 	return halfulp.Left
 }
 
-// fitting returns B as it stands in A B, or B A for the side right, for a square matrix A: a vector
-// may be a row or a column.
+// fitting returns B with its shape in A B, or in B A for the side right, for a square matrix A: a
+// vector may be a row or a column.
 func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if err := checkSquare(nameA, a); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func checkSquare(name string, a *halfulp.Matrix) error {
 	return nil
 }
 
-// oldResult reads the matrix that beta multiplies, of the given shape, nil where there is none.
+// oldResult reads the matrix that beta multiplies, of the given shape, nil if there is none.
 func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 	if name == "" {
 		return nil, nil
@@ -76,7 +76,7 @@ func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 	return c, nil
 }
 
-// newResult makes room for a result, computes and writes it.
+// newResult allocates a result, computes and writes it.
 func (j *job) newResult(rows, cols int, compute func(z *halfulp.Matrix, opt *halfulp.Options) error) error {
 	if err := j.how.Memory.checkSize(j.format, rows, cols); err != nil {
 		return fmt.Errorf("the result: %w", err)
@@ -127,7 +127,7 @@ func (c *symmCmd) Run(env *cli.Environment) error {
 	})
 }
 
-// productOperands are those of a product of two matrices.
+// productOperands are the operands of a product of two matrices.
 type productOperands struct {
 	alpha, beta halfulp.Scalar
 	a, b        *halfulp.Matrix
@@ -192,7 +192,7 @@ func (c *syr2kCmd) Run(env *cli.Environment) error {
 	})
 }
 
-// triangularFlags are those of a triangular matrix on a side of another.
+// triangularFlags are the flags for a triangular matrix on a side of another.
 type triangularFlags struct {
 	uploFlag
 	sideFlag

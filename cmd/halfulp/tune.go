@@ -114,8 +114,8 @@ func foundOrder(order int) string {
 	return fmt.Sprint(order)
 }
 
-// gpuTuning tells from which order on a square product of Bits-bit numbers is faster on the
-// GPU, and from which on device auto takes it there (0: none was found).
+// gpuTuning has the order from which on a square product of Bits-bit numbers is faster on the GPU,
+// and the order from which on device auto uses the GPU for it (0: none was found).
 type gpuTuning struct {
 	Bits      int `json:"bits"`
 	Crossover int `json:"crossover_n"`

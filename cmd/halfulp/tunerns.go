@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/rns"
 )
 
-// rnsTuning is what rns.TuneSum and rns.TuneGemv found for a precision.
+// rnsTuning is the result of rns.TuneSum and rns.TuneGemv for a precision.
 type rnsTuning struct {
 	Bits          int `json:"bits"`
 	Moduli        int `json:"moduli"`

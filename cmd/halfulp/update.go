@@ -46,8 +46,8 @@ func (c *addCmd) Run(env *cli.Environment) error {
 	return c.weightedSum(env, "add", c.X, c.Y, &c.productFlags)
 }
 
-// weightedSum prints alpha X + beta Y: the product of X, as a column, and the number 1, with Y as
-// the old result, so that there is one rounding.
+// weightedSum prints alpha X + beta Y. It is the product of X, as a column, and the number 1, with
+// Y as the old result, so that there is one rounding.
 func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY string, p *productFlags) error {
 	j, err := f.job(env, command, true, validProduct, nameX, nameY)
 	if err != nil {
@@ -124,8 +124,8 @@ func (c *syrkCmd) Run(env *cli.Environment) error {
 			mirror(z, c.uplo())
 			return err
 		}
-		// C may be of another format than the result, which Syrk has no room for.
-		old = old.Clone() // for it may be A
+		// C may have another format than the result, which Syrk does not support.
+		old = old.Clone() // it may be A
 		mirror(old, c.uplo())
 		return halfulp.GemmTo(transpose(c.Trans), transpose(!c.Trans), alpha, a, a, beta, old, z, opt)
 	})

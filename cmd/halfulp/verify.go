@@ -30,7 +30,7 @@ Examples:
   halfulp verify solve A.csv b.csv x.csv --in mp:200 --format dd --json`
 }
 
-// verifyResult is its JSON.
+// verifyResult is the JSON of verify.
 type verifyResult struct {
 	Command string `json:"command"`
 	Format  string `json:"format"`
@@ -108,8 +108,8 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	return nil
 }
 
-// rightFactor returns B as a matrix of as many rows as A has columns: a row of so many entries is
-// one column. Both are to be finite.
+// rightFactor returns B as a matrix with as many rows as A has columns: a row of so many entries is
+// one column. Both must be finite.
 func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if b.Rows() != a.Cols() && b.Rows() == 1 && b.Cols() == a.Cols() {
 		b = b.T()

@@ -1,5 +1,5 @@
-// Package cli is what the programs of this module share: their run from the command line to the
-// exit status, signals, progress bars.
+// Package cli is the common part of the programs of this module: their run from the command line to
+// the exit status, signals, progress bars.
 package cli
 
 import (
@@ -28,9 +28,8 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// Exit statuses. A run that a signal ended exits with 128 and the signal's
-// number, as shells report it: 129 after a hang-up, 130 after an interrupt, 143 after a
-// termination.
+// Exit statuses. A run that a signal ended exits with 128 plus the signal's number, as shells
+// report it: 129 after a hang-up, 130 after an interrupt, 143 after a termination.
 const (
 	ExitOK     = 0
 	ExitFailed = 1 // unreadable or malformed files, computations that failed
@@ -38,40 +37,40 @@ const (
 	ExitSignal = 128
 )
 
-// grace is how long a cancelled run has to come to an end by itself.
+// grace is the time that a cancelled run has to end by itself.
 const grace = time.Second
 
-// A Program is a program of the command line.
+// A Program is a command-line program.
 type Program struct {
 	Name        string // how it is called
 	Description string
 	Groups      []kong.Group // of flags and commands
-	// Unknown, if not nil, says what to use in place of a command that does not exist, and which
-	// command to run for more, if that is not the program with --help.
+	// Unknown, if not nil, returns a replacement for a command that does not exist, and the command
+	// to run for more information if that is not the program with --help.
 	Unknown func(app *kong.Application, command string) (instead, see string)
-	// UnknownFlag, if not nil, returns the flags that a flag of another program stands for, with
-	// values where they follow from the value given.
+	// UnknownFlag, if not nil, returns the flags that correspond to a flag of another program, with
+	// values where they follow from the given value.
 	UnknownFlag func(name, value string) []string
-	// Topics are texts that help prints for words that are no commands.
+	// Topics are texts that help prints for words that are not commands.
 	Topics map[string]string
-	// Grammar returns commands and flags anew: a pointer to a structure that package kong
+	// Grammar returns a new copy of commands and flags: a pointer to a structure that package kong
 	// understands, whose commands have methods Run(*Environment) error.
 	Grammar func() any
-	// Said, if not nil, reports whether another process tells of what made this one fail, so that
-	// this one prints nothing.
+	// Said, if not nil, reports whether another process prints the error that made this one fail,
+	// so that this one prints nothing.
 	Said func(err error) bool
 }
 
-// Environment is what a command works in.
+// Environment is the context and the files of a command.
 type Environment struct {
 	Ctx            context.Context
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// Run runs the program until a signal cancels it, and returns its exit status. Every error is one
-// line on stderr that begins "halfulp: ", or with --json an object with the members error and
-// status.
+// Run runs the program until a signal cancels it, and returns its exit status. It prints an error
+// as one line on stderr that begins "halfulp: ", or with --json as an object with the members error
+// and status.
 func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := WithSignals(context.Background(), nil)
 	defer stop()
@@ -92,7 +91,7 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 		select {
 		case err = <-done:
 		case <-time.After(grace):
-			// It waits for input or output, say.
+			// The run waits for input or output, for example.
 			files.RemoveTemporaries()
 			err = ctx.Err()
 		}
@@ -104,14 +103,14 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 	return tell(stderr, args, status, text)
 }
 
-// tell tells of an error as [Program.Run] does, and returns the status.
+// tell prints an error like [Program.Run], and returns the status.
 func tell(stderr io.Writer, args []string, status int, text string) int {
 	switch {
 	case status == ExitOK:
 	case wantsJSON(args):
 		e := json.NewEncoder(stderr)
 		e.SetEscapeHTML(false)
-		_ = e.Encode(struct { // there is no other place to tell of an error here
+		_ = e.Encode(struct { // there is no other place to report an error
 			Error  string `json:"error"`
 			Status int    `json:"status"`
 		}{text, status})
@@ -128,7 +127,7 @@ func (closedOutput) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: fs.ErrClosed}
 }
 
-// wantsJSON reports whether --json is among the arguments, however wrong the others are.
+// wantsJSON reports whether --json is among the arguments, even if the others are invalid.
 func wantsJSON(args []string) bool {
 	if k := slices.Index(args, "--"); k >= 0 {
 		args = args[:k]
@@ -136,8 +135,8 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// outcome returns the exit status and what went wrong; cause is why the run was cancelled, if it
-// was.
+// outcome returns the exit status and the text of the error; cause is the reason for a cancelled
+// run.
 func outcome(err, cause error) (status int, text string) {
 	var caught signalError
 	var misuse usageError
@@ -220,7 +219,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	return parsed.Run(env)
 }
 
-// checkedOutput is a writer that keeps its first error: package kong goes on after one.
+// checkedOutput is a writer that keeps its first error: package kong continues after an error.
 type checkedOutput struct {
 	io.Writer
 	err error
@@ -234,9 +233,9 @@ func (w *checkedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// onlyCommand returns a grammar with no other command than the one that args begin with: most of
-// the time of a short run would go into the others. It is the whole grammar where they begin with
-// something else, or with a command that tells of others.
+// onlyCommand returns a grammar with only the command that args begin with: the others would take
+// most of the time of a short run. It returns the whole grammar if args begin with something else,
+// or with a command that describes others.
 func onlyCommand(grammar any, args []string) any {
 	if len(args) == 0 || slices.Contains([]string{"completion", "help", "man"}, args[0]) {
 		return grammar
@@ -264,7 +263,8 @@ func onlyCommand(grammar any, args []string) any {
 	return reflect.New(reflect.StructOf(kept)).Interface()
 }
 
-// commandLineError says which command's help to read, and what may have been meant.
+// commandLineError adds to an error which command's help to read, and the word that may have been
+// meant.
 func (p Program) commandLineError(args []string, err error) error {
 	var parse *kong.ParseError
 	help, meant := p.Name+" --help", ""
@@ -315,7 +315,7 @@ func (p Program) meant(node *kong.Node, args []string, err error) string {
 	return ""
 }
 
-// valueOf returns the value that stands after a flag, or nothing.
+// valueOf returns the value after a flag, or nothing.
 func valueOf(args []string, flag string) string {
 	for i, a := range args {
 		if v, ok := strings.CutPrefix(a, flag+"="); ok {
@@ -328,7 +328,7 @@ func valueOf(args []string, flag string) string {
 	return ""
 }
 
-// namesOf are the names of the commands below another.
+// namesOf returns the names of the commands below another.
 func namesOf(n *kong.Node) []string {
 	var names []string
 	for _, c := range n.Children {
@@ -341,7 +341,7 @@ func namesOf(n *kong.Node) []string {
 type parserError struct{ error }
 
 // joinNegative joins a flag of the command line and the negative number after it, which package
-// kong took for flags; nil if that is not the error.
+// kong took for flags. It returns nil for other errors.
 func joinNegative(args []string, err error) []string {
 	found := negativeValue.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -355,15 +355,16 @@ func joinNegative(args []string, err error) []string {
 	return nil
 }
 
-// endWithNegative moves the first argument that is a negative number, and all arguments after it
-// that are neither flags nor values of flags, to the end after "--", in their order: package kong
-// took the number for a flag. It returns nil if that is not the error.
+// endWithNegative handles the error of package kong that takes a negative number for a flag. It
+// moves the first argument that is a negative number, and all arguments after it that are neither
+// flags nor values of flags, to the end after "--", in their order. It returns nil for other
+// errors.
 func endWithNegative(args []string, err error) []string {
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil || !negative.MatchString(err.Error()) {
 		return nil
 	}
-	valued := map[string]bool{} // flags that take the next argument
+	valued := map[string]bool{} // flags whose value is the next argument
 	for _, f := range parse.Context.Flags() {
 		if b, ok := f.Target.Interface().(interface{ IsBool() bool }); f.IsBool() || f.IsCounter() || ok && b.IsBool() {
 			continue
@@ -425,13 +426,13 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// Misuse returns an error of the command line, for which the exit status is ExitMisuse.
+// Misuse returns an error of the command line. Its exit status is ExitMisuse.
 func Misuse(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// oneLine joins the lines of an error's text and takes the library's prefix
-// away, which the program's own stands for. Rows and columns count from 1.
+// oneLine joins the lines of an error's text and removes the prefix of the library, since the
+// program adds its own. Rows and columns count from 1.
 func oneLine(err error) string {
 	s := strings.Join(strings.Fields(strings.ReplaceAll(counted.Text(err, 1), "\n", "; ")), " ")
 	return strings.TrimPrefix(s, "halfulp: ")
@@ -452,7 +453,7 @@ func (e signalError) Error() string {
 
 // WithSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal removes
 // temporary files within grace, and calls end with the exit status, or ends the process if end is
-// nil. SIGHUP stays ignored where it is from the start, as under nohup.
+// nil. SIGHUP stays ignored if it is ignored from the start, as under nohup.
 func WithSignals(parent context.Context, end func(status int)) (ctx context.Context, stop func()) {
 	if end == nil {
 		end = os.Exit
@@ -485,7 +486,8 @@ func WithSignals(parent context.Context, end func(status int)) (ctx context.Cont
 	})
 }
 
-// removeTemporaries waits for a file system that does not answer, for grace at most.
+// removeTemporaries removes temporary files. It waits at most grace for a file system that does not
+// answer.
 func removeTemporaries() {
 	done := make(chan struct{})
 	go func() {
@@ -501,7 +503,7 @@ func removeTemporaries() {
 // VersionCmd is the command that prints the version.
 type VersionCmd struct{}
 
-// Help returns its description.
+// Help returns the description of the command.
 func (VersionCmd) Help() string {
 	return `Prints the version, or the commit that the program was built from. halfulp info says more.
 
@@ -510,18 +512,18 @@ Example:
   halfulp version`
 }
 
-// Run prints it.
+// Run prints the version.
 func (VersionCmd) Run(env *Environment) error {
 	_, err := fmt.Fprintln(env.Stdout, "halfulp "+Version())
 	return err
 }
 
-// HelpCmd stands in the list of commands: help COMMAND is read as COMMAND --help.
+// HelpCmd is in the list of commands only: help COMMAND is read as COMMAND --help.
 type HelpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command to explain (default: all in short)."`
 }
 
-// Help returns its description.
+// Help returns the description of the command.
 func (HelpCmd) Help() string {
 	return `Prints the help of a command, as its flag --help does.
 

@@ -8,15 +8,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Scripts for shells are made of the commands and flags at once, so that no key press starts the
-// program, as those of packages for kong do.
+// Scripts for shells contain all commands and flags, so that pressing a key does not start the
+// program. The scripts of packages for kong start it.
 
-// CompletionCmd is the command that prints such a script.
+// CompletionCmd is the command that prints a completion script.
 type CompletionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
-// Help returns its description.
+// Help returns the description of the command.
 func (CompletionCmd) Help() string {
 	return `Prints a script with which a shell completes commands, flags, their values and names of files.
 
@@ -27,7 +27,7 @@ Examples:
   halfulp completion fish > halfulp.fish     # in ~/.config/fish/completions`
 }
 
-// Run prints it.
+// Run prints the script.
 func (c *CompletionCmd) Run(app *kong.Kong, env *Environment) error {
 	script := bashCompletion
 	switch c.Shell {
@@ -40,12 +40,12 @@ func (c *CompletionCmd) Run(app *kong.Kong, env *Environment) error {
 	return err
 }
 
-// commandWords are the words that choose a command: one, or two for those of gen.
+// commandWords returns the words that select a command: one word, or two for the commands of gen.
 func commandWords(app *kong.Application, n *kong.Node) string {
 	return strings.TrimPrefix(n.Path(), app.Name+" ")
 }
 
-// flagsOf are the flags of a command that help shows.
+// flagsOf returns the flags of a command that help shows.
 func flagsOf(n *kong.Node) []*kong.Flag {
 	var all []*kong.Flag
 	for _, group := range n.AllFlags(true) {
@@ -54,13 +54,13 @@ func flagsOf(n *kong.Node) []*kong.Flag {
 	return all
 }
 
-// Values of flags that are no enumerations.
+// Values of flags that are not enumerations.
 var flagValues = map[string]string{
 	"FORMAT": "f32 f64 dd td qd mp:106 mp:212 mp:424", "KIND": "mtx csv tsv txt npy npz flint pari mpmath mathematica",
 	"TRIANGLE": "lower upper", "SIDE": "left right",
 }
 
-// valuesOf are the values of a flag that are known, apart by blanks.
+// valuesOf returns the known values of a flag, separated by blanks.
 func valuesOf(f *kong.Flag) string {
 	if f.Enum != "" {
 		return strings.Join(f.EnumSlice(), " ")
@@ -76,11 +76,11 @@ func valuesOf(f *kong.Flag) string {
 	return flagValues[f.PlaceHolder]
 }
 
-// A Lister is a command whose first argument is one of some words.
+// A Lister is a command whose first argument is one of a list of words.
 type Lister interface{ Words() []string }
 
-// wordsOf are those of a command's first argument, apart by blanks; all says that they are those of
-// every argument.
+// wordsOf returns the words for a command's first argument, separated by blanks; all reports
+// whether they apply to every argument.
 func wordsOf(n *kong.Node) (words string, all bool) {
 	if len(n.Positional) == 0 {
 		return "", false
@@ -163,12 +163,13 @@ complete -o filenames -F %[2]s %[1]s
 `, app.Name, name, strings.Join(first, " "), groups.String(), values.String(), flags.String())
 }
 
-// zshCompletion returns the one for zsh, which runs that for bash: for an fpath, or to be sourced.
+// zshCompletion returns the script for zsh, which runs the script for bash. It belongs in an fpath,
+// or is sourced.
 func zshCompletion(app *kong.Application) string {
 	return fmt.Sprintf("#compdef %s\nautoload -U +X bashcompinit && bashcompinit\n%s", app.Name, bashCompletion(app))
 }
 
-// fishCompletion returns the one for fish.
+// fishCompletion returns the script for fish.
 func fishCompletion(app *kong.Application) string {
 	var b strings.Builder
 	quoted := func(s string) string {

@@ -2,7 +2,7 @@ package cli
 
 import "runtime/debug"
 
-// Version is the module's version that the build recorded, or the commit.
+// Version returns the module's version that the build recorded, or the commit.
 func Version() string {
 	b, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -14,7 +14,7 @@ type ManCmd struct {
 	Command []string `arg:"" optional:"" help:"Command whose page to print (default: the page of the program)."`
 }
 
-// Help returns its description.
+// Help returns the description of the command.
 func (ManCmd) Help() string {
 	return `Prints a manual page, for man to read: of the program, or of one command.
 
@@ -25,7 +25,7 @@ Examples:
   halfulp man gen random > halfulp-gen-random.1`
 }
 
-// Run prints it.
+// Run prints the pages.
 func (c *ManCmd) Run(app *kong.Kong, env *Environment) error {
 	node := app.Model.Node
 	for _, name := range c.Command {
@@ -48,8 +48,8 @@ func childOf(n *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// roff escapes a text: a backslash begins an escape there, a minus sign is none without one, and
-// a line that begins with a full stop or an apostrophe would be a request.
+// roff escapes a text. In roff a backslash begins an escape, a minus sign needs one, and a line
+// that begins with a full stop or an apostrophe would be a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	return lineStart.ReplaceAllString(text, `\&$1`)
@@ -57,8 +57,8 @@ func roff(text string) string {
 
 var lineStart = regexp.MustCompile(`(?m)^([.'])`)
 
-// paragraphs writes a help text: paragraphs, of which those whose lines are indented stay as they
-// are.
+// paragraphs writes the paragraphs of a help text. It leaves paragraphs with indented lines
+// unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.HasPrefix(p, "  ") || strings.Contains(p, "\n  ") {
@@ -69,8 +69,8 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// manPage returns the manual page of the program or of a command of it. It has no date, so that it
-// depends on the program alone.
+// manPage returns the manual page of the program or of one of its commands. It has no date, so that
+// it depends on the program alone.
 func manPage(app *kong.Application, n *kong.Node) string {
 	var b strings.Builder
 	name := strings.ReplaceAll(n.FullPath(), " ", "-")
@@ -112,7 +112,7 @@ func manPage(app *kong.Application, n *kong.Node) string {
 	return b.String()
 }
 
-// synopsis is what follows the name on a command line.
+// synopsis returns the text after the name on a command line.
 func synopsis(app *kong.Application, n *kong.Node) string {
 	if n == app.Node {
 		return "<command> [flags]"
@@ -121,7 +121,7 @@ func synopsis(app *kong.Application, n *kong.Node) string {
 	return strings.Join(strings.Fields(n.Summary())[words:], " ")
 }
 
-// flagTitle is the heading of a flag's group.
+// flagTitle returns the heading of a flag's group.
 func flagTitle(f *kong.Flag) string {
 	if f.Group == nil {
 		return "Flags"
@@ -129,7 +129,7 @@ func flagTitle(f *kong.Flag) string {
 	return strings.TrimSuffix(f.Group.Title, ":")
 }
 
-// flagSyntax is a flag as it is written.
+// flagSyntax returns a flag as it is written.
 func flagSyntax(f *kong.Flag) string {
 	s := "--" + f.Name
 	if f.Short != 0 {

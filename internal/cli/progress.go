@@ -12,25 +12,24 @@ import (
 	"golang.org/x/term"
 )
 
-// progressDelay is how long work runs before a bar appears.
+// progressDelay is the time that work runs before a bar appears.
 const progressDelay = time.Second
 
-// Progress shows on a terminal how much of one piece of work is done, once it
-// has taken progressDelay.
+// Progress shows on a terminal how much of one piece of work is done, after the work has taken
+// progressDelay.
 type Progress struct {
 	mu    sync.Mutex
 	w     io.Writer
 	name  string
 	start time.Time
 	width func() int  // columns of the terminal; 0: not known
-	bar   bool        // there is a bar
-	timer *time.Timer // of the time shown until there is one
-	shown bool        // that time, or the bar, is on the screen
+	bar   bool        // whether there is a bar
+	timer *time.Timer // shows the time until there is a bar
+	shown bool        // whether that time, or the bar, is on the screen
 	drawn time.Time   // when the bar was drawn last
 }
 
-// NewProgress returns a bar on w, or nil, which is a bar as well, where w is not a
-// terminal.
+// NewProgress returns a bar on w. If w is not a terminal it returns nil, which is a valid bar.
 func NewProgress(w io.Writer, name string) *Progress {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -45,7 +44,7 @@ func NewProgress(w io.Writer, name string) *Progress {
 	}}
 }
 
-// Wait shows how long the work takes until it tells how much of it is done.
+// Wait shows the time that the work takes until it reports how much of it is done.
 func (p *Progress) Wait() {
 	if p == nil {
 		return
@@ -55,7 +54,7 @@ func (p *Progress) Wait() {
 	p.timer = time.AfterFunc(progressDelay, p.showTime)
 }
 
-// showTime shows it, and again every second.
+// showTime shows the time, and again every second.
 func (p *Progress) showTime() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +65,7 @@ func (p *Progress) showTime() {
 	p.timer.Reset(time.Second)
 }
 
-// hideTime ends that.
+// hideTime stops showing the time.
 func (p *Progress) hideTime() {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -75,9 +74,8 @@ func (p *Progress) hideTime() {
 	p.wipe()
 }
 
-// draw shows a line in place of the one before, and what follows it where the terminal has room for
-// both: a line that is longer than the terminal could not be wiped out. A line that cannot be drawn
-// is no reason to fail.
+// draw shows a line in place of the one before. It adds more if the terminal has room for both: a
+// line that is longer than the terminal could not be wiped out. It ignores write errors.
 func (p *Progress) draw(text, more string) {
 	if room := p.width(); room > 0 {
 		if line := []rune(text); len(line) >= room {
@@ -90,7 +88,7 @@ func (p *Progress) draw(text, more string) {
 	p.shown = true
 }
 
-// wipe takes away what draw has drawn.
+// wipe removes the line that draw has drawn.
 func (p *Progress) wipe() {
 	if p.shown {
 		_, _ = io.WriteString(p.w, "\r\x1b[K")
@@ -98,8 +96,7 @@ func (p *Progress) wipe() {
 	}
 }
 
-// Callback returns the function to call with the share of the work done, nil for
-// a nil bar.
+// Callback returns the function to call with the share of the work done, nil for a nil bar.
 func (p *Progress) Callback() func(done float64) {
 	if p == nil {
 		return nil
@@ -121,8 +118,8 @@ func (p *Progress) update(done float64) {
 	p.set(done, fmt.Sprintf("%s  [%v, %s]", p.name, taken.Round(time.Second), remaining(taken, done)))
 }
 
-// remaining estimates how long the rest of work takes of which a share has taken some time: as long
-// in proportion. A bar's own estimate counts from its first appearance, progressDelay too late.
+// remaining estimates the time of the rest of the work, in proportion to the time that a share has
+// taken. A bar's own estimate would count from its first appearance, progressDelay too late.
 func remaining(taken time.Duration, done float64) string {
 	if done <= 0 {
 		return "time left not known yet"
@@ -130,10 +127,10 @@ func remaining(taken time.Duration, done float64) string {
 	return "about " + time.Duration(float64(taken)*(1-done)/done).Round(time.Second).String() + " left"
 }
 
-// barWidth is how many blocks a full bar has.
+// barWidth is the number of blocks of a full bar.
 const barWidth = 40
 
-// set moves the bar, with a text before it.
+// set moves the bar, and shows a text before it.
 func (p *Progress) set(done float64, text string) {
 	if !p.bar {
 		if time.Since(p.start) < progressDelay || done >= 1 {
@@ -151,8 +148,8 @@ func (p *Progress) set(done float64, text string) {
 	p.draw(text, fmt.Sprintf(" %3d%% |%s%s|", int(100*done), strings.Repeat("█", blocks), strings.Repeat(" ", barWidth-blocks)))
 }
 
-// Show shows the share of the work done and what it is at, for work that tells how long the rest
-// takes. It does nothing on a nil bar.
+// Show shows the share of the work done and the current step, for work that estimates the rest of
+// its time. It does nothing on a nil bar.
 func (p *Progress) Show(done float64, at string) {
 	if p == nil {
 		return
@@ -170,7 +167,7 @@ func (p *Progress) Say(line string) {
 	_, _ = io.WriteString(p.w, line+"\n")
 }
 
-// Finish wipes the bar out.
+// Finish removes the bar.
 func (p *Progress) Finish() {
 	if p == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestWait looks at what stands on the screen before work tells how much of it is done, and after.
+// TestWait checks the screen before and after work reports how much of it is done.
 func TestWait(t *testing.T) { synctest.Test(t, testWait) } // time stands still
 
 func testWait(t *testing.T) {
@@ -31,18 +31,18 @@ func testWait(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	screen.Reset()
-	p.showTime() // a call that was under way
+	p.showTime() // a call that had begun
 	if screen.Len() > 0 {
 		t.Errorf("%q", screen.String())
 	}
-	p.update(0) // it is not known any more
+	p.update(0) // the share is no longer known
 	if p.bar || p.timer == nil {
 		t.Errorf("bar %v, timer %v", p.bar, p.timer)
 	}
 	p.Finish()
 }
 
-// TestBar looks at lines of a bar on terminals of several widths, and at what is left of them.
+// TestBar checks lines of a bar on terminals of several widths, and that they are removed.
 func TestBar(t *testing.T) {
 	const text = "gemm Größe.mtx  [5s, about 5s left]"
 	bar := "  50% |" + strings.Repeat("█", 20) + strings.Repeat(" ", 20) + "|"

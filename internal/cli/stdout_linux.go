@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stdoutClosed reports whether the process was started with standard output closed. Go's runtime
-// has opened /dev/null in its place then, for reading and writing; a shell's >/dev/null is for
-// writing alone. Python's subprocess.DEVNULL and Node's "ignore" cannot be told from it: what these
-// start discards its output on purpose.
+// stdoutClosed reports whether the process was started with standard output closed. In that case
+// Go's runtime has opened /dev/null in its place, for reading and writing; a shell's >/dev/null is
+// for writing only. Python's subprocess.DEVNULL and Node's "ignore" look the same as a closed
+// output. For programs that Python or Node started the result is false: their output is discarded
+// on purpose.
 func stdoutClosed() bool {
 	var s unix.Stat_t
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
@@ -26,7 +27,7 @@ func stdoutClosed() bool {
 	return !strings.HasPrefix(name, "python") && !strings.HasPrefix(name, "node")
 }
 
-// launcher returns the program that started this one, or its supervisor; "." if it is not known.
+// launcher returns the program that started this one, or its supervisor; "." if it is unknown.
 func launcher() string {
 	self, _ := os.Readlink("/proc/self/exe")
 	pid := os.Getppid()

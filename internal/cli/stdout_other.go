@@ -2,5 +2,5 @@
 
 package cli
 
-// stdoutClosed is not known here.
+// stdoutClosed cannot be determined on this system.
 func stdoutClosed() bool { return false }

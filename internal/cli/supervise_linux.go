@@ -18,23 +18,23 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-// supervisor names the variable of the environment that holds the parent of a supervised process.
+// supervisor is the environment variable with the parent of a supervised process.
 const supervisor = "HALFULP_SUPERVISOR"
 
-// errorFile is the descriptor of a supervised process that is standard error. Descriptor 2 is a
-// pipe to its parent, to which the Go runtime and libraries of other languages write.
+// errorFile is the descriptor of standard error in a supervised process. Descriptor 2 is a pipe to
+// its parent, to which the Go runtime and libraries in other languages write.
 const errorFile = 3
 
-// Supervised runs the program in a child process if the system may refuse memory: where it has a
-// limit for the process (ulimit -v or -d) or for all (vm.overcommit_memory), and where --memory may
-// ask for more than there is. A Go program that is refused memory ends with a trace and exit status
-// 2, which nothing in its own process can prevent. Here the trace becomes one line, and the status
-// [ExitFailed]. Where memory is not refused, and in the child, the run has not ended: it begins,
-// with the standard error that is returned.
+// Supervised runs the program in a child process if the system may refuse memory: if it has a limit
+// for the process (ulimit -v or -d) or for all (vm.overcommit_memory), or if --memory may request
+// more than there is. A Go program whose memory is refused ends with a trace and exit status 2, and
+// nothing in its own process can prevent this. Supervised turns the trace into one line, and
+// returns the status [ExitFailed]. Where memory is not refused, and in the child, ended is false:
+// the run begins, and uses the returned stderr as standard error.
 //
-// The child is a process group of its own, so that a terminal's signals come here alone, from where
-// all are passed on. A group that is not the terminal's foreground may not read from it: what reads
-// from a terminal runs without a supervisor.
+// The child is a process group of its own, so that a terminal's signals come only to the parent,
+// which passes all of them on. A process group that is not the terminal's foreground must not read
+// from it; so a program that reads from a terminal runs without a supervisor.
 func Supervised(args []string) (stderr *os.File, status int, ended bool) {
 	if os.Getenv(supervisor) == strconv.Itoa(os.Getppid()) {
 		os.Unsetenv(supervisor)
@@ -62,7 +62,7 @@ func Supervised(args []string) (stderr *os.File, status int, ended bool) {
 			signal.Notify(signals, s)
 		}
 	}
-	runtime.LockOSThread() // whose end the child would take for that of its parent
+	runtime.LockOSThread() // the child would take the thread's end for its parent's
 	err = cmd.Start()
 	w.Close()
 	if err != nil {
@@ -75,7 +75,7 @@ func Supervised(args []string) (stderr *os.File, status int, ended bool) {
 		b, _ := io.ReadAll(r)
 		trace <- b
 	}()
-	_ = cmd.Wait() // the state says it
+	_ = cmd.Wait() // the state has the error
 	_ = r.SetReadDeadline(time.Now().Add(time.Second))
 	text := <-trace
 	state := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -116,13 +116,13 @@ func notEnough(limit string) string {
 	return "not enough memory: the system limits this process to " + limit
 }
 
-// overcommitted reports whether the system refuses memory that it may not have.
+// overcommitted reports whether the system refuses memory beyond what it has.
 func overcommitted() bool {
 	b, _ := os.ReadFile("/proc/sys/vm/overcommit_memory")
 	return strings.TrimSpace(string(b)) == "2"
 }
 
-// limitInWords returns the least limit of this process's memory, nothing if there is none.
+// limitInWords returns the least limit of this process's memory, or nothing if it has no limit.
 func limitInWords() string {
 	words, least := "", uint64(unix.RLIM_INFINITY)
 	for _, l := range []struct {
@@ -137,12 +137,13 @@ func limitInWords() string {
 	return words
 }
 
-// refusedMemory is what traces of the Go runtime begin with that was refused memory, for a heap or
-// for a thread. Under a limit it also meets a nil pointer in a collection of garbage.
+// refusedMemory matches the beginning of traces of a Go runtime whose memory was refused, for a
+// heap or for a thread. Under a limit the runtime may also meet a nil pointer in a garbage
+// collection.
 var refusedMemory = regexp.MustCompile(`^(runtime: .*|fatal error: .*|(runtime/|fake)cgo: .*)(out of memory|annot allocate memory|pthread_create failed|failed to (create new OS thread|reserve|allocate))` +
 	`|^SIGSEGV: segmentation violation\n(.*\n)*?\ngoroutine 0 .*\nruntime\.`)
 
-// refused reports whether a trace is that of a program that was refused memory.
+// refused reports whether a trace comes from a program whose memory was refused.
 func refused(trace string) bool {
 	return refusedMemory.MatchString(strings.TrimLeft(trace, "\n"))
 }

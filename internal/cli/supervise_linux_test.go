@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestRefused tells traces of programs that were refused memory from others.
+// TestRefused distinguishes traces of programs whose memory was refused from others.
 func TestRefused(t *testing.T) {
 	for trace, want := range map[string]bool{
 		"": false,

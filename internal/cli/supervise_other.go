@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// Supervised runs nothing here: see supervise_linux.go.
+// Supervised does nothing on this system: see supervise_linux.go.
 func Supervised([]string) (stderr *os.File, status int, ended bool) { return os.Stderr, 0, false }

@@ -16,7 +16,7 @@ type Codec struct {
 // codecs keeps a pool of codecs for each format: they hold powers of ten.
 var codecs sync.Map // of num.Format to *sync.Pool
 
-// Borrow returns a codec for format f that nobody else uses until Return.
+// Borrow returns a codec for format f that nobody else uses until Return is called.
 func Borrow(f num.Format) *Codec {
 	pool, ok := codecs.Load(f)
 	if !ok {

@@ -400,7 +400,7 @@ func TestSpecials(t *testing.T) {
 	}
 }
 
-// TestLoss checks what Set says of numbers that the range of a format takes away.
+// TestLoss checks the losses that Set reports for numbers beyond the range of a format.
 func TestLoss(t *testing.T) {
 	for _, c := range []struct {
 		f    num.Format
@@ -477,8 +477,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestPaths compares the ways to read and to scale a number with each other: the
-// enclosure by a few words, by as many words as it takes, and exact integers.
+// TestPaths compares the ways to read and to scale a number with each other: the enclosure by a few
+// words, by as many words as needed, and exact integers.
 func TestPaths(t *testing.T) {
 	const seed = 8
 	r := testseed.Rand(t, seed, 0)
@@ -715,8 +715,8 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// TestIntegers reads integers into the format that is chosen for them, which holds them, and
-// integers that are written in the ways of other programs as the numbers of Float64 that they are.
+// TestIntegers reads integers into the format that is chosen for them, which holds them. It reads
+// integers in the notations of other programs as their numbers of Float64.
 func TestIntegers(t *testing.T) {
 	const seed = 12
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -765,7 +765,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestBareExponents reads what Fortran writes where an exponent has three digits.
+// TestBareExponents reads exponents of three digits as Fortran writes them.
 func TestBareExponents(t *testing.T) {
 	for _, f := range formats {
 		for tok, same := range map[string]string{
@@ -856,8 +856,8 @@ func TestLostIn(t *testing.T) {
 	}
 }
 
-// TestChooseRounds reads decimals beside ties of Float64 into the format that is
-// chosen for them and rounds them again: to what one rounding makes of them.
+// TestChooseRounds reads decimals beside ties of Float64 into the format that is chosen for them
+// and rounds them again: the result must equal one rounding.
 func TestChooseRounds(t *testing.T) {
 	const seed = 11
 	r := testseed.Rand(t, seed, 0)

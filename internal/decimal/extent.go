@@ -9,22 +9,24 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Extent tells what the numbers of a text need: how many digits, and how wide a
+// Extent describes the requirements of the numbers of a text: how many digits, and how wide a
 // range.
 type Extent struct {
-	// Most significant digits of a decimal that is no integer, zeros at either end left out.
+	// Digits is the largest number of significant digits of a decimal that is not an integer,
+	// without zeros at either end.
 	Digits int
-	// Most significant bits of an integer written in full, or of a hexadecimal number.
+	// Bits is the largest number of significant bits of an integer written in full, or of a
+	// hexadecimal number.
 	Bits int
-	// Whether some decimal is an integer written in full.
+	// Integers reports whether some decimal is an integer written in full.
 	Integers bool
-	// Whether the range of a format, F32 to QD, takes from some number what no
-	// precision saves: see lostIn.
+	// lost reports for each format, F32 to QD, whether its range loses a part of some number that
+	// no precision saves: see lostIn.
 	lost [num.MP]bool
 }
 
-// Add extends e by the number tok and returns an error if it is none. whole
-// demands an integer written without point and exponent.
+// Add extends e by the number tok, and returns an error if tok is not a number. If whole is set,
+// tok must be an integer written without point and exponent.
 func (e *Extent) Add(tok []byte, whole bool) error {
 	t, err := scan(tok)
 	if err != nil {
@@ -67,7 +69,8 @@ func (e *Extent) addBits(low int64, n int) {
 	}
 }
 
-// integerBits returns low and n for D 10^exp, exp >= 0, an odd integer of n bits times 2^low.
+// integerBits returns low and n for D 10^exp, exp >= 0, which is an odd integer of n bits times
+// 2^low.
 func integerBits(t *text) (low int64, n int) {
 	if int64(t.n)+t.exp <= 19 {
 		d := smallInteger(t) * pow10[t.exp]
@@ -92,9 +95,9 @@ func smallInteger(t *text) (d uint64) {
 	return d
 }
 
-// ExactBits returns how many significant bits the number tok takes. It is not ok for text that is
-// no number, for numbers that no binary number equals, and for those of more than limit digits or
-// decimal exponents beyond it.
+// ExactBits returns the number of significant bits of the number tok. It is not ok for text that is
+// not a number, for numbers that no binary number equals, and for decimals with more than limit
+// digits or with a decimal exponent beyond ±limit.
 func ExactBits(tok []byte, limit int) (n int, ok bool) {
 	t, err := scan(tok)
 	switch {
@@ -128,12 +131,11 @@ func rangeOf(f num.Format) (top10, highest, lowest int64) {
 	return 308, 1024, -1074
 }
 
-// lostIn reports whether the decimal becomes infinite in format f, or is so small
-// that f lacks bits for it, all its numbers being multiples of 2^lowest: it then
-// holds a decimal if that differs from the nearest multiple by at most half a unit
-// of its last digit. So 5e-324 and 4.9406564584124654e-324 stand for the least
-// binary64, 3e-324 does not. Decimals of more digits than f holds at all need more
-// bits anyway and are not looked at.
+// lostIn reports whether the decimal becomes infinite in format f, or is so small that f lacks bits
+// for it. All numbers of f are multiples of 2^lowest. f holds a small decimal if the decimal
+// differs from the nearest multiple by at most half a unit of its last digit. So 5e-324 and
+// 4.9406564584124654e-324 stand for the least binary64, and 3e-324 does not. Decimals with more
+// digits than f holds at all need more bits anyway; lostIn returns false for them.
 func lostIn(f num.Format, tok []byte, t *text) bool {
 	top10, _, lowest := rangeOf(f)
 	m := t.exp + int64(t.n) // 10^(m-1) <= |x| < 10^m
@@ -158,9 +160,9 @@ func lostIn(f num.Format, tok []byte, t *text) bool {
 	return off && have < f.Bits()
 }
 
-// offGrid compares |x| = D 10^exp, exp < 0, with the multiples of 2^lowest: have is
-// the number of bits of the one below it, off whether the nearest one differs from it
-// by more than 10^exp/2. D 2^(exp-lowest) must be an integer.
+// offGrid compares |x| = D 10^exp, exp < 0, with the multiples of 2^lowest. have is the number of
+// bits of the multiple below |x|. off reports whether the nearest multiple differs from |x| by more
+// than 10^exp/2. D 2^(exp-lowest) must be an integer.
 func offGrid(t *text, lowest int64) (have int, off bool) {
 	five := new(big.Int).Exp(big.NewInt(5), big.NewInt(-t.exp), nil)
 	x := integer(t)
@@ -182,7 +184,7 @@ func (e *Extent) Merge(f Extent) {
 	}
 }
 
-// Values returns what Merge makes the maxima of, and ExtentOf is the reverse.
+// Values returns the values of which Merge takes the maxima. ExtentOf is its inverse.
 func (e Extent) Values() []int64 {
 	list := []int64{int64(e.Digits), int64(e.Bits), b2i(e.Integers)}
 	for _, l := range e.lost {
@@ -200,11 +202,11 @@ func ExtentOf(values []int64) Extent {
 	return e
 }
 
-// Longest returns the digits of the longest decimal that is no integer, 1 if all decimals are, and
-// 0 if there are none.
+// Longest returns the digits of the longest decimal that is not an integer; 1 if all decimals are
+// integers, and 0 if there are no decimals.
 func (e Extent) Longest() int { return max(e.Digits, int(b2i(e.Integers))) }
 
-// hexBits returns the bits from the first to the last that is set.
+// hexBits returns the number of bits from the first to the last bit that is set.
 func hexBits(t *text) int {
 	first, last := hexDigit(t.sig[0]), hexDigit(t.sig[len(t.sig)-1])
 	n := 4 * t.n
@@ -217,9 +219,8 @@ func hexBits(t *text) int {
 	return n
 }
 
-// Prec returns the precision that holds decimals of that many digits as they
-// are meant, ceil(digits log2 10) + 1, or the bits of the longest integer or
-// hexadecimal number if that is more.
+// Prec returns the precision that holds decimals of so many digits as they are meant, ceil(digits
+// log2 10) + 1, or the bits of the longest integer or hexadecimal number if that is more.
 func (e Extent) Prec() int {
 	p := e.Bits
 	if e.Digits > 0 {
@@ -228,22 +229,21 @@ func (e Extent) Prec() int {
 	return p
 }
 
-// HeldDigits returns how many digits a decimal needs at most to tell the numbers
-// of f apart, ceil(bits log10 2) + 1: 9 for Float32, 17 for Float64, 33 for DD.
+// HeldDigits returns the number of digits that a decimal needs at most to distinguish the numbers
+// of f, ceil(bits log10 2) + 1: 9 for Float32, 17 for Float64, 33 for DD.
 func HeldDigits(f num.Format) int {
 	return int(math.Ceil(float64(f.Bits())*log10Two)) + 1
 }
 
-// guardBits are added to the precision that holds a decimal where the decimal is
-// rounded to be rounded again, so that the second rounding differs from one rounding
-// of the decimal only within 2^-guardBits of an ulp of a tie, or so.
+// guardBits are added to the precision that holds a decimal, if the rounded decimal will be rounded
+// again. Then two roundings differ from one rounding of the decimal only within about 2^-guardBits
+// of an ulp of a tie.
 const guardBits = 64
 
-// Choose returns f if it holds the numbers of e: no integer or hexadecimal number
-// has more bits than f, no other decimal more than HeldDigits(f) digits, and none
-// loses by the range of f (lostIn). Else it returns the MP format that holds them, with
-// guardBits more than decimals need and than f has, as far as MP goes, or ok = false
-// if no MP holds them.
+// Choose returns f if it holds the numbers of e: no integer or hexadecimal number has more bits
+// than f, no other decimal has more than HeldDigits(f) digits, and the range of f loses none
+// (lostIn). Else it returns the MP format that holds them. For decimals that format has guardBits
+// more than they need and than f has, as far as MP goes. It returns ok = false if no MP holds them.
 func (e Extent) Choose(f num.Format) (g num.Format, ok bool) {
 	if e.Digits <= HeldDigits(f) && e.Bits <= f.Bits() && (f.Kind == num.MP || !e.lost[f.Kind]) {
 		return f, true // no format has a wider range than MP
@@ -264,9 +264,9 @@ func IsZero(tok []byte) bool {
 	return err == nil && t.class == num.Zero
 }
 
-// Prec returns the precision to round the number tok to for use beside numbers of p
-// bits: p or, if that is more, what holds tok, with guardBits more if it is a decimal,
-// no integer, of more digits than p bits hold; p for text that is no number.
+// Prec returns the precision to which the number tok is rounded for use beside numbers of p bits: p
+// or, if more, the precision that holds tok. A decimal that is not an integer and has more digits
+// than p bits hold gets guardBits more. For text that is not a number Prec returns p.
 func Prec(tok []byte, p int) int {
 	var e Extent
 	if e.Add(tok, false) != nil {

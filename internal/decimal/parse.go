@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Parser reads numbers into arrays of one format. It keeps powers of ten and
-// scratch: one Parser a goroutine.
+// Parser reads numbers into arrays of one format. It keeps powers of ten and scratch, so each
+// goroutine needs its own Parser.
 type Parser struct {
 	f     num.Format
 	pow   powers
@@ -29,9 +29,9 @@ type Parser struct {
 
 // NewParser returns a parser for format f.
 func NewParser(f num.Format) *Parser {
-	// One word beyond the precision leaves at least 24 bits between the error
-	// of a power and the bits that decide, for the exponents of MP, and 50 for
-	// ordinary ones. Expansions get one more word than their terms fill.
+	// One word beyond the precision leaves at least 24 bits between the error of a power and the
+	// bits that decide, for the exponents of MP, and 50 for ordinary ones. Expansions get one word
+	// more than their terms fill.
 	words := f.Limbs() + 1
 	if f.Kind != num.MP {
 		words = f.Bits()/64 + 2
@@ -39,7 +39,7 @@ func NewParser(f num.Format) *Parser {
 	return &Parser{f: f, pow: newPowers(words), pair: num.New(f, 2)}
 }
 
-// Loss says what the range of a format took from a number of a text.
+// Loss is the loss of a number of a text by the range of a format.
 type Loss uint8
 
 // The losses.
@@ -83,8 +83,8 @@ func (p *Parser) set(a *num.Array, i int, tok []byte, t *text) {
 	}
 }
 
-// Largest and smallest binary exponents of the formats with the margins that
-// the tests for surely too large and surely too small allow.
+// Largest and smallest binary exponents of the formats, with the margins that the tests for
+// certainly too large and certainly too small numbers need.
 const (
 	mpTop    = 1<<31 + 2
 	mpBottom = -(1<<31 + 4)
@@ -94,8 +94,8 @@ const (
 
 var log2Ten = math.Log2(10)
 
-// setFar settles numbers far beyond the exponents of the format, whose power of
-// ten must not be built.
+// setFar handles numbers far beyond the exponents of the format, whose power of ten must not be
+// computed.
 func (p *Parser) setFar(a *num.Array, i int, t *text) bool {
 	top, low := float64(f64Top), float64(f64Low)
 	if p.f.Kind == num.MP {
@@ -119,8 +119,8 @@ func (p *Parser) setFar(a *num.Array, i int, t *text) bool {
 	return true
 }
 
-// setSmall settles D 10^q with D < 10^19 that is an integer below 10^19 or has
-// a power of two as denominator.
+// setSmall handles D 10^q with D < 10^19 that is an integer below 10^19 or has a power of two as
+// denominator.
 func (p *Parser) setSmall(a *num.Array, i int, t *text) bool {
 	if t.n > 19 || t.exp < -27 || int64(t.n)+t.exp > 19 {
 		return false
@@ -153,10 +153,10 @@ func smallPowers(b uint64, n int) []uint64 {
 	return t
 }
 
-// Limits within which strconv.ParseFloat is correctly rounded: it clamps exponents
-// as written at 10^4, and where a few words do not decide it keeps 800 digits and
-// whether more follow. That is enough, but of more than 800 digits before the point,
-// counted from the first that is not 0, it loses where the point stands.
+// Limits within which strconv.ParseFloat is correctly rounded. It clamps written exponents at 10^4.
+// Where a few words do not decide, it keeps 800 digits and whether more follow, which is enough.
+// But with more than 800 digits before the point, counted from the first nonzero digit, it loses
+// the position of the point.
 const (
 	maxFloatLen     = 2000
 	maxFloatField   = 5000
@@ -176,7 +176,7 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 	if len(tok) > maxFloatLen || t.field > maxFloatField || t.field < -maxFloatField {
 		return false
 	}
-	// What stands before the exponent is D 10^(exp-field).
+	// The part before the exponent is D 10^(exp-field).
 	if int64(t.n)+t.exp-t.field > maxFloatInteger {
 		return false
 	}
@@ -203,7 +203,8 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 
 const zeroDigits = "0000000000000000"
 
-// withoutPoint returns the digits of t after so many zeros, until it is called again.
+// withoutPoint returns the digits of t after so many zeros. The result is valid until the next
+// call.
 func (p *Parser) withoutPoint(t *text, zeros int) []byte {
 	p.text = append(p.text[:0], zeroDigits[:zeros]...)
 	if k := bytes.IndexByte(t.sig, '.'); k >= 0 {
@@ -228,9 +229,8 @@ func (p *Parser) hexReal(t *text) num.Real {
 	return num.Real{Class: num.Finite, Neg: t.neg, Exp: t.exp, Mag: p.digit}
 }
 
-// significand sets p.digit to the integer of the first digits of t, at most
-// about max of them, and returns the exponent of ten that goes with it and
-// whether digits are left out.
+// significand sets p.digit to the integer of the first digits of t, at most about max of them. It
+// returns the exponent of ten for it, and whether digits are left out.
 func (p *Parser) significand(t *text, max int) (exp int64, more bool) {
 	d := p.digit[:0]
 	left := t.n
@@ -260,8 +260,8 @@ func (p *Parser) significand(t *text, max int) (exp int64, more bool) {
 	return exp, more
 }
 
-// setEnclosed multiplies the leading digits by the leading words of the power
-// of ten and stores the result if the enclosure decides it.
+// setEnclosed multiplies the leading digits by the leading words of the power of ten, and stores
+// the result if the enclosure decides it.
 func (p *Parser) setEnclosed(a *num.Array, i int, t *text) bool {
 	exp, more := p.significand(t, 20*p.pow.words)
 	if exp > maxPower || exp < -maxPower {
@@ -274,8 +274,8 @@ func (p *Parser) setEnclosed(a *num.Array, i int, t *text) bool {
 	return p.multiply(a, i, t.neg, p.digit, errD, p.pow.get(exp))
 }
 
-// multiply stores the number whose magnitude lies between d w and (d + errD)
-// (w + its error) if all numbers between round alike.
+// multiply stores the number whose magnitude lies between d w and (d + errD) (w + its error), if
+// all numbers between them round to the same number.
 func (p *Parser) multiply(a *num.Array, i int, neg bool, d []uint64, errD uint64, w *power) bool {
 	n := len(d) + len(w.sig)
 	if cap(p.prod) < n+1 {
@@ -320,9 +320,9 @@ func addShifted(x []uint64, pos int, w uint64) {
 	num.AddShifted(x[pos>>6:], part[:])
 }
 
-// agree reports whether lo and hi have the same bits from position pos on and
-// lo has a bit set below, so that no number between them is a tie or a number
-// of the format, pos being the position of half an ulp.
+// agree reports whether lo and hi have the same bits from position pos on and lo has a bit set
+// below pos, the position of half an ulp. Then no number between them is a tie or a number of the
+// format.
 func agree(lo, hi []uint64, pos int64) bool {
 	if pos <= 0 || hi[len(lo)] != 0 {
 		return false
@@ -342,8 +342,7 @@ func agree(lo, hi []uint64, pos int64) bool {
 	return !num.IsZero(lo[:k])
 }
 
-// exact returns D 10^q exactly or with all bits that can matter and whether
-// others follow.
+// exact returns D 10^q exactly, or with all bits that can matter and whether others follow.
 func (p *Parser) exact(t *text) num.Real {
 	d := integer(t)
 	r := num.Real{Class: num.Finite, Neg: t.neg}
@@ -397,7 +396,7 @@ func integer(t *text) *big.Int {
 	return digitsToInt(withoutPoint(t))
 }
 
-// digitsToInt converts by halves, so that the cost is that of a few products.
+// digitsToInt converts by halves, so that the cost is the cost of a few products.
 func digitsToInt(s []byte) *big.Int {
 	const leaf = 600
 	if len(s) <= leaf {

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestSetPlain pits setPlain against rational arithmetic: random digits, and decimals at and near
-// numbers of the format and ties.
+// TestSetPlain compares setPlain with rational arithmetic, for random digits, and decimals at and
+// near numbers of the format and ties.
 func TestSetPlain(t *testing.T) {
 	r := testseed.Rand(t, 11, 12)
 	settled := map[bool]int{}
@@ -63,8 +63,8 @@ func plainToken(r *rand.Rand) string {
 	return b.String()
 }
 
-// nearTie returns a number of format f, or the middle between two of them, to so many digits that
-// it lies closer to them than to others, one unit of the last digit off or not.
+// nearTie returns a number of format f, or the middle between two of them, with so many digits that
+// it is closest to that number or middle, with or without an error of one unit of the last digit.
 func nearTie(r *rand.Rand, f num.Format) string {
 	m := num.New(mp(f.Prec+1), 1)
 	randomNumber(r, m, 0, 20)
@@ -74,7 +74,7 @@ func nearTie(r *rand.Rand, f num.Format) string {
 	return x.Add(x, unit).FloatString(n)
 }
 
-// TestScalePlain pits scalePlain against rational arithmetic.
+// TestScalePlain compares scalePlain with rational arithmetic.
 func TestScalePlain(t *testing.T) {
 	r := testseed.Rand(t, 13, 14)
 	settled := 0
@@ -88,8 +88,8 @@ func TestScalePlain(t *testing.T) {
 		p := NewPrinter(f)
 		v := p.intervalMP(a.Value(0, nil))
 		for k := max(int64(float64(-v.exp-v.high)*log10Two)-2, 1); k < 200; k++ {
-			// As shortest has it: the first k that makes the interval, 2^(high+1+exp) wide, wider
-			// than 10.
+			// As in shortest: the first k that makes the interval, 2^(high+1+exp) wide, wider than
+			// 10.
 			wide := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(k-1), nil))
 			shift := v.exp + v.high + 1
 			two := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(shift, -shift))))

@@ -17,17 +17,18 @@ import (
 //
 //	0 <= x 2^(64 w) - S < Σ c_k < n 10^19.
 //
-// T_k has w - k words for k < 70, so that the sum takes half as many products as the integer of all
-// digits times a power of ten does.
+// T_k has w - k words for k < 70, so that the sum takes half as many products as multiplying the
+// integer of all digits by a power of ten.
 
 const (
-	// minPlain is how many characters a number has at most that setSmall may settle.
+	// minPlain is the largest number of characters of a number that setSmall may handle.
 	minPlain = 22
 	// maxPlainWords bounds w, and so k.
 	maxPlainWords = 48
 	// maxPlainZeros bounds the zeros that begin a number below 1.
 	maxPlainZeros = 19
-	// plainGuard is how many bits below half an ulp decide: of 2^12 numbers two are left open.
+	// plainGuard is the number of bits below half an ulp that decide: of 2^12 numbers two are left
+	// open.
 	plainGuard = 12
 )
 
@@ -42,7 +43,7 @@ func plainTable(w int) [][]uint64 {
 }
 
 // setPlain stores a number of an MP format that is written without an exponent and has digits after
-// the point, as most have; it is false for what it does not settle.
+// the point, as most numbers have. It returns false for numbers that it does not handle.
 func (p *Parser) setPlain(a *num.Array, i int, tok []byte) bool {
 	neg := len(tok) > 0 && tok[0] == '-'
 	b := tok
@@ -59,8 +60,8 @@ func (p *Parser) setPlain(a *num.Array, i int, tok []byte) bool {
 	}
 	digits := b[at+1:]
 	n := (len(digits) + 18) / 19
-	// The bits below half an ulp are those of the error, below 2^(64 + length of n), and the guard;
-	// x > 2^-lead.
+	// Below half an ulp there are the bits of the error, which is below 2^(64 + length of n), and
+	// the guard bits; x > 2^-lead.
 	lead := 0
 	if whole == 0 {
 		for lead < len(digits) && digits[lead] == '0' {
@@ -104,8 +105,8 @@ func (p *Parser) setPlain(a *num.Array, i int, tok []byte) bool {
 	if half-plainGuard < int64(64+bits.Len(uint(n))) {
 		return false
 	}
-	// If the bits from half an ulp down are neither all 0 nor all 1, adding less than the last of
-	// them stands for carries nowhere above and makes no tie: all of the enclosure rounds like S.
+	// If the bits from half an ulp down are neither all 0 nor all 1, adding less than a unit of the
+	// last of them carries nothing above and makes no tie: all of the enclosure rounds like S.
 	if g := num.WordAt(s, half-plainGuard) & (1<<plainGuard - 1); g == 0 || g == 1<<plainGuard-1 {
 		return false
 	}
@@ -113,7 +114,7 @@ func (p *Parser) setPlain(a *num.Array, i int, tok []byte) bool {
 	return true
 }
 
-// chunk returns the number that 19 digits are, not ok for other characters.
+// chunk returns the number of 19 digits; it is not ok for other characters.
 func chunk(b *[19]byte) (c uint64, ok bool) {
 	x, y, z := binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[11:])
 	three := uint64(b[16])*100 + uint64(b[17])*10 + uint64(b[18]) - 111*'0'

@@ -9,20 +9,20 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// plainLow2 < e <= plainHigh2 are the exponents of numbers below 2^e, and not below 2^(e-1), that
-// scalePlain takes.
+// plainLow2 < e <= plainHigh2 are the exponents of the numbers that scalePlain supports: numbers
+// below 2^e, and not below 2^(e-1).
 const (
 	plainLow2  = -64
 	plainHigh2 = 64
 )
 
 // scalePlain is scale for the MP number r of magnitude x, 2^-65 < x < 2^64, whose interval v has
-// half ulps on both sides, and k > 0. It sets p.digits to those of ⌊x 10^k⌋ itself, and s.floor to
-// nothing. It fails for other numbers, and where it leaves the interval open.
+// half ulps on both sides, and k > 0. It sets p.digits to the digits of ⌊x 10^k⌋ itself, and leaves
+// s.floor unset. It fails for other numbers, and where it leaves the interval open.
 //
-// The integer part of x is a word, its fraction φ a multiple of a power of two. Products of what is
-// left of φ with 10^19 are exact, and their integer parts the digits, 19 by 19: no power of ten of
-// many words is needed, and what is left of φ becomes shorter.
+// The integer part of x is a word, its fraction φ a multiple of a power of two. Products of the
+// rest of φ with 10^19 are exact, and their integer parts are the digits, 19 by 19. No power of ten
+// of many words is needed, and the rest of φ becomes shorter.
 func (p *Printer) scalePlain(r num.Real, v interval, k int64) (s scaled, ok bool) {
 	l := len(r.Mag)
 	e := r.Exp + int64(64*l)
@@ -58,13 +58,13 @@ func (p *Printer) scalePlain(r num.Real, v interval, k int64) (s scaled, ok bool
 	return p.intervalPlain(f, e-plainLow2-1, v.exp+v.high, k)
 }
 
-// intervalPlain returns how far the interval reaches around N + φ, N an integer, with ends at a
+// intervalPlain returns how far the interval reaches around N + φ, N an integer. Its ends are at a
 // distance of h = 10^k 2^half, which p.reach[at] holds. φ is exact.
 //
-// Let u = 2^-64, and φ' and h' be φ and h cut to multiples of u. Then φ - h lies between
+// Let u = 2^-64, and φ' and h' be φ and h truncated to multiples of u. Then φ - h lies between
 // φ' - h' - u and φ' - h' + u, and φ + h between φ' + h' and φ' + h' + 2 u. If no integer lies
-// there, ends included, the integers of the interval are known. h < 64, for k is the least that
-// makes 2 h more than 10.
+// there, ends included, the integers of the interval are known. h < 64, since k is the least number
+// that makes 2 h more than 10.
 func (p *Printer) intervalPlain(f []uint64, at, half, k int64) (s scaled, ok bool) {
 	h := &p.reach[at]
 	if *h == [2]uint64{} {
@@ -99,9 +99,9 @@ func chunkDigits(c uint64) (b [19]byte) {
 	return b
 }
 
-// digitsOf returns the eight digits of x < 10^8, the first in the lowest byte: halves, then pairs,
-// then digits beside each other. 10486/2^20 and 103/2^10 stand for 1/100 and 1/10 below 10^4 and
-// 100.
+// digitsOf returns the eight digits of x < 10^8, the first in the lowest byte: it computes halves,
+// then pairs, then digits in parallel. 10486/2^20 and 103/2^10 replace 1/100 and 1/10 below 10^4
+// and 100.
 func digitsOf(x uint64) uint64 {
 	x = x/10000 | x%10000<<32
 	q := x * 10486 >> 20 & 0x0000007f0000007f

@@ -2,24 +2,24 @@ package decimal
 
 import "math/big"
 
-// power encloses a power of ten: sig 2^exp <= 10^q <= (sig + err) 2^exp, sig of
-// a fixed number of words with its top bit set. err = 0 says that it is exact.
+// power encloses a power of ten: sig 2^exp <= 10^q <= (sig + err) 2^exp. sig has a fixed number of
+// words and its top bit set. err = 0 means that it is exact.
 type power struct {
 	sig []uint64
 	exp int64
 	err uint64
 }
 
-// maxPower bounds |q|, so that err stays below 2^38: every number of every
-// format lies between 10^±(2^30), and texts have fewer than 2^34 digits.
+// maxPower bounds |q|, so that err stays below 2^38: every number of every format lies between
+// 10^±(2^30), and texts have fewer than 2^34 digits.
 const maxPower = 1 << 35
 
 // newPower returns 10^q with words words, |q| <= maxPower.
 //
-// Square and multiply with products truncated to n = 64 words bits: if x̂ =
-// x (1 - δ) and ŷ = y (1 - ε), the truncated product errs by at most δ + ε + u
-// relatively, u = 2^(1-n). By induction 5^k errs by (2k - 1) u if the base errs
-// by u, which is less than 4k units of the last place.
+// It squares and multiplies, with products truncated to n = 64 words bits. If x̂ = x (1 - δ) and
+// ŷ = y (1 - ε), the truncated product has a relative error of at most δ + ε + u, u = 2^(1-n). By
+// induction 5^k has an error of (2k - 1) u if the base has an error of u, which is less than 4k
+// units of the last place.
 func newPower(q int64, words int) power {
 	n := 64 * words
 	k := q

@@ -9,9 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Style says how numbers are written: 0 is the shortest decimal that reads back
-// to the same number, n > 0 is n significant digits correctly rounded, and Hex
-// is exact.
+// Style sets how numbers are written: 0 is the shortest decimal that reads back to the same number,
+// n > 0 is n significant digits, correctly rounded, and Hex is exact.
 type Style int
 
 // The styles that are not a number of digits.
@@ -20,8 +19,8 @@ const (
 	Hex      Style = -1
 )
 
-// Printer writes numbers of one format. It keeps powers of ten and scratch:
-// one Printer a goroutine.
+// Printer writes numbers of one format. It keeps powers of ten and scratch, so each goroutine needs
+// its own Printer.
 type Printer struct {
 	f      num.Format
 	pow    map[int]*powers // by length in words
@@ -38,7 +37,7 @@ func NewPrinter(f num.Format) *Printer {
 	return &Printer{f: f, pow: map[int]*powers{}, value: make([]uint64, num.ValueWords(f)), test: num.New(f, 1)}
 }
 
-// power returns 10^k of the given length.
+// power returns 10^k with the given length.
 func (p *Printer) power(k int64, words int) *power {
 	t := p.pow[words]
 	if t == nil {
@@ -73,8 +72,8 @@ func (p *Printer) Append(dst []byte, a *num.Array, i int, style Style) []byte {
 	return layout(dst, p.digits, point, style == Shortest && p.holds(point))
 }
 
-// holds reports whether the shortest decimal 0.digits 10^point with zeros after its digits is an
-// integer of the format. Then it equals the number, and reads back as that integer.
+// holds reports whether the shortest decimal 0.digits 10^point, with zeros after its digits, is an
+// integer of the format. If so, it equals the number, and reads back as that integer.
 func (p *Printer) holds(point int64) bool {
 	n := int64(len(p.digits))
 	if point <= n || float64(point)*log2Ten <= float64(p.f.Bits()) {
@@ -119,9 +118,9 @@ func (p *Printer) floatDigits(x float64, size, n int) (point int64) {
 	return point
 }
 
-// Decimals from 10^-6 up to below 10^21 are written without an exponent, as in
-// ECMAScript, unless that would show digits that were not asked for or zeros that
-// the number does not have: an integer that is written in full is exact.
+// Decimals from 10^-6 up to below 10^21 are written without an exponent, as in ECMAScript.
+// Exceptions are decimals that would show digits that were not requested, or zeros that the number
+// does not have: an integer that is written in full is exact.
 const (
 	plainLow  = -5
 	plainHigh = 21
@@ -184,9 +183,8 @@ func appendHex(dst []byte, r num.Real) []byte {
 	return strconv.AppendInt(dst, e, 10)
 }
 
-// interval holds a number X 2^exp and the interval of the numbers that round to
-// it: from X - 2^low to X + 2^high, ends included or not. The exponents are
-// chosen such that low, high >= 0.
+// interval holds a number X 2^exp and the interval of the numbers that round to it: from X - 2^low
+// to X + 2^high, with or without the ends. The exponents are chosen such that low, high >= 0.
 type interval struct {
 	x                 []uint64
 	exp               int64
@@ -194,8 +192,8 @@ type interval struct {
 	withLow, withHigh bool
 }
 
-// shortest sets p.digits to the shortest digits within the rounding interval of
-// number i of a, and of these to the ones nearest to the number.
+// shortest sets p.digits to the shortest digits within the rounding interval of number i of a;
+// among several, to the digits nearest to the number.
 func (p *Printer) shortest(a *num.Array, i int, r num.Real) (point int64) {
 	var v interval
 	if p.f.Kind == num.MP {
@@ -206,8 +204,8 @@ func (p *Printer) shortest(a *num.Array, i int, r num.Real) (point int64) {
 	if point, ok := p.shortInteger(r, v); ok {
 		return point
 	}
-	// The smallest k for which the interval, 10^k times as wide, is wider than
-	// 10: a multiple of 10 lies in it, and few multiples of 100.
+	// The smallest k for which the interval times 10^k is wider than 10: it contains a multiple of
+	// 10, and few multiples of 100.
 	width := float64(v.exp) + float64(v.high) + 1
 	if v.low != v.high {
 		width = float64(v.exp) + math.Log2(math.Exp2(float64(v.low-v.high))+1) + float64(v.high)
@@ -240,8 +238,8 @@ func (p *Printer) shortest(a *num.Array, i int, r num.Real) (point int64) {
 
 const log10Two = math.Ln2 / math.Ln10
 
-// shortInteger settles integers below 2^64 that are alone in an interval
-// narrower than 1: no shorter decimal can lie in it.
+// shortInteger handles integers below 2^64 that are alone in an interval narrower than 1: it
+// contains no shorter decimal.
 func (p *Printer) shortInteger(r num.Real, v interval) (point int64, ok bool) {
 	if v.exp+max(v.low, v.high) > -1 {
 		return 0, false
@@ -263,9 +261,8 @@ func trimZeros(d []byte) []byte {
 	return d
 }
 
-// intervalMP returns the rounding interval of an MP number: half an ulp on each
-// side, a quarter below powers of two; its ends round to it if its significand
-// is even.
+// intervalMP returns the rounding interval of an MP number: half an ulp on each side, a quarter
+// below powers of two. Its ends round to the number if its significand is even.
 func (p *Printer) intervalMP(r num.Real) interval {
 	spare := int64(64*p.f.Limbs()) - int64(p.f.Prec)
 	v := interval{x: r.Mag, exp: r.Exp, low: spare - 1, high: spare - 1}
@@ -281,16 +278,16 @@ func (p *Printer) intervalMP(r num.Real) interval {
 	return v
 }
 
-// intervalExpansion returns the rounding interval of a DD, TD or QD number. Its
-// ends lie half an ulp of the last term away, or a quarter where the spacing
-// changes at the number; which of the two is found by rounding.
+// intervalExpansion returns the rounding interval of a DD, TD or QD number. Its ends lie half an
+// ulp of the last term away, or a quarter where the spacing changes at the number; rounding decides
+// which.
 func (p *Printer) intervalExpansion(a *num.Array, i int, r num.Real) interval {
 	last := a.F64[p.f.Terms()-1][i]
 	half := int64(-1075)
 	if _, e := num.Decompose(last); last != 0 {
 		half = e - 1
 	}
-	// Units of 2^-3 of that half ulp leave room for points between.
+	// In units of 2^-3 of that half ulp there is room for points between.
 	unit := min(half, r.Exp) - 3
 	v := interval{exp: unit}
 	v.x = shiftLeft(make([]uint64, 0, len(r.Mag)+36), r.Mag, uint(r.Exp-unit))
@@ -307,10 +304,10 @@ func (p *Printer) intervalExpansion(a *num.Array, i int, r num.Real) interval {
 	return v
 }
 
-// roundsTo reports whether the number 2^width units above or below v, or just
-// short of that, rounds to number i of a.
+// roundsTo reports whether the number 2^width units above or below v, or a number just short of it,
+// rounds to number i of a.
 func (p *Printer) roundsTo(a *num.Array, i int, neg bool, v interval, width int64, up, short bool) bool {
-	// In units of half, so that there is something just short.
+	// In units of one half, so that there is a number just short.
 	x := shiftLeft(nil, v.x, 1)
 	x = append(x, 0)
 	d := shiftLeft(nil, []uint64{1}, uint(width)+1)
@@ -326,9 +323,8 @@ func (p *Printer) roundsTo(a *num.Array, i int, neg bool, v interval, width int6
 	return p.test.SameBits(0, a, i)
 }
 
-// scaled is a number and its interval, times 10^k: the integer part of the
-// number, whether a fraction follows, and how many units below and above that
-// integer the interval reaches with whole integers.
+// scaled is a number and its interval, times 10^k: the integer part of the number, whether a
+// fraction follows, and the number of integers of the interval below and above that integer.
 type scaled struct {
 	floor       []uint64
 	fraction    bool
@@ -354,7 +350,7 @@ func (p *Printer) scale(v interval, w *power) (s scaled, ok bool) {
 	num.SubShifted(lo[v.low>>6:], p.whole)
 	p.whole = shiftLeft(p.whole, w.sig, uint(v.high&63))
 	num.AddShifted(hi[v.high>>6:], p.whole)
-	// All three err by at most (X + 2^high) err upwards, 2^high <= X. Of the number
+	// The errors of all three are at most (X + 2^high) err upwards, 2^high <= X. For the number
 	// itself the half decides, too.
 	room := num.BitLen(v.x) + 1
 	halves, ok := wholePart(mid, frac-1, w.err, room)
@@ -385,9 +381,9 @@ func (p *Printer) scale(v interval, w *power) (s scaled, ok bool) {
 	return s, true
 }
 
-// wholePart tells whether x, with frac bits after the point, is an integer. It
-// fails if adding up to err 2^room, which x stands for if err > 0, could change
-// its integer part or whether it is one.
+// wholePart reports whether x, with frac bits after the point, is an integer. If err > 0, x stands
+// for a number that is up to err 2^room larger. wholePart fails if this could change the integer
+// part, or whether x is an integer.
 func wholePart(x []uint64, frac int64, err uint64, room int) (whole, ok bool) {
 	whole = int64(num.TrailingZeros(x)) >= frac
 	if err == 0 {
@@ -450,9 +446,9 @@ func scaleExactly(v interval, k int64) (scaled, bool) {
 	return s, true
 }
 
-// shorten changes p.digits, the integer part of s, to the nearest multiple of
-// the highest power of ten that has one in the interval, drops its zeros and
-// returns the place of the point behind the integer.
+// shorten changes p.digits, the integer part of s, to the nearest multiple of the highest power of
+// ten with a multiple in the interval. It drops its zeros, and returns the place of the point after
+// the integer.
 func (p *Printer) shorten(s scaled) (point int64) {
 	n := len(p.digits)
 	var last int64 // the two last digits
@@ -490,9 +486,8 @@ func (p *Printer) shorten(s scaled) (point int64) {
 	return int64(n)
 }
 
-// add adds d, |d| <= 100, to the integer in p.digits without borrowing beyond
-// its two last digits, drops trailing zeros and returns how many digits the
-// integer had.
+// add adds d, |d| <= 100, to the integer in p.digits. It must not need to borrow beyond the two
+// last digits. It drops trailing zeros, and returns the number of digits of the integer.
 func (p *Printer) add(d int64) (point int64) {
 	for i := len(p.digits) - 1; d != 0; i-- {
 		if i < 0 {
@@ -553,8 +548,8 @@ func (p *Printer) fixed(r num.Real, n int) (point int64) {
 	}
 }
 
-// scaleNumber multiplies x 2^exp by w and finds its integer part and on which
-// side of the half the fraction lies. It fails if w's error leaves that open.
+// scaleNumber multiplies x 2^exp by w. It finds the integer part, and on which side of one half the
+// fraction lies. It fails if w's error leaves that open.
 func (p *Printer) scaleNumber(x []uint64, exp int64, w *power) (s scaled, ok bool) {
 	n := len(x) + len(w.sig)
 	frac := -(exp + w.exp) // bits after the point

@@ -1,11 +1,10 @@
 // Package decimal turns text into numbers with one rounding and numbers into
 // text without loss.
 //
-// A decimal D 10^q is read by multiplying D with the leading words of 10^q: if
-// both ends of the enclosure that this gives round to the same number, that is
-// the answer (Ziv's test), else the exact value decides. Printing works the
-// same way in the other direction. Powers of ten are kept, so that the common
-// path allocates nothing.
+// A decimal D 10^q is read by multiplying D by the leading words of 10^q. If both ends of the
+// resulting enclosure round to the same number, that number is the result (Ziv's test); else the
+// exact value decides. Printing works in the same way in the other direction. Powers of ten are
+// kept, so that the common path allocates nothing.
 package decimal
 
 import (
@@ -17,17 +16,17 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// maxExponent clamps exponents of text, from a tenth of it on: 10^±(maxExponent/10)
-// lies outside every format, whatever the digits of a text that fits memory, and
-// sums of a few such numbers fit an int64.
+// maxExponent clamps exponents of text, from a tenth of it on. 10^±(maxExponent/10) lies outside
+// every format, whatever the digits of a text that fits memory, and sums of a few such numbers fit
+// an int64.
 const maxExponent = 1 << 60
 
-// ErrSyntax is wrapped by errors about text that is no number.
+// ErrSyntax is wrapped by errors about text that is not a number.
 var ErrSyntax = errors.New("not a number")
 
 func syntax(tok []byte) error {
 	for _, c := range tok {
-		if c < ' ' || c == 0x7f { // no text; half of the bytes of UTF-16 are 0
+		if c < ' ' || c == 0x7f { // not text; half of the bytes of UTF-16 are 0
 			return fmt.Errorf("%s is %w: it has a byte 0x%02x", quote(tok), ErrSyntax, c)
 		}
 	}
@@ -41,7 +40,7 @@ func syntax(tok []byte) error {
 	return fmt.Errorf("%s is %w%s", quote(tok), ErrSyntax, hint)
 }
 
-// foreign are marks of numbers as other programs write them, and what to write here.
+// foreign are marks of numbers as other programs write them, each with the text to write instead.
 var foreign = []struct{ mark, hint string }{
 	{"{", "a list is written as rows of numbers, without brackets"},
 	{"[", "a list is written as rows of numbers, without brackets"},
@@ -51,7 +50,7 @@ var foreign = []struct{ mark, hint string }{
 	{"−", "its minus sign is not that of ASCII, -"},
 }
 
-// quote returns tok in quotes, cut where it is long.
+// quote returns tok in quotes, cut if it is long.
 func quote(tok []byte) string {
 	if len(tok) > 48 {
 		return fmt.Sprintf("%q...", tok[:40])
@@ -59,8 +58,8 @@ func quote(tok []byte) string {
 	return fmt.Sprintf("%q", tok)
 }
 
-// text is a number as written: (-1)^neg D b^exp, D the integer of the digits
-// in sig (which may hold a point), b = 10, or 2 if hex.
+// text is a number as written: (-1)^neg D b^exp. D is the integer of the digits in sig (which may
+// hold a point). b = 10, or 2 if hex.
 type text struct {
 	class num.Class
 	neg   bool
@@ -73,19 +72,18 @@ type text struct {
 	bare  bool  // the exponent has no letter
 }
 
-// integral reports whether a decimal is an integer that is written in full: its last digit other
-// than 0 stands for units, or only zeros follow it, without an exponent. Shortest decimals and
-// those of enough digits that stand for a number of a binary format equal that number if they are
-// integers written so. Others, as 1.152921504606847e18, need not.
+// integral reports whether a decimal is an integer that is written in full: its last nonzero digit
+// stands for units, or only zeros follow it, without an exponent. Consider a shortest decimal, or a
+// decimal with enough digits, of a number of a binary format. If it is an integer written in full,
+// it equals that number. Other decimals, such as 1.152921504606847e18, need not.
 func (t *text) integral() bool {
 	return t.class == num.Finite && !t.hex && (t.exp == 0 || t.exp > 0 && t.field == 0)
 }
 
-// scan splits a number into its parts. It accepts decimal and hexadecimal
-// (0x1.8p+3) floating-point numbers and integers with an optional sign, the
-// exponent letters e, d and q of either case, and inf, infinity and nan. Fortran
-// writes exponents of three digits without a letter, 5.6-304: they are accepted
-// behind a point, so that 2026-11 is no number.
+// scan splits a number into its parts. It accepts decimal and hexadecimal (0x1.8p+3) floating-point
+// numbers and integers with an optional sign, the exponent letters e, d and q of either case, and
+// inf, infinity and nan. Fortran writes exponents of three digits without a letter, 5.6-304. These
+// are accepted after a point only, so that 2026-11 is not a number.
 func scan(tok []byte) (text, error) {
 	var t text
 	b := tok
@@ -148,15 +146,15 @@ func scan(tok []byte) (text, error) {
 	return t, nil
 }
 
-// areDigits reports whether eight bytes are decimal digits: 0x30 to 0x39, which 6 takes to 0x3f at
-// most.
+// areDigits reports whether eight bytes are decimal digits: 0x30 to 0x39. Adding 6 takes these to
+// at most 0x3f.
 func areDigits(x uint64) bool {
 	const high, zeros = 0xf0f0f0f0f0f0f0f0, 0x3030303030303030
 	return x&high == zeros && (x+0x0606060606060606)&high == zeros
 }
 
-// eightDigits returns the number that eight decimal digits are, the first of which is the lowest
-// byte of x: pairs of them, then pairs of pairs, then both halves.
+// eightDigits returns the number of eight decimal digits, the first in the lowest byte of x. It
+// joins pairs of digits, then pairs of pairs, then both halves.
 func eightDigits(x uint64) uint64 {
 	x -= 0x3030303030303030
 	x = x*10 + x>>8 // a pair in every other byte
@@ -164,10 +162,10 @@ func eightDigits(x uint64) uint64 {
 	return ((x&mask)*(100+1000000<<32) + (x>>16&mask)*(1+10000<<32)) >> 32
 }
 
-// finish sets class, sig, n and exp for digits in b[:end], one of which may be a point; a digit
+// finish sets class, sig, n and exp for digits in b[:end], one of which may be a point. A digit
 // after the point is worth scale units of the exponent.
 func (t *text) finish(b []byte, point, end int, scale int64) {
-	first, last := 0, end-1 // that are not 0
+	first, last := 0, end-1 // the nonzero digits
 	for first < end && (b[first] == '0' || b[first] == '.') {
 		first++
 	}
@@ -186,8 +184,8 @@ func (t *text) finish(b []byte, point, end int, scale int64) {
 	} else if first < point && point < last {
 		t.n--
 	}
-	// The last digit of sig stands right of the point by last-point places, or
-	// left of it by point-1-last.
+	// The last digit of sig is last-point places right of the point, or point-1-last places left of
+	// it.
 	shift := int64(point - 1 - last)
 	if last > point {
 		shift = int64(point - last)
@@ -207,7 +205,7 @@ func (t text) scanSpecial(tok, b []byte) (text, error) {
 	return t, nil
 }
 
-// fold reports whether b is the lower-case word, whatever its case.
+// fold reports whether b equals the lower-case word, in any case.
 func fold(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false
@@ -250,7 +248,7 @@ func (t text) scanHex(tok, b []byte) (text, error) {
 	return t, nil
 }
 
-// hexValues are those of the hexadecimal digits, 255 for other characters.
+// hexValues are the values of the hexadecimal digits, 255 for other characters.
 var hexValues = func() (v [256]byte) {
 	for c := range v {
 		v[c] = 255
@@ -263,13 +261,13 @@ var hexValues = func() (v [256]byte) {
 
 func hexDigit(c byte) byte { return hexValues[c] }
 
-// hexWord returns the number that 16 hexadecimal digits are.
+// hexWord returns the number of 16 hexadecimal digits.
 func hexWord(b *[16]byte) uint64 {
 	return hexHalf(binary.BigEndian.Uint64(b[:8]))<<32 | hexHalf(binary.BigEndian.Uint64(b[8:]))
 }
 
-// hexHalf returns the number that 8 hexadecimal digits are, the first of which is the highest byte
-// of x. A digit's value is its low nibble, and 9 more for a letter, which bit 6 tells.
+// hexHalf returns the number of 8 hexadecimal digits, the first in the highest byte of x. A digit's
+// value is its low nibble, plus 9 for a letter; bit 6 marks letters.
 func hexHalf(x uint64) uint64 {
 	x = x&0x0f0f0f0f0f0f0f0f + 9*(x>>6&0x0101010101010101)
 	x = (x | x>>4) & 0x00ff00ff00ff00ff
@@ -277,7 +275,7 @@ func hexHalf(x uint64) uint64 {
 	return (x | x>>16) & 0xffffffff
 }
 
-// exponent reads a signed integer; from ±maxExponent/10 on it is ±maxExponent.
+// exponent reads a signed integer. From ±maxExponent/10 on it returns ±maxExponent.
 func exponent(b []byte) (int64, bool) {
 	neg := false
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {

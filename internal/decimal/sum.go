@@ -12,12 +12,12 @@ import (
 // maxSpread bounds the digits that an exact sum may span.
 const maxSpread = 1 << 17
 
-// ErrSpread says that numbers to be added exactly lie too far apart.
+// ErrSpread is the error for numbers to be added exactly whose exponents are too far apart.
 var ErrSpread = errors.New("exponents too far apart to add exactly")
 
-// Sum returns the exact sum of numbers as text that a Parser reads: IEEE 754's
-// on infinities and NaN, -0 only if every number is -0. The sum of integers written
-// in full is written in full.
+// Sum returns the exact sum of numbers, given as texts that a Parser reads. Infinities and NaN add
+// as in IEEE 754; the sum is -0 only if every number is -0. The sum of integers written in full is
+// written in full.
 func Sum(toks [][]byte) ([]byte, error) {
 	terms := make([]text, len(toks))
 	var low2, low10, high2, high10 int64 // least and greatest exponents of 2 and 10
@@ -87,7 +87,7 @@ func Sum(toks [][]byte) ([]byte, error) {
 		}
 		sum.Add(sum, x)
 	}
-	// 2^a 5^b = 10^b 2^(a-b); what is left of 2 goes into the integer.
+	// 2^a 5^b = 10^b 2^(a-b); the remaining power of 2 goes into the integer.
 	exp := low10
 	switch d := low2 - low10; {
 	case d > maxSpread || d < -maxSpread:

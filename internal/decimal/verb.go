@@ -9,11 +9,11 @@ import (
 )
 
 // AppendVerb appends |x|, x number i of a, as package fmt writes the magnitude of a float64 with
-// verb e, E, f, F, g, G, x, X or b, with prec digits after the point, for g and G in all, or with
-// the verb's default for prec < 0. Infinities and NaN are inf and nan. Digits are those of the
-// exact value, rounded to nearest even; those of g without a precision are the shortest that read
-// back to x in its format, those of x without one exact. The integer of b has as many bits as the
-// format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
+// verb e, E, f, F, g, G, x, X or b. prec is the number of digits after the point, for g and G of
+// all digits; prec < 0 stands for the verb's default. Infinities and NaN are inf and nan. The
+// digits are the exact value's, rounded to nearest even. Without a precision, g writes the shortest
+// digits that read back to x in its format, and x is exact. The integer of b has as many bits as
+// the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
 func (p *Printer) AppendVerb(dst []byte, a *num.Array, i int, verb byte, prec int, sharp bool) []byte {
 	r := a.Value(i, p.value)
 	r.Neg = false
@@ -49,7 +49,7 @@ func (p *Printer) AppendVerb(dst []byte, a *num.Array, i int, verb byte, prec in
 	return dst
 }
 
-// verbDigits returns digits without zeros at the end, 0 for 0.
+// verbDigits returns digits without trailing zeros, "0" for 0.
 func (p *Printer) verbDigits(a *num.Array, i int, r num.Real, style Style) (digits []byte, point int64) {
 	if r.Class == num.Zero {
 		return []byte("0"), 1
@@ -69,7 +69,7 @@ func appendExponential(dst, digits []byte, point int64, prec int, verb byte) []b
 	return appendExponent(append(dst, verb), point-1)
 }
 
-// appendExponent writes a sign and two digits at least.
+// appendExponent writes a sign and at least two digits.
 func appendExponent(dst []byte, e int64) []byte {
 	sign := byte('+')
 	if e < 0 {
@@ -131,8 +131,8 @@ func roundShifted(n *big.Int, e int64) *big.Int {
 	return n
 }
 
-// appendGeneral writes r with an exponent if that is less than -4, or not less than the digits that
-// are asked for, 6 for the shortest; else without.
+// appendGeneral writes r with an exponent if the exponent is less than -4, or not less than the
+// requested number of digits (6 for the shortest); else without.
 func (p *Printer) appendGeneral(dst []byte, a *num.Array, i int, r num.Real, verb byte, prec int) []byte {
 	style := Style(prec)
 	if prec == 0 {
@@ -169,7 +169,7 @@ func (p *Printer) appendGeneral(dst []byte, a *num.Array, i int, r num.Real, ver
 func appendRoundedHex(dst []byte, r num.Real, prec int, verb byte) []byte {
 	text, e := bytes.Repeat([]byte{'0'}, max(prec, 0)+1), int64(0)
 	if r.Class != num.Zero {
-		// The leading bit is a digit of its own, and whole digits follow.
+		// The leading bit is a digit by itself, and whole digits follow.
 		bits := int64(num.BitLen(r.Mag)) - 1
 		after := (bits - int64(num.TrailingZeros(r.Mag)) + 3) / 4
 		if prec >= 0 {
@@ -238,8 +238,8 @@ func fitted(n *big.Int, e, bits, lowest int64) (int64, *big.Int) {
 	return e + s, n
 }
 
-// keepZeros gives the number that begins at start a point, and for g the zeros that make up prec
-// digits, 6 without a precision, as the flag # asks for.
+// keepZeros adds to the number that begins at start a point, and for g the zeros that complete prec
+// digits (6 without a precision), as the flag # requires.
 func keepZeros(dst []byte, start int, verb byte, prec int) []byte {
 	want := 0
 	switch verb {

@@ -7,9 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// maxSchoolbook is the length in words up to which plain loops multiply and
-// divide; math/big's faster algorithms take over above it (its own threshold
-// for Karatsuba multiplication is 40 words).
+// maxSchoolbook is the length in words up to which plain loops multiply and divide. Above it,
+// math/big's faster algorithms are used (its own threshold for Karatsuba multiplication is 40
+// words).
 const maxSchoolbook = 64
 
 // mul sets z, of len(x) + len(y) words, to x y.
@@ -59,7 +59,7 @@ func divWord(x []uint64, w uint64) (r uint64) {
 	return r
 }
 
-// trim drops leading zero words.
+// trim removes leading zero words.
 func trim(x []uint64) []uint64 {
 	for len(x) > 0 && x[len(x)-1] == 0 {
 		x = x[:len(x)-1]

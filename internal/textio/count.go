@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Count returns a number with what it counts, of which one is called so: "1 entry", "2 entries",
-// "3 processes".
+// Count returns a number and its noun, given in the singular: "1 entry", "2 entries", "3
+// processes".
 func Count[T int | int64](n T, one string) string { return count(int64(n), one) }
 
 func count(n int64, one string) string {

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 )
 
-// Losses counts the numbers of a piece that the range of their format took away.
+// Losses counts the numbers of a piece that were lost by the range of their format.
 type Losses struct {
 	toInf, toZero counted
 }
@@ -23,7 +23,7 @@ func (c *counted) add(pos int) {
 	c.n++
 }
 
-// Add counts the number at a position of the piece, if it lost anything.
+// Add counts the number at a position of the piece, if it was lost.
 func (l *Losses) Add(loss decimal.Loss, pos int) {
 	switch loss {
 	case decimal.ToInf:
@@ -33,8 +33,8 @@ func (l *Losses) Add(loss decimal.Loss, pos int) {
 	}
 }
 
-// Stats counts the numbers of a text that the range of their format took away: those that became
-// infinite, and those that became 0.
+// Stats counts the numbers of a text that were lost by the range of their format: the numbers that
+// became infinite, and the numbers that became 0.
 type Stats struct{ ToInf, ToZero Lost }
 
 // Lost counts numbers of a text.
@@ -53,8 +53,8 @@ func StatsOf(pieces []Piece, losses []Losses) Stats {
 	return s
 }
 
-// Unended returns the number of the last line of a text that begins with the given line, unless a
-// line feed or carriage return ends it; then, and if there is no text, 0.
+// Unended returns the number of the last line of a text, whose first line has the number line, if
+// neither a line feed nor a carriage return ends it. Else, and if there is no text, it returns 0.
 func Unended(text []byte, line int) int {
 	if len(text) == 0 || text[len(text)-1] == '\n' || text[len(text)-1] == '\r' {
 		return 0

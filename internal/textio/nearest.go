@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Nearest returns those of some words that a mistyped word most likely stands for: the words of the
+// Nearest returns the words that a mistyped word most likely stands for: the words with the
 // smallest distance, if that is at most a third of the letters; else the words that begin with it;
 // else none. The distance counts letters inserted, deleted, replaced or swapped with the next one.
 // Case and punctuation do not count, so that mp300 is mp:300.
@@ -45,7 +45,7 @@ func Nearest(word string, words []string) []string {
 }
 
 // distance is the number of letters inserted, deleted, replaced or swapped with the next one that
-// makes b of a (the restricted Damerau-Levenshtein distance).
+// turns a into b (the restricted Damerau-Levenshtein distance).
 func distance(a, b []rune) int {
 	var before []int // row i-2 of the table of distances of a[:i] and b[:j]
 	last := make([]int, len(b)+1)

@@ -1,5 +1,5 @@
-// Package textio reads text in pieces of whole lines on several threads, and
-// writes text that is made in blocks the same way.
+// Package textio reads text in pieces of whole lines on several threads, and writes text that is
+// made in blocks in the same way.
 package textio
 
 import (
@@ -44,8 +44,8 @@ type At struct {
 
 func (e *At) Error() string { return e.Err.Error() }
 
-// ReadAll reads r to its end, at most limit bytes of memory. It takes memory for
-// bytes that came in, or as much as a regular file is long.
+// ReadAll reads r to its end, and uses at most limit bytes of memory. It allocates memory for the
+// bytes that arrived, or for the length of a regular file.
 func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	const first, step = 1 << 16, 1 << 20
 	limit = min(limit, math.MaxInt-1)
@@ -75,8 +75,8 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-// ReadFile reads a file of so many bytes on several threads. It is not ok for one that has become
-// shorter or longer, and where reading fails.
+// ReadFile reads a file of so many bytes on several threads. It is not ok if the file has become
+// shorter or longer, or if reading fails.
 func ReadFile(ctx context.Context, r io.ReaderAt, size int64, threads int) (text []byte, ok bool) {
 	const part = 1 << 20
 	text = make([]byte, size)
@@ -125,14 +125,13 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.4g %s", n, units[i])
 }
 
-// IsSpace reports whether c separates numbers: a blank, a tab, the end of a line, or
-// one of the other two that C's isspace knows. Other control characters do not: a
-// NUL is a sign of UTF-16, of which half would be read.
+// IsSpace reports whether c separates numbers: a blank, a tab, the end of a line, or one of the
+// other two characters of C's isspace. Other control characters do not: a NUL indicates UTF-16, of
+// which half would be read.
 func IsSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// EndLines returns text with every line ended by a line feed, as it may stand or after
-// a carriage return: a carriage return alone, which ends the lines of some files, is
-// replaced in a copy.
+// EndLines returns text in which a line feed ends every line, possibly after a carriage return. In
+// files whose lines end with a carriage return alone, it replaces these in a copy.
 func EndLines(text []byte, threads int) []byte {
 	const part = 1 << 20
 	var some atomic.Bool
@@ -165,11 +164,11 @@ type Piece struct {
 	Index int
 	Text  []byte
 	Line  int // number of its first line
-	Lines int // line feeds in it
+	Lines int // number of line feeds in it
 }
 
-// pieceSize is small enough to keep all threads busy and large enough for the
-// cost a piece not to show.
+// pieceSize is small enough to keep all threads busy, and large enough for the cost of a piece not
+// to matter.
 const pieceSize = 1 << 18
 
 // Cut cuts text, whose first line has the number line, into pieces.
@@ -198,8 +197,8 @@ func Cut(text []byte, line, threads int) []Piece {
 	return all
 }
 
-// Each calls f for every piece on up to threads goroutines. If calls fail with
-// an *At it returns the Error of the first line among them.
+// Each calls f for every piece on up to threads goroutines. If calls fail with an *At, it returns
+// the Error of the first line among them.
 func Each(ctx context.Context, name string, threads int, pieces []Piece, f func(p *Piece) error) error {
 	errs := make([]error, len(pieces))
 	inner, cancel := context.WithCancel(ctx)
