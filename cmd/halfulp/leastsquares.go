@@ -305,9 +305,20 @@ func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f ha
 			all = append(all, r)
 		}
 		if e.undecided == 0 || last {
-			e.warn(j)
+			j.warnTests(&e)
 			return all, j.env.Ctx.Err()
 		}
+	}
+}
+
+// warnTests reports, --quiet or not, results that may be the other one of two neighbours, and
+// p-values that became 0.
+func (j *job) warnTests(e *encloser) {
+	if e.undecided > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", e.undecided)
+	}
+	if e.vanished > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that are not 0 but too small for %v, printed as 0: %d\n", e.format, e.vanished)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
@@ -29,17 +28,6 @@ type encloser struct {
 
 // mostTestBits are the most bits of the format of tests: a fit for them has four times as many.
 const mostTestBits = 1 << 17
-
-// warn reports, --quiet or not, results that may be the other one of two neighbours, and p-values
-// that became 0.
-func (e *encloser) warn(j *job) {
-	if e.undecided > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", e.undecided)
-	}
-	if e.vanished > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that are not 0 but too small for %v, printed as 0: %d\n", e.format, e.vanished)
-	}
-}
 
 // around encloses a number whose relative error is at most 2^(3-prec): two roundings to prec bits,
 // and the roundings of this precision.
