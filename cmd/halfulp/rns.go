@@ -109,7 +109,11 @@ func (f *rnsFlag) check(method string) error {
 	case f.value == nil:
 		return nil
 	case !isRNS(method):
-		return cli.Misuse("%s goes with the methods rns-..., not with %s", f.name, method)
+		hint := ""
+		if f.name == "--precision" {
+			hint = fmt.Sprintf(": --format mp:%v rounds the result to so many bits", *f.value)
+		}
+		return cli.Misuse("%s goes with the methods rns-..., not with %s%s", f.name, method, hint)
 	case f.methods != nil && !slices.Contains(f.methods, method):
 		return cli.Misuse("%s goes with %s, not with %s", f.name, strings.Join(f.methods, " and "), method)
 	case *f.value < 1 || *f.value > f.most:
