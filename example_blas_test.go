@@ -18,7 +18,7 @@ func ExampleAsum() {
 	// Output: 10000000000000001.000000010000
 }
 
-// The mean of numbers whose sum overflows in float64.
+// The mean of numbers whose partial sums overflow in float64.
 func ExampleMean() {
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1.5e308, 1.5e308, -1.5e308})
 	mean, err := halfulp.Mean(x, halfulp.Float64, nil)
@@ -230,7 +230,7 @@ func ExampleGbmv() {
 	// -10000000000000002
 }
 
-// A product with a symmetric matrix; the lower triangle is not read.
+// A symmetric matrix times a vector; the lower triangle is not read.
 func ExampleSymv() {
 	a := halfulp.FromRows(halfulp.Float64, [][]float64{{1e16, 1}, {0, -1e16}})
 	x := halfulp.NewVectorFloat64(2, 1, []float64{1, -1})
@@ -281,7 +281,7 @@ func ExampleSpmv() {
 	// 1
 }
 
-// A product with a triangular matrix in place: prefix sums of x.
+// Prefix sums of x, in place: a triangle of ones times x.
 func ExampleTrmv() {
 	a := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 0, 0}, {1, 1, 0}, {1, 1, 1}})
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1e16, 1, -1e16})

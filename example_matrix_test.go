@@ -49,7 +49,7 @@ func ExampleMul() {
 	// Output: 1
 }
 
-// Rows of numbers, rounded to the format asked for.
+// A matrix in float32: numbers are rounded, and 10^39 is beyond the format.
 func ExampleFromRows() {
 	fmt.Println(halfulp.FromRows(halfulp.Float32, [][]float64{
 		{1, 0.1},
@@ -60,7 +60,7 @@ func ExampleFromRows() {
 	// 16777216 inf
 }
 
-// The same matrix in two formats.
+// Every entry is rounded once, in float32 and with 200 bits.
 func ExampleHilbert() {
 	fmt.Println(halfulp.Hilbert(halfulp.Float32, 3))
 	fmt.Printf("%.40f\n", halfulp.Hilbert(halfulp.MP(200), 3).At(0, 2))
@@ -71,7 +71,7 @@ func ExampleHilbert() {
 	// 0.3333333333333333333333333333333333333333
 }
 
-// A unit matrix, of which one entry is set.
+// An elimination matrix: the identity with one more entry.
 func ExampleIdentity() {
 	a := halfulp.Identity(halfulp.DD, 3)
 	a.SetFloat64(0, 2, -4)
@@ -91,7 +91,7 @@ func ExampleRandom() {
 	// Output: true false
 }
 
-// Powers of three nodes.
+// The powers x^0 to x^3 of three nodes.
 func ExampleVandermonde() {
 	nodes := halfulp.NewVectorFloat64(3, 1, []float64{-2, 3, 10})
 	fmt.Println(halfulp.Vandermonde(halfulp.Float64, nodes, 4))
@@ -296,7 +296,7 @@ func ExampleMP() {
 	// f64 265252859812191032188804700045312
 }
 
-// Formats have names, which programs read from options and files.
+// The names of formats, as in options of the program and in files.
 func ExampleParseFormat() {
 	for _, name := range []string{"f32", "dd", "mp:200"} {
 		f, err := halfulp.ParseFormat(name)
@@ -314,7 +314,7 @@ func ExampleParseFormat() {
 	// unknown format "f80" (want f32, f64, dd, td, qd or mp:P with P in bits)
 }
 
-// A file in which a number has more digits than float64: its matrix takes a format that holds them.
+// The matrix of a file has a wider format than float64 if a number of the file has more digits.
 func ExampleAtLeast() {
 	const file = "%%MatrixMarket matrix array real general\n2 1\n0.1\n0.3333333333333333333333333\n"
 	a, err := matrixmarket.Read(strings.NewReader(file), "a.mtx",
