@@ -147,7 +147,6 @@ func ExampleSum() {
 	// Sum:  2e-18
 }
 
-// The squares overflow in float64; the norm does not.
 // Each prefix sum is exact before its one rounding, so that no error is carried along.
 func ExampleCumSum() {
 	x := halfulp.NewVectorFloat64(4, 1, []float64{1e17, 1, 1, -1e17})
@@ -165,6 +164,7 @@ func ExampleCumSum() {
 	// 2
 }
 
+// The diagonal cancels; no other entry is read.
 func ExampleTrace() {
 	a := halfulp.NewMatrixFloat64RowMajor(3, 3, 3, []float64{
 		1e17, 5, 5,
@@ -179,6 +179,7 @@ func ExampleTrace() {
 	// Output: 3
 }
 
+// The squares overflow in float64; the norm does not.
 func ExampleNrm2() {
 	x := halfulp.NewVectorFloat64(2, 1, []float64{3e300, 4e300})
 	norm, err := halfulp.Nrm2(x, halfulp.Float64, nil)
