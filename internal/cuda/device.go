@@ -35,7 +35,7 @@ import (
 // Info describes a device.
 type Info struct {
 	Index           int    // N in cuda:N
-	Name            string // the maker's name
+	Name            string // the maker's name for the device
 	UUID            string // GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
 	Memory          uint64 // bytes
 	Major, Minor    int    // compute capability
