@@ -103,7 +103,7 @@ func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
 	if m == 0 || k == 0 || n == 0 {
 		return 0, 0, nil
 	}
-	// B| 1, |A|^T 1, then both products, which are downloaded.
+	// |B| 1, |A|^T 1, then both products, which are downloaded.
 	x, err := s.Alloc(int64(8 * (2*k + m + n)))
 	if err != nil {
 		return 0, 0, err

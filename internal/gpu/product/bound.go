@@ -15,7 +15,7 @@ const oldsRoom = 16
 // noExp is above the exponents that the scan reports for zero vectors.
 const noExp = -1 << 60
 
-// bound determines whether the bound of the result applies, as in package exact. The base then
+// bound determines whether the bound of the result applies, as in package residue. The base then
 // holds only the result, and the old entries are added to the residues (kernels/exact/olds.cu).
 func (m *multiplication) bound() error {
 	b := m.cfg.Bound
@@ -78,7 +78,7 @@ func (m *multiplication) addBetaC(l, r *operand, b region, room room) error {
 	if err != nil {
 		return err
 	}
-	// beta Old| is at most the sum of the bounds of the result and of the product.
+	// |beta Old| is at most the sum of the bounds of the result and of the product.
 	bits := float64(m.plan.WidthL+m.plan.WidthR) + max(m.problem.Bound, min(m.problem.Left.Norm, m.problem.Right.Norm)) + 2
 	words := roundUp(max(int(bits)+1, 1), 256) / 32 // so that there are few different tables
 	table, err := m.e.constant(m.s, constantsKey{m.base.key, "powers", words, 0}, func() []uint32 { return m.base.powers(words) })

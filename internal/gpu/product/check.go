@@ -10,18 +10,18 @@ import (
 )
 
 // checkWeights compares the integer V of the reconstruction, in units of 2^cut, with the product X
-// modulo the redundant modulus m, as package exact does: with R_t = M/m_t - 2^cut W_t and R = M -
+// modulo the redundant modulus m, as package residue does: with R_t = M/m_t - 2^cut W_t and R = M -
 // 2^cut floor(M 2^-cut),
 //
 //	X = 2^cut V + sum y_t R_t - q R
 //
 // exactly. The sums of r_t = R_t mod m are computed after the sums of W_t.
 //
-// The proof in package exact about faults in the residues modulo one m_t holds here: y_t is in [0,
-// 4.375 m_t), which may be any representative of its residue class. X lies within M (1/2 - d) of 0,
-// and the number X' that faulty residues represent within M (1/2 + d), where d is the error of the
-// quotient. So X and X' differ by less than M, and by a multiple of M/m_t that is not a multiple of
-// m.
+// The proof in package residue about faults in the residues modulo one m_t holds here: y_t is in
+// [0, 4.375 m_t), which may be any representative of its residue class. X lies within M (1/2 - d)
+// of 0, and the number X' that faulty residues represent within M (1/2 + d), where d is the error
+// of the quotient. So X and X' differ by less than M, and by a multiple of M/m_t that is not a
+// multiple of m.
 type checkWeights struct {
 	modulus int
 	rests   []uint32 // r_t

@@ -1,7 +1,7 @@
 // Package product runs the exact engine's matrix products on NVIDIA GPUs.
 //
-// The mathematics is the same as in package exact; the moduli fit the 8-bit integer tensor cores.
-// Since every result is correctly rounded, its bits are the same as the bits of package exact.
+// The mathematics is the same as in package residue; the moduli fit the 8-bit integer tensor cores.
+// Since every result is correctly rounded, its bits are the same as the bits of package residue.
 //
 // Gemm and GemmOnDevice (gemm.go) split products that do not fit on a device, or that several
 // devices share, into parts (parts.go). Large parts are split into panels, which are copied to and
