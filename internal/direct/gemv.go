@@ -161,7 +161,7 @@ type column struct {
 	xf      []float64    // x, if compensated sums are used
 	xTop    *num.Array   // x in the form that top needs, if top is used
 	dx      *digitVector // x, if its leading digits are used
-	scale   []int64      // exponents of x, if xTop or dx is used
+	scale   []int64      // exponents of x, if digits or top are used
 	// The vector x in vertical digits, if these are used.
 	xVertical *lanes.Vector
 	xTiles    *tiles.Vector // x in digits for tiles, if these are used
