@@ -44,7 +44,7 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 }
 
 // planOne is planTop for numbers of one word, in plain Go, where digits of 28 bits take twice the
-// time. Products are complete. Their errors are the bits shifted out and the cost of the complement.
+// time. Products are complete. Their errors are the bits shifted out and what the complement costs.
 func planOne(a num.Format, p, n int) (t topPlan, ok bool) {
 	t = topPlan{words: 1, sum: 4, unit: 192, err: 2}
 	ok = a.Kind == num.MP && a.Limbs() == 1 && !superacc.Assembly()
