@@ -10,18 +10,19 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// Number is an element of a slice that is copied to and from a device as it is.
+// A Number is an element type of slices that are copied to and from a device unchanged.
 type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// stagingBytes is the size of a device's staging buffers, and maxCopiers is how many goroutines
-// fill them or empty them at a time; the bus has a few more. On the host of two H100, 32 virtual
-// processors, each of which copies 6.6 GB/s, 16 goroutines and 20 buffers of 2 MiB keep the bus at
-// 41 and 43 GB/s, there and back; with two GPUs at a time each at 34 and 37, where 32 buffers would
-// be too many for the cache: 30 and 32. 12 and 16 make 38 and 38, 8 and 12 38 and 34, buffers of 1
-// MiB 36 and 36. Page-locked memory alone is copied at 54, but to lock 512 MiB and unlock them
-// takes 35 ms, by one thread or more. A variable for tests.
+// stagingBytes is the size of a device's staging buffers. maxCopiers is the most goroutines that
+// fill or empty them at a time; onTheBus is the number of further buffers, for transfers on the
+// bus. The host of two H100 has 32 virtual processors, each of which copies 6.6 GB/s. There 16
+// goroutines and 20 buffers of 2 MiB keep the bus at 41 GB/s to the device and 43 GB/s back. With
+// two GPUs at a time they reach 34 and 37 GB/s each; 32 buffers would be too many for the cache: 30
+// and 32 GB/s. 12 goroutines and 16 buffers reach 38 and 38, 8 and 12 reach 38 and 34, and buffers
+// of 1 MiB 36 and 36 GB/s. Page-locked memory alone is copied at 54 GB/s, but locking and unlocking
+// 512 MiB takes 35 ms, by one thread or more. Tests change stagingBytes.
 var stagingBytes = 2 << 20
 
 const (
@@ -29,35 +30,35 @@ const (
 	onTheBus   = 4
 )
 
-// shareBytes is the least that a goroutine copies, and the size of a staging buffer until a copy
-// needs more: programs of small operands, and tests with many devices, need no page-locked
-// megabytes.
+// shareBytes is the least that a goroutine copies. It is also the size of a staging buffer until a
+// copy needs more, so that programs with small operands, and tests with many devices, need no
+// page-locked megabytes.
 const shareBytes = 256 << 10
 
-// Copies of littleStaging bytes or less have buffers of their own, more of them, so that many small
-// lists can be on their way to the device while the host goes on: package linsolve queues some ten
-// products, with two lists each, before it waits.
+// Copies of at most littleStaging bytes have buffers of their own, littleStages of them, so that
+// many small lists can be in transfer to the device while the host goes on: package linsolve queues
+// some ten products, with two lists each, before it waits.
 const (
 	littleStaging = 64 << 10
 	littleStages  = 32
 )
 
-// staging is a page-locked buffer that copies pass through. A device has one for each goroutine
-// that copies, some for the bus, and littleStages small ones, which are allocated when they are
-// first needed and take turns.
+// A staging is a page-locked buffer that copies pass through. A device has one for each goroutine
+// that copies, onTheBus for transfers, and littleStages small ones. They are allocated at their
+// first use and used in turn.
 type staging struct {
 	p    unsafe.Pointer
 	size int
-	done cudadrv.Event  // recorded behind the last copy
-	busy bool           // with a copy that nothing has waited for
-	s    *Stream        // of that copy
-	host sync.WaitGroup // of a goroutine that copies to the buffer, or from it
+	done cudadrv.Event  // recorded after the last copy
+	busy bool           // a copy uses the buffer and has not been waited for
+	s    *Stream        // the stream of that copy
+	host sync.WaitGroup // for a goroutine that copies to the buffer or from it
 }
 
 func (b *staging) bytes(n int) []byte { return unsafe.Slice((*byte)(b.p), n) }
 
-// nextStage returns the staging buffer whose turn it is, when it is no longer in use, of n
-// bytes at least, or of [Device.stage] if that is less.
+// nextStage returns the next staging buffer in turn, once it is no longer in use. It has at least
+// min(n, [Device.stage]) bytes.
 func (d *Device) nextStage(n int) (*staging, error) {
 	if n <= min(littleStaging, d.stage) {
 		b := &d.little[d.turns]
@@ -90,16 +91,17 @@ func (d *Device) nextStage(n int) (*staging, error) {
 	return b, nil
 }
 
-// copiers is how many goroutines copy to staging buffers, or from them, at a time.
+// copiers returns the number of goroutines that copy to staging buffers, or from them, at a time.
 func (d *Device) copiers() int { return len(d.staged) - onTheBus }
 
 // stagesOf returns the staging buffers of a device.
 func stagesOf() []staging { return make([]staging, min(maxCopiers, runtime.GOMAXPROCS(0))+onTheBus) }
 
-// share is how many of n bytes pass through a buffer at a time: such that all goroutines have some.
+// share returns how many of n bytes pass through a buffer at a time, so that all goroutines have a
+// share.
 func (d *Device) share(n int) int { return max((n/d.copiers()+63)&^63, shareBytes) }
 
-// littleSize is the size of a small buffer for n bytes.
+// littleSize returns the size in bytes of a small buffer for n bytes.
 func littleSize(n int) int {
 	if n <= littleStaging/16 {
 		return littleStaging / 16
@@ -107,7 +109,7 @@ func littleSize(n int) int {
 	return littleStaging
 }
 
-// allocateStage gives b, which is not in use, memory of so many bytes.
+// allocateStage gives b, which is not in use, size bytes of memory.
 func (d *Device) allocateStage(b *staging, size int) error {
 	if b.size > 0 {
 		if err := d.drv.MemFreeHost(b.p); err != nil {
@@ -132,7 +134,7 @@ func (d *Device) allocateStage(b *staging, size int) error {
 	return nil
 }
 
-// wait waits until b's copy is done.
+// wait waits until the copy that uses b is done.
 func (d *Device) wait(b *staging) error {
 	if !b.busy {
 		return nil
@@ -144,23 +146,23 @@ func (d *Device) wait(b *staging) error {
 	return nil
 }
 
-// copying notes that a copy of s uses b.
+// copying records that a copy in s uses b.
 func (b *staging) copying(s *Stream) error {
 	err := s.dev.drv.EventRecord(b.done, s.h)
-	if err != nil { // nothing but the stream's end tells when b is free
+	if err != nil { // only the end of the stream tells when b is free
 		return errors.Join(err, s.dev.drv.StreamSynchronize(s.h))
 	}
 	b.busy, b.s = true, s
 	return nil
 }
 
-// Upload copies src to the device. When it returns src has been read, but the copy may
-// be going on; later operations of s come after it.
+// Upload copies src to the device. When it returns, src has been read, but the copy may still be in
+// progress; later operations of s run after it.
 func Upload[T Number](s *Stream, dst Pointer, src []T) error {
 	return s.upload(dst, bytesOf(src))
 }
 
-// NewCopy returns new memory with a copy of src, made like [Upload].
+// NewCopy allocates memory and copies src to it as [Upload] does.
 func NewCopy[T Number](s *Stream, src []T) (*Memory, error) {
 	bytes := bytesOf(src)
 	m, err := s.Alloc(int64(len(bytes)))
@@ -174,8 +176,8 @@ func NewCopy[T Number](s *Stream, src []T) (*Memory, error) {
 	return m, nil
 }
 
-// Download copies len(dst) elements from the device, behind the operations of s so far,
-// and waits for them.
+// Download copies len(dst) elements from the device, after the operations of s so far, and waits
+// for them.
 func Download[T Number](s *Stream, dst []T, src Pointer) error {
 	return s.download(bytesOf(dst), src)
 }
@@ -185,8 +187,8 @@ func bytesOf[T Number](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
 
-// A passing is a copy on its way through a buffer: n bytes that go to the device at dst, or to the
-// host's to.
+// A passing is a copy in progress through a buffer: n bytes for the device at dst, or for the host
+// at to.
 type passing struct {
 	b   *staging
 	n   int
@@ -197,7 +199,7 @@ type passing struct {
 func (s *Stream) upload(dst Pointer, src []byte) (err error) {
 	d := s.dev
 	share := d.share(len(src))
-	var list []passing // that goroutines copy to their buffers
+	var list []passing // being copied to their buffers by goroutines
 	defer func() {
 		for _, x := range list {
 			x.b.host.Wait()
@@ -214,7 +216,7 @@ func (s *Stream) upload(dst Pointer, src []byte) (err error) {
 			}
 			n := min(len(src), b.size, share)
 			from := src[:n]
-			if n == len(src) && len(list) == 0 { // nothing to do meanwhile
+			if n == len(src) && len(list) == 0 { // nothing else to do meanwhile
 				copy(b.bytes(n), from)
 			} else {
 				b.host.Go(func() { copy(b.bytes(n), from) })
@@ -242,7 +244,7 @@ func (s *Stream) download(dst []byte, src Pointer) (err error) {
 		return d.check()
 	}
 	share := d.share(len(dst))
-	var coming, list []passing // from the device, and that goroutines copy from their buffers
+	var coming, list []passing // from the device; from buffers to dst, by goroutines
 	defer func() {
 		for _, x := range list {
 			x.b.host.Wait()
@@ -273,7 +275,7 @@ func (s *Stream) download(dst []byte, src Pointer) (err error) {
 		if err := d.wait(x.b); err != nil {
 			return d.failed(err)
 		}
-		if len(dst) == 0 && len(coming) == 0 { // nothing to do meanwhile
+		if len(dst) == 0 && len(coming) == 0 { // nothing else to do meanwhile
 			copy(x.to, x.b.bytes(x.n))
 			break
 		}
@@ -288,7 +290,7 @@ func (s *Stream) download(dst []byte, src Pointer) (err error) {
 	return d.check()
 }
 
-// arrived notes that all operations of s so far are done.
+// arrived records that all operations of s so far are done.
 func (d *Device) arrived(s *Stream) {
 	for i := range d.little {
 		if b := &d.little[i]; b.s == s {

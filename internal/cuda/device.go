@@ -1,11 +1,10 @@
-// Package cuda gives access to NVIDIA GPUs through the driver alone: devices, memory
-// from a caching pool, streams and events, kernels from PTX. Nothing but the NVIDIA
-// driver is needed, and that only when a device is opened: everywhere else the package
-// builds, and says why there is no device.
+// Package cuda gives access to NVIDIA GPUs through the driver alone: devices, memory from a caching
+// pool, streams and events, kernels from PTX. It needs only the NVIDIA driver, and only when a
+// device is opened. The package builds on every system; where there is no device, the error of Open
+// or Devices explains why.
 //
-// Each device has one thread of the operating system on which all calls of the driver
-// are made. Device.Do runs a function there, which makes its calls as methods of the
-// Stream it is given:
+// All calls of the driver for a device are made on one thread of the operating system. Device.Do
+// runs a function on that thread, which makes its calls as methods of the Stream passed to it:
 //
 //	dev, err := cuda.Open(0)
 //	...
@@ -36,20 +35,20 @@ import (
 // Info describes a device.
 type Info struct {
 	Index           int    // N in cuda:N
-	Name            string // as the maker calls it
+	Name            string // the maker's name for the device
 	UUID            string // GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
 	Memory          uint64 // bytes
 	Major, Minor    int    // compute capability
 	Multiprocessors int
-	Threads         int // that a multiprocessor has room for
-	Blocks          int // that a multiprocessor has room for
-	SharedPerBlock  int // bytes of shared memory a block may ask for
+	Threads         int // the most that a multiprocessor holds at a time
+	Blocks          int // the most that a multiprocessor holds at a time
+	SharedPerBlock  int // the most bytes of shared memory that a block may request
 	L2              int // bytes
 	Cooperative     int // 1 if blocks may wait for each other: see LaunchTogether
 	Driver          Version
 }
 
-// String is the device's name, memory and compute capability.
+// String returns the device's name, memory and compute capability.
 func (i Info) String() string {
 	return fmt.Sprintf("%s, %s, compute capability %d.%d", i.Name, formatBytes(i.Memory), i.Major, i.Minor)
 }
@@ -64,8 +63,8 @@ func (v Version) less(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
-// Devices lists the machine's GPUs. Its error, which wraps ErrNoDevice, says why there
-// are none.
+// Devices lists the machine's GPUs. If there are none, it returns an error that wraps ErrNoDevice
+// and explains why.
 func Devices() ([]Info, error) {
 	drv, err := driver()
 	if err != nil {
@@ -157,7 +156,8 @@ var opened struct {
 	devices map[int]*Device
 }
 
-// Open opens device cuda:i. A process opens a device once: later calls return the same.
+// Open opens device cuda:i. A process opens a device once: later calls return the same Device. The
+// error wraps ErrNoDevice if there is no such device.
 func Open(i int) (*Device, error) {
 	drv, err := driver()
 	if err != nil {
@@ -179,8 +179,9 @@ func Open(i int) (*Device, error) {
 	return d, nil
 }
 
-// OpenDriver opens device cuda:i of a driver other than the machine's, for tests
-// without a GPU: its kernels are Go, whose processors goroutines that look out would take.
+// OpenDriver opens device cuda:i of a driver other than the machine's, for tests without a GPU. The
+// kernels of such a driver are Go functions, so no goroutine polls: it would take a processor from
+// them.
 func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, false, newPool()) }
 
 func open(drv cudadrv.Driver, i int, patient bool, memory *pool) (*Device, error) {
@@ -201,7 +202,7 @@ func open(drv cudadrv.Driver, i int, patient bool, memory *pool) (*Device, error
 // Info describes the device.
 func (d *Device) Info() Info { return d.info }
 
-// String is cuda:N.
+// String returns cuda:N.
 func (d *Device) String() string { return fmt.Sprintf("cuda:%d", d.info.Index) }
 
 var driver = sync.OnceValues(func() (cudadrv.Driver, error) {

@@ -7,20 +7,20 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// ErrNoDevice is wrapped by errors about devices that are not there.
+// ErrNoDevice is wrapped by errors about devices that do not exist.
 var ErrNoDevice = errors.New("no such device")
 
-// ErrMemory is wrapped by errors about device memory that cannot be had.
+// ErrMemory is wrapped by errors about device memory that cannot be allocated.
 var ErrMemory = errors.New("out of memory")
 
-// ErrLost is wrapped by the errors of a device that has failed: its memory is gone and
-// every later call fails.
+// ErrLost is wrapped by the errors of a device that has failed: the contents of its memory are
+// lost, and every later call fails.
 var ErrLost = errors.New("device lost")
 
-// ErrDriver is wrapped by errors about drivers that are too old for a kernel.
+// ErrDriver is wrapped by the error of a driver that is too old for a kernel.
 var ErrDriver = errors.New("NVIDIA driver too old")
 
-// noDevice says why the driver sees no device.
+// noDevice returns an error that explains why the driver finds no device.
 func noDevice(err error) error {
 	switch cudadrv.CodeOf(err) {
 	case cudadrv.NoDevice:
@@ -31,7 +31,7 @@ func noDevice(err error) error {
 	return fmt.Errorf("%w: %w", ErrNoDevice, err)
 }
 
-// failed notes the loss of the device and puts err in words.
+// failed wraps err with the device and its class, and records the loss of the device.
 func (d *Device) failed(err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +47,7 @@ func (d *Device) failed(err error) error {
 	return fmt.Errorf("%v: %w", d, err)
 }
 
-// formatBytes writes a number of bytes with a binary unit.
+// formatBytes formats a number of bytes with a binary unit.
 func formatBytes(n uint64) string {
 	switch {
 	case n >= 10<<30:

@@ -10,32 +10,31 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// executor is the goroutine that makes a device's calls of the driver. It is locked to
-// its thread, whose current context is the device's, and never ends: a thread that made
-// calls of the driver must not end before the process does.
+// executor is the goroutine that makes a device's calls of the driver. It is locked to its thread,
+// whose current context is the device's context. It never ends: a thread that has called the driver
+// must not end before the process does.
 type executor struct {
 	jobs   chan *job
 	closed bool                  // the device could not be opened: serve ends
 	lost   atomic.Pointer[error] // why every call fails, once the device has failed
-	ctx    context.Context       // the running job's
-	// goroutines look out, which leave a processor to others
+	ctx    context.Context       // of the running job
+	// goroutines poll before they sleep, where other processors remain for the rest
 	patient bool
 }
 
 // Waking a goroutine that is locked to a thread takes several µs, on a virtual machine with an H100
-// 90 µs, longer than many a job: calls of package linsolve, of some forty jobs each, slept for half
-// of their time. So both sides look out for a while before they sleep, if there is a processor for
-// each, and for long where there are many. BenchmarkDo on an H100 machine: 17 µs with sleep, 1.5 µs
-// without.
+// 90 µs, longer than many jobs: calls of package linsolve, of some forty jobs each, slept for half
+// of their time. Therefore the executor and its callers poll for a while before they sleep, if
+// there is a processor for each, and longer where there are many processors. BenchmarkDo on an H100
+// machine: 17 µs with sleep, 1.5 µs without.
 var (
-	// for the next job
+	// how long the executor polls for the next job
 	executorPatience = patienceOf(50*time.Microsecond, 500*time.Microsecond)
-	// for the end of its job
+	// how long a caller polls for the end of its job
 	callerPatience = patienceOf(20*time.Microsecond, 2*time.Millisecond)
 )
 
-// patienceOf returns the second time where a processor that looks out is one of many, else the
-// first.
+// patienceOf returns many if there are at least manyProcessors processors, else few.
 func patienceOf(few, many time.Duration) time.Duration {
 	if runtime.GOMAXPROCS(0) >= manyProcessors {
 		return many
@@ -45,7 +44,7 @@ func patienceOf(few, many time.Duration) time.Duration {
 
 const manyProcessors = 4
 
-// job is a function on its way through the executor.
+// job is a function to be run by the executor.
 type job struct {
 	ctx   context.Context
 	f     func() error
@@ -54,7 +53,7 @@ type job struct {
 
 	err    error
 	ended  ending
-	caught any // the value of a panic
+	caught any // the value of its panic
 }
 
 // The states of a job.
@@ -65,7 +64,7 @@ const (
 	abandoned // by its caller, while it was queued
 )
 
-// ending is how a job's function ended.
+// ending tells how a job's function ended.
 type ending int
 
 const (
@@ -74,8 +73,8 @@ const (
 	panicked
 )
 
-// start begins the executor, makes the device's context current on its thread and
-// creates the main stream.
+// start starts the executor, makes the device's context current on its thread and creates the main
+// stream.
 func (d *Device) start() error {
 	d.jobs = make(chan *job, 1)
 	threads.serve(d)
@@ -101,8 +100,8 @@ func (d *Device) start() error {
 	})
 }
 
-// threads are the threads of executors. Those of devices that could not be opened serve the
-// next ones.
+// threads are the threads of executors. The thread of a device that could not be opened serves the
+// next device.
 var threads threadPool
 
 type threadPool struct {
@@ -110,7 +109,7 @@ type threadPool struct {
 	idle []chan *Device
 }
 
-// serve lets a thread serve d.
+// serve assigns a thread to d: an idle one, or a new one.
 func (p *threadPool) serve(d *Device) {
 	p.Lock()
 	defer p.Unlock()
@@ -132,7 +131,7 @@ func (p *threadPool) serve(d *Device) {
 	}()
 }
 
-// serve runs jobs for ever, or until one has closed the executor.
+// serve runs jobs until one of them closes the executor.
 func (d *Device) serve() {
 	for !d.closed {
 		if j := d.next(); j.state.CompareAndSwap(queued, running) {
@@ -141,7 +140,7 @@ func (d *Device) serve() {
 	}
 }
 
-// next waits for a job.
+// next waits for a job, polling first if the executor is patient.
 func (d *Device) next() *job {
 	if d.patient {
 		par.LookOut(executorPatience, func() bool { return len(d.jobs) > 0 })
@@ -170,8 +169,8 @@ func (d *Device) serveOne(j *job) {
 	j.ended = returned
 }
 
-// run runs f on the executor and returns what it returns, or ctx's error if ctx is
-// cancelled before f starts.
+// run runs f on the executor and returns its error, or the error of ctx if ctx is cancelled before
+// f starts. A panic of f, or its runtime.Goexit, continues in the caller.
 func (d *Device) run(ctx context.Context, f func() error) error {
 	j := &job{ctx: ctx, f: f, done: make(chan struct{})}
 	select {
@@ -198,13 +197,13 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 	return j.err
 }
 
-// Do runs f on the device's thread and returns its error. The operations of f are
-// methods of s, the device's main stream; neither s nor any other stream is used but in
-// what Do runs, and f does not call Do. Between operations it ends with ctx's error once
-// ctx is cancelled, and with an error that wraps ErrLost once the device has failed.
+// Do runs f on the device's thread and returns its error. The operations of f are methods of s, the
+// device's main stream. s and all other streams may be used only inside functions that Do runs, and
+// f must not call Do. An operation fails with the error of ctx once ctx is cancelled, and with an
+// error that wraps ErrLost once the device has failed.
 //
-// The work that f has started may still be going on when Do returns; what later calls
-// of Do start on the same stream comes after it.
+// Work that f has started may still be in progress when Do returns. Work that later calls of Do
+// start on the same stream runs after it.
 func (d *Device) Do(ctx context.Context, f func(s *Stream) error) error {
 	return d.run(ctx, func() error {
 		if err := d.check(); err != nil {
@@ -214,7 +213,8 @@ func (d *Device) Do(ctx context.Context, f func(s *Stream) error) error {
 	})
 }
 
-// check is why no operation can start now.
+// check returns the error that prevents operations now, or nil: the loss of the device or the
+// cancellation of the context. It panics outside of Do.
 func (d *Device) check() error {
 	if lost := d.lost.Load(); lost != nil {
 		return *lost

@@ -5,21 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// A Fetch is a copy on its way from the device to the host, which goes on meanwhile. [Arrive] or
-// Drop ends it.
+// A Fetch is a copy from the device to the host that runs while the host goes on. [Arrive] or Drop
+// ends it.
 type Fetch struct {
 	s *Stream
-	b *fetched // nil when it has ended
+	b *fetched // nil once it has ended
 	n int
 }
 
-// fetched is a buffer of fetches, which a device keeps.
+// fetched is a buffer for fetches, which the device keeps for reuse.
 type fetched struct {
 	staging
 	taken atomic.Bool
 }
 
-// Fetch begins to copy n bytes, at least one, from the device, behind the operations of s so far.
+// Fetch starts to copy n >= 1 bytes from the device, after the operations of s so far.
 func (s *Stream) Fetch(src Pointer, n int) (*Fetch, error) {
 	d := s.dev
 	if err := d.check(); err != nil {
@@ -41,8 +41,8 @@ func (s *Stream) Fetch(src Pointer, n int) (*Fetch, error) {
 	return f, nil
 }
 
-// fetchBuffer returns a buffer for n bytes that no fetch has: the smallest one that has room, else
-// one that gets it.
+// fetchBuffer returns a buffer of at least n bytes that no fetch uses: the smallest that is large
+// enough, else the largest one, enlarged.
 func (d *Device) fetchBuffer(n int) (*fetched, error) {
 	var b *fetched
 	for _, x := range d.fetches {
@@ -67,7 +67,7 @@ func (d *Device) fetchBuffer(n int) (*fetched, error) {
 	return b, d.allocateStage(&b.staging, size)
 }
 
-// Arrive waits for what f copies, puts it in dst, of as many bytes, and ends f.
+// Arrive waits for the copy f, stores it in dst, which must have as many bytes, and ends f.
 func Arrive[T Number](f *Fetch, dst []T) error {
 	defer f.Drop()
 	d := f.s.dev
@@ -81,7 +81,8 @@ func Arrive[T Number](f *Fetch, dst []T) error {
 	return nil
 }
 
-// Drop ends f, from any goroutine and at once, unless it has ended. Drop of nil does nothing.
+// Drop ends f at once, unless it has ended. It may be called from any goroutine. Drop of nil does
+// nothing.
 func (f *Fetch) Drop() {
 	if f != nil && f.b != nil {
 		f.b.taken.Store(false)
@@ -89,7 +90,8 @@ func (f *Fetch) Drop() {
 	}
 }
 
-// A Piece is what DownloadAll copies, to the host's memory.
+// A Piece is a part of the copies of DownloadAll: a range of device memory and its destination in
+// host memory.
 type Piece struct {
 	to   []byte
 	from Pointer
@@ -98,8 +100,8 @@ type Piece struct {
 // To returns the piece that fills dst.
 func To[T Number](dst []T, src Pointer) Piece { return Piece{bytesOf(dst), src} }
 
-// DownloadAll is [Download] for several pieces. Small ones are on their way beside the last one, so
-// that it waits once for them.
+// DownloadAll is [Download] for several pieces. Pieces of at most littleStaging bytes are fetched
+// while the others are downloaded, so that DownloadAll waits once for them.
 func DownloadAll(s *Stream, pieces ...Piece) error {
 	fetches := make([]*Fetch, len(pieces))
 	defer func() {

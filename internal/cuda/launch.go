@@ -9,28 +9,29 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// Dim is the size of a grid in blocks or of a block in threads; 0 stands for 1.
+// Dim is the size of a grid in blocks, or of a block in threads; 0 stands for 1.
 type Dim struct{ X, Y, Z int }
 
 func (d Dim) native() cudadrv.Dim {
 	return cudadrv.Dim{X: uint32(max(d.X, 1)), Y: uint32(max(d.Y, 1)), Z: uint32(max(d.Z, 1))}
 }
 
-// Launch starts f on grid blocks of block threads each, with shared bytes of dynamic
-// shared memory. An argument is a *Memory or a Pointer, a number of a type whose size
-// C knows (not int or uint), or a structure or array of numbers with C's layout. Launch
-// panics if the arguments are not as many as the parameters, or of other sizes.
+// Launch starts f on a grid of blocks of threads, with shared bytes of dynamic shared memory a
+// block. An argument is a *Memory, a Pointer, a number of a type whose size is the same in C (not
+// int or uint), or a structure or array of such numbers with C's layout. Launch panics if the
+// number of arguments, or the size of one, differs from the kernel's parameters.
 func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) error {
 	return f.launch(f.dev.drv.LaunchKernel, s, grid, block, shared, args)
 }
 
-// LaunchTogether is Launch for blocks that wait for each other: they run at a time. It is an error
-// if the device has no room for that, as it has for one block on each multiprocessor.
+// LaunchTogether is Launch for blocks that wait for each other: all of them run at the same time.
+// It returns an error if the device has no room for that; one block on each multiprocessor always
+// has room.
 func (f *Function) LaunchTogether(s *Stream, grid, block Dim, shared int, args ...any) error {
 	return f.launch(f.dev.drv.LaunchCooperativeKernel, s, grid, block, shared, args)
 }
 
-// starter is a driver's call that starts a kernel.
+// starter is a call of the driver that starts a kernel.
 type starter func(f cudadrv.Function, grid, block cudadrv.Dim, shared uint32, s cudadrv.Stream, params []unsafe.Pointer) error
 
 func (f *Function) launch(start starter, s *Stream, grid, block Dim, shared int, args []any) error {
@@ -60,7 +61,7 @@ func (f *Function) launch(start starter, s *Stream, grid, block Dim, shared int,
 	return nil
 }
 
-// grant lets f use shared bytes of dynamic shared memory.
+// grant allows f to use shared bytes of dynamic shared memory.
 func (f *Function) grant(shared int) error {
 	if shared <= f.shared {
 		return nil
@@ -72,7 +73,7 @@ func (f *Function) grant(shared int) error {
 	return nil
 }
 
-// argument is where the value in *a lies, and its size.
+// argument returns the address and the size of the value in *a.
 func argument(a *any) (p unsafe.Pointer, size int) {
 	switch v := (*a).(type) {
 	case *Memory:
@@ -96,15 +97,15 @@ func argument(a *any) (p unsafe.Pointer, size int) {
 		}
 		size = known.(int)
 	}
-	// An interface is a pair of its type and the address of its value, for all types
-	// that are not pointers themselves.
+	// An interface is a pair of a type and the address of a value, for all types that are not
+	// pointers themselves.
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(a))[1], size
 }
 
-// plainSizes are the sizes of the types that have been found plain.
+// plainSizes caches the sizes of the types that plain has accepted.
 var plainSizes sync.Map // from reflect.Type to int
 
-// plain reports whether values of t have the same layout in C.
+// plain reports whether values of type t have the same layout in C.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,

@@ -10,9 +10,10 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Mailbox is page-locked memory of the host that kernels write their answers to: with unified
-// addressing, which all 64-bit systems have, its address is the same for the device. It
-// begins with the number of the last answer, a uint32, or each word of it has that (AwaitWords).
+// A Mailbox is page-locked host memory that kernels write their answers to. With unified
+// addressing, which all 64-bit systems have, its address is the same on the device. Its first
+// uint32 is the number of the last answer, or each word of 64 bits contains that number
+// (AwaitWords).
 type Mailbox struct {
 	dev    *Device
 	p      unsafe.Pointer
@@ -20,7 +21,7 @@ type Mailbox struct {
 	ticket uint32
 }
 
-// NewMailbox returns a mailbox of size bytes, zeros, until Close.
+// NewMailbox returns a zeroed mailbox of size bytes; Close frees it.
 func (s *Stream) NewMailbox(size int) (*Mailbox, error) {
 	d := s.dev
 	if err := d.check(); err != nil {
@@ -36,48 +37,48 @@ func (s *Stream) NewMailbox(size int) (*Mailbox, error) {
 	return m, nil
 }
 
-// Close frees the mailbox. No kernel writes to it any more.
+// Close frees the mailbox. No kernel may write to it any more.
 func (m *Mailbox) Close() error {
 	m.dev.counts.staging.Add(int64(-m.size))
 	return m.dev.failed(m.dev.drv.MemFreeHost(m.p))
 }
 
-// Bytes is its contents. They change until Await has returned.
+// Bytes returns the contents, which may change until Await has returned.
 func (m *Mailbox) Bytes() []byte { return unsafe.Slice((*byte)(m.p), m.size) }
 
-// At is the address of byte offset.
+// At returns the address of the byte at offset.
 func (m *Mailbox) At(offset int) Pointer { return Pointer(uintptr(m.p)) + Pointer(offset) }
 
-// Ticket returns the number that the next kernel sets when the rest of its answer is there.
+// Ticket returns the number that the next kernel must write once the rest of its answer is written.
 func (m *Mailbox) Ticket() uint32 {
-	if m.ticket++; m.ticket == 0 { // so that no word has a ticket of the last round
+	if m.ticket++; m.ticket == 0 { // a wrap: clear tickets of the last round
 		clear(m.Bytes())
 		m.ticket++
 	}
 	return m.ticket
 }
 
-// Word is word i of an answer in words (AwaitWords).
+// Word returns word i of an answer in words (AwaitWords).
 func (m *Mailbox) Word(i int) uint32 { return uint32(atomic.LoadUint64(m.word(i)) >> 32) }
 
 func (m *Mailbox) word(i int) *uint64 { return &unsafe.Slice((*uint64)(m.p), m.size/8)[i] }
 
-// answerPatience is for how long Await looks out for the answer before it asks the driver. A
-// launch and its wait take 8.6 µs on an H100 (BenchmarkAnswer), by the driver 9.9 µs
+// answerPatience is how long Await polls for the answer before it calls the driver. A launch and
+// its wait take 8.6 µs on an H100 by polling (BenchmarkAnswer), 9.9 µs by the driver
 // (BenchmarkLaunchWait).
 const answerPatience = 200 * time.Microsecond
 
-// Await waits until the kernel that was given the last ticket has answered, which takes less
-// than Synchronize: other operations of s, and that kernel's end, may still be to come. An
-// error of the kernel shows up here.
+// Await waits until the kernel that received the last ticket has answered. This takes less time
+// than Synchronize: other operations of s, and the rest of that kernel, may still be running. Await
+// returns an error of the kernel.
 func (m *Mailbox) Await(s *Stream) error {
 	word := (*uint32)(m.p)
 	return m.await(s, func() bool { return atomic.LoadUint32(word) == m.ticket })
 }
 
 // AwaitWords is Await for an answer of n words of 32 bits, which kernels write in any order, each
-// with the ticket (kernels/common/answer.cuh): they need not wait until the host has what they
-// wrote before.
+// together with the ticket (kernels/common/answer.cuh). Such kernels need not wait until earlier
+// writes have reached the host.
 func (m *Mailbox) AwaitWords(s *Stream, n int) error {
 	have := 0
 	return m.await(s, func() bool {
@@ -88,7 +89,7 @@ func (m *Mailbox) AwaitWords(s *Stream, n int) error {
 	})
 }
 
-// await is Await for an answer that is there when ready says so.
+// await is Await for an answer whose arrival ready reports.
 func (m *Mailbox) await(s *Stream, ready func() bool) error {
 	d := m.dev
 	if err := d.check(); err != nil {

@@ -12,34 +12,34 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// Pointer is an address in a device's memory.
+// A Pointer is an address in a device's memory.
 type Pointer = cudadrv.Pointer
 
-// Memory is a piece of a device's memory. It belongs to the stream that allocated it:
-// operations on it in another stream are ordered by events, and are done before it is
-// freed.
+// A Memory is a piece of a device's memory. It belongs to the stream that allocated it. Operations
+// on it in another stream must be ordered by events, and must be done before it is freed.
 type Memory struct {
 	dev    *Device
 	block  *block
 	size   int64
 	stream *Stream
 	freed  atomic.Bool
-	others bool // another library's, not the pool's
+	others bool // memory of another library, not of the pool
 }
 
-// Borrow returns memory of another library in the same context, from an address on, as memory that
-// Free does nothing with. It has to stay until all operations on it are done.
+// Borrow returns size bytes of another library's memory at p, in the same context, as a Memory.
+// Free does not free them. They must remain allocated until all operations on them are done.
 func (s *Stream) Borrow(p Pointer, size int64) *Memory {
 	return &Memory{dev: s.dev, block: &block{p: p, size: uint64(size)}, size: size, stream: s, others: true}
 }
 
-// Borrowed reports whether m is memory of another library: see Borrow.
+// Borrowed reports whether m was made by Borrow.
 func (m *Memory) Borrowed() bool { return m.others }
 
-// Pointer is the address of the first byte.
+// Pointer returns the address of the first byte.
 func (m *Memory) Pointer() Pointer { return m.block.p }
 
-// At is the address of byte offset.
+// At returns the address of the byte at offset. It panics if the offset is negative or beyond the
+// end.
 func (m *Memory) At(offset int64) Pointer {
 	if offset < 0 || offset > m.size {
 		panic("cuda: offset outside of the memory")
@@ -47,15 +47,15 @@ func (m *Memory) At(offset int64) Pointer {
 	return m.block.p + Pointer(offset)
 }
 
-// Size is the number of bytes asked for.
+// Size returns the number of bytes requested.
 func (m *Memory) Size() int64 { return m.size }
 
-// On reports whether it is memory of a device's GPU.
+// On reports whether m is memory of d's GPU.
 func (m *Memory) On(d *Device) bool { return m.dev.pool == d.pool }
 
-// Free gives m back to the pool, from any goroutine and at once: operations of its
-// stream that were started before may still use it. Free of freed memory, or of nil,
-// does nothing.
+// Free returns m to the pool at once; it may be called from any goroutine. Operations of its stream
+// that were started before may still use m. Free of freed or borrowed memory, or of nil, frees
+// nothing.
 func (m *Memory) Free() {
 	if m == nil || !m.freed.CompareAndSwap(false, true) {
 		return
@@ -65,9 +65,9 @@ func (m *Memory) Free() {
 	}
 }
 
-// Alloc returns size bytes of memory with unspecified contents, at an address divisible
-// by 256. If the device has too little, the memory that the pool holds goes back to the
-// driver first. The error then wraps ErrMemory.
+// Alloc returns size bytes of memory with unspecified contents, at an address divisible by 256. If
+// the device has too little memory, the pool first returns unused blocks to the driver. If that
+// does not suffice, the error wraps ErrMemory. Alloc panics if size is negative.
 func (s *Stream) Alloc(size int64) (*Memory, error) {
 	if size < 0 {
 		panic("cuda: negative size")
@@ -113,8 +113,8 @@ func (s *Stream) Copy(dst, src Pointer, n int64) error {
 	return s.dev.failed(s.dev.drv.MemcpyDtoDAsync(dst, src, uint64(n), s.h))
 }
 
-// MemInfo is how much memory the device has left, beside what the pool holds unused, and
-// how much it has in all.
+// MemInfo returns the bytes of device memory that are free, without the unused blocks of the pool,
+// and the bytes in total.
 func (s *Stream) MemInfo() (free, total uint64, err error) {
 	if err := s.dev.check(); err != nil {
 		return 0, 0, err
@@ -123,7 +123,7 @@ func (s *Stream) MemInfo() (free, total uint64, err error) {
 	return free, total, s.dev.failed(err)
 }
 
-// Trim gives the memory that the pool holds unused back to the driver.
+// Trim returns all unused blocks of the pool to the driver.
 func (s *Stream) Trim() error {
 	if err := s.dev.check(); err != nil {
 		return err
@@ -132,40 +132,40 @@ func (s *Stream) Trim() error {
 	return s.dev.failed(err)
 }
 
-// block is a piece of memory as the driver gave it.
+// block is a piece of memory allocated by the driver.
 type block struct {
 	p    Pointer
 	size uint64
-	last *Stream // whose operations may still use it; nil if none do
-	put  int64   // which of the pool's it was when it came back
-	more int64   // bytes beyond the class that was asked for, while it is in use
+	last *Stream // stream whose operations may still use it; nil for none
+	put  int64   // order in which it was returned to the pool
+	more int64   // bytes beyond the class requested, while it is in use
 }
 
-// pool keeps freed blocks for reuse, by size. A block goes from one stream to another
-// with an event between them.
+// pool keeps freed blocks for reuse, by size. Before a block moves from one stream to another, the
+// second stream waits for an event of the first.
 type pool struct {
 	mu                  sync.Mutex
 	free                map[uint64][]*block
 	inUse, held, blocks int64 // bytes, bytes, count
-	puts                int64 // blocks that came back so far
-	spare               int64 // bytes of blocks in use beyond the classes that were asked for
+	puts                int64 // number of blocks returned so far
+	spare               int64 // bytes of the blocks in use beyond the classes requested
 }
 
-// largeBlock is the size from which blocks may hold as little as half of their size: matrices and
-// residues have another size in every step of Newton's method. A Cholesky factor of order 8192 and
-// 424 bits took 542 ms on an H100 that gave 80 GB back to the driver and asked for them again, and
-// takes 347. A guess; a variable for tests.
+// largeBlock is the size in bytes from which on a block may serve a request of as little as half of
+// its size: matrices and residues have another size in every step of Newton's method. A Cholesky
+// factor of order 8192 and 424 bits takes 347 ms on an H100, and took 542 ms when 80 GB were
+// returned to the driver and allocated again. The value is a guess. Tests change it.
 var largeBlock uint64 = 64 << 20
 
-// spareShare is the share of the memory, 1/16, that all blocks in use may have together beyond what
-// was asked for: layouts take 0.85 of the memory, of which classes waste 1/16 on the average. A
-// guess.
+// spareShare limits the bytes that all blocks in use may have beyond the requests to 1/16 of the
+// device's memory: layouts take 0.85 of the memory, of which size classes waste 1/16 on average.
+// The value is a guess.
 const spareShare = 16
 
 func newPool() *pool { return &pool{free: map[uint64][]*block{}} }
 
-// classSize is size rounded up to a multiple of 1/8 of the power of two below it, and
-// of 512: at most 1/8 is wasted.
+// classSize returns size rounded up to a multiple of 512 and of 1/8 of the largest power of two not
+// above size: at most 1/8 is wasted.
 func classSize(size uint64) uint64 {
 	step := uint64(512)
 	if n := bits.Len64(size); n > 12 {
@@ -174,7 +174,7 @@ func classSize(size uint64) uint64 {
 	return max(step, (size+step-1)&^(step-1))
 }
 
-// get returns a block of size bytes, a class, or of more, for operations of s.
+// get returns a block of at least size bytes, size being a class, for operations of s.
 func (p *pool) get(s *Stream, size uint64) (*block, error) {
 	if b := p.take(s, size); b != nil {
 		if b.last != nil && b.last != s {
@@ -204,8 +204,8 @@ func (p *pool) get(s *Stream, size uint64) (*block, error) {
 	return &block{p: address, size: size}, nil
 }
 
-// fitting returns the size of free blocks for size bytes: up to twice as many, where blocks are
-// large, as far as that much of the memory is to spare.
+// fitting returns the size of the free blocks to use for size bytes. For large blocks it is at most
+// twice size, and the excess must stay within spareShare of the memory.
 func (p *pool) fitting(size, memory uint64) uint64 {
 	if len(p.free[size]) > 0 || size < largeBlock {
 		return size
@@ -219,7 +219,7 @@ func (p *pool) fitting(size, memory uint64) uint64 {
 	return best
 }
 
-// take removes a block from the pool, one last used by s if there is one.
+// take removes a block from the pool, if possible one that s used last.
 func (p *pool) take(s *Stream, size uint64) *block {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +245,7 @@ func (p *pool) take(s *Stream, size uint64) *block {
 	return b
 }
 
-// put adds a block to the pool that operations of s may still use.
+// put returns to the pool a block that operations of s may still use.
 func (p *pool) put(b *block, s *Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -258,7 +258,7 @@ func (p *pool) put(b *block, s *Stream) {
 	p.held += int64(b.size)
 }
 
-// forget notes that no operation of s is going on any more.
+// forget records that no operation of s is in progress any more.
 func (p *pool) forget(s *Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,8 +271,8 @@ func (p *pool) forget(s *Stream) {
 	}
 }
 
-// trim frees blocks of the pool, of so many bytes together at least if there are as many, which
-// waits for the device: what has not been used for longest goes first. It reports whether any are
+// trim returns blocks of the pool to the driver, least recently used first, until they add up to
+// the given bytes or none is left. Freeing waits for the device. trim reports whether blocks are
 // left.
 func (p *pool) trim(drv cudadrv.Driver, bytes int64) (left bool, err error) {
 	p.mu.Lock()
@@ -297,35 +297,35 @@ func (p *pool) trim(drv cudadrv.Driver, bytes int64) (left bool, err error) {
 	return false, nil
 }
 
-// follow lets later operations of s wait for those of t so far.
+// follow makes later operations of s wait for the operations of t so far.
 func (s *Stream) follow(t *Stream) error {
 	e, err := s.NewEvent()
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	// t may be of another thread, beside this one
+	// t may belong to another thread, and run meanwhile
 	if err := s.dev.failed(s.dev.drv.EventRecord(e.h, t.h)); err != nil {
 		return err
 	}
 	return s.Wait(e)
 }
 
-// counts are live objects of a device.
+// counts are the numbers of live objects of a device, and the bytes of staging memory.
 type counts struct{ streams, events, modules, staging atomic.Int64 }
 
-// Counters tell what a device holds.
+// Counters are the resources that a device holds.
 type Counters struct {
 	InUse   int64 // bytes of allocated memory, rounded up to the pool's sizes
 	Held    int64 // bytes that the pool holds unused
-	Blocks  int64 // pieces of memory that the driver gave
+	Blocks  int64 // pieces of memory allocated by the driver
 	Streams int64
 	Events  int64
 	Modules int64
 	Staging int64 // bytes of page-locked host memory
 }
 
-// Counters tells what the device holds now.
+// Counters returns the resources that the device holds now.
 func (d *Device) Counters() Counters {
 	d.pool.mu.Lock()
 	defer d.pool.mu.Unlock()

@@ -15,8 +15,8 @@ type Module struct {
 	functions map[string]*Function
 }
 
-// Load compiles PTX for the device. A module stays for as long as the process lives, or
-// until Unload. The error wraps ErrDriver if the driver is too old for the PTX.
+// Load compiles PTX for the device. The module stays loaded until Unload or the end of the process.
+// The error wraps ErrDriver if the driver is too old for the PTX.
 func (s *Stream) Load(ptx []byte) (*Module, error) {
 	d := s.dev
 	if err := d.check(); err != nil {
@@ -40,7 +40,7 @@ func (s *Stream) Load(ptx []byte) (*Module, error) {
 	return &Module{dev: d, h: h, header: header, functions: map[string]*Function{}}, nil
 }
 
-// Unload frees the module. Its functions are no longer used.
+// Unload frees the module. Its functions must not be used any more.
 func (m *Module) Unload() error {
 	m.dev.counts.modules.Add(-1)
 	return m.dev.failed(m.dev.drv.ModuleUnload(m.h))
@@ -52,14 +52,15 @@ type Function struct {
 	h          cudadrv.Function
 	name       string
 	parameters []int            // sizes in bytes
-	values     []unsafe.Pointer // of the arguments of the launch in hand
-	shared     int              // bytes of dynamic shared memory that it may use
+	values     []unsafe.Pointer // of the arguments of the current launch
+	shared     int              // bytes of dynamic shared memory granted to it
 }
 
-// sharedBytes is what a block may have without being granted more, with what the kernel declares.
+// sharedBytes is the shared memory that a block may have without a grant, including the memory that
+// the kernel declares.
 const sharedBytes = 48 << 10
 
-// Function returns the kernel of that name.
+// Function returns the kernel with the given name.
 func (m *Module) Function(name string) (*Function, error) {
 	if f := m.functions[name]; f != nil {
 		return f, nil
@@ -80,17 +81,17 @@ func (m *Module) Function(name string) (*Function, error) {
 	return f, nil
 }
 
-// Resources are what a kernel takes, as the driver compiled it.
+// Resources are the resources of a kernel as the driver compiled it.
 type Resources struct {
-	Registers               int     // a thread
-	LocalBytes              int     // a thread; arrays and spilled registers
-	SharedBytes             int     // a block, beside the dynamic ones
+	Registers               int     // of a thread
+	LocalBytes              int     // of a thread: arrays and spilled registers
+	SharedBytes             int     // of a block, without dynamic shared memory
 	BlocksPerMultiprocessor int     // that run at a time
-	Occupancy               float64 // warps of these, of those that a multiprocessor has room for
+	Occupancy               float64 // warps of these blocks / warps that a multiprocessor holds
 }
 
-// Resources tells what f takes when launched with threads a block and shared bytes of
-// dynamic shared memory.
+// Resources returns the resources that f takes when launched with threads threads a block and
+// shared bytes of dynamic shared memory.
 func (f *Function) Resources(threads, shared int) (Resources, error) {
 	var r Resources
 	d := f.dev

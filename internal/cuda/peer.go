@@ -8,13 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// peers are the devices of which it is known whether a device reaches their memory itself.
+// peers records, for other devices, whether a device can access their memory directly.
 type peers struct {
 	sync.Mutex
 	reached map[*Device]bool
 }
 
-// reach lets the device of s reach the memory of another one, if it can.
+// reach enables the device of s to access the memory of another device, and reports whether it can.
 func (s *Stream) reach(from *Device) (can bool, err error) {
 	d := s.dev
 	d.peers.Lock()
@@ -45,8 +45,8 @@ func (s *Stream) reach(from *Device) (can bool, err error) {
 	return can, nil
 }
 
-// Reaches reports whether kernels of the device of s reach the memory of another device of the same
-// driver, and lets them.
+// Reaches enables kernels of the device of s to access the memory of another device of the same
+// driver, and reports whether they can.
 func (s *Stream) Reaches(from *Device) (bool, error) {
 	if err := s.dev.check(); err != nil {
 		return false, err
@@ -55,8 +55,8 @@ func (s *Stream) Reaches(from *Device) (bool, error) {
 	return can, s.dev.failed(err)
 }
 
-// Linked reports whether kernels of each device reach the memory of all others, which are of the
-// same driver, and lets them.
+// Linked enables kernels of each device to access the memory of all others, and reports whether all
+// of them can. The devices must have the same driver.
 func Linked(ctx context.Context, devs ...*Device) (all bool, err error) {
 	all = true
 	for _, d := range devs {
@@ -79,10 +79,10 @@ func Linked(ctx context.Context, devs ...*Device) (all bool, err error) {
 	return all, nil
 }
 
-// CopyPeer copies n bytes from the memory of another device of the same driver to that of the
-// device of s: over the link between them where the driver lets one reach the other's memory, else
-// through the host. The caller sees to it, by events, that what is copied is there by then, and
-// stays until it is copied.
+// CopyPeer copies n bytes from the memory of another device of the same driver to the memory of the
+// device of s: over the link between them if the device of s can access the other's memory, else
+// through the host. The caller must ensure by events that the data is complete when the copy starts
+// and unchanged until it ends.
 func (s *Stream) CopyPeer(dst Pointer, from *Device, src Pointer, n int64) error {
 	if err := s.dev.check(); err != nil || n == 0 {
 		return err
@@ -93,16 +93,17 @@ func (s *Stream) CopyPeer(dst Pointer, from *Device, src Pointer, n int64) error
 	return s.dev.failed(s.dev.drv.MemcpyPeerAsync(dst, s.dev.ofDrv, src, from.ofDrv, uint64(n), s.h))
 }
 
-// Rows are rows of so many bytes, which begin at From, a pitch apart, and come to To, one after the
-// other.
+// Rows are rows of Width bytes each, which begin at From, Pitch bytes apart. They are copied to To
+// contiguously.
 type Rows struct {
 	To, From           Pointer
 	Width, Pitch, Rows int64
 }
 
-// PullRows lets rows come from the memory of other devices which the device of s reaches, behind
-// what s was told to do so far, but in the stream aside, and returns an event behind their coming;
-// with an error as well, if any may come. See [Stream.CopyPeer].
+// PullRows copies rows from the memory of other devices, which the device of s can access. The
+// copies run in the stream aside, after the operations of s so far. PullRows returns an event
+// recorded after the copies. It returns the event together with an error if some copies may have
+// started. See [Stream.CopyPeer].
 func (s *Stream) PullRows(aside *Stream, list ...Rows) (there *Event, err error) {
 	e, err := s.NewEvent()
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *Stream) PullRows(aside *Stream, list ...Rows) (there *Event, err error)
 		err = aside.Wait(e)
 	}
 	if err != nil {
-		_ = e.Close() // err is what came first
+		_ = e.Close() // the first error is err
 		return nil, err
 	}
 	for _, r := range list {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// header is what PTX says of itself: what it needs and which kernels it holds.
+// header is the metadata of PTX: what it requires and which kernels it holds.
 type header struct {
 	version    Version          // of PTX
 	target     string           // sm_80, sm_90a, ...
@@ -21,10 +21,10 @@ var (
 	ptxParameter = regexp.MustCompile(`^\.param\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s+[\w$]+(?:\[(\d+)\])?`)
 )
 
-// parsePTX reads the header of ptx, as NVIDIA's compilers write it: a parameter a line.
+// parsePTX reads the header of ptx as NVIDIA's compilers write it, one parameter a line.
 func parsePTX(ptx []byte) header {
 	h := header{parameters: map[string][]int{}}
-	kernel := "" // whose list of parameters the line is in
+	kernel := "" // whose parameter list the line is in
 	for text := range bytes.Lines(ptx) {
 		line := bytes.TrimSpace(text)
 		if len(line) == 0 || !bytes.ContainsRune([]byte(".){"), rune(line[0])) {
@@ -58,8 +58,8 @@ func number(digits []byte) int {
 	return n
 }
 
-// ptxReleases are the CUDA versions whose drivers were the first to take a version of
-// PTX (PTX ISA, "Release Notes"), the newest first.
+// ptxReleases lists versions of PTX with the CUDA version whose driver first supported each (PTX
+// ISA, "Release Notes"), the newest first.
 var ptxReleases = []struct{ ptx, cuda Version }{
 	{Version{9, 0}, Version{13, 0}},
 	{Version{8, 8}, Version{12, 9}},
@@ -75,8 +75,8 @@ var ptxReleases = []struct{ ptx, cuda Version }{
 	{Version{7, 0}, Version{11, 0}},
 }
 
-// need is the oldest CUDA version whose driver takes PTX of version v, as far as the
-// table goes.
+// need returns the oldest CUDA version whose driver supports PTX of version v, as far as the table
+// goes back.
 func need(v Version) Version {
 	for _, r := range ptxReleases {
 		if !v.less(r.ptx) {
@@ -86,7 +86,7 @@ func need(v Version) Version {
 	return Version{}
 }
 
-// driverFor is an error if a device's driver is too old for h.
+// driverFor returns an error if the driver of d is too old for h.
 func (h header) driverFor(d *Device) error {
 	if n := need(h.version); d.info.Driver.less(n) {
 		return tooOld(d, n)

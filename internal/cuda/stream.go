@@ -6,22 +6,23 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// Stream is a sequence of operations of a device, each of which starts when those
-// before it are done. Its methods are called within Device.Do.
+// A Stream is a sequence of operations of a device, each of which starts when the operations before
+// it are done. Its methods must be called within Device.Do.
 type Stream struct {
 	dev *Device
 	h   cudadrv.Stream
 }
 
-// Device is the device whose stream it is.
+// Device returns the device of s.
 func (s *Stream) Device() *Device { return s.dev }
 
-// Handle is the driver's CUstream, for libraries that put work of their own into s. They are
-// called within Device.Do, where the device's context is current.
+// Handle returns the driver's CUstream, for libraries that add work to s. They must be called
+// within Device.Do, where the device's context is current.
 func (s *Stream) Handle() uintptr { return uintptr(s.h) }
 
-// NewStream creates a further stream, whose operations run beside those of s, and whose blocks of
-// kernels go before those of the main stream that have not begun. It is ended by Close.
+// NewStream creates a stream whose operations run concurrently with the operations of s. Its
+// kernels have priority over blocks of the main stream's kernels that have not started. Close ends
+// it.
 func (s *Stream) NewStream() (*Stream, error) {
 	if err := s.dev.check(); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (d *Device) newStream(priority int) (*Stream, error) {
 	return &Stream{dev: d, h: h}, nil
 }
 
-// Close waits for the operations of s and ends it. The main stream is not closed.
+// Close waits for the operations of s and ends it. It panics on the main stream.
 func (s *Stream) Close() error {
 	if s == s.dev.main {
 		panic("cuda: the main stream is closed")
@@ -58,8 +59,8 @@ func (s *Stream) Close() error {
 	return err
 }
 
-// Synchronize waits until all operations of s are done. An error of a kernel that ran
-// before shows up here at the latest.
+// Synchronize waits until all operations of s are done. It returns errors of kernels that ran
+// before, unless an earlier call has returned them.
 func (s *Stream) Synchronize() error {
 	if err := s.dev.check(); err != nil {
 		return err
@@ -67,9 +68,9 @@ func (s *Stream) Synchronize() error {
 	return s.dev.failed(s.dev.drv.StreamSynchronize(s.h))
 }
 
-// FollowDefault lets later operations of s wait for those that the context's default stream has so
-// far, which other libraries use. It has those of all streams that do not say that they leave it
-// alone, as those of this package do.
+// FollowDefault makes later operations of s wait for the operations so far of the context's default
+// stream, which other libraries use. The default stream waits for all streams of the context except
+// non-blocking ones, such as the streams of this package.
 func (s *Stream) FollowDefault() error {
 	e, err := s.NewEvent()
 	if err != nil {
@@ -82,8 +83,8 @@ func (s *Stream) FollowDefault() error {
 	return s.Wait(e)
 }
 
-// SynchronizeContext waits until all operations of the context are done, those of other libraries
-// included.
+// SynchronizeContext waits until all operations of the context are done, including the operations
+// of other libraries.
 func (s *Stream) SynchronizeContext() error {
 	if err := s.dev.check(); err != nil {
 		return err
@@ -97,7 +98,7 @@ type Event struct {
 	h   cudadrv.Event
 }
 
-// NewEvent creates an event, which is ended by Close.
+// NewEvent creates an event; Close ends it.
 func (s *Stream) NewEvent() (*Event, error) {
 	if err := s.dev.check(); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (e *Event) Close() error {
 	return e.dev.failed(e.dev.drv.EventDestroy(e.h))
 }
 
-// Record puts e behind the operations of s so far.
+// Record places e after the operations of s so far.
 func (s *Stream) Record(e *Event) error {
 	if err := s.dev.check(); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (s *Stream) Record(e *Event) error {
 	return s.dev.failed(s.dev.drv.EventRecord(e.h, s.h))
 }
 
-// Wait lets later operations of s wait for e.
+// Wait makes later operations of s wait for e.
 func (s *Stream) Wait(e *Event) error {
 	if err := s.dev.check(); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (s *Stream) Wait(e *Event) error {
 	return s.dev.failed(s.dev.drv.StreamWaitEvent(s.h, e.h))
 }
 
-// Follow is Wait whatever became of the context: before memory is given back.
+// Follow is Wait even after the context is cancelled: for use before memory is freed.
 func (s *Stream) Follow(e *Event) error {
 	return s.dev.failed(s.dev.drv.StreamWaitEvent(s.h, e.h))
 }
@@ -145,8 +146,7 @@ func (e *Event) Synchronize() error {
 	return e.dev.failed(e.dev.drv.EventSynchronize(e.h))
 }
 
-// Since is the time from start to e, both of which have happened, as the device
-// measured it.
+// Since returns the time from start to e as the device measured it. Both events must have happened.
 func (e *Event) Since(start *Event) (time.Duration, error) {
 	if err := e.dev.check(); err != nil {
 		return 0, err

@@ -7,10 +7,10 @@ import "github.com/halfulp/halfulp/internal/cudadrv"
 // __grid_constant__ CUtensorMap.
 type TensorMap = cudadrv.TensorMap
 
-// TensorMapSpec says what a TensorMap describes.
+// TensorMapSpec holds the parameters of a TensorMap.
 type TensorMapSpec = cudadrv.TensorMapSpec
 
-// EncodeTiled makes a TensorMap (cuTensorMapEncodeTiled).
+// EncodeTiled returns the TensorMap of a TensorMapSpec (cuTensorMapEncodeTiled).
 func (s *Stream) EncodeTiled(spec *TensorMapSpec) (TensorMap, error) {
 	var m TensorMap
 	if err := s.dev.check(); err != nil {

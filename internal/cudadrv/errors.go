@@ -9,7 +9,7 @@ import (
 // Code is a CUresult.
 type Code int32
 
-// The codes that callers tell apart.
+// The codes that callers distinguish.
 const (
 	Success           Code = 0
 	InvalidValue      Code = 1
@@ -33,8 +33,8 @@ const (
 	Unknown           Code = 999
 )
 
-// Sticky reports whether a context is unusable after c: every later call in it fails
-// as well, and what its memory holds is lost.
+// Sticky reports whether c makes its context unusable: every later call in that context fails as
+// well, and the contents of its memory are lost.
 func (c Code) Sticky() bool {
 	switch {
 	case c == 214, // ECC error
@@ -54,9 +54,9 @@ func (c Code) Sticky() bool {
 type Error struct {
 	Call string // the driver's function
 	Code Code
-	Name string // the code's name in cuda.h
+	Name string // of the code in cuda.h
 	Text string // the driver's description
-	Log  string // the PTX compiler's, if it ran
+	Log  string // of the PTX compiler, if it ran
 }
 
 func (e *Error) Error() string {
@@ -67,7 +67,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// CodeOf is the driver's code in err, or Success if err holds none.
+// CodeOf returns the driver's code in err, or Success if err contains none.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -76,5 +76,5 @@ func CodeOf(err error) Code {
 	return Success
 }
 
-// ErrNoDriver is wrapped by the error of Open where there is no NVIDIA driver.
+// ErrNoDriver is wrapped by the error of Open where no NVIDIA driver is installed.
 var ErrNoDriver = errors.New("no NVIDIA driver")

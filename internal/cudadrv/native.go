@@ -12,7 +12,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// call is a function of the driver's library; addr is 0 where an older driver lacks it.
+// call is a function of the driver's library; addr is 0 if an older driver lacks it.
 type call struct {
 	name string
 	addr uintptr
@@ -36,8 +36,8 @@ type native struct {
 	launchKernel, launchCooperativeKernel, tensorMapEncodeTiled, getErrorName, getErrorString call
 }
 
-// newNative looks all functions up. Those marked optional came with later drivers
-// than the oldest that halfulp's PTX runs on, or are of use for error texts only.
+// newNative looks up all functions. Functions marked optional are missing in the oldest drivers
+// that run halfulp's PTX, or serve error texts only.
 func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 	d := new(native)
 	for _, f := range []struct {
@@ -100,8 +100,7 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 	return d, nil
 }
 
-// do makes a call. Pointers converted to uintptr in its argument list stay valid
-// until it returns.
+// do makes a call. Pointers that its argument list converts to uintptr stay valid until it returns.
 //
 //go:uintptrescapes
 func (d *native) do(c call, args ...uintptr) error {
@@ -115,7 +114,7 @@ func (d *native) do(c call, args ...uintptr) error {
 	return nil
 }
 
-// failure is the error for a code, with the driver's words for it.
+// failure returns the error for a code, with the driver's name and description of it.
 func (d *native) failure(name string, code Code) *Error {
 	return &Error{
 		Call: name,
@@ -140,7 +139,7 @@ func (d *native) words(c call, code Code, otherwise string) string {
 	return string(unsafe.Slice(text, n))
 }
 
-// addr is where x lies, for do's argument list.
+// addr returns the address of x, for the argument list of do.
 func addr[T any](x *T) unsafe.Pointer { return unsafe.Pointer(x) }
 
 func (d *native) Init() error { return d.do(d.init, 0) }
@@ -377,7 +376,7 @@ func (d *native) LaunchCooperativeKernel(f Function, grid, block Dim, shared uin
 }
 
 func (d *native) TensorMapEncodeTiled(m *TensorMap, spec *TensorMapSpec) error {
-	// The driver wants the map at an address divisible by 64, which Go does not promise.
+	// The driver requires the map at an address divisible by 64, which Go does not guarantee.
 	aligned := new([2 * TensorMapBytes / 8]uint64)
 	skip := (-uintptr(unsafe.Pointer(aligned)) & 63) / 8
 	t := (*TensorMap)(aligned[skip:])

@@ -8,8 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// libraries are the names under which the driver is looked for: the loader's search
-// path, then where the Windows Subsystem for Linux keeps it.
+// libraries are the names of the driver's library to try: first by the loader's search path, then
+// where the Windows Subsystem for Linux installs it.
 var libraries = []string{"libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"}
 
 func load() (Driver, error) {

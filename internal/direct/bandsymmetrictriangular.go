@@ -8,13 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Products of vectors with matrices of which a part is stored or referred to: band, symmetric
-// and triangular ones.
+// Products of vectors with matrices of which only a part is stored or used: band, symmetric and
+// triangular matrices.
 //
-// Blocks of their rows are gathered as dense matrices, with zeros where there is no entry, and
-// multiplied like any other. Such a zero changes no sum of finite numbers but the sign of a sum
-// that is zero; these signs are put right afterwards, and vectors with infinities or NaN take the
-// exact sums of what is there.
+// Blocks of rows are gathered as dense matrices, with zeros where there is no entry, and multiplied
+// like any other matrix. If all numbers are finite, the extra zeros can only change the sign of a
+// sum that is zero, and this sign is corrected afterwards. For vectors with infinities or NaN,
+// exact sums of the existing entries are used instead.
 
 // A Piece is a run of entries of a row: entry h lies in column First + h.
 type Piece struct {
@@ -22,16 +22,16 @@ type Piece struct {
 	First int
 }
 
-// Structured is a matrix made of pieces of rows. What lies outside of them is no addend of any
-// sum and is never read.
+// Structured is a matrix made of pieces of rows. Entries outside the pieces do not exist: they are
+// never read and are not addends of any sum.
 type Structured struct {
 	Rows, Cols int
 	view       num.Mat // entry (i, j) is stored at view.At(i, j), if it is stored
 	below      int     // entries have i - j <= below
 	above      int     // and j - i <= above
 	unit       bool    // the diagonal is 1 and is not stored
-	symmetric  bool    // entries below the diagonal are those above it
-	packed     *packed // instead of a view
+	symmetric  bool    // an entry below the diagonal equals its mirror image above it
+	packed     *packed // replaces view if not nil
 }
 
 // packed holds one triangle of a symmetric matrix column after column.
@@ -40,22 +40,22 @@ type packed struct {
 	upper bool
 }
 
-// Band returns the matrix of m rows with kl diagonals below and ku above the main one
-// that ab holds as the BLAS store bands: entry (i, j) is ab_(ku+i-j, j).
+// Band returns the matrix of m rows with kl diagonals below and ku above the main diagonal. It is
+// stored in ab as the BLAS store bands: entry (i, j) is ab_(ku+i-j, j).
 func Band(ab num.Mat, m, kl, ku int) Structured {
 	return Structured{Rows: m, Cols: ab.Cols, view: bandView(ab, m, ku), below: kl, above: ku}
 }
 
-// bandView returns ab, which holds a band, by rows and columns of the band's matrix.
+// bandView returns a view of ab with the row and column indices of the band's matrix.
 func bandView(ab num.Mat, m, ku int) num.Mat {
 	return num.Mat{Arr: ab.Arr, Off: ab.Off + ku*ab.RS, RS: ab.RS, CS: ab.CS - ab.RS, Rows: m, Cols: ab.Cols}
 }
 
-// Symmetric returns the symmetric matrix of which a holds the upper or the lower triangle.
+// Symmetric returns the symmetric matrix whose upper or lower triangle is in a.
 func Symmetric(a num.Mat, upper bool) Structured { return symmetric(a, a.Cols, upper) }
 
-// SymmetricBand returns the symmetric matrix with k diagonals above and below the main one,
-// of which ab holds those of one triangle as Band does.
+// SymmetricBand returns the symmetric matrix with k diagonals above and below the main diagonal.
+// The diagonals of one triangle are stored in ab as for Band.
 func SymmetricBand(ab num.Mat, k int, upper bool) Structured {
 	ku := 0
 	if upper {
@@ -71,13 +71,13 @@ func symmetric(view num.Mat, k int, upper bool) Structured {
 	return Structured{Rows: view.Rows, Cols: view.Rows, view: view, below: k, above: k, symmetric: true}
 }
 
-// SymmetricPacked returns the symmetric matrix of order n of which ap holds one triangle column
+// SymmetricPacked returns the symmetric matrix of order n with one triangle stored in ap, column
 // after column.
 func SymmetricPacked(ap num.Vec, n int, upper bool) Structured {
 	return Structured{Rows: n, Cols: n, below: n, above: n, symmetric: true, packed: &packed{ap, upper}}
 }
 
-// Triangular returns the upper or lower triangle of a, with a diagonal of ones for unit.
+// Triangular returns the upper or lower triangle of a. If unit is set, the diagonal is all ones.
 func Triangular(a num.Mat, upper, unit bool) Structured {
 	s := Structured{Rows: a.Rows, Cols: a.Cols, view: a, unit: unit}
 	if upper {
@@ -101,7 +101,8 @@ func (s Structured) T() Structured {
 // IsLower reports whether a triangular matrix has no entries above the diagonal.
 func (s Structured) IsLower() bool { return s.above == 0 }
 
-// Triangle returns which triangle of a square matrix has entries, 'U' or 'L', or 0.
+// Triangle returns the triangle of a square matrix that has entries, 'U' or 'L', or 0 if the matrix
+// is not triangular.
 func (s Structured) Triangle() byte {
 	switch {
 	case s.symmetric:
@@ -113,15 +114,15 @@ func (s Structured) Triangle() byte {
 	return 0
 }
 
-// Block returns the entries of rows from rows[0] up to rows[1] and such columns, all of which there
-// are, not on the diagonal for a unit diagonal.
+// Block returns the entries in rows rows[0] <= i < rows[1] and columns cols[0] <= j < cols[1]. All
+// of them must exist, and if the diagonal is a unit diagonal, none may lie on it.
 func (s Structured) Block(rows, cols [2]int) num.Mat {
 	m := s.view
 	m.Off, m.Rows, m.Cols = m.At(rows[0], cols[0]), rows[1]-rows[0], cols[1]-cols[0]
 	return m
 }
 
-// Diagonal returns entry (i, i) of a triangular matrix, its magnitude in buf or in the array.
+// Diagonal returns entry (i, i) of a triangular matrix. Its magnitude lies in buf or in the array.
 func (s Structured) Diagonal(i int, buf []uint64) num.Real {
 	if s.unit {
 		return One(false)
@@ -129,15 +130,15 @@ func (s Structured) Diagonal(i int, buf []uint64) num.Real {
 	return s.view.Arr.Value(s.view.At(i, i), buf)
 }
 
-// One returns 1, or -1 for neg.
+// One returns 1, or -1 if neg is set.
 func One(neg bool) num.Real { return num.Real{Class: num.Finite, Neg: neg, Mag: one[:]} }
 
 var one = [1]uint64{1}
 
-// A Layout tells how a structured matrix is stored: there are entries (i, j) with i - j <= Below
-// and j - i <= Above, in View as a matrix has them. For Symmetric those on and above the diagonal
-// are stored, for Packed in the column View one triangle, the upper one for Upper, column after
-// column.
+// A Layout describes how a structured matrix is stored. The entries (i, j) are those with i - j <=
+// Below and j - i <= Above. View holds them in the positions of a matrix. If Symmetric is set, only
+// the entries on and above the diagonal are stored. If Packed is set, View is a single column that
+// holds one triangle column after column, the upper triangle if Upper is set.
 type Layout struct {
 	View                           num.Mat
 	Below, Above                   int
@@ -153,7 +154,7 @@ func (s Structured) Layout() Layout {
 	return l
 }
 
-// Array returns the storage.
+// Array returns the array that stores the entries.
 func (s Structured) Array() *num.Array {
 	if s.packed != nil {
 		return s.packed.vec.Arr
@@ -161,7 +162,7 @@ func (s Structured) Array() *num.Array {
 	return s.view.Arr
 }
 
-// On returns the matrix that is stored in the same way in another array.
+// On returns the matrix stored in the same way in the array a.
 func (s Structured) On(a *num.Array) Structured {
 	s.view.Arr = a
 	if s.packed != nil {
@@ -172,7 +173,7 @@ func (s Structured) On(a *num.Array) Structured {
 	return s
 }
 
-// Entries returns how many entries there are about, zeros aside.
+// Entries returns the approximate number of entries, without the zeros outside the structure.
 func (s Structured) Entries() int {
 	n := s.Rows * min(s.Cols, s.below+s.above+1)
 	if !s.Full() && s.below+s.above+1 >= s.Cols {
@@ -184,13 +185,13 @@ func (s Structured) Entries() int {
 // Full reports whether every row has an entry in every column.
 func (s Structured) Full() bool { return s.below >= s.Rows-1 && s.above >= s.Cols-1 && !s.unit }
 
-// columns returns the range of the columns of row i that have entries.
+// columns returns the range of columns where row i has entries.
 func (s Structured) columns(i int) (lo, hi int) {
 	lo = min(max(0, i-s.below), s.Cols)
 	return lo, max(lo, min(s.Cols, i+s.above+1))
 }
 
-// Columns returns the range of the columns in which rows i0 <= i < i1 have entries.
+// Columns returns the range of columns where rows i0 <= i < i1 have entries.
 func (s Structured) Columns(i0, i1 int) (lo, hi int) {
 	lo, _ = s.columns(i0)
 	_, hi = s.columns(i1 - 1)
@@ -247,8 +248,8 @@ var oneVec = func() num.Vec {
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// Gather returns rows i0 <= i < i1 as a dense matrix from column first on: those of its columns
-// that have entries, with zeros where there is none.
+// Gather returns rows i0 <= i < i1 as a dense matrix that begins with column first. It covers the
+// columns in which these rows have entries, with zeros where there is no entry.
 func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error) {
 	lo, hi := s.Columns(i0, i1)
 	m = num.Mat{Arr: num.New(s.Array().Format, (i1-i0)*(hi-lo)), RS: 1, CS: i1 - i0, Rows: i1 - i0, Cols: hi - lo}
@@ -258,7 +259,7 @@ func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error)
 		for i := i0 + t*part; i < min(i0+(t+1)*part, i1); i++ {
 			list = s.pieces(i, list[:0])
 			for _, p := range list {
-				same := p.Arr.Format == m.Arr.Format // but for the ones of a unit diagonal
+				same := p.Arr.Format == m.Arr.Format // except for the ones of a unit diagonal
 				for h := range p.N {
 					if to := m.At(i-i0, p.First+h-lo); same {
 						m.Arr.CopyFrom(to, p.Arr, p.At(h))
@@ -274,26 +275,27 @@ func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error)
 
 // Sizes of the blocks that are gathered.
 const (
-	gatherBytes = 8 << 20 // of one block about
+	gatherBytes = 8 << 20 // approximate size of one block
 	leastRows   = 64
-	narrow      = 32 // entries a row from which gathering pays
+	narrow      = 32 // least number of entries in a row for which gathering pays
 )
 
-// blockRows returns how many rows Gemv gathers at a time.
+// blockRows returns the number of rows that Gemv gathers at a time.
 func (s Structured) blockRows() int {
 	width := min(s.Cols, s.below+s.above+1)
 	rows := int(gatherBytes / (num.SizeOf(s.Array().Format) * int64(max(width, 1))))
 	switch {
-	case width < s.Cols: // of a band, as many again are zeros
+	case width < s.Cols: // in a band, about as many zeros as entries are gathered
 		rows = min(rows, width)
-	case !s.Full(): // of a triangle, an eighth more than there are
+	case !s.Full(): // in a triangle, about an eighth of the entries more
 		rows = min(rows, (s.Rows+7)/8)
 	}
 	return max(rows, leastRows)
 }
 
-// Gemv stores sum_j alpha s_ij x_j + beta y_i rounded in number i of z and returns how many entries
-// took the exact sum. dense multiplies a dense matrix so.
+// Gemv stores sum_j alpha s_ij x_j + beta y_i, rounded, in number i of z. It returns the number of
+// entries that took the exact sum. The argument dense is a function that computes such a product
+// for a dense matrix.
 func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags),
 	dense func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error)) (int64, error) {
 	if alpha.Class != num.Finite || min(s.Cols, s.below+s.above+1) < narrow || !s.Full() && !Finite(x) {
@@ -327,7 +329,7 @@ func (s Structured) Gemv(w Work, alpha num.Real, x num.Vec, beta num.Real, y num
 	return exact.Load(), w.Ctx.Err()
 }
 
-// Finite reports whether x has neither infinities nor NaN.
+// Finite reports whether all entries of x are finite.
 func Finite(x num.Vec) bool {
 	for i := range x.N {
 		if c, _, _ := x.Arr.Span(x.At(i)); c > num.Finite {
@@ -356,7 +358,7 @@ func valueAt(beta num.Real, y num.Vec, i int) num.Real {
 	return y.Arr.Value(y.At(i), make([]uint64, num.ValueWords(y.Arr.Format)))
 }
 
-// entry returns sum_j alpha s_ij x_j + beta y_i for rounding to f, like Entry.
+// entry returns sum_j alpha s_ij x_j + beta y_i for rounding to f. It is like Entry.
 func (s Structured) entry(a *superacc.Acc, f num.Format, alpha num.Real, x num.Vec, beta num.Real, y num.Vec, i int) num.Real {
 	a.Reset()
 	addPieces(a, alpha, s.pieces(i, nil), x)
@@ -374,10 +376,11 @@ func addPieces(a *superacc.Acc, alpha num.Real, list []Piece, x num.Vec) {
 	})
 }
 
-// MendZero gives number at of z, which is row i of the product with zeros for the entries that are
-// not there, the sign of the sum without them if it is zero: -0 if there are addends and all are
-// -0. A sum with other addends than zeros keeps its sign. x has no infinities and no NaN; old is
-// the number that beta multiplies.
+// MendZero corrects the sign of number at of z if that number is zero. The number is row i of the
+// product computed with zeros for entries that do not exist. Its sign becomes the sign of the sum
+// without these zeros: -0 if there are addends and all of them are -0. If any addend is not zero,
+// the sign stays. There are no infinities or NaN in x. The argument old is the number that beta
+// multiplies.
 func (s Structured) MendZero(z *num.Array, at, i int, alpha num.Real, x num.Vec, beta, old num.Real) {
 	if !isZero(z, at) {
 		return

@@ -1,25 +1,26 @@
-// Package direct computes sums, dot products, norms, updates, rotations, and products of matrices
-// with vectors or of small matrices, by adding up their products: no residues, and no sum of
-// products is rounded but once. It serves level 1 and level 2 of the BLAS, small shapes of level
-// 3, and the entries of other engines that fail their rounding test.
+// Package direct computes sums, dot products, norms, updates and rotations, and products of
+// matrices with vectors or of small matrices. It adds up products directly, without residues, and
+// rounds each sum of products only once. It serves levels 1 and 2 of the BLAS, small shapes of
+// level 3, and the entries of other engines that fail their rounding test.
 //
-// A sum goes through the ways below in turn, as formats and sizes suit, until one of them decides
-// its rounding; each says how far the true sum may lie from what it has:
+// The methods below are tried in turn, as formats and sizes permit, until one of them decides the
+// rounding of the sum. Each method has a bound on the distance between its result and the true sum:
 //
-//   - compensated sums of binary64 and binary32 numbers (floats.go, gemvfloat.go): s + e is the
-//     sum of the v_k but for 2 (m + 2)^2 u^2 Σ|v_k|, by the exact errors of additions and of
-//     products (Knuth, Dekker; Ogita, Rump and Oishi);
-//   - the highest words of each product in fixed point (top.go, toprows.go);
-//   - leading digits, on tiles (package tiles), in lanes (package lanes), or of 28 bits by
-//     convolution (gemv.go, dot.go): of K digits the products cut off sum to less than (K + 3)
-//     B^-K of the largest product each.
+//   - Compensated sums of binary64 and binary32 numbers (floats.go, gemvfloat.go). With the exact
+//     errors of additions and products (Knuth, Dekker; Ogita, Rump and Oishi), s + e differs from
+//     the sum of the v_k by less than 2 (m + 2)^2 u^2 Σ|v_k|.
+//   - The highest words of each product in fixed point (top.go, toprows.go).
+//   - Leading digits, on tiles (package tiles), in lanes (package lanes), or of 28 bits by
+//     convolution (gemv.go, dot.go). With K digits to base B, the parts that are cut off sum to
+//     less than (K + 3) B^-K of the largest product for each product.
 //
-// If both ends of the enclosure round to the same number, so does the sum (Ziv). What no way
-// decides, infinities and NaN take the exact sum in an accumulator of package superacc. So the
-// result is the one correct rounding, whatever way a machine takes, and the same bits everywhere.
+// If both ends of the enclosure round to the same number, the sum rounds to that number too (Ziv).
+// The exact sum in an accumulator of package superacc is used when no method decides and for
+// infinities and NaN. So the result is the correctly rounded one, the same bits on every machine,
+// whichever method was used.
 //
-// A [Reduction] is a sum over vectors, [Gemv], [Gemm] and [Entries] are products, [Structured]
-// matrices band, symmetric, packed and triangular ones; [Work] says how loops run. The loops in
-// generic.go say what the kernels in assembly compute, bit for bit. EstimateGemm and its like tell
-// what the ways cost, for the choice between them and other engines.
+// A [Reduction] is a sum over vectors. [Gemv], [Gemm] and [Entries] compute products. [Structured]
+// holds band, symmetric, packed and triangular matrices. [Work] says how loops run. The loops in
+// generic.go define what the assembly kernels compute, bit for bit. EstimateGemm and similar
+// functions estimate the cost of the methods, for the choice between them and other engines.
 package direct

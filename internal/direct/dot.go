@@ -10,22 +10,22 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// dotBatch is the number of products whose digits lie in memory at once.
+// dotBatch is the number of products whose digits are in memory at a time.
 const dotBatch = 16
 
-// digitDot sums products of MP numbers from their leading digits like a row of a
-// matrix-vector product (see gemv.go), one chunk after the other.
+// digitDot sums products of MP numbers from their leading digits, like a row of a matrix-vector
+// product (see gemv.go). It works chunk by chunk.
 type digitDot struct {
 	x, y     loaded
 	groups   int
-	vertical lanes.Plan // if its digits are not 0
-	top      *topPlan   // instead of digits, or nil
-	rows     *topRows   // of top without assembly
-	tiles    *tiles.Dot // the same, for chunks that are not short
-	lanes    *lanes.Dot // of vertical
+	vertical lanes.Plan // used if it has digits
+	top      *topPlan   // used instead of digits unless nil
+	rows     *topRows   // for top where there is no assembly
+	tiles    *tiles.Dot // replaces lanes for chunks that are not short
+	lanes    *lanes.Dot // for vertical
 	failed   bool
 	acc      superacc.Acc // sum of the chunks
-	bound    superacc.Acc // how far the true sum may lie from it
+	bound    superacc.Acc // bounds the distance between acc and the true sum
 
 	splitX, splitY *splitter
 	digitsX        []int64
@@ -33,25 +33,25 @@ type digitDot struct {
 	scale          []int64
 	columns        []int64
 	mag            []uint64
-	words          []uint64 // of a sum by top
+	words          []uint64 // for a sum by top
 }
 
-// A loaded vector is one of MP numbers, or of others of which those in use are copied to such.
+// A loaded vector holds MP numbers, or other numbers together with MP copies of the entries in use.
 type loaded struct {
 	num.Vec
 	format num.Format
 	copies *num.Array
 }
 
-// loadedFormat returns the format of the copies of numbers of f of which the digits of so many
-// words count.
+// loadedFormat returns the format of MP copies of numbers of format f, when only the digits of that
+// many words count.
 func loadedFormat(f num.Format, words int) num.Format {
 	switch {
 	case f.Kind == num.MP:
 		return f
 	case superacc.IsFloat(f):
 		words = 1
-	default: // as many as nearly all expansions need
+	default: // enough for nearly all expansions
 		words = max(words, f.Terms())
 	}
 	return num.Format{Kind: num.MP, Prec: uint32(64 * words)}
@@ -91,7 +91,7 @@ func (d *digitDot) init(x, y loaded, groups int, vertical lanes.Plan, onTiles ti
 	d.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
 }
 
-// add adds the products lo <= i < hi, at most tiles.DotChunk of them.
+// add adds the products lo <= i < hi. There are at most tiles.DotChunk of them.
 func (d *digitDot) add(lo, hi int) {
 	x, y := d.x.load(lo, hi), d.y.load(lo, hi)
 	lo, hi = 0, hi-lo
@@ -119,7 +119,7 @@ func (d *digitDot) add(lo, hi int) {
 		if t.Add(&d.acc, &d.bound, x, y, ref, d.scale) {
 			return
 		}
-		d.freeTiles() // other chunks are likely to be as wide
+		d.freeTiles() // other chunks are probably as wide
 	}
 	if d.vertical.Digits != 0 {
 		if d.lanes == nil {
@@ -161,7 +161,7 @@ func (d *digitDot) add(lo, hi int) {
 	d.bound.AddMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
 }
 
-// freeTiles ends sums on tiles.
+// freeTiles stops the use of tiles.
 func (d *digitDot) freeTiles() {
 	if d.tiles != nil {
 		d.tiles.Free()
@@ -169,9 +169,9 @@ func (d *digitDot) freeTiles() {
 	}
 }
 
-// reference returns the largest exponent of the products x_i y_i, MinInt64 if all
-// are 0, and stores the exponents of y, superacc.NoScale where the product is 0. An infinity
-// or NaN fails.
+// reference returns the largest exponent of the products x_i y_i, or MinInt64 if all products are
+// 0. It stores the exponents of y, with superacc.NoScale where the product is 0. It fails for
+// infinities and NaN.
 func (d *digitDot) reference(x, y num.Vec) int64 {
 	ref := int64(math.MinInt64)
 	i, j, n := x.Off, y.Off, x.N
@@ -202,7 +202,7 @@ func (d *digitDot) reference(x, y num.Vec) int64 {
 	return ref
 }
 
-// set lets job read the numbers first <= i < first+n of v.
+// set makes job read the numbers first <= i < first+n of v.
 func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 	at := v.At(first)
 	s.significands(job, v.Arr.Sig, at, v.Inc)
@@ -214,16 +214,16 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 	}
 }
 
-// digits computes the sum of products of vectors from leading digits: a sum
-// known up to bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words of
-// these digits.
+// digits computes the sum of products of vectors from leading digits. It returns a sum known up to
+// bound > 0, or ok = false. Numbers that are not MP are copied, cut to the words that the digits
+// need.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
 	inLine := func(v num.Vec) bool { return v.Inc == 1 || v.Arr.Kind != num.MP }
 	var vertical lanes.Plan
 	var onTiles tiles.Plan
 	if inLine(x) && inLine(y) {
-		// Two words are faster than their digits in binary64.
+		// Two words are faster than their digits as binary64 numbers.
 		v, ok := lanes.PlanSum(p, x.N)
 		t, fits := planTop(x.Arr.Format, p, x.N)
 		if !fits {
@@ -273,7 +273,7 @@ func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *superacc.Acc,
 	}
 	m := append([]uint64(nil), bound.Mag...)
 	m = append(m, 0)
-	num.AddShifted(m, one[:]) // what a sticky bit stands for
+	num.AddShifted(m, one[:]) // the weight of a sticky bit
 	bound.Mag, bound.Sticky = m, false
 	return a, bound, true, nil
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// startTime is what a loop on all threads takes besides its work.
+// startTime is the overhead of a loop on all threads.
 const startTime = 50 * time.Microsecond
 
-// EstimateSum returns about how long the sum of n numbers of format f takes. The costs of an addend
-// and of a product are those of BenchmarkSum and BenchmarkGemv on Emerald Rapids, in ns on one
-// thread; they steer choices between correctly rounded ways and cannot change a result.
+// EstimateSum returns the approximate time of a sum of n numbers of format f. The costs of an
+// addend and of a product come from BenchmarkSum and BenchmarkGemv on Emerald Rapids, in ns on one
+// thread. They only steer the choice between correctly rounded methods and cannot change a result.
 func EstimateSum(threads, n int, f num.Format) time.Duration {
 	cost := 0.8
 	if f.Bits() > 53 {
@@ -24,8 +24,8 @@ func EstimateSum(threads, n int, f num.Format) time.Duration {
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
 }
 
-// EstimateProducts returns about how long sums of n products of numbers of formats f and g
-// take, with the errors of EstimateSum.
+// EstimateProducts returns the approximate time of sums of n products of numbers of formats f and
+// g. Its errors are like the errors of EstimateSum.
 func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	cost := 1.4
 	if bits := max(f.Bits(), g.Bits()); bits > 53 {
@@ -41,10 +41,10 @@ func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
 }
 
-// words returns the 64-bit words of a number of format f, as a float64.
+// words returns the number of 64-bit words of a number of format f, as a float64.
 func words(f num.Format) float64 { return float64((f.Bits() + 63) / 64) }
 
-// expansionCost is what reading the exact value of an expansion takes.
+// expansionCost is the cost of reading the exact value of an expansion.
 const expansionCost = 80
 
 func readCost(f num.Format) float64 {
@@ -54,12 +54,13 @@ func readCost(f num.Format) float64 {
 	return 0
 }
 
-// termCost is about what a binary64 number takes to become one in MP.
+// termCost is the approximate cost of converting a binary64 number to MP.
 const termCost = 3
 
-// EntryCost is about what an entry of a product of matrices takes in an exact accumulator: the sum
-// of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
-// measures it, as all costs of products of matrices, on the machine that runs it.
+// EntryCost returns the approximate cost of an entry of a matrix product in an exact accumulator,
+// in ns on one thread. The entry is a sum of k products of numbers of formats a and b. The command
+// go run ./cmd/thin in bench measures it, like all costs of matrix products, on the machine that
+// runs it.
 func EntryCost(k int, a, b num.Format) float64 {
 	if superacc.IsFloat(a) && superacc.IsFloat(b) {
 		if k >= superacc.FewFloats {
@@ -75,23 +76,23 @@ func EntryCost(k int, a, b num.Format) float64 {
 	return 150 + float64(k)*(60+6*(x+y)+1.6*x*y+readCost(a)+readCost(b)) // may fuse: an estimate
 }
 
-// EstimateEntries returns about how long Entries takes for an m x k matrix by a k x n one, of
-// formats a and b.
+// EstimateEntries returns the approximate time of Entries for an m x k matrix times a k x n matrix,
+// of formats a and b.
 func EstimateEntries(threads, m, n, k int, a, b num.Format) time.Duration {
 	return time.Duration(float64(m) * float64(n) * EntryCost(k, a, b) / parallel(threads, float64(m)*float64(n)))
 }
 
-// parallel returns by how much threads speed up a loop over n parts.
+// parallel returns the speedup that threads give a loop over n parts.
 func parallel(threads int, n float64) float64 { return math.Max(1, math.Min(float64(threads), n)) }
 
-// EstimateGemm returns about how long Gemm takes for an m x k matrix by a k x n one of finite
-// numbers, of formats a and b, with results of format c.
+// EstimateGemm returns the approximate time of Gemm for an m x k matrix times a k x n matrix of
+// finite numbers. The matrices have formats a and b, the results format c.
 func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Duration {
 	if n > m {
 		m, n, a, b = n, m, b, a
 	}
 	rows, entries, products := float64(m), float64(m)*float64(n), float64(m)*float64(n)*float64(k)
-	var cost, vector, entry float64 // of a product, of a number of a vector, of an entry
+	var cost, vector, entry float64 // for a product, for a number of a vector, for an entry
 	start := gemmStart
 	s := sumsFor(m, k, a, b, c, inLine)
 	switch {
@@ -146,10 +147,11 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 	return start + time.Duration(work/parallel(threads, math.Ceil(rows/rowTile)))
 }
 
-// gemmStart is what Gemm takes besides its work.
+// gemmStart is the fixed overhead of Gemm.
 const gemmStart = 4 * time.Microsecond
 
-// roundCost is what rounding to format f takes: twice where both ends of an enclosure are rounded.
+// roundCost returns the cost of rounding to format f. It is doubled where both ends of an enclosure
+// are rounded.
 func roundCost(f num.Format) float64 {
 	if n := f.Terms(); n > 1 {
 		return 60 * float64(n)

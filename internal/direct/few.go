@@ -7,19 +7,20 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Entries that are one product, a product and a number, or two products: their exact value in a few
-// words next to each other, where the pages of an Acc would cost several times as much as all else.
+// Entries that are one product, a product and a number, or two products. Their exact value is
+// computed in a few adjacent words, because the pages of an Acc would cost several times as much as
+// everything else.
 
-// A factor is a number by which many are multiplied.
+// A factor is a number that multiplies many numbers.
 type factor struct {
 	num.Real
 	float   float64 // the number, if isFloat
 	isFloat bool
-	pair    [2]float64 // a double-double that is the number, if isPair
+	pair    [2]float64 // the number as a double-double, if isPair
 	isPair  bool
 }
 
-// newFactor returns x y, without zero words at the end of its significand.
+// newFactor returns x y. Zero words at the end of its significand are dropped.
 func newFactor(x, y num.Real) (t factor) {
 	var z []uint64
 	t.Real = superacc.Product(&z, x, y)
@@ -44,21 +45,21 @@ func newFactor(x, y num.Real) (t factor) {
 	return t
 }
 
-// normal reports whether a number rounded to binary64 has become a normal one, without a flag: one
-// at the end of the subnormal numbers may have got there by rounding.
+// normal reports whether rounding to binary64 gave a normal number without raising a flag. The
+// smallest normal number is excluded, because rounding may have brought a subnormal value there.
 func normal(x float64) bool {
 	a := math.Abs(x)
 	return a > 0x1p-1022 && a <= math.MaxFloat64
 }
 
-// combineFloat returns RN(a x + b y) if compensated sums decide it.
+// combineFloat returns RN(a x + b y) if compensated sums decide the rounding.
 //
-// With the errors e and g of the products, and h of the sum s of these, s + e + g + h is the exact
-// value. The two roundings of t = e + g + h and that of t -+ err cost less than
-// 1.5 2^-52 (|e| + |g| + |h|) (1 + 2^-50).
+// Let e and g be the errors of the products, s the sum of the rounded products and h the error of
+// s. Then s + e + g + h is the exact value. The two roundings of t = e + g + h and the rounding of
+// t -+ err cost less than 1.5 2^-52 (|e| + |g| + |h|) (1 + 2^-50).
 func combineFloat(a, x, b, y float64) (r float64, ok bool) {
 	p, q := float64(a*x), float64(b*y)
-	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	const least, most = 0x1p-900, 0x1p1000 // here the errors of products are numbers
 	if u, v := math.Abs(p), math.Abs(q); !(min(u, v) > least && max(u, v) < most) {
 		return 0, false
 	}
@@ -70,13 +71,14 @@ func combineFloat(a, x, b, y float64) (r float64, ok bool) {
 	return r, r == s+(t+err) && normal(r)
 }
 
-// pairs says how a x + b y is computed for double-doubles: for those that all operands are.
+// pairs computes a x + b y for double-doubles. All operands must be double-doubles.
 type pairs struct {
 	a, b    [2]float64
 	x, y, z *num.Array
 }
 
-// newPairs returns nil where it is not so. A nil y has no second term.
+// newPairs returns nil if some operand is not a double-double. If y is nil, there is no second
+// term.
 func newPairs(a factor, x *num.Array, b factor, y, z *num.Array) *pairs {
 	if !a.isPair || z.Kind != num.DD || x.Kind != num.DD || y != nil && (!b.isPair || y.Kind != num.DD) {
 		return nil
@@ -84,7 +86,7 @@ func newPairs(a factor, x *num.Array, b factor, y, z *num.Array) *pairs {
 	return &pairs{a.pair, b.pair, x, y, z}
 }
 
-// set stores a x_i + b y_j in number k, if it can.
+// set stores a x_i + b y_j in number k if it can decide the rounding.
 func (c *pairs) set(k, i, j int) bool {
 	if c == nil {
 		return false
@@ -100,17 +102,19 @@ func (c *pairs) set(k, i, j int) bool {
 	return ok
 }
 
-// combinePairs returns the double-double h + l nearest to a x + b y, if sums of their products
-// without errors decide it.
+// combinePairs returns the double-double h + l nearest to a x + b y, if sums of the products decide
+// the rounding. The products are computed with their errors.
 //
-// The 7 larger addends below the first two give, with 6 errors, a sum; these errors and the 6
-// smaller products are 12 addends, whose sum costs 11 roundings, and two of them one more each: all
-// less than 13 2^-53 (1 + 2^-48) < 2^-49 times the sum of their magnitudes. The rest is exact: the
-// sum is h + w + m up to err, m at most half an ulp of w. h is decided if |w| + |m| + err is less
-// than half an ulp of it, as |l| is then, and l if both ends of the rest agree: m is an error of
-// adding that sum, not larger than it, so that 2 err has room for the rounding of m -+ 2 err.
+// The 7 larger addends below the first two are summed, which leaves 6 errors. These errors and the
+// 6 smaller products are 12 addends. Their sum costs 11 roundings, and two of them cost one more
+// each. All these roundings together are less than 13 2^-53 (1 + 2^-48) < 2^-49 times the sum of
+// the addends' magnitudes. Everything else is exact: the sum is h + w + m up to err, and m is at
+// most half an ulp of w. The rounding of h is decided if |w| + |m| + err is less than half an ulp
+// of h, because |l| is then less than that too. The rounding of l is decided if both ends of the
+// rest agree. Since m is an error of adding that sum and is not larger than it, 2 err has room for
+// the rounding of m -+ 2 err.
 func combinePairs(a, x, b, y [2]float64) (h, l float64, ok bool) {
-	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	const least, most = 0x1p-900, 0x1p1000 // here the errors of products are numbers
 	s, r0, small0, ok0 := pairProduct(a, x)
 	t, r1, small1, ok1 := pairProduct(b, y)
 	if !ok0 || !ok1 || !(math.Abs(s) < most && math.Abs(t) < most) {
@@ -151,9 +155,9 @@ func combinePairs(a, x, b, y [2]float64) (h, l float64, ok bool) {
 	return h, l + 0, true // no -0
 }
 
-// pairProduct returns the leading product of two double-doubles, three addends about 2^-53 times as
-// large, and three about 2^-106 times as large, of which the last is rounded: ok says that the
-// errors of products are numbers.
+// pairProduct returns the product of two double-doubles in three parts: the leading product, three
+// addends about 2^-53 times as large, and three about 2^-106 times as large, the last of which is
+// rounded. The result ok says that the errors of products are numbers.
 func pairProduct(a, x [2]float64) (p float64, r, small [3]float64, ok bool) {
 	const least = 0x1p-900
 	p, r[0] = twoProduct(a[0], x[0])

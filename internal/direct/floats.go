@@ -7,18 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Sums over binary32 and binary64 numbers: first compensated with a proved error
-// bound, and where that does not decide the rounding, exactly in fixed-point words.
+// Sums over binary32 and binary64 numbers. A compensated sum with a proved error bound is tried
+// first. If it does not decide the rounding, the sum is computed exactly in fixed-point words.
 
-// gatherSize is the number of entries that floatsOf copies at a time, and
-// floatChunk the number that one compensated sum takes where nothing is copied.
+// gatherSize is the number of entries that floatsOf copies at a time. If nothing is copied, one
+// compensated sum takes floatChunk entries.
 const (
 	gatherSize = 1 << 12
 	floatChunk = 1 << 16
 )
 
-// floatsOf returns the entries lo <= i < hi of v, copied to buf unless they lie
-// in line as binary64 numbers.
+// floatsOf returns the entries lo <= i < hi of v. They are copied to buf unless they are contiguous
+// binary64 numbers.
 func floatsOf(v num.Vec, lo, hi int, buf []float64) []float64 {
 	if v.Arr.Kind == num.F64 {
 		if v.Inc == 1 {
@@ -43,8 +43,8 @@ func floatsOf(v num.Vec, lo, hi int, buf []float64) []float64 {
 	return buf[:hi-lo]
 }
 
-// floatSum is what a worker knows of its part of a sum: the lanes' sums exactly, and
-// how far the true sum may lie from them.
+// floatSum is a worker's part of a sum. It holds the exact total of the sums of the lanes and a
+// bound on the distance to the true sum.
 type floatSum struct {
 	acc    superacc.Acc
 	bound  float64
@@ -52,7 +52,7 @@ type floatSum struct {
 	failed bool
 }
 
-// step returns how many entries one compensated sum takes.
+// step returns the number of entries that one compensated sum takes.
 func step(x, y num.Vec) int {
 	if x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64 && x.Inc == 1 && y.Inc == 1 {
 		return floatChunk
@@ -62,14 +62,13 @@ func step(x, y num.Vec) int {
 
 // add adds the entries lo <= i < hi of the reduction r.
 //
-// Every lane turns its addends v_1 ... v_m (for Dot the rounded products, whose
-// errors q_k are exact but for 2^-1074 of underflow) into s and errors e_k of its
-// additions with s + sum e_k = sum v_k exactly, and sums e_k + q_k in floating
-// point. With u = 2^-53, |e_k| <= u |s_k| <= u (1 + 2 m u) A and |q_k| <= u |v_k|, A the
-// sum of magnitudes, so the errors sum to at most (m + 1) u A (1 + 2 m u), and
-// summing them with two roundings a step errs by at most
-// (m + 1) u times that, in all less than 2 (m + 2)^2 u^2 A; overflow is excluded
-// by A < 2^1000.
+// Every lane turns its addends v_1 ... v_m into s and errors e_k of its additions such that s + sum
+// e_k = sum v_k exactly. For Dot the addends are the rounded products, whose errors q_k are exact
+// but for 2^-1074 of underflow. The lane sums e_k + q_k in floating point. Let u = 2^-53 and let A
+// be the sum of magnitudes. Then |e_k| <= u |s_k| <= u (1 + 2 m u) A and |q_k| <= u |v_k|, so the
+// errors sum to at most (m + 1) u A (1 + 2 m u). Summing them with two roundings a step errs by at
+// most (m + 1) u times that. The total error is less than 2 (m + 2)^2 u^2 A. The condition A <
+// 2^1000 excludes overflow.
 func (f *floatSum) add(r Reduction, x, y num.Vec, lo, hi int) {
 	n := step(x, y)
 	if n == gatherSize && f.bufs[0] == nil {
@@ -148,8 +147,8 @@ func compensated(r Reduction, x, y []float64, out *[3 * sumLanes]float64) {
 	}
 }
 
-// floats computes the reduction of binary32 and binary64 vectors in compensated
-// arithmetic: a sum known up to bound > 0, or ok = false.
+// floats computes the reduction of binary32 and binary64 vectors in compensated arithmetic. It
+// returns a sum known up to bound > 0, or ok = false.
 func (r Reduction) floats(w Work, x, y num.Vec) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	parts := (x.N + floatChunk - 1) / floatChunk
 	sums := make([]floatSum, max(1, min(w.Threads, parts)))
@@ -163,11 +162,12 @@ func (r Reduction) floats(w Work, x, y num.Vec) (a *superacc.Acc, bound num.Real
 	return a, bound, ok, nil
 }
 
-// fewAddends is the largest number of binary32 or binary64 addends whose sum few tries.
+// fewAddends is the largest number of binary32 or binary64 addends for which few tries a sum.
 const fewAddends = 64
 
-// few stores the reduction of a few binary32 or binary64 numbers in number 0 of z, of the same
-// formats, if one compensated sum decides it, with the bound of floatSum.add.
+// few computes the reduction of a few binary32 or binary64 numbers and stores it in number 0 of z,
+// which is binary32 or binary64 too. It succeeds if one compensated sum decides the rounding, with
+// the bound of floatSum.add.
 func (r Reduction) few(x, y num.Vec, z *num.Array) bool {
 	if x.N > fewAddends || !superacc.IsFloat(x.Arr.Format) || !superacc.IsFloat(z.Format) || r == Dot && !superacc.IsFloat(y.Arr.Format) {
 		return false

@@ -11,11 +11,12 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// A Product is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C m x n views; C
-// shares no storage with A and B, and with Old only if it is the same view. alpha and beta zero
-// leave A and B, or Old, unread. Triangle restricts C to one triangle, 'U' or 'L', unless it is 0.
-// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
-// columns j < Steps[i], 'U' the others; they do not fall.
+// A Product is C = alpha A B + beta Old, rounded once. A is m x k, B is k x n, and Old and C are m
+// x n views. C shares no storage with A and B, and with Old only if it is the same view. If alpha
+// is zero, A and B are not read; if beta is zero, Old is not read. Triangle restricts C to one
+// triangle, 'U' or 'L', unless it is 0. If Steps is not nil, it replaces the diagonal as the border
+// of the triangle: in row i, 'L' has the columns j < Steps[i] and 'U' has the others. The values of
+// Steps never decrease.
 type Product struct {
 	Alpha    num.Real
 	A, B     num.Mat
@@ -27,7 +28,7 @@ type Product struct {
 
 // t returns the transposed product.
 func (p Product) t() Product {
-	if p.Steps != nil { // j < Steps[i] is i ≥ across[j]
+	if p.Steps != nil { // j < Steps[i] is equivalent to i ≥ across[j]
 		across := make([]int, p.C.Cols)
 		for j := range across {
 			across[j] = p.step(j)
@@ -55,7 +56,8 @@ func (p *Product) rows(j, lo, hi int) (int, int) {
 	return lo, hi
 }
 
-// step returns the first row of column j that is in the triangle 'L', or is not in 'U'.
+// step returns the first row of column j that is in the triangle 'L', or the first that is not in
+// 'U'.
 func (p *Product) step(j int) int {
 	switch {
 	case p.Steps != nil:
@@ -67,19 +69,20 @@ func (p *Product) step(j int) int {
 }
 
 const (
-	// batchBytes bounds the vectors that Gemm prepares at a time.
+	// batchBytes bounds the size of the vectors that Gemm prepares at a time.
 	batchBytes = 32 << 20
 	// fewFloatProducts is the largest number of products whose compensated sums Gemm computes on
-	// one thread: to start another one takes as long.
+	// one thread. Starting another thread takes about as long as computing them.
 	fewFloatProducts = 1 << 14
-	// cacheBytes is what a block of rows in line takes of a matrix that multiplies several vectors:
-	// it stays in the second-level cache.
+	// cacheBytes is the size of a block of contiguous rows in a matrix that multiplies several
+	// vectors. The block stays in the second-level cache.
 	cacheBytes = 1 << 20
 )
 
-// Gemm computes the product as those of a matrix with vectors, the columns of B or the rows of A,
-// whichever are fewer, and returns how many entries took the exact sum. memory bounds what it
-// prepares of the vectors, in bytes, unless it is 0 or too small for one vector.
+// Gemm computes the product as products of a matrix with vectors. The vectors are the columns of B
+// or the rows of A, whichever are fewer. Gemm returns the number of entries that took the exact
+// sum. The argument memory bounds the bytes of prepared vectors, unless it is 0 or too small for
+// one vector.
 func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error) {
 	if p.C.Rows == 0 || p.C.Cols == 0 {
 		return 0, w.Ctx.Err()
@@ -94,7 +97,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	if g.sums.floats && p.C.Rows*p.C.Cols <= fewFloatProducts/p.A.Cols {
 		return w.fewFloats(p, g)
 	}
-	if p.Triangle != 0 { // whose columns have few rows of a block
+	if p.Triangle != 0 { // its columns have few rows of a block
 		g.sums.tiles = tiles.Plan{}
 	}
 	batch := p.C.Cols
@@ -110,7 +113,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		g.block = tiles.BlockRows(g.block, p.C.Rows)
 	}
 	blocks := (p.C.Rows + g.block - 1) / g.block
-	parts := 1 // of the columns of a batch
+	parts := 1 // number of parts of the columns of a batch
 	if blocks < 2*w.Threads {
 		parts = min(batch, (2*w.Threads+blocks-1)/blocks)
 	}
@@ -162,7 +165,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	return exact.Load(), w.Ctx.Err()
 }
 
-// columnBytes returns what preparing a vector takes.
+// columnBytes returns the memory needed to prepare a vector.
 func (g *gemv) columnBytes() int64 {
 	k := int64(g.m.Cols)
 	switch {
@@ -180,7 +183,7 @@ func (g *gemv) columnBytes() int64 {
 	return 0
 }
 
-// blockRows returns how many rows of n products with vectors to compute at a time.
+// blockRows returns the number of rows of n products with vectors to compute at a time.
 func (g *gemv) blockRows(threads, n int) int {
 	rows, least := rowBlock, rowTile
 	switch {
@@ -198,13 +201,13 @@ func (g *gemv) blockRows(threads, n int) int {
 		return 4
 	case g.m.Arr.Kind == num.MP:
 		rows = min(rowBlock, 1024/g.sums.groups)
-	default: // the entries converted are to stay in the cache
+	default: // the converted entries should stay in the cache
 		rows = 64
 	}
 	for rows > least && threads > 1 && rows*threads > g.m.Rows {
 		rows /= 2
 	}
-	if n > 1 && g.m.CS == 1 { // long columns are to stream
+	if n > 1 && g.m.CS == 1 { // long columns should stream
 		bytes := num.SizeOf(g.m.Arr.Format) * int64(g.m.Cols)
 		for rows > 8*least && int64(rows)*bytes > cacheBytes {
 			rows /= 2
@@ -242,7 +245,7 @@ func (p *Product) entry(a *superacc.Acc, i, j int, count func(num.Flags)) {
 	}
 }
 
-// outer computes the product of a column and a row. alpha is finite and not 0.
+// outer computes the product of a column and a row. The factor alpha is finite and not 0.
 func (w Work) outer(p Product, count func(num.Flags)) error {
 	e, plain := superacc.PowerOfTwo(p.Alpha.Mag)
 	plain = plain && p.Beta.Class == num.Zero
@@ -295,8 +298,8 @@ func (w Work) outer(p Product, count func(num.Flags)) error {
 	})
 }
 
-// floatProduct stores the product of two binary64 numbers, or of two binary32 ones, as entry (i,
-// j), unless its exponent is extreme.
+// floatProduct computes the product of two binary64 numbers or of two binary32 numbers and stores
+// it as entry (i, j). It does nothing if the exponent of the product is extreme.
 func (p *Product) floatProduct(i, j int) bool {
 	a, b, c := p.A.At(i, 0), p.B.At(0, j), p.C.At(i, j)
 	switch {
@@ -316,7 +319,7 @@ func (p *Product) floatProduct(i, j int) bool {
 	return false
 }
 
-// values returns the numbers of x exactly.
+// values returns the exact values of the entries of x.
 func values(x num.Vec) []num.Real {
 	v := make([]num.Real, x.N)
 	buf := make([]uint64, num.MaxValueWords)

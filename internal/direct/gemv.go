@@ -11,29 +11,27 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// A matrix-vector product is first computed from the leading digits of its
-// products. Row i has a reference P_i, the largest exponent of its products. An
-// entry a = A 2^e, 1/2 <= A < 1, and x_j = X 2^f, enter as the first K = 4 groups
-// digits of A 2^-d, d = P_i - e - f, and of X; of the product of these numbers the
-// columns c < K of digits are kept, column c weighing B^-(c+2), B = 2^digitBits.
-// In units of 2^P_i the error of a product is less than
+// A matrix-vector product is first computed from the leading digits of its products. Row i has a
+// reference P_i, the largest exponent of its products. Let a = A 2^e, 1/2 <= A < 1, be an entry,
+// and let x_j = X 2^f. The first K = 4 groups digits of A 2^-d, d = P_i - e - f, and of X are used.
+// Of their product, the columns c < K of digits are kept, and column c has the weight B^-(c+2), B =
+// 2^digitBits. In units of 2^P_i the error of a product is less than
 //
 //	B^-K (digits of A cut) + B^-K (digits of X cut) + K B^-K / (1 - 1/B) (columns cut),
 //
-// the columns from K on holding at most K products each, less than B^2 each: less
-// than (K + 3) B^-K in all. The rows that this leaves undecided take the exact sum.
+// because each column from K on holds at most K products, and each of these is less than B^2. In
+// total this is less than (K + 3) B^-K. Rows whose rounding remains undecided take the exact sum.
 
 const (
-	// rowBlock is the largest number of rows whose sums a worker keeps at a time.
-	// Long ones let the memory stream down the columns, and their sums fit the
-	// second-level cache.
+	// rowBlock is the largest number of rows whose sums a worker keeps at a time. With long blocks
+	// the memory streams down the columns. Their sums fit the second-level cache.
 	rowBlock = 1024
-	rowTile  = 8 // rows whose digits it keeps at a time
+	rowTile  = 8 // number of rows whose digits a worker keeps at a time
 )
 
-// groupsFor returns the number of digit groups that round sums of n products to p
-// bits but for few of them, or 0 if there is none. On data of like size the sum
-// has about 2^P sqrt(n) units, and the 10 bits make failures rarer than 1 in 2^9.
+// groupsFor returns the number of digit groups that is enough to round nearly all sums of n
+// products to p bits, or 0 if there is none. For data of similar size the sum has about 2^P sqrt(n)
+// units. The extra 10 bits make failures rarer than 1 in 2^9.
 func groupsFor(p, n int) int {
 	need := p + bits.Len(uint(n))/2 + 10
 	for g := 1; g <= maxGroups; g++ {
@@ -44,26 +42,26 @@ func groupsFor(p, n int) int {
 	return 0
 }
 
-// sumBound bounds the error of a sum of n products from K = 4 groups digits, in units of
-// the last column, B^-(K+1): n (K+3) B. It reports false from 2^62 on, where the bound could reach
-// a quarter of the last place of a number to be rounded. Below that the columns' sums stay far from
-// the ends of int64: a product adds less than K B^2 to a column, K B to the second number of its
-// pair.
+// sumBound bounds the error of a sum of n products from K = 4 groups digits, in units of the last
+// column, B^-(K+1). The bound is n (K+3) B. It reports false from 2^62 on, where the bound could
+// reach a quarter of the last place of a number to be rounded. Below that limit the sums of the
+// columns stay far from the ends of int64, because a product adds less than K B^2 to a column and
+// less than K B to the second number of its pair.
 func sumBound(n, groups int) (bound uint64, ok bool) {
 	hi, bound := bits.Mul64(uint64(n), uint64(4*groups+3)<<digitBits)
 	return bound, hi == 0 && bound < 1<<62
 }
 
-// maxProducts returns how many products of digits convolve may add: the digits of
-// x are at most 2^27 but the first, at most 2^28, those of a less than 2^28.
+// maxProducts returns the number of products of digits that convolve may add. The digits of x are
+// at most 2^27, except that the first may reach 2^28. The digits of a are less than 2^28.
 func maxProducts(groups int) int { return 255 / (4*groups + 1) }
 
-// digitVector is a vector cut in balanced digits.
+// digitVector is a vector cut into balanced digits.
 type digitVector struct {
 	groups  int
-	digits  []int64 // 4 zeros and 4 groups digits an entry
+	digits  []int64 // for each entry, 4 zeros and 4 groups digits
 	scale   []int64 // exponents
-	special bool    // there is an infinity or NaN
+	special bool    // whether there is an infinity or NaN
 }
 
 func newDigitVector(x num.Vec, groups int) *digitVector {
@@ -102,35 +100,36 @@ func newDigitVector(x num.Vec, groups int) *digitVector {
 	return v
 }
 
-// gemv is the products of one matrix with vectors, and what their workers share.
+// gemv holds what the workers share in products of one matrix with vectors.
 type gemv struct {
 	alpha, beta num.Real
 	m           num.Mat
 	count       func(num.Flags)
 	sums        sums
-	block       int  // rows at a time
-	byRows      bool // vertical digits are those of numbers in a row
-	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
+	block       int  // number of rows at a time
+	byRows      bool // vertical digits belong to numbers of the same row
+	// For alpha = (-1)^negative 2^shift and beta = 0, the sum alone decides the rounding.
 	plain    bool
 	shift    int64
 	negative bool
 	floatFactors
 }
 
-// sums says how sums of products are tried before their exact sum: from compensated sums, in fixed
-// point from the highest words, or from leading digits, vertical ones if a unit has them.
+// sums says which methods are tried before the exact sum: compensated sums, sums in fixed point
+// from the highest words, or leading digits. The digits are vertical if a vector unit supports
+// them.
 type sums struct {
 	floats   bool
-	tiles    tiles.Plan // if its blocks are not 0; vertical where that would be slow
-	vertical lanes.Plan // if its digits are not 0
-	top      topPlan    // if its words are not 0
-	groups   int        // of digits, if not 0
-	bound    uint64     // of the sums of digits, in units of their last column
+	tiles    tiles.Plan // used if it has blocks; vertical where tiles would be slow
+	vertical lanes.Plan // used if it has digits
+	top      topPlan    // used if it has words
+	groups   int        // number of groups of digits, used if not 0
+	bound    uint64     // for the sums of digits, in units of their last column
 }
 
 // sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
-// vectors of format x for results of format z. inLine says that the rows or the columns lie in
-// line.
+// vectors of format x, for results of format z. The flag inLine says that the rows or the columns
+// are contiguous.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
 	if superacc.IsFloat(m) && superacc.IsFloat(x) && (superacc.IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= superacc.FewFloats) {
 		s.floats = true
@@ -156,19 +155,19 @@ func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
 	return s
 }
 
-// A column is one vector that the matrix is multiplied by: z = alpha M x + beta y.
+// A column is one vector that the matrix multiplies: z = alpha M x + beta y.
 type column struct {
 	x, y, z num.Vec
-	xf      []float64    // x, if compensated sums decide
-	xTop    *num.Array   // x as top wants it, if that decides
-	dx      *digitVector // x, if its leading digits decide
-	scale   []int64      // exponents of x, if one of these decides
-	// x in vertical digits, if these decide.
+	xf      []float64    // x, if compensated sums are used
+	xTop    *num.Array   // x in the form that top needs, if top is used
+	dx      *digitVector // x, if its leading digits are used
+	scale   []int64      // exponents of x, if digits or top are used
+	// The vector x in vertical digits, if these are used.
 	xVertical *lanes.Vector
-	xTiles    *tiles.Vector // x in digits for tiles, if these decide
+	xTiles    *tiles.Vector // x in digits for tiles, if these are used
 }
 
-// column prepares x. If it has infinities or NaN, exact sums decide.
+// column prepares x. If x has infinities or NaN, only exact sums are used.
 func (g *gemv) column(x, y, z num.Vec) column {
 	c := column{x: x, y: y, z: z}
 	switch {
@@ -200,15 +199,15 @@ func (g *gemv) column(x, y, z num.Vec) column {
 	return c
 }
 
-// free gives the room of x back.
+// free gives back the memory of x.
 func (c *column) free() {
 	if c.xTiles != nil {
 		c.xTiles.Free()
 	}
 }
 
-// Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z and returns
-// how many entries took the exact sum.
+// Gemv stores sum_j alpha m_ij x_j + beta y_i, rounded, in number i of z. It returns the number of
+// entries that took the exact sum.
 func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
 	old := num.Mat{}
 	if beta.Class != num.Zero {
@@ -217,7 +216,7 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 	return Gemm(w, Product{Alpha: alpha, A: m, B: x.Mat(), Beta: beta, Old: old, C: num.Vec{Arr: z, Inc: 1, N: m.Rows}.Mat()}, 0, count)
 }
 
-// newGemv returns the product of m with vectors of format x for results of format z.
+// newGemv prepares products of m with vectors of format x for results of format z.
 func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count func(num.Flags)) *gemv {
 	g := &gemv{alpha: alpha, beta: beta, m: m, count: count}
 	if alpha.Class == num.Finite {
@@ -244,15 +243,15 @@ type gemvWorker struct {
 	special  []bool
 	columns  []int64
 	words    []uint64
-	topRows  [rowTile]*topRows // without assembly
+	topRows  [rowTile]*topRows // for top where there is no assembly
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
-	vector   []float64 // the memory of xf in fewFloats
+	vector   []float64 // memory for xf in fewFloats
 	digits   []int64
 	mag      []uint64
 	products int
-	ahead    int        // bytes from a tile to the next
+	ahead    int        // bytes from one tile to the next
 	cut      *num.Array // entries in MP, if the matrix is not
 	vertical *lanes.Rows
 	tiles    *tiles.Sums
@@ -294,7 +293,7 @@ func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	return w
 }
 
-// rows computes the rows lo <= i < hi and returns how many took the exact sum.
+// rows computes the rows lo <= i < hi and returns the number of rows that took the exact sum.
 func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	if w.xf != nil {
 		return w.rowsFloat(lo, hi)
@@ -339,8 +338,8 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	return exact
 }
 
-// references finds, for every row, the largest exponent of a product and whether
-// an entry is infinite or NaN.
+// references finds, for every row, the largest exponent of a product and whether an entry is
+// infinite or NaN.
 func (w *gemvWorker) references(lo, hi int) {
 	ref, special := w.ref[:hi-lo], w.special[:hi-lo]
 	for r := range ref {
@@ -351,7 +350,7 @@ func (w *gemvWorker) references(lo, hi int) {
 		w.referencesByColumns(lo, hi)
 	case w.m.Arr.Kind == num.MP && w.m.CS == 1:
 		w.referencesByRows(lo, hi)
-	case w.m.Arr.Terms() >= 1: // the first terms of expansions tell; load looks whether they do
+	case w.m.Arr.Terms() >= 1: // the first terms of expansions decide; load checks whether they do
 		x := w.m.Arr.F64[0]
 		for j, f := range w.scale {
 			for r := range ref {
@@ -373,13 +372,14 @@ func (w *gemvWorker) references(lo, hi int) {
 		}
 	}
 	for r := range ref {
-		if ref[r] == math.MinInt64 { // nothing but zeros
+		if ref[r] == math.MinInt64 { // all are zeros
 			ref[r], special[r] = 0, true
 		}
 	}
 }
 
-// refer notes an entry of row r: class, exponent and the exponent of its factor.
+// refer updates the reference of row r for an entry with the given class and exponent and the
+// exponent of its factor.
 func (w *gemvWorker) refer(r int, c num.Class, e, f int64) {
 	if c == num.Finite {
 		if f != superacc.NoScale {
@@ -420,9 +420,9 @@ func (w *gemvWorker) referencesByColumns(lo, hi int) {
 	}
 }
 
-// referColumn makes the references of rows at least the exponents of a column, with that of its
-// factor, and reports whether an entry is infinite or NaN; the reference of the row says nothing
-// then.
+// referColumn raises the references of rows to at least the exponents of a column plus the exponent
+// of its factor. It reports whether an entry is infinite or NaN. In that case the reference of its
+// row has no meaning.
 func referColumn(ref []int64, exp []int32, cls []num.Cls, f int64) (special bool) {
 	exp = exp[:len(ref)]
 	if allFinite(cls) {
@@ -447,15 +447,15 @@ func (w *gemvWorker) referencesByRows(lo, hi int) {
 		k, top, special := referRowFast(exp, cls, w.scale)
 		rest, more := referRow(exp[k:], cls[k:], w.scale[k:])
 		w.special[r] = special || more
-		// A zero of x has an exponent far below all others.
+		// The exponent of a zero of x is far below all others.
 		if top = max(top, rest); top > superacc.NoScale/2 {
 			w.ref[r] = top
 		}
 	}
 }
 
-// referRow returns the largest exponent of a row, with those of the factors, and reports whether an
-// entry is infinite or NaN; the exponent says nothing then.
+// referRow returns the largest exponent of a row, each exponent added to the exponent of its
+// factor. It reports whether an entry is infinite or NaN. In that case the exponent has no meaning.
 func referRow(exp []int32, cls []num.Cls, scale []int64) (top int64, special bool) {
 	scale = scale[:len(exp)]
 	m := [4]int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}
@@ -478,8 +478,8 @@ func referRow(exp []int32, cls []num.Cls, scale []int64) (top int64, special boo
 	return max(m[0], m[1], m[2], m[3]), special
 }
 
-// load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers cut to the
-// digits that matter.
+// load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers, cut to the digits that
+// matter.
 func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 	b, k := w.cut, 0
 	var buf [num.MaxValueWords]uint64
@@ -496,7 +496,7 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
 }
 
-// loadNumber stores number i of a, cut to the words of b, in number k of b, which is in MP.
+// loadNumber cuts number i of a to the words of b and stores it in number k of b, which is in MP.
 func loadNumber(b *num.Array, k int, a *num.Array, i int, buf []uint64) {
 	l := b.Limbs()
 	z := b.Sig[k*l : (k+1)*l]
@@ -523,9 +523,9 @@ func loadNumber(b *num.Array, k int, a *num.Array, i int, buf []uint64) {
 	}
 }
 
-// loadTerms stores the magnitude of number i of a in z, the leading bit on top, if it is an
-// expansion of normal numbers that fits, with the leading bit of its first term, as nearly all are.
-// It lies in [2^(top-1), 2^top).
+// loadTerms stores the magnitude of number i of a in z, with the leading bit on top. It succeeds if
+// the number is an expansion of normal numbers that fits, and if its leading bit is the leading bit
+// of its first term. Nearly all expansions meet this. The magnitude lies in [2^(top-1), 2^top).
 func loadTerms(z []uint64, a *num.Array, i int) (top int64, ok bool) {
 	if a.Terms() < 2 {
 		return 0, false
@@ -577,8 +577,8 @@ func loadTerms(z []uint64, a *num.Array, i int) (top int64, ok bool) {
 
 var zeroScale = make([]int64, 1)
 
-// tile adds the products of rows r <= i < r+rows of the block and columns
-// j <= h < j+n; number at of a is entry (r, j).
+// tile adds the products of rows r <= i < r+rows of the block and columns j <= h < j+n. Number at
+// of a is entry (r, j).
 func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
 	k := 4 * w.sums.groups
 	job := w.split.job()
@@ -630,8 +630,8 @@ func addConvolution(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe
 	convolve(rows, groups, acc, accPitch, a, aPitch, x, n)
 }
 
-// columnSum returns the number that the pairs of columns stand for, in units of
-// the last column, in the memory of mag.
+// columnSum returns the number that the pairs of columns stand for, in units of the last column. It
+// uses the memory of mag.
 func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	clear(mag)
 	n := len(columns) / 2
@@ -649,7 +649,7 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	return p.Finish(carry + columns[4]) // hi of column 0 weighs B^-1 like the carry
 }
 
-// round stores row i if the digits kept decide it.
+// round stores row i if the kept digits decide its rounding.
 func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
 	k := 4 * w.sums.groups
 	m, neg := columnSum(w.mag, columns)
@@ -660,7 +660,8 @@ func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
 	return w.roundSum(i, v, w.sums.bound)
 }
 
-// roundSum stores row i if its sum of products v, known to bound units, decides it.
+// roundSum stores row i if its sum of products v, known to within bound units, decides the
+// rounding.
 func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 	if w.plain {
 		v.Exp += w.shift
@@ -672,8 +673,8 @@ func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 	return w.roundRest(i, num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}})
 }
 
-// roundRest adds beta y_i to w.acc, which holds alpha times a sum known up to bound,
-// and stores row i if that decides it.
+// roundRest adds beta y_i to w.acc, which holds alpha times a sum known up to bound. It stores row
+// i if the result decides the rounding.
 func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	a := &w.acc
 	if w.beta.Class != num.Zero {
@@ -684,7 +685,7 @@ func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	return a.Finite() && w.enclosed(i, bound)
 }
 
-// roundPlain stores v, known to bound units, if rounding cannot tell.
+// roundPlain stores v, known to within bound units, if rounding cannot depend on the error.
 func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
 	n := int64(num.BitLen(v.Mag))
 	top := v.Exp + n
@@ -699,8 +700,8 @@ func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
 		a.Add(v)
 		return w.enclosed(i, num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}})
 	}
-	// The 64 bits behind the last bit kept, as a distance from the tie. The error must stay
-	// below a quarter of the last place kept: below a power of two the places are half as wide.
+	// The 64 bits behind the last kept bit, as a distance from the tie. The error must stay below a
+	// quarter of the last place kept, because below a power of two the places are half as wide.
 	t := int64(num.WordAt(v.Mag, n-p-64) ^ 1<<63)
 	if t < 0 {
 		t = -t
@@ -724,8 +725,8 @@ func (w *gemvWorker) tally(f num.Flags) {
 	}
 }
 
-// enclosed stores the sum in w.acc, which is known up to bound, as row i if both
-// ends round to the same number.
+// enclosed stores the sum in w.acc, known up to bound, as row i. It does so if both ends of the
+// enclosure round to the same number.
 func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
 	f, ok := w.acc.RoundEnclosure(w.tmp, bound)
 	if !ok {

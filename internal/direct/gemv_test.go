@@ -151,7 +151,8 @@ func TestRoundPlainAtPowersOfTwo(t *testing.T) {
 	}
 }
 
-// TestReferences compares the exponents that the machine finds with those of the loops in Go.
+// TestReferences compares the exponents from the machine's kernels with the exponents from the
+// loops in Go.
 func TestReferences(t *testing.T) {
 	r := testseed.Rand(t, 7, 7)
 	for trial := range testlength.Trials(2000) {

@@ -8,11 +8,11 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Matrix-vector products of binary32 and binary64 numbers in compensated arithmetic,
-// along the rows where these lie in line, else down the columns with a lane for
-// every row. floatSum.add has the error bound.
+// Matrix-vector products of binary32 and binary64 numbers in compensated arithmetic. The sums run
+// along the rows where these are contiguous. Otherwise they run down the columns with one lane for
+// every row. The error bound is in floatSum.add.
 
-// rowsFloat computes rows lo <= i < hi and returns how many took the exact sum.
+// rowsFloat computes rows lo <= i < hi and returns the number of rows that took the exact sum.
 func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 	w.gathered = atLeast(w.gathered, max(w.m.Cols, hi-lo))
 	if w.m.CS == 1 {
@@ -34,7 +34,7 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 	return exact
 }
 
-// atLeast returns n numbers in the memory of x, or in new memory if x has less.
+// atLeast returns a slice of n numbers, in the memory of x if that is large enough.
 func atLeast(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
@@ -42,7 +42,7 @@ func atLeast(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// floatWorkers are the workers of fewFloats. What they have allocated serves the next calls.
+// floatWorkers are the workers of fewFloats. Later calls reuse the memory that they allocated.
 var floatWorkers = sync.Pool{New: func() any { return new(gemvWorker) }}
 
 // fewFloats is Gemm for few products of binary32 and binary64 numbers, on one thread.
@@ -69,19 +69,19 @@ func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
 	return exact, w.Ctx.Err()
 }
 
-// rowFloat stores row i, whose entries are given, if the lanes of its compensated sum decide it.
+// rowFloat stores row i, whose entries are given, if its compensated sum decides the rounding.
 //
-// The sums of the lanes, exact but for their share of laneFloat's bound, are added up with the
-// errors of 7 additions and the products left over with theirs, 30 errors at most, each less than u
-// M for the sum M of magnitudes; summing n/8 + 30 errors costs less than 30 u (n/8 + 40) u M more.
-// All of it is less than laneFloat's 2 (n + 2)^2 u^2 M from 16 products on.
+// The sums of the lanes are exact except for their share of laneFloat's bound. They are added with
+// the errors of 7 additions, and the remaining products with theirs. These are at most 30 errors,
+// each less than u M, where M is the sum of magnitudes. Summing n/8 + 30 errors costs less than 30
+// u (n/8 + 40) u M more. From 16 products on, the total is less than laneFloat's 2 (n + 2)^2 u^2 M.
 func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 	var s, e, m float64
 	for at := 0; at < len(row); at += floatChunk {
 		end := min(at+floatChunk, len(row))
 		u, v := row[at:end], w.xf[at:end]
 		n := len(u) &^ (sumLanes - 1)
-		if len(row) < 2*sumLanes { // one sum, as in a lane of columnsFloat
+		if len(row) < 2*sumLanes { // a single sum, as in a lane of columnsFloat
 			n = 0
 		}
 		var out [3 * sumLanes]float64
@@ -106,8 +106,8 @@ func (w *gemvWorker) rowFloat(i int, row []float64) bool {
 	return w.laneFloat(i, s, e, m)
 }
 
-// roundFloat stores row i if the sum of products in w.floats, known up to bound,
-// decides it.
+// roundFloat stores row i if the sum of products in w.floats, known up to bound, decides the
+// rounding.
 func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 	w.acc.Reset()
 	w.acc.AddScaled(&w.floats.acc, w.alpha)
@@ -133,8 +133,8 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	return s, e, m
 }
 
-// laneFloat stores row i, whose products sum to s + e but for what its bound by the
-// sum m of magnitudes allows, if that decides it.
+// laneFloat stores row i if its compensated sum decides the rounding. The products sum to s + e up
+// to a bound that depends on the sum m of magnitudes.
 func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	if !(m < 0x1p1000) {
 		return false
@@ -163,8 +163,8 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	return f.acc.Finite() && w.roundFloat(i, bound)
 }
 
-// sumError bounds the error of a compensated sum of n products whose magnitudes sum to m: the bound
-// of floatSum.add, which holds for numbers as well.
+// sumError bounds the error of a compensated sum of n products whose magnitudes sum to m. It is the
+// bound of floatSum.add, which holds for plain numbers as well.
 func sumError(n int, m float64) float64 {
 	k := float64(n + 2)
 	return float64(0x1.02p-105*k*k*m) + float64(k*0x1p-1072)
@@ -181,8 +181,8 @@ func (w *gemvWorker) zeroProducts(i int) bool {
 	return true
 }
 
-// zeroRow stores row i, whose addends are zeros: the products, and beta y unless beta is 0. The sum
-// is -0 if all of them are.
+// zeroRow stores row i when all its addends are zeros. The addends are the products and, unless
+// beta is 0, beta y. The sum is -0 if all of them are -0.
 func (w *gemvWorker) zeroRow(i int, y float64) {
 	f, row := &w.floatFactors, w.m.Row(i)
 	negative := f.beta == 0 || math.Signbit(f.beta) != math.Signbit(y)
@@ -193,7 +193,7 @@ func (w *gemvWorker) zeroRow(i int, y float64) {
 	w.z.Arr.Set(w.z.At(i), num.Real{Neg: negative})
 }
 
-// floatFactors are alpha and beta as binary64 numbers, if ok.
+// floatFactors holds alpha and beta as binary64 numbers. They are valid if ok is set.
 type floatFactors struct {
 	alpha, beta float64
 	ok          bool
@@ -209,7 +209,8 @@ func newFloatFactors(alpha, beta num.Real) (f floatFactors) {
 	return f
 }
 
-// FloatFactor returns x if it is a binary64 number, neither 0 nor near an end of the range.
+// FloatFactor returns x as a binary64 number. It succeeds if x is one, is not 0 and is not near an
+// end of the range.
 func FloatFactor(x num.Real) (float64, bool) {
 	if x.Class != num.Finite {
 		return 0, false
@@ -226,14 +227,16 @@ func FloatFactor(x num.Real) (float64, bool) {
 	return f, true
 }
 
-// enclose returns numbers next to alpha S + beta y, lo below and hi above, for every S that differs
-// from s + e by bound at most. It reports false where products are near an end of the range.
+// enclose returns numbers lo and hi next to alpha S + beta y, lo below and hi above, for every S
+// that differs from s + e by at most bound. It reports false where products are near an end of the
+// range.
 //
-// With r = s + e and l without error, p + q = alpha r, b + g = beta y and P + h = p + b, the value
-// is P + q + alpha l + g + h up to |alpha| bound. The product alpha l, the three additions that sum
-// the last four terms, and that of err cost less than 5 2^-53 (1 + 2^-50) times their magnitudes.
+// Let r + l = s + e, p + q = alpha r, b + g = beta y and P + h = p + b, all without error. Then the
+// value is P + q + alpha l + g + h up to |alpha| bound. The product alpha l, the three additions
+// that sum the last four terms, and the product with err cost less than 5 2^-53 (1 + 2^-50) times
+// the magnitudes of these terms.
 func (f *floatFactors) enclose(s, e, bound, y float64) (lo, hi float64, ok bool) {
-	const least, most = 0x1p-900, 0x1p1000 // where the errors of products are numbers
+	const least, most = 0x1p-900, 0x1p1000 // here the errors of products are numbers
 	inside := func(x float64) bool { return math.Abs(x) > least && math.Abs(x) < most || x == 0 }
 	r := s + e
 	l := (s - r) + e
@@ -259,8 +262,8 @@ func (f *floatFactors) enclose(s, e, bound, y float64) (lo, hi float64, ok bool)
 	return p + (rest - err), p + (rest + err), true
 }
 
-// setEnclosed stores a value as number i of z, which is binary64 or binary32, if the binary64
-// numbers next to the value, lo below and hi above, decide it.
+// setEnclosed stores a value as number i of z, which is binary64 or binary32. It needs binary64
+// numbers next to the value, lo below and hi above, and succeeds if these decide the rounding.
 func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
 	if z.Kind == num.F64 {
 		if a := math.Abs(lo); lo != hi || !(a > 0x1p-1000 && a < 0x1p1000) {
@@ -269,7 +272,7 @@ func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
 		z.F64[0][i] = lo
 		return true
 	}
-	// A tie of binary32 at either end may come from rounding to binary64.
+	// For binary32, a tie at either end may be an effect of rounding to binary64.
 	const rest, tie = 1<<29 - 1, 1 << 28
 	v := float32(lo)
 	if v != float32(hi) || math.Float64bits(lo)&rest == tie || math.Float64bits(hi)&rest == tie ||
@@ -281,12 +284,12 @@ func setEnclosed(z *num.Array, i int, lo, hi float64) bool {
 }
 
 // FloatQuotient stores (alpha b - Σ s_h x_h) / d, rounded, in number i of z, if compensated
-// arithmetic decides it. All numbers are binary64 or binary32.
+// arithmetic decides the rounding. All numbers are binary64 or binary32.
 //
-// The sum is r + l up to bound, as in floatFactors.enclose, and r = q d + rest without errors. The
-// correction c = (rest + l) / d to q has two roundings, and one more in lo and hi.
+// As in floatFactors.enclose, the sum is r + l up to bound. Without errors, r = q d + rest. The
+// correction c = (rest + l) / d to q has two roundings, and there is one more in lo and hi.
 func FloatQuotient(z *num.Array, i int, alpha, b float64, s, x num.Vec, d float64) bool {
-	const least, most = 0x1p-900, 0x1p900 // where errors are numbers
+	const least, most = 0x1p-900, 0x1p900 // here errors are numbers
 	sum, e := twoProduct(alpha, b)
 	m := math.Abs(sum)
 	for h := range x.N {

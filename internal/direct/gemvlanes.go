@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// rowsVertical computes rows lo <= i < hi and returns how many took the exact sum.
+// rowsVertical computes rows lo <= i < hi and returns the number of rows that took the exact sum.
 func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 	t := w.sums.vertical
 	if w.vertical == nil {
@@ -34,7 +34,8 @@ func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 	return exact
 }
 
-// addColumnsVertical takes a vector of rows at a time, and the same digits of x for all of them.
+// addColumnsVertical processes a vector of rows at a time. All of these rows use the same digits of
+// x.
 func (w *gemvWorker) addColumnsVertical(lo, hi int) {
 	t := w.sums.vertical
 	for j := 0; j < w.m.Cols; j += t.Numbers {
@@ -75,7 +76,7 @@ func (w *gemvWorker) loadTerm(term, lo, hi, j, n int) {
 				w.special[r] = true
 			}
 			exp[r] = e
-			if term > 0 && int64(e)+f > w.ref[r] { // terms that overlap
+			if term > 0 && int64(e)+f > w.ref[r] { // the terms overlap
 				w.special[r] = true
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// rowsTiles computes rows lo <= i < hi, of which there are 16 at least, and returns how many took
-// the exact sum.
+// rowsTiles computes rows lo <= i < hi and returns the number of rows that took the exact sum.
+// There are at least 16 rows.
 func (w *gemvWorker) rowsTiles(lo, hi int) (exact int64) {
 	t := w.sums.tiles
 	if w.tiles == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// The kernels in plain Go, which say what the fast ones compute, bit for bit.
+// The kernels in plain Go. They define what the fast kernels compute, bit for bit.
 
 // sumLanes is the number of independent sums of the compensated kernels: entry i of
 // a vector goes to lane i mod sumLanes.
@@ -23,8 +23,8 @@ func twoSum(a, b float64) (s, e float64) {
 	return s, (a - (s - z)) + (b - z)
 }
 
-// sum2 stores, for every lane, the sum s of x at out[lane], the sum of the errors
-// made in s at out[8+lane] and the sum of magnitudes at out[16+lane].
+// sum2 stores three results for every lane: the sum s of x at out[lane], the sum of the errors made
+// in s at out[8+lane], and the sum of magnitudes at out[16+lane].
 func sum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
@@ -36,7 +36,7 @@ func sum2(x []float64, out *[24]float64) {
 	}
 }
 
-// asum2 is sum2 of the magnitudes.
+// asum2 is sum2 for the magnitudes of x.
 func asum2(x []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
@@ -48,8 +48,8 @@ func asum2(x []float64, out *[24]float64) {
 	}
 }
 
-// dot2 is sum2 of the products x_i y_i, whose rounding errors join those of the
-// sum (Ogita, Rump and Oishi, Accurate sum and dot product, 2005, algorithm 5.3).
+// dot2 is sum2 for the products x_i y_i. Their rounding errors are added to the errors of the sum
+// (Ogita, Rump and Oishi, Accurate sum and dot product, 2005, algorithm 5.3).
 func dot2(x, y []float64, out *[24]float64) {
 	*out = [24]float64{}
 	for i, v := range x {
@@ -63,8 +63,8 @@ func dot2(x, y []float64, out *[24]float64) {
 	}
 }
 
-// axpy2 adds the products x a_i to the compensated sums of as many lanes: lane i is
-// s_i + e_i, and m_i the sum of the magnitudes of its rounded products.
+// axpy2 adds the products x a_i to the compensated sums of as many lanes. The sum of lane i is s_i
+// + e_i, and m_i is the sum of the magnitudes of its rounded products.
 func axpy2(a []float64, x float64, s, e, m []float64) {
 	for i, v := range a {
 		p := float64(v * x)
@@ -76,8 +76,8 @@ func axpy2(a []float64, x float64, s, e, m []float64) {
 	}
 }
 
-// productSpan stores the exponents of y and returns the largest exponent of a product, and whether
-// all numbers are finite.
+// productSpan stores the exponents of y. It returns the largest exponent of a product and reports
+// whether all numbers are finite.
 func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, finite bool) {
 	high, finite = math.MinInt64, true
 	for i := range scale {
@@ -88,19 +88,19 @@ func productSpan(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64, fin
 	return high, finite
 }
 
-// Numbers in the convolution kernels are cut in digits of digitBits bits, the most
-// significant first, four to a group.
+// Numbers in the convolution kernels are cut into digits of digitBits bits, four to a group. The
+// most significant digit comes first.
 const (
 	digitBits  = 28
 	digitMask  = 1<<digitBits - 1
 	digitBytes = 4 * digitBits / 8
-	maxGroups  = 31 // beyond, the products of one number would overflow convolve
+	maxGroups  = 31 // with more groups the products of one number would overflow convolve
 )
 
-// digitJob tells splitDigits what to do; the assembly knows its layout. Pitches
-// count bytes. Number k has its significand, the low bytes of it left out, at
-// sig + k sigPitch, bytes long, its exponent at exp + k expPitch (int32), its class
-// and sign at cls + k clsPitch; ref + k refPitch and scale + k scalePitch are int64.
+// digitJob holds the arguments of splitDigits. The assembly knows its layout. Pitches are in bytes.
+// The significand of number k, without its low bytes, lies at sig + k sigPitch and has the length
+// bytes. The exponent is an int32 at exp + k expPitch, the class and sign are at cls + k clsPitch,
+// and the int64s are at ref + k refPitch and scale + k scalePitch.
 type digitJob struct {
 	dst        unsafe.Pointer
 	dstPitch   int
@@ -119,14 +119,14 @@ type digitJob struct {
 	scale      unsafe.Pointer
 	scalePitch int
 	n, groups  int
-	limit      int // digitBits times the digits
-	ahead      int // bytes from a significand to one that comes soon, a hint
+	limit      int // digitBits times the number of digits
+	ahead      int // bytes from a significand to one that is needed soon, a hint
 }
 
-// splitDigits writes, for number k = (-1)^s 0.S 2^exp, the first 4 groups digits of
-// 0.S 2^-d, d = ref_k - exp - scale_k >= 0, each times (-1)^s, as int64s at
-// dst + k dstPitch, of which only the low 32 bits are defined; zeros if the number
-// is not finite or d too large.
+// splitDigits writes digits of number k = (-1)^s 0.S 2^exp. They are the first 4 groups digits of
+// 0.S 2^-d, d = ref_k - exp - scale_k >= 0, each times (-1)^s. They are stored as int64s at dst + k
+// dstPitch, of which only the low 32 bits are defined. If the number is not finite or d is too
+// large, all digits are zero.
 func splitDigits(j *digitJob) {
 	for k := range j.n {
 		digits := 4 * j.groups
@@ -154,11 +154,11 @@ func splitDigits(j *digitJob) {
 //
 //	v = sum_{k<n} sum_{s+t=c} a_rks x_kt
 //
-// to the pair (lo, hi) of column c in acc, as v = lo + hi 2^digitBits with
-// 0 <= lo < 2^digitBits. Row r's digits of number k lie at a + r aPitch, 4 groups
-// to a number; x's the same with 4 zeros before them; only the low 32 bits of
-// each count. The pairs of row r lie at acc + r accPitch, 8 to a group: first the
-// four lo, then the four hi. Pitches count bytes. |v| < 2^63 is required.
+// to the pair (lo, hi) of column c in acc, which represents v = lo + hi 2^digitBits with 0 <= lo <
+// 2^digitBits. The digits of number k in row r lie at a + r aPitch, 4 groups to a number. The
+// digits of x are stored likewise, with 4 zeros before them. Only the low 32 bits of each digit
+// count. The pairs of row r lie at acc + r accPitch, 8 words to a group: first the four lo, then
+// the four hi. Pitches are in bytes. |v| < 2^63 is required.
 func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
 	digits := 4 * groups
 	for r := range rows {
@@ -179,10 +179,9 @@ func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Point
 	}
 }
 
-// top2 returns the three highest words of the product of two-word numbers,
-// shifted right by d and, where neg, complemented: at most 2^-192 of the product's
-// range from the exact one for each of the words dropped, the shift and the
-// complement.
+// top2 returns the three highest words of the product of two-word numbers, shifted right by d and
+// complemented if neg is set. It differs from the exact product by at most 2^-192 of the product's
+// range for each of the dropped words, the shift and the complement.
 func top2(a1, a0, x1, x0 uint64, d uint64, neg bool) (w [4]uint64) {
 	var p [4]uint64
 	p[2] = superacc.AddMul(p[:2], []uint64{a0, a1}, x0)
@@ -205,10 +204,10 @@ func addTop2(acc, w []uint64) {
 	}
 }
 
-// dotTop2 adds to the four words at acc, two's complement in units of
-// 2^(ref - 192), the products of the n two-word numbers at a and x, which have
-// exponents, classes and signs (at ac, xc) as num.Array stores them, each by top2;
-// those with a zero not at all. No product may exceed 2^ref.
+// dotTop2 adds the products of the n two-word numbers at a and x to the four words at acc, which
+// are two's complement in units of 2^(ref - 192). Exponents, classes and signs (at ac, xc) are
+// stored as in num.Array. Each product is computed by top2, and products with a zero are not added.
+// No product may exceed 2^ref.
 func dotTop2(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
 	for i, c := range ac {
 		d := ref - int64(ae[i]) - int64(xe[i])
@@ -245,9 +244,9 @@ func dotTop1(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []ui
 	acc[0], acc[1], acc[2], acc[3] = s0, s1, s2, s3
 }
 
-// axpyTop2 adds the products of the numbers at a with the number (-1)^sign
-// (x1 2^64 + x0) 2^(scale - 128), number i's to the four words acc[4 i:], with
-// reference ref[i], like dotTop2.
+// axpyTop2 multiplies the numbers at a by the number (-1)^sign (x1 2^64 + x0) 2^(scale - 128). The
+// product of number i is added to the four words acc[4 i:], which have the reference ref[i], as in
+// dotTop2.
 func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1, x0 uint64, scale int64, sign uint64) {
 	for i, c := range ac {
 		d := ref[i] - int64(ae[i]) - scale
@@ -259,15 +258,15 @@ func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1,
 	}
 }
 
-// topWords stores in w the n = len(x) highest words of the sum of the products
-// a_i x_j with i + j >= n - 1, of which those with i + j = n - 1 enter by their high words only,
-// shifted right by d and, where neg, complemented, with a sign word at the end. p has room for
-// n + 1 words.
+// topWords stores the n = len(x) highest words of a product in w. The product is the sum of the a_i
+// x_j with i + j >= n - 1, where terms with i + j = n - 1 contribute their high words only. The
+// words are shifted right by d and complemented if neg is set, and a sign word is stored at the
+// end. p has room for n + 1 words.
 func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	n := len(x)
 	clear(p)
 	i := 0
-	for ; i+1 < n; i += 2 { // two rows at a time: a fifth less time than one by one
+	for ; i+1 < n; i += 2 { // two rows at a time take a fifth less time than one at a time
 		v, last := a[i], x[n-1-i]
 		h0, _ := bits.Mul64(v, last)
 		h1, _ := bits.Mul64(a[i+1], x[n-2-i])
@@ -316,10 +315,10 @@ func topWords(w, p, a, x []uint64, d uint64, neg bool) {
 	}
 }
 
-// dotTop adds to the words + 1 words at acc, two's complement in units of
-// 2^(ref - 64 words), the products of the numbers of so many words at a and x,
-// stored as in num.Array, each by topWords; those with a zero not at all. No
-// product may exceed 2^ref.
+// dotTop adds the products of the numbers at a and x to the words + 1 words at acc, which are two's
+// complement in units of 2^(ref - 64 words). The numbers have the given number of words and are
+// stored as in num.Array. Each product is computed by topWords, and products with a zero are not
+// added. No product may exceed 2^ref.
 func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
 	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {
@@ -332,9 +331,9 @@ func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uin
 	}
 }
 
-// axpyTop adds the products of the numbers at a with the number (-1)^sign 0.x
-// 2^scale, number i's to the words + 1 words from acc[(words+1) i] on, with
-// reference ref[i], like dotTop.
+// axpyTop multiplies the numbers at a by the number (-1)^sign 0.x 2^scale. The product of number i
+// is added to the words + 1 words from acc[(words+1) i] on, which have the reference ref[i], as in
+// dotTop.
 func axpyTop(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
 	w, p := make([]uint64, words+1), make([]uint64, words+1)
 	for i, c := range ac {

@@ -39,7 +39,7 @@ func productSpanFast(scale []int64, xe, ye []int32, xc, yc []uint8) (high int64,
 	return high, finite
 }
 
-// referColumnFast does referColumn for the first k numbers.
+// referColumnFast is referColumn for the first k numbers.
 func referColumnFast(ref []int64, exp []int32, cls []num.Cls, f int64) (k int, special bool) {
 	if k = len(ref) &^ 7; k == 0 || isa.Level() < isa.AVX512 {
 		return 0, false
@@ -47,7 +47,7 @@ func referColumnFast(ref []int64, exp []int32, cls []num.Cls, f int64) (k int, s
 	return k, referColumnAVX512(&ref[0], &exp[0], &classBytes(cls)[0], k, f) != 0
 }
 
-// referRowFast does referRow for the first k numbers.
+// referRowFast is referRow for the first k numbers.
 func referRowFast(exp []int32, cls []num.Cls, scale []int64) (k int, top int64, special bool) {
 	if k = len(exp) &^ 7; k == 0 || isa.Level() < isa.AVX512 {
 		return 0, math.MinInt64, false

@@ -43,7 +43,7 @@ var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint
 	axpyTop2NEON, axpyTop3NEON, axpyTop4NEON, axpyTop5NEON, axpyTop6NEON, axpyTop7NEON,
 }
 
-// splitDigitsFast stages every significand between zeros, so that a digit is a word at any byte,
+// splitDigitsFast stages every significand between zeros. A digit is then a word at some byte,
 // shifted by less than 8 and masked.
 func splitDigitsFast(j *digitJob) {
 	words := j.bytes / 8
@@ -66,7 +66,7 @@ func splitDigitsFast(j *digitJob) {
 			return (v ^ sign) - sign
 		}
 		for g := range dst {
-			// A digit of 28 bits ends half a byte above the one before.
+			// A digit of 28 bits ends half a byte above the previous digit.
 			dst[g] = [4]int64{digit(10, shift+4), digit(7, shift), digit(3, shift+4), digit(0, shift)}
 			at = unsafe.Add(at, -digitBytes)
 		}

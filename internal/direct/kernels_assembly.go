@@ -4,8 +4,8 @@ package direct
 
 import "unsafe"
 
-// convolveFast runs tiles of at most maxWidth groups of columns, the wide ones last,
-// where the sums are longest.
+// convolveFast runs tiles of at most maxWidth groups of columns. The wide tiles come last, where
+// the sums are longest.
 func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
 	for first := 0; first < groups; {
 		width := (groups-first-1)%maxWidth + 1

@@ -60,7 +60,8 @@ func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 	return a
 }
 
-// TestLinear compares updates, multiples and combinations in lanes with those of numbers alone.
+// TestLinear compares updates, multiples and combinations in lanes with the same operations on
+// single numbers.
 func TestLinear(t *testing.T) {
 	no := func(num.Flags) {}
 	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}

@@ -155,7 +155,7 @@ func TestDotTop1(t *testing.T) {
 	}
 }
 
-// TestAddTop compares sums of the highest words of products with those of integers.
+// TestAddTop compares sums of the highest words of products with sums of integers.
 func TestAddTop(t *testing.T) {
 	r := testseed.Rand(t, 67, 68)
 	for trial := range 3000 {

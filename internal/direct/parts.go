@@ -7,14 +7,15 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Parts are binary64 numbers that come in parts: Read returns those of part i, at most FloatPart of
-// them, which stay as they are until the same worker reads again. Every part may be read twice.
+// Parts are binary64 numbers that are read part by part. Read returns the numbers of part i, at
+// most FloatPart. They stay unchanged until the same worker reads again. Every part may be read
+// twice.
 type Parts struct {
 	N    int
 	Read func(worker, i int) ([]float64, error)
 }
 
-// FloatPart is how many numbers a part has at most.
+// FloatPart is the largest number of numbers in a part.
 const FloatPart = floatChunk
 
 // each calls f for all parts.

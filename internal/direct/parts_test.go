@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestRoundParts pits sums of parts against those of vectors, in one word and more.
+// TestRoundParts compares sums of parts with sums of vectors, in one word and more.
 func TestRoundParts(t *testing.T) {
 	random := testseed.Rand(t, 3, 8)
 	for trial := range 60 {

@@ -7,17 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// A plainSum is how numbers a x_i + b y_j of MP are rounded to MP in plain Go: from the highest W
-// words of each product, W so that 14 bits and more lie between the last place and the error of
-// these. Numbers that this leaves open, and others than finite ones, take the exact value.
+// A plainSum rounds numbers a x_i + b y_j of MP to MP in plain Go. It uses the highest W words of
+// each product, with W chosen so that at least 14 bits lie between the last place and the error of
+// these words. Numbers whose rounding remains open and numbers that are not finite take the exact
+// value.
 //
-// A product of numbers whose words other than zeros are W in all at most is exact. In units of its
-// last word another one is too small by less than 2 W, see topWords, and by less than 1 for each
-// number of more than W words; what is shifted out of the smaller term costs 1 more.
+// A product is exact if its factors have at most W words in all, zero words aside. Otherwise, in
+// units of its last word, it is too small by less than 2 W, see topWords, and by less than 1 more
+// for each number of more than W words. The bits shifted out of the smaller term cost 1 more.
 type plainSum struct {
 	words   int
 	a, b    plainFactor
-	x, y, z *num.Array // no y: there is one term
+	x, y, z *num.Array // if y is nil, there is one term
 }
 
 // A plainFactor is the number (-1)^sign 0.words 2^exp.
@@ -25,15 +26,15 @@ type plainFactor struct {
 	sign  uint64
 	exp   int64
 	words []uint64
-	used  int    // words from the top on to the last one that is not 0
-	power bool   // it is a power of two
+	used  int    // number of words from the top down to the last one that is not 0
+	power bool   // whether it is a power of two
 	cut   uint64 // 1 if it has more bits, else 0
 }
 
-// mostPlain is the most words of products by columns: from there on math/big is as fast.
+// mostPlain is the largest number of words of products by columns. Beyond it math/big is as fast.
 const mostPlain = longTop
 
-// newPlainSum returns nil where there is no such way.
+// newPlainSum returns nil if this method cannot be used.
 func newPlainSum(a factor, x *num.Array, b factor, y, z *num.Array) *plainSum {
 	if z.Kind != num.MP || x.Kind != num.MP || a.Class != num.Finite || y != nil && (y.Kind != num.MP || b.Class != num.Finite) {
 		return nil
@@ -68,7 +69,7 @@ func newPlainFactor(r num.Real, n int) (f plainFactor) {
 	return f
 }
 
-// usedWords returns how many words there are from the top on to the last one that is not 0.
+// usedWords returns the number of words from the top down to the last one that is not 0.
 func usedWords(x []uint64) int {
 	for k, w := range x {
 		if w != 0 {
@@ -78,8 +79,9 @@ func usedWords(x []uint64) int {
 	return 0
 }
 
-// term returns words whose fraction times 2^exp is about f times number i of v, off by err of their
-// units at most. They lie in v, of a power of two, or before a word 0 in room, for 2 n + 1 words.
+// term computes words whose fraction times 2^exp approximates f times number i of v, with an error
+// of at most err of their units. For a power of two the words lie in v. Otherwise they lie before a
+// word 0 in room, which has space for 2 n + 1 words.
 func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp int64, err uint64) {
 	n, l := len(f.words), v.Limbs()
 	x := v.Sig[i*l : (i+1)*l]
@@ -115,7 +117,8 @@ func (f *plainFactor) term(v *num.Array, i int, room []uint64) (p []uint64, exp 
 	return p[:n], exp, err + uint64(2*n)
 }
 
-// set stores a x_i + b y_j rounded in number k, with the memory of acc, if it can.
+// set stores a x_i + b y_j, rounded, in number k, if it can decide the rounding. It uses the memory
+// of acc.
 func (s *plainSum) set(acc *superacc.Acc, k, i, j int) bool {
 	if s == nil || s.x.Cls[i].Class() != num.Finite {
 		return false
@@ -124,7 +127,7 @@ func (s *plainSum) set(acc *superacc.Acc, k, i, j int) bool {
 	if n == 2 && s.x.Limbs() <= 2 && (s.y == nil || s.y.Limbs() <= 2) {
 		return s.setTwo(k, i, j)
 	}
-	// The sum lies between a word 0 and one for its carry, in the place of the first term.
+	// The sum lies between a word 0 and a word for its carry, in the place of the first term.
 	room := acc.Scratch(4*n + 3)
 	m := room[1 : n+2]
 	p, ref, err := s.a.term(s.x, i, room[1:2*n+2])
@@ -157,9 +160,9 @@ func (s *plainSum) set(acc *superacc.Acc, k, i, j int) bool {
 	return s.round(room[:n+2], neg, ref, err, k)
 }
 
-// addShifted sets m, of a word more than p and q, to p + q 2^-d, cut off, or for minus = 1 to p
-// less that, in two's complement, and reports whether it is negative. The first words of m may be p
-// or q.
+// addShifted sets m, which has one word more than p and q, to p + q 2^-d, cut off. For minus = 1 it
+// subtracts instead, in two's complement. It reports whether the result is negative. The first
+// words of m may be p or q.
 func addShifted(m, p, q []uint64, d, minus uint64) (negative bool) {
 	n := len(p)
 	m, q = m[:n+1], q[min(d>>6, uint64(len(q))):]
@@ -182,24 +185,25 @@ func addShifted(m, p, q []uint64, d, minus uint64) (negative bool) {
 	return minus != 0 && m[n] != 0
 }
 
-// round stores m, its first word 0 and its last at most 1, as a fraction of the words between times
-// 2^ref, in number k, if an error of err of the second word's units does not matter.
+// round stores m, rounded, in number k, if an error of err units of the second word does not
+// matter. The first word of m is 0 and its last at most 1. The words between are a fraction times
+// 2^ref.
 func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) bool {
 	z := s.z
 	prec, l := int(z.Prec), z.Limbs()
 	length := num.BitLen(m)
 	drop := length - prec
 	if drop < 64+2 {
-		return false // much cancels
+		return false // too much cancels
 	}
 	tail := num.WordAt(m, int64(drop-64))
 	const half = 1 << 63
 	e := err
 	switch {
-	case err == 0: // even numbers and bits below are left to others where the tail is a half
+	case err == 0: // ties to even, and bits further below, are left to others
 	case drop >= 128:
 		e = err>>min(drop-128, 63) + 2
-	case err >= 1<<(drop-66): // beside a power of two the last place is half as large below it
+	case err >= 1<<(drop-66): // below a power of two the last place is half as large
 		return false
 	default:
 		e = err<<(128-drop) + 2
@@ -212,10 +216,10 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 		return false
 	}
 	sig := z.Sig[k*l : (k+1)*l]
-	first := length - 64*l // at least 2, as drop is
+	first := length - 64*l // at least 2, because drop is
 	from, shift := m[first>>6:], uint(first)&63
 	word := from[0]
-	for h, next := range from[1 : l+1] { // m has a word more at least
+	for h, next := range from[1 : l+1] { // m has at least one word more
 		sig[h] = word>>shift | next<<1<<(63-shift)
 		word = next
 	}
@@ -233,14 +237,14 @@ func (s *plainSum) round(m []uint64, neg uint64, ref int64, err uint64, k int) b
 	return true
 }
 
-// distance returns |x - y|, at most 2^63, without a branch: signs are random.
+// distance returns |x - y|, at most 2^63. It has no branch, because signs are random.
 func distance(x, y uint64) uint64 {
 	d := x - y
 	sign := uint64(int64(d) >> 63)
 	return (d ^ sign) - sign
 }
 
-// termTwo is term for factors of two words and numbers of no more, of which it returns the words.
+// termTwo is term for factors of two words and numbers of at most two words. It returns the words.
 func (f *plainFactor) termTwo(v *num.Array, i int) (hi, lo uint64, exp int64, err uint64) {
 	if v.Limbs() == 2 {
 		hi, lo = v.Sig[2*i+1], v.Sig[2*i]
@@ -263,7 +267,7 @@ func (f *plainFactor) termTwo(v *num.Array, i int) (hi, lo uint64, exp int64, er
 	return hi + c, lo, exp, err
 }
 
-// setTwo is set for two words, which registers hold: in half of the time.
+// setTwo is set for two words, which fit in registers. It takes half the time.
 func (s *plainSum) setTwo(k, i, j int) bool {
 	hi, lo, ref, err := s.a.termTwo(s.x, i)
 	neg := s.a.sign ^ s.x.Cls[i].Sign()
@@ -301,14 +305,14 @@ func (s *plainSum) setTwo(k, i, j int) bool {
 	}
 	zeros := uint(bits.LeadingZeros64(hi))
 	if zeros > 16 {
-		return false // much cancels
+		return false // too much cancels
 	}
 	hi, lo, err, ref = hi<<zeros|lo>>(64-zeros), lo<<zeros, err<<zeros, ref-int64(zeros)
 	if max(ref, -ref) > 1<<31-8 {
 		return false
 	}
-	// An error is a quarter of the last place at most: beside a power of two that is half as large
-	// below it.
+	// An error is at most a quarter of the last place. Below a power of two the last place is half
+	// as large.
 	z := s.z
 	p, e := uint(z.Prec), uint64(0)
 	tail := hi<<p | lo>>(64-p) | lo<<(p-64)

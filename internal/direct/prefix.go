@@ -6,12 +6,12 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// PrefixSums stores the sums of the first i + 1 entries of x rounded in number i of z, and counts
-// the flags. The exact sum goes from one entry to the next. Parts of x are summed by themselves
-// first, so that each part begins with the sum of those before it.
+// PrefixSums stores the sum of the first i + 1 entries of x, rounded, in number i of z, and counts
+// the flags. The exact sum is carried from one entry to the next. Parts of x are first summed
+// separately, so that each part can begin with the sum of the parts before it.
 func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	parts := (x.N + chunk - 1) / chunk
-	before := make([]superacc.Acc, parts) // the sum before each part; at first of one part
+	before := make([]superacc.Acc, parts) // the sum before each part; at first the sum of one part
 	if parts > 1 {
 		err := par.For(w.Ctx, w.Threads, parts-1, func(_, i int) {
 			Sum.addTo(&before[i+1], x, x, i*chunk, (i+1)*chunk)
@@ -31,6 +31,6 @@ func PrefixSums(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 				count(f)
 			}
 		}
-		*a = superacc.Acc{} // its memory goes
+		*a = superacc.Acc{} // frees its memory
 	})
 }

@@ -17,10 +17,10 @@ const (
 	Squares                  // sum x_i^2
 )
 
-// chunk is the number of entries that one call of a worker takes.
+// chunk is the number of entries that one call of a worker processes.
 const chunk = 1 << 14
 
-// addTo adds the reduction of the entries lo <= i < hi to a; y is read by Dot only.
+// addTo adds the reduction of the entries lo <= i < hi to a. Only Dot reads y.
 func (r Reduction) addTo(a *superacc.Acc, x, y num.Vec, lo, hi int) {
 	switch r {
 	case Sum:
@@ -34,19 +34,19 @@ func (r Reduction) addTo(a *superacc.Acc, x, y num.Vec, lo, hi int) {
 	}
 }
 
-// Work says how a loop runs: its context, the number of threads and a function
-// that is told of every finished part, from any goroutine.
+// Work says how a loop runs. It holds the context, the number of threads, and a function that is
+// called for every finished part, from any goroutine.
 type Work struct {
-	par.Run // Done stands for Progress
+	par.Run // Done replaces Progress
 	Done    func(part, of int)
-	// Together, if not nil, returns the sum of the sums of several processes, of which each has
-	// some of the entries of the vectors of a reduction: all of them call the reduction, and have
-	// its result.
+	// Together, if not nil, returns the sum of the sums of several processes. Each process has some
+	// of the entries of the vectors of a reduction. All processes call the reduction and get its
+	// result.
 	Together func(part *superacc.Acc) (*superacc.Acc, error)
 }
 
-// together is Together for a sum that is known up to a bound, if ok: it is known in all processes
-// then.
+// together is Together for a sum that is known up to a bound if ok is set. The resulting sum is
+// known only if it is known in all processes.
 func (w Work) together(a *superacc.Acc, bound num.Real, ok bool) (*superacc.Acc, num.Real, bool, error) {
 	if w.Together == nil {
 		return a, bound, ok, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Plane and modified Givens rotations: every number is the root or the quotient of
-// sums and products of the inputs, found exactly and rounded once.
+// Plane and modified Givens rotations. Every number is a root or a quotient of sums and products of
+// the inputs, computed exactly and rounded once.
 
 // A dyadic is the number n 2^e.
 type dyadic struct {
@@ -53,8 +53,8 @@ func (x dyadic) compareMagnitude(y dyadic) int {
 	return compareMagnitude(x.real(), y.real())
 }
 
-// plus returns x + y, or where the smaller one lies more than far bits below the other a number
-// with its sign in its place that does so as well.
+// plus returns x + y. If the smaller number lies more than far bits below the larger, it may be
+// replaced by a number of the same sign that also lies that far below.
 func (x dyadic) plus(y dyadic, far int64) dyadic {
 	switch {
 	case x.n.Sign() == 0:
@@ -72,8 +72,8 @@ func (x dyadic) plus(y dyadic, far int64) dyadic {
 	return dyadic{s.Add(s, new(big.Int).Lsh(y.n, uint(y.e-low))), low}
 }
 
-// precision returns the most significant bits that a number of format f, or the midpoint of two,
-// can have.
+// precision returns the largest number of significant bits of a number of format f or of a midpoint
+// of two such numbers.
 func precision(f num.Format) int64 {
 	if f.Kind == num.MP {
 		return int64(f.Prec) + 1
@@ -81,9 +81,9 @@ func precision(f num.Format) int64 {
 	return 2200 // from 2^1024 down to 2^-1076
 }
 
-// farBelow returns a distance in bits: a number so far below 1 changes no decision of rounding
-// to f if it is added to 1 in a quotient of products of the given numbers, or in the square of
-// their root, but for its sign.
+// farBelow returns a distance in bits. Suppose a number that lies that far below 1 is added to 1 in
+// a quotient of products of the given numbers, or in the square of their root. Then only its sign
+// can affect the rounding to f.
 //
 // Let q be the quotient N/D of integers of n and d bits, or its root. A number of format f or a
 // midpoint, of p bits, equals q or differs from it by 2^-(n+d+p) of q or more, in squares by
@@ -107,7 +107,7 @@ func quotient(f num.Format, x, y dyadic, shift int64) num.Real {
 	return superacc.Quotient(f, r, new(big.Int).Abs(y.n))
 }
 
-// rootOf returns sqrt(x / y) for rounding to f, x and y positive, with the sign given.
+// rootOf returns sqrt(x / y) for rounding to f, with the given sign. x and y are positive.
 func rootOf(f num.Format, x, y dyadic, neg bool) num.Real {
 	r := x.real()
 	r.Exp -= y.e
@@ -116,10 +116,10 @@ func rootOf(f num.Format, x, y dyadic, neg bool) num.Real {
 	return r
 }
 
-// Givens returns for rounding to f the numbers of the rotation that takes (a, b) to (r, 0):
-// r = sigma sqrt(a² + b²), c = a/r, s = b/r, sigma the sign of the larger of a and b, b if they
-// are alike, and z = s if |a| > |b|, else 1/c. If b = 0 they are 1, 0, a and 0, else if a = 0
-// they are 0, 1, b and 1.
+// Givens returns the numbers of the rotation that takes (a, b) to (r, 0), for rounding to f: r =
+// sigma sqrt(a² + b²), c = a/r, s = b/r. Here sigma is the sign of a if |a| > |b|, else the sign of
+// b. The number z is s if |a| > |b|, else 1/c. If b = 0, c, s, r and z are 1, 0, a and 0.
+// Otherwise, if a = 0, they are 0, 1, b and 1.
 func Givens(f num.Format, a, b num.Real) (c, s, r, z num.Real) {
 	unity := dyadicOne.real()
 	switch {
@@ -150,7 +150,7 @@ func Givens(f num.Format, a, b num.Real) (c, s, r, z num.Real) {
 	return c, s, r, z
 }
 
-// infiniteGivens returns the limits for one infinite number: the other counts as 0.
+// infiniteGivens returns the limits for one infinite number. The other number counts as 0.
 func infiniteGivens(a, b num.Real) (c, s, r, z num.Real) {
 	unity := dyadicOne.real()
 	switch {
@@ -164,21 +164,21 @@ func infiniteGivens(a, b num.Real) (c, s, r, z num.Real) {
 	return num.Real{Neg: a.Neg != b.Neg}, unity, b, num.Real{Class: num.Inf, Neg: a.Neg != b.Neg}
 }
 
-// Modified is what ModifiedGivens finds: a flag -2, -1, 0 or 1, the matrix H and the new
-// scale factors and first component.
+// Modified is the result of ModifiedGivens: a flag -2, -1, 0 or 1, the matrix H, and the new scale
+// factors and first component.
 type Modified struct {
 	Flag               int
 	H11, H21, H12, H22 num.Real
 	D1, D2, X1         num.Real
 }
 
-// The scaling of modified Givens rotations: factors of scale are kept above 2^-24 and below 2^24
-// by powers of gamma² = 2^24.
+// The scaling of modified Givens rotations. Powers of gamma² = 2^24 keep scale factors above 2^-24
+// and below 2^24.
 const gammaBits = 12
 
-// ModifiedGivens returns for rounding to f the modified Givens rotation H of the vector
-// (sqrt(d1) x1, sqrt(d2) y1), by the rules of the BLAS (Lawson, Hanson, Kincaid and Krogh 1979). If
-// a number is infinite or NaN the flag is -1 and all others are NaN.
+// ModifiedGivens returns the modified Givens rotation H of the vector (sqrt(d1) x1, sqrt(d2) y1),
+// for rounding to f. It follows the rules of the BLAS (Lawson, Hanson, Kincaid and Krogh 1979). If
+// a number is infinite or NaN, the flag is -1 and all other results are NaN.
 func ModifiedGivens(f num.Format, d1, d2, x1, y1 num.Real) Modified {
 	for _, t := range []num.Real{d1, d2, x1, y1} {
 		if t.Class > num.Finite {
@@ -253,7 +253,7 @@ func (q fraction) log2() (e int64, exact bool) {
 	return e, c == 0
 }
 
-// modified is a modified rotation before its numbers are rounded: h holds H by columns.
+// modified is a modified rotation before its numbers are rounded. h holds H column by column.
 type modified struct {
 	f    num.Format
 	flag int
@@ -262,8 +262,8 @@ type modified struct {
 	x    fraction
 }
 
-// rescale multiplies the factors of scale by even powers of gamma, and divides the rows of H and
-// the first component accordingly.
+// rescale multiplies the scale factors by even powers of gamma. It divides the rows of H and the
+// first component accordingly.
 func (m *modified) rescale() {
 	for i := range m.d {
 		k := steps(m.d[i])
@@ -287,8 +287,8 @@ func (m *modified) rescale() {
 	}
 }
 
-// steps returns the k nearest to 0 for which |d| gamma^(2k) lies above 2^-24 and below 2^24, 0 if
-// d = 0.
+// steps returns the k nearest to 0 such that |d| gamma^(2k) lies above 2^-24 and below 2^24. For d
+// = 0 it returns 0.
 func steps(d fraction) int64 {
 	if d.isZero() {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Round stores the reduction rounded to nearest even in number 0 of z. exact
-// reports whether it took the exact second pass.
+// Round stores the reduction, rounded to nearest even, in number 0 of z. The result exact reports
+// whether it took the exact second pass.
 func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	if w.Done == nil && w.Together == nil && r.few(x, y, z) {
 		return 0, false, w.Ctx.Err()
@@ -34,16 +34,16 @@ func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, e
 	return z.Set(0, a.Value(z.Format)), tried, nil
 }
 
-// floatBits is the largest precision for which compensated sums are tried: they
-// carry about 100 bits less twice the logarithm of the length.
+// floatBits is the largest precision for which compensated sums are tried. Their accuracy is about
+// 100 bits less twice the logarithm of the length.
 const floatBits = 64
 
-// fewProducts is the number of products from which their leading digits are tried
-// before their exact sum.
+// fewProducts is the least number of products for which leading digits are tried before the exact
+// sum.
 const fewProducts = 16
 
-// enclose returns a sum known up to bound, if there is a quick one that should
-// decide the rounding to p bits.
+// enclose returns a sum known up to bound, if there is a quick one that will probably decide the
+// rounding to p bits.
 func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *superacc.Acc, bound num.Real, ok bool, err error) {
 	if superacc.IsFloat(x.Arr.Format) && superacc.IsFloat(y.Arr.Format) && p <= floatBits {
 		return r.floats(w, x, y)
@@ -56,8 +56,8 @@ func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *superacc.Acc, bound 
 	return nil, bound, false, nil
 }
 
-// Norm stores the Euclidean norm of x rounded to nearest even in number 0 of z.
-// exact reports whether it took the exact second pass.
+// Norm stores the Euclidean norm of x, rounded to nearest even, in number 0 of z. The result exact
+// reports whether it took the exact second pass.
 func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	a, bound, ok, err := Squares.enclose(w, x, x, z.Bits())
 	if err == nil {
@@ -78,8 +78,8 @@ func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err err
 	return z.Set(0, a.Norm(z.Format)), tried, nil
 }
 
-// LargestIndex returns the index of the first entry of x of largest magnitude, NaN
-// being the largest, or -1 if x is empty.
+// LargestIndex returns the index of the first entry of x with the largest magnitude, or -1 if x is
+// empty. NaN counts as the largest.
 func LargestIndex(w Work, x num.Vec) (int, error) {
 	parts := (x.N + chunk - 1) / chunk
 	best := make([]int, parts)
@@ -119,7 +119,7 @@ func largestOf(x num.Vec, indices func(func(int) bool)) int {
 	return best
 }
 
-// compareMagnitude compares |x| and |y|, neither sticky, NaN being the largest.
+// compareMagnitude compares |x| and |y|. Neither is sticky, and NaN counts as the largest.
 func compareMagnitude(x, y num.Real) int {
 	if x.Class != y.Class {
 		return int(x.Class) - int(y.Class)
@@ -147,8 +147,8 @@ func compareMagnitude(x, y num.Real) int {
 	return 0
 }
 
-// Scale stores alpha x_i rounded in number i of z; for alpha = 0 it does not read x
-// and stores +0.
+// Scale stores alpha x_i, rounded, in number i of z. For alpha = 0 it does not read x and stores
+// +0.
 func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	if alpha.Class == num.Zero {
 		return w.Ctx.Err()
@@ -174,8 +174,8 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 // realOne is 1.
 var realOne = num.Real{Class: num.Finite, Mag: one[:]}
 
-// Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
-// x. alpha is not 0.
+// Update stores alpha x_i y_j + c_ij, rounded, in number i + j m of z, where m is the length of x.
+// The factor alpha is not 0.
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
 	factors, reals, each, plain := make([]factor, y.N), make([]num.Real, y.N), make([]*pairs, y.N), make([]*plainSum, y.N)
@@ -203,12 +203,12 @@ func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count
 	})
 }
 
-// Copy stores the entries of x rounded in z.
+// Copy stores the entries of x, rounded, in z.
 func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
 	return w.rounded(x.N, count, func(_ *superacc.Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
 }
 
-// Combine stores a x_i + b y_i rounded in number i of z.
+// Combine stores a x_i + b y_i, rounded, in number i of z.
 func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
 	t, u := newFactor(a, realOne), newFactor(b, realOne)
 	floats := t.isFloat && u.isFloat && z.Kind == num.F64 && x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64
@@ -227,8 +227,7 @@ func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array,
 	})
 }
 
-// rounded calls f for all i < n, with an accumulator for each worker, and counts the
-// flags.
+// rounded calls f for all i < n and counts the flags. Each worker has its own accumulator.
 func (w Work) rounded(n int, count func(num.Flags), f func(a *superacc.Acc, i int) num.Flags) error {
 	const part = 1 << 10
 	parts := (n + part - 1) / part
@@ -243,8 +242,8 @@ func (w Work) rounded(n int, count func(num.Flags), f func(a *superacc.Acc, i in
 	})
 }
 
-// linear computes the rows x columns entries of g, and calls f for those that it leaves open, as
-// rounded does for all if g is nil.
+// linear computes the rows x columns entries of g. It calls f for entries that g leaves open, like
+// rounded, or for all entries if g is nil.
 func (w Work) linear(g *lanes.Linear, rows, columns int, tally func(num.Flags), f func(a *superacc.Acc, k int) num.Flags) error {
 	if g == nil {
 		return w.rounded(rows*columns, tally, f)

@@ -8,11 +8,11 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Arithmetic of single numbers, for rounding to a format. [Acc] adds and multiplies them, [Divide]
-// divides.
+// Arithmetic of single numbers, for rounding to a format. [Acc] adds and multiplies numbers, and
+// [Divide] divides them.
 
-// Sqrt returns the square root of x for rounding to f, with the special values of IEEE 754: that of
-// -0 is -0, that of a negative number NaN.
+// Sqrt returns the square root of x for rounding to f. Special values follow IEEE 754: the root of
+// -0 is -0, and the root of a negative number is NaN.
 func Sqrt(f num.Format, x num.Real) num.Real {
 	switch {
 	case x.Class == num.Zero, x.Class == num.NaN:
@@ -25,8 +25,8 @@ func Sqrt(f num.Format, x num.Real) num.Real {
 	return superacc.Root(f, x, big.NewInt(1))
 }
 
-// Compare returns -1, 0 or +1 as x < y, x = y or x > y. As for [cmp.Compare], NaN equals NaN and is
-// less than all else, and -0 equals +0.
+// Compare returns -1 if x < y, 0 if x = y and +1 if x > y. As for [cmp.Compare], NaN equals NaN and
+// is less than all other numbers, and -0 equals +0.
 func Compare(x, y num.Real) int {
 	if x.Class == num.NaN || y.Class == num.NaN {
 		return -cmp.Compare(int(x.Class/num.NaN), int(y.Class/num.NaN))

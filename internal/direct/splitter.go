@@ -2,12 +2,12 @@ package direct
 
 import "unsafe"
 
-// splitter holds the room that splitDigits needs and its geometry, for numbers of
-// limbs words of which at most so many come at a time.
+// splitter holds the memory and the geometry for splitDigits. It is made for numbers of limbs
+// words, of which a limited number is split at a time.
 type splitter struct {
 	groups, limbs int
-	words         int // of a significand, the highest, that digits can reach
-	below, pitch  int // bytes of zeros before a staged number, bytes of its room
+	words         int // number of words of a significand, the highest, that digits can reach
+	below, pitch  int // bytes of zeros before a staged number, bytes for a staged number
 	stage         []byte
 }
 
@@ -21,7 +21,7 @@ func newSplitter(groups, limbs, numbers int) *splitter {
 	return s
 }
 
-// job returns a job with the fields that the geometry decides.
+// job returns a job with the fields that depend only on the geometry.
 func (s *splitter) job() digitJob {
 	return digitJob{
 		stage:      unsafe.Pointer(&s.stage[s.below]),
@@ -33,7 +33,7 @@ func (s *splitter) job() digitJob {
 	}
 }
 
-// significands lets j read number first, first + step, ... of sig.
+// significands makes j read numbers first, first + step, ... of sig.
 func (s *splitter) significands(j *digitJob, sig []uint64, first, step int) {
 	j.sig = unsafe.Pointer(&sig[first*s.limbs+s.limbs-s.words])
 	j.sigPitch = 8 * step * s.limbs

@@ -8,24 +8,24 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Products of numbers of two to seven words, and of longer ones where there is no assembly, are
-// summed in fixed point from the highest words of each, without digits: see dotTop2 and dotTop, and
-// topRows for plain Go. P being the reference exponent, a sum is kept in units of 2^(P - unit).
+// Products of numbers of two to seven words are summed in fixed point from the highest words of
+// each product, without digits. Longer numbers are treated likewise where there is no assembly. See
+// dotTop2 and dotTop, and topRows for plain Go. With the reference exponent P, a sum is kept in
+// units of 2^(P - unit).
 type topPlan struct {
-	words int    // of a number
+	words int    // words of a number
 	sum   int    // words of a sum
-	unit  int64  // binary places of a sum
+	unit  int64  // number of binary places of a sum
 	err   uint64 // bound on the error of a product, in units
 }
 
-// planTop returns how to sum n products for rounding to p bits if the numbers of a
-// suit.
+// planTop returns how to sum n products for rounding to p bits, if the numbers of a permit it.
 //
-// With two words a product is cut below its third word: the word left out, the bits
-// shifted out and the complement cost less than 1 unit each, the words of shifts by
-// whole words less than 1 more. With L = 3 words and more the products left out are the
-// low words of L pairs and both words of the pairs below them, in units of
-// the last word kept less than L + (L-1) + 1; shift and complement as before.
+// With two words, a product is cut below its third word. The omitted word, the bits shifted out and
+// the complement cost less than 1 unit each, and the words dropped by shifts of whole words cost
+// less than 1 more. With L = 3 or more words, the omitted products are the low words of L pairs and
+// both words of the pairs below them. In units of the last kept word these are less than L + (L-1)
+// + 1. Shift and complement cost the same as before.
 func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 	if a.Kind != num.MP {
 		return t, false
@@ -39,25 +39,25 @@ func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 	default:
 		return t, false
 	}
-	// On data of like size a sum has about 2^P sqrt(n), its error bound n err units.
+	// For data of similar size a sum has about 2^P sqrt(n), and its error bound is n err units.
 	return t, int64(n) < 1<<40 && p+bits.Len(uint(n))/2+bits.Len64(t.err)+10 <= int(t.unit)
 }
 
 // planOne is planTop for numbers of one word, in plain Go, where digits of 28 bits take twice the
-// time: products are whole, and lose bits that are shifted out, and by the complement.
+// time. Products are complete. Their errors are the bits shifted out and what the complement costs.
 func planOne(a num.Format, p, n int) (t topPlan, ok bool) {
 	t = topPlan{words: 1, sum: 4, unit: 192, err: 2}
 	ok = a.Kind == num.MP && a.Limbs() == 1 && !superacc.Assembly()
 	return t, ok && int64(n) < 1<<40 && p+bits.Len(uint(n))/2+12 <= int(t.unit)
 }
 
-// fits reports whether the numbers of a have at most the plan's words.
+// fits reports whether the numbers of a have at most as many words as the plan.
 func (t topPlan) fits(a num.Format) bool {
 	return a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Limbs() <= t.words
 }
 
-// vector returns x in MP of the plan's words with its exponents, superacc.NoScale for zeros,
-// or nil if there is an infinity or NaN.
+// vector returns x as MP numbers of the plan's words with their exponents. The exponent of a zero
+// is superacc.NoScale. It returns nil if there is an infinity or NaN.
 func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 	z := num.New(num.Format{Kind: num.MP, Prec: uint32(64 * t.words)}, x.N)
 	scale := make([]int64, x.N)
@@ -77,13 +77,13 @@ func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
 	return z, scale
 }
 
-// longTop is the most words of numbers whose products are summed in words where there is no
-// assembly for their digits: plain Go takes 4 times as long for digits of 28 bits.
+// longTop is the largest number of words of numbers whose products are summed in words where there
+// is no assembly for their digits. In plain Go digits of 28 bits take 4 times as long.
 const longTop = 64
 
 func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Pointer(&c[0])), len(c)) }
 
-// plainRows returns what sums products without assembly, else nil.
+// plainRows returns the rows that sum products without assembly, or nil where there is assembly.
 func (t topPlan) plainRows() *topRows {
 	if superacc.Assembly() || t.words <= 2 {
 		return nil
@@ -91,8 +91,8 @@ func (t topPlan) plainRows() *topRows {
 	return newTopRows(t.words)
 }
 
-// dot adds the products of numbers at <= i < end of a with those from xAt on of x
-// to sum, by rows if it is not nil.
+// dot adds products to sum. The factors are the numbers at <= i < end of a and the numbers of x
+// from xAt on. It uses rows unless rows is nil.
 func (t topPlan) dot(rows *topRows, sum []uint64, ref int64, a *num.Array, at, end int, x *num.Array, xAt int) {
 	xEnd, l := xAt+end-at, t.words
 	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
@@ -109,7 +109,7 @@ func (t topPlan) dot(rows *topRows, sum []uint64, ref int64, a *num.Array, at, e
 	}
 }
 
-// axpy adds the products of numbers at <= i < end of a with number j of x, of
+// axpy adds the products of the numbers at <= i < end of a with number j of x, which has the
 // exponent scale, to the sums.
 func (t topPlan) axpy(sums []uint64, ref []int64, a *num.Array, at, end int, x *num.Array, j int, scale int64) {
 	l := t.words
@@ -123,7 +123,7 @@ func (t topPlan) axpy(sums []uint64, ref []int64, a *num.Array, at, end int, x *
 	axpyTop2(sums, ref, sig, exp, cls, v[1], v[0], scale, sign)
 }
 
-// value returns the number that a sum stands for, and makes sum its magnitude.
+// value returns the number that a sum stands for. It replaces the sum by its magnitude.
 func (t topPlan) value(sum []uint64, ref int64) num.Real {
 	v := num.Real{Class: num.Finite, Neg: int64(sum[t.sum-1]) < 0, Exp: ref - t.unit}
 	if v.Neg {
@@ -133,7 +133,7 @@ func (t topPlan) value(sum []uint64, ref int64) num.Real {
 	return v
 }
 
-// rowsTop computes rows lo <= i < hi by the plan and returns how many took the exact
+// rowsTop computes rows lo <= i < hi by the plan and returns the number of rows that took the exact
 // sum.
 func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 	t, a := w.sums.top, w.m.Arr
@@ -168,8 +168,8 @@ func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 	return exact
 }
 
-// tileTop adds the products of rows lo + r <= i < lo + end to their sums in plain Go: several rows
-// at a time, so that what memory brings is used.
+// tileTop adds the products of rows lo + r <= i < lo + end to their sums in plain Go. It handles
+// several rows at a time to make full use of the data that memory delivers.
 func (w *gemvWorker) tileTop(lo, r, end int) {
 	t, a := w.sums.top, w.m.Arr
 	l := t.words

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// topRows sums products of numbers of so many words as dotTop does, but without shifts and signs.
-// Each of the 64 shifts within words and of both signs has a row of words + 1 words that takes the
-// highest words of products as they are, and the rows are put together in the end, which takes less
-// time than dotTop: a product has neither shift nor sign.
+// topRows sums products of numbers with the given number of words like dotTop, but without shifts
+// and signs for each product. For each of the 64 shifts within a word and for both signs there is a
+// row of words + 1 words. A row adds up the unchanged highest words of its products. In the end the
+// rows are combined. This takes less time than dotTop.
 //
-// A product is in error by as much as topWords makes it, by less than 2 words, and a row that is
-// put in its place by less than 1.
+// The error of a product is the same as in topWords, less than 2 words. Moving a row to its place
+// adds an error of less than 1.
 type topRows struct {
 	words int
-	rows  []uint64 // row 2 shift + sign; zeros where not used
+	rows  []uint64 // row 2 shift + sign; rows not in use are zeros
 	used  [2]uint64
 }
 
@@ -22,8 +22,8 @@ func newTopRows(words int) *topRows {
 	return &topRows{words: words, rows: make([]uint64, 128*(words+1))}
 }
 
-// add adds the product of numbers a and x, shifted to the right by d < 64 words, with the lowest
-// bit of sign as its sign.
+// add adds the product of the numbers a and x, shifted right by d < 64 words. The lowest bit of
+// sign is the sign of the product.
 func (t *topRows) add(a, x []uint64, d uint64, sign uint8) {
 	b, q := d&63<<1|uint64(sign&1), d>>6
 	t.used[b>>6] |= 1 << (b & 63)
@@ -31,7 +31,7 @@ func (t *topRows) add(a, x []uint64, d uint64, sign uint8) {
 	addTop(t.rows[b*size:(b+1)*size], a[q:], x[q:])
 }
 
-// dot adds the products of numbers as dotTop does.
+// dot adds products of numbers like dotTop.
 func (t *topRows) dot(sum []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
 	n := t.words
 	for i, c := range ac {
@@ -43,7 +43,7 @@ func (t *topRows) dot(sum []uint64, ref int64, a []uint64, ae []int32, ac []uint
 	t.fold(sum)
 }
 
-// fold adds the rows to words + 1 words in two's complement, and makes them zeros.
+// fold adds the rows to words + 1 words in two's complement and clears them.
 func (t *topRows) fold(sum []uint64) {
 	size := t.words + 1
 	for half := range t.used {
@@ -64,14 +64,14 @@ func (t *topRows) fold(sum []uint64) {
 	}
 }
 
-// addTop adds to p the n = len(a) = len(x) highest words of the sum of the products a_i x_j with
-// i + j ≥ n - 1, of which those with i + j = n - 1 enter by their high words only. There is a word
-// more at least in p, and room for the carry.
+// addTop adds the n = len(a) = len(x) highest words of a product to p. The product is the sum of
+// the a_i x_j with i + j ≥ n - 1, where terms with i + j = n - 1 contribute their high words only.
+// p has at least one more word and room for the carry.
 func addTop(p, a, x []uint64) {
 	n := len(x)
 	a = a[:n]
 	var s0, s1, s2, c uint64
-	if n == 2 { // half of the time
+	if n == 2 { // takes half the time
 		h0, _ := bits.Mul64(a[0], x[1])
 		h1, _ := bits.Mul64(a[1], x[0])
 		h, l := bits.Mul64(a[1], x[1])
@@ -86,7 +86,7 @@ func addTop(p, a, x []uint64) {
 		}
 		return
 	}
-	if n == 4 { // three quarters of the time
+	if n == 4 { // takes three quarters of the time
 		addTop4(p, (*[4]uint64)(a), (*[4]uint64)(x))
 		return
 	}
@@ -152,7 +152,7 @@ func addTop4(p []uint64, a, x *[4]uint64) {
 	// Words 2 and 3.
 	h, l = bits.Mul64(a3, x3)
 	s2, d = bits.Add64(s2, l, 0)
-	s3, d = bits.Add64(s3, h, d) // the carry of word 0 may make the rest as large as four words
+	s3, d = bits.Add64(s3, h, d) // with the carry of word 0, the rest may need four words
 	p[2], c = bits.Add64(p[2], s2, c)
 	p[3], c = bits.Add64(p[3], s3, c)
 	p[4], c = bits.Add64(p[4], d, c)
@@ -161,8 +161,9 @@ func addTop4(p []uint64, a, x *[4]uint64) {
 	}
 }
 
-// addColumn adds the n products of the words from a on, upwards, and of those below x + n,
-// downwards, to a number of three words. Bounds of slices take a fifth of the time more.
+// addColumn adds n products to a number of three words. One factor runs upwards through the words
+// from a on, the other downwards through the words below x + n. With slices, bounds checks would
+// take a fifth more time.
 func addColumn(a, x *uint64, n int, s0, s1, s2 uint64) (uint64, uint64, uint64) {
 	word := func(p *uint64, k int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(p), 8*k) }
 	var c uint64
@@ -172,7 +173,7 @@ func addColumn(a, x *uint64, n int, s0, s1, s2 uint64) (uint64, uint64, uint64) 
 		s1, c = bits.Add64(s1, h, c)
 		s2, _ = bits.Add64(s2, 0, c)
 	}
-	for i, j := n&1, n&^1-2; j >= 0; i, j = i+2, j-2 { // by four the compiler lacks registers
+	for i, j := n&1, n&^1-2; j >= 0; i, j = i+2, j-2 { // by four needs too many registers
 		u, v := (*[2]uint64)(word(a, i)), (*[2]uint64)(word(x, j))
 		h, l := bits.Mul64(u[0], v[1])
 		s0, c = bits.Add64(s0, l, 0)

@@ -7,18 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// The block schemes of expansion.SquareBlocks and expansion.LinearBlocks: kernels of
-// kernels/expansion/expansionblocks.cu, for Float64 too.
+// This file runs the block schemes of expansion.SquareBlocks and expansion.LinearBlocks, by the
+// kernels of kernels/expansion/expansionblocks.cu, which support Float64 too.
 
 const blocksFile = "expansion/expansionblocks"
 
-// The sides of square blocks, and the length of linear ones.
+// The side of square blocks and the length of linear blocks, in entries and in threads.
 const (
 	squareSide = 8
 	lineLength = 128
 )
 
-// GemmSquare is Gemm by blocks of 8 x 8 threads.
+// GemmSquare computes Gemm by blocks of 8 x 8 threads.
 func GemmSquare(s *cuda.Stream, alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) error {
 	c.Changed()
 	if c.Rows == 0 || c.Cols == 0 {
@@ -33,19 +33,19 @@ func GemmSquare(s *cuda.Stream, alpha Factor, a, b mem.Matrix, beta Factor, c me
 	return f.Launch(s, tilesOf(c.Rows, squareSide, c.Cols, squareSide), cuda.Dim{X: squareSide * squareSide}, 0, p)
 }
 
-// tilesOf is how many tiles of x by y entries a grid has for nx by ny of them.
+// tilesOf returns the grid that covers nx x ny entries by tiles of x by y entries.
 func tilesOf(nx, x, ny, y int) cuda.Dim {
 	return cuda.Dim{X: (nx-1)/x + 1, Y: min((ny-1)/y+1, maxGridY)}
 }
 
-// columnStep is the structure of that name of expansionblocks.cu.
+// columnStep is the structure of the same name in expansionblocks.cu.
 type columnStep struct {
 	a                              entries
 	diagonal, pivot, info          cuda.Pointer
 	n, cols, k, words, zero, final int32
 }
 
-// byColumns eliminates column after column, by blocks of threads of the method.
+// byColumns eliminates one column after the other, by the blocks of threads of the given method.
 func (e *elimination) byColumns(method string) error {
 	find, divide, remove, err := e.columnKernels(method)
 	if err != nil {
@@ -89,7 +89,8 @@ func (e *elimination) byColumns(method string) error {
 	return nil
 }
 
-// columnKernels are the kernels of a step.
+// columnKernels returns the kernels of a step: one finds the pivot, one divides its row, one
+// removes the column from the other rows.
 func (e *elimination) columnKernels(method string) (find, divide, remove *cuda.Function, err error) {
 	scheme := "Square"
 	if method == place.LinearBlocks {

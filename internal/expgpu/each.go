@@ -8,13 +8,13 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// A Scheme is how the entries of a result are spread over threads.
+// A Scheme distributes the entries of a result over threads.
 type Scheme int
 
 const (
 	// Spread gives each entry a thread.
 	Spread Scheme = iota
-	// Fixed has 128 blocks of 128 threads, each with every 16384th entry.
+	// Fixed launches 128 blocks of 128 threads, each thread computing every 16384th entry.
 	Fixed
 )
 
@@ -25,18 +25,19 @@ const (
 	maxGridY    = 1<<16 - 1
 )
 
-// never is the high half of no word: a NaN's that arithmetic does not make.
+// never is the high half of a NaN that arithmetic does not produce.
 const never = 0x7ff55555
 
-// Each sets z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape; z may be
-// one of the operands. name is that of an operation, Add, Sub, Mul, Div, Sqrt or FMA, or of a
-// function: exp, log and so on. After Published it is that of expansion.Published.
+// Each computes z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape. z may
+// be one of the operands. name is an operation, Add, Sub, Mul, Div, Sqrt or FMA, or a function:
+// exp, log and so on. A name that begins with Published selects an operation of
+// expansion.Published.
 func Each(s *cuda.Stream, name string, z mem.Matrix, operands ...mem.Matrix) error {
 	return EachRepeated(s, name, Spread, 1, z, operands...)
 }
 
-// EachRepeated is Each by a scheme, computing each entry so many times, for measurements. It takes
-// doubles as well: their functions, exp, log, sin and cos, are CUDA's.
+// EachRepeated computes Each by a scheme and computes each entry repeat times, for measurements. It
+// also supports Float64, whose functions exp, log, sin and cos are CUDA's.
 func EachRepeated(s *cuda.Stream, name string, scheme Scheme, repeat int, z mem.Matrix, operands ...mem.Matrix) error {
 	z.Changed()
 	all := append([]mem.Matrix{z}, operands...)
@@ -73,8 +74,8 @@ func grid(rows, cols int) cuda.Dim {
 	return cuda.Dim{X: min((rows-1)/eachThreads+1, maxGridX), Y: min(cols, maxGridY)}
 }
 
-// Copy sets z = x, views of one shape that do not overlap. x may have fewer words than z: the
-// others of z stay.
+// Copy computes z = x for views of one shape that do not overlap. If x has fewer words than z, the
+// remaining words of z are unchanged.
 func Copy(s *cuda.Stream, z, x mem.Matrix) error {
 	z.Changed()
 	all := []mem.Matrix{z, x}
@@ -90,8 +91,9 @@ func Copy(s *cuda.Stream, z, x mem.Matrix) error {
 	return f.Launch(s, grid(z.Rows, z.Cols), cuda.Dim{X: eachThreads}, 0, entriesOf(z), entriesOf(x), int64(z.Rows), int64(z.Cols), int32(x.Arr.Terms()))
 }
 
-// aligned turns views of one shape so that neighbouring threads take neighbouring entries of the
-// first, and makes one column of those that lie without gaps.
+// aligned transposes views of one shape, all or none, so that neighbouring threads access
+// neighbouring entries of the first. If all views are then contiguous, it turns each into a single
+// column.
 func aligned(all []mem.Matrix) {
 	z := all[0]
 	if z.Rows == 1 || z.Cols > 1 && size(z.RS) > size(z.CS) {

@@ -1,7 +1,7 @@
 // Package expgpu runs the arithmetic of package expansion on NVIDIA GPUs, by the kernels of
-// internal/kernels/expansion: what is done entry by entry, native products and sums of products,
-// and Gauss-Jordan elimination. Operands are views of arrays in the formats DD, TD and QD, by block
-// schemes Float64 too, all of one format and on the device of the stream.
+// internal/kernels/expansion: entrywise operations, native products and sums of products, and
+// Gauss-Jordan elimination. Operands are views of arrays on the device of the stream, all in one of
+// the formats DD, TD and QD. The block schemes also support Float64.
 package expgpu
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// formatNames end the names of kernels, by the words of a number.
+// formatNames are the suffixes of kernel names, indexed by the words of a number.
 var formatNames = [...]string{1: "Double", 2: "DD", 3: "TD", 4: "QD"}
 
-// suffix is what the names of kernels for m's format end with.
+// suffix returns the suffix of the names of kernels for the format of m.
 func suffix(m mem.Matrix) string { return formatNames[m.Arr.Terms()] }
 
 // entries is struct entries of kernels/expansion/expansion.cuh.
@@ -29,7 +29,7 @@ func entriesOf(m mem.Matrix) entries {
 	return e
 }
 
-// column is the entries of a vector as a matrix of one column.
+// column returns a vector as a matrix of one column.
 func column(v mem.Vector) mem.Matrix { return v.Col() }
 
 func flag(b bool) int32 {

@@ -12,13 +12,13 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// expansions makes GPUs places for package expansion.
+// expansions implements place.Expansions on GPUs.
 type expansions struct{}
 
-// Register makes the arithmetic on GPUs known to package place.
+// Register registers the arithmetic on GPUs with package place.
 func Register() { place.Provide[place.Expansions](expansions{}) }
 
-// do runs f on the GPU that p is, and waits for it.
+// do runs f on the GPU p and waits for it. Errors about device memory wrap place.ErrMemory.
 func do(p place.Place, cfg place.Config, f func(s *cuda.Stream) error) error {
 	err := backend.Device(p).Do(cfg.Ctx, func(s *cuda.Stream) error {
 		if err := f(s); err != nil {
@@ -36,8 +36,8 @@ func (expansions) Widen(p place.Place, cfg place.Config, x, z num.Mat) error {
 	return do(p, cfg, func(s *cuda.Stream) error { return Copy(s, backend.Matrix(z), backend.Matrix(x)) })
 }
 
-// The largest shares of the work between which the host looks out: entries, and steps of products.
-// Either takes the GPU tenths of a second or less.
+// The largest shares of the work between which the host synchronizes: entries of a result, and
+// steps of products. Either takes the GPU at most tenths of a second.
 const (
 	shareEntries = 1 << 26
 	shareSteps   = int64(1) << 36
@@ -70,8 +70,8 @@ func (expansions) Gemm(p place.Place, cfg place.Config, alpha place.Words, a, b 
 }
 
 // shares cuts a rows x cols result along its longer side into parts of about size entries, and
-// calls f with the rows i0 <= i < i1 and columns j0 <= j < j1 of each. Between them it waits,
-// reports progress and heeds the context.
+// calls f with the rows i0 <= i < i1 and columns j0 <= j < j1 of each. After each part it waits for
+// the device and reports progress; the wait fails once the context is cancelled.
 func shares(s *cuda.Stream, cfg place.Config, rows, cols, size int, f func(i0, i1, j0, j1 int) error) error {
 	const whole = 128 // a multiple of the sides of all kernels' tiles
 	long, short := max(rows, cols), min(rows, cols)

@@ -6,10 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Factor is alpha or beta: words of a number in the format of the operands.
+// A Factor is alpha or beta: the words of a number in the format of the operands.
 type Factor [4]float64
 
-// One and Zero are the factors that cost no product.
+// One and Zero are the factors for which no product is computed.
 var (
 	One  = Factor{1}
 	Zero = Factor{}
@@ -32,7 +32,7 @@ func newProduct(alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) produc
 		m: int32(c.Rows), n: int32(c.Cols), k: int32(a.Cols), skipCol: int32(c.Cols),
 	}
 	p.plainAlpha = flag(alpha == One)
-	if alpha == Zero { // A and B stay unread
+	if alpha == Zero { // A and B are not read
 		p.k = 0
 	}
 	switch beta {
@@ -44,11 +44,11 @@ func newProduct(alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) produc
 	return p
 }
 
-// tiles are the sides of the tiles of expansionGemm, by words.
+// tiles are the sides of the tiles of expansionGemm, indexed by the words of a number.
 var tiles = [...]int{2: 64, 3: 32, 4: 32}
 
-// Gemm sets C = alpha A B + beta C. C does not overlap A and B. Each entry is a sum of products in
-// the order of the inner index; expansion.Gemm has the error bound.
+// Gemm computes C = alpha A B + beta C. C must not overlap A or B. Each entry is a sum of products
+// in the order of the inner index; expansion.Gemm states the error bound.
 func Gemm(s *cuda.Stream, alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) error {
 	c.Changed()
 	return newProduct(alpha, a, b, beta, c).launch(s, c)
@@ -68,12 +68,12 @@ func (p productArgs) launch(s *cuda.Stream, c mem.Matrix) error {
 	return f.Launch(s, g, cuda.Dim{X: 256}, 0, p)
 }
 
-// gemvRows is how many entries of A x a block of expansionGemv makes.
+// gemvRows is the number of entries of A x that a block of expansionGemv computes.
 const gemvRows = 8
 
-// Gemv sets y = alpha A x + beta y. y does not overlap A and x. The sum of an entry is that of 32
-// partial sums, number q with the products of j = q modulo 32 in their order, added by halves:
-// number q and q + 16, then q + 8, and so on.
+// Gemv computes y = alpha A x + beta y. y must not overlap A or x. Each entry of A x is the sum of
+// 32 partial sums. Partial sum q adds the products with j = q modulo 32 in order of j. The partial
+// sums are added by halves: q and q + 16, then q and q + 8, and so on.
 func Gemv(s *cuda.Stream, alpha Factor, a mem.Matrix, x mem.Vector, beta Factor, y mem.Vector) error {
 	c := column(y)
 	c.Changed()
@@ -89,13 +89,13 @@ func Gemv(s *cuda.Stream, alpha Factor, a mem.Matrix, x mem.Vector, beta Factor,
 	return f.Launch(s, cuda.Dim{X: (c.Rows-1)/gemvRows + 1}, cuda.Dim{X: 256}, 0, p)
 }
 
-// The sums of expansionDot.
+// The numbers of products of a sum of expansionDot, and of threads of a block.
 const (
 	dotChunk   = 4096
 	dotThreads = 64
 )
 
-// Dot returns the words of the sums of 4096 products x_i y_i each: see expansion.Dot.
+// Dot returns the words of the sums of 4096 consecutive products x_i y_i each: see expansion.Dot.
 func Dot(s *cuda.Stream, x, y mem.Vector) ([][]float64, error) {
 	words, n := x.Arr.Terms(), (x.N+dotChunk-1)/dotChunk
 	sums := make([][]float64, words)

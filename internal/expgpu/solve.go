@@ -12,20 +12,20 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// An Elimination is how Solve eliminates: see expansion.Solve.
+// An Elimination holds the options of Solve: see expansion.Solve.
 type Elimination struct {
-	ZeroRule bool // rows are exchanged only where the diagonal has a zero
-	// columns of a block of panels whose updates are exact products; 0 for native ones
+	ZeroRule bool // exchange rows only where the diagonal entry is zero
+	// columns of a block of panels whose update is one exact product; 0 for native updates
 	Block  int
-	Method string // a block scheme, or any other for panels
-	Shared int    // bytes of shared memory that rows of a panel may take; 0 for all there is
+	Method string // a block scheme; any other value means panels
+	Shared int    // bytes of shared memory for the rows of a panel; 0 for all there is
 	Config product.Config
 }
 
 // PanelWidth is the number of columns of a panel.
 const PanelWidth = 32
 
-// The structures of kernels/expansion/expansionsolve.cu.
+// The structures of the same names in kernels/expansion/expansionsolve.cu.
 type (
 	panel struct {
 		a                          entries
@@ -45,25 +45,25 @@ type (
 
 const panelThreads = 256
 
-// sharedAside is shared memory that expansionPanel takes beside the rows.
+// sharedAside is the shared memory in bytes that expansionPanel takes beside the rows.
 const sharedAside = 1 << 10
 
-// elimination is one under way.
+// elimination is an elimination in progress.
 type elimination struct {
 	Elimination
 	s      *cuda.Stream
 	w      mem.Matrix // [A B], row by row
-	rows   mem.Matrix // room for pivot rows before an update
+	rows   mem.Matrix // the pivot rows, as they were before an update
 	n      int
 	memory []*cuda.Memory
 
 	panel                     panel
-	blocks, shared            int // of expansionPanel
+	blocks, shared            int // of expansionPanel: blocks, bytes of shared memory
 	eliminate, exchange, gemm *cuda.Function
 }
 
-// Solve sets X to the solution of A X = B. X may overlap A and B. It returns a place.Singular error
-// if there is no pivot, with X unchanged.
+// Solve computes the solution X of A X = B. X may overlap A and B. If a column has no pivot, Solve
+// returns a place.Singular error and leaves X unchanged.
 func Solve(s *cuda.Stream, o Elimination, a, b, x mem.Matrix) error {
 	if a.Rows == 0 || b.Cols == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (e *elimination) free() {
 	}
 }
 
-// alloc returns size bytes of zeros for the time of the elimination.
+// alloc returns size bytes of zeros, which free frees.
 func (e *elimination) alloc(size int) (cuda.Pointer, error) {
 	m, err := e.s.Alloc(int64(size))
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *elimination) alloc(size int) (cuda.Pointer, error) {
 	return m.Pointer(), e.s.Zero(m.Pointer(), int64(size))
 }
 
-// matrix returns a rows x cols matrix of zeros, row by row.
+// matrix returns a rows x cols matrix of zeros, stored row by row.
 func (e *elimination) matrix(f num.Format, rows, cols int) (mem.Matrix, error) {
 	if cols > math.MaxInt/rows {
 		return mem.Matrix{}, fmt.Errorf("%v: %w: %d x %d numbers", e.s.Device(), cuda.ErrMemory, rows, cols)
@@ -123,7 +123,7 @@ func cut(m mem.Matrix, i0, i1, j0, j1 int) mem.Matrix {
 	return m
 }
 
-// load copies [A B].
+// load copies [A B] to the working matrix.
 func (e *elimination) load(a, b mem.Matrix) (err error) {
 	if e.w, err = e.matrix(a.Arr.Format, e.n, e.n+b.Cols); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (e *elimination) load(a, b mem.Matrix) (err error) {
 	return Copy(e.s, e.columns(e.n, e.w.Cols), b)
 }
 
-// prepare allocates what panels need and loads their kernels.
+// prepare allocates the buffers of the panels and loads the kernels.
 func (e *elimination) prepare() (err error) {
 	f := e.w.Arr.Format
 	if e.rows, err = e.matrix(f, min(max(e.Block, PanelWidth), e.n), e.w.Cols); err != nil {
@@ -159,11 +159,12 @@ func (e *elimination) prepare() (err error) {
 	return nil
 }
 
-// leastRows is the fewest rows of a panel that are worth a block.
+// leastRows is the fewest rows of a panel for which a block is launched.
 const leastRows = 8
 
-// preparePanels allocates what panels need beside the matrix. All blocks have to run at a time: one
-// a multiprocessor. Rows stay in its shared memory if they fit.
+// preparePanels allocates the buffers of the panels, without the working matrix. All blocks must
+// run at the same time: one on each multiprocessor. The rows of a block stay in shared memory if
+// they fit.
 func (e *elimination) preparePanels(words int) (err error) {
 	dev := e.s.Device().Info()
 	rows := max((e.n-1)/dev.Multiprocessors+1, leastRows)
@@ -225,8 +226,8 @@ func (e *elimination) run() error {
 	return nil
 }
 
-// lookOut waits for the device after the panel from column k on, if somebody wants to know how far
-// it is or may cancel.
+// lookOut is called after the panel that begins at column k. If the caller wants progress or can
+// cancel, it waits for the device, reports progress and returns the context's error.
 func (e *elimination) lookOut(k int) error {
 	ctx, progress := e.Config.Ctx, e.Config.Progress
 	if progress == nil && (ctx == nil || ctx.Done() == nil) {
@@ -244,7 +245,8 @@ func (e *elimination) lookOut(k int) error {
 	return nil
 }
 
-// step eliminates the panel from column k on, and updates columns j0 to j1 - 1 but for its own.
+// step eliminates the panel that begins at column k, and updates the columns j0 to j1 - 1 outside
+// the panel.
 func (e *elimination) step(k, j0, j1 int) error {
 	width := min(PanelWidth, e.n-k)
 	p := e.panel
@@ -256,7 +258,8 @@ func (e *elimination) step(k, j0, j1 int) error {
 	return e.update(k, width, j0, j1)
 }
 
-// update multiplies columns j0 to j1 - 1 by what a panel has become.
+// update adds to columns j0 to j1 - 1, except the panel's own, the product of the eliminated panel
+// and the pivot rows.
 func (e *elimination) update(k, width, j0, j1 int) error {
 	cols, skip, skipped := j1-j0, k-j0, width
 	if skip < 0 {
@@ -277,8 +280,8 @@ func (e *elimination) update(k, width, j0, j1 int) error {
 	return e.gemm.Launch(e.s, cuda.Dim{X: (e.n-1)/tile + 1, Y: min((cols-1)/tile+1, maxGridY)}, cuda.Dim{X: 256}, 0, p)
 }
 
-// exchangeRows exchanges the rows of cols columns from j0 on as the panels from column k on did,
-// and copies the pivot rows, which are cleared if they are to.
+// exchangeRows repeats the row exchanges of the panels from column k on in cols columns from j0 on,
+// and copies the pivot rows. If clear, it then sets the pivot rows to zero.
 func (e *elimination) exchangeRows(k, width, j0, cols, skip, skipped int, clear bool) error {
 	x := exchange{
 		a: entriesOf(e.columns(j0, e.w.Cols)), rows: entriesOf(cut(e.rows, 0, width, j0, e.w.Cols)),
@@ -288,8 +291,8 @@ func (e *elimination) exchangeRows(k, width, j0, cols, skip, skipped int, clear 
 	return e.exchange.Launch(e.s, cuda.Dim{X: (cols-1)/eachThreads + 1, Y: e.w.Arr.Terms()}, cuda.Dim{X: eachThreads}, 0, x)
 }
 
-// block eliminates columns k0 to k1 - 1 by panels, and updates what is on their right by one exact
-// product.
+// block eliminates columns k0 to k1 - 1 by panels, and updates the columns to their right by one
+// exact product.
 func (e *elimination) block(k0, k1 int) error {
 	for k := k0; k < k1; k += PanelWidth {
 		if err := e.step(k, k0, k1); err != nil {
@@ -306,20 +309,21 @@ func (e *elimination) block(k0, k1 int) error {
 	if err := e.exchangeRows(k0, k1-k0, k1, cols, cols, 0, true); err != nil {
 		return err
 	}
-	// The host waits for the product anyway; an exact one of what a failure has left may take long.
+	// The host waits for the product anyway; an exact product of the data that a failed elimination
+	// leaves may take long.
 	if err := e.singular(); err != nil {
 		return err
 	}
 	c := e.columns(k1, e.w.Cols).T()
 	cfg := e.Config
-	cfg.Progress = nil // which counts panels
+	cfg.Progress = nil // it counts panels
 	_, err := product.GemmOnDevice(e.s, cfg, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
 	return err
 }
 
 var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
 
-// singular waits for the elimination so far and returns what went wrong.
+// singular waits for the elimination so far, and returns place.Singular if a column had no pivot.
 func (e *elimination) singular() error {
 	var info [1]int32
 	if err := cuda.Download(e.s, info[:], e.panel.info); err != nil {

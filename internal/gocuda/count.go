@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Count returns how many operations on numbers of type float64 the functions c.Roots do: sums and
-// differences, products, quotients, roots and fused multiply-adds, each one operation, in the
-// branches with the most of them; comparisons, changes of sign and what compilers fold count
-// nothing. Loops are over constants. A call of a function that is in instead counts as one of the
-// other.
+// Count returns the number of operations on numbers of type float64 in the functions c.Roots. Sums
+// and differences, products, quotients, roots and fused multiply-adds count as one operation each.
+// Of several branches, the branch with the most operations counts. Comparisons, changes of sign and
+// expressions that compilers fold count nothing. Loops must have constant bounds. A call of a
+// function that is a key of instead counts as one call of the function named there.
 func Count(c Config, instead map[string]string) (counts map[string]int, err error) {
 	t := newTranslator(c)
 	defer recoverFailure(&err)
@@ -109,7 +109,7 @@ func (k counter) node(n ast.Node) (count int) {
 	return count
 }
 
-// optional is a statement that need not be there.
+// optional is a statement that may be absent.
 func (k counter) optional(s ast.Stmt) int {
 	if s == nil {
 		return 0
@@ -171,11 +171,11 @@ func (k counter) expression(e ast.Expr) (count int) {
 	return 0
 }
 
-// countedFiles are those of package expansion with the functions that Counts counts.
+// countedFiles are the files of package expansion that define the functions counted by Counts.
 var countedFiles = []string{"eft.go", "dd.go", "qd.go", "block.go", "ops.go", "evaluator.go", "tables.go", "published.go", "published_functions.go"}
 
-// Counts returns qdcounts.go of module reproduce: operations of the published algorithms, and of
-// ours.
+// Counts returns qdcounts.go of module reproduce. It holds the numbers of operations of the
+// published algorithms and of ours.
 func Counts(root string) ([]byte, error) {
 	c := Config{Dir: filepath.Join(root, "expansion"), Files: countedFiles}
 	c.Roots = []string{"split", "fastTwoSum", "twoSum", "threeSum", "twoProd", "sixThreeSum", "nineTwoSum", "publishedRenorm"}

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Files are the generated sources of internal/kernels/expansion, each made from the folder of the
-// module.
+// Files are the generated sources of internal/kernels/expansion. Each function makes one of them,
+// given the folder of the module.
 var Files = map[string]func(root string) ([]byte, error){
 	"expansionarith.cuh":     Expansion,
 	"expansionfunctions.cuh": Functions,
 	"expansionpublished.cuh": Published,
 }
 
-// expansionFiles are the files of package expansion that kernels have functions of.
+// expansionFiles are the files of package expansion whose functions kernels use.
 var expansionFiles = []string{"eft.go", "dd.go", "td.go", "qd.go", "mac.go", "tie.go"}
 
-// Expansion returns expansionarith.cuh: the arithmetic of package expansion. root is the folder of
-// the module.
+// Expansion returns expansionarith.cuh: the arithmetic of package expansion. The argument root is
+// the folder of the module.
 func Expansion(root string) ([]byte, error) {
 	c := Config{
 		Dir: filepath.Join(root, "expansion"), Files: expansionFiles,

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Functions returns expansionfunctions.cuh: the functions of package expansion, as those of
-// evaluators of one lane.
+// Functions returns expansionfunctions.cuh: the functions of package expansion, for evaluators of
+// one lane.
 func Functions(root string) ([]byte, error) {
 	c := Config{
 		Dir: filepath.Join(root, "expansion"), Template: "evaluator",

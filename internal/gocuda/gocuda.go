@@ -28,27 +28,29 @@ import (
 // Config says what to translate.
 type Config struct {
 	Dir   string   // of the package
-	Files []string // of it, all that the functions need; others may be missing
-	Roots []string // functions; what they call comes too. A method is named Type.Method
-	// Types gives the C++ name of a Go type of the package; that of others is derived.
+	Files []string // files of the package that the functions need; others may be missing
+	Roots []string // functions to translate, with all that they call; a method is named Type.Method
+	// Types gives the C++ names of Go types of the package. Other names are derived.
 	Types map[string]string
-	// Known functions and variables are not translated: the CUDA sources have them, under the
-	// C++ names given here.
+	// Known functions and variables are not translated. The CUDA sources have them under the C++
+	// names given here.
 	Known map[string]string
-	// Called functions stay functions; the others are inlined.
+	// Called functions stay functions. Other functions are inlined.
 	Called []string
-	// Shared methods of Template are functions as well, one for each number of words, that take
-	// values and return values, so that those stay in registers: the results are the parameters
-	// listed, which are not read but after a &. Other parameters are not changed for the caller.
+	// Shared methods of Template become functions too, one for each number of words. They take
+	// values and return values, so that these stay in registers. The results are the parameters
+	// listed here, which are only read after a &. Other parameters are not changed for the caller.
 	Shared map[string]string
-	// Replace changes the text of files before they are read.
+	// Replace changes the text of files before they are parsed.
 	Replace map[string]string
-	// Methods of Template become function templates over its number of words, int W; it has no
-	// other state: field w is W, field n, the lanes, 1, and the scratch that take lends is local.
+	// Methods of Template become function templates over its number of words, int W. The template
+	// has no other state: field w is W, field n, the number of lanes, is 1, and scratch lent by
+	// take is local.
 	Template string
 }
 
-// Translate returns the C++ text of c's functions, each after those it calls.
+// Translate returns the C++ text of the functions of c. Each function comes after the functions it
+// calls.
 func Translate(c Config) (text []byte, err error) {
 	t := newTranslator(c)
 	defer recoverFailure(&err)
@@ -66,7 +68,7 @@ func newTranslator(c Config) *translator {
 	}
 }
 
-// recoverFailure makes a failure the error; it is deferred.
+// recoverFailure turns a failure into the error. It must be deferred.
 func recoverFailure(err *error) {
 	if r := recover(); r != nil {
 		e, ok := r.(failure)
@@ -77,7 +79,7 @@ func recoverFailure(err *error) {
 	}
 }
 
-// failure is how a translation ends early.
+// failure is the panic value that ends a translation.
 type failure struct{ error }
 
 type translator struct {
@@ -90,11 +92,11 @@ type translator struct {
 	done      map[types.Object]bool
 	out       bytes.Buffer
 
-	// Of the function in hand:
+	// State of the function being translated:
 	body    strings.Builder
 	indent  int
 	results []*types.Var
-	names   int  // made up so far
+	names   int  // number of names made up so far
 	inner   bool // in a switch, which break would end
 }
 

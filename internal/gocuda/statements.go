@@ -214,7 +214,7 @@ func (t *translator) conditional(s *ast.IfStmt) {
 	t.line("}")
 }
 
-// choice translates a switch: the first case that holds.
+// choice translates a switch, in which the first case that holds is taken.
 func (t *translator) choice(s *ast.SwitchStmt) {
 	outer := t.inner
 	defer func() { t.inner = outer }()

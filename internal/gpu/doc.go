@@ -1,13 +1,14 @@
-// Package gpu holds the engine on NVIDIA GPUs, in rooms that know those before them:
+// Package gpu holds the engine on NVIDIA GPUs. Its packages, each of which may use those above it:
 //
 //	mem       arrays and views in a device's memory, and the devices that are open
-//	abi       the structures that kernels take
-//	launch    kernels that are loaded
+//	abi       the structures that kernels take as arguments
+//	launch    loaded kernels
 //	product   matrix products
-//	rows      sums, matrix-vector products, and what is done entry by entry
-//	newton    what Newton's method and factors of linsolve do entry by entry
+//	rows      sums, matrix-vector products, entrywise operations
+//	newton    entrywise operations of Newton's method and of the factors of linsolve
 //	seed      approximate inverses in float64, also of Cholesky factors
 //	gputest   the kernels in Go, for tests
 //
-// The tests of this folder run the root package's routines on a fake device and on the machine's.
+// The tests of this folder run routines of the root package on a fake device and on the machine's
+// GPUs.
 package gpu

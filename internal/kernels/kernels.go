@@ -1,11 +1,11 @@
 // Package kernels holds the GPU kernels: CUDA sources, and the PTX generated from them.
 //
-// Folders are named for what their kernels serve: exact (matrix products), rows (level 1 and 2,
-// entry by entry), newton (Newton's method), seed (approximate inverses), rns, ozaki and expansion
-// (the packages of those names), selftest (tests of package cuda); common has headers for all.
-// Sources include nothing but headers of their folder and of common (NVRTC has no system headers),
-// and declare kernels extern "C". Files named *_sm90a.cu are compiled for Hopper GPUs alone, the
-// others for all from compute capability 8.0 on.
+// Folders are named after the use of their kernels: exact (matrix products), rows (level 1 and 2,
+// entrywise operations), newton (Newton's method), seed (approximate inverses), rns, ozaki and
+// expansion (the packages of the same names), selftest (tests of package cuda); common has headers
+// for all. Sources include only headers of their folder and of common (NVRTC has no system
+// headers), and declare kernels extern "C". Files named *_sm90a.cu are compiled for Hopper GPUs
+// only, the others for all GPUs from compute capability 8.0 on.
 package kernels
 
 import (
@@ -23,13 +23,14 @@ import (
 //go:generate _ptx/ptx.py generate
 //go:generate _ptx/squeeze.py
 
-// archive has the PTX, compressed. The comment of an entry is the hash of what it was made from.
+// archive is the compressed PTX. The comment of an entry is the hash of the sources it was
+// generated from.
 //
 //go:embed ptx.zip
 var archive string
 
-// files are the entries of the archive by the names of their sources. They are unpacked when they
-// are first used.
+// files maps the names of sources to the sections of their PTX, which are unpacked at their first
+// use.
 var files = sync.OnceValue(func() map[string]func() []section {
 	all := map[string]func() []section{}
 	for _, f := range entries() {
@@ -38,7 +39,7 @@ var files = sync.OnceValue(func() map[string]func() []section {
 	return all
 })
 
-// entries lists the archive.
+// entries returns the entries of the archive.
 func entries() []*zip.File {
 	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -52,7 +53,7 @@ func unpack(f *zip.File) string {
 	var text strings.Builder
 	r, err := f.Open()
 	if err == nil {
-		_, err = io.Copy(&text, r) // which checks its sum
+		_, err = io.Copy(&text, r) // io.Copy checks its checksum
 	}
 	if err != nil {
 		panic("kernels: " + f.Name + ": " + err.Error())
@@ -60,9 +61,9 @@ func unpack(f *zip.File) string {
 	return text.String()
 }
 
-// A section of PTX is a kernel, a function, a variable, or what is before all of them.
+// A section of PTX is a kernel, a function, a variable, or the text before all of them.
 type section struct {
-	kind string // entry, func, global, const, shared; "" is what is before
+	kind string // entry, func, global, const, shared; "" for the text before
 	name string
 	text string
 }
@@ -73,8 +74,8 @@ var (
 	variable = regexp.MustCompile(`([A-Za-z_$][\w$]*)(?:\[\d*\])*\s*[=;]`)
 )
 
-// sections cuts PTX before each kernel, function and variable, which are lines that begin with a
-// dot, outside of braces: a body may have variables of its own.
+// sections splits PTX before each kernel, function and variable. These begin with a line that
+// begins with a dot, outside of braces: a body may have variables of its own.
 func sections(ptx string) []section {
 	list := []section{{}}
 	begin, depth := 0, 0
@@ -106,7 +107,7 @@ func sections(ptx string) []section {
 	return list
 }
 
-// find returns the sections of name.cu.
+// find returns the sections of name.cu. It panics if there is no such file.
 func find(name string) []section {
 	f := files()[name]
 	if f == nil {
@@ -115,8 +116,7 @@ func find(name string) []section {
 	return f()
 }
 
-// PTX returns the generated code of source name.cu, such as exact/scan. It panics if there is no
-// such file.
+// PTX returns the PTX of source name.cu, such as exact/scan. It panics if there is no such file.
 func PTX(name string) []byte { return join(find(name)) }
 
 func join(list []section) []byte {
@@ -127,8 +127,8 @@ func join(list []section) []byte {
 	return text
 }
 
-// words calls f for the names in PTX, those of instructions and registers included, but not for
-// what is in comments.
+// words calls f for the names in PTX, including instructions and registers, but not for the
+// contents of comments.
 func words(ptx string, f func(string)) {
 	for i := 0; i < len(ptx); {
 		begin := i
@@ -154,11 +154,11 @@ var inWord = func() (in [256]bool) {
 	return in
 }()
 
-// Entry returns what kernel entry of PTX(name) needs of it, and no other kernel, so that a driver
-// compiles nothing else. It panics if there is no such kernel.
+// Entry returns the part of PTX(name) that kernel entry needs, without other kernels, so that a
+// driver compiles nothing else. It panics if there is no such kernel.
 func Entry(name, entry string) []byte {
 	list := find(name)
-	named := map[string][]int{} // a function may be declared, and defined further on
+	named := map[string][]int{} // a function may be declared first and defined later
 	for i, s := range list {
 		named[s.name] = append(named[s.name], i)
 	}
@@ -186,5 +186,5 @@ func Entry(name, entry string) []byte {
 	return join(parts)
 }
 
-// Files names all sources, folder/name, without their .cu.
+// Files returns the names of all sources, folder/name, without .cu, sorted.
 func Files() []string { return slices.Sorted(maps.Keys(files())) }

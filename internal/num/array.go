@@ -8,10 +8,10 @@ import (
 	"github.com/halfulp/halfulp/internal/hugepage"
 )
 
-// Class of a number. The zero value is zero, so zeroed memory holds +0.
+// Class is the class of a number. The zero value is Zero, so zeroed memory holds +0.
 type Class uint8
 
-// The classes, in the order of how they take over a sum.
+// The classes. Of two addends with different classes, the larger class is the class of the sum.
 const (
 	Zero Class = iota
 	Finite
@@ -34,11 +34,11 @@ func MakeCls(neg bool, c Class) Cls {
 	return Cls(c)<<1 | sign
 }
 
-// FiniteCls is MakeCls of a finite number for a sign of 0 or 1: a branch would be mispredicted half
-// of the time.
+// FiniteCls returns MakeCls of a finite number with the given sign, 0 or 1. It has no branch,
+// because a branch would be mispredicted half of the time.
 func FiniteCls(sign uint64) Cls { return Cls(Finite)<<1 | Cls(sign) }
 
-// Sign returns 1 for Neg, else 0, as FiniteCls does without a branch.
+// Sign returns 1 for Neg and 0 otherwise. Like FiniteCls it has no branch.
 func (c Cls) Sign() uint64 { return uint64(c & 1) }
 
 // Class returns the class.
@@ -60,24 +60,24 @@ type Array struct {
 	Exp []int32
 	Cls []Cls
 
-	// Away holds the numbers of an array that lives elsewhere than in the host's memory, see
-	// package place. The slices above are nil then.
+	// Away holds the numbers of an array that lives outside the host's memory, see package place.
+	// The slices above are then nil.
 	Away Storage
 }
 
-// Storage is the numbers of an array elsewhere than in the host's memory.
+// Storage holds the numbers of an array that lives outside the host's memory.
 type Storage interface {
-	Len() int    // how many numbers there are
-	Free()       // gives the memory back; once more, it does nothing
+	Len() int    // returns how many numbers there are
+	Free()       // gives the memory back; further calls do nothing
 	Freed() bool // reports whether Free was called
 }
 
-// TooMany is what New and larger shapes panic with.
+// TooMany is the panic value of New and of functions that make larger shapes.
 const TooMany = "halfulp: more numbers than an int counts"
 
-// New returns an array of n numbers, all +0. It panics if an int does not count their words.
+// New returns an array of n numbers, all +0. It panics if the number of words overflows an int.
 func New(f Format, n int) *Array {
-	if n > (math.MaxInt-32)/max(f.Terms(), f.Limbs(), 1) { // 32: what the terms below lie apart
+	if n > (math.MaxInt-32)/max(f.Terms(), f.Limbs(), 1) { // 32: the distance between terms below
 		panic(TooMany)
 	}
 	a := &Array{Format: f}
@@ -90,8 +90,8 @@ func New(f Format, n int) *Array {
 		a.Exp = make([]int32, n)
 		a.Cls = make([]Cls, n)
 	default:
-		// The terms lie at equal distances, see Words, but not at multiples of a page, where
-		// they would compete for the same lines of a cache.
+		// The terms lie at equal distances, see Words. The distances are not multiples of a page,
+		// because the terms would then compete for the same cache lines.
 		d := n
 		if d > 0 && d%256 == 0 {
 			d += 8
@@ -105,8 +105,9 @@ func New(f Format, n int) *Array {
 	return a
 }
 
-// Words returns the address of number i's first term and the distance in bytes from each term
-// of a number to the next, or no address if distances differ, for the arrays of F64.
+// Words describes the memory of number i in an array of F64, DD, TD or QD. It returns the address
+// of the first term and the distance in bytes from each term to the next, or no address if the
+// distances differ.
 func (a *Array) Words(i int) (first *float64, stride int) {
 	first = &a.F64[0][i]
 	last := first
@@ -179,8 +180,8 @@ func (a *Array) CopyFrom(i int, b *Array, j int) {
 	}
 }
 
-// CopyRun is CopyFrom for n numbers side by side. Without numbers i may be beyond the end, as it is
-// for the columns of a matrix without rows.
+// CopyRun is CopyFrom for n adjacent numbers. If n is 0, i may be beyond the end, as it is for the
+// columns of a matrix without rows.
 func (a *Array) CopyRun(i int, b *Array, j, n int) {
 	if n == 0 {
 		return
@@ -250,9 +251,9 @@ func (a *Array) SameBits(i int, b *Array, j int) bool {
 	return true
 }
 
-// WellFormed reports whether number i is stored as its format has it, for numbers that come from
-// elsewhere: as Set stores its value, but that nothing is left beside the class of MP numbers that
-// are not finite.
+// WellFormed reports whether number i is stored as its format requires. It is meant for numbers
+// that come from elsewhere. A number is well formed if Set would store its value so. For MP numbers
+// that are not finite only the class counts.
 func (a *Array) WellFormed(i int) bool {
 	switch a.Kind {
 	case MP:
@@ -282,9 +283,9 @@ func (a *Array) WellFormed(i int) bool {
 	return test.SameBits(0, a, i)
 }
 
-// Real is an exact number: (-1)^Neg Mag 2^Exp, Mag an integer of little-endian
-// words, if Class is Finite; Mag need not be normalised but is not zero.
-// Sticky says that the magnitude meant lies strictly between Mag and Mag + 1.
+// Real is an exact number: (-1)^Neg Mag 2^Exp if Class is Finite. Mag is an integer of
+// little-endian words, which need not be normalised but is not zero. If Sticky is set, the true
+// magnitude lies strictly between Mag and Mag + 1, in units of 2^Exp.
 type Real struct {
 	Class  Class
 	Neg    bool
@@ -293,8 +294,8 @@ type Real struct {
 	Mag    []uint64
 }
 
-// MaxValueWords is the room that Value needs for numbers that are not MP: a sum
-// of four binary64 spans at most 2098 bits and two of carry.
+// MaxValueWords is the number of words that Value needs for numbers that are not MP. A sum of four
+// binary64 numbers spans at most 2098 bits and two bits of carry.
 const MaxValueWords = 34
 
 // ValueWords returns the words of scratch that Value needs for format f.
@@ -418,7 +419,7 @@ func (a *Array) expansionValue(i int, buf []uint64) Real {
 	return r
 }
 
-// Class returns the class of number i, that of its first term for an expansion.
+// Class returns the class of number i. The class of an expansion is the class of its first term.
 func (a *Array) Class(i int) Class {
 	var x float64
 	switch a.Kind {
@@ -440,8 +441,8 @@ func (a *Array) Class(i int) Class {
 	return Finite
 }
 
-// Span returns the class of number i and, if it is finite, top and low with
-// |x| < 2^top and x a multiple of 2^low.
+// Span returns the class of number i. If the number is finite, Span also returns top and low such
+// that |x| < 2^top and x is a multiple of 2^low.
 func (a *Array) Span(i int) (c Class, top, low int64) {
 	switch a.Kind {
 	case F32:
@@ -470,8 +471,8 @@ func (a *Array) Span(i int) (c Class, top, low int64) {
 	return Finite, r.Exp + int64(BitLen(r.Mag)), r.Exp + int64(TrailingZeros(r.Mag))
 }
 
-// Leading returns x and e with x 2^e close to number i, to some 50 bits, and
-// 1/2 <= |x| < 1 or so; x = 0 for zeros, infinities and NaN.
+// Leading returns x and e such that x 2^e is close to number i, to about 50 bits, and 1/2 <= |x| <
+// 1 approximately. For zeros, infinities and NaN, x is 0.
 func (a *Array) Leading(i int) (x float64, e int64) {
 	switch a.Kind {
 	case MP:

@@ -28,8 +28,8 @@ func (a *Array) SetFloat64(i int, x float64) {
 	a.Convert(i, &t, 0)
 }
 
-// Big returns number i exactly, with the precision of MP, 53 or 24 bits for
-// IEEE formats, and as many as the value needs for DD, TD and QD.
+// Big returns number i exactly. Its precision is the precision of MP, 53 or 24 bits for IEEE
+// formats, and as many bits as the value needs for DD, TD and QD.
 func (a *Array) Big(i int) *big.Float {
 	var buf [MaxValueWords]uint64
 	r := a.Value(i, buf[:])
@@ -54,11 +54,11 @@ func (a *Array) Big(i int) *big.Float {
 	if r.Neg {
 		z.Neg(z)
 	}
-	half := r.Exp / 2 // the exponents of integers reach below an int of 32 bits
+	half := r.Exp / 2 // exponents of integers may not fit an int of 32 bits
 	return z.SetMantExp(z.SetMantExp(z, int(half)), int(r.Exp-half))
 }
 
-// nilFloat is the panic of RealOf.
+// nilFloat is the panic value of RealOf.
 const nilFloat = "halfulp: nil big.Float"
 
 // RealOf returns the exact value of x. It panics for nil.
@@ -88,7 +88,7 @@ func RealOf(x *big.Float) Real {
 // wordBits is the size of a big.Word.
 const wordBits = 32 << (^big.Word(0) >> 63)
 
-// ToInt returns the integer x.
+// ToInt returns x as a big.Int.
 func ToInt(x []uint64) *big.Int {
 	w := make([]big.Word, 0, len(x)*64/wordBits)
 	for _, v := range x {
@@ -100,7 +100,7 @@ func ToInt(x []uint64) *big.Int {
 	return new(big.Int).SetBits(w)
 }
 
-// FromInt appends the words of |x| to dst, the last of which is not 0.
+// FromInt appends the words of |x| to dst. The last word appended is not 0.
 func FromInt(dst []uint64, x *big.Int) []uint64 {
 	w := x.Bits()
 	dst = slices.Grow(dst, (len(w)*wordBits+63)/64)

@@ -1,6 +1,6 @@
-// Package num holds how numbers are stored: the formats, arrays of numbers in
-// one format (structure of arrays), their exact values, and the one rounding
-// to nearest even that every result of the module goes through.
+// Package num defines how numbers are stored: the formats, arrays of numbers in one format
+// (structure of arrays) and their exact values. It also holds the one rounding to nearest even that
+// every result of the module goes through.
 package num
 
 import (
@@ -28,7 +28,7 @@ const (
 	MaxPrec = 1 << 20
 )
 
-// Format says how one number is stored, hence what rounding means.
+// Format says how one number is stored, and so what rounding to it means.
 type Format struct {
 	Kind Kind
 	Prec uint32 // significand bits of MP; 24 for F32, 53 for the others
@@ -51,7 +51,7 @@ func Precision(p uint) Format {
 	return Format{Kind: MP, Prec: uint32(p)}
 }
 
-// IsMP reports whether f is MP of some precision.
+// IsMP reports whether f is MP, of any precision.
 func (f Format) IsMP() bool { return f.Kind == MP }
 
 // Terms returns the number of binary64 planes of the format, 0 for F32 and MP.
@@ -78,8 +78,8 @@ func (f Format) Limbs() int {
 	return int(f.Prec+63) / 64
 }
 
-// Bits returns the number of significant bits that an ordinary number of the
-// format carries: 24, 53, 106, 159, 212 or p.
+// Bits returns the number of significant bits of an ordinary number of the format: 24, 53, 106,
+// 159, 212 or p.
 func (f Format) Bits() int {
 	if n := f.Terms(); n > 1 {
 		return 53 * n
@@ -87,7 +87,7 @@ func (f Format) Bits() int {
 	return int(f.Prec)
 }
 
-// String returns the name used on the command line: f32, f64, dd, td, qd, mp:P.
+// String returns the name of f as the command line spells it: f32, f64, dd, td, qd, mp:P.
 func (f Format) String() string {
 	switch f.Kind {
 	case F32:

@@ -22,8 +22,8 @@ func (m Mat) Format() Format { return m.Arr.Format }
 // Dims returns the numbers of rows and columns.
 func (m Mat) Dims() (rows, cols int) { return m.Rows, m.Cols }
 
-// Slice returns the view of rows i0 <= i < i1 and columns j0 <= j < j1. It panics if m has not all
-// of them.
+// Slice returns the view of rows i0 <= i < i1 and columns j0 <= j < j1. It panics if m does not
+// have all of them.
 func (m Mat) Slice(i0, i1, j0, j1 int) Mat {
 	if i0 < 0 || i1 < i0 || i1 > m.Rows || j0 < 0 || j1 < j0 || j1 > m.Cols {
 		panic("halfulp: index out of range")
@@ -61,8 +61,8 @@ func (m Mat) Convert(f Format) Mat {
 	return z
 }
 
-// Free gives the memory of a matrix that lives elsewhere than on the host back, and that of all of
-// its views.
+// Free gives back the memory of a matrix that lives outside the host's memory. All views of the
+// matrix lose their numbers with it.
 func (m Mat) Free() {
 	if m.Arr.Away != nil {
 		m.Arr.Away.Free()

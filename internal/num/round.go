@@ -5,20 +5,19 @@ import (
 	"math/bits"
 )
 
-// Flags tells what the rounding of one number met.
+// Flags records the events of rounding one number.
 type Flags uint8
 
 // The events that Stats counts.
 const (
 	Overflow Flags = 1 << iota // a finite number became an infinity
 	// Underflow: a finite non-zero number became subnormal or zero and lost bits. For DD, TD and
-	// QD: what was left for some term did.
+	// QD, this happened to the rest that some term was rounded from.
 	Underflow
 )
 
-// Set stores r in number i, rounded to nearest even. For DD, TD and QD a
-// Sticky r must have its last bit at or below 2^-1200, where it can decide ties
-// only.
+// Set stores r in number i, rounded to nearest even. If r is Sticky and the format is DD, TD or QD,
+// the last bit of r must lie at or below 2^-1200, where stickiness can only decide ties.
 func (a *Array) Set(i int, r Real) Flags {
 	if r.Class == Finite && IsZero(r.Mag) && !r.Sticky {
 		r.Class = Zero
@@ -40,7 +39,7 @@ func (a *Array) Set(i int, r Real) Flags {
 
 // Convert sets number i of a to number j of b, rounded.
 func (a *Array) Convert(i int, b *Array, j int) Flags {
-	if a.Format == b.Format && a.Terms() <= 1 && !b.isNaN(j) { // a NaN gets its one bit pattern
+	if a.Format == b.Format && a.Terms() <= 1 && !b.isNaN(j) { // NaN gets its one bit pattern
 		a.CopyFrom(i, b, j)
 		return 0
 	}
@@ -62,8 +61,8 @@ func (a *Array) isNaN(i int) bool {
 // RoundFloat64 returns the binary64 nearest to r.
 func RoundFloat64(r Real) (float64, Flags) { return roundFloat(r, 53, -1074, 1024) }
 
-// roundFloat rounds to the IEEE format with p-bit significands whose numbers
-// are multiples of 2^lowest and less than 2^highest.
+// roundFloat rounds to the IEEE format that has p-bit significands and whose numbers are multiples
+// of 2^lowest and less than 2^highest.
 func roundFloat(r Real, p, lowest, highest int64) (float64, Flags) {
 	sign := 1.0
 	if r.Neg {
@@ -86,7 +85,7 @@ func roundFloat(r Real, p, lowest, highest int64) (float64, Flags) {
 	var q uint64
 	inexact := r.Sticky
 	if drop <= 0 {
-		// The last bit kept lies below Mag's: nothing to round. n <= p here,
+		// The last bit kept lies below Mag's last bit, so there is nothing to round. Here n <= p,
 		// or Mag is a multiple of 2^lowest with at most p bits.
 		q = WordAt(r.Mag, drop)
 	} else {
@@ -107,7 +106,7 @@ func roundFloat(r Real, p, lowest, highest int64) (float64, Flags) {
 	return sign * ldexp(q, lsb), f
 }
 
-// ldexp returns q 2^e exactly for results that are binary64 numbers.
+// ldexp returns q 2^e exactly. The result must be a binary64 number.
 func ldexp(q uint64, e int64) float64 {
 	if q == 0 {
 		return 0
@@ -115,8 +114,8 @@ func ldexp(q uint64, e int64) float64 {
 	return math.Ldexp(float64(q), int(e))
 }
 
-// setMP rounds to p bits with an unbounded exponent, then maps exponents
-// outside int32 to infinity, the smallest number or zero.
+// setMP rounds to p bits with an unbounded exponent. If the exponent does not fit an int32, it then
+// stores infinity, the smallest number or zero.
 func (a *Array) setMP(i int, r Real) Flags {
 	if r.Class != Finite {
 		a.Cls[i] = MakeCls(r.Neg, r.Class)
@@ -161,16 +160,16 @@ func (a *Array) setMP(i int, r Real) Flags {
 	return a.finishMP(i, r, e)
 }
 
-// finishMP stores the exponent and class of number i, whose significand stands
-// already, and handles exponents out of range.
+// finishMP stores the exponent and class of number i, whose significand is already stored. It
+// handles exponents out of range.
 func (a *Array) finishMP(i int, r Real, e int64) Flags {
 	switch {
 	case e > math.MaxInt32:
 		a.Cls[i] = MakeCls(r.Neg, Inf)
 		return Overflow
 	case e < math.MinInt32:
-		// The smallest number is 2^(MinInt32-1). Values above its half go to it,
-		// the tie to 0; e may come from rounding up a value below the half.
+		// The smallest number is 2^(MinInt32-1). Values above its half round to it, and the tie
+		// rounds to 0. The exponent e may come from rounding up a value below the half.
 		l := a.Limbs()
 		z := a.Sig[i*l : (i+1)*l]
 		n := BitLen(r.Mag)
@@ -187,11 +186,11 @@ func (a *Array) finishMP(i int, r Real, e int64) Flags {
 	return 0
 }
 
-// setExpansion rounds greedily, h = RN(x), l = RN(x - h), ..., and then stores
-// the canonical expansion of that value: where a tie made a greedy pair with
-// RN(h + l) != h, rounding the value once more settles it. So numbers just below
-// MAX + 2^970, MAX the largest binary64, whose greedy value is MAX + 2^970, overflow
-// as that does: RN(MAX + 2^970) is infinity.
+// setExpansion rounds greedily, h = RN(x), l = RN(x - h), and so on, and then stores the canonical
+// expansion of the resulting value. A tie may have made a greedy pair with RN(h + l) != h; then
+// rounding the value once more gives the canonical one. Let MAX be the largest binary64. Numbers
+// just below MAX + 2^970 whose greedy value is MAX + 2^970 overflow like MAX + 2^970 itself,
+// because RN(MAX + 2^970) is infinity.
 func (a *Array) setExpansion(i int, r Real) Flags {
 	n := a.Terms()
 	var t [4]float64
@@ -226,8 +225,8 @@ func (a *Array) setExpansion(i int, r Real) Flags {
 	return f
 }
 
-// greedyNormal is greedy for a number of few words that is known exactly. It reports false if a
-// term might not be a normal number, or the terms are not those of the canonical expansion.
+// greedyNormal is greedy for an exactly known number of few words. It reports false if a term might
+// not be a normal number, or if the terms are not the canonical expansion.
 func greedyNormal(t []float64, r Real) bool {
 	var room [12]uint64
 	m := r.Mag
@@ -243,7 +242,7 @@ func greedyNormal(t []float64, r Real) bool {
 		for len(m) > 0 && m[len(m)-1] == 0 {
 			m = m[:len(m)-1]
 		}
-		if len(m) == 0 { // the terms that are left are 0
+		if len(m) == 0 { // the remaining terms are 0
 			break
 		}
 		n := BitLen(m)
@@ -289,7 +288,7 @@ func greedy(t []float64, r Real) Flags {
 		return f
 	}
 	f = 0
-	// Room for the bits of h below Mag's last one, at most 53, and a sign.
+	// Room for a sign and for the bits of h below the last bit of Mag, at most 53.
 	var room [40]uint64
 	mag := room[:]
 	if n := len(r.Mag) + 3; n <= len(room) {
@@ -313,12 +312,12 @@ func greedy(t []float64, r Real) Flags {
 	}
 }
 
-// subtractTerm replaces r by r - h, h the binary64 nearest to r, and reports
-// whether anything is left. Mag has room for a sign and for the carry of h.
+// subtractTerm replaces r by r - h, where h is the binary64 nearest to r, and reports whether
+// anything is left. Mag has room for a sign and for the carry of h.
 func subtractTerm(r *Real, h float64) bool {
 	m, e := Decompose(h)
 	pos := e - r.Exp
-	if pos < 0 { // h's trailing zeros reach below Mag's last bit
+	if pos < 0 { // the trailing zeros of h reach below the last bit of Mag
 		m >>= uint(-pos)
 		pos = 0
 	}

@@ -5,7 +5,7 @@ import "math/big"
 // Scalar is one number in some format. The zero Scalar is the Float64 +0. Scalars are immutable.
 type Scalar struct{ a *Array }
 
-// ScalarOf returns number 0 of a, which must not change afterwards.
+// ScalarOf returns number 0 of a as a Scalar. The array must not change afterwards.
 func ScalarOf(a *Array) Scalar { return Scalar{a} }
 
 // Scalar returns a copy of number i.
@@ -58,7 +58,8 @@ func (s Scalar) IsNaN() bool { return s.Array().Class(0) == NaN }
 // IsZero reports whether s is a zero.
 func (s Scalar) IsZero() bool { return s.Array().Class(0) == Zero }
 
-// IsInf reports whether s is an infinity: of either sign for sign = 0, else of the sign of sign.
+// IsInf reports whether s is an infinity. For sign = 0 the infinity may have either sign, otherwise
+// it must have the sign of sign.
 func (s Scalar) IsInf(sign int) bool {
 	return s.Array().Class(0) == Inf && (sign == 0 || s.Real().Neg == (sign < 0))
 }

@@ -34,10 +34,10 @@ func (m Mat) Copy() Mat {
 	return z
 }
 
-// CopyFrom copies the entries of b, of the same shape and format, to m, with which it shares none.
+// CopyFrom copies the entries of b to m. Both have the same shape and format and share no entries.
 func (m Mat) CopyFrom(b Mat) {
 	for j := range m.Cols {
-		if m.RS == 1 && b.RS == 1 && m.Rows > 0 { // a 15th of the time or less
+		if m.RS == 1 && b.RS == 1 && m.Rows > 0 { // takes at most a 15th of the time
 			m.Arr.CopyRun(m.At(0, j), b.Arr, b.At(0, j), m.Rows)
 			continue
 		}

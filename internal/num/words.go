@@ -14,7 +14,7 @@ func BitLen(x []uint64) int {
 	return 0
 }
 
-// TrailingZeros returns the number of low zero bits, 64 len(x) for zero.
+// TrailingZeros returns the number of low zero bits of x, 64 len(x) for zero.
 func TrailingZeros(x []uint64) int {
 	for i, w := range x {
 		if w != 0 {
@@ -70,8 +70,7 @@ func SubShifted(x, y []uint64) {
 	}
 }
 
-// WordAt returns the 64 bits of x from bit position pos on; positions outside
-// x hold zeros.
+// WordAt returns the 64 bits of x from bit position pos on. Positions outside x hold zeros.
 func WordAt(x []uint64, pos int64) uint64 {
 	if pos <= -64 || pos >= int64(64*len(x)) || len(x) == 0 {
 		return 0
@@ -87,7 +86,7 @@ func WordAt(x []uint64, pos int64) uint64 {
 	return w
 }
 
-// bit returns bit pos of x, 0 outside.
+// bit returns bit pos of x, and 0 for positions outside x.
 func bit(x []uint64, pos int64) bool {
 	return pos >= 0 && pos < int64(64*len(x)) && x[pos>>6]>>(uint(pos)&63)&1 != 0
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// clock measures stages that follow each other in a stream. The first mark, the beginning of the
-// splits, is not its own.
+// clock measures the consecutive stages of work in a stream. It owns the events of all marks but
+// the first, the beginning of the splits, which belongs to the Factors.
 type clock struct {
 	s     *cuda.Stream
 	marks []mark
 }
 
-// newClock returns a clock that runs since began.
+// newClock returns a clock whose first stage, the splits, began at began.
 func newClock(s *cuda.Stream, began *cuda.Event) clock { return clock{s, []mark{{splits, began}}} }
 
 // mark is the beginning of a stage.
@@ -22,7 +22,7 @@ type mark struct {
 	at    *cuda.Event
 }
 
-// start begins a stage and ends the one before.
+// start ends the stage before and begins another, unless it is the same.
 func (c *clock) start(stage int) error {
 	if c.marks[len(c.marks)-1].stage == stage {
 		return nil
@@ -35,7 +35,7 @@ func (c *clock) start(stage int) error {
 	return c.s.Record(e)
 }
 
-// stop waits for the last stage and returns the times.
+// stop ends the last stage, waits for it and returns the time of each stage.
 func (c *clock) stop() (times [3]time.Duration, err error) {
 	if err := c.start(-1); err != nil {
 		return times, err
@@ -53,9 +53,9 @@ func (c *clock) stop() (times [3]time.Duration, err error) {
 	return times, nil
 }
 
-// close frees the events.
+// close frees the events of the clock.
 func (c *clock) close() {
 	for _, m := range c.marks[1:] {
-		_ = m.at.Close() // their times are known, or another error is
+		_ = m.at.Close() // the times are read, or another error is reported
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// pairProduct is the argument of ozakiDouble.
+// pairProduct is the argument of the kernel ozakiDouble.
 type pairProduct struct {
 	xHigh, xLow, yHigh, yLow, t cuda.Pointer
 	xLd, yLd, tLd               int64
@@ -13,13 +13,13 @@ type pairProduct struct {
 	_                           int32
 }
 
-// pairTile is the width of the tiles of ozakiDouble.
+// pairTile is the width in entries of the tiles of ozakiDouble.
 const pairTile = 64
 
-// GemmDouble computes p in double-float arithmetic, and waits for it: entries of A and B scaled
-// by the power of two of their row or column are rounded to sums of two float32 numbers, and
-// products of these are summed in order. Slices, Width, Block and SGEMM do not matter; Bounds are
-// made from the norms of r_1 for slices of no bits.
+// GemmDouble computes p in double-float arithmetic and waits for it. Entries of A and B, scaled by
+// the power of two of their row or column, are rounded to sums of two float32 numbers, and the
+// products of these sums are added in order. GemmDouble ignores Slices, Width, Block and SGEMM. It
+// calls Bounds with the norms of r_1 for slices of 0 bits.
 func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 	q := *p
 	q.Slices, q.Width = 1, 0
@@ -61,7 +61,7 @@ func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 	return g.stats, err
 }
 
-// doublePart computes a part of C.
+// doublePart computes rows i to i1 - 1 and columns j to j1 - 1 of C.
 func (g *gemm) doublePart(i, i1, j, j1 int) error {
 	if err := g.clock.start(splits); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (g *gemm) doublePart(i, i1, j, j1 int) error {
 	return g.launchSum(z)
 }
 
-// pairsBound sets the bounds for a part of C.
+// pairsBound sets the error bounds of the same part of C.
 func (g *gemm) pairsBound(i, i1, j, j1 int) error {
 	_, n := g.A.size()
 	left, err := g.e.newSplit(g.s, g.A, i, i1, 0, n, 0, 1, noPlaces(), false, true)
@@ -119,7 +119,8 @@ func (g *gemm) pairsBound(i, i1, j, j1 int) error {
 	return g.bound(left, right, false)
 }
 
-// toDouble returns the double-floats of the vectors v0 to v1, two matrices.
+// toDouble returns the vectors v0 to v1 - 1 as double-floats: a matrix of high parts and one of low
+// parts.
 func (e *Engine) toDouble(s *cuda.Stream, v *Vectors, v0, v1 int) (floats, error) {
 	_, n := v.size()
 	z := floats{ld: padded(v1 - v0)}

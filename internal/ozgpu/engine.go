@@ -1,6 +1,6 @@
-// Package ozgpu runs the products of package ozaki on NVIDIA GPUs, by the kernels of ozaki.cu of
-// internal/kernels/ozaki and, where there is one, by the SGEMM of cuBLAS. What does not come from
-// cuBLAS has the bits of package ozaki.
+// Package ozgpu runs the products of package ozaki on NVIDIA GPUs, by the kernels of
+// internal/kernels/ozaki/ozaki.cu and, where cuBLAS is available, by its SGEMM. Results computed
+// without cuBLAS have the same bits as the results of package ozaki.
 package ozgpu
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Engine is what a device needs for products. It is used on the device's thread.
+// An Engine holds the kernels of a device and its cuBLAS. It must be used on the device's thread.
 type Engine struct {
 	functions
 	blas    blas
-	blasErr error // why there is none
+	blasErr error // why cuBLAS is unavailable
 	tried   bool
 }
 
-// functions are the kernels, by names.
+// functions are the kernels, named as in ozaki.cu.
 type functions struct {
-	// 1: for vectors whose entries lie next to each other
+	// 1: for vectors whose entries lie closer to each other than the vectors do
 	maxima, split, pairs                      [2]*cuda.Function
 	norms, bound, sum, special, sgemm, double *cuda.Function
 }
 
-// blas is what a library multiplies.
+// blas is the part of cuBLAS that products need.
 type blas interface {
 	Sgemm(transA, transB cublas.Transpose, m, n, k int, a, b, c cublas.Matrix) error
 	SgemmBatched(transA, transB cublas.Transpose, m, n, k int, a, b, c cublas.Matrix, count int) error
@@ -36,13 +36,13 @@ type blas interface {
 	String() string
 }
 
-// engines are those in use, for as long as the process lives.
+// engines holds one engine a device, for the life of the process.
 var engines struct {
 	sync.Mutex
 	of map[*cuda.Device]*Engine
 }
 
-// On returns the engine of the device of s, which works on its main stream.
+// On returns the engine of the device of s, which works on the device's main stream.
 func On(s *cuda.Stream) (*Engine, error) {
 	engines.Lock()
 	defer engines.Unlock()
@@ -72,7 +72,7 @@ func On(s *cuda.Stream) (*Engine, error) {
 	return e, nil
 }
 
-// openBLAS opens cuBLAS; a variable for tests.
+// openBLAS opens cuBLAS; tests replace it.
 var openBLAS = func(s *cuda.Stream) (blas, error) {
 	h, err := cublas.Create(s.Handle())
 	if err != nil {
@@ -81,7 +81,7 @@ var openBLAS = func(s *cuda.Stream) (blas, error) {
 	return h, nil
 }
 
-// library returns cuBLAS on the main stream, or why there is none.
+// library returns cuBLAS on the main stream, or the error that explains why it is unavailable.
 func (e *Engine) library(s *cuda.Stream) (blas, error) {
 	if !e.tried {
 		e.tried = true
@@ -90,7 +90,9 @@ func (e *Engine) library(s *cuda.Stream) (blas, error) {
 	return e.blas, e.blasErr
 }
 
-// multiplier returns the library for products, nil for the kernel of this package, and its name.
+// multiplier returns the library that multiplies, nil for the kernel of this package, and its name.
+// It returns an error if who requires cuBLAS and it is unavailable, or if cuBLAS is present but
+// fails.
 func (e *Engine) multiplier(s *cuda.Stream, who place.SGEMM) (blas, string, error) {
 	const own = "CUDA FMA chains"
 	if who == place.OwnSGEMM {

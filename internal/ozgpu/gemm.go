@@ -8,25 +8,26 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Product is C = α A B + β C, A and B in slices, as package ozaki defines it.
+// A Product is C = α A B + β C, with A and B in slices, as package ozaki defines it.
 type Product struct {
 	*Factors
 	C           mem.Matrix
 	Alpha, Beta float64 // Alpha finite
 	Slices      int     // K
 	Width       int     // bits of a slice
-	Block       int     // longest float32 sum
-	Literal     bool    // slices are literal; Block is all of k then
+	Block       int     // the most terms of a float32 sum
+	Literal     bool    // slices are literal; Block is then all of k
 	SGEMM       place.SGEMM
-	Memory      int64 // that it may take, in bytes; 0 stands for most of what is there
+	Memory      int64 // limit of device memory in bytes; 0 stands for most of the free memory
 
-	// Bound, if it has an array, receives bounds of errors. Bounds makes those of the sums of
-	// a block of that length from norms of its slices.
+	// Bound, if it has an array, receives error bounds of the entries of C. Bounds computes the
+	// error bounds of the sums over a block of length terms from the norms of the slices of that
+	// block.
 	Bound  mem.Matrix
 	Bounds func(a, b Norms, length int) Bounds
 
-	// Progress, if not nil, is told now and then which share of the work has been done; the last is
-	// not.
+	// Progress, if not nil, is called after every block of k but the last, with the fraction of the
+	// work that is done.
 	Progress func(done float64)
 }
 
@@ -37,7 +38,7 @@ const (
 	sums
 )
 
-// gemm is a product under way.
+// gemm is a product being computed.
 type gemm struct {
 	*Product
 	e           *Engine
@@ -45,18 +46,18 @@ type gemm struct {
 	lib         blas
 	clock       clock
 	stats       Stats
-	left, right int64 // bytes that an entry of A takes, and one of B
-	all         int   // products of slices
-	pass        int   // of them at a time
-	rows, cols  int   // of a part of C
+	left, right int64 // bytes of the slices of an entry of A, and of an entry of B
+	all         int   // number of products of slices
+	pass        int   // products of slices at a time
+	rows, cols  int   // size of a part of C
 	p           floats
-	t, sum      *cuda.Memory // float64, laid out like one of p; nil if not needed
+	t, sum      *cuda.Memory // float64, laid out like one matrix of p; nil if not needed
 	bounds      *cuda.Memory
 	none        *cuda.Memory // zeros, in place of the exponents of literal slices
-	done        float64      // entries of C that a block of k is done for
+	done        float64      // entries of C done, counted once for each block of k
 }
 
-// Gemm computes p and waits for it. C does not overlap A and B.
+// Gemm computes p and waits for it. C must not overlap A and B.
 func (e *Engine) Gemm(s *cuda.Stream, p *Product) (Stats, error) {
 	g := &gemm{Product: p, e: e, s: s, clock: newClock(s, p.began)}
 	defer g.free()
@@ -106,22 +107,23 @@ func (g *gemm) blocks() int {
 	return (n + g.Block - 1) / g.Block
 }
 
-// Parts are not cut below leastPart rows or columns for the sake of memory, and passes not below
-// leastPass products.
+// To save memory, plan cuts parts down to leastPart rows or columns, and passes down to leastPass
+// products. Only then it cuts passes further.
 const (
 	leastPart = 128
 	leastPass = 8
 )
 
-// plan finds parts that fit the memory allowed, for so many products and bytes an entry of A and
-// of B, and allocates what parts share.
+// plan chooses parts of C that fit in the memory allowed, and allocates the buffers that all parts
+// share. left and right are the bytes of an entry of A and of B, all is the number of products of
+// slices.
 func (g *gemm) plan(left, right int64, all int) error {
 	g.left, g.right, g.all = left, right, all
 	g.rows, g.cols, g.pass = g.C.Rows, g.C.Cols, min(all, mostPairs)
 	limit := g.Memory
 	if dev := g.s.Device(); limit <= 0 {
 		limit = int64(dev.Info().Memory / 16)
-		if g.bytes() > limit { // to ask takes longer than a small product
+		if g.bytes() > limit { // MemInfo takes longer than a small product
 			free, _, err := g.s.MemInfo()
 			if err != nil {
 				return err
@@ -140,7 +142,7 @@ func (g *gemm) plan(left, right int64, all int) error {
 		case g.pass > 1:
 			g.pass = (g.pass + 1) / 2
 		default:
-			limit = math.MaxInt64 // the driver says whether it has enough
+			limit = math.MaxInt64 // the driver reports whether the memory suffices
 		}
 	}
 	entries := int64(padded(g.rows)) * int64(g.cols)
@@ -165,10 +167,11 @@ func (g *gemm) plan(left, right int64, all int) error {
 	return nil
 }
 
-// needsT reports whether sums are kept while products go on. Those of double-floats come as sums.
+// needsT reports whether sums in float64 are kept between passes. Double-float products (all = 0)
+// arrive as such sums.
 func (g *gemm) needsT() bool { return g.pass < g.all || g.all == 0 }
 
-// bytes returns what parts take.
+// bytes returns the device memory that a part of C takes.
 func (g *gemm) bytes() int64 {
 	_, n := g.A.size()
 	rows, cols, length := int64(padded(g.rows)), int64(padded(g.cols)), int64(min(g.Block, n))
@@ -177,10 +180,10 @@ func (g *gemm) bytes() int64 {
 		where(g.Bound.Arr != nil, 16*int64(g.Slices)*(length/chunk+2)*(rows+cols))
 }
 
-// half returns about half of n > leastPart, a multiple of leastPart.
+// half returns a multiple of leastPart that is about n / 2, for n > leastPart.
 func half(n int) int { return (n/2 + leastPart - 1) / leastPart * leastPart }
 
-// where returns n if yes, else 0.
+// where returns n if yes, 0 otherwise.
 func where(yes bool, n int64) int64 {
 	if yes {
 		return n
@@ -188,7 +191,7 @@ func where(yes bool, n int64) int64 {
 	return 0
 }
 
-// parts computes C in parts of rows and columns, each from blocks of k.
+// parts computes C in parts of rows and columns, each over all blocks of k.
 func (g *gemm) parts() (err error) {
 	_, n := g.A.size()
 	norms := g.Bound.Arr != nil
@@ -242,7 +245,7 @@ func (g *gemm) parts() (err error) {
 	return nil
 }
 
-// split splits the entries h0 to h1 of the vectors v0 to v1.
+// split splits the entries h0 to h1 - 1 of the vectors v0 to v1 - 1.
 func (g *gemm) split(v *Vectors, v0, v1, h0, h1 int, to places) (*split, error) {
 	norms := g.Bound.Arr != nil
 	if g.Literal {
@@ -251,7 +254,7 @@ func (g *gemm) split(v *Vectors, v0, v1, h0, h1 int, to places) (*split, error) 
 	return g.e.newSplit(g.s, v, v0, v1, h0, h1, g.Width, g.Slices, to, g.looks(), norms)
 }
 
-// advance waits for a block of k for that many rows and columns of C, if it is to tell of it.
+// advance waits for a block of k for rows x cols entries of C and reports progress, if requested.
 func (g *gemm) advance(rows, cols int) error {
 	if g.Progress == nil {
 		return nil
@@ -267,17 +270,17 @@ func (g *gemm) advance(rows, cols int) error {
 	return nil
 }
 
-// worthLook is the number of multiplications that take longer than to find out which are by
-// slices of zeros.
+// worthLook is the number of multiplications from which on it pays to find out which slices are
+// zero.
 const worthLook = 1 << 33
 
-// looks reports whether slices of zeros are looked for.
+// looks reports whether zero slices are searched for.
 func (g *gemm) looks() bool {
 	_, n := g.A.size()
 	return int64(g.rows)*int64(g.cols)*int64(min(g.Block, n))*int64(g.all) >= worthLook
 }
 
-// bound adds the bounds for a block, or sets them.
+// bound sets the error bounds of a block, or adds them to the bounds of the blocks before.
 func (g *gemm) bound(left, right *split, more bool) error {
 	a, err := g.e.normsOf(g.s, left)
 	if err != nil {
@@ -304,7 +307,7 @@ func (g *gemm) bound(left, right *split, more bool) error {
 	})
 }
 
-// bounding is the argument of ozakiBound.
+// bounding is the argument of the kernel ozakiBound.
 type bounding struct {
 	x, y, bounds            cuda.Pointer
 	xLd, yLd, ld            int64
@@ -312,7 +315,7 @@ type bounding struct {
 	rows, cols, terms, more int32
 }
 
-// table uploads rows of one length.
+// table uploads rows and last, which all have the same length.
 func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, error) {
 	m, err := s.Alloc(8 * int64((len(rows)+1)*len(last)))
 	if err != nil {
@@ -327,8 +330,8 @@ func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, erro
 	return m, nil
 }
 
-// block adds the products of slices of a block of k for the part of C from (i, j) on; more says
-// that there were blocks before, end that there are none after it.
+// block adds the products of the slices of a block of k to the part of C that begins at (i, j).
+// more tells whether blocks came before, end whether this block is the last.
 func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
 	list, last := pairsOf(left, right, g.Slices, g.Literal)
 	g.stats.Products += len(list)
@@ -362,7 +365,7 @@ func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
 	}
 }
 
-// summing is the argument of ozakiSum.
+// summing is the argument of the kernel ozakiSum.
 type summing struct {
 	p, t, sum, c, left, right, specialLeft, specialRight cuda.Pointer
 	bounds, bound                                        cuda.Pointer
@@ -376,7 +379,7 @@ type summing struct {
 	down                                                 [mostPairs]uint8
 }
 
-// summing returns the argument for a part of C, rows x cols from (i, j) on.
+// summing returns the argument for the rows x cols part of C that begins at (i, j).
 func (g *gemm) summing(rows, cols, i, j int) summing {
 	m, e := math.Frexp(g.Alpha)
 	a := summing{
@@ -402,12 +405,12 @@ func (g *gemm) launchSum(a summing) error {
 	return g.e.sum.Launch(g.s, cuda.Dim{X: int((quads + 255) / 256)}, cuda.Dim{X: 256}, 0, a)
 }
 
-// entry is the address of entry (i, j) of a matrix of Float64.
+// entry returns the address of entry (i, j) of a Float64 matrix.
 func entry(m mem.Matrix, i, j int) cuda.Pointer {
 	return m.Arr.Plane(0) + cuda.Pointer(8*int64(m.Off+i*m.RS+j*m.CS))
 }
 
-// address is that of m, 0 for nil.
+// address returns the address of m, 0 for nil.
 func address(m *cuda.Memory) cuda.Pointer {
 	if m == nil {
 		return 0
@@ -439,7 +442,7 @@ func (g *gemm) scaled() error {
 	return g.launchSum(a)
 }
 
-// specials sets the entries that infinite or NaN operands have a part in.
+// specials sets the entries of C that depend on infinite or NaN operands.
 func (g *gemm) specials() error {
 	if has, err := g.hasSpecial(g.s); err != nil || !has {
 		return err
@@ -457,7 +460,7 @@ func (g *gemm) specials() error {
 	return g.launchSpecial(a, g.C.Cols, g.C.Rows, 1)
 }
 
-// specials is the argument of ozakiSpecial.
+// specials is the argument of the kernel ozakiSpecial.
 type specials struct {
 	a, b             view
 	left, right      cuda.Pointer
@@ -467,7 +470,7 @@ type specials struct {
 	alpha, beta      float64
 }
 
-// launchSpecial runs ozakiSpecial for all rows of so many entries, or all columns.
+// launchSpecial runs ozakiSpecial for lines rows of that many entries, or for lines columns.
 func (g *gemm) launchSpecial(a specials, lines, entries int, columns int32) error {
 	return g.e.special.Launch(g.s, cuda.Dim{X: lines * ((entries + 255) / 256)}, cuda.Dim{X: 256}, 0, a, columns)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Native sets C = A B by cuBLAS, all three of Float64 (DGEMM) or of Float32 (SGEMM), columns of
-// numbers that lie next to each other. It returns an error if there is no cuBLAS.
+// Native computes C = A B by cuBLAS: DGEMM for Float64, SGEMM for Float32. The three matrices have
+// the same format and contiguous columns (unit row stride). It returns an error if cuBLAS is
+// unavailable.
 func (e *Engine) Native(s *cuda.Stream, a, b, c mem.Matrix) error {
 	lib, err := e.library(s)
 	if err != nil {

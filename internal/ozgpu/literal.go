@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 )
 
-// literally is the argument of ozakiLiteral.
+// literally is the argument of the kernel ozakiLiteral.
 type literally struct {
 	x                                   view
 	first, later, out, nonzero, squares cuda.Pointer
@@ -19,7 +19,8 @@ type literally struct {
 // significand is the number of significant bits of float32.
 const significand = 24
 
-// newLiteral splits all entries of the vectors v0 to v1 into count literal slices of width bits.
+// newLiteral splits all entries of the vectors v0 to v1 - 1 into count literal slices of width
+// bits.
 func newLiteral(s *cuda.Stream, v *Vectors, v0, v1, width, count int, to places, looks, norms bool) (*split, error) {
 	kernel, err := launch.KernelsOf(s).Function(s, "ozaki/literal", [2]string{"ozakiLiteral", "ozakiLiteralAlong"}[v.along()])
 	if err != nil {
@@ -51,7 +52,7 @@ func newLiteral(s *cuda.Stream, v *Vectors, v0, v1, width, count int, to places,
 	return x, nil
 }
 
-// maxima returns the largest finite |x| of each vector.
+// maxima returns the largest finite |x| of each vector. It waits for the device.
 func (v *Vectors) maxima(s *cuda.Stream) ([]float64, error) {
 	n, _ := v.size()
 	bits, list := make([]uint64, n), make([]float64, n)

@@ -22,15 +22,15 @@ type (
 	Stats = place.OzakiStats
 )
 
-// ozaki makes GPUs places for package ozaki.
+// ozaki implements place.Ozaki on GPUs.
 type ozaki struct{}
 
-// Register makes the products on GPUs known to package place.
+// Register registers the products on GPUs with package place.
 func Register() { place.Provide[place.Ozaki](ozaki{}) }
 
 func (ozaki) Memory(p place.Place) uint64 { return backend.Device(p).Info().Memory }
 
-// do runs f on the GPU that p is, with the errors of package place.
+// do runs f on the GPU p. It wraps the errors in those that package place documents.
 func do(ctx context.Context, p place.Place, f func(s *cuda.Stream) error) error {
 	err := backend.Device(p).Do(ctx, f)
 	switch {
@@ -42,7 +42,7 @@ func do(ctx context.Context, p place.Place, f func(s *cuda.Stream) error) error 
 	return err
 }
 
-// missing is an error of package cublas that is place.ErrLibrary as well.
+// missing is an error of package cublas that errors.Is also reports as place.ErrLibrary.
 type missing struct{ error }
 
 func (m missing) Unwrap() error        { return m.error }
@@ -90,7 +90,7 @@ func (ozaki) Multiply(p place.Place, cfg place.Config, x place.OzakiProduct) (st
 	return stats, err
 }
 
-// compute computes y, which is x on the device.
+// compute computes y, the product x with its operands on the device.
 func (e *Engine) compute(s *cuda.Stream, y *Product, x place.OzakiProduct) (Stats, error) {
 	if x.DoubleFloat {
 		return e.GemmDouble(s, y)
@@ -121,7 +121,7 @@ func (e *Engine) compute(s *cuda.Stream, y *Product, x place.OzakiProduct) (Stat
 	return e.Gemm(s, y)
 }
 
-// travel takes matrices of the host to a device and back.
+// travel copies matrices between the host and a device.
 type travel struct {
 	s      *cuda.Stream
 	copies []*mem.Array
@@ -133,7 +133,7 @@ func (t *travel) free() {
 	}
 }
 
-// there returns m where it lives on the device, else a copy.
+// there returns m itself if it lives on the device, else a copy.
 func (t *travel) there(m num.Mat) (mem.Matrix, error) {
 	if m.Arr.Away != nil {
 		return backend.Matrix(m), nil
@@ -143,7 +143,7 @@ func (t *travel) there(m num.Mat) (mem.Matrix, error) {
 	return z, err
 }
 
-// room returns m where it lives on the device, else a matrix of zeros of its shape and format.
+// room returns m itself if it lives on the device, else a zero matrix of its shape and format.
 func (t *travel) room(m num.Mat) (mem.Matrix, error) {
 	if m.Arr.Away != nil {
 		return backend.Matrix(m), nil
@@ -153,7 +153,7 @@ func (t *travel) room(m num.Mat) (mem.Matrix, error) {
 	return mem.Matrix{Arr: a, RS: 1, CS: max(m.Rows, 1), Rows: m.Rows, Cols: m.Cols}, err
 }
 
-// product returns x on the device, but for its factors.
+// product returns x with C and Bound on the device, without its factors.
 func (t *travel) product(x place.OzakiProduct) (y *Product, err error) {
 	y = &Product{Alpha: x.Alpha, Beta: x.Beta, Slices: x.Slices, Width: x.Width, Block: x.Block, SGEMM: x.SGEMM, Bounds: x.Bounds}
 	if x.Beta == 0 {
@@ -167,7 +167,7 @@ func (t *travel) product(x place.OzakiProduct) (y *Product, err error) {
 	return y, err
 }
 
-// factors returns those of x on the device; one that is the other's transpose travels once.
+// factors returns the factors of x on the device. If B is A or its transpose, A is copied once.
 func (t *travel) factors(x place.OzakiProduct) (a, b mem.Matrix, err error) {
 	if a, err = t.there(x.A); err != nil {
 		return a, b, err
@@ -182,7 +182,8 @@ func (t *travel) factors(x place.OzakiProduct) (a, b mem.Matrix, err error) {
 	return a, b, err
 }
 
-// back copies what y, which is x on the device, has computed to where x has it.
+// back copies the results of y, which is x on the device, to those matrices of x that live on the
+// host.
 func (t *travel) back(x place.OzakiProduct, y *Product) error {
 	if x.C.Rows == 0 || x.C.Cols == 0 {
 		return nil

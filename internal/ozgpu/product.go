@@ -5,16 +5,17 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// mostPairs is how many products one launch makes, MOST_PAIRS of kernels/ozaki/sgemm.cuh.
+// mostPairs is the most products of slices of one launch, MOST_PAIRS of kernels/ozaki/sgemm.cuh.
 const mostPairs = 128
 
-// pair is a product of slices: place left of the left factor, right of the right one. down is by
-// how many slices what was summed before weighs more than it.
+// A pair is a product of two slices: the one at place left of the left factor and the one at place
+// right of the right factor. Before it is added, the sum so far is scaled down by the weight of
+// down slices.
 type pair struct{ left, right, down uint8 }
 
-// pairsOf returns the products of count slices in the order of their addition, but for those with
-// slices of zeros, and by how many slices the sum weighs too much in the end: literal slices have
-// their own weight.
+// pairsOf returns the products of count slices in the order of their addition, without products by
+// zero slices. last is the number of slices by which the final sum must still be scaled down; it is
+// 0 for literal slices, which carry their own weight.
 func pairsOf(a, b *split, count int, literal bool) (list []pair, last int) {
 	down := 0
 	for i := range count {
@@ -59,13 +60,13 @@ func (e *Engine) multiply(s *cuda.Stream, lib blas, x, y *split, list []pair, z 
 	return multiplyBatch(s, lib, x, y, list, z)
 }
 
-// at is the matrix at a place, for cuBLAS.
+// at returns the matrix at a place, for cuBLAS.
 func (x *split) at(place uint8) cublas.Matrix {
 	return cublas.Matrix{P: uint64(x.out.At(4 * int64(place) * int64(x.stride))), LD: x.ld}
 }
 
-// multiplyBatch is multiply by a library, which takes all products at a time: on an H100 that is
-// never slower than one by one, and 4 % faster at n = 4096.
+// multiplyBatch is multiply by a library in one batched call. On an H100 that is never slower than
+// a call for each product, and 4 % faster at n = 4096.
 func multiplyBatch(s *cuda.Stream, lib blas, x, y *split, list []pair, z floats) error {
 	n := len(list)
 	addresses := make([]uint64, 3*n)
@@ -85,7 +86,7 @@ func multiplyBatch(s *cuda.Stream, lib blas, x, y *split, list []pair, z floats)
 	return lib.SgemmBatched(cublas.NoTrans, cublas.Trans, x.n, y.n, x.length, at(0, x.ld), at(1, y.ld), at(2, z.ld), n)
 }
 
-// floatProducts is the argument of ozakiSgemm.
+// floatProducts is the argument of the kernel ozakiSgemm.
 type floatProducts struct {
 	x, y, z                   cuda.Pointer
 	xLd, yLd, zLd             int64
@@ -96,7 +97,7 @@ type floatProducts struct {
 	left, right               [mostPairs]uint8
 }
 
-// What ozakiSgemm takes: tiles of 64 x 64 entries, and three stages of 16 columns of both
+// The sizes of ozakiSgemm: tiles of 64 x 64 entries, and three stages of 16 columns of both
 // operands in shared memory.
 const (
 	tile        = 64

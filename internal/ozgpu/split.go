@@ -6,10 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// mostSlices is how many slices one launch makes, MOST_SLICES of kernels/ozaki/ozaki.cu.
+// mostSlices is the most slices of one launch, MOST_SLICES of kernels/ozaki/ozaki.cu.
 const mostSlices = 8
 
-// splitting is the argument of ozakiSplit.
+// splitting is the argument of the kernel ozakiSplit.
 type splitting struct {
 	x                                  view
 	bits, out, nonzero, squares, lossy cuda.Pointer
@@ -18,8 +18,8 @@ type splitting struct {
 	q, r                               [mostSlices]int8
 }
 
-// places says where slices go: q_t to place q(t), r_t to place r(t), counted from t = 0, -1 for
-// nowhere; count is the number of places.
+// places tells where slices are stored: q_t at place q(t) and r_t at place r(t), t counted from 0,
+// -1 for slices that are not stored. count is the number of places.
 type places struct {
 	q, r  func(t int) int
 	count int
@@ -43,13 +43,13 @@ func rightPlaces(slices int) places {
 	}
 }
 
-// noPlaces are those of a split for its norms alone.
+// noPlaces stores no slices: for a split whose norms alone are needed.
 func noPlaces() places {
 	none := func(int) int { return -1 }
 	return places{none, none, 0}
 }
 
-// unless returns -1 if not, else i.
+// unless returns -1 if not is true, else i.
 func unless(not bool, i int) int {
 	if not {
 		return -1
@@ -57,17 +57,17 @@ func unless(not bool, i int) int {
 	return i
 }
 
-// split are the slices of some entries of some vectors: entry h of vector v of place s is
-// number s stride + h ld + v of out.
+// A split holds the slices of some entries of some vectors: entry h of vector v of the slice at
+// place s is out[s stride + h ld + v].
 type split struct {
 	out        *cuda.Memory
 	ld, stride int
 	n, length  int
 	count      int
-	nonzero    *cuda.Memory // uint64 of q, of r: bit t for slice t
+	nonzero    *cuda.Memory // two uint64, for q and for r; bit t is set if slice t is nonzero
 	squares    *cuda.Memory
 	lossy      *cuda.Memory
-	hasQ, hasR uint64 // after look
+	hasQ, hasR uint64 // the same bits on the host, set by look
 	chunks     int
 }
 
@@ -80,10 +80,10 @@ func (x *split) free() {
 	}
 }
 
-// padded returns n rounded up to what columns of float32 matrices are apart.
+// padded returns n rounded up to a multiple of 4, the leading dimension of float32 matrices.
 func padded(n int) int { return (n + 3) &^ 3 }
 
-// newRoom returns the memory for count slices of n vectors of that length.
+// newRoom allocates the memory for count slices of n vectors of the given length.
 func newRoom(s *cuda.Stream, n, length, count int, to places, looks, norms bool) (x *split, err error) {
 	x = &split{n: n, length: length, count: count, chunks: (length + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
 	x.ld = padded(x.n)
@@ -112,7 +112,8 @@ func newRoom(s *cuda.Stream, n, length, count int, to places, looks, norms bool)
 	return x, nil
 }
 
-// newSplit splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
+// newSplit splits the entries h0 to h1 - 1 of the vectors v0 to v1 - 1 into count slices of width
+// bits.
 func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, looks, norms bool) (*split, error) {
 	x, err := newRoom(s, v1-v0, h1-h0, count, to, looks, norms)
 	if err != nil {
@@ -136,7 +137,7 @@ func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, cou
 	return x, nil
 }
 
-// look waits for the slices and finds out which are zeros.
+// look waits for the slices and reads which of them are zero.
 func (x *split) look(s *cuda.Stream) error {
 	var b [16]uint8
 	if err := cuda.Download(s, b[:], x.nonzero.Pointer()); err != nil {
@@ -146,7 +147,7 @@ func (x *split) look(s *cuda.Stream) error {
 	return nil
 }
 
-// norms returns those of x, which was split with norms.
+// normsOf returns the norms of the slices of x, which must have been split with norms.
 func (e *Engine) normsOf(s *cuda.Stream, x *split) (Norms, error) {
 	m, err := zeros(s, 8*2*int64(x.count)*int64(x.ld)) // padding is copied as well
 	if err != nil {
@@ -170,7 +171,7 @@ func (e *Engine) normsOf(s *cuda.Stream, x *split) (Norms, error) {
 	return z, nil
 }
 
-// Norms returns the norms of slices of the entries h0 to h1 of v.
+// Norms returns the norms of count slices of width bits of the entries h0 to h1 - 1 of v.
 func (e *Engine) Norms(s *cuda.Stream, v *Vectors, h0, h1, width, count int) (Norms, error) {
 	n, _ := v.size()
 	x, err := e.newSplit(s, v, 0, n, h0, h1, width, count, noPlaces(), false, true)

@@ -2,8 +2,8 @@ package ozgpu
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// WithoutCuBLAS lets devices that are not yet in use do without cuBLAS, for that reason, until
-// restore is called, for tests.
+// WithoutCuBLAS makes cuBLAS unavailable, for the given reason, on devices not yet in use, until
+// restore is called. It is for tests.
 func WithoutCuBLAS(reason error) (restore func()) {
 	before := openBLAS
 	openBLAS = func(*cuda.Stream) (blas, error) { return nil, reason }

@@ -6,33 +6,33 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Vectors are the rows of the left or the columns of the right factor of a product, and their
-// largest entries.
+// Vectors are the rows of the left factor or the columns of the right factor of a product, with the
+// largest entry of each.
 type Vectors struct {
 	view
 	bits    cuda.Pointer // uint64 of each vector: its largest finite |x|
 	special cuda.Pointer // int32 of each vector: 1 if it has infinite or NaN entries
 }
 
-// Factors are those of a product.
+// Factors are the two factors of a product A B.
 type Factors struct {
 	A, B *Vectors // rows of A, columns of B
 	m    *cuda.Memory
-	any  cuda.Pointer // int32: 1 if there are infinite or NaN entries
+	any  cuda.Pointer // int32: 1 if a factor has infinite or NaN entries
 
-	began *cuda.Event // before the search for the largest entries
+	began *cuda.Event // recorded before the search for the largest entries
 }
 
-// view is vectorsOf of kernels/ozaki/ozaki.cu: entry h of vector v is number v vs + h hs from x.
+// view is vectorsOf of kernels/ozaki/ozaki.cu: entry h of vector v is x[v vs + h hs].
 type view struct {
 	x      cuda.Pointer
 	vs, hs int64
 	n, len int32
-	single int32 // numbers are of float32
+	single int32 // 1 for float32, 0 for float64
 	_      int32
 }
 
-// viewOf returns the rows of a matrix of Float64 or Float32.
+// viewOf returns the rows of a Float64 or Float32 matrix.
 func viewOf(m mem.Matrix) view {
 	v := view{vs: int64(m.RS), hs: int64(m.CS), n: int32(m.Rows), len: int32(m.Cols)}
 	size := int64(8)
@@ -43,7 +43,7 @@ func viewOf(m mem.Matrix) view {
 	return v
 }
 
-// at is the view of the vectors from v0 to v1, and of their entries from h0 to h1.
+// at returns the view of the entries h0 to h1 - 1 of the vectors v0 to v1 - 1.
 func (x view) at(v0, v1, h0, h1 int) view {
 	size := int64(8)
 	if x.single != 0 {
@@ -54,7 +54,7 @@ func (x view) at(v0, v1, h0, h1 int) view {
 	return x
 }
 
-// along returns 1 if entries of a vector lie closer than vectors do, else 0.
+// along returns 1 if the entries of a vector lie closer to each other than the vectors do, else 0.
 func (x view) along() int {
 	if max(x.hs, -x.hs) < max(x.vs, -x.vs) {
 		return 1
@@ -62,10 +62,10 @@ func (x view) along() int {
 	return 0
 }
 
-// size returns the numbers of vectors and of entries of each.
+// size returns the number n of vectors and their length.
 func (x view) size() (n, length int) { return int(x.n), int(x.len) }
 
-// What a block of ozakiMaxima and ozakiSplit takes, as in kernels/ozaki/ozaki.cu.
+// The sizes of a block of ozakiMaxima and ozakiSplit, as in kernels/ozaki/ozaki.cu.
 const (
 	wide    = 16  // vectors
 	lanes   = 32  // entries at a time
@@ -73,15 +73,15 @@ const (
 	threads = wide * lanes
 )
 
-// maxLength is how many entries of vectors one launch takes: a grid has up to 65535 rows.
+// maxLength is the most entries of a vector that one launch takes: a grid has at most 65535 rows.
 const maxLength = chunk << 15
 
-// grid returns the blocks for n vectors with that many entries each.
+// grid returns the grid for n vectors of the given length.
 func grid(n, length int) cuda.Dim {
 	return cuda.Dim{X: (n + wide - 1) / wide, Y: (length + chunk - 1) / chunk}
 }
 
-// NewFactors returns the factors of A B, and finds their largest entries.
+// NewFactors returns the factors of A B and launches the search for their largest entries.
 func (e *Engine) NewFactors(s *cuda.Stream, a, b mem.Matrix) (*Factors, error) {
 	b = b.T()
 	bits, special := 8*int64(a.Rows+b.Rows), 4*int64(a.Rows+b.Rows)
@@ -110,7 +110,7 @@ func (e *Engine) NewFactors(s *cuda.Stream, a, b mem.Matrix) (*Factors, error) {
 	return f, nil
 }
 
-// measure finds the largest entries of v.
+// measure launches the search for the largest entries of v.
 func (e *Engine) measure(s *cuda.Stream, v *Vectors, any cuda.Pointer) error {
 	n, length := v.size()
 	if n == 0 {
@@ -126,7 +126,7 @@ func (e *Engine) measure(s *cuda.Stream, v *Vectors, any cuda.Pointer) error {
 	return nil
 }
 
-// zeros returns memory of zeros.
+// zeros returns n bytes of memory set to zero.
 func zeros(s *cuda.Stream, n int64) (*cuda.Memory, error) {
 	m, err := s.Alloc(n)
 	if err != nil {
@@ -139,22 +139,22 @@ func zeros(s *cuda.Stream, n int64) (*cuda.Memory, error) {
 	return m, nil
 }
 
-// Free gives the memory back, but for that of the matrices.
+// Free frees the tables of the factors and the event, not the matrices.
 func (f *Factors) Free() {
 	f.m.Free()
 	if f.began != nil {
-		_ = f.began.Close() // nothing is left to wait for
+		_ = f.began.Close() // no result of it is needed any more
 	}
 }
 
-// hasSpecial waits for what is known of the factors and reports whether there are infinite or NaN
-// entries.
+// hasSpecial waits for the search and reports whether a factor has infinite or NaN entries.
 func (f *Factors) hasSpecial(s *cuda.Stream) (bool, error) {
 	var any [1]int32
 	err := cuda.Download(s, any[:], f.any)
 	return any[0] != 0, err
 }
 
-// bitsAt and specialAt are the addresses of what is known of vector i.
+// bitsAt and specialAt return the addresses of the largest entry and of the special flag of vector
+// i.
 func (v *Vectors) bitsAt(i int) cuda.Pointer    { return v.bits + cuda.Pointer(8*i) }
 func (v *Vectors) specialAt(i int) cuda.Pointer { return v.special + cuda.Pointer(4*i) }

@@ -1,6 +1,6 @@
-// Package product dispatches products of matrices: to the way that should take the least time, or
-// that was asked for, and from one that turns out not to apply to the next. All ways give the same
-// bits.
+// Package product dispatches matrix products: to the method that should take the least time, or
+// that was requested, and from a method that turns out not to apply to the next one. All methods
+// give the same bits.
 package product
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// The methods that callers ask for.
+// The methods that callers can request.
 const (
 	Auto    = "auto"
 	Residue = residue.Residue
@@ -27,14 +27,15 @@ const (
 // ErrMethod is wrapped by errors about methods that do not exist or do not apply.
 var ErrMethod = errors.New("no such method")
 
-// ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
+// ErrMemory is wrapped by errors about products that do not fit in the memory allowed even in the
 // smallest blocks.
 var ErrMemory = residue.ErrMemory
 
-// A Problem is C = Alpha A B + Beta Old, rounded once, for matrices of the host: A m x k, B k x n,
-// Old and C m x n views; C shares no storage with A and B, and with Old only if it is the same
-// view. Alpha and Beta zero leave A and B, or Old, unread. PreA and PreB keep what is computed of A
-// and B, unless they are nil. Triangle restricts C to one triangle, 'U' or 'L', unless it is 0.
+// A Problem is C = Alpha A B + Beta Old, rounded once, for host matrices: A is m x k, B is k x n,
+// Old and C are m x n views. C must not share storage with A and B, and with Old only if it is the
+// same view. If Alpha is zero, A and B are not read; if Beta is zero, Old is not read. PreA and
+// PreB, unless nil, keep data computed from A and B. Triangle restricts C to one triangle, 'U' or
+// 'L', unless it is 0.
 type Problem struct {
 	Alpha      num.Real
 	A, B       num.Mat
@@ -42,53 +43,55 @@ type Problem struct {
 	Old, C     num.Mat
 	PreA, PreB *residue.Prepared
 	Triangle   byte
-	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
-	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square. Devices do
-	// not take them.
+	// Steps, if not nil, bounds the triangle in place of the diagonal: row i of 'L' has the columns
+	// j < Steps[i], and row i of 'U' the others. Steps must not decrease, and C need not be square.
+	// Devices do not support it.
 	Steps []int
-	Bound *residue.Bound // proved of the result, or nil
+	Bound *residue.Bound // a proved bound of the result, or nil
 }
 
-// Config says how a product may run.
+// Config holds the options of a product.
 type Config struct {
 	par.Run
 	Method string // Auto, Residue or Direct
 	Device Device // nil for none
-	// Asked says that the device was asked for: the host computes only what the device cannot.
+	// Asked means that the device was requested: the host computes only what the device cannot.
 	Asked bool
 }
 
-var forced atomic.Value // the name of a way
+var forced atomic.Value // name of a way
 
 func init() { forced.Store("") }
 
-// Force makes all products take the way of that name, of Ways, or fail with ErrMethod, whatever
-// method and device are asked for, until restore is called. It is for tests and measurements.
+// Force makes all products use the way of the given name, one of Ways, or fail with ErrMethod,
+// whatever method and device are requested, until restore is called. It is for tests and
+// measurements.
 func Force(name string) (restore func()) {
 	before := forced.Swap(name)
 	return func() { forced.Store(before) }
 }
 
-// A Device multiplies matrices of the host: a GPU, or several that share the work.
+// A Device multiplies host matrices: a GPU, or several that share the work.
 type Device interface {
-	// Count returns how many there are.
+	// Count returns the number of devices.
 	Count() int
-	// Estimate returns about how long Gemm takes for numbers of like size, the device's opening
-	// included, and false if it leaves the product to the host, which takes the time host.
+	// Estimate returns the approximate time of Gemm for numbers of similar size, including the
+	// opening of the device. It returns false if the device leaves the product to the host, which
+	// takes the time host.
 	Estimate(p *Problem, host time.Duration) (time.Duration, bool)
-	// Gemm computes the product, with errors in words that wrap those of this package.
+	// Gemm computes the product. Its errors wrap the errors of this package.
 	Gemm(cfg Config, p *Problem) (residue.Stats, error)
-	// Leaves reports whether the host is to compute what the device failed at with err, where the
-	// device was not asked for.
+	// Leaves reports whether the host should compute a product for which the device returned err,
+	// if the device was not requested.
 	Leaves(err error) bool
 }
 
-// request is a product that is to be dispatched.
+// request is a product to be dispatched.
 type request struct {
 	Config
 	Problem
-	force  string   // the way of Force, or ""
-	rivals []choice // ways that remain, the fastest first
+	force  string   // name of the way of Force, or ""
+	rivals []choice // remaining ways, the fastest first
 	room   [5]choice
 }
 
@@ -97,7 +100,7 @@ type choice struct {
 	time time.Duration
 }
 
-// errLeave says that another way should be faster, now that the operands are known.
+// errLeave means that another way should be faster, now that the operands are known.
 var errLeave = errors.New("another way should be faster")
 
 // Run computes the product. Its progress ends at 1.
@@ -131,7 +134,7 @@ func (r *request) run() (residue.Stats, error) {
 	}
 }
 
-// choose lists the ways that apply, those that should take the least time first.
+// choose lists the ways that apply, in the order of their estimated times.
 func (r *request) choose() error {
 	var refused error
 	r.rivals = r.room[:0]
@@ -159,7 +162,7 @@ func (r *request) choose() error {
 	return nil
 }
 
-// fastest returns the least estimate of the ways listed.
+// fastest returns the least estimate of the listed ways.
 func (r *request) fastest() time.Duration {
 	least := never
 	for _, c := range r.rivals {
@@ -168,8 +171,8 @@ func (r *request) fastest() time.Duration {
 	return least
 }
 
-// never is the estimate of a way that applies to what no other does.
+// never is the estimate of a way that runs only where no other way applies.
 const never = time.Duration(math.MaxInt64)
 
-// declined is the estimate of a way that is not to run at all.
+// declined is the estimate of a way that must not run.
 const declined = time.Duration(-1)

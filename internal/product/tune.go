@@ -14,11 +14,11 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Tuning is what Tune measures: the constants of internal/residue/cost.go beside their values on
-// this machine, and where the methods cross.
+// Tuning is the result of Tune: the constants of internal/residue/cost.go with their values on this
+// machine, and the orders at which one method becomes faster than the other.
 type Tuning struct {
 	Kernels []KernelTuning  `json:"kernels"`
-	Costs   []residue.Costs `json:"costs"` // of whole products, as multiples of those built in
+	Costs   []residue.Costs `json:"costs"` // of whole products, as multiples of the built-in costs
 	Exact   []EntryTuning   `json:"exact"`
 }
 
@@ -33,9 +33,9 @@ type KernelTuning struct {
 // entryProducts is the number of products of the entries that Tune measures.
 const entryProducts = 100
 
-// EntryTuning is the cost of a multiply-add of Bits-bit numbers into an exact
-// accumulator, in ns on one thread, and the least n for which an n x n product
-// modulo small moduli beats the direct method (0: none was found).
+// EntryTuning is the cost, in ns on one thread, of a multiply-add of Bits-bit numbers into an exact
+// accumulator, and the least n for which an n x n product modulo small moduli is faster than the
+// direct method (0 if none was found).
 type EntryTuning struct {
 	Bits      int     `json:"bits"`
 	Measured  float64 `json:"measured_ns"`
@@ -43,11 +43,11 @@ type EntryTuning struct {
 	Crossover int     `json:"crossover_n"`
 }
 
-// Remember lets plans of products rest on the costs measured, in this process and those after it.
+// Remember makes plans of products use the measured costs, in this process and in later ones.
 func (t Tuning) Remember() error { return residue.Remember(t.Costs) }
 
-// Tune measures the constants that choose between methods. progress, if not nil, is
-// called with the share done.
+// Tune measures the constants that choose between methods. progress, if not nil, is called with the
+// fraction done.
 func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 	var t Tuning
 	kernels, bytes := modgemm.Kernels(), modgemm.BestBytes()

@@ -12,30 +12,31 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// A way computes products.
+// A way is a method of computing products on certain hardware.
 type way struct {
 	name string
-	// applies returns nil, or why the way does not apply to what was asked for.
+	// applies returns nil, or the reason why the way does not apply to the request.
 	applies func(r *request) error
-	// estimate returns about how long run takes for numbers of like size.
+	// estimate returns the approximate time of run for numbers of similar size.
 	estimate func(r *request) time.Duration
 	run      func(r *request) (residue.Stats, error)
-	// leaves reports whether another way is to compute what run returned err for, with nothing
-	// written to C.
+	// leaves reports whether another way should compute a product for which run returned err; run
+	// has then written nothing to C.
 	leaves func(r *request, err error) bool
 }
 
-// ways are all ways. The bits of their results agree.
+// ways lists all ways. Their results have the same bits.
 var ways = []way{
-	// A matrix times vectors, the columns of B or the rows of A: leading digits, then exact sums.
+	// A matrix times vectors, which are the columns of B or the rows of A: leading digits, then
+	// exact sums.
 	{"columns", appliesColumns, estimateColumns, runColumns, leavesNever},
-	// Entry by entry in exact accumulators.
+	// Entries one by one in exact accumulators.
 	{"entries", appliesDirect, estimateEntries, runEntries, leavesNever},
 	// Integers modulo small moduli.
 	{"residue", appliesResidue, estimateResidue, runResidue, leavesResidue},
 	// Integers modulo small moduli on a device.
 	{"device", appliesDevice(1, 1), estimateDevice, runDevice, leavesDevice},
-	// The same, by parts of the result, on several.
+	// The same on several devices, by parts of the result.
 	{"devices", appliesDevice(2, 1<<30), estimateDevice, runDevice, leavesDevice},
 }
 
@@ -48,19 +49,19 @@ func Ways() []string {
 	return names
 }
 
-// errOther says that a way is not in question: another method or device was asked for, or there is
+// errOther means that a way is not applicable: another method or device was requested, or there is
 // nothing to multiply.
 var errOther = fmt.Errorf("gemm: %w: not for what was asked", ErrMethod)
 
-// ErrDirect refuses the direct method on a device.
+// ErrDirect rejects the direct method on a device.
 var ErrDirect = fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", Direct, ErrMethod)
 
-// errRange says that only the direct method applies, where the other was asked for.
+// errRange means that only the direct method applies, but the residue method was requested.
 var errRange = fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
 
 func leavesNever(*request, error) bool { return false }
 
-// appliesDirect is for ways of the direct method.
+// appliesDirect is the applies of ways of the direct method.
 func appliesDirect(r *request) error {
 	switch {
 	case r.force != "", r.trivial() && !r.Asked:
@@ -95,7 +96,7 @@ func estimateEntries(r *request) time.Duration {
 	return direct.EstimateEntries(r.Threads, r.rows(), r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format)
 }
 
-// rows returns the rows of as many entries in all columns as are computed.
+// rows returns the number of rows that, with all columns, have as many entries as are computed.
 func (r *request) rows() int {
 	if r.Triangle != 0 {
 		return (r.C.Rows + 1) / 2
@@ -138,7 +139,7 @@ func (r *request) direct(name string, run func(w direct.Work, p direct.Product, 
 	return st, err
 }
 
-// entries returns how many entries are computed.
+// entries returns the number of entries that are computed.
 func (r *request) entries() int64 {
 	m, n := int64(r.C.Rows), int64(r.C.Cols)
 	if r.Steps != nil {
@@ -161,7 +162,7 @@ func (r *request) entries() int64 {
 	return m * n
 }
 
-// work is how package direct may run, with the progress of its parts.
+// work returns the options for package direct, with a progress function for its parts.
 func (r *request) work() direct.Work {
 	w := direct.Work{Run: r.Run}
 	if r.Progress != nil {
@@ -220,7 +221,7 @@ func runResidue(r *request) (residue.Stats, error) {
 	return st, err
 }
 
-// engine is how package exact may run.
+// engine returns the options for package residue.
 func (r *request) engine() residue.Config {
 	return residue.Config{Run: r.Run, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound}
 }
@@ -229,7 +230,7 @@ func leavesResidue(_ *request, err error) bool {
 	return errors.Is(err, errLeave) || errors.Is(err, errRange) || errors.Is(err, ErrMemory)
 }
 
-// appliesDevice is for ways of so many devices.
+// appliesDevice returns the applies of a way for least to most devices.
 func appliesDevice(least, most int) func(r *request) error {
 	return func(r *request) error {
 		switch {
@@ -256,7 +257,7 @@ func estimateDevice(r *request) time.Duration {
 func runDevice(r *request) (residue.Stats, error) {
 	p := r.Problem
 	if !r.Asked && r.Beta.Class != num.Zero && r.C.Arr == r.Old.Arr {
-		p.Old = p.Old.Copy() // for the host to begin anew
+		p.Old = p.Old.Copy() // so that the host can begin anew
 	}
 	st, err := r.Device.Gemm(r.Config, &p)
 	if err != nil && p.Old.Arr != r.Old.Arr {

@@ -8,27 +8,28 @@ import (
 	"github.com/halfulp/halfulp/internal/rounding"
 )
 
-// across holds what rounding many numbers at a time needs, for the plain expression (-1)^s 2^e A B.
+// across holds the data for rounding many numbers at a time, for the plain expression (-1)^s 2^e A
+// B.
 type across struct {
 	format rounding.Format
 	count  int      // words of an integer
-	mag    []uint64 // above rounding.Pad rows of zeros
+	mag    []uint64 // after rounding.Pad rows of zeros
 	neg    []uint64
 	z      []uint64
 	top    []int64
 	ok     []uint64
 	open   []bool // of expansions
 	terms  []float64
-	sums   []uint64 // where results are checked
+	sums   []uint64 // for checked results
 }
 
-// across reports whether results are rounded many at a time: not where they hold far more bits than
+// across reports whether results are rounded many at a time: not if they have far more bits than
 // the integers.
 func (p *product) across(w *weights) bool {
 	return p.alpha.pow && (p.beta.zero || p.within != nil) && p.c.Arr.Limbs() <= 2*w.mod.Count()+4
 }
 
-// newAcross returns what it needs for rows of so many numbers, in s.
+// newAcross returns an across for rows of stride numbers, with its memory in s.
 func newAcross(f num.Format, m *rounding.Modulus, stride int, s *scratch) *across {
 	prec := f.Bits()
 	if f.Terms() > 1 {
@@ -45,9 +46,9 @@ func newAcross(f num.Format, m *rounding.Modulus, stride int, s *scratch) *acros
 	return a
 }
 
-// roundRow finishes entries of row i like entry, from column j + first to j + n - 1. Those of
-// column j on lie in a, from number e on, a multiple of rounding.Group. What is not certain goes to
-// entry.
+// roundRow finishes entries of row i, as entry does, in the columns j + first to j + n - 1. The
+// integers from column j on are in a, from number e on, where e is a multiple of rounding.Group.
+// Uncertain entries are passed to entry.
 func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride, e int) {
 	padded := (n + rounding.Group - 1) / rounding.Group * rounding.Group
 	rounding.Round(a.z, a.top, a.ok, a.mag[e:], stride, a.count, a.format, f.errL[i]+f.errAll, f.errR[j:], padded)
@@ -100,8 +101,8 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 	}
 }
 
-// storeWords is what roundRow does with entries from column j + first to j + last - 1 of MP, once
-// rounded, which are neighbours from at on.
+// storeWords stores the rounded entries in columns j + first to j + last - 1 of a result in MP,
+// which are contiguous from at on, for roundRow.
 func (f *finisher) storeWords(a *across, i, j, first, last, at int, words []int64, stride, e int, unit int64, flip uint64) {
 	arr, limbs := f.c.Arr, a.format.Limbs
 	all := rounding.Exponents(arr.Exp[at:], arr.Cls[at:], a.ok[first:], a.top[first:], f.right.exp[j+first:], unit, a.neg[e+first:], flip, last-first)
@@ -121,14 +122,16 @@ func (f *finisher) storeWords(a *across, i, j, first, last, at int, words []int6
 	write(last)
 }
 
-// roundExpansions is roundRow for expansions, whose first terms are rounded. Every further one is
-// the rounded difference of the number and those before, which an error of the number shifts by as
-// much. So an expansion whose terms are all safe, and normal, is that of every number of the
-// enclosure. It is the canonical one, too: a term of half a unit of the last place of the one
-// before, which would be another, comes from a difference of at least 1 - 2^-54 of that, so that
-// the tail of the one before was within 2^63 2^-54 + 1 of the tie, and not safe.
+// roundExpansions is roundRow for expansions. It rounds first terms; every further term is the
+// rounded difference of the number and the terms before, so an error of the number shifts the
+// difference by as much. Therefore an expansion whose terms are all safe, and normal, is the
+// expansion of every number of the enclosure. It is also the canonical expansion. The other one
+// would have a term of half a unit in the last place of the term before. Such a term comes from a
+// difference of at least 1 - 2^-54 of that half unit, so the tail of the term before was within
+// 2^63 2^-54 + 1 of the tie, and not safe.
 //
-// Nothing is written before all terms are safe: the exact pass may read old entries in their place.
+// Nothing is written before all terms are safe, because the exact pass may read old entries in
+// their place.
 func (f *finisher) roundExpansions(a *across, i, j, first, n int, words []int64, stride, e int, unit int64, flip uint64) {
 	exps, open, neg := f.right.exp[j:][:n], a.open[:n], a.neg[e:][:n]
 	clear(open)

@@ -12,30 +12,29 @@ import (
 	"github.com/halfulp/halfulp/internal/rounding"
 )
 
-// A base is a residue number system: the first n moduli of a pool, with what
-// conversion and reconstruction need. Bases are shared and immutable but for
-// their caches.
+// A base is a residue number system: the first n moduli of a pool, with the constants for
+// conversion and reconstruction. Bases are shared and immutable, except for their caches.
 type base struct {
 	pool   *pool
 	moduli []int
-	planes []int    // the moduli of products: moduli, and the redundant one if there is one
+	planes []int    // moduli of products: moduli, and the redundant modulus if there is one
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
 	inv    []int64  // (M/m_t)^-1 mod m_t
 
 	prepare      sync.Once
-	kernelModuli []modgemm.Modulus     // those of planes as kernels take them
-	byteModuli   []modgemm.ByteModulus // or those of bytes
+	kernelModuli []modgemm.Modulus     // planes as kernels take them
+	byteModuli   []modgemm.ByteModulus // or planes as kernels of bytes take them
 
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
 	toBytes   map[constantsKey]*modgemm.ByteConversion
 	weights   map[weightsKey]*weights
 
-	used int64 // the time of bases at which it was last asked for
+	used int64 // value of bases.time when it was last requested
 }
 
-// maxTables bounds the tables of one kind that a base keeps: a product takes one or two.
+// maxTables bounds the tables of one kind that a base keeps: a product needs one or two.
 const maxTables = 16
 
 type constantsKey struct {
@@ -51,19 +50,19 @@ type weightsKey struct {
 	cut    int
 }
 
-// A pool holds the pairwise coprime moduli that bases take their moduli from,
-// and the bits of the products of the first n of them, rounded down.
+// A pool holds the pairwise coprime moduli of bases, and the bits of the products of the first n of
+// them, rounded down.
 type pool struct {
 	moduli []int
 	bits   []float64
-	bytes  *modgemm.BytePool // if products are those of bytes
-	check  int               // a redundant modulus, more than all others and prime to them, or 0
+	bytes  *modgemm.BytePool // if products are products of bytes
+	check  int               // redundant modulus, larger than the others and coprime to them, or 0
 }
 
-// residuePool is the pool of products of residues of 13 bits.
+// residuePool is the pool for products of residues of 13 bits.
 var residuePool = sync.OnceValue(func() *pool { return newPool(modgemm.Moduli(13)) })
 
-// newPool returns the pool of moduli that are pairwise coprime.
+// newPool returns the pool of the given moduli, which must be pairwise coprime.
 func newPool(moduli []int) *pool {
 	p := &pool{moduli: moduli, bits: make([]float64, len(moduli)+1)}
 	for t, m := range p.moduli {
@@ -72,7 +71,7 @@ func newPool(moduli []int) *pool {
 	return p
 }
 
-// checkedPool is residuePool without its largest modulus, a prime, which is the redundant one.
+// checkedPool is residuePool without its largest modulus, a prime, which is the redundant modulus.
 var checkedPool = sync.OnceValue(func() *pool {
 	moduli := modgemm.Moduli(13)
 	p := newPool(moduli[1:])
@@ -80,21 +79,21 @@ var checkedPool = sync.OnceValue(func() *pool {
 	return p
 })
 
-// bytePool is the pool of products of bytes.
+// bytePool is the pool for products of bytes.
 var bytePool = sync.OnceValue(func() *pool {
 	p := modgemm.ByteModuli()
 	return &pool{moduli: p.Moduli, bits: p.Bits, bytes: p}
 })
 
-// checkedBytePool is bytePool without its largest modulus, a prime, which is the redundant one: the
-// first of its Karatsuba moduli.
+// checkedBytePool is bytePool without its largest modulus, a prime, which is the redundant modulus:
+// the first of its Karatsuba moduli.
 var checkedBytePool = sync.OnceValue(func() *pool {
 	p, check := modgemm.ByteModuli().Checked()
 	return &pool{moduli: p.Moduli, bits: p.Bits, bytes: p, check: check}
 })
 
-// products returns how many products of matrices n planes take, the first n moduli or these and the
-// redundant one. It is also the first plane of bytes of what comes next.
+// products returns the number of matrix products for the first n moduli, or for these and the
+// redundant modulus. It is also the index of the first plane of bytes of modulus n.
 func (p *pool) products(n int) int {
 	if p.bytes == nil {
 		return n
@@ -102,7 +101,7 @@ func (p *pool) products(n int) int {
 	return p.bytes.Products(n)
 }
 
-// products returns how many products of matrices all planes take.
+// products returns the number of matrix products for all planes.
 func (b *base) products() int {
 	n := b.pool.products(len(b.moduli))
 	if b.pool.check != 0 {
@@ -111,7 +110,7 @@ func (b *base) products() int {
 	return n
 }
 
-// checkProducts returns how many products of matrices the redundant modulus takes.
+// checkProducts returns the number of matrix products for the redundant modulus.
 func (p *pool) checkProducts() int {
 	if p.bytes == nil {
 		return 1
@@ -119,13 +118,13 @@ func (p *pool) checkProducts() int {
 	return modgemm.KaratsubaProducts
 }
 
-// plain returns how many of the first planes are those of one byte.
+// plain returns the number of planes of one byte, which come first.
 func (b *base) plain() int { return min(b.pool.bytes.Plain, len(b.moduli)) }
 
-// maxModuli bounds the moduli of a base: reconstruction sums them in int64.
+// maxModuli bounds the number of moduli of a base, because reconstruction sums them in int64.
 const maxModuli = 900
 
-// bases are those that products keep for the next ones.
+// bases holds the bases that are kept between products.
 var bases struct {
 	sync.Mutex
 	of   map[baseKey]*base
@@ -141,8 +140,7 @@ type baseKey struct {
 // keptBases bounds the bytes of bases that are kept between products.
 const keptBases = 32 << 20
 
-// trimBases drops the bases that were asked for longest ago until the rest takes at most so many
-// bytes.
+// trimBases drops the least recently requested bases until the others take at most limit bytes.
 func trimBases(limit int64) {
 	bases.Lock()
 	defer bases.Unlock()
@@ -168,10 +166,10 @@ func (b *base) prepared() ([]modgemm.Modulus, []modgemm.ByteModulus) {
 	return b.kernelModuli, b.byteModuli
 }
 
-// modulusBytes is about what prepared moduli take each.
+// modulusBytes is the approximate size of a prepared modulus.
 const modulusBytes = 256
 
-// bytes returns about what the base takes in memory.
+// bytes returns the approximate memory of the base.
 func (b *base) bytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,11 +186,11 @@ func (b *base) bytes() int64 {
 	return n
 }
 
-// tableBytes returns what the tables of a product take that rounds to integers of these widths.
+// tableBytes returns the memory of the tables of a product that rounds to integers of these widths.
 func (b *base) tableBytes(k *modgemm.Kernel, widthL, widthR int) int64 {
 	n := len(b.planes)
 	rows := len(residueDigits)
-	if b.pool.bytes != nil { // of two bytes in place of an int16
+	if b.pool.bytes != nil { // two bytes in place of an int16
 		rows = len(modgemm.CombinedDigits)
 	}
 	rows *= int(b.log2M)/wordBits + 4
@@ -242,8 +240,8 @@ func baseOf(p *pool, n int) *base {
 	return b
 }
 
-// conversion returns the left operand of Convert for the planes from <= t < to: a row of modulus t
-// holds 2^(16 s) mod m_t for the digits s, times entryWeight(t, left).
+// conversion returns the left operand of Convert for the planes from <= t < to: the row of modulus
+// m_t holds 2^(16 s) mod m_t for each digit s, multiplied by entryWeight(t, left).
 func (b *base) conversion(k *modgemm.Kernel, from, to, pairs int, left bool) []int16 {
 	key := constantsKey{k.Name, from, to, pairs, left}
 	b.mu.Lock()
@@ -269,9 +267,9 @@ func (b *base) conversion(k *modgemm.Kernel, from, to, pairs int, left bool) []i
 	return c
 }
 
-// entryWeight returns what numbers are multiplied by modulo m_t: those of left operands by
-// (M/m_t)^-1, so that the products come out ready for the Chinese remainder sum. Those modulo the
-// redundant modulus are plain.
+// entryWeight returns the factor of numbers modulo m_t. Numbers of left operands are multiplied by
+// (M/m_t)^-1, so that the products are ready for the Chinese remainder sum. Numbers modulo the
+// redundant modulus are not multiplied.
 func (b *base) entryWeight(t int, left bool) int64 {
 	if left && t < len(b.inv) {
 		return b.inv[t]
@@ -279,7 +277,7 @@ func (b *base) entryWeight(t int, left bool) int64 {
 	return 1
 }
 
-// byteConversion returns the conversion to bytes modulo the planes from number from on.
+// byteConversion returns the conversion to bytes modulo the planes from index from on.
 func (b *base) byteConversion(from, pairs int, left bool) *modgemm.ByteConversion {
 	key := constantsKey{"", from, len(b.planes), pairs, left}
 	b.mu.Lock()
@@ -299,36 +297,36 @@ func (b *base) byteConversion(from, pairs int, left bool) *modgemm.ByteConversio
 	return c
 }
 
-// wordBits is the radix of the words that Combine forms from three digits.
+// wordBits is the number of bits of the words that Combine forms from three digits.
 const wordBits = rounding.WordBits
 
-// weights is the way back from residues y_t: with W_t = round(M/m_t 2^-cut) and
-// q the integer nearest to sum y_t/m_t, the number that the residues stand for
-// is 2^cut (sum y_t W_t - q round(M 2^-cut)), up to reconstruction error.
+// weights are the constants of the reconstruction from residues y_t. With W_t = round(M/m_t 2^-cut)
+// and q the integer nearest to sum y_t/m_t, the number is 2^cut (sum y_t W_t - q round(M 2^-cut)),
+// up to the reconstruction error.
 //
 // Word 0 of the weights is 2^39/m_t; its sum gives q. Words 1 to words are W_t in radix 2^39. With
 // a redundant modulus one more word follows: see checkWeights.
 //
-// On tiles the two bytes of a residue have weights of their own, those of the upper one for h - 64
-// in y_t = l + 2^8 (h - 64) (see modgemm.CombineBytes): 2^8 times those of the lower one, less the
-// multiple of (2^39, round(M 2^-cut)) that leaves at most about half of that. A multiple e takes e
-// (h - 64) off q, and as many round(M 2^-cut) off the sum: the integer is the same. At most 852
-// Karatsuba moduli with |y_t|/m_t <= 1/2, of which the multiple is 0, and 48 plain ones, of which
-// the lower byte makes at most 255/m_t < 8, and the upper one, 0 or -1, at most 1/2, leave |q| <
-// 2^10.
+// On tiles the two bytes of a residue have separate weights, the weights of the upper byte h being
+// for h - 64 in y_t = l + 2^8 (h - 64) (see modgemm.CombineBytes). These are 2^8 times the weights
+// of the lower byte, minus the multiple of (2^39, round(M 2^-cut)) that leaves at most about half
+// of it. A multiple e subtracts e (h - 64) from q, and as many round(M 2^-cut) from the sum, so the
+// integer is the same. |q| < 2^10 holds for at most 852 Karatsuba moduli, which have |y_t|/m_t <=
+// 1/2 and the multiple 0, and 48 plain moduli, whose lower byte contributes at most 255/m_t < 8 and
+// whose upper byte, 0 or -1, at most 1/2.
 type weights struct {
 	cut    int
 	words  int
 	panels int
 	packed []int16
 	bytes  *modgemm.ByteCombination // in place of packed, on tiles
-	m      []int64                  // round(M 2^-cut) in radix 2^39, what is left in the last one
+	m      []int64                  // round(M 2^-cut) in radix 2^39; the last word holds the rest
 	mod    *rounding.Modulus        // the same
 	err    float64                  // bound of the reconstruction error in units of 2^cut
 	check  *checkWeights
 }
 
-// reconstruction returns weights that drop the bits below 2^cut.
+// reconstruction returns the weights that drop the bits below 2^cut.
 func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	key := weightsKey{k.Name, cut}
 	b.mu.Lock()
@@ -338,7 +336,7 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	}
 	n, tiles := len(b.moduli), b.pool.bytes != nil
 	bits, columns := residueDigits, n
-	// Words needed for |W_t| <= M/m_t 2^-cut with a sign, or half of M 2^-cut.
+	// Words needed for |W_t| <= M/m_t 2^-cut with a sign, or for half of M 2^-cut.
 	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(slices.Min(b.moduli))))) + 2
 	if tiles {
 		top = int(math.Ceil(b.log2M+1e-6)) + 1
@@ -389,8 +387,8 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	w.m[w.words-1] = m.Int64()
 	w.mod = rounding.NewModulus(w.m)
 	if cut > 0 {
-		// |y_t| <= 2^12, or 2^14 on tiles, and |q| <= n/2 + 1, each times a rounding of at most
-		// 1/2.
+		// |y_t| <= 2^12, or 2^14 on tiles, and |q| <= n/2 + 1; each is multiplied by a rounding
+		// error of at most 1/2.
 		most := 1 << 12
 		if tiles {
 			most = 1 << 14
@@ -404,7 +402,7 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	return w
 }
 
-// sums returns how many words there are sums of.
+// sums returns the number of words that are summed.
 func (w *weights) sums() int {
 	if w.check != nil {
 		return w.words + 2
@@ -412,12 +410,12 @@ func (w *weights) sums() int {
 	return w.words + 1
 }
 
-// rowsOfWords returns for how many words the sums have room.
+// rowsOfWords returns the number of words for which the sums have room.
 func (w *weights) rowsOfWords(k *modgemm.Kernel) int {
 	return max(w.sums(), w.panels*k.MR/3)
 }
 
-// bytesTaken returns about what they take in memory.
+// bytesTaken returns the approximate memory of the weights.
 func (w *weights) bytesTaken() int64 {
 	n := 2*int64(len(w.packed)) + 8*int64(len(w.m))
 	if w.bytes != nil {
@@ -426,10 +424,10 @@ func (w *weights) bytesTaken() int64 {
 	return n
 }
 
-// residueDigits are the bits of the digits of a word where residues are not split into bytes.
+// residueDigits are the bits of the digits of a word if residues are not split into bytes.
 var residueDigits = []uint{13, 13, 13}
 
-// weightRows are the digits of weights, a row for each digit of each word.
+// weightRows are the digits of weights, with a row for each digit of each word.
 type weightRows struct {
 	bits    []uint // of the digits of a word
 	columns int
@@ -437,8 +435,8 @@ type weightRows struct {
 	digits  []int16
 }
 
-// set writes a column: the word of q, the words of x, and that of the redundant modulus if there is
-// one.
+// set writes a column: the word of q, the words of x, and the word of the redundant modulus if
+// there is one.
 func (r *weightRows) set(column int, q int64, x *big.Int, rest int64) {
 	word := len(r.bits) * r.columns
 	var t big.Int
@@ -458,10 +456,10 @@ func shiftRound(x *big.Int, cut int) *big.Int {
 	return x
 }
 
-// digits writes the balanced digits of x, so many words of digits of these bits, 39 in all, to
-// dst[0], dst[stride], ...: |x| < 2^(39 words - 1) - 2^(39 words - 6).
+// digits writes the balanced digits of x to dst[0], dst[stride], ...: words words of digits with
+// the given widths in bits, 39 in total. It requires |x| < 2^(39 words - 1) - 2^(39 words - 6).
 func digits(dst []int16, stride int, widths []uint, words int, x *big.Int) {
-	// With half of its radix added to every digit the digits are plain.
+	// With half of its radix added, every digit is an unsigned digit.
 	bias := new(big.Int)
 	for range words {
 		bias.Lsh(bias, wordBits).Add(bias, big.NewInt(halves(widths)))
@@ -481,7 +479,7 @@ func digits(dst []int16, stride int, widths []uint, words int, x *big.Int) {
 	}
 }
 
-// halves returns half of the radix in each digit of a word.
+// halves returns the sum of half of the radix of each digit of a word, at the digit's place.
 func halves(widths []uint) (half int64) {
 	at := uint(0)
 	for _, bits := range widths {
@@ -491,5 +489,5 @@ func halves(widths []uint) (half int64) {
 	return half
 }
 
-// nearestWords returns the e for which the digits of a word hold x - 2^39 e.
+// nearestWords returns the e for which the digits of a word can hold x - 2^39 e.
 func nearestWords(x int64, widths []uint) int64 { return (x + halves(widths)) >> wordBits }

@@ -7,38 +7,38 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A Bound says what is known of a result C = alpha A B + beta Old before it is computed: every
-// exact entry is at most 2^(Rows[i] + Cols[j]) in magnitude.
+// A Bound describes a result C = alpha A B + beta Old before it is computed: every exact entry has
+// magnitude at most 2^(Rows[i] + Cols[j]).
 //
-// An integer is known from its residues where twice its magnitude is less than the product of the
-// moduli, however long the numbers it was made of. So the base of a bounded product need hold the
-// result alone, with the old entries added to the residues, and not the products of the factors:
-// b bits less for results of 2^-b.
+// An integer is determined by its residues if twice its magnitude is less than the product of the
+// moduli, whatever the size of the numbers it was computed from. So the base of a bounded product
+// need hold only the result, with the old entries added to the residues, and not the product of the
+// factors: b bits less for results of 2^-b.
 //
 // What is stated here must be proved. An entry beyond its bound comes out as another number, and
-// nothing but Config.Check tells: the integers are known modulo M only. Devices with operands of
-// the host, the direct method, and products for which the bound is of no use compute the same bits
+// only Config.Check detects it, because the integers are known modulo M only. Devices with host
+// operands, the direct method, and products for which the bound is of no use compute the same bits
 // without it.
 type Bound struct {
 	Rows, Cols []int64
-	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded
-	// values of numbers that differ from the exact ones by at most 2^(Rows[i] + Cols[j] - Within).
-	// On the host, where Rows and Cols are nil for results of which nothing is known, 2^Rows[i] and
-	// 2^Cols[j] are then the least powers of two above row i of A and column j of alpha B. Bits
-	// depend on how products run then. The direct method, and devices with operands of the host,
-	// round correctly.
+	// Within, if not 0, means that entries need not be correctly rounded: they may be the rounded
+	// values of numbers that differ from the exact entries by at most 2^(Rows[i] + Cols[j] -
+	// Within). On the host Rows and Cols may be nil, for results without known bounds; 2^Rows[i]
+	// and 2^Cols[j] then stand for the least powers of two above row i of A and above column j of
+	// alpha B. The bits of the results then depend on how the product runs. The direct method, and
+	// devices with host operands, round correctly.
 	Within int64
-	// A and B are what is known of the factors, of the rows of A and of the columns of B, nil for
-	// nothing. GPUs need not look at factors that live there if both are known and results may be
-	// in error; all others do not make use of it. What is stated must be proved.
+	// A and B describe the rows of A and the columns of B, nil if nothing is known. GPUs need not
+	// scan factors in their memory if both are known and results may be in error. Other engines do
+	// not use them. What is stated must be proved.
 	A, B *Vectors
-	// Tally, if not nil, lives where the operands do: a number of Float64, the lower 32 bits of
-	// which count entries that could not be stored, and are as they were, as they do if they are
-	// beyond the exponents of formats. The product may return before it has begun.
+	// Tally, if not nil, is stored where the operands are stored: a number of Float64 whose lower
+	// 32 bits count entries that could not be stored and have kept their old values. Entries beyond
+	// the exponents of their format are such entries. The product may return before it has begun.
 	Tally *num.Array
 }
 
-// transposed returns what is known of the transposed product, or of none.
+// transposed returns the bound of the transposed product, nil for nil.
 func (b *Bound) transposed() *Bound {
 	if b == nil {
 		return nil
@@ -48,21 +48,22 @@ func (b *Bound) transposed() *Bound {
 	return &t
 }
 
-// Vectors are what is known of the rows or the columns of a factor: they are finite, numbers of
-// vector v are at most 2^Top[v] in magnitude, the sum of their magnitudes is at most Norm 2^Top[v],
-// and they are multiples of 2^(Top[v] - Width).
+// Vectors describes the rows or the columns of a factor. They are finite. The numbers of vector v
+// have magnitude at most 2^Top[v], the sum of their magnitudes is at most Norm 2^Top[v], and they
+// are multiples of 2^(Top[v] - Width).
 type Vectors struct {
 	Top   []int64
 	Norm  float64
-	Width int64 // 0: nothing is known of it
+	Width int64 // 0 if unknown
 }
 
-// samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic
-// computes them, since they cancel.
+// samplesBounded is the number of sampled entries of a bounded product. They need exact arithmetic,
+// because they cancel.
 const samplesBounded = 16
 
-// bounded are the old entries of a bounded product, as integers to be added to those of A B: the
-// multiples of 2^(exponents of the vectors - widths) next to beta/alpha times them.
+// bounded describes the old entries of a bounded product as integers to be added to the integers of
+// A B: the multiples of 2^(exponents of the vectors - widths) nearest to beta/alpha times the old
+// entries.
 type bounded struct {
 	shift    int64 // beta/alpha = ± 2^shift
 	neg      bool
@@ -71,8 +72,8 @@ type bounded struct {
 	rounded  bool
 }
 
-// bound sees whether the bound of the result applies to the plan of the product of l and r, and
-// looks at the old entries then.
+// bound determines whether the bound of the result applies to the plan of the product of l and r.
+// If so, it scans the old entries.
 func (p *product) bound(l, r *operand) bool {
 	b := p.cfg.Bound
 	if b == nil || !p.alpha.pow || !p.beta.zero && !p.beta.pow || l.specials || r.specials {
@@ -104,7 +105,7 @@ func (p *product) bound(l, r *operand) bool {
 	o := &bounded{top: math.MinInt64, low: math.MaxInt64}
 	if !p.beta.zero {
 		o.shift, o.neg = p.beta.exp-p.alpha.exp, p.beta.neg != p.alpha.neg
-		outer, inner := l.n, r.n // rows, and entries of each, or columns where these lie together
+		outer, inner := l.n, r.n // rows, and entries of each, or columns if columns are contiguous
 		across, along := p.old.RS, p.old.CS
 		byColumns := max(along, -along) > max(across, -across)
 		if byColumns {
@@ -139,7 +140,7 @@ func (p *product) bound(l, r *operand) bool {
 				}
 			}
 		}
-		if o.top > most+2 { // than A B and the result, which cannot be
+		if o.top > most+2 { // greater than A B and the result allow
 			return false
 		}
 	}
@@ -151,8 +152,8 @@ func (p *product) bound(l, r *operand) bool {
 	return true
 }
 
-// tolerate sees whether results may be in error, and how far integers may be relative to
-// 2^(exponents of the vectors): where vectors are zeros results are exact.
+// tolerate determines whether results may be in error, and by how much the integers may be,
+// relative to 2^(exponents of the vectors). Results of zero vectors are exact.
 func (p *product) tolerate(l, r *operand) {
 	b := p.cfg.Bound
 	if b.Within == 0 || p.c.Arr.Kind != num.MP {
@@ -181,7 +182,7 @@ func (p *product) tolerate(l, r *operand) {
 	}
 }
 
-// fit sets what of the old entries depends on the widths of the operands.
+// fit sets the fields that depend on the widths of the operands.
 func (o *bounded) fit(widths int) {
 	if o.top == math.MinInt64 {
 		return
@@ -198,15 +199,15 @@ func (p *product) factor() num.Real {
 	return num.Real{Class: num.Finite, Neg: p.within.neg, Mag: one.Mag, Exp: p.within.shift}
 }
 
-// betaCResidues are the residues of beta C for workers.
+// betaCResidues holds the constants by which workers compute the residues of beta C.
 type betaCResidues struct {
 	*bounded
 	pairs     int
 	constants []int16
 	moduli    modgemm.RowModuli
-	panels    int                     // of moduli
-	from      int                     // the first plane that bytes has
-	bytes     *modgemm.ByteConversion // nil unless products are those of bytes
+	panels    int                     // number of panels of moduli
+	from      int                     // the first plane of bytes
+	bytes     *modgemm.ByteConversion // nil unless products are products of bytes
 }
 
 func (p *product) newBetaC() *betaCResidues {
@@ -227,8 +228,8 @@ func (p *product) newBetaC() *betaCResidues {
 	return a
 }
 
-// planes returns the planes of residues of a block: whole panels of moduli where old entries are
-// converted into them.
+// planes returns the number of planes of residues of a block: whole panels of moduli if old entries
+// are converted into them.
 func (p *product) planes() int {
 	n := len(p.plan.base.planes)
 	if p.within != nil {
@@ -239,7 +240,7 @@ func (p *product) planes() int {
 }
 
 // begin stores the residues of the old entries of the block of rows x ldc entries at (i0, j0) in
-// its planes, stride apart.
+// its planes, which are stride apart.
 func (wk *worker) begin(a *betaCResidues, i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern := f.p.plan.kernel
@@ -280,10 +281,11 @@ func (wk *worker) begin(a *betaCResidues, i0, j0, rows, ldc, stride int) {
 	}
 }
 
-// byteEntries returns the entries that ConvertBytes takes for n.
+// byteEntries returns the number of entries that ConvertBytes takes for n: n rounded up to a
+// multiple of 64.
 func byteEntries(n int) int { return (n + 63) / 64 * 64 }
 
-// joinBetaC stores the residues of entries e to e + n - 1, from their digits, by way of bytes.
+// joinBetaC stores the residues of the entries e to e + n - 1, computed from their digits as bytes.
 func (wk *worker) joinBetaC(a *betaCResidues, e, n, stride int) {
 	p := wk.fin.p
 	b, size := p.plan.base, byteEntries(n)
@@ -292,7 +294,7 @@ func (wk *worker) joinBetaC(a *betaCResidues, e, n, stride int) {
 	modgemm.ConvertBytes(p.plan.bytes, planes, size, a.bytes, wk.digits, p.plan.kernel.NR, size, false)
 	joined := make([]int16, size)
 	for t := a.from; t < len(b.planes); t++ {
-		// The redundant modulus comes last, and takes the planes of a Karatsuba modulus.
+		// The redundant modulus comes last, and has the planes of a Karatsuba modulus.
 		from, out := planes[(b.pool.products(t)-first)*size:], wk.c[t*stride+e:][:n]
 		if t < b.plain() {
 			for i := range out {
@@ -305,14 +307,14 @@ func (wk *worker) joinBetaC(a *betaCResidues, e, n, stride int) {
 	}
 }
 
-// zeros reports whether the old entries of a panel, from (i, j) on, are all zeros.
+// zeros reports whether the old entries of a panel from (i, j) on are all zero.
 func (wk *worker) zeros(i, j int) bool {
 	f := &wk.fin
 	if i >= f.c.Rows {
 		return true
 	}
 	end := min(j+f.p.plan.kernel.NR, f.c.Cols)
-	if f.old.Arr.Kind == num.F64 && f.old.CS == 1 && j < end { // half of the time
+	if f.old.Arr.Kind == num.F64 && f.old.CS == 1 && j < end { // takes half of the time
 		at := f.old.At(i, j)
 		for _, x := range f.old.Arr.F64[0][at : at+end-j] {
 			if x != 0 {

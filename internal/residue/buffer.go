@@ -11,7 +11,7 @@ var (
 	byteBuffers bufpool.Shelf[[]int8]
 )
 
-// buffersOf are those of elements of T.
+// buffersOf returns the shelf of buffers of elements of type T.
 func buffersOf[T int8 | int16]() *bufpool.Shelf[[]T] {
 	if s, ok := any(&wordBuffers).(*bufpool.Shelf[[]T]); ok {
 		return s
@@ -34,8 +34,8 @@ func putBuffer[T int8 | int16](b []T) {
 	}
 }
 
-// A scratch is what a worker of a product writes to in steps. Products keep those of the ones
-// before for the same reason.
+// A scratch is the memory that a worker of a product uses in each step. It is kept between products
+// too.
 type scratch struct {
 	y               []int16
 	words, top      []int64
@@ -47,13 +47,13 @@ type scratch struct {
 
 var scratches bufpool.Shelf[*scratch]
 
-// bytes returns how many bytes s holds.
+// bytes returns the bytes that s holds.
 func (s *scratch) bytes() int64 {
 	n := bufpool.Bytes(s.y) + bufpool.Bytes(s.words) + bufpool.Bytes(s.top) + bufpool.Bytes(s.sums) + bufpool.Bytes(s.open) + bufpool.Bytes(s.terms)
 	return n + bufpool.Bytes(s.mag) + bufpool.Bytes(s.z) + bufpool.Bytes(s.neg) + bufpool.Bytes(s.ok)
 }
 
-// grow returns n elements of *s, with any values, for which there is room then.
+// grow returns n elements of *s with unspecified values, and makes room for them if necessary.
 func grow[T any](s *[]T, n int) []T {
 	if cap(*s) < n {
 		*s = make([]T, n)

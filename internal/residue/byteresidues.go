@@ -12,20 +12,21 @@ func (r *residues) byteRoom() int {
 	return r.base.products()*r.stride + 63
 }
 
-// bytePlanes returns the planes of bytes modulo planes[t] of the base, which lie stride
-// apart, from panel p on.
+// bytePlanes returns the planes of bytes modulo planes[t] of the base, which are stride apart, from
+// panel p on.
 func (r *residues) bytePlanes(t, p int) []int8 {
 	return r.planed[r.base.pool.products(t)*r.stride+p*modgemm.PanelBytes(r.steps):]
 }
 
-// streamBytes is the size of planes from which on they are written past the caches, which do not
-// hold them until they are multiplied.
+// streamBytes is the size from which on planes are written past the caches, which would not hold
+// them until they are multiplied.
 const streamBytes = 64 << 20
 
 // tileRun is the most tiles that a task of computeBytes converts.
 const tileRun = 16
 
-// convertedFrom returns the first plane whose bytes come straight from so many pairs of digits.
+// convertedFrom returns the first plane whose bytes are computed directly from so many pairs of
+// digits.
 func (b *base) convertedFrom(pairs int) int {
 	if modgemm.ByteConvertible(pairs, true) {
 		return 0
@@ -33,14 +34,15 @@ func (b *base) convertedFrom(pairs int) int {
 	return b.plain()
 }
 
-// computeBytes fills in the planes of bytes, tile by tile: the digits of a tile's numbers become
-// bytes modulo the plain moduli, and three planes of bytes modulo the others. Where these
-// conversions do not take so many digits, residues of 13 bits modulo plain moduli are narrowed.
+// computeBytes computes the planes of bytes, tile by tile. The digits of a tile's numbers are
+// converted to bytes modulo the plain moduli, and to three planes of bytes modulo each of the
+// others. Where the conversion to bytes does not support so many digits, residues of 13 bits modulo
+// the plain moduli are narrowed to bytes.
 func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, done func(share float64)) error {
 	r.room = getBuffer[int8](r.byteRoom())
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
-	// The bytes modulo the planes from number from on come straight from the digits.
+	// The bytes modulo the planes from index from on are computed directly from the digits.
 	from := r.base.convertedFrom(pairs)
 	var conversion *modgemm.ByteConversion
 	if from < len(r.base.planes) {

@@ -14,20 +14,20 @@ import (
 // ErrHardware is wrapped by errors about results that contradict their redundant modulus.
 var ErrHardware = errors.New("hardware fault")
 
-// A HardwareError says that the integer which was reconstructed for an entry of a product is not
-// congruent to the product of the factors modulo the redundant modulus. It wraps ErrHardware.
+// A HardwareError reports that the integer reconstructed for an entry of a product is not congruent
+// to the product of the factors modulo the redundant modulus. It wraps ErrHardware.
 type HardwareError struct {
 	Device   string // where the product ran
 	Row, Col int    // the entry of the product, from 0
 	Modulus  int    // the redundant modulus
-	// The residues that were compared, 0 <= r < Modulus: of the integer that the other residues
-	// make, and of the product.
+	// The compared residues, 0 <= r < Modulus: of the integer reconstructed from the other
+	// residues, and of the product.
 	Integer, Product int
 }
 
 func (e *HardwareError) Error() string { return e.From(0) }
 
-// From returns the text of e with rows and columns that count from first, in place of 0.
+// From returns the text of e with rows and columns counted from first instead of 0.
 func (e *HardwareError) From(first int) string {
 	return fmt.Sprintf("%v: entry (%d, %d) of a product on %s: its integer is %d modulo %d, the product of the residues %d",
 		ErrHardware, e.Row+first, e.Col+first, e.Device, e.Integer, e.Modulus, e.Product)
@@ -36,55 +36,55 @@ func (e *HardwareError) From(first int) string {
 // Unwrap returns ErrHardware.
 func (e *HardwareError) Unwrap() error { return ErrHardware }
 
-// Check counts what was compared modulo a redundant modulus.
+// Check counts the entries compared modulo a redundant modulus.
 type Check struct {
-	Modulus  int   // 0: none was asked for
+	Modulus  int   // 0 if no check was requested
 	Compared int64 // entries whose integer was compared
-	// Unchecked are entries whose value comes from multi-limb arithmetic, which nothing checks:
-	// those of the exact pass, and all where residues do not apply.
+	// Unchecked counts entries whose value comes from multi-limb arithmetic, which nothing checks:
+	// the entries of the exact pass, and all entries if residues do not apply.
 	Unchecked int64
 }
 
-// Add adds what another part of the same result was.
+// Add adds the counts of another part of the same result.
 func (c *Check) Add(d Check) {
 	c.Modulus = max(c.Modulus, d.Modulus)
 	c.Compared += d.Compared
 	c.Unchecked += d.Unchecked
 }
 
-// checkWeights compare the integer V that is rounded, in units of 2^cut, with the product X modulo
+// checkWeights compares the integer V that is rounded, in units of 2^cut, with the product X modulo
 // the redundant modulus m. X = sum y_t M/m_t - q M is the integer without a cut, so that
 //
 //	X = 2^cut V + sum y_t R_t - q R, R_t = M/m_t - 2^cut W_t, R = M - 2^cut round(M 2^-cut),
 //
 // exactly. The last word of Combine is sum y_t r_t, r_t = R_t mod m.
 //
-// What is caught. m is a prime larger than all m_t. Let the residues modulo one m_t be wrong, of an
-// entry or of all of them: y_t becomes y_t + d, d not 0 modulo m_t. X becomes X' with
-// X' - X = (d - e m_t) M/m_t for an integer e, and d - e m_t is not 0. Both X and X' are sums less
-// the nearest multiple of M, up to what the rounded weights of q leave: |X' - X| < M (1 + 2^-19),
-// so |d - e m_t| <= m_t < m. m divides neither that nor M/m_t: X' differs from X modulo m, and the
-// fault is caught. So is a wrong residue modulo m. A flipped bit of a sum or of V changes one side
-// by a power of two, and one of q, which takes part twice, changes 2^cut V by a multiple of M; m
-// divides neither. Faults of several moduli or words at once, residues that come to lie outside of
-// their range among them, pass if they happen to cancel modulo m: one in m if they are random. A
-// bound of the result (Bound) that does not hold changes X by a multiple e M, 0 < e < m, and is
-// caught.
+// Which faults are caught. m is a prime larger than all m_t. Let the residues modulo one m_t be
+// wrong, of an entry or of all of them: y_t becomes y_t + d, where d is not 0 modulo m_t. X becomes
+// X' with X' - X = (d - e m_t) M/m_t for an integer e, and d - e m_t is not 0. Both X and X' are
+// sums minus the nearest multiple of M, up to the error of the rounded weights of q: |X' - X| < M
+// (1 + 2^-19), so |d - e m_t| <= m_t < m. m divides neither d - e m_t nor M/m_t: X' differs from X
+// modulo m, and the fault is caught. A wrong residue modulo m is caught as well. A flipped bit of a
+// sum or of V changes one side by a power of two, and a flipped bit of q, which occurs twice,
+// changes 2^cut V by a multiple of M; m divides neither. Faults of several moduli or words at once,
+// including residues outside of their range, pass if they happen to cancel modulo m: one in m if
+// they are random. A bound of the result (Bound) that does not hold changes X by a multiple e M, 0
+// < e < m, and is caught.
 //
-// What is not seen: faults of the numbers of the factors, of their exponents and digits, which all
-// moduli take alike; of the addition of old entries, but for those of Bound; of the rounding of V;
-// and of results once they are stored.
+// Which faults are not caught: faults of the numbers of the factors, of their exponents and digits,
+// which affect all moduli alike; of the addition of old entries, except under a Bound; of the
+// rounding of V; and of results after they are stored.
 type checkWeights struct {
 	modulus uint64
 	powers  []uint64 // 2^(cut + 32 k) mod m
 	r       int64    // R mod m, balanced
-	word    int      // of the sums
+	word    int      // index of the word of the check among the sums
 	inv     uint64   // m^-1 modulo 2^64
 	most    uint64   // floor((2^64 - 1) / m)
 	offset  int64    // a multiple of m, about 2^62
 }
 
-// checkWeights returns what compares integers of a cut, of as many words.
+// checkWeights returns the weights that check integers with the given cut and words.
 func (b *base) checkWeights(cut, words int) *checkWeights {
 	m := int64(b.pool.check)
 	c := &checkWeights{modulus: uint64(m), word: words + 1, most: math.MaxUint64 / uint64(m), offset: 1 << 62 / m * m, inv: 1}
@@ -109,7 +109,7 @@ func (c *checkWeights) rest(x *big.Int, cut int) int64 {
 }
 
 // excess returns 2^cut V + sum y_t R_t - q R - X, up to a multiple of m, for the integer of entry e
-// of the words: 0 modulo m unless something went wrong. v is 2^cut V up to a multiple of m.
+// of the words. It is 0 modulo m unless a fault occurred. v is 2^cut V up to a multiple of m.
 func (f *finisher) excess(v int64, words []int64, stride, e int) int64 {
 	c := f.w.check
 	q := (words[e] + 1<<(wordBits-1)) >> wordBits
@@ -118,11 +118,11 @@ func (f *finisher) excess(v int64, words []int64, stride, e int) int64 {
 
 // divides reports whether m divides x, |x| < 2^61.
 func (c *checkWeights) divides(x int64) bool {
-	// The quotient of a multiple of m is its product with m^-1, and that of others is larger.
+	// The product of x with m^-1 is the quotient x/m if m divides x, and larger otherwise.
 	return uint64(x+c.offset)*c.inv <= c.most
 }
 
-// differs keeps the first entry whose integer, 2^cut v, contradicts the redundant modulus.
+// differs records the first entry whose integer contradicts the redundant modulus.
 func (f *finisher) differs(i, j int, excess int64, e int) {
 	if f.fault != nil {
 		return
@@ -133,8 +133,8 @@ func (f *finisher) differs(i, j int, excess int64, e int) {
 	f.fault = &HardwareError{"cpu", f.i0 + i, f.j0 + j, int(m), plain(excess + product), plain(product)}
 }
 
-// agrees compares v, the integer of entry (i, j), entry e of the words, with its product modulo the
-// redundant modulus.
+// agrees compares v, the integer of entry (i, j), which is entry e of the words, with its product
+// modulo the redundant modulus.
 func (f *finisher) agrees(i, j int, v *value, words []int64, stride, e int) bool {
 	c := f.w.check
 	var sum uint64 // at most 2^11 words times 2^32 2^13
@@ -153,8 +153,8 @@ func (f *finisher) agrees(i, j int, v *value, words []int64, stride, e int) bool
 	return false
 }
 
-// agreeAcross is agrees for the integers of row i in a, from column j + first to j + n - 1, numbers
-// e + first on of the step.
+// agreeAcross is agrees for the integers of row i in a, in the columns j + first to j + n - 1,
+// which are the numbers from e + first on of the step.
 func (f *finisher) agreeAcross(a *across, i, j, first, n int, words []int64, stride, e int) bool {
 	c := f.w.check
 	sums := a.sums[:n-first]
@@ -181,8 +181,8 @@ func (f *finisher) agreeAcross(a *across, i, j, first, n int, words []int64, str
 	return true
 }
 
-// Shifted adds i0 and j0 to the place of a HardwareError, which the product of part of a matrix
-// returned, and returns other errors as they are.
+// Shifted adds i0 and j0 to the position of a HardwareError that the product of a part of a matrix
+// returned, and returns other errors unchanged.
 func Shifted(err error, i0, j0 int) error {
 	if e := (*HardwareError)(nil); errors.As(err, &e) {
 		e.Row += i0
@@ -191,17 +191,17 @@ func Shifted(err error, i0, j0 int) error {
 	return err
 }
 
-// spoil is set under Spoil.
+// spoil is the function of Spoil, or nil.
 var spoil atomic.Pointer[func(residues []int16, stride int)]
 
-// Spoil lets f change the residues of every block of products, plane after plane and stride apart,
-// before integers are made of them, until the returned function is called. It is for tests.
+// Spoil makes f change the residues of every block of products, plane by plane, stride apart,
+// before the integers are reconstructed, until restore is called. It is for tests.
 func Spoil(f func(residues []int16, stride int)) (restore func()) {
 	old := spoil.Swap(&f)
 	return func() { spoil.Store(old) }
 }
 
-// before orders faults by their places.
+// before reports whether e precedes o in row order.
 func (e *HardwareError) before(o *HardwareError) bool {
 	return o == nil || e.Row < o.Row || e.Row == o.Row && e.Col < o.Col
 }

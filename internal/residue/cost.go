@@ -15,28 +15,28 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// kernelCost is what the work of a kernel costs, in ns on one thread. The figures
-// steer choices between correctly rounded ways and cannot change a result;
-// halfulp tune measures them.
+// kernelCost is the cost of the work of a kernel, in ns on one thread. The figures steer choices
+// between correctly rounded methods and cannot change a result; halfulp tune measures them.
 type kernelCost struct {
-	product float64 // a multiply-add of residues
+	product float64 // of a multiply-add of residues
 }
 
 var kernelCosts = map[string]kernelCost{
 	"avx512vnni": {0.0070},
 	"avx512":     {0.0120},
 	"avx2":       {0.0142},
-	// Not measured, but derived: 53 instructions of NEON do what 32.7 of AVX2 do, 192 multiply-adds
-	// (_asm of modgemm), and an instruction takes as long.
+	// Not measured but derived: 53 NEON instructions do the work of 32.7 AVX2 instructions, 192
+	// multiply-adds (_asm of modgemm), and an instruction takes as long.
 	"neon":    {0.0142 * 53 / 32.7},
 	"generic": {0.75},
 }
 
-// What products of bytes cost on tiles, in ns on one thread: a multiply-add, an entry of the result
-// each time that one is reduced; a byte of a number of an operand modulo a plain modulus, and that
-// for every pair of its digits, up to about as many as vectors take; and so the three bytes modulo
-// a Karatsuba modulus; a word of a result for each residue. BenchmarkResidues measures all but the
-// first two and the last, BenchmarkProduct that: 190 ms of 46 words and 291 moduli, n = 1000.
+// Costs of products of bytes on tiles, in ns on one thread: of a multiply-add; of an entry of the
+// result, each time that it is reduced; of a byte of a number of an operand modulo a plain modulus,
+// plus a cost for every pair of its digits, up to about as many pairs as vector instructions
+// handle; of the three bytes modulo a Karatsuba modulus, likewise; of a word of a result for each
+// residue. BenchmarkResidues measures all but the first two and the last, BenchmarkProduct the
+// last: 190 ms for 46 words and 291 moduli, n = 1000.
 const (
 	byteProductCost = 0.0007
 	byteEntryCost   = 1.0
@@ -49,7 +49,7 @@ const (
 	bytePairsMost = 8
 )
 
-// ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product
+// ByteCost returns the cost of a multiply-add of bytes on tiles, in ns on one thread, in a product
 // of n x n matrices.
 func ByteCost(n int) float64 {
 	size := padded(n, modgemm.PanelVectors)
@@ -57,38 +57,38 @@ func ByteCost(n int) float64 {
 	return size * size * sum / (float64(n) * float64(n) * float64(n))
 }
 
-// KernelCost returns what a multiply-add of residues costs in a kernel, in ns on one thread.
+// KernelCost returns the cost of a multiply-add of residues in a kernel, in ns on one thread.
 func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }
 
-// Parts are figures for the parts of a product by residues: the products of small integers,
-// operands before them and results after them.
+// Parts are figures for the parts of a product by residues: the products of small integers, the
+// operands before them and the results after them.
 type Parts struct {
 	Products float64 `json:"products"`
 	Operands float64 `json:"operands"`
 	Results  float64 `json:"results"`
 }
 
-// Costs are what kernels cost on this machine, as multiples of the figures built in.
+// Costs are the costs of kernels on this machine, as multiples of the built-in figures.
 type Costs struct {
-	CPU     string `json:"cpu"`    // the processor's name
-	Kernels string `json:"kernel"` // as Stats calls them
+	CPU     string `json:"cpu"`    // name of the processor
+	Kernels string `json:"kernel"` // as in Stats.Kernel
 	Parts
 }
 
-// costsFile is remembered; costsVersion changes with kernels and figures built in that make what
-// was found worthless.
+// costsFile is the calibration file. costsVersion changes with kernels and built-in figures that
+// invalidate earlier measurements.
 const (
 	costsFile    = "costs.json"
 	costsVersion = 1
 )
 
-// remember is what Remember found, or the file has.
+// remember holds the costs of Remember, or of the file.
 var remember struct {
 	once  sync.Once
 	found atomic.Pointer[[]Costs]
 }
 
-// known returns what is remembered of all machines.
+// known returns the remembered costs of all machines.
 func known() []Costs {
 	remember.once.Do(func() {
 		found := calibration.Read[[]Costs](costsFile, costsVersion)
@@ -97,7 +97,7 @@ func known() []Costs {
 	return *remember.found.Load()
 }
 
-// factorsOf returns the costs of kernels on this machine: those remembered, or 1.
+// factorsOf returns the cost factors of kernels on this machine: the remembered ones, or 1.
 func factorsOf(k kernels) Parts {
 	name := k.name()
 	for _, c := range known() {
@@ -108,15 +108,16 @@ func factorsOf(k kernels) Parts {
 	return Parts{1, 1, 1}
 }
 
-// plausible reports whether such costs may have been measured: a file may hold anything, and
-// estimates are to be positive and finite.
+// plausible reports whether such costs may have been measured: a file may contain anything, and
+// estimates must be positive and finite.
 func (p Parts) plausible() bool {
 	const most = 1000
 	return min(p.Products, p.Operands, p.Results) > 1./most && max(p.Products, p.Operands, p.Results) < most
 }
 
-// Remember lets plans rest on costs from now on, of this process and those after it. Those of other
-// machines are kept, which may share the file and have come since this process read it.
+// Remember makes plans use the given costs from now on, in this process and in later ones. Costs of
+// other machines are kept: these may share the file and may have written to it since this process
+// read it.
 func Remember(costs []Costs) error {
 	list := slices.Clone(costs)
 	for _, c := range append(calibration.Read[[]Costs](costsFile, costsVersion), known()...) {
@@ -129,14 +130,15 @@ func Remember(costs []Costs) error {
 	return calibration.Write(costsFile, costsVersion, list)
 }
 
-// The products that MeasureCosts runs, each so many times; the first warms up.
+// The order of the products that MeasureCosts runs, and how often it runs each; the first run is a
+// warm-up.
 const (
 	measureOrder = 384
 	measureRuns  = 4
 )
 
-// MeasureCosts measures the kernels of the level in force, on one thread: means of some precisions
-// of the medians of products of matrices that random returns.
+// MeasureCosts measures the kernels of the level in force, on one thread. The costs are means over
+// some precisions of the medians over products of matrices that random returns.
 func MeasureCosts(ctx context.Context, random func(f num.Format, n int) num.Mat) ([]Costs, error) {
 	var list []Costs
 	for _, k := range inForce(false) {

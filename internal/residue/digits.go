@@ -8,31 +8,30 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// bias adds 2^15 to each of the four 16-bit digits of a word. A number with all
-// its digits biased has plain digits d + 2^15; taking the bias off again digit
-// by digit leaves balanced digits -2^15 <= d < 2^15 of the number itself.
+// bias adds 2^15 to each of the four 16-bit digits of a word. A number with all its digits biased
+// has the unsigned digits d + 2^15. Subtracting the bias digit by digit leaves the balanced digits
+// -2^15 <= d < 2^15 of the number itself.
 const bias = 0x8000_8000_8000_8000
 
-// digitPairs returns the pairs of balanced 16-bit digits that hold integers
-// |a| <= 2^width.
+// digitPairs returns the number of pairs of balanced 16-bit digits that hold integers |a| <=
+// 2^width.
 func digitPairs(width int) int { return (width + 2 + 31) / 32 }
 
-// A digitWriter writes balanced 16-bit digits of aligned numbers, one after the
-// other, in the layout of a right operand of modgemm.Convert: numbers are its
-// columns, digits its rows.
+// A digitWriter writes balanced 16-bit digits of aligned numbers, one number after the other, in
+// the layout of a right operand of modgemm.Convert: numbers are its columns, digits its rows.
 type digitWriter struct {
 	dst   []int16
-	nr    int // numbers a panel
-	pairs int // pairs of digits a number
-	at    int // place of the next number
-	left  int // numbers still to come in its panel
+	nr    int // numbers in a panel
+	pairs int // pairs of digits of a number
+	at    int // position of the next number
+	left  int // remaining numbers of its panel
 }
 
 func newDigitWriter(dst []int16, nr, pairs int) *digitWriter {
 	return &digitWriter{dst: dst, nr: nr, pairs: pairs, left: nr}
 }
 
-// next returns the place of the number to write and moves on.
+// next returns the position of the number to write, and advances.
 func (d *digitWriter) next() int {
 	at := d.at
 	d.at += 2
@@ -49,7 +48,7 @@ func (d *digitWriter) put(neg bool, mag []uint64, shift int64) {
 	step := 2 * d.nr
 	pos := -shift // bit of mag that becomes bit 0
 	word, s := int(pos>>6), uint(pos&63)
-	// Rounding adds bit pos-1. Negation is ^x + 1, of x + r: ^x + 1 - r.
+	// Rounding adds bit pos-1, r. The negation of x + r is ^x + 1 - r.
 	carry := num.WordAt(mag, pos-1) & 1
 	var flip uint64
 	if neg {
@@ -89,7 +88,7 @@ func (d *digitWriter) zero() {
 	}
 }
 
-// digitScratch is what the digits of one goroutine take.
+// digitScratch is the memory in which one goroutine computes digits.
 type digitScratch struct {
 	floats floatDigits
 	words  [wordBatch / 4]modgemm.WordGroup
@@ -97,13 +96,13 @@ type digitScratch struct {
 	base   []int64
 }
 
-// wordBatch is the number of numbers of words whose digits are written at a time, a multiple of the
+// wordBatch is the number of MP numbers whose digits are written at a time, a multiple of the
 // columns of every kernel's panels.
 const wordBatch = 256
 
 // write writes the digits of the numbers h0 <= h < h1 of panel vectors from v0 on, aligned to width
-// bits: in the order of a packed operand of group numbers at a time, as columns of a right operand
-// of Convert of so many pairs.
+// bits. It writes them in the order of a packed operand, group numbers at a time, as columns of a
+// right operand of Convert with the given pairs.
 func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
 	switch {
 	case o.mat.Arr.Kind == num.MP && modgemm.HasWordRows(k):
@@ -116,11 +115,11 @@ func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScrat
 	}
 }
 
-// digitsWords is digits for MP, in vectors.
+// digitsWords is digits for MP, in vector arithmetic.
 func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *[wordBatch / 4]modgemm.WordGroup, v0, panel, h0, h1, group, width int) {
 	a := o.mat.Arr
 	l := a.Limbs()
-	n := uint(0) // numbers of the batch
+	n := uint(0) // numbers in the batch
 	flush := func() {
 		modgemm.WordDigits(k, dst[:2*pairs*int(n)], pairs, a.Sig, l, words[:n/4])
 		dst, n = dst[2*pairs*int(n):], 0
@@ -161,17 +160,17 @@ func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *
 	flush()
 }
 
-// words returns the array of an operand of MP as vectors take it.
+// words returns the array of an operand in MP as vector kernels take it.
 func (o *operand) words() *modgemm.Words[num.Cls] {
 	a := o.mat.Arr
 	return &modgemm.Words[num.Cls]{Sig: a.Sig, Limbs: a.Limbs(), Exp: a.Exp, Cls: a.Cls}
 }
 
-// columnsAhead is how many columns ahead digitsRows reads numbers that are stored by columns.
+// columnsAhead is the number of columns that digitsRows prefetches from matrices stored by columns.
 const columnsAhead = 4
 
-// digitsRows is digits for MP, in vectors that hold words of one number. Numbers are taken in the
-// order of storage, batches of whole groups of all vectors at a time.
+// digitsRows is digits for MP, in vector arithmetic on the words of one number. It processes
+// numbers in the order of storage, in batches of whole groups of all vectors.
 func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
 	a := o.words()
 	filled := max(0, min(panel, o.n-v0))
@@ -179,7 +178,7 @@ func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digit
 	for i := range base {
 		base[i] = int64(64*a.Limbs-width) + o.exp[v0+i]
 	}
-	// Columns of group numbers a vector, as many as fill whole panels of Convert.
+	// Columns of group numbers of every vector, as many as fill whole panels of Convert.
 	step := k.NR / modgemm.GCD(group*panel, k.NR)
 	step *= max(1, modgemm.TileBytes/(step*group*panel))
 	words := (pairs + 1) / 2
@@ -214,8 +213,8 @@ func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digit
 	}
 }
 
-// twoWordRows writes the rows of digitsRows of count numbers from h on of numbers of two words, of
-// which those of one vector are neighbours, or those of one column: these are twice as fast.
+// twoWordRows writes the rows of digitsRows for count numbers from h on, of two words each. The
+// numbers of a vector, or of a column, must be contiguous: such numbers take half the time.
 func (o *operand) twoWordRows(k *modgemm.Kernel, rows []uint64, a *modgemm.Words[num.Cls], base []int64, v0, panel, h, count, group int) {
 	if o.mat.RS == 1 {
 		for g := range count {
@@ -234,10 +233,10 @@ func (o *operand) twoWordRows(k *modgemm.Kernel, rows []uint64, a *modgemm.Words
 	}
 }
 
-// digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
-// to width bits, in the order of a packed operand with panel vectors a panel:
-// group of h after group, vector after vector. Vectors and numbers beyond the
-// operand are zeros, as are infinities and NaN.
+// digits writes the numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned to width bits,
+// in the order of a packed operand with panel vectors a panel: group by group of h, and vector by
+// vector in each. Vectors and numbers beyond the operand are written as zeros, and so are
+// infinities and NaN.
 func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
 	if o.mat.Arr.Kind == num.F64 {
@@ -263,21 +262,21 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	}
 }
 
-// floatDigits is what the digits of binary64 take in vectors: numbers in the order of their digits,
-// and what they are scaled by, groups of four of both.
+// floatDigits is the memory for digits of binary64 in vector arithmetic: numbers in the order of
+// their digits, and their scalings, both in groups of four.
 type floatDigits struct {
 	numbers [modgemm.TileVectors * modgemm.StepNumbers]float64
 	base    [modgemm.TileVectors * modgemm.StepNumbers]int64
 }
 
-// float reports whether modgemm.Digits applies to the operand: it is of finite binary64.
+// float reports whether modgemm.Digits applies to the operand: it must be finite binary64.
 func (o *operand) float(pairs int) bool {
 	return o.mat.Arr.Kind == num.F64 && pairs <= modgemm.MaxDigitsPairs && !o.specials
 }
 
-// scaling returns the base of modgemm.Digits for vector v. It returns false if numbers that are
-// almost subnormal are in the way: subnormal ones must come out as 0, 2^126 2^890 2^-1022 < 1/2,
-// and 1084 - 126 - 890 >= 64.
+// scaling returns the base of modgemm.Digits for vector v. It returns false if the vector's
+// exponent is too close to the subnormal range: subnormal numbers must come out as 0, 2^126 2^890
+// 2^-1022 < 1/2, and 1084 - 126 - 890 >= 64.
 func (o *operand) scaling(v, width int) (base int64, ok bool) {
 	if v >= o.n || o.exp[v] == zeroExp {
 		return 1084, true
@@ -285,7 +284,7 @@ func (o *operand) scaling(v, width int) (base int64, ok bool) {
 	return 1084 - int64(width) + o.exp[v], o.exp[v] >= -890
 }
 
-// digitsTile is digits for a tile of bytes of binary64. It returns false where it does not apply.
+// digitsTile is digits for a tile of bytes of binary64. It returns false if it does not apply.
 func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, h0 int, s side, width int) bool {
 	const vectors, numbers = modgemm.TileVectors, modgemm.StepNumbers
 	if !o.float(pairs) {
@@ -332,14 +331,14 @@ func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *float
 	return true
 }
 
-// digitsPairs is digits for groups of two binary64, from panel boundary to panel boundary of
-// modgemm.Convert. It returns false where it does not apply.
+// digitsPairs is digits for groups of two binary64 numbers, from panel boundary to panel boundary
+// of modgemm.Convert. It returns false if it does not apply.
 func (o *operand) digitsPairs(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, panel, h0, h1, width int) bool {
 	const group = 2
 	if !o.float(pairs) {
 		return false
 	}
-	// Columns of two numbers a vector, as many as fill whole panels of Convert.
+	// Columns of two numbers of every vector, as many as fill whole panels of Convert.
 	step := k.NR / modgemm.GCD(group*panel, k.NR)
 	step *= len(t.numbers) / (step * group * panel)
 	for e := range t.base[:step*group*panel] {

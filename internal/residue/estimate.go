@@ -8,12 +8,12 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// StartTime is what every product by residues takes.
+// StartTime is the fixed cost of every product by residues.
 const StartTime = startCost * time.Nanosecond
 
-// Estimate returns about how long a product by residues takes for an m x k matrix by a k x n one of
-// numbers of like size in formats a and b, with results of format c; kept tells of factors whose
-// residues are there. It returns false if no base suffices.
+// Estimate returns the approximate time of a product by residues of an m x k and a k x n matrix of
+// numbers of similar size in formats a and b, with results of format c. kept tells which factors
+// have kept residues. It returns false if no base suffices.
 func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Duration, bool) {
 	p, q, ok := estimate(m, n, k, a, b, c, kept)
 	if !ok {
@@ -22,7 +22,7 @@ func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Dura
 	return duration(q.kernels, threads, &p, &q.Plan), true
 }
 
-// estimate returns the plan of numbers that are assumed.
+// estimate returns the plan for assumed numbers.
 func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (p plan.Problem, q layout, ok bool) {
 	p = plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
 	p.Assume()
@@ -33,8 +33,8 @@ func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (p plan.Problem, q 
 	return p, list[0], true
 }
 
-// duration returns how long a plan takes on so many threads, which share the result's and the
-// operands' panels.
+// duration returns the time of a plan on the given threads, which share the panels of the result
+// and of the operands.
 func duration(k kernels, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
 	panels := max(1, k.panels(left, p.M), k.panels(right, p.N))
 	return startCost + time.Duration((q.Cost-startCost)/math.Min(float64(threads), float64(panels)))

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// A scaling is the alpha or beta of an expression.
+// A scaling is the factor alpha or beta of an expression.
 type scaling struct {
 	zero bool
 	real num.Real
@@ -16,7 +16,7 @@ type scaling struct {
 	pow bool
 	neg bool
 	exp int64
-	mag []uint64 // else |number| = mag 2^exp with the top bit of mag set
+	mag []uint64 // otherwise |number| = mag 2^exp with the top bit of mag set
 }
 
 func newScaling(r num.Real) scaling {
@@ -29,7 +29,7 @@ func newScaling(r num.Real) scaling {
 		s.exp = r.Exp + int64(tz)
 		return s
 	}
-	// Normalise to whole words, the top bit set.
+	// Normalise to whole words with the top bit set.
 	words := (n - tz + 63) / 64
 	for i := range words {
 		s.mag = append(s.mag, num.WordAt(r.Mag, int64(n-64*(words-i))))
@@ -38,8 +38,8 @@ func newScaling(r num.Real) scaling {
 	return s
 }
 
-// A value is an enclosure: the exact number lies within err of (-1)^neg mag, in
-// units of 2^exp. mag has no leading zero words.
+// A value is an enclosure: the exact number lies within err of (-1)^neg mag, in units of 2^exp. mag
+// has no leading zero words.
 type value struct {
 	neg bool
 	mag []uint64
@@ -47,37 +47,36 @@ type value struct {
 	exp int64
 }
 
-// A finisher turns sums of the reconstruction into rounded entries. Each worker has
-// its own.
+// A finisher rounds the sums of the reconstruction to entries. Each worker has its own.
 type finisher struct {
 	p      *product
 	old, c num.Mat
 	w      *weights
 	left   *operand
 	right  *operand
-	i0, j0 int       // place of c in the output
-	errL   []float64 // error a row, in units of 2^cut of the integer product
-	errR   []float64 // error a column, likewise
-	errAll float64   // and of every entry
+	i0, j0 int       // position of c in the output
+	errL   []float64 // error of each row, in units of 2^cut of the integer product
+	errR   []float64 // error of each column, likewise
+	errAll float64   // error of every entry
 	mag    []uint64
-	scaled []uint64 // the product with alpha
+	scaled []uint64 // the product multiplied by alpha
 
-	// Scratch of addOld: beta c, its alignment, the finer product, the sum.
+	// Scratch of addOld: beta c, its alignment, the product in a finer unit, the sum.
 	scaledOld, aligned, fine, sum []uint64
 	tmp                           []uint64
 	ends                          *num.Array // two numbers of the output's format
 
 	residues []int16 // modulo the redundant modulus, of the entries of words
 	compared int64
-	fault    *HardwareError // the first
+	fault    *HardwareError // the first fault
 
 	failed    [][2]int32
 	overflow  int64
 	underflow int64
 }
 
-// integer sets v to the integer product from the words of entry e: words[s
-// stride + e], word 0 being the quotient's.
+// integer sets v to the integer product from the words of entry e: words[s stride + e], where word
+// 0 is the quotient's.
 func (f *finisher) integer(v *value, words []int64, stride, e int) {
 	const mask = 1<<wordBits - 1
 	q := (words[e] + 1<<(wordBits-1)) >> wordBits
@@ -102,7 +101,7 @@ func (f *finisher) integer(v *value, words []int64, stride, e int) {
 	}
 	x := words[e+stride] - q*m[last] + carry
 	mag[at] = acc | uint64(x)<<(have&63)
-	// The sign fills what is left.
+	// The sign fills the remaining bits.
 	sign := uint64(x >> 63)
 	at++
 	if at < len(mag) {
@@ -119,8 +118,8 @@ func (f *finisher) integer(v *value, words []int64, stride, e int) {
 	v.mag = superacc.Trim(mag)
 }
 
-// entry finishes entry (i, j) of the output: row i of the left operand times
-// column j of the right one.
+// entry finishes entry (i, j) of the output: row i of the left operand times column j of the right
+// operand.
 func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	if f.left.special[i] || f.right.special[j] {
 		f.fail(i, j)
@@ -145,13 +144,13 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 }
 
-// settleNear rounds alpha v + beta c to entry (i, j) as if v were exact, for alpha a power of two;
-// zeros are +0.
+// settleNear rounds alpha v + beta c to entry (i, j) as if v were exact, for alpha a power of two.
+// Zeros become +0.
 func (f *finisher) settleNear(i, j int, v *value) {
 	v.neg = v.neg != f.p.alpha.neg
 	v.exp += f.p.alpha.exp
 	if at := f.old.At(i, j); !f.p.beta.zero && f.p.within == nil && f.old.Arr.Class(at) != num.Zero {
-		if v.err = 1; !f.addOld(v, at) { // cut off at v's unit
+		if v.err = 1; !f.addOld(v, at) { // truncated to v's unit
 			f.fail(i, j)
 			return
 		}
@@ -163,7 +162,7 @@ func (f *finisher) settleNear(i, j int, v *value) {
 	f.count(f.c.Arr.Set(f.c.At(i, j), z))
 }
 
-// settle rounds alpha v + beta c to entry (i, j), or leaves it to the exact pass.
+// settle rounds alpha v + beta c to entry (i, j), or leaves the entry to the exact pass.
 func (f *finisher) settle(i, j int, v *value) {
 	if len(v.mag) == 0 && v.err != 0 {
 		f.fail(i, j)
@@ -214,8 +213,8 @@ func (f *finisher) count(fl num.Flags) {
 	}
 }
 
-// safe is Ziv's test for MP, Float64 and Float32: it reports whether all numbers of
-// the enclosure round to the same bits as v.mag.
+// safe is Ziv's test for MP, Float64 and Float32: it reports whether all numbers of the enclosure
+// round to the same bits as v.mag.
 func (f *finisher) safe(v *value) bool {
 	if v.err == 0 {
 		return true
@@ -231,7 +230,7 @@ func (f *finisher) safe(v *value) bool {
 		}
 		drop = n - int64(a.Prec)
 	case num.F64:
-		if top < -1021 { // whether bits are lost below 2^-1074 is the exact pass's to say
+		if top < -1021 { // the exact pass decides whether bits are lost below 2^-1074
 			return false
 		}
 		drop = n - 53
@@ -241,12 +240,12 @@ func (f *finisher) safe(v *value) bool {
 		}
 		drop = n - 24
 	}
-	// The error stays below a quarter of the last place kept, so that no power
-	// of two can be crossed by more than half of the finer place below it.
+	// The error stays below a quarter of the last place kept, so that no power of two can be
+	// crossed by more than half of the finer place below it.
 	if drop < 2 || drop < 64 && v.err >= 1<<(drop-2) {
 		return false
 	}
-	// The dropped bits, scaled to 64, must keep away from the tie.
+	// The dropped bits, scaled to 64, must stay away from the tie.
 	tail := num.WordAt(v.mag, drop-64)
 	e := v.err
 	if drop < 64 {
@@ -265,9 +264,9 @@ func (f *finisher) safe(v *value) bool {
 	return d > e
 }
 
-// setBetween is Ziv's test for expansions: it stores the enclosure's numbers at
-// position at if both ends round to the same bits, else it returns false. Whether bits
-// were lost to underflow is the exact pass's to say.
+// setBetween is Ziv's test for expansions: it stores the rounded enclosure at position at if both
+// ends round to the same bits, and returns false otherwise. The exact pass decides whether bits are
+// lost to underflow.
 func (f *finisher) setBetween(v *value, at int) bool {
 	if len(v.mag) == 1 && v.mag[0] <= v.err {
 		return false
@@ -288,8 +287,8 @@ func (f *finisher) setBetween(v *value, at int) bool {
 	return true
 }
 
-// scale multiplies v by the significand of alpha, whose sign and exponent the
-// caller handles. Inexact values shed the low words that their error covers.
+// scale multiplies v by the significand of alpha; the caller applies its sign and exponent. Inexact
+// values drop the low words that their error covers.
 func (f *finisher) scale(v *value) {
 	if len(v.mag) == 0 {
 		return
@@ -298,8 +297,8 @@ func (f *finisher) scale(v *value) {
 	z := superacc.Multiply(f.scaled[:0], v.mag, alpha)
 	f.scaled = z
 	if v.err != 0 {
-		// err alpha < err 2^(64 words): in units of that, at most err + 1, and
-		// one more for what is cut off.
+		// err alpha < err 2^(64 words). In units of 2^(64 words) that is at most err + 1, and
+		// truncation adds one.
 		z = z[len(alpha):]
 		v.exp += int64(64 * len(alpha))
 		v.err += 2
@@ -307,17 +306,17 @@ func (f *finisher) scale(v *value) {
 	v.mag = superacc.Trim(z)
 }
 
-// maxGap bounds the bits between the old entry and the product that addOld
-// bridges.
+// maxGap bounds the gap in bits between the old entry and the product that addOld can bridge.
 const maxGap = 4096
 
-// addOld adds beta c. It reports false if the exponents lie too far apart.
+// addOld adds beta c to v. It returns false if the exponents are too far apart, or if the exact
+// pass must decide.
 func (f *finisher) addOld(v *value, at int) bool {
 	var buf [num.MaxValueWords]uint64
 	c := f.old.Arr.Value(at, buf[:])
 	switch c.Class {
 	case num.Zero:
-		return len(v.mag) != 0 // the sign of a zero sum is the exact pass's
+		return len(v.mag) != 0 // the exact pass determines the sign of a zero sum
 	case num.Inf, num.NaN:
 		return false
 	}
@@ -333,11 +332,11 @@ func (f *finisher) addOld(v *value, at int) bool {
 		return false
 	}
 	if shift < 0 && int64(num.TrailingZeros(mag)) < -shift {
-		if v.err == 0 { // both exact: take the finer unit
+		if v.err == 0 { // both exact: use the finer unit
 			f.fine = shiftWords(f.fine, v.mag, -shift)
 			v.mag = f.fine
 			v.exp, shift = exp, 0
-		} else { // what shiftWords drops
+		} else { // for the bits that shiftWords drops
 			v.err++
 		}
 	}
@@ -362,7 +361,7 @@ func (f *finisher) addOld(v *value, at int) bool {
 	return true
 }
 
-// shiftWords sets z to floor(x 2^s) and returns it.
+// shiftWords computes floor(x 2^s) in z and returns it.
 func shiftWords(z, x []uint64, s int64) []uint64 {
 	z = z[:0]
 	if len(x) == 0 {

@@ -1,6 +1,6 @@
-// Package residue is the engine of matrix products: operands aligned to integers,
-// multiplied modulo small moduli, reconstructed, and rounded once; what the rounding
-// test cannot decide is computed in exact arithmetic.
+// Package residue is the engine of matrix products: it aligns operands to integers, multiplies
+// these modulo small moduli, reconstructs the products, and rounds them once. Entries that the
+// rounding test cannot decide are computed in exact arithmetic.
 package residue
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/halfulp/halfulp/internal/rounding"
 )
 
-// Stats tells how a product ran.
+// Stats describes how a product ran.
 type Stats struct {
 	Device         string
-	Processes      []string // of a grid: the devices of each
+	Processes      []string // of a grid: the devices of each process
 	Method         string
 	Kernel         string
 	Moduli         int
@@ -40,7 +40,7 @@ type Stage struct {
 	Time time.Duration
 }
 
-// Add adds what another part of the same result took.
+// Add adds the statistics of another part of the same result.
 func (s *Stats) Add(t Stats) {
 	if s.Method != Residue {
 		s.Device, s.Method, s.Kernel = t.Device, t.Method, t.Kernel
@@ -67,15 +67,15 @@ func (s *Stats) addStage(t Stage) {
 	s.Stages = append(s.Stages, t)
 }
 
-// Config says how a product may run.
+// Config holds the options of a product.
 type Config struct {
 	par.Run
 	// Triangle restricts the output to one triangle of C: 'U', 'L', or 0 for all of it.
 	Triangle byte
-	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
-	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square.
+	// Steps, if not nil, bounds the triangle in place of the diagonal: row i of 'L' has the columns
+	// j < Steps[i], and row i of 'U' the others. Steps must not decrease, and C need not be square.
 	Steps []int
-	// Bound, if not nil, is proved of the result.
+	// Bound, if not nil, is a proved bound of the result.
 	Bound *Bound
 }
 
@@ -86,53 +86,55 @@ const (
 	Direct  = "direct"
 )
 
-// ErrMemory says that a product does not fit the memory allowed.
+// ErrMemory means that a product does not fit in the memory allowed.
 var ErrMemory = memlimit.ErrExceeded
 
-// ErrRange says that residues do not apply: the pool of moduli is too small for
-// the precision, or alpha is not finite.
+// ErrRange means that residues do not apply: the pool of moduli is too small for the precision, or
+// alpha is not finite.
 var ErrRange = errors.New("beyond the range of the residue method")
 
-// product is C = alpha A B + beta C under way.
+// product is a product C = alpha A B + beta C in progress.
 type product struct {
 	cfg         Config
 	a, b        num.Mat // b as its columns: row v of b is column v of the factor
-	old, c      num.Mat // the C that is read, and the one that is written
+	old, c      num.Mat // the C that is read, and the C that is written
 	alpha, beta scaling
 	l, r        *operand // nil for a Finisher
-	// unit is the exponent of one unit of 2^cut of the integer product, vectors' exponents aside.
+	// unit is the exponent of one unit of 2^cut of the integer product, without the exponents of
+	// the vectors.
 	unit    int64
 	problem plan.Problem
 	plan    layout
-	within  *bounded // of a bounded result, whose old entries are among the integers
-	near    bool     // integers are known to be within the tolerance: no rounding is tested
+	within  *bounded // for a bounded result, whose old entries are among the integers
+	near    bool     // the integers are within the tolerance: no rounding is tested
 	stats   Stats
 	mu      sync.Mutex // guards done and calls of Progress
 	done    float64
 	clock   time.Time
 }
 
-// A Planned product by residues is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old
-// and C m x n views; C shares no storage with A and B, and with Old only if it is the same view.
-// beta zero leaves Old unread.
+// A Planned is a product C = alpha A B + beta Old by residues, rounded once: A is m x k, B is k x
+// n, Old and C are m x n views. C must not share storage with A and B, and with Old only if it is
+// the same view. If beta is zero, Old is not read.
 type Planned struct {
 	p          *product
 	preA, preB *Prepared
 	transposed bool
 }
 
-// Plan looks at the operands and chooses widths and base. It returns ErrRange if residues do not
+// Plan scans the operands and chooses widths and base. It returns ErrRange if residues do not
 // apply.
 func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
 	return planAmong(inForce(cfg.Check), cfg, alpha, a, b, beta, old, c, preA, preB)
 }
 
-// planAmong is Plan with one of the kernels.
+// planAmong is Plan with the given kernels to choose from.
 func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
 	if !Applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return nil, ErrRange
 	}
-	// Results are written row by row: what is stored by columns is computed as its transpose.
+	// Results are written row by row; a result that is stored by columns is computed as its
+	// transpose.
 	transposed := c.RS == 1 && c.CS != 1 && cfg.Steps == nil
 	if transposed {
 		cfg.Triangle, cfg.Bound = otherTriangle(cfg.Triangle), cfg.Bound.transposed()
@@ -161,7 +163,7 @@ func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta n
 	}
 	for _, q := range choose(&p.problem, among) {
 		q.base = baseOf(q.pool(), q.Moduli)
-		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are the larger ones
+		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are larger
 			break
 		}
 	}
@@ -182,7 +184,7 @@ func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta n
 	return &Planned{p, preA, preB, transposed}, nil
 }
 
-// otherTriangle returns that of the transpose.
+// otherTriangle returns the triangle of the transpose.
 func otherTriangle(triangle byte) byte {
 	switch triangle {
 	case 'U':
@@ -198,13 +200,13 @@ func Applies(alpha, beta num.Real, m, n, k int) bool {
 	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) && m > 0 && n > 0 && k > 0
 }
 
-// Time returns about how long Run takes.
+// Time returns the approximate time of Run.
 func (q *Planned) Time() time.Duration {
 	return duration(q.p.plan.kernels, q.p.cfg.Threads, &q.p.problem, &q.p.plan.Plan)
 }
 
 // Run computes the product. It returns ErrMemory, with nothing written, if the smallest tiles do
-// not fit.
+// not fit in memory.
 func (q *Planned) Run() (Stats, error) {
 	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
 	err := q.p.tiles(q.p.l, q.p.r, q.preA, q.preB)
@@ -214,15 +216,15 @@ func (q *Planned) Run() (Stats, error) {
 	return q.p.stats, err
 }
 
-// stage closes the stage that ran since the last call.
+// stage ends the stage that ran since the last call.
 func (p *product) stage(name string) {
 	now := time.Now()
 	p.stats.addStage(Stage{name, now.Sub(p.clock)})
 	p.clock = now
 }
 
-// stages closes two stages that ran since the last call, side by side, in proportion to what their
-// work took.
+// stages ends two interleaved stages that ran since the last call, and divides the time in
+// proportion to their work.
 func (p *product) stages(first string, work1 time.Duration, second string, work2 time.Duration) {
 	now := time.Now()
 	took := now.Sub(p.clock)
@@ -232,7 +234,7 @@ func (p *product) stages(first string, work1 time.Duration, second string, work2
 	p.clock = now
 }
 
-// progress adds share of the whole work to what is done.
+// progress adds share to the fraction of the work that is done.
 func (p *product) progress(share float64) {
 	if p.cfg.Progress == nil {
 		return
@@ -243,8 +245,7 @@ func (p *product) progress(share float64) {
 	p.cfg.Progress(p.done)
 }
 
-// tiles runs the product in tiles of rows and columns whose residues fit the
-// memory allowed.
+// tiles runs the product in tiles of rows and columns whose residues fit in the memory allowed.
 func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	pl := &p.plan
 	mt, nt := l.n, r.n
@@ -305,7 +306,7 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	return err
 }
 
-// need returns the memory that tiles of m rows and n columns take.
+// need returns the memory for tiles of m rows and n columns.
 func (p *product) need(m, n int) int64 {
 	q := &p.plan
 	return q.base.tableBytes(q.kernel, q.WidthL, q.WidthR) +
@@ -314,7 +315,7 @@ func (p *product) need(m, n int) int64 {
 		int64(p.cfg.Threads)*p.blockBytes(m, n)
 }
 
-// slice returns the operand of vectors v0 <= v < v1.
+// slice returns the operand of the vectors v0 <= v < v1.
 func (o *operand) slice(v0, v1 int) *operand {
 	s := *o
 	s.mat.Off, s.mat.Rows, s.n = o.mat.At(v0, 0), v1-v0, v1-v0
@@ -322,18 +323,18 @@ func (o *operand) slice(v0, v1 int) *operand {
 	return &s
 }
 
-// Blocks of the result: a worker multiplies a block modulo every modulus and
-// reconstructs it while its residues are in the last level cache.
+// Blocks of the result: a worker multiplies a block modulo every modulus and reconstructs it while
+// its residues are in the last level cache.
 const (
 	blockRows = 256
 	blockCols = 512
-	// triangleBlock is the most of both where a triangle is asked for: what lies in other blocks is
-	// not computed.
+	// triangleBlock is the maximum of both if a triangle is requested: blocks outside of it are not
+	// computed.
 	triangleBlock = 126
 )
 
-// blocks returns the panels of rows and of columns of one block, such that the
-// workers get several blocks each where the result is large enough.
+// blocks returns the panels of rows and of columns of one block, chosen so that each worker gets
+// several blocks if the result is large enough.
 func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 	k := p.plan.kernels
 	mp, np := k.panels(left, m), k.panels(right, n)
@@ -363,12 +364,12 @@ func (p *product) blockBytes(m, n int) int64 {
 	return 2 * int64(p.planes()) * int64(planeStride(rp*k.panel(left)*cp*k.panel(right)))
 }
 
-// planeStride returns how far planes of so many residues lie apart: an odd number of cache lines
-// keeps them out of each other's cache sets.
+// planeStride returns the distance between planes of n residues: an odd number of cache lines keeps
+// them out of each other's cache sets.
 func planeStride(n int) int { return (n+31)/32*32 | 32 }
 
-// multiply computes the block of C at (i0, j0) that the residues make and returns
-// the entries that failed the rounding test.
+// multiply computes the block of C at (i0, j0) from the residues, and returns the entries that
+// failed the rounding test.
 func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share float64) ([][2]int32, error) {
 	b := p.plan.base
 	w := b.reconstruction(p.plan.kernel, p.cut())
@@ -452,11 +453,11 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	return failed, err
 }
 
-// A multiplier computes a region of the product modulo the modulus of plane t, and adds
-// it to c if told to.
+// A multiplier computes a region of the product modulo the modulus of plane t, and adds it to c if
+// add is set.
 type multiplier func(t int, c []int16, ldc int, r region, add bool)
 
-// multiplier returns that of the kernels.
+// multiplier returns the multiplier of the kernels.
 func (p *product) multiplier(ra, rb *residues) multiplier {
 	moduli, bytes := p.plan.base.prepared()
 	if k := p.plan.bytes; k != nil {
@@ -474,8 +475,8 @@ func (p *product) multiplier(ra, rb *residues) multiplier {
 	}
 }
 
-// outside reports whether the block of rows i0 <= i < i1 and columns j0 <= j < j1
-// has no entry of the triangle asked for.
+// outside reports whether the block of rows i0 <= i < i1 and columns j0 <= j < j1 has no entry of
+// the requested triangle.
 func (p *product) outside(i0, i1, j0, j1 int) bool {
 	if p.cfg.Triangle == 'U' {
 		return p.step(i0) >= j1
@@ -483,7 +484,7 @@ func (p *product) outside(i0, i1, j0, j1 int) bool {
 	return j0 >= p.step(min(i1, p.c.Rows)-1)
 }
 
-// step returns the first column of row i that is not in the triangle 'L', or is in 'U'.
+// step returns the first column of row i that is not in the triangle 'L', or that is in 'U'.
 func (p *product) step(i int) int {
 	switch {
 	case p.cfg.Steps != nil:
@@ -494,7 +495,7 @@ func (p *product) step(i int) int {
 	return i
 }
 
-// skip reports whether entry (i, j) lies outside of the triangle asked for.
+// skip reports whether entry (i, j) lies outside of the requested triangle.
 func (p *product) skip(i, j int) bool {
 	switch p.cfg.Triangle {
 	case 'U':
@@ -505,7 +506,8 @@ func (p *product) skip(i, j int) bool {
 	return false
 }
 
-// span returns which of the n entries of row i from column j on are in the triangle asked for.
+// span returns the range, among the n entries of row i from column j on, that is in the requested
+// triangle.
 func (p *product) span(i, j, n int) (from, to int) {
 	switch p.cfg.Triangle {
 	case 'U':
@@ -516,7 +518,7 @@ func (p *product) span(i, j, n int) (from, to int) {
 	return 0, n
 }
 
-// cut returns the bits that reconstruction drops.
+// cut returns the number of bits that reconstruction drops.
 func (p *product) cut() int {
 	q := &p.plan
 	if p.within != nil {
@@ -528,16 +530,16 @@ func (p *product) cut() int {
 	return q.Cut
 }
 
-// errors returns the bounds of the error of the integer product in units of
-// 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll. That of a special column is
-// infinite, and as many more as rounding wants follow the last. They are 0 where those of integers
-// are within the tolerance.
+// errors returns bounds of the error of the integer product in units of 2^w.cut: errL[i] + errR[j]
+// + errAll for row i and column j. The error of a special column is infinite, and errR has further
+// entries for rounding after the last column. All are 0 if the errors of the integers are within
+// the tolerance.
 func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
 	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
-	if p.within != nil && p.within.rounded { // by half a unit of the integers at most
+	if p.within != nil && p.within.rounded { // by at most half a unit of the integers
 		errAll++
 	}
-	// What addOld cuts off is less than a unit.
+	// addOld truncates less than a unit.
 	if p.near = p.problem.Tolerated(&p.plan.Plan, w.cut, scaleL, scaleR, errAll+1); p.near {
 		scaleL, scaleR, errAll = 0, 0, 0
 	}

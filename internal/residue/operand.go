@@ -12,34 +12,34 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// An operand is one side of a product: vectors (rows of the left factor, columns
-// of the right one) of k numbers, each aligned to one exponent.
+// An operand is one side of a product: vectors (rows of the left factor or columns of the right
+// factor) of k numbers, each vector aligned to one exponent.
 type operand struct {
-	mat num.Mat // row v is vector v, whatever the side
-	n   int     // vectors
-	k   int     // numbers a vector
+	mat num.Mat // row v is vector v, on both sides
+	n   int     // number of vectors
+	k   int     // numbers of a vector
 
 	exp      []int64   // |x| < 2^exp[v] for all numbers of vector v
 	norm     []float64 // upper bound of sum |x| 2^-exp[v]
-	special  []bool    // vector v holds an infinity or NaN
-	spans    []span    // numbers of vector v outside of its span are zeros
+	special  []bool    // vector v contains an infinity or NaN
+	spans    []span    // numbers of vector v outside of its span are zero
 	maxNorm  float64
 	width    int // bits of integers that hold every vector exactly; math.MaxInt32 if too many
 	specials bool
 }
 
-// summary returns what plans need to know of the operand.
+// summary returns the data of the operand for plans.
 func (o *operand) summary() plan.Operand {
 	return plan.Operand{Norm: math.Log2(o.maxNorm), Width: o.width, Terms: 1}
 }
 
-// zeroExp stands for the exponent of a vector of zeros.
+// zeroExp stands for the exponent of a zero vector.
 const zeroExp = math.MinInt64 / 4
 
 // scanBlock is the number of vectors that one task scans.
 const scanBlock = 64
 
-// scan finds exponents, norms and exact widths of the rows of m.
+// scan computes exponents, norms and exact widths of the rows of m.
 func scan(ctx context.Context, threads int, m num.Mat) (*operand, error) {
 	o := &operand{mat: m, n: m.Rows, k: m.Cols}
 	o.exp = make([]int64, o.n)
@@ -68,14 +68,13 @@ func scan(ctx context.Context, threads int, m num.Mat) (*operand, error) {
 	return o, nil
 }
 
-// scanState is what scanVectors keeps of each vector under way.
+// scanState is the state of scanVectors for each vector in progress.
 type scanState struct {
 	top, low [scanBlock]int64
 	sum      [scanBlock]float64
 }
 
-// add takes in a number x of vector i with |x| <= lead 2^e < 2^e and x a
-// multiple of 2^low.
+// add adds a number x to vector i, where |x| <= lead 2^e < 2^e and x is a multiple of 2^low.
 func (s *scanState) add(i int, lead float64, e, low int64) {
 	if e > s.top[i] {
 		s.sum[i] *= pow2(s.top[i] - e)
@@ -85,8 +84,7 @@ func (s *scanState) add(i int, lead float64, e, low int64) {
 	s.sum[i] += float64(lead * pow2(e-s.top[i]))
 }
 
-// scanVectors handles the vectors v0 <= v < v1 and returns the exact width of
-// the widest.
+// scanVectors scans the vectors v0 <= v < v1 and returns the exact width of the widest.
 func (o *operand) scanVectors(v0, v1 int) (width int64) {
 	switch o.mat.Arr.Kind {
 	case num.F64:
@@ -114,7 +112,7 @@ func (o *operand) scanVectors(v0, v1 int) (width int64) {
 	}
 	for i := range v1 - v0 {
 		o.exp[v0+i] = s.top[i]
-		// Every addition and scaling errs by at most 2^-53 relatively.
+		// Every addition and scaling has a relative error of at most 2^-53.
 		o.norm[v0+i] = s.sum[i] * (1 + float64(float64(2*o.k+4)*0x1p-53))
 		if s.low[i] != math.MaxInt64 {
 			width = max(width, s.top[i]-s.low[i])
@@ -169,7 +167,7 @@ func (o *operand) scanF64(s *scanState, v0, v1, h int) {
 	}
 }
 
-// scanLanes is how many parts of a vector of neighbours scanFloats takes side by side.
+// scanLanes is the number of parts of a contiguous vector that scanFloats processes in parallel.
 const scanLanes = 16
 
 // A laneScan is a scan of one vector.
@@ -180,14 +178,14 @@ type laneScan struct {
 
 func newLaneScan(k *modgemm.Kernel) laneScan { return laneScan{modgemm.NewFloatScan(scanLanes), k} }
 
-// add takes in numbers.
+// add adds numbers to the scan.
 func (s laneScan) add(x []float64) {
 	whole := len(x) / scanLanes * scanLanes
 	s.Add(s.kernel, scanLanes, x, scanLanes, whole/scanLanes)
 	s.Add(s.kernel, len(x)-whole, x[whole:], scanLanes, 1)
 }
 
-// total returns the largest magnitude and the sum of magnitudes.
+// total returns the largest magnitude and the sum of the magnitudes.
 func (s laneScan) total() (most, sum float64) {
 	for _, x := range s.Sum {
 		sum += x
@@ -195,11 +193,11 @@ func (s laneScan) total() (most, sum float64) {
 	return slices.Max(s.Most), sum
 }
 
-// scanPart is the number of numbers that are put together for a scan.
+// scanPart is the number of numbers that are gathered for a scan.
 const scanPart = 64 * scanLanes
 
-// scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers,
-// nor sums of magnitudes that overflow. Otherwise it returns false.
+// scanFloats is scanVectors for binary64 numbers without infinities, NaN or subnormal numbers, and
+// without sums of magnitudes that overflow. Otherwise it returns false.
 func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
 	data, k := o.mat.Arr.F64[0], modgemm.Best()
 	add := func(v int, most, sum float64, low uint64) bool {
@@ -242,9 +240,9 @@ func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
 	return width, true
 }
 
-// scanned sets the exponent and the norm of vector v from its largest magnitude and the sum of
-// magnitudes, up to relative errors of k 2^-53 of the additions and 2^-52 of every number. It
-// returns false if the sum may have overflowed or is of other than numbers.
+// scanned sets the exponent and the norm of vector v from its largest magnitude and the sum of its
+// magnitudes, which have relative errors of k 2^-53 from the additions and 2^-52 of every number.
+// It returns false if the sum may have overflowed or is NaN.
 func (o *operand) scanned(v int, most, sum float64) bool {
 	if most == 0 && sum == 0 {
 		o.exp[v], o.norm[v] = zeroExp, 0
@@ -260,12 +258,12 @@ func (o *operand) scanned(v int, most, sum float64) bool {
 	return true
 }
 
-// wordExponents bounds the exponents of MP numbers that scanWords takes: as binary64 they are
+// wordExponents bounds the exponents of MP numbers that scanWords supports: as binary64 they are
 // normal, and far from overflow.
 const wordExponents = 900
 
-// cutOff writes the MP numbers at, at + stride, ... to dst, cut off to binary64, and lowers
-// low[i lowStride] to the exponent of the lowest bit of number i. It returns false if one is not
+// cutOff writes the MP numbers at, at + stride, ... to dst, truncated to binary64, and lowers low[i
+// lowStride] to the exponent of the lowest bit of number i. It returns false if a number is not
 // finite or beyond wordExponents.
 func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) bool {
 	a := o.mat.Arr
@@ -292,18 +290,18 @@ func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) 
 	return true
 }
 
-// rowsAhead is how many rows of scanLanes numbers ahead scanWords reads numbers that are
-// neighbours.
+// rowsAhead is the number of rows of scanLanes numbers that scanWords prefetches from contiguous
+// vectors.
 const rowsAhead = 4
 
-// scanStored takes in MP numbers where they are stored, as modgemm.ScanWords says. It returns false
-// where that does not apply.
+// scanStored scans MP numbers in place, with modgemm.ScanWords. It returns false if that does not
+// apply.
 func (o *operand) scanStored(k *modgemm.Kernel, s *modgemm.FloatScan, low []int64, at, stride, vectors, columns, ahead int) bool {
 	return stride >= 0 && modgemm.HasWordScan(k) && modgemm.ScanWords(k, s, low, o.words(), at, stride, vectors, columns, ahead)
 }
 
-// scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or
-// NaN. Otherwise it returns false. It scans them cut off to binary64.
+// scanWords is scanVectors for MP numbers with exponents within wordExponents, without infinities
+// or NaN. Otherwise it returns false. It scans the numbers truncated to binary64.
 func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
 	k := modgemm.Best()
 	var room [scanPart]float64
@@ -379,7 +377,7 @@ func (o *operand) scanAny(s *scanState, v0, v1, h int) {
 	}
 }
 
-// pow2 returns 2^e for e <= 0, or 2^-1000 if that is more.
+// pow2 returns 2^e for e <= 0, but at least 2^-1000.
 func pow2(e int64) float64 {
 	return math.Float64frombits(uint64(max(e, -1000)+1023) << 52)
 }

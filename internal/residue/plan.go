@@ -19,15 +19,15 @@ type layout struct {
 	base *base
 }
 
-// kernels are those of a product: kernel converts and reconstructs, and multiplies unless bytes
-// does.
+// kernels are the kernels of a product: kernel converts and reconstructs, and also multiplies if
+// bytes is nil.
 type kernels struct {
 	kernel  *modgemm.Kernel
 	bytes   *modgemm.ByteKernel
 	checked bool // with a redundant modulus
 }
 
-// inForce returns the kernels of the level in force, with a redundant modulus or without.
+// inForce returns the kernels of the level in force, with or without a redundant modulus.
 func inForce(checked bool) []kernels {
 	best := modgemm.Best()
 	if bytes := modgemm.BestBytes(); bytes != nil {
@@ -50,10 +50,10 @@ func choose(p *plan.Problem, among []kernels) []layout {
 	return list
 }
 
-// name returns what stats call them.
+// name returns the name of the kernels for Stats.
 func (k kernels) name() string { return modgemm.KernelNames(k.kernel, k.bytes) }
 
-// pool returns the moduli that they take.
+// pool returns the pool of moduli of the kernels.
 func (k kernels) pool() *pool {
 	switch {
 	case k.bytes != nil && k.checked:
@@ -66,7 +66,7 @@ func (k kernels) pool() *pool {
 	return residuePool()
 }
 
-// panel returns the vectors of a panel of the operand of a side.
+// panel returns the number of vectors of a panel of the operand on side s.
 func (k kernels) panel(s side) int {
 	switch {
 	case k.bytes != nil:
@@ -77,10 +77,10 @@ func (k kernels) panel(s side) int {
 	return k.kernel.NR
 }
 
-// panels returns the panels that hold n vectors.
+// panels returns the number of panels that hold n vectors.
 func (k kernels) panels(s side, n int) int { return (n + k.panel(s) - 1) / k.panel(s) }
 
-// machine returns the processor as plans see it, with one thread that runs kernels.
+// machine returns the model of the processor for plans, with one thread that runs the kernels.
 func machine(k kernels) *plan.Machine {
 	pool := k.pool()
 	residueBits := 13 // half of a modulus is below 2^(residueBits - 1)
@@ -97,31 +97,31 @@ func machine(k kernels) *plan.Machine {
 	}
 }
 
-// What a number of an operand takes besides its residues, by what reading it takes, and what
-// rounding a result takes, in ns on one thread. go run ./cmd/thin in bench measures products that
-// consist of little else; BenchmarkOperands and BenchmarkResidues measure the former.
+// Costs of reading and aligning a number of an operand, besides its residues, and of rounding a
+// result, in ns on one thread. go run ./cmd/thin in bench measures products that consist of little
+// else; BenchmarkOperands and BenchmarkResidues measure the operands' costs.
 const (
 	floatCost       = 5  // binary64
 	mpCost          = 15 // MP, besides its words
 	wordCost        = 2.5
 	alignOtherCost  = 46
 	expansionCost   = 200
-	residueCost     = 0.35 // a residue of a number
-	finishCost      = 0.5  // a residue of a result
+	residueCost     = 0.35 // of a residue of a number
+	finishCost      = 0.5  // of a residue of a result
 	roundFloatCost  = 8
 	roundOtherCost  = 12
-	roundDoubleCost = 10 // a term of an expansion
+	roundDoubleCost = 10 // of a term of an expansion
 	startCost       = 40000
 )
 
-// work is the cost of a product by residues on one thread but for the exact pass.
+// work returns the cost of a product by residues on one thread, without the exact pass.
 func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 	w, f := builtIn(kerns, p, q), factorsOf(kerns)
 	// may fuse: an estimate
 	return startCost + w.Products*f.Products + w.Operands*f.Operands + w.Results*f.Results
 }
 
-// builtIn returns work's parts by the figures built in.
+// builtIn returns the parts of work by the built-in figures.
 func builtIn(kerns kernels, p *plan.Problem, q *plan.Plan) (w Parts) {
 	c := kernelCosts[kerns.kernel.Name]
 	count, extra := float64(q.Moduli), 0.0

@@ -6,21 +6,21 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Prepared keeps what products compute of one operand: its scan, and its
-// residues on each side, of the width and base asked for last. The zero Prepared is
-// empty; a nil one keeps nothing.
+// Prepared keeps the data that products compute of one operand: its scan, and its residues on each
+// side, with the width and base last requested. The zero Prepared is empty; a nil one keeps
+// nothing.
 type Prepared struct {
 	mu      sync.Mutex
 	mat     num.Mat // the operand as rows
 	scanned [2]*operand
 	kept    [2][2]*residues // by orientation, and by side of the product
-	count   int             // of residues computed
+	count   int             // number of times that residues were computed
 }
 
 // NewPrepared returns an empty store for the matrix a.
 func NewPrepared(a num.Mat) *Prepared { return &Prepared{mat: a} }
 
-// index tells the orientations of the matrix apart.
+// index distinguishes the orientations of the matrix: 0 for mat, 1 for its transpose.
 func (p *Prepared) index(m num.Mat) int {
 	if m == p.mat {
 		return 0
@@ -28,8 +28,7 @@ func (p *Prepared) index(m num.Mat) int {
 	return 1
 }
 
-// scan returns the scan of the rows of m, which is the prepared matrix or its
-// transpose.
+// scan returns the scan of the rows of m, which is the prepared matrix or its transpose.
 func (p *Prepared) scan(cfg Config, m num.Mat) (*operand, error) {
 	if p == nil {
 		return scan(cfg.Ctx, cfg.Threads, m)

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// side says which factor of a product an operand is.
+// side tells which factor of a product an operand is.
 type side bool
 
 const (
@@ -23,29 +23,29 @@ func (s side) index() int {
 	return 1
 }
 
-// residues are the residues of an aligned operand modulo every modulus of a
-// base, each plane a packed operand of the kernel.
+// residues are the residues of an aligned operand modulo every modulus of a base. Each plane is a
+// packed operand of the kernel.
 type residues struct {
 	kernels
 	base  *base
 	side  side
 	width int // bits of the integers
 
-	panel  int // vectors a panel
+	panel  int // vectors of a panel
 	panels int
-	stride int // from plane to plane
-	kPairs int // of residues of 13 bits
+	stride int // distance between planes
+	kPairs int // pairs of residues of 13 bits of a vector
 	data   []int16
-	steps  int // of bytes
+	steps  int // steps of bytes of a vector
 	room   []int8
-	planed []int8 // in room, planes of bytes
+	planed []int8 // planes of bytes, in room
 
-	// spans are those of the panels, in pairs, or steps of bytes: residues outside are 0. There are
-	// none before the residues are computed.
+	// spans are the spans of the panels, in pairs, or in steps of bytes: residues outside are 0.
+	// spans is nil before the residues are computed.
 	spans []span
 }
 
-// length returns the pairs, or steps of bytes, of a vector.
+// length returns the number of pairs, or of steps of bytes, of a vector.
 func (r *residues) length() int {
 	if r.bytes != nil {
 		return r.steps
@@ -53,8 +53,8 @@ func (r *residues) length() int {
 	return r.kPairs
 }
 
-// unit returns the numbers of a pair, or step of bytes, and of how many of these spans are
-// multiples.
+// unit returns the numbers of a pair, or of a step of bytes, and the number of pairs or steps of
+// which spans are multiples.
 func (r *residues) unit() (numbers, align int) {
 	if r.bytes != nil {
 		return modgemm.StepNumbers, 1
@@ -62,23 +62,23 @@ func (r *residues) unit() (numbers, align int) {
 	return 2, pairAlign(r.kernel)
 }
 
-// full reports whether no panel has zeros that could be left out.
+// full reports whether no panel has zeros that could be omitted.
 func (r *residues) full() bool {
 	return !slices.ContainsFunc(r.spans, func(s span) bool { return s != span{0, r.length()} })
 }
 
-// paddedPairs returns the pairs of an operand of k numbers a vector, padded so
-// that the entries of a panel fill whole panels of Convert.
+// paddedPairs returns the number of pairs of an operand of k numbers a vector, padded so that the
+// entries of a panel fill whole panels of Convert.
 func paddedPairs(kern *modgemm.Kernel, k int) int {
 	align := pairAlign(kern)
 	return (modgemm.Pairs(k) + align - 1) / align * align
 }
 
-// pairAlign returns how many pairs of all vectors of a panel, or a multiple of that, fill whole
-// panels of Convert.
+// pairAlign returns the least number of pairs of all vectors of a panel that fills whole panels of
+// Convert.
 func pairAlign(kern *modgemm.Kernel) int { return kern.NR / modgemm.GCD(2*kern.MR, kern.NR) }
 
-// newResidues lays out residues without computing them.
+// newResidues returns the layout of residues without computing them.
 func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residues {
 	r := &residues{kernels: kerns, base: b, side: s, width: width, panel: kerns.panel(s), panels: kerns.panels(s, vectors)}
 	if kerns.bytes != nil {
@@ -91,12 +91,12 @@ func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residue
 	return r
 }
 
-// planes returns the planes of residues that the kernel writes.
+// planes returns the number of planes of residues that the kernel writes.
 func (r *residues) planes() int {
 	return modgemm.LeftPanels(r.kernel, len(r.base.planes)) * r.kernel.MR
 }
 
-// memory returns the bytes that the residues take.
+// memory returns the bytes of the residues.
 func (r *residues) memory() int64 {
 	if r.bytes != nil {
 		return int64(r.byteRoom())
@@ -109,12 +109,11 @@ func (r *residues) plane(t, p int) []int16 {
 	return r.data[t*r.stride+p*r.panel*2*r.kPairs : t*r.stride+r.panels*r.panel*2*r.kPairs]
 }
 
-// digitBytes is the size of the digits of one task: they stay in the second
-// level cache.
+// digitBytes is the size of the digits of one task, which stay in the second level cache.
 const digitBytes = 128 << 10
 
-// compute fills in the residues of o. done is called with the share of the
-// work that each task was.
+// compute computes the residues of o. It calls done after each task, with the task's share of the
+// work.
 func (r *residues) compute(ctx context.Context, threads int, o *operand, done func(share float64)) error {
 	if r.bytes != nil {
 		return r.computeBytes(ctx, threads, o, done)
@@ -161,7 +160,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	})
 }
 
-// release hands the memory back for the next product.
+// release returns the memory for reuse by the next product.
 func (r *residues) release() {
 	putBuffer(r.data)
 	putBuffer(r.room)

@@ -9,20 +9,20 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// The choice of widths looks at one of samplePart entries, but at least minSamples
-// and at most maxSamples.
+// The choice of widths samples one of samplePart entries, but at least minSamples and at most
+// maxSamples.
 const (
 	samplePart = 1000
 	minSamples = 16
 	maxSamples = 64
-	// sampleProducts is how many products are worth a thread.
+	// sampleProducts is the number of multiplications for which a thread is worthwhile.
 	sampleProducts = 1 << 13
 )
 
 var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
 
-// samples measures entries spread over the product A B: how far each lies below
-// 2^(exponents of its vectors) decides the bits that its rounding needs.
+// samples measures entries spread over the product A B. How far an entry lies below 2^(exponents of
+// its vectors) determines the number of bits that its rounding needs.
 func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 	entries := l.n * r.n
 	count := min(entries, max(minSamples, min(maxSamples, entries/samplePart)))
@@ -51,8 +51,8 @@ func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 	return out, err
 }
 
-// size returns the exponent of entry (i, j) relative to 2^(expL + expR), those of its vectors, -Inf
-// for 0.
+// size returns the exponent of entry (i, j) relative to 2^(expL + expR), the exponents of its
+// vectors; -Inf for 0.
 func (p *product) size(acc *superacc.Acc, i, j int, expL, expR int64) float64 {
 	exp := expL + expR
 	if p.within != nil {
@@ -69,8 +69,8 @@ func (p *product) size(acc *superacc.Acc, i, j int, expL, expR int64) float64 {
 	return float64(v.Exp + int64(num.BitLen(v.Mag)) - exp)
 }
 
-// sizeBounded returns the exponent of entry (i, j) of a bounded product over alpha relative to
-// 2^exp, -Inf for 0.
+// sizeBounded returns the exponent of entry (i, j) of a bounded product, divided by alpha, relative
+// to 2^exp; -Inf for 0.
 func (p *product) sizeBounded(acc *superacc.Acc, i, j int, exp int64) float64 {
 	var old num.Real
 	var buf [num.MaxValueWords]uint64
@@ -84,17 +84,17 @@ func (p *product) sizeBounded(acc *superacc.Acc, i, j int, exp int64) float64 {
 	return float64(v.Exp + int64(num.BitLen(v.Mag)) - exp)
 }
 
-// far bounds the exponents of vectors whose products are surely within those of float64.
+// far bounds the exponents of vectors for which all products are within the range of float64.
 const far = 400
 
 // approximate returns the exponent of the dot product of x and y relative to 2^(expX + expY), the
-// vectors' exponents, rounded up, from binary64 arithmetic, unless cancellation or underflow spoils
-// that.
+// exponents of the vectors, rounded up. It computes in binary64, and returns false if cancellation
+// or underflow spoils the result.
 func approximate(x, y num.Vec, expX, expY int64) (size float64, ok bool) {
 	var sum, abs float64
 	if x.Arr.Kind == num.F64 && y.Arr.Kind == num.F64 && max(expX, -expX, expY, -expY) < far {
 		xs, ys := x.Arr.F64[0], y.Arr.F64[0]
-		for h := range x.N { // neighbours may be far apart: the time is that of fetching them
+		for h := range x.N { // neighbours may be far apart: fetching them dominates the time
 			t := float64(xs[x.At(h)] * ys[y.At(h)])
 			sum += t
 			abs += math.Abs(t)

@@ -2,11 +2,11 @@ package residue
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// A span is the range from <= h < to of the numbers of a vector, or of what they are packed in; the
-// zero span is the empty one.
+// A span is the range from <= h < to of the numbers of a vector, or of the units in which they are
+// packed. The zero span is the empty one.
 type span struct{ from, to int }
 
-// and returns what both spans hold.
+// and returns the intersection of two spans.
 func (s span) and(t span) span {
 	if s.from, s.to = max(s.from, t.from), min(s.to, t.to); s.from >= s.to {
 		return span{}
@@ -14,7 +14,7 @@ func (s span) and(t span) span {
 	return s
 }
 
-// or returns the shortest span that holds both.
+// or returns the shortest span that contains both.
 func (s span) or(t span) span {
 	switch {
 	case s.empty():
@@ -27,20 +27,20 @@ func (s span) or(t span) span {
 
 func (s span) empty() bool { return s == span{} }
 
-// length returns how many numbers there are.
+// length returns the number of numbers in the span.
 func (s span) length() int { return s.to - s.from }
 
-// spanVectors finds the spans of the vectors v0 <= v < v1 outside of which all their numbers are
-// zeros: it looks at these zeros and no others.
+// spanVectors computes the spans of the vectors v0 <= v < v1, outside of which all their numbers
+// are zero. It reads only these zeros and the first other number on each side.
 func (o *operand) spanVectors(v0, v1 int) {
 	zero := func(at int) bool { return o.mat.Arr.Class(at) == num.Zero }
-	if o.mat.Arr.Terms() > 1 { // whose first term may be 0
+	if o.mat.Arr.Terms() > 1 { // their first term may be 0
 		zero = func(at int) bool {
 			c, _, _ := o.mat.Arr.Span(at)
 			return c == num.Zero
 		}
 	}
-	// search calls found with the first number that is not zero of each vector, from h on by step.
+	// search calls found with the first nonzero number of each vector, from h on in steps of step.
 	search := func(h, step int, found func(v, h int)) {
 		var open [scanBlock]int
 		n := v1 - v0
@@ -64,11 +64,11 @@ func (o *operand) spanVectors(v0, v1 int) {
 	search(o.k-1, -1, func(v, h int) { o.spans[v].to = h + 1 })
 }
 
-// dense is the share of an operand's numbers from which on zeros around the others are no matter.
+// dense is the fraction of an operand's numbers within spans from which on spans are not used.
 const dense = 0.9
 
-// panelSpans returns the spans of the panels of residues of the operand, in pairs or steps; whole
-// vectors if there is little to gain.
+// panelSpans returns the spans of the panels of residues of the operand, in pairs or steps, or
+// whole vectors if spans would save little.
 func (o *operand) panelSpans(r *residues) []span {
 	spans, total := make([]span, r.panels), r.length()
 	unit, align := r.unit()
@@ -91,23 +91,24 @@ func (o *operand) panelSpans(r *residues) []span {
 	return spans
 }
 
-// A region is a part of a block of the result: panels of rows and of columns, and the span of the
-// numbers of both that need be multiplied.
+// A region is a part of a block of the result: panels of rows and of columns, and the span of their
+// numbers that must be multiplied.
 type region struct {
 	pi, pj, mp, np int
 	span
 }
 
-// Regions of structured products: small, as the zeros around spans that differ from panel to panel
-// are multiplied, but larger than tiles of the kernels.
+// Sizes of the regions of structured products: small, because the zeros between the differing spans
+// of a region's panels are multiplied, but larger than tiles of the kernels.
 const (
 	regionRows = 24
 	regionCols = 16
 )
 
 // regions returns the parts of a block of mp x np panels from (pi, pj) on that are computed one by
-// one, without those outside the triangle asked for: one if neither there are zeros to leave out
-// nor a triangle. The block's residues begin with entry (i0, j0) of the result.
+// one, without parts outside of the requested triangle. It returns a single region if there are
+// neither zeros to omit nor a triangle. The block's residues begin with entry (i0, j0) of the
+// result.
 func (p *product) regions(list []region, ra, rb *residues, pi, pj, mp, np, i0, j0 int) []region {
 	whole := span{0, ra.length()}
 	if p.cfg.Triangle == 0 && ra.full() && rb.full() {
@@ -128,7 +129,7 @@ func (p *product) regions(list []region, ra, rb *residues, pi, pj, mp, np, i0, j
 	return list
 }
 
-// hull returns the shortest span that holds all of some.
+// hull returns the shortest span that contains all spans.
 func hull(spans []span) span {
 	var s span
 	for _, t := range spans {

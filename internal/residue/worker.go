@@ -10,28 +10,28 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// reconstructBytes bounds the residues that one step of the reconstruction
-// packs: they stay in the first two levels of cache.
+// reconstructBytes bounds the residues that one step of the reconstruction packs, which stay in the
+// first two levels of cache.
 const reconstructBytes = 64 << 10
 
-// packedBytes is the size of the residues that are packed at a time for tiles, some steps: they
-// stay in a second level cache of 2 MiB, and planes are read for so long that those behind are
-// fetched ahead.
+// packedBytes is the size of the residues that are packed at a time for tiles, for several steps.
+// They stay in a second level cache of 2 MiB, and planes are read in runs long enough for hardware
+// prefetching.
 const packedBytes = 512 << 10
 
-// A worker holds the scratch of one goroutine of multiply.
+// A worker holds the scratch memory of one goroutine of multiply.
 type worker struct {
 	fin     finisher
-	c       []int16 // residues of a block, plane after plane
+	c       []int16 // residues of a block, plane by plane
 	scratch *scratch
-	columns int     // entries a panel of y
-	y       []int16 // packed residues of one step, or several
-	packed  span    // their entries
-	digits  []int16 // of old entries that become residues
-	words   []int64 // its words, row after row
-	entries int     // entries a step
-	chunk   int     // entries that are packed at a time
-	stride  int     // from row to row of words: an odd number of cache lines
+	columns int     // entries of a panel of y
+	y       []int16 // packed residues of one or several steps
+	packed  span    // the entries in y
+	digits  []int16 // digits of old entries that are converted to residues
+	words   []int64 // words of the step, row by row
+	entries int     // entries of a step
+	chunk   int     // entries packed at a time
+	stride  int     // distance between rows of words: an odd number of cache lines
 	across  *across // if results are rounded many at a time
 	regions []region
 
@@ -67,25 +67,25 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 	return wk
 }
 
-// release hands the memory back for the next product.
+// release returns the memory for reuse by the next product.
 func (wk *worker) release() {
 	putBuffer(wk.c)
 	scratches.Put(wk.scratch, cap(wk.scratch.words), wk.scratch.bytes())
 }
 
-// reconstruct turns the residues of the block at (i0, j0) of rows x ldc entries
-// into entries of C. Planes lie stride apart.
+// reconstruct computes entries of C from the residues of the block at (i0, j0) of rows x ldc
+// entries. Planes are stride apart.
 func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	n := len(f.p.plan.base.moduli)
 	rows = min(rows, f.c.Rows-i0)
-	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
+	// Entries are processed in the order of storage, across rows unless a triangle is requested.
 	wk.packed = span{}
 	var e1 int
 	for e0 := 0; e0 < rows*ldc; e0 = e1 {
 		e1 = min(e0+wk.entries, rows*ldc)
 		if f.p.cfg.Triangle != 0 {
-			// No farther than the row's end, and without what lies outside of the triangle.
+			// At most to the end of the row, and without entries outside of the triangle.
 			row := e0 / ldc * ldc
 			end := row + ldc
 			first, last := f.p.span(f.i0+i0+e0/ldc, f.j0+j0, ldc)
@@ -111,7 +111,8 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	}
 }
 
-// combine leaves the words of entries e0 <= e < e1 of the planes, stride apart, of so many entries.
+// combine computes the words of the entries e0 <= e < e1 of planes of all entries, which are stride
+// apart.
 func (wk *worker) combine(e0, e1, all, stride int) {
 	k, w, n := wk.fin.p.plan.kernels, wk.fin.w, len(wk.fin.p.plan.base.moduli)
 	panels := (e1 - e0) / wk.columns
@@ -127,7 +128,7 @@ func (wk *worker) combine(e0, e1, all, stride int) {
 	modgemm.CombineBytes(k.bytes, wk.words, wk.stride, w.bytes, wk.y[2*modgemm.Pairs(n)*(e0-wk.packed.from):], panels)
 }
 
-// row finishes n entries of row i from column j on, numbers e on of the step.
+// row finishes n entries of row i from column j on, which are the numbers from e on of the step.
 func (wk *worker) row(i, j, n, e int) {
 	f := &wk.fin
 	from, to := f.p.span(f.i0+i, f.j0+j, n)
@@ -162,7 +163,7 @@ type directWorker struct {
 	overflow, underflow int64
 }
 
-// vectors returns row i of A and column j of B without numbers that have zeros on the other side,
+// vectors returns row i of A and column j of B, without numbers that meet zeros on the other side
 // if both are finite.
 func (p *product) vectors(i, j int) (x, y num.Vec) {
 	x, y = p.a.Row(i), p.b.Row(j)
@@ -186,8 +187,8 @@ func (w *directWorker) entry(i, j int) {
 	x, y := p.vectors(i, j)
 	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, x, y, p.beta.real, old)
 	if r.Class == num.Zero && x.N < p.a.Cols {
-		// Its sign depends on all addends. It is + unless they all are -0, which the first one
-		// refutes mostly.
+		// The sign depends on all addends. It is + unless all of them are -0, which the first
+		// addend usually refutes.
 		if p.alpha.real.Class == num.Finite && !p.negativeZero(i, j) {
 			r.Neg = false
 		} else {
@@ -203,8 +204,8 @@ func (w *directWorker) entry(i, j int) {
 	}
 }
 
-// negativeZero reports whether every addend of entry (i, j), beta being zero,
-// is -0, or cannot tell. The caller knows that their sum is zero.
+// negativeZero reports whether every addend of entry (i, j) is -0 or its sign cannot be determined,
+// if beta is zero. The caller knows that the sum of the addends is zero.
 func (p *product) negativeZero(i, j int) bool {
 	for h := range p.a.Cols {
 		zeroA, negA := sign(p.a.Arr, p.a.At(i, h))
@@ -216,8 +217,9 @@ func (p *product) negativeZero(i, j int) bool {
 	return true
 }
 
-// sign reports whether number i of an array is zero, and whether it has the sign -. Products of
-// matrices with many zeros ask for that as often as for all else of their numbers.
+// sign reports whether number i of an array is zero, and whether its sign is -. It is a fast path:
+// products of matrices with many zeros call it as often as they do everything else with their
+// numbers.
 func sign(a *num.Array, i int) (zero, neg bool) {
 	switch a.Kind {
 	case num.F64:

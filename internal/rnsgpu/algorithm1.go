@@ -10,10 +10,10 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Algorithm 1 of 001 as published, and its basic implementation, by the kernels of
+// This file runs Algorithm 1 of 001 as published, and its basic implementation, by the kernels of
 // kernels/rns/algorithm1.cuh.
 
-// paperArray is struct mparray of the kernels: numbers in the layout of the papers, mp_array_t, or
+// paperArray is struct mparray of the kernels: numbers in a layout of the papers, mp_array_t or
 // mp_float_t[].
 type paperArray struct {
 	digits, sign, exp, lo, up, buf    cuda.Pointer
@@ -28,10 +28,10 @@ type basicProduct struct {
 	fresh, _         int32
 }
 
-// The configurations of launches, which the paper calls tunable: the threads of a block, blockDim1,
-// and the blocks in each direction of a grid, of the kernels for signs, exponents and evaluations,
-// gridDim1, and for digits, gridDim2; and the most blocks of the kernel that rounds, and of
-// conversions.
+// The launch configurations, which the paper calls tunable. blockDim1 is the number of threads of a
+// block, and gridDim1 the number of blocks in each direction of a grid, of the kernels for signs,
+// exponents and evaluations. gridDim2 is the number of blocks of the kernels for digits. gridDim3
+// is the most blocks of the kernel that rounds a matrix, and of conversions.
 const (
 	blockDim1 = 128
 	gridDim1  = 128
@@ -39,24 +39,24 @@ const (
 	gridDim3  = 1 << 13
 )
 
-// maxRowBlock is the largest block of rnsRowSum; basicBlock is a warp, so that the rows of a matrix
+// maxRowBlock is the largest block of rnsRowSum. basicBlock is a warp, so that the rows of a matrix
 // of order 1000 are spread over many multiprocessors.
 const (
 	maxRowBlock = 256
 	basicBlock  = 32
 )
 
-// Sizes in bytes: of an evaluation's bound, of an int4 of buf.
+// Sizes in bytes: of one bound of an evaluation, and of an int4 of buf.
 const (
 	xfloatBytes = 16
 	int4Bytes   = 16
 )
 
-// floatBytes is the size of an mp_float_t: both bounds, sign, exponent and residues.
+// floatBytes returns the size of an mp_float_t in bytes: both bounds, sign, exponent and residues.
 func (b *Base) floatBytes() int { return 2*xfloatBytes + 8 + (b.n+1)/2*8 }
 
-// paper returns memory for n numbers as mp_array_t, or as mp_float_t[], for as long as the run
-// lasts.
+// paper returns memory for n numbers as mp_array_t, or as mp_float_t[] if floats, which is freed at
+// the end of the run.
 func (q *Queue) paper(n int, floats bool) (paperArray, error) {
 	count, one := int64(max(n, 1)), int64(q.floatBytes())
 	if !floats {
@@ -86,8 +86,8 @@ func (q *Queue) paper(n int, floats bool) (paperArray, error) {
 	}, nil
 }
 
-// toPaper returns a copy of numbers in the papers' layout, by columns, that of none for a view of
-// no array.
+// toPaper returns a copy of a rows x cols view in a layout of the papers, column by column. It
+// returns the zero paperArray for a view without an array.
 func (q *Queue) toPaper(v place.RNSView, rows, cols int, floats bool) (paperArray, error) {
 	if v.Array == nil {
 		return paperArray{}, nil
@@ -103,7 +103,7 @@ func (q *Queue) toPaper(v place.RNSView, rows, cols int, floats bool) (paperArra
 	return z, f.Launch(q.s, q.line(rows*cols*q.n), cuda.Dim{X: threads}, 0, native(v), z, int64(rows))
 }
 
-// fromPaper is the converse for a vector.
+// fromPaper copies a vector back from a layout of the papers.
 func (q *Queue) fromPaper(x paperArray, z place.RNSView) error {
 	if x.len == 0 {
 		return nil
@@ -115,19 +115,21 @@ func (q *Queue) fromPaper(x paperArray, z place.RNSView) error {
 	return f.Launch(q.s, q.line(int(x.len)*q.padded), cuda.Dim{X: threads}, 0, x, native(z), x.len)
 }
 
-// line is a one-dimensional grid for items threads, of which each has several in large arrays.
+// line returns a one-dimensional grid for items threads; in large arrays each thread handles
+// several.
 func (q *Queue) line(items int) cuda.Dim {
 	return cuda.Dim{X: min((items+threads-1)/threads, gridDim3)}
 }
 
-// published returns a kernel. It is compiled when it is first asked for.
+// published returns a kernel, which is compiled at its first use.
 func (q *Queue) published(name string) (*cuda.Function, error) { return publishedOf(q.s, name) }
 
 func publishedOf(s *cuda.Stream, name string) (*cuda.Function, error) {
 	return launch.KernelsOf(s).Function(s, "rns/algorithm1", name)
 }
 
-// serial is the name of a kernel of threads that work on whole numbers, for the size of the base.
+// serial returns the name of the variant, for the number of moduli, of a kernel whose threads each
+// work on whole numbers.
 func (b *Base) serial(name string) string {
 	switch {
 	case b.n <= 32:
@@ -145,7 +147,7 @@ func (b *Base) digitBlock(i cuda.Info) int {
 	return (least + b.n - 1) / b.n * b.n
 }
 
-// step is a launch, of nothing for an empty grid.
+// A step is a kernel launch; a step with an empty grid launches nothing.
 type step struct {
 	kernel          string
 	grid            cuda.Dim
@@ -153,8 +155,8 @@ type step struct {
 	args            []any
 }
 
-// timed launches steps, and returns the time of each as the device measures it. Kernels are
-// compiled before.
+// timed launches steps and returns the time of each as measured on the device, compilation
+// excluded.
 func (q *Queue) timed(steps []step) ([]time.Duration, error) {
 	functions := make([]*cuda.Function, len(steps))
 	for i, k := range steps {
@@ -197,7 +199,8 @@ func (q *Queue) timed(steps []step) ([]time.Duration, error) {
 	return times, err
 }
 
-// Algorithm1 is that of place.RNSQueue.
+// Algorithm1 implements place.RNSQueue. It returns place.ErrBlockSize if blocks of g.BlockSize
+// threads exceed maxRowBlock or their shared memory the limit of the device.
 func (q *Queue) Algorithm1(g place.RNSGemv) ([]time.Duration, error) {
 	m, n := g.Rows, g.Cols // of the operation
 	if g.Trans {
@@ -230,7 +233,7 @@ func (q *Queue) Algorithm1(g place.RNSGemv) ([]time.Duration, error) {
 	return times, q.fromPaper(y, g.Y)
 }
 
-// steps returns the ten launches for m sums of n products, with copies of the operands.
+// steps returns the ten launches for the sums of n products, with copies of the operands.
 func (q *Queue) steps(g place.RNSGemv, y, beta paperArray, n int, i cuda.Info) ([]step, error) {
 	alpha, err := q.toPaper(g.Alpha, 1, 1, false)
 	if err != nil {
@@ -264,7 +267,7 @@ func (q *Queue) steps(g place.RNSGemv, y, beta paperArray, n int, i cuda.Info) (
 	}), nil
 }
 
-// vecScal sets z = f x in three launches, z = 0 for no f.
+// vecScal returns the three launches that compute z = f x, or z = 0 if f is the zero paperArray.
 func (q *Queue) vecScal(z, x, f paperArray, i cuda.Info) []step {
 	grid := func(blocks int) cuda.Dim { return cuda.Dim{X: min(int(z.len), blocks)} }
 	none := flag(f.digits == 0)
@@ -275,7 +278,7 @@ func (q *Queue) vecScal(z, x, f paperArray, i cuda.Info) []step {
 	}
 }
 
-// matScal sets z = A diag(d), or diag(d) A for the transpose, in three launches.
+// matScal returns the three launches that compute z = A diag(d), or diag(d) A for the transpose.
 func (q *Queue) matScal(z, a, d paperArray, g place.RNSGemv, i cuda.Info) []step {
 	side := "Right"
 	if g.Trans {
@@ -290,7 +293,7 @@ func (q *Queue) matScal(z, a, d paperArray, g place.RNSGemv, i cuda.Info) []step
 	}
 }
 
-// Basic is that of place.RNSQueue.
+// Basic implements place.RNSQueue.
 func (q *Queue) Basic(g place.RNSGemv) ([]time.Duration, error) {
 	m, n, rs, cs := g.Rows, g.Cols, 1, g.Rows
 	if g.Trans {
@@ -338,7 +341,7 @@ func (q *Queue) Basic(g place.RNSGemv) ([]time.Duration, error) {
 	return times, q.fromPaper(y, g.Y)
 }
 
-// basicScal sets z = f x, 0 for no f.
+// basicScal returns the launch that computes z = f x, or z = 0 if f has no array.
 func (q *Queue) basicScal(z, x paperArray, f place.RNSView) (step, error) {
 	s, err := q.toPaper(f, 1, 1, true)
 	if err != nil {
@@ -347,7 +350,7 @@ func (q *Queue) basicScal(z, x paperArray, f place.RNSView) (step, error) {
 	return q.basicRows(basicProduct{a: x, x: s, y: z, count: min(s.len, 1), rs: 1, fresh: 1})
 }
 
-// basicRows launches rnsBasic.
+// basicRows returns the launch of rnsBasic for k.
 func (q *Queue) basicRows(k basicProduct) (s step, err error) {
 	if k.t, err = q.paper(int(k.y.len), true); err != nil {
 		return s, err

@@ -8,16 +8,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// applications is the structure of kernels/rns/divide.cuh.
+// applications is the structure of the same name in kernels/rns/divide.cuh.
 type applications struct {
 	x, y, c, z operand
 	rows, cols int64
 }
 
-// applied are the kernels of operations.
+// applied names the kernel of each operation.
 var applied = map[place.RNSOperation]string{place.RNSQuotient: "rnsQuotient", place.RNSRoot: "rnsRoot", place.RNSFMA: "rnsFMA"}
 
-// Apply is that of place.RNSQueue. Its kernels are compiled when they are first needed.
+// Apply implements place.RNSQueue. Its kernels are compiled at their first use.
 func (q *Queue) Apply(op place.RNSOperation, rows, cols int, x, y, c, z place.RNSView) error {
 	if rows*cols == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Array is memory for numbers. Residues lie padded, number by number; what else a number
-// has is 32 bytes next to each other, so that one access brings it.
+// An Array is device memory for numbers. Residues are stored number by number, padded. The 32 bytes
+// of a number's head are contiguous, so that one access reads them.
 type Array struct {
 	digits, heads *cuda.Memory
 	n             int
@@ -21,7 +21,7 @@ type Array struct {
 // bits.
 const headWords = 8
 
-// bytes is what a number takes.
+// bytes returns the size of a number in bytes.
 func (b *Base) bytes() int64 { return 4 * int64(b.padded+headWords) }
 
 // newArray returns an array of n numbers with unspecified contents.
@@ -50,7 +50,7 @@ func (b *Base) zero(s *cuda.Stream, a *Array) error {
 	return s.Zero(a.heads.Pointer(), 4*headWords*int64(a.n))
 }
 
-// Free gives the memory back.
+// Free frees the memory.
 func (a *Array) Free() {
 	if a != nil {
 		a.freed.Store(true)
@@ -62,13 +62,13 @@ func (a *Array) Free() {
 // Freed reports whether Free was called.
 func (a *Array) Freed() bool { return a.freed.Load() }
 
-// Len returns the number of numbers.
+// Len returns how many numbers the array has.
 func (a *Array) Len() int { return a.n }
 
-// slice is how many numbers are packed at a time.
+// slice is the most numbers packed at a time.
 const slice = 1 << 16
 
-// set copies the residues of so many numbers, and their heads, to those of a from off on.
+// set copies the residues and heads of count numbers to the entries of a from off on.
 func (b *Base) set(s *cuda.Stream, a *Array, off, count int, digits []uint32, head func(i int) place.RNSHead) error {
 	for lo := 0; lo < count; lo += slice {
 		n, at := min(slice, count-lo), int64(off+lo)
@@ -99,7 +99,7 @@ func (b *Base) set(s *cuda.Stream, a *Array, off, count int, digits []uint32, he
 	return nil
 }
 
-// get copies so many numbers from off on to the host.
+// get copies count numbers of a from off on to the host.
 func (b *Base) get(s *cuda.Stream, a *Array, off, count int, digits []uint32, put func(i int, h place.RNSHead)) error {
 	for lo := 0; lo < count; lo += slice {
 		n, at := min(slice, count-lo), int64(off+lo)
@@ -131,7 +131,7 @@ func (b *Base) get(s *cuda.Stream, a *Array, off, count int, digits []uint32, pu
 	return nil
 }
 
-// array and operand are those of the kernels.
+// array and operand are the structures of the same names in the kernels.
 type array struct{ digits, heads cuda.Pointer }
 
 type operand struct {
@@ -141,7 +141,7 @@ type operand struct {
 
 func (a *Array) native() array { return array{a.digits.Pointer(), a.heads.Pointer()} }
 
-// native is the operand of the kernels, that of no operand for the zero view.
+// native returns a view as an operand of the kernels, the zero operand for the zero view.
 func native(v place.RNSView) operand {
 	if v.Array == nil {
 		return operand{}

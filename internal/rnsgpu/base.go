@@ -1,6 +1,6 @@
-// Package rnsgpu runs the arithmetic of package rns on NVIDIA GPUs: sums, products of
-// matrices and vectors, and what is done number by number, by the kernels of
-// internal/kernels/rns. Bits are those of package rns.
+// Package rnsgpu runs the arithmetic of package rns on NVIDIA GPUs: sums, products of matrices and
+// vectors, and operations on single numbers, by the kernels of internal/kernels/rns. Its results
+// have the same bits as the results of package rns.
 package rnsgpu
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// maxModulus bounds the moduli: the Barrett reduction of kernels/rns/rns.cuh leaves less than
-// 2.5 m, in 32 bits.
+// maxModulus bounds the moduli: the Barrett reduction of kernels/rns/rns.cuh leaves a remainder
+// below 2.5 m, which must fit in 32 bits.
 const maxModulus = 1 << 30
 
-// maxModuli is how many moduli the widest groups have room for.
+// maxModuli is the most moduli that the widest groups have room for.
 const maxModuli = 32 * perLane
 
 // constants is struct base of kernels/rns/rns.cuh.
@@ -30,27 +30,27 @@ type constants struct {
 	slack, bits, word, _                int32
 }
 
-// Base is a base on a device: tables and kernels.
+// Base is a base of moduli on a device: its tables and kernels.
 type Base struct {
 	at     place.Place
-	n      int // moduli
-	padded int // lanes times residues a lane
+	n      int // number of moduli
+	padded int // number of moduli padded to lanes() times perLane
 	c      constants
 
 	iLo, iUp       place.RNSFloat // 1/M
-	maxSignificand uint64         // 0 where it has more than 53 bits
+	maxSignificand uint64         // 0 if it has more than 53 bits
 
 	sum, dot, tree, mapping, pairs *cuda.Function
-	recursive, pairwise            [2]*cuda.Function // by place.RNSTeam
+	recursive, pairwise            [2]*cuda.Function // indexed by place.RNSTeam
 }
 
-// perLane is how many residues a lane has in kernels that run many groups.
+// perLane is the number of residues of a lane in kernels that run many groups.
 const perLane = 8
 
-// lanes returns the width of groups of kernels for many groups.
+// lanes returns the number of lanes of a group in kernels that run many groups.
 func (b *Base) lanes() int { return b.padded / perLane }
 
-// threads returns the number of threads of a team.
+// threads returns the number of threads of a team of kind t.
 func (b *Base) threads(t place.RNSTeam) int {
 	if t == place.RNSOne {
 		return 1
@@ -58,7 +58,7 @@ func (b *Base) threads(t place.RNSTeam) int {
 	return min(b.padded, 32)
 }
 
-// bases are those in use, for as long as the process lives: their tables are a few MiB.
+// bases holds the bases in use, for the life of the process: the tables of a base take a few MiB.
 var bases struct {
 	sync.Mutex
 	of map[baseKey]*Base
@@ -69,10 +69,10 @@ type baseKey struct {
 	moduli string
 }
 
-// part is what this package provides.
+// part implements place.RNS.
 type part struct{}
 
-// Register makes the arithmetic known to package rns.
+// Register registers the arithmetic on GPUs with package place.
 func Register() { place.Provide[place.RNS](part{}) }
 
 func (part) Base(ctx context.Context, p place.Place, moduli []uint32, constants func() place.RNSConstants) (base place.RNSBase, err error) {
@@ -83,7 +83,8 @@ func (part) Base(ctx context.Context, p place.Place, moduli []uint32, constants 
 	return base, err
 }
 
-// baseOf returns the base on the device of s, which p is.
+// baseOf returns the base on the device of s, which is the place p. It returns place.ErrModuli for
+// more than maxModuli moduli, or for moduli that are even or not below 2^30.
 func baseOf(s *cuda.Stream, p place.Place, moduli []uint32, constants func() place.RNSConstants) (*Base, error) {
 	bases.Lock()
 	defer bases.Unlock()
@@ -116,7 +117,7 @@ func baseOf(s *cuda.Stream, p place.Place, moduli []uint32, constants func() pla
 	return b, nil
 }
 
-// find looks the kernels up.
+// find loads the kernels for the padded number of moduli.
 func (b *Base) find(s *cuda.Stream) (err error) {
 	kernels, file := launch.KernelsOf(s), fmt.Sprint("rns/rns", b.padded)
 	for _, k := range []struct {
@@ -134,7 +135,7 @@ func (b *Base) find(s *cuda.Stream) (err error) {
 	return nil
 }
 
-// upload makes the tables, all or none. They are never freed.
+// upload uploads the tables, or none if an error occurs. They are never freed.
 func (b *Base) upload(s *cuda.Stream, c place.RNSConstants) (err error) {
 	n, rows := b.padded, len(c.NegM)
 	powers := rows * c.WordBits

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// threads is the number of threads of a block of the kernels for many groups.
+// threads is the number of threads of a block in kernels that run many groups.
 const threads = 128
 
 // The structures of kernels/rns/rnskernels.cuh.
@@ -43,13 +43,13 @@ type (
 	}
 )
 
-// blocks returns the blocks that give items a group each.
+// blocks returns the grid that gives each of the items a group.
 func (b *Base) blocks(items int) cuda.Dim {
 	groups := threads / b.lanes()
 	return cuda.Dim{X: (items + groups - 1) / groups}
 }
 
-// partial launches rnsSum, or rnsDot if there is a y.
+// partial launches rnsDot if there is a y, rnsSum otherwise.
 func (q *Queue) partial(a sums) error {
 	items := int(a.rows) * int(a.cols) * int(a.size)
 	if items == 0 {
@@ -62,7 +62,8 @@ func (q *Queue) partial(a sums) error {
 	return f.Launch(q.s, q.blocks(items), cuda.Dim{X: threads}, 0, q.c, a)
 }
 
-// reduce sums rows of size sums each into the entries of z, or adds them to those.
+// reduce sums each of the rows of size partial sums into an entry of z, or, with more, adds the sum
+// to that entry.
 func (q *Queue) reduce(from *Array, rows, size int, z place.RNSView, more bool) error {
 	if rows == 0 {
 		return nil
@@ -74,7 +75,7 @@ func (q *Queue) reduce(from *Array, rows, size int, z place.RNSView, more bool) 
 	})
 }
 
-// Map is that of place.RNSQueue.
+// Map implements place.RNSQueue.
 func (q *Queue) Map(rows, cols int, x, y, t, u, z place.RNSView, minus bool) error {
 	return q.update(maps{
 		f: [3][3]operand{{native(x), native(y)}, {native(t), native(u)}}, z: native(z),
@@ -82,7 +83,7 @@ func (q *Queue) Map(rows, cols int, x, y, t, u, z place.RNSView, minus bool) err
 	})
 }
 
-// Update is that of place.RNSQueue.
+// Update implements place.RNSQueue.
 func (q *Queue) Update(t place.RNSTriangle, n int, terms [3][3]place.RNSView, z place.RNSView) error {
 	m := maps{z: native(z), rows: int64(n), cols: int64(n), triangle: t}
 	for i, term := range terms {
@@ -108,7 +109,7 @@ func flag(b bool) int32 {
 	return 0
 }
 
-// Kernels is that of place.RNSBase.
+// Kernels implements place.RNSBase.
 func (b *Base) Kernels(ctx context.Context) (list []place.RNSKernel, err error) {
 	err = backend.Do(ctx, b.at, func(s *cuda.Stream) error {
 		list, err = b.describe(s)
@@ -117,7 +118,8 @@ func (b *Base) Kernels(ctx context.Context) (list []place.RNSKernel, err error) 
 	return list, err
 }
 
-// describe is Kernels on the device's thread; shared memory counts the dynamic one.
+// describe computes the result of Kernels on the device's thread. The shared memory it reports
+// includes dynamic shared memory.
 func (b *Base) describe(s *cuda.Stream) ([]place.RNSKernel, error) {
 	var list []place.RNSKernel
 	type kernel struct {
@@ -165,7 +167,7 @@ func (b *Base) describe(s *cuda.Stream) ([]place.RNSKernel, error) {
 	return list, nil
 }
 
-// describe counts the stack for a sum of so many numbers, and sums of rows by blocks of so many
+// describe reports the stack for a sum of manyNumbers numbers, and row sums by blocks of rowBlock
 // threads, the default of package rns.
 const (
 	manyNumbers = 1000000

@@ -10,16 +10,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Queue is what a run asks the device for, on its thread: launches end on the device in their
-// order. Each looks first whether the run's context is cancelled.
+// A Queue runs the operations of one run on the device, on the device's thread. Launches finish in
+// their order. Each launch first checks whether the run's context is cancelled.
 type Queue struct {
 	*Base
 	s           *cuda.Stream
-	limit, used int64 // bytes of temporaries; a limit of 0 is none
+	limit, used int64 // bytes of temporaries: the most allowed (0: no limit) and the current number
 	kept        []interface{ Free() }
 }
 
-// Queue returns a queue on the device's thread; done ends it.
+// Queue returns a queue for use on the device's thread; done frees what it still holds.
 func (b *Base) Queue(s *cuda.Stream, limit int64) (q *Queue, done func()) {
 	q = &Queue{Base: b, s: s, limit: limit}
 	return q, func() {
@@ -29,7 +29,7 @@ func (b *Base) Queue(s *cuda.Stream, limit int64) (q *Queue, done func()) {
 	}
 }
 
-// Run is that of place.RNSBase.
+// Run implements place.RNSBase.
 func (b *Base) Run(ctx context.Context, limit int64, f func(q place.RNSQueue) error) error {
 	return backend.Do(ctx, b.at, func(s *cuda.Stream) error {
 		q, done := b.Queue(s, limit)
@@ -41,10 +41,10 @@ func (b *Base) Run(ctx context.Context, limit int64, f func(q place.RNSQueue) er
 	})
 }
 
-// Model is that of place.RNSBase.
+// Model implements place.RNSBase.
 func (b *Base) Model() string { return backend.Device(b.at).Info().Name }
 
-// New is that of place.RNSBase.
+// New implements place.RNSBase.
 func (b *Base) New(ctx context.Context, n int) (num.Storage, error) {
 	var a *Array
 	err := backend.Do(ctx, b.at, func(s *cuda.Stream) (err error) {
@@ -62,7 +62,7 @@ func (b *Base) New(ctx context.Context, n int) (num.Storage, error) {
 	return a, nil
 }
 
-// newArray returns a temporary of n numbers with unspecified values, for free to give back.
+// newArray returns a temporary of n numbers with unspecified values; free frees it.
 func (q *Queue) newArray(n int) (*Array, error) {
 	if err := q.room(q.bytes()*int64(n), n); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (q *Queue) newArray(n int) (*Array, error) {
 	return a, err
 }
 
-// room returns an error if size more bytes for n numbers are beyond the limit.
+// room returns place.ErrMemory if size more bytes, for n numbers, would exceed the limit.
 func (q *Queue) room(size int64, n int) error {
 	if q.limit > 0 && size > q.limit-q.used {
 		return fmt.Errorf("%v: %w: %d bytes of %d allowed for %d numbers", q.at, place.ErrMemory, q.limit-q.used, q.limit, n)
@@ -87,7 +87,7 @@ func (q *Queue) free(a *Array) {
 	a.Free()
 }
 
-// New is that of place.RNSQueue.
+// New implements place.RNSQueue.
 func (q *Queue) New(n int) (num.Storage, error) {
 	a, err := q.newArray(n)
 	if err != nil {
@@ -97,7 +97,7 @@ func (q *Queue) New(n int) (num.Storage, error) {
 	return a, nil
 }
 
-// Load is that of place.RNSQueue.
+// Load implements place.RNSQueue.
 func (q *Queue) Load(n int, digits []uint32, head func(i int) place.RNSHead) (num.Storage, error) {
 	a, err := q.Base.newArray(q.s, n)
 	if err != nil {
@@ -107,12 +107,12 @@ func (q *Queue) Load(n int, digits []uint32, head func(i int) place.RNSHead) (nu
 	return a, q.set(q.s, a, 0, n, digits, head)
 }
 
-// dense reports whether numbers lie one after the other by columns.
+// dense reports whether the numbers of a view are contiguous, column by column.
 func dense(v place.RNSView, rows, cols int) bool {
 	return (rows <= 1 || v.RS == 1) && (cols <= 1 || v.CS == rows)
 }
 
-// Set is that of place.RNSQueue.
+// Set implements place.RNSQueue.
 func (q *Queue) Set(z place.RNSView, rows, cols int, digits []uint32, head func(i int) place.RNSHead) error {
 	if dense(z, rows, cols) {
 		return q.set(q.s, z.Array.(*Array), z.Off, rows*cols, digits, head)
@@ -128,7 +128,7 @@ func (q *Queue) Set(z place.RNSView, rows, cols int, digits []uint32, head func(
 	return q.copy(rows, cols, place.RNSView{Array: a, RS: 1, CS: rows}, z)
 }
 
-// Get is that of place.RNSQueue.
+// Get implements place.RNSQueue.
 func (q *Queue) Get(x place.RNSView, rows, cols int, digits []uint32, put func(i int, h place.RNSHead)) error {
 	if dense(x, rows, cols) {
 		return q.get(q.s, x.Array.(*Array), x.Off, rows*cols, digits, put)
@@ -144,7 +144,7 @@ func (q *Queue) Get(x place.RNSView, rows, cols int, digits []uint32, put func(i
 	return q.get(q.s, a, 0, rows*cols, digits, put)
 }
 
-// copy sets z to x: 0 + x has its bits.
+// copy sets z = x. It computes 0 + x, which has the bits of x.
 func (q *Queue) copy(rows, cols int, x, z place.RNSView) error {
 	var none place.RNSView
 	return q.Map(rows, cols, x, none, none, none, z, false)

@@ -20,7 +20,7 @@ type sparse struct {
 	rows, cols, width, size           int32
 }
 
-// sparseMatrix is what a sparse matrix has on a device beside its numbers.
+// sparseMatrix is the device copy of a sparse matrix, without its numbers.
 type sparseMatrix struct {
 	place.RNSLayout // without slices
 	memory          []*cuda.Memory
@@ -28,14 +28,14 @@ type sparseMatrix struct {
 	doubles, pointers, columns, order cuda.Pointer
 }
 
-// Free is that of place.RNSSparse.
+// Free implements place.RNSSparse.
 func (a *sparseMatrix) Free() {
 	for _, m := range a.memory {
 		m.Free()
 	}
 }
 
-// Sparse is that of place.RNSQueue.
+// Sparse implements place.RNSQueue.
 func (q *Queue) Sparse(l place.RNSLayout) (place.RNSSparse, error) {
 	a := &sparseMatrix{RNSLayout: l}
 	a.Pointers, a.Columns, a.Order, a.Doubles = nil, nil, nil, nil
@@ -56,7 +56,7 @@ func (q *Queue) Sparse(l place.RNSLayout) (place.RNSSparse, error) {
 	return a, nil
 }
 
-// keep copies data to memory of a; the pointer is 0 if there is none.
+// keep copies data to device memory owned by a; it returns 0 for empty data.
 func keep[T cuda.Number](s *cuda.Stream, a *sparseMatrix, data []T) (cuda.Pointer, error) {
 	if len(data) == 0 {
 		return 0, nil
@@ -69,7 +69,7 @@ func keep[T cuda.Number](s *cuda.Stream, a *sparseMatrix, data []T) (cuda.Pointe
 	return m.Pointer(), nil
 }
 
-// SparseProducts is that of place.RNSQueue.
+// SparseProducts implements place.RNSQueue.
 func (q *Queue) SparseProducts(matrix place.RNSSparse, values, x place.RNSView, size int, z place.RNSView) error {
 	a := matrix.(*sparseMatrix)
 	if a.Rows == 0 {

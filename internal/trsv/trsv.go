@@ -14,23 +14,25 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Config says how a system is solved.
+// Config holds the options of Solve.
 type Config struct {
 	par.Run
-	// Multiply stores alpha A B + beta Old, rounded once, in C, which may be Old.
+	// Multiply stores alpha A B + beta old, rounded once, in c. c may be old.
 	Multiply func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
-	// Vectors says that products with one column are not Multiply's.
+	// Vectors says that Solve computes products with one column itself, not with Multiply.
 	Vectors bool
-	// Floats says that systems of binary64 and binary32 numbers have larger blocks of rows that are
-	// solved entry by entry, with fewer products for Multiply.
+	// Floats allows larger blocks of rows to be solved entry by entry in systems of binary64 and
+	// binary32 numbers. Such systems need fewer calls of Multiply.
 	Floats bool
 }
 
-// Solve returns the solution X of S X = alpha B, S triangular, in a format: with
+// Solve returns the solution X of S X = alpha B in format f, S triangular. Each entry is rounded
+// once,
 //
 //	x_ij = RN((alpha b_ij - Σ_h s_ih x_hj) / s_ii),
 //
-// h over the rows solved before; +0 for alpha = 0. Columns do not depend on each other.
+// where h runs over the rows solved before row i and x_hj is already rounded. For alpha = 0 all
+// entries are +0. Columns do not depend on each other.
 func Solve(cfg Config, s direct.Structured, alpha num.Real, b num.Mat, f num.Format) (x num.Mat, st residue.Stats, err error) {
 	v := &work{Config: cfg, s: s, alpha: alpha, b: b}
 	v.stats = residue.Stats{Device: place.Host, Method: residue.Direct}
@@ -47,13 +49,13 @@ func Solve(cfg Config, s direct.Structured, alpha num.Real, b num.Mat, f num.For
 	return v.x, v.stats, nil
 }
 
-// A work is S X = alpha B under way: rows are solved in blocks, and what they make of the
-// right-hand sides of later rows is found by products of matrices,
+// work is the state of one call of Solve. Rows are solved in blocks. When a block is solved,
+// products of matrices subtract its contribution from the right-hand sides of later rows,
 //
 //	r_ij = alpha b_ij - Σ_h s_ih x_hj, rounded to guardBits more bits than X has.
 //
-// Rounded so a few times, r is known up to a bound that decides the rounding of nearly all
-// quotients.
+// Such roundings happen a few times for each entry, and their total error has a known bound. That
+// bound is small enough to decide the rounding of nearly all quotients.
 type work struct {
 	Config
 	s     direct.Structured
@@ -61,37 +63,39 @@ type work struct {
 	b, x  num.Mat
 	stats residue.Stats
 
-	col, cols int                // columns under way
-	r         num.Mat            // of these, rows that have met a product
-	top       []int64            // of each number of r the exponent of the largest value it had
-	lost      []bool             // rows of r that left the range
-	workers   []*divider         // one a thread
-	divisors  []superacc.Divisor // of the block under way
-	// In systems of binary64 and binary32 numbers compensated sums decide most entries of blocks
-	// that have not met a product.
+	col, cols int                // columns col <= j < col + cols are being solved
+	r         num.Mat            // right-hand sides, set in rows that a product has updated
+	top       []int64            // for each number of r, the exponent of the largest value it has had
+	lost      []bool             // rows where a number of r overflowed or underflowed
+	workers   []*divider         // one for each thread
+	divisors  []superacc.Divisor // for the block being solved
+	// In systems of binary64 and binary32 numbers, compensated sums decide most entries of blocks
+	// that no product has updated.
 	float    bool
 	factor   float64   // alpha
-	diagonal []float64 // of the block under way, 0 where it is no such number
-	solved   int       // rows times columns
+	diagonal []float64 // of the block being solved; 0 for an entry that is no such number
+	solved   int       // number of entries solved
 	dividing time.Duration
 
 	exact, overflow, underflow atomic.Int64
 }
 
 const (
-	// solveBlock is the largest number of rows that are solved entry by entry.
+	// solveBlock is the largest number of rows solved entry by entry.
 	solveBlock = 32
-	// floatBlock is the same where compensated sums decide. With exact sums and blocks of 32 rows a
-	// system of 128 rows takes seven times as long (bench/records/epyc-avx2-small-calls.json).
+	// floatBlock replaces solveBlock where compensated sums decide. With exact sums and blocks of
+	// 32 rows, a system of 128 rows takes seven times as long
+	// (bench/records/epyc-avx2-small-calls.json).
 	floatBlock = 128
-	// fewProducts is the largest number of products in compensated sums for one thread: to start
-	// another one takes as long.
+	// fewProducts is the largest number of products in compensated sums for one thread. Starting
+	// another thread takes about as long as computing them.
 	fewProducts = 1 << 13
 	guardBits   = 32
 	noTop       = math.MinInt64 / 4
 )
 
-// run solves as many columns at a time as a quarter of the memory allowed holds.
+// run solves the system. It takes as many columns at a time as fit in a quarter of the allowed
+// memory.
 func (v *work) run() error {
 	f := num.Format{Kind: num.MP, Prec: uint32(v.x.Arr.Bits() + guardBits)}
 	n := v.s.Rows
@@ -117,7 +121,7 @@ func (v *work) run() error {
 	return nil
 }
 
-// blockRows is the largest number of rows that are solved entry by entry.
+// blockRows returns the largest number of rows solved entry by entry.
 func (v *work) blockRows() int {
 	if v.float && v.Floats {
 		return floatBlock
@@ -125,7 +129,7 @@ func (v *work) blockRows() int {
 	return solveBlock
 }
 
-// rows solves rows lo <= i < hi, which have met so many products.
+// rows solves rows lo <= i < hi. The number of products that have updated them is updates.
 func (v *work) rows(lo, hi, updates int) error {
 	if hi-lo <= v.blockRows() {
 		return v.block(lo, hi, updates)
@@ -144,7 +148,7 @@ func (v *work) rows(lo, hi, updates int) error {
 	return v.rows(then[0], then[1], updates+1)
 }
 
-// update subtracts from the right-hand sides of some rows the part of rows solved.
+// update subtracts what the solved rows, from, contribute to right-hand sides of other rows, to.
 func (v *work) update(to, from [2]int, updates int) error {
 	view := func(m num.Mat, rows [2]int, col int) num.Mat {
 		m.Off, m.Rows, m.Cols = m.At(rows[0], col), rows[1]-rows[0], v.cols
@@ -234,7 +238,7 @@ func (v *work) block(lo, hi, updates int) error {
 	return err
 }
 
-// A divider computes single entries.
+// A divider computes single entries, for one thread.
 type divider struct {
 	*work
 	acc       superacc.Acc
@@ -242,7 +246,7 @@ type divider struct {
 	buf       [num.MaxValueWords]uint64
 }
 
-// entry solves entry (i, j) of the columns under way, in the block of rows from lo to hi.
+// entry solves entry (i, j) of the current columns. Row i belongs to the block of rows lo to hi.
 func (w *divider) entry(lo, hi, i, j, updates int) {
 	at := w.x.At(i, w.col+j)
 	d := &w.divisors[i-lo]
@@ -251,7 +255,8 @@ func (w *divider) entry(lo, hi, i, j, updates int) {
 		w.acc.Reset()
 		w.acc.Add(w.r.Arr.Value(r, w.buf[:]))
 		w.subtract(i, j, lo, hi)
-		// Every product was rounded by at most 2^(top-p-1), p the bits of r, at most 64 times.
+		// Each product was rounded by at most 2^(top-p-1), where p is the number of bits of r.
+		// There are at most 64 products.
 		if fl, ok := w.acc.TryQuotient(w.x.Arr, at, d, w.top[r]-int64(w.r.Arr.Prec)+5, w.quotients); ok {
 			w.count(fl)
 			return
@@ -273,13 +278,14 @@ func (w *divider) entry(lo, hi, i, j, updates int) {
 	}
 }
 
-// subtract subtracts what the rows solved before row i, of those from lo to hi, make.
+// subtract subtracts from acc the products with the rows between lo and hi that are solved before
+// row i.
 func (w *divider) subtract(i, j, lo, hi int) {
 	s, x := w.before(i, j, lo, hi)
 	w.acc.AddEntry(direct.One(true), s, x, num.Real{}, num.Real{})
 }
 
-// before returns the entries x that are solved before row i, in rows lo to hi, and their factors.
+// before returns the entries x of rows lo to hi that are solved before row i, and their factors s.
 func (w *divider) before(i, j, lo, hi int) (s, x num.Vec) {
 	if w.s.IsLower() {
 		hi = i

@@ -1,9 +1,9 @@
-// Package fake is a CUDA driver without a GPU, for tests: its device memory is the
-// host's, its kernels are Go functions. It is harder to please than a GPU:
+// Package fake is a CUDA driver without a GPU, for tests: its device memory is host memory, its
+// kernels are Go functions. It is stricter than a GPU:
 //
-//   - Operations of a stream are put off for as long as the driver's rules allow, so that
-//     what relies on them without waiting sees old data.
-//   - An access outside of allocated memory is found, and loses the device.
+//   - Operations of a stream are delayed for as long as the driver's rules allow, so that code that
+//     uses their results without waiting sees old data.
+//   - An access outside of allocated memory is detected, and loses the device.
 //   - Calls must come from a goroutine that made a context current.
 //   - Any call can be made to fail.
 //
@@ -20,17 +20,17 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// Driver is a driver with fake devices. Its fields are set before it is used.
+// Driver is a driver with fake devices. Its fields must be set before its first use.
 type Driver struct {
 	Devices     int    // number of devices; 0 stands for 1
 	TotalMemory uint64 // bytes a device has; 0 stands for 1 GiB
 	Version     int    // of the driver; 0 stands for 12000
 	Major       int    // of the compute capability; 0 stands for 8
-	Shared      int    // bytes of shared memory a block may have; 0: 99 KiB
-	// Initcheck makes copies to the host of device memory that nothing has been written to since
-	// MemAlloc lose the device, like accesses outside of allocated memory.
+	Shared      int    // bytes of shared memory that a block may have; 0: 99 KiB
+	// Initcheck loses the device, as an access outside of allocated memory does, when device memory
+	// is copied to the host that has not been written since MemAlloc.
 	Initcheck bool
-	NoPeers   bool // devices reach no other's memory
+	NoPeers   bool // devices cannot access each other's memory
 
 	mu       sync.Mutex
 	owners   map[string]cudadrv.Context // current contexts, by goroutine
@@ -41,7 +41,7 @@ type Driver struct {
 	emulated map[string]func(*Launch, []unsafe.Pointer) bool
 	launches uint64
 	contexts int
-	peers    map[[2]cudadrv.Context]bool // who reaches whose memory
+	peers    map[[2]cudadrv.Context]bool // pairs of contexts with peer access
 	next     uintptr                     // handle
 	top      cudadrv.Pointer
 	memory   map[cudadrv.Pointer][]byte
@@ -57,27 +57,28 @@ type Driver struct {
 
 var _ cudadrv.Driver = (*Driver)(nil)
 
-// Live counts what was created and not freed. The default stream, 0, is always there.
+// Live counts the objects that were created and not freed. The default stream, 0, always exists and
+// is not counted.
 type Live struct {
 	Contexts, Memory, Host, Streams, Events, Modules int
 	Bytes                                            uint64 // of device memory
 }
 
-// Live counts what was created and not freed.
+// Live counts the objects that were created and not freed.
 func (d *Driver) Live() Live {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return Live{d.contexts, len(d.memory), len(d.host), max(len(d.streams)-1, 0), len(d.events), len(d.modules), d.used}
 }
 
-// Calls lists the calls so far, or since ForgetCalls, without the prefix cu.
+// Calls lists the calls since the start or ForgetCalls, without the prefix cu.
 func (d *Driver) Calls() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]string(nil), d.calls...)
 }
 
-// Fetched returns how many bytes were copied to the host so far.
+// Fetched returns the number of bytes copied to the host so far.
 func (d *Driver) Fetched() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,12 +94,12 @@ func (d *Driver) ForgetCalls() {
 
 // injection makes a call fail.
 type injection struct {
-	call  string // any if empty
-	after int    // calls that still succeed
+	call  string // empty for any call
+	after int    // number of calls that still succeed
 	code  cudadrv.Code
 }
 
-// Fail makes one call of the given name (any if it is empty) fail with code, after that
+// Fail makes one call with the given name, or any call if it is empty, fail with code, after that
 // many such calls have succeeded.
 func (d *Driver) Fail(call string, after int, code cudadrv.Code) {
 	d.mu.Lock()
@@ -106,14 +107,14 @@ func (d *Driver) Fail(call string, after int, code cudadrv.Code) {
 	d.injected = append(d.injected, injection{call, after, code})
 }
 
-// Forgive forgets what was to fail and has not.
+// Forgive cancels failures that were requested and have not occurred.
 func (d *Driver) Forgive() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.injected = nil
 }
 
-// enter begins a call and takes the lock, which the caller gives back.
+// enter begins a call and takes the lock, which the caller releases.
 func (d *Driver) enter(call string) error {
 	d.mu.Lock()
 	if d.memory == nil {
@@ -152,7 +153,7 @@ func (d *Driver) inContext(call string) error {
 	return nil
 }
 
-// fail is the error of a call; after some codes the device is lost.
+// fail returns the error of a call. A sticky code loses the device.
 func (d *Driver) fail(call string, code cudadrv.Code) error {
 	if code.Sticky() {
 		d.lost = code
@@ -160,7 +161,7 @@ func (d *Driver) fail(call string, code cudadrv.Code) error {
 	return &cudadrv.Error{Call: "cu" + call, Code: code, Name: fmt.Sprintf("CUDA_ERROR_%d", code), Text: "fake error"}
 }
 
-// goroutine is the head of the calling goroutine's stack trace: "goroutine 7".
+// goroutine returns the head of the calling goroutine's stack trace: "goroutine 7".
 func goroutine() string {
 	var buffer [64]byte
 	text, _, _ := bytes.Cut(buffer[:runtime.Stack(buffer[:], false)], []byte(" ["))
@@ -198,7 +199,7 @@ func (d *Driver) DeviceGetCount() (int, error) {
 	return d.devices(), d.enter("DeviceGetCount")
 }
 
-// DeviceGet returns the device with a number.
+// DeviceGet returns device i.
 func (d *Driver) DeviceGet(i int) (cudadrv.Device, error) {
 	defer d.mu.Unlock()
 	if err := d.enter("DeviceGet"); err != nil {
@@ -229,7 +230,7 @@ func (d *Driver) DeviceTotalMem(cudadrv.Device) (uint64, error) {
 	return d.total(), d.enter("DeviceTotalMem")
 }
 
-// DeviceGetUUID returns 16 bytes, of which the last is the device's number.
+// DeviceGetUUID returns 16 bytes; the last is the number of the device, the others are 0.
 func (d *Driver) DeviceGetUUID(dev cudadrv.Device) ([16]byte, error) {
 	defer d.mu.Unlock()
 	return [16]byte{15: byte(dev)}, d.enter("DeviceGetUUID")
@@ -273,7 +274,7 @@ func (d *Driver) DevicePrimaryCtxRetain(dev cudadrv.Device) (cudadrv.Context, er
 	return cudadrv.Context(dev) + 1, nil
 }
 
-// DevicePrimaryCtxRelease gives the device's context back.
+// DevicePrimaryCtxRelease releases the device's context.
 func (d *Driver) DevicePrimaryCtxRelease(cudadrv.Device) error {
 	defer d.mu.Unlock()
 	if err := d.enter("DevicePrimaryCtxRelease"); err != nil {
@@ -283,7 +284,8 @@ func (d *Driver) DevicePrimaryCtxRelease(cudadrv.Device) error {
 	return nil
 }
 
-// DeviceCanAccessPeer reports whether two devices are there, and NoPeers is not set.
+// DeviceCanAccessPeer reports whether the devices differ and NoPeers is false. It fails if one does
+// not exist.
 func (d *Driver) DeviceCanAccessPeer(dev, peer cudadrv.Device) (bool, error) {
 	defer d.mu.Unlock()
 	if err := d.enter("DeviceCanAccessPeer"); err != nil {
@@ -295,7 +297,7 @@ func (d *Driver) DeviceCanAccessPeer(dev, peer cudadrv.Device) (bool, error) {
 	return !d.NoPeers && dev != peer, nil
 }
 
-// CtxEnablePeerAccess notes the access, which is enabled once.
+// CtxEnablePeerAccess records the access; enabling it again fails.
 func (d *Driver) CtxEnablePeerAccess(peer cudadrv.Context) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("CtxEnablePeerAccess"); err != nil {

@@ -13,13 +13,13 @@ import (
 type Launch struct {
 	Grid, Block cudadrv.Dim
 	Shared      uint32
-	Number      uint64 // of the launch
+	Number      uint64 // of the launch, from 1 on
 	driver      *Driver
 	wandered    bool
 }
 
-// Slice is n elements at p, of the device's memory or page-locked memory of the host. If they
-// are not allocated it is nil, and the launch fails.
+// Slice returns n elements at p, of device memory or of page-locked host memory. If they are not
+// allocated it returns nil, and the launch fails.
 func Slice[T any](l *Launch, p cudadrv.Pointer, n int) []T {
 	var one T
 	b := l.driver.bytes(p, uint64(n)*uint64(unsafe.Sizeof(one)))
@@ -30,9 +30,9 @@ func Slice[T any](l *Launch, p cudadrv.Pointer, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
-// Kernel names a Go function that stands for the kernel of that name: its first
-// parameter is a *Launch, the rest are those of the kernel. It does what all threads do.
-// The modules that are loaded still have to have such a kernel.
+// Kernel registers a Go function for the kernel with the given name. Its first parameter is a
+// *Launch, the others are the kernel's parameters. One call does the work of all threads. Modules
+// that use it must still contain a kernel with that name.
 func (d *Driver) Kernel(name string, f any) {
 	t := reflect.TypeOf(f)
 	if t.Kind() != reflect.Func || t.NumIn() < 1 || t.In(0) != reflect.TypeFor[*Launch]() {
@@ -46,9 +46,9 @@ func (d *Driver) Kernel(name string, f any) {
 	d.kernels[name] = f
 }
 
-// Emulate lets f run a kernel in place of its Go function, from which it knows the parameters: f
-// gets pointers to them and reports whether it ended well. Device pointers are addresses in the
-// host's memory.
+// Emulate makes f run a kernel in place of the Go function of Kernel, which still defines the types
+// of the parameters. f receives pointers to them and reports whether it succeeded. Device pointers
+// are addresses of host memory.
 func (d *Driver) Emulate(name string, f func(l *Launch, params []unsafe.Pointer) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,11 +62,11 @@ func (d *Driver) Emulate(name string, f func(l *Launch, params []unsafe.Pointer)
 type function struct {
 	module cudadrv.Module
 	f      reflect.Value
-	run    func(*Launch, []unsafe.Pointer) bool // instead of f, or nil
+	run    func(*Launch, []unsafe.Pointer) bool // in place of f; nil if not emulated
 	shared int                                  // most dynamic shared memory
 }
 
-// ModuleLoadData keeps the PTX.
+// ModuleLoadData stores the PTX.
 func (d *Driver) ModuleLoadData(ptx []byte) (cudadrv.Module, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("ModuleLoadData"); err != nil {
@@ -80,7 +80,7 @@ func (d *Driver) ModuleLoadData(ptx []byte) (cudadrv.Module, error) {
 	return m, nil
 }
 
-// ModuleUnload forgets a module.
+// ModuleUnload removes a module.
 func (d *Driver) ModuleUnload(m cudadrv.Module) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("ModuleUnload"); err != nil {
@@ -93,7 +93,7 @@ func (d *Driver) ModuleUnload(m cudadrv.Module) error {
 	return nil
 }
 
-// ModuleGetFunction returns a kernel that is in the PTX and was named by Kernel.
+// ModuleGetFunction returns a kernel that the PTX contains and that Kernel has registered.
 func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Function, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("ModuleGetFunction"); err != nil {
@@ -108,10 +108,10 @@ func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Funct
 	return h, nil
 }
 
-// DeclaredShared is the shared memory that kernels declare.
+// DeclaredShared is the shared memory in bytes that every kernel declares.
 const DeclaredShared = 1 << 10
 
-// sharedPerBlock is the shared memory that a block may have.
+// sharedPerBlock returns the bytes of shared memory that a block may have.
 func (d *Driver) sharedPerBlock() int {
 	if d.Shared != 0 {
 		return d.Shared
@@ -134,8 +134,8 @@ func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Functio
 	return 0, nil
 }
 
-// FuncSetAttribute raises the dynamic shared memory, up to what a block may have less what is
-// declared.
+// FuncSetAttribute raises the limit of dynamic shared memory, up to the shared memory that a block
+// may have minus DeclaredShared.
 func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribute, value int) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("FuncSetAttribute"); err != nil {
@@ -155,8 +155,7 @@ func (d *Driver) OccupancyMaxActiveBlocks(cudadrv.Function, int, uint64) (int, e
 	return 2, d.inContext("OccupancyMaxActiveBlocks")
 }
 
-// LaunchKernel copies the arguments, and runs the kernel's Go function when the stream
-// is waited for.
+// LaunchKernel copies the arguments. The kernel's Go function runs when the stream is waited for.
 func (d *Driver) LaunchKernel(f cudadrv.Function, grid, block cudadrv.Dim, shared uint32, s cudadrv.Stream, params []unsafe.Pointer) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("LaunchKernel"); err != nil {
@@ -195,7 +194,7 @@ func (d *Driver) LaunchCooperativeKernel(f cudadrv.Function, grid, block cudadrv
 	return d.LaunchKernel(f, grid, block, shared, s, params)
 }
 
-// TensorMapEncodeTiled checks the sizes and leaves the map as it is.
+// TensorMapEncodeTiled checks the sizes and leaves the map unchanged.
 func (d *Driver) TensorMapEncodeTiled(_ *cudadrv.TensorMap, spec *cudadrv.TensorMapSpec) error {
 	defer d.mu.Unlock()
 	if err := d.enter("TensorMapEncodeTiled"); err != nil {

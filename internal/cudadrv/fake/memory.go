@@ -9,15 +9,15 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
 
-// alignment of device addresses.
+// alignment is the alignment of device addresses in bytes.
 const alignment = 256
 
-// fresh is what new device memory is filled with: no useful number. Its bits have no shorter period
-// that quotients of small integers would have as well.
+// fresh is the pattern that fills new device memory: no useful number. The pattern has no shorter
+// period, which quotients of small integers could have as well.
 const fresh = "\xA5\x3C\x91\xF2"
 
-// unwritten reports whether some four bytes of b, from a multiple of four on, are as MemAlloc left
-// them. A kernel that writes just these does so by chance, once in 2^32 times.
+// unwritten reports whether four bytes of b, at a multiple of four, are still as MemAlloc left
+// them. A kernel writes just these bytes by chance once in 2^32 times.
 func unwritten(b []byte) bool {
 	for ; len(b) >= 4; b = b[4:] {
 		if string(b[:4]) == fresh {
@@ -27,7 +27,7 @@ func unwritten(b []byte) bool {
 	return false
 }
 
-// MemAlloc allocates device memory, filled with a pattern that is no useful number.
+// MemAlloc allocates device memory, filled with the pattern fresh.
 func (d *Driver) MemAlloc(n uint64) (cudadrv.Pointer, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("MemAlloc"); err != nil {
@@ -39,7 +39,7 @@ func (d *Driver) MemAlloc(n uint64) (cudadrv.Pointer, error) {
 	if n > d.total() || d.used > d.total()-n {
 		return 0, d.fail("MemAlloc", cudadrv.OutOfMemory)
 	}
-	// Between two patterns that are not allocated.
+	// Two patterns that are not allocated surround the memory.
 	p, b := d.top, bytes.Repeat([]byte(fresh), int(n+3*alignment+3)/4)
 	d.top += cudadrv.Pointer((n+alignment-1)/alignment+1) * alignment // no two pieces touch
 	b = b[2*alignment-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%alignment:][:n:n]
@@ -67,7 +67,7 @@ func (d *Driver) sound() bool {
 	return true
 }
 
-// MemFree does what is pending in all streams and frees device memory.
+// MemFree runs the pending operations of all streams and frees device memory.
 func (d *Driver) MemFree(p cudadrv.Pointer) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("MemFree"); err != nil {
@@ -87,15 +87,15 @@ func (d *Driver) MemFree(p cudadrv.Pointer) error {
 	return nil
 }
 
-// MemGetInfo returns how much memory is left and there is.
+// MemGetInfo returns the free and the total bytes of device memory.
 func (d *Driver) MemGetInfo() (free, total uint64, err error) {
 	defer d.mu.Unlock()
 	err = d.inContext("MemGetInfo")
 	return d.total() - d.used, d.total(), err
 }
 
-// bytes is the memory from p to p + n, of the device or page-locked memory of the host, or nil
-// if some of it is not allocated.
+// bytes returns the n bytes at p, of device memory or of page-locked host memory, or nil if some of
+// them are not allocated.
 func (d *Driver) bytes(p cudadrv.Pointer, n uint64) []byte {
 	at, exact := slices.BinarySearch(d.starts, p)
 	if !exact {
@@ -141,7 +141,7 @@ func (d *Driver) MemFreeHost(p unsafe.Pointer) error {
 	return nil
 }
 
-// hostBytes is page-locked memory from p to p + n, or nil.
+// hostBytes returns the n bytes of page-locked memory at p, or nil.
 func (d *Driver) hostBytes(p unsafe.Pointer, n uint64) []byte {
 	for start, b := range d.host {
 		offset := uintptr(p) - uintptr(start)
@@ -192,8 +192,8 @@ func (d *Driver) MemcpyDtoDAsync(dst, src cudadrv.Pointer, n uint64, s cudadrv.S
 	})
 }
 
-// MemcpyPeerAsync copies from one device's memory to another's, when the stream is waited for. The
-// contexts have to be those of devices.
+// MemcpyPeerAsync copies from one device's memory to another's, when the stream is waited for. It
+// fails unless both contexts are contexts of devices.
 func (d *Driver) MemcpyPeerAsync(dst cudadrv.Pointer, dstContext cudadrv.Context, src cudadrv.Pointer, srcContext cudadrv.Context, n uint64, s cudadrv.Stream) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("MemcpyPeerAsync"); err != nil {

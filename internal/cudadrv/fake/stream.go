@@ -2,19 +2,19 @@ package fake
 
 import "github.com/halfulp/halfulp/internal/cudadrv"
 
-// stream is a list of operations, of which the first done have been carried out.
+// stream is a list of operations. The first done of them have been executed.
 type stream struct {
-	operations []func() bool // false if one touched memory that is not allocated
+	operations []func() bool // returns false if it accessed memory that is not allocated
 	done       int
 }
 
-// event is a place in a stream; nil stands for its beginning.
+// event is a position in a stream; in is nil until the event is recorded.
 type event struct {
 	in *stream
 	at int
 }
 
-// later puts an operation off until its stream is waited for.
+// later delays an operation until its stream is waited for.
 func (d *Driver) later(call string, s cudadrv.Stream, operation func() bool) error {
 	st, ok := d.streams[s]
 	if !ok {
@@ -24,7 +24,7 @@ func (d *Driver) later(call string, s cudadrv.Stream, operation func() bool) err
 	return nil
 }
 
-// drain carries out the first n operations of st.
+// drain executes the first n operations of st.
 func (d *Driver) drain(call string, st *stream, n int) error {
 	for st.done < n {
 		operation := st.operations[st.done]
@@ -49,7 +49,7 @@ func (d *Driver) drainAll(call string) error {
 	return nil
 }
 
-// CtxSynchronize does what is pending in all streams.
+// CtxSynchronize executes the pending operations of all streams.
 func (d *Driver) CtxSynchronize() error {
 	defer d.mu.Unlock()
 	if err := d.inContext("CtxSynchronize"); err != nil {
@@ -58,7 +58,7 @@ func (d *Driver) CtxSynchronize() error {
 	return d.drainAll("CtxSynchronize")
 }
 
-// StreamCreate creates a stream. Its priority changes nothing.
+// StreamCreate creates a stream. It ignores the priority.
 func (d *Driver) StreamCreate(int) (cudadrv.Stream, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("StreamCreate"); err != nil {
@@ -69,7 +69,7 @@ func (d *Driver) StreamCreate(int) (cudadrv.Stream, error) {
 	return s, nil
 }
 
-// StreamDestroy ends a stream. What is pending in it is done.
+// StreamDestroy executes the pending operations of a stream and ends it.
 func (d *Driver) StreamDestroy(s cudadrv.Stream) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("StreamDestroy"); err != nil {
@@ -83,7 +83,7 @@ func (d *Driver) StreamDestroy(s cudadrv.Stream) error {
 	return d.drain("StreamDestroy", st, len(st.operations))
 }
 
-// StreamSynchronize does what is pending in a stream.
+// StreamSynchronize executes the pending operations of a stream.
 func (d *Driver) StreamSynchronize(s cudadrv.Stream) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("StreamSynchronize"); err != nil {
@@ -96,7 +96,7 @@ func (d *Driver) StreamSynchronize(s cudadrv.Stream) error {
 	return d.drain("StreamSynchronize", st, len(st.operations))
 }
 
-// StreamWaitEvent puts the wait for an event into a stream.
+// StreamWaitEvent adds the wait for an event to a stream.
 func (d *Driver) StreamWaitEvent(s cudadrv.Stream, e cudadrv.Event) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("StreamWaitEvent"); err != nil {
@@ -136,7 +136,7 @@ func (d *Driver) EventDestroy(e cudadrv.Event) error {
 	return nil
 }
 
-// EventRecord puts an event behind what a stream holds.
+// EventRecord places an event after the operations of a stream so far.
 func (d *Driver) EventRecord(e cudadrv.Event, s cudadrv.Stream) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("EventRecord"); err != nil {
@@ -150,7 +150,7 @@ func (d *Driver) EventRecord(e cudadrv.Event, s cudadrv.Stream) error {
 	return nil
 }
 
-// EventSynchronize does what stands before an event.
+// EventSynchronize executes the operations before an event.
 func (d *Driver) EventSynchronize(e cudadrv.Event) error {
 	defer d.mu.Unlock()
 	if err := d.inContext("EventSynchronize"); err != nil {

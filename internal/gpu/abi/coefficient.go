@@ -5,8 +5,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A Coefficient is (-1)^Neg Words 2^Exp, with 32-bit words. Words is 1 if Plain is set, else the
-// top bit of the last word is set.
+// A Coefficient is the number (-1)^Neg Words 2^Exp, with 32-bit words, least significant first. If
+// Plain is set, Words is 1; else the top bit of the last word is set.
 type Coefficient struct {
 	Words []uint32
 	Exp   int64
@@ -14,7 +14,7 @@ type Coefficient struct {
 	Plain bool
 }
 
-// CoefficientOf returns r, the 0 of one that is not finite.
+// CoefficientOf returns r as a coefficient, or 0 if r is not finite.
 func CoefficientOf(r num.Real) Coefficient {
 	if r.Class != num.Finite {
 		return Coefficient{Words: []uint32{0}, Plain: true}
@@ -33,7 +33,8 @@ func CoefficientOf(r num.Real) Coefficient {
 	return c
 }
 
-// Leading returns x and e with x 2^e close to the coefficient.
+// Leading returns x and e with x 2^e close to the coefficient: its sign and its most significant
+// word.
 func (c Coefficient) Leading() (x float64, e int64) {
 	n := len(c.Words) - 1
 	x, e = float64(c.Words[n]), c.Exp+int64(32*n)
@@ -43,7 +44,7 @@ func (c Coefficient) Leading() (x float64, e int64) {
 	return x, e
 }
 
-// Native returns the coefficient with its words at the given place of the device.
+// Native returns the coefficient for a kernel; at is the device address of its words.
 func (c Coefficient) Native(at cuda.Pointer) Scaling {
 	s := Scaling{Words: at, Exp: c.Exp, Count: int32(len(c.Words)), Length: int32(32 * len(c.Words)), Neg: Flag(c.Neg), Plain: Flag(c.Plain)}
 	if c.Plain {

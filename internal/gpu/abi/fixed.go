@@ -5,9 +5,9 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// What kernels/newton/fixed.cu takes.
+// Structures of kernels/newton/fixed.cu.
 
-// Refining is what its kernels take.
+// Refining is the argument of the kernels of fixed.cu.
 type Refining struct {
 	F, X, G, Z                Vectors
 	Planes, R, Y, Parts, Sums cuda.Pointer
@@ -22,13 +22,13 @@ type Refining struct {
 	Begin, Width, GPUs        int32
 }
 
-// Sizes that the host and the kernels agree on.
+// Sizes that the host and the kernels share.
 const (
-	FixedRows    = 128             // of a block, mostly
-	FixedChunk   = 4               // planes of a chunk, whose integers have a word more for a slice
+	FixedRows    = 128             // rows of most blocks
+	FixedChunk   = 4               // planes of a chunk, which has one more word in a slice
 	FixedUpdate  = 32              // rows of a block of fixedJoin and fixedResidual
-	FixedParts   = 16              // threads of it for a row
-	FixedColumns = 128             // of a slice of X
-	FixedSlice   = 64              // of one of F
-	FixedGPUs    = place.MaxPanels // at most
+	FixedParts   = 16              // threads of such a block for a row
+	FixedColumns = 128             // columns of a slice of X
+	FixedSlice   = 64              // columns of a slice of F
+	FixedGPUs    = place.MaxPanels // the most GPUs
 )

@@ -2,17 +2,17 @@ package abi
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// What kernels/newton/newton.cu takes.
+// Structures of kernels/newton/newton.cu.
 
-// Shifting is what shifted takes. Rows and Cols may be null.
+// Shifting is the argument of shifted. Rows and Cols may be null.
 type Shifting struct {
 	X               Vectors
 	Z               Target
 	Rows, Cols, Odd cuda.Pointer
 }
 
-// Summing is what summed takes. Errors, Rows and Cols may be null, Triangle is 'U', 'L' or 0.
-// Errors are of columns, or of rows if ByRows is 1.
+// Summing is the argument of summed. Errors, Rows and Cols may be null. Triangle is 'U', 'L' or 0.
+// Errors has an entry for each column, or for each row if ByRows is 1.
 type Summing struct {
 	X, D               Vectors
 	Z                  Target
@@ -23,7 +23,7 @@ type Summing struct {
 	ByRows, _          int32
 }
 
-// Gathering is what gathered takes: kernels/newton/gather.cu.
+// Gathering is the argument of gathered: kernels/newton/gather.cu.
 type Gathering struct {
 	X     Vectors
 	Z     Target

@@ -5,101 +5,104 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// What kernels of products take and tell the host.
+// Structures of the kernels of products: their arguments, and their reports to the host.
 
-// Totals are the extremes of the vectors of an operand, as kernels/exact/scan.cu makes them.
+// Totals are extremes over the vectors of an operand, computed by kernels/exact/scan.cu.
 type Totals struct {
-	Norm  float64 // of the largest sum of magnitudes in units of the vector's 2^exp
-	Width int64   // bits that hold every vector exactly
+	Norm  float64 // of the vector with the largest sum of magnitudes, in units of its 2^exp
+	Width int64   // number of bits that holds every vector exactly
 	Flags uint32
 	_     uint32
 }
 
-// A Sample is what is known of one entry of the result, as kernels/exact/scan.cu makes it: its
-// exponent over alpha relative to those of its vectors, NoSize or less for zero, and their norms.
-// If cancelled is not 0 the old entry cancels the product, and size is that of either.
+// A Sample describes one entry of the result, as kernels/exact/scan.cu computes it. Size is the
+// exponent of the entry over alpha, relative to the exponents of its vectors, or at most NoSize for
+// zero. NormL and NormR are the norms of the two vectors. If Cancelled is not 0, the old entry
+// cancels the product, and Size is the size of either of them.
 type Sample struct{ Size, NormL, NormR, Cancelled float64 }
 
-// Report is what the scan tells the host.
+// Report is the scan's report to the host.
 type Report struct {
 	Left, Right Totals
 	Samples     [MaxSamples]Sample
 }
 
-// Outcome is what became of the entries: the lengths of the lists of those for the exact pass and
-// for the host, and how many results left the range.
+// Outcome tells how the entries were settled: List is the number of entries left to the exact pass
+// and Rest of those left to the host; Overflow and Underflow count results out of range.
 type Outcome struct {
 	List, Rest          uint32
 	Overflow, Underflow uint64
-	// of the first entry, column after column, that contradicts its redundant modulus, the
-	// complement of its place << 32 | residue of the integer << 16 | residue of the product; or 0
+	// 0, or for the first entry, column by column, that contradicts its redundant modulus: the
+	// complement of its place << 32 | residue of the integer << 16 | residue of the product
 	Fault uint64
 }
 
-// Control is what a product keeps on the device, as kernels/common/report.cuh has it.
+// Control is the data that a product keeps on the device, as in kernels/common/report.cuh.
 type Control struct {
 	Report
 	Outcome
 	_, _ uint32 // a counter of blocks
 }
 
-// ToldAt is where what kernels tell the host begins in the mailbox, as kernels/common/report.cuh
-// has it.
+// ToldAt is the offset in the mailbox at which the reports of kernels to the host begin, as in
+// kernels/common/report.cuh.
 const ToldAt = 8
 
-// Tiles of the products, in vectors and in numbers.
+// Tiles of the products, in vectors and in bytes.
 const (
 	Tile      = 128
 	TileBytes = Tile * Tile
-	// numbers of a vector that a block of residues converts, of residues0
+	// numbers of a vector that a block of residues, or of residues0, converts
 	Strip      = 128
 	ShortStrip = 64
 )
 
-// StepBytes is the number of digits that one instruction of the tensor cores sums over.
+// StepBytes is the number of digits that one tensor core instruction sums over.
 const StepBytes = 32
 
-// MaxSteps is the number of steps of 32 digits that kernels/exact/residues.cu takes in a pass. Only
-// the digits of expansions have to fit one.
+// MaxSteps is the most steps of 32 digits that kernels/exact/residues.cu processes in a pass. Only
+// the digits of expansions must fit in one pass.
 const MaxSteps = 8
 
-// ShortBits is the most bits of integers that kernel residues0 takes, of numbers of one word and
-// for plain moduli.
+// ShortBits is the most bits of the integers that kernel residues0 supports; it is for numbers of
+// one word and for plain moduli.
 const ShortBits = 126
 
-// ShortWords is the most words of integers that kernel finish0 takes.
+// ShortWords is the most words of the integers that kernel finish0 supports.
 const ShortWords = 6
 
-// ShortRows is the number of rows of a column that a warp of finish0 finishes, and ShortBytes the
-// shared memory that it takes.
+// ShortRows is the number of rows of a column that a warp of finish0 finishes. ShortBytes is the
+// shared memory in bytes that it takes.
 const (
 	ShortRows  = 128
 	ShortBytes = 4 * TileDigits * 40
 )
 
-// TileDigits is the number of digits of weights that the tensor cores take at a time.
+// TileDigits is the number of digits of weights that the tensor cores process at a time.
 const TileDigits = 16
 
-// FinishSteps are the steps of 32 bytes of residues for which kernels/exact/finish.cu has kernels.
-// finishLong takes more.
+// FinishSteps are the numbers of steps of 32 bytes of residues for which kernels/exact/finish.cu
+// has a kernel of its own. finishLong handles more steps.
 var FinishSteps = []int{1, 2, 3, 5, 9, 13, 17, 20}
 
 // QuotientBits is the scale of the weights of the quotient: F_t = round(2^33/m_t).
 const QuotientBits = 33
 
-// Groups returns the groups of residues of an entry: 16 bytes or 8 half words.
+// Groups returns the numbers of groups of residues of an entry, for the given numbers of plain and
+// of Karatsuba moduli: groups of 16 bytes, and groups of 8 half words.
 func Groups(plain, karatsuba int) (bytes, halfWords int) {
 	return (plain + 15) / 16, (karatsuba + 7) / 8
 }
 
-// FragmentByte is the place of digit row of a tile, for a place of a group, in a table of
-// fragments of mma.m16n8k32 of the given steps.
+// FragmentByte returns the index, in a table of fragments of mma.m16n8k32, of the digit of a tile
+// in the given row and at the given place of a group. steps is the number of steps of the table.
 func FragmentByte(tile, steps, row, group, place int) int {
 	lane, word := row%8*4+place/4, row/8+group%2*2
 	return ((tile*steps+group/2)*32+lane)*16 + word*4 + place%4
 }
 
-// OldSample says what old entries scan compares samples with: ratio 2^exp is beta over alpha.
+// OldSample describes the old entries that scan compares samples with: Ratio 2^Exp is beta over
+// alpha.
 type OldSample struct {
 	Old         Numbers
 	Off, RS, CS int64
@@ -107,12 +110,14 @@ type OldSample struct {
 	Exp         int64
 }
 
-// Scanned is where scan puts what it finds of vectors: exponents, least exponents, norms and flags,
-// and at total their extremes; 0 stands for vectors that need no scan.
+// Scanned are the addresses to which scan writes its results for vectors: exponents, least
+// exponents, norms, flags, and in Total the extremes over all vectors. Total is 0 if the vectors
+// need no scan.
 type Scanned struct{ Exp, Low, Norm, Flags, Total cuda.Pointer }
 
-// Panels are the left factor in panels, as kernels/exact/scan.cu takes it: panel p is numbers
-// Start[p] <= h < Start[p+1] of every vector, and what is known of it record p, at At + p Size.
+// Panels are the left factor in panels, as the argument of kernels/exact/scan.cu. Panel p consists
+// of the numbers Start[p] <= h < Start[p+1] of every vector. The results of its scan are record p,
+// at address At + p Size.
 type Panels struct {
 	At                 cuda.Pointer
 	Size               int64
@@ -121,14 +126,14 @@ type Panels struct {
 	_                  int32
 }
 
-// A Lead is a number to some 50 bits, X 2^Exp, of a sampled row of a panel.
+// A Lead is the leading 50 bits or so, X 2^Exp, of a number of a sampled row of a panel.
 type Lead struct {
 	X   float64
 	Exp int64
 }
 
-// Record returns where record p has what is found of vectors, and the numbers of sampled rows:
-// Width of each.
+// Record returns the addresses, in record p, of the results for vectors and of the leads of the
+// sampled rows, Width for each row.
 func (q *Panels) Record(p int) (found Scanned, leads cuda.Pointer) {
 	n := cuda.Pointer(q.N)
 	exp := q.At + cuda.Pointer(int64(p)*q.Size)
@@ -136,17 +141,19 @@ func (q *Panels) Record(p int) (found Scanned, leads cuda.Pointer) {
 	return Scanned{Exp: exp, Low: exp + 8*n, Norm: exp + 16*n, Flags: leads + cuda.Pointer(16*MaxSamples*int64(q.Width))}, leads
 }
 
-// RecordBytes is the size of a record of n vectors, of which at most width numbers are in a panel.
+// RecordBytes returns the size in bytes of a record of n vectors, with at most width numbers in a
+// panel.
 func RecordBytes(n, width int) int64 { return (25*int64(n) + 16*MaxSamples*int64(width) + 7) / 8 * 8 }
 
-// A Modulus is a row of tiles of constants, as kernels/exact/residues.cu takes it.
+// A Modulus is a row of a tile of constants, as kernels/exact/residues.cu reads it.
 type Modulus struct {
-	// the bits of 1/m in binary32 for plain moduli, round(2^32/m) for Karatsuba moduli
+	// bits of 1/m in binary32 for plain moduli, round(2^32/m) for Karatsuba moduli
 	Inverse uint32
 	M       int32
 }
 
-// Conversion is what residues takes of one factor: constants, and where its planes go.
+// Conversion is the argument of residues for one factor: constants, and the addresses of its
+// planes.
 type Conversion struct {
 	Constants, Moduli, Planes cuda.Pointer
 	Stride                    int64
@@ -154,35 +161,35 @@ type Conversion struct {
 	Blocks, Vectors           int32
 	Width, Permute            int32
 	First                     int32
-	Triangle, Base, Tall      int32 // what products leave out: TriangleUntil, TriangleFrom or 0
+	Triangle, Base, Tall      int32 // omitted by products: TriangleUntil, TriangleFrom or 0
 	Before, _                 int32
 }
 
-// The triangles of vectors, as Conversion has them.
+// The triangles of vectors, as in Conversion.
 const (
 	TriangleUntil = 1 + iota
 	TriangleFrom
 )
 
-// FactorArgs are a factor that residues converts.
+// FactorArgs is a factor that residues converts.
 type FactorArgs struct {
 	X    Vectors
 	Exps cuda.Pointer
 	C    Conversion
 }
 
-// Sides are the factors of a launch of residues, one or two.
+// Sides are the one or two factors of a launch of residues.
 type Sides [2]FactorArgs
 
-// A Reduction says how sums of products are reduced modulo a modulus, as
-// kernels/exact/product.cuh takes it.
+// A Reduction holds the constants by which sums of products are reduced modulo one modulus, as in
+// kernels/exact/product.cuh.
 type Reduction struct {
 	M, Shift int32
 	Factor   [3]int32
 	Scale    [3]int32
 }
 
-// ProductArgs are what products takes.
+// ProductArgs is the argument of products.
 type ProductArgs struct {
 	Left, Right             cuda.Pointer
 	LeftStride, RightStride int64
@@ -191,16 +198,17 @@ type ProductArgs struct {
 	Plain, Karatsuba        int32
 	Blocks, Rows, Cols      int32
 	I0, J0                  int32
-	// 'U', 'L' or 0: of the result that is wanted, and of the operands beyond which there are zeros
+	// 'U', 'L' or 0: the triangle of the result that is wanted, and the triangles outside of which
+	// the operands are zero
 	Triangle, LeftTriangle, RightTriangle int32
 	_                                     int32
 	Taken                                 cuda.Pointer
 }
 
-// VectorData is what the scan found of vectors: second are norms or least exponents.
+// VectorData are results of the scan for vectors: Second are the norms or the least exponents.
 type VectorData struct{ Exp, Second, Flags cuda.Pointer }
 
-// Finishing is what finish takes.
+// Finishing is the argument of finish.
 type Finishing struct {
 	C                     Target
 	Failed                Leftovers
@@ -217,11 +225,11 @@ type Finishing struct {
 	Check                 Checking
 }
 
-// Checking says how finish compares integers with their residues modulo a redundant modulus.
+// Checking describes how finish compares integers with their residues modulo a redundant modulus.
 type Checking struct {
-	// u32: 2^(cut + 32 w) modulo the modulus, for every word w and the one above
+	// u32: 2^(cut + 32 w) modulo the modulus, for every word w and for one word more
 	Powers  cuda.Pointer
-	Fault   cuda.Pointer // of Outcome
+	Fault   cuda.Pointer // address of Outcome.Fault
 	Inverse uint64       // floor((2^64 - 1) / modulus)
 	Modulus uint32
 	Rest    uint32 // what a multiple of M adds, modulo the modulus
@@ -235,7 +243,7 @@ type Scaling struct {
 	Count, Length, Neg, Plain int32
 }
 
-// ExpressionArgs are alpha, beta and the old entries, if these take part.
+// ExpressionArgs are alpha, beta and the old entries, if these are added.
 type ExpressionArgs struct {
 	Alpha, Beta Scaling
 	Old         Numbers
@@ -243,7 +251,7 @@ type ExpressionArgs struct {
 	Adds, _     int32
 }
 
-// Settling is what settle takes.
+// Settling is the argument of settle.
 type Settling struct {
 	C                         Target
 	Failed                    Leftovers
@@ -257,7 +265,7 @@ type Settling struct {
 	M, N, I0, J0, Triangle, _ int32
 }
 
-// ExactPass is what exact takes.
+// ExactPass is the argument of exact.
 type ExactPass struct {
 	X, Y     Vectors
 	L, R     VectorData
@@ -270,13 +278,13 @@ type ExactPass struct {
 	Room, _  int32
 }
 
-// OldConstants is the number of constants of a modulus that olds takes.
+// OldConstants is the number of constants of a modulus that olds reads.
 const OldConstants = 3
 
 // OldRows is the number of rows of a group of the table of olds.
 const OldRows = 16
 
-// Adding is what olds takes.
+// Adding is the argument of olds.
 type Adding struct {
 	Old                           Numbers
 	Off, RS, CS                   int64
@@ -290,8 +298,8 @@ type Adding struct {
 	M, N, I0, J0, Triangle, Words int32
 }
 
-// MaxSamples is the number of entries that the choice of widths looks at.
+// MaxSamples is the number of entries that the choice of widths samples.
 const MaxSamples = 64
 
-// NoSize is the size of samples that are zero.
+// NoSize is the size of a sample that is zero.
 const NoSize = -1e8

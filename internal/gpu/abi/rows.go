@@ -8,16 +8,16 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// What kernels of rows, and of entries, take and tell the host.
+// Structures of the kernels of rows and of entries: their arguments, and their answers to the host.
 
-// RowDigit is the bits of a digit.
+// RowDigit is the number of bits of a digit.
 const RowDigit = 28
 
 // FusedFile is the source of the fused kernels.
 const FusedFile = "direct"
 
-// DigitFiles tells which sources have the kernels for how many digits: those of sums and products,
-// and those for the tensor cores.
+// DigitFiles lists the sources of the kernels by numbers of digits: the source of sums and
+// products, and the source of the kernels for the tensor cores ("" for none).
 var DigitFiles = []struct {
 	Sums, Convolve string
 	Digits         []int
@@ -28,7 +28,8 @@ var DigitFiles = []struct {
 	{"reduce62", "convolve62", []int{48, 62}},
 }
 
-// DigitFile returns the sources for so many digits.
+// DigitFile returns the sources of the kernels for the given number of digits. It panics if there
+// are none.
 func DigitFile(digits int) (sums, convolve string) {
 	for _, f := range DigitFiles {
 		if slices.Contains(f.Digits, digits) {
@@ -38,7 +39,7 @@ func DigitFile(digits int) (sums, convolve string) {
 	panic("gpu: no kernels for so many digits")
 }
 
-// ReduceDigits are the numbers of digits that there are kernels for, ascending.
+// ReduceDigits returns the numbers of digits for which kernels exist, in ascending order.
 func ReduceDigits() []int { return reduceDigits }
 
 var reduceDigits = func() (list []int) {
@@ -48,18 +49,18 @@ var reduceDigits = func() (list []int) {
 	return list
 }()
 
-// LeftWord is the word of an answer that tells how many rows are left over. The columns and spans
-// of a row follow, two words each, the low half first.
+// LeftWord is the index of the word of an answer that holds the number of rows left over. The
+// columns and spans of a row follow, two words each, the low half first.
 const LeftWord = 0
 
-// ColumnWord returns the first word of column c - 1 of the row that an answer tells, or of its
-// spans behind columns.
+// ColumnWord returns the index of the first word of column c - 1 of the row in an answer. The row's
+// spans follow its columns.
 func ColumnWord(c int) int { return LeftWord + 1 + 2*c }
 
-// Spans are of rows: the top exponents of their addends, the bottom ones negated, and flags.
+// Spans are the top exponents of the addends of rows, their negated bottom exponents, and flags.
 type Spans struct{ Top, Bottom, Flags cuda.Pointer }
 
-// Flags of a row's addends.
+// Flags of the addends of a row.
 const (
 	SeenSpecial = 1 << iota
 	SeenFinite
@@ -67,15 +68,15 @@ const (
 	SeenNegativeZero
 )
 
-// What an ending does with rows: leaves their columns and spans in memory, rounds them, or tells
-// those of an only row.
+// What an ending does with rows: it leaves their columns and spans in memory, rounds their sums, or
+// writes the columns and spans of a single row to the answer.
 const (
 	Keeps = iota
 	Rounds
 	Tells
 )
 
-// RowEnding is how the kernels of sums end: kernels/rows/conclude.cuh.
+// RowEnding describes how the kernels of sums end: kernels/rows/conclude.cuh.
 type RowEnding struct {
 	To     RowRounding
 	Answer cuda.Pointer
@@ -83,7 +84,7 @@ type RowEnding struct {
 	Does   int32
 }
 
-// RowRounding is how they round.
+// RowRounding describes how the kernels of sums round.
 type RowRounding struct {
 	C               Target
 	List            cuda.Pointer
@@ -93,10 +94,10 @@ type RowRounding struct {
 	Neg, Expansions int32
 }
 
-// MaxTiles is the most tiles of rows that several blocks share.
+// MaxTiles is the most tiles of rows for which several blocks may share a tile.
 const MaxTiles = 2048
 
-// RowReduction is what the kernels of kernels/rows/reduce.cuh take.
+// RowReduction is the argument of the kernels of kernels/rows/reduce.cuh.
 type RowReduction struct {
 	A, X                         Vectors
 	Parts, S                     Spans
@@ -108,7 +109,7 @@ type RowReduction struct {
 	End                          RowEnding
 }
 
-// Integers is what integersOfRows of kernels/rows/integers.cu takes.
+// Integers is the argument of integersOfRows of kernels/rows/integers.cu.
 type Integers struct {
 	S                                         Spans
 	Columns, Raw                              cuda.Pointer
@@ -118,7 +119,7 @@ type Integers struct {
 	Digits, Rows, Words, Pitch, Expansions, _ int32
 }
 
-// FusedReduction is what the kernels of kernels/rows/fused.cuh take.
+// FusedReduction is the argument of the kernels of kernels/rows/fused.cuh.
 type FusedReduction struct {
 	A, X               Vectors
 	Parts              cuda.Pointer
@@ -129,35 +130,36 @@ type FusedReduction struct {
 	LogRows, Across    int32
 }
 
-// Convolution is what the kernels of kernels/rows/convolve.cuh take.
+// Convolution is the argument of the kernels of kernels/rows/convolve.cuh.
 type Convolution struct {
 	FusedReduction
 	In       ConvolveLayout
 	Steps, _ int32
 }
 
-// ConvolveLayout says how the entries of a step lie in memory and in shared memory, in words.
+// ConvolveLayout describes how the entries of a step are laid out in memory and in shared memory,
+// in words.
 type ConvolveLayout struct {
 	Fast, Slow                            int64
 	Entry, Pitch, Log, Runs, Wide, Buffer int32
 }
 
-// What these kernels do: blocks of so many rows, at most, and of so many warps, which take columns.
+// The most rows of a block of these kernels, and the columns of a step.
 const (
 	LogConvolveRows = 4
 	ConvolveRows    = 1 << LogConvolveRows
 	ConvolveColumns = 4
 )
 
-// ConvolveShape is a shape of these kernels.
+// ConvolveShape is a shape of the kernels of kernels/rows/convolve.cuh.
 type ConvolveShape struct {
 	Groups  int // of 8 digits of 8 bits
-	Kept    int // sums of products of digits
-	Longest int // steps of a warp
-	Warps   int // of a block, at most
+	Kept    int // sums of products of digits that are kept
+	Longest int // the most steps of a warp
+	Warps   int // the most warps of a block
 }
 
-// ConvolveShapeOf returns the shape for so many digits of 28 bits.
+// ConvolveShapeOf returns the shape for the given number of digits of 28 bits.
 func ConvolveShapeOf(digits int) ConvolveShape {
 	groups := (7*digits + 15) / 16
 	s := ConvolveShape{Groups: groups, Kept: min(8*groups, (14*digits+11)/4), Longest: 2048 / groups, Warps: 16}
@@ -170,11 +172,11 @@ func ConvolveShapeOf(digits int) ConvolveShape {
 	return s
 }
 
-// LayoutOf returns the layout for rows of v.
+// LayoutOf returns the layout for the rows of v.
 //
 // Thread 4 g + q of a warp reads 4 bytes at a time of the entries of rows g and g + 8 and column q.
-// With an odd number of limbs pairs of threads share a bank, else, as entries are aligned to 16
-// bytes, groups of four do: no pitches are better.
+// With an odd number of limbs pairs of threads share a bank. With an even number groups of four do,
+// because entries are aligned to 16 bytes. No pitch is better.
 func (s ConvolveShape) LayoutOf(v Vectors, digits int) ConvolveLayout {
 	limbs := v.A.Limbs
 	fast, slow, down := v.CS, v.RS, abs64(v.RS) < abs64(v.CS)
@@ -201,26 +203,26 @@ func (s ConvolveShape) LayoutOf(v Vectors, digits int) ConvolveLayout {
 		l.Wide, units = 1, (units+1)/2
 	}
 	l.Log = min(5, int32(bits.Len32(uint32(units-1))))
-	// At the end a buffer has half of what a warp leaves, its sums and columns.
+	// In the end a buffer holds half of a warp's results, its sums and columns.
 	l.Buffer = max(slows*l.Pitch, (ConvolveRows*int32(8*s.Groups+1)/2+ConvolveRows*int32(digits+1)+1)/2+1) &^ 1
 	return l
 }
 
 func abs64(x int64) int64 { return max(x, -x) }
 
-// OuterReduction is what the kernels of kernels/rows/outer.cuh take.
+// OuterReduction is the argument of the kernels of kernels/rows/outer.cuh.
 type OuterReduction struct {
 	FusedReduction
 	First, Second Fetching
 }
 
-// Fetching says how they fetch the numbers of a factor.
+// Fetching describes how these kernels fetch the numbers of a factor.
 type Fetching struct {
 	Stage, Jump         int64
 	Words, Log, Size, _ int32
 }
 
-// FetchingOf returns that of rows of v, for stages of shape s.
+// FetchingOf returns the Fetching of the rows of v, for stages of shape s.
 func (s OuterShape) FetchingOf(v Vectors) Fetching {
 	f := Fetching{Size: 8, Words: min(v.A.Limbs, int32(2*s.Groups))}
 	if v.A.Limbs%2 == 0 && v.A.Plane[0]%16 == 0 {
@@ -234,13 +236,14 @@ func (s OuterShape) FetchingOf(v Vectors) Fetching {
 }
 
 // OuterShape is a shape of the kernels of kernels/rows/outer.cuh: groups of 16 digits in radix 2^8,
-// warps that share numbers, and stages under way.
+// warps that share numbers, and stages in flight.
 type OuterShape struct{ Groups, Warps, Depth int }
 
-// OuterShapes are those that there are, as kernels/rows/outer.cu has them.
+// OuterShapes lists the shapes that kernels/rows/outer.cu provides.
 var OuterShapes = []OuterShape{{2, 1, 3}, {4, 2, 3}, {7, 4, 3}, {14, 8, 4}}
 
-// OuterShapeOf returns the shape for so many digits of 28 bits, and whether there is one.
+// OuterShapeOf returns the shape for the given number of digits of 28 bits, and whether there is
+// one.
 func OuterShapeOf(digits int) (OuterShape, bool) {
 	for _, s := range OuterShapes {
 		if RowDigit*digits <= 8*16*s.Groups {
@@ -250,22 +253,22 @@ func OuterShapeOf(digits int) (OuterShape, bool) {
 	return OuterShape{}, false
 }
 
-// Kernel returns the name of its kernel.
+// Kernel returns the name of the kernel of shape s.
 func (s OuterShape) Kernel() string { return "outer" + strconv.Itoa(s.Groups) }
 
-// Kept returns how many antidiagonals of products of digits count.
+// Kept returns the number of antidiagonals of products of digits that are kept.
 func (s OuterShape) Kept(digits int) int { return min(16*s.Groups, 7*(digits+1)/2-1) }
 
 const outerWarps = 8 // of a block
 
-// OuterThreads is the threads of a block.
+// OuterThreads is the number of threads of a block.
 const OuterThreads = 32 * outerWarps
 
-// Numbers returns how many numbers a stage has.
+// Numbers returns the number of numbers of a stage.
 func (s OuterShape) Numbers() int { return OuterThreads / s.Warps }
 
-// SharedBytes returns what a block takes of shared memory: stages, tiles of products of digits for
-// each warp, antidiagonals, shifts and signs of four stages.
+// SharedBytes returns the shared memory of a block in bytes: stages, tiles of products of digits
+// for each warp, antidiagonals, shifts and signs of four stages.
 func (s OuterShape) SharedBytes() int {
 	pitch := 16 * (s.Groups | 1)
 	if s.Groups == 2 {
@@ -275,7 +278,7 @@ func (s OuterShape) SharedBytes() int {
 	return (2*s.Depth+3)*stage + outerWarps*4*16*17 + 8*16*(s.Groups+1) + 4*5*s.Numbers()
 }
 
-// WordReduction is what the kernels of kernels/rows/words.cuh take.
+// WordReduction is the argument of the kernels of kernels/rows/words.cuh.
 type WordReduction struct {
 	FusedReduction
 	Limbs, Unit int32
@@ -283,17 +286,17 @@ type WordReduction struct {
 	Stage       int32
 }
 
-// WordThreads is the threads of a block of these kernels.
+// WordThreads is the number of threads of a block of these kernels.
 const WordThreads = 512
 
-// WordShape is a shape of the kernels of kernels/rows/words.cuh: words of a sum, and numbers of a
-// stage.
+// WordShape is a shape of the kernels of kernels/rows/words.cuh: the words of a sum and the numbers
+// of a stage.
 type WordShape struct{ Words, Numbers int }
 
-// WordShapes are those that there are, as kernels/rows/words.cu has them.
+// WordShapes lists the shapes that kernels/rows/words.cu provides.
 var WordShapes = []WordShape{{32, 32}, {64, 16}}
 
-// WordShapeOf returns the shape for so many digits, and whether there is one.
+// WordShapeOf returns the shape for the given number of digits, and whether there is one.
 func WordShapeOf(digits int) (WordShape, bool) {
 	for _, s := range WordShapes {
 		if s.Words >= keptWords(digits) {
@@ -303,13 +306,13 @@ func WordShapeOf(digits int) (WordShape, bool) {
 	return WordShape{}, false
 }
 
-// keptWords returns how many words of a number count.
+// keptWords returns the number of words of a number that are kept.
 func keptWords(digits int) int { return (RowDigit*digits + 31) / 32 }
 
-// Kernel returns the name of its kernel.
+// Kernel returns the name of the kernel of shape s.
 func (s WordShape) Kernel() string { return "words" + strconv.Itoa(s.Words) }
 
-// ReductionOf returns the arguments for rows of numbers of r.
+// ReductionOf returns the arguments for the rows of numbers of r.
 func (s WordShape) ReductionOf(r FusedReduction) WordReduction {
 	limbs := int64(r.A.A.Limbs)
 	w := WordReduction{FusedReduction: r, Limbs: int32(min(limbs, int64(keptWords(int(r.Digits))+1)/2)), Unit: 8}
@@ -322,20 +325,20 @@ func (s WordShape) ReductionOf(r FusedReduction) WordReduction {
 	return w
 }
 
-// SharedBytes returns what a block takes of shared memory: four stages a warp, then sums of warps,
-// of words and of digits, and room for the sums of slices or for rounding.
+// SharedBytes returns the shared memory of a block in bytes: four stages a warp, and later the sums
+// of warps, of words and of digits, with room for the sums of slices or for rounding.
 func (s WordShape) SharedBytes(r WordReduction) int {
 	const warps = WordThreads / 32
 	return max(warps*4*int(r.Stage), 8*(warps*(s.Words+1)+s.Words+int(r.Digits)+1+WordThreads))
 }
 
-// AlphaWords is the most words of alpha in an update.
+// AlphaWords is the most words of alpha in an Update.
 const AlphaWords = 64
 
-// KindOnes is the kind of y in an update where there is none.
+// KindOnes is the kind of y in an Update without y.
 const KindOnes = -1
 
-// Update is what the kernel of that name takes, laid out as in kernels/rows/elementwise.cu.
+// Update is the argument of the kernel update, laid out as in kernels/rows/elementwise.cu.
 type Update struct {
 	X, Y       Vectors
 	C          Target
@@ -349,7 +352,7 @@ type Update struct {
 	Add, Words int32
 }
 
-// Searching is what the kernel largest takes, laid out as in kernels/rows/elementwise.cu.
+// Searching is the argument of the kernel largest, laid out as in kernels/rows/elementwise.cu.
 type Searching struct {
 	X             Vectors
 	From, To, Odd cuda.Pointer

@@ -2,39 +2,40 @@ package abi
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// What kernels of seeds take: kernels/seed/seed.cu.
+// Structures of the kernels of seeds: kernels/seed/seed.cu.
 
-// SeedBlock is the number of columns that a step of the elimination takes, and SeedNode the most
-// rows of which a node of the tournament picks so many.
+// SeedBlock is the number of columns of a step of the elimination. SeedNode is the most rows among
+// which a node of the tournament picks SeedBlock rows.
 const (
 	SeedBlock = 64
 	SeedNode  = 256
 )
 
-// Where no tournament is needed pivots are picked among SeedCandidates rows, in SeedPickShared
+// Where no tournament is needed, pivots are picked among SeedCandidates rows, in SeedPickShared
 // bytes of shared memory.
 const (
 	SeedCandidates = 96
 	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
 )
 
-// NoTop is the exponent of rows and columns of zeros, of bytes NoTopByte.
+// NoTop is the exponent of zero rows and columns; all its bytes are NoTopByte.
 const (
 	NoTop     = -0x7f7f7f7f7f7f7f80
 	NoTopByte = 0x80
 )
 
-// What may go wrong in an elimination.
+// Failures of an elimination.
 const (
 	SeedSingular = 1 << iota
 	SeedNotFinite
-	SeedGrowth // a number of the left factor of a row without a pivot is above SeedMost
+	SeedGrowth // an entry of the left factor, in a row without a pivot, exceeds SeedMost
 )
 
-// SeedMost is what numbers of the left factor may be at most where pivots are those of a few rows.
+// SeedMost is the largest allowed entry of the left factor where pivots are picked among a few
+// rows.
 const SeedMost = 256
 
-// Equilibration is what scales a matrix. Rows and Cols have the negatives of exponents.
+// Equilibration is the scaling of a matrix. Rows and Cols hold the negated exponents.
 type Equilibration struct {
 	A                  Vectors
 	Rows, Cols, Status cuda.Pointer
@@ -51,7 +52,7 @@ type Elimination struct {
 	Width, _       int32
 }
 
-// Root is a step towards the inverse of a Cholesky factor: kernels/seed/root.cu.
+// Root is a step of the inversion of a Cholesky factor: kernels/seed/root.cu.
 type Root struct {
 	A            Vectors
 	Exps, Status cuda.Pointer
@@ -61,6 +62,6 @@ type Root struct {
 	Panel, _     int32
 }
 
-// RootTiles are the tiles of rows from Row on in columns Begin <= j < End, and those of the lower
-// triangle in columns Triangle <= j < Until.
+// RootTiles are the tiles of the rows from Row on in columns Begin <= j < End, and the tiles of the
+// lower triangle in columns Triangle <= j < Until.
 type RootTiles struct{ Row, Begin, End, Triangle, Until int32 }

@@ -2,13 +2,13 @@ package abi
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// Pivoting is what pivotPanel takes beside the elimination: kernels/seed/partial.cu.
+// Pivoting is the argument of pivotPanel besides Elimination: kernels/seed/partial.cu.
 type Pivoting struct {
 	Tops, Keys, Rows, Chosen cuda.Pointer
 	N, _                     int32
 }
 
-// Parting is what parted takes: kernels/newton/splitting.cu.
+// Parting is the argument of parted: kernels/newton/splitting.cu.
 type Parting struct {
 	A            Vectors
 	Lower, Upper Target

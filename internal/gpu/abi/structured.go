@@ -2,17 +2,17 @@ package abi
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// What kernels/rows/structured.cu takes.
+// Structures of kernels/rows/structured.cu.
 
-// How entries of a structured matrix are stored.
+// Storage of the entries of a structured matrix.
 const (
 	LayoutView        = iota // as a matrix
-	LayoutSymmetric          // those on and above the diagonal
-	LayoutPackedUpper        // one triangle of a symmetric matrix, column after column
+	LayoutSymmetric          // entries on and above the diagonal are stored
+	LayoutPackedUpper        // one triangle of a symmetric matrix, column by column
 	LayoutPackedLower
 )
 
-// Filling is what fill takes.
+// Filling is the argument of fill.
 type Filling struct {
 	X                          Vectors
 	Z                          Target
@@ -20,13 +20,13 @@ type Filling struct {
 	Below, Above, Layout, Unit int32
 }
 
-// Looking is what odd takes.
+// Looking is the argument of odd.
 type Looking struct {
 	X     Vectors
 	Count cuda.Pointer
 }
 
-// Mending is what mend takes.
+// Mending is the argument of mend.
 type Mending struct {
 	S, B, Old                           Vectors
 	C                                   Target

@@ -2,12 +2,12 @@ package abi
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// What kernels/rows/triangular.cu takes.
+// Structures of kernels/rows/triangular.cu.
 
 // QuotientLanes is the most rows that quotientsOfRows solves.
 const QuotientLanes = 32
 
-// Quotients is what quotientsOfRows takes.
+// Quotients is the argument of quotientsOfRows.
 type Quotients struct {
 	T, R                                      Vectors
 	X                                         Target
@@ -16,7 +16,7 @@ type Quotients struct {
 	Lo, Hi, Lower, Unit, Words, QuotientWords int32
 }
 
-// Raising is what raiseTops takes.
+// Raising is the argument of raiseTops.
 type Raising struct {
 	R        Vectors
 	Top      cuda.Pointer

@@ -1,5 +1,6 @@
-// Package abi is what the host and the kernels of products and rows agree on: the structures
-// that kernels take, laid out as in kernels/*.cu and *.cuh, and the layout of memory they share.
+// Package abi is the interface between the host and the kernels of products and rows: the
+// structures that kernels take as arguments, laid out as in kernels/*.cu and *.cuh, and the layout
+// of the memory that they share.
 package abi
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Numbers are an array in the device's memory: struct numbers of kernels/common/common.cuh.
+// Numbers is an array in device memory: struct numbers of kernels/common/common.cuh.
 type Numbers struct {
 	Plane       [4]cuda.Pointer
 	Kind, Limbs int32
@@ -23,7 +24,7 @@ func NumbersOf(a *mem.Array) Numbers {
 	return n
 }
 
-// Vectors are n vectors of k numbers: number h of vector v is off + v rs + h cs of a.
+// Vectors are N vectors of K numbers: number h of vector v is number Off + v RS + h CS of A.
 type Vectors struct {
 	A           Numbers
 	Off, RS, CS int64
@@ -43,26 +44,26 @@ func (x Vectors) Term(t int) Vectors {
 	return x
 }
 
-// Target is where a kernel rounds results to: (i, j) to number off + i rs + j cs of a.
+// Target is the destination of rounded results: entry (i, j) is number Off + i RS + j CS of A.
 type Target struct {
 	A           Numbers
 	Off, RS, CS int64
 	Prec        int64
 }
 
-// TargetOf returns m as a place for results.
+// TargetOf returns m as a Target.
 func TargetOf(m mem.Matrix) Target {
 	return Target{NumbersOf(m.Arr), int64(m.Off), int64(m.RS), int64(m.CS), int64(m.Arr.Prec)}
 }
 
-// Leftovers are a list of entries, column << 32 | row each, that a kernel leaves to another. It
-// holds as many as there is room for; all are counted.
+// Leftovers is a list of entries, each column << 32 | row, that a kernel leaves to another. It
+// stores at most Capacity of them; Count counts all.
 type Leftovers struct {
 	Count, List cuda.Pointer
 	Capacity    int64
 }
 
-// Flag returns 1 for true.
+// Flag returns 1 for true, 0 for false.
 func Flag(b bool) int32 {
 	if b {
 		return 1

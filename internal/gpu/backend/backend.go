@@ -1,4 +1,5 @@
-// Package backend makes NVIDIA GPUs places where matrices can live and be computed with.
+// Package backend makes NVIDIA GPUs available as places where matrices are stored and computed
+// with.
 package backend
 
 import (
@@ -17,10 +18,10 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// backend is the machine's GPUs.
+// backend provides the machine's GPUs.
 type backend struct{}
 
-// Register makes the machine's GPUs known to package place.
+// Register registers the machine's GPUs with package place.
 func Register() { place.Register(place.CUDA, backend{}) }
 
 func (backend) Devices() ([]place.Device, error) {
@@ -49,13 +50,13 @@ func name(numbers ...int) string {
 	return "cuda:" + strings.Join(list, ",")
 }
 
-// places are those of one GPU each.
+// places holds the place of each single GPU.
 var places struct {
 	sync.Mutex
 	of map[*cuda.Device]*gpus
 }
 
-// At returns the place that one GPU is.
+// At returns the place of a single GPU.
 func At(dev *cuda.Device) place.Place { return at(dev) }
 
 func at(dev *cuda.Device) *gpus {
@@ -72,12 +73,12 @@ func at(dev *cuda.Device) *gpus {
 	return p
 }
 
-// Open opens all of several GPUs.
+// Open opens one GPU, or all of several GPUs.
 func (backend) Open(numbers ...int) (place.Place, error) {
 	if len(numbers) > 1 {
 		count, err := mem.Count()
 		if last := slices.Max(numbers); err == nil && last >= count {
-			_, err := mem.Open(last) // says what is there
+			_, err := mem.Open(last) // its error lists the GPUs that exist
 			return nil, absent(err)
 		}
 	}
@@ -93,7 +94,7 @@ func (backend) Open(numbers ...int) (place.Place, error) {
 
 func (backend) IsOpen(number int) bool { return mem.IsOpen(number) }
 
-// Fit leaves GPUs before Ampere alone, on which the kernels of products do not run.
+// Fit rejects GPUs before Ampere, on which the kernels of products do not run.
 func (backend) Fit(p place.Place) bool { return p.First().(*gpus).first.Info().Major >= 8 }
 
 func (backend) Prepare(m num.Mat) place.Prepared { return product.NewCopies(m) }
@@ -104,7 +105,7 @@ func (backend) EstimateGemm(m, n, k int, a, b, c num.Format) (time.Duration, boo
 
 func (backend) EstimateTransfer(bytes int64) time.Duration { return product.EstimateTransfer(bytes) }
 
-// absent marks errors about GPUs that are not there.
+// absent wraps errors about missing GPUs in place.ErrDevice.
 func absent(err error) error {
 	if errors.Is(err, cuda.ErrNoDevice) {
 		return missing{err}
@@ -112,13 +113,13 @@ func absent(err error) error {
 	return err
 }
 
-// missing is an error of package cuda that is place.ErrDevice as well.
+// missing is an error of package cuda that errors.Is also reports as place.ErrDevice.
 type missing struct{ error }
 
 func (m missing) Unwrap() error        { return m.error }
 func (m missing) Is(target error) bool { return target == place.ErrDevice }
 
-// explained marks errors about memory.
+// explained wraps errors about memory in place.ErrMemory.
 func explained(err error) error {
 	if errors.Is(err, cuda.ErrMemory) {
 		return fmt.Errorf("%w: %w", place.ErrMemory, err)

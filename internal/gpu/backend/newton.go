@@ -24,7 +24,7 @@ func (p *gpus) Extents(c place.Config, tally *num.Array, list ...num.Mat) (x []p
 	return x, left, err
 }
 
-// arrayOf returns the GPU's array that a is, nil for nil.
+// arrayOf returns the GPU array behind a, nil for nil.
 func arrayOf(a *num.Array) *mem.Array {
 	if a == nil {
 		return nil
@@ -41,7 +41,7 @@ func (p *gpus) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []
 	return rows, cols, p.begun(begun), err
 }
 
-// begun returns a seed of the GPU, nil for nil.
+// begun returns z as a seed of the place, nil for nil.
 func (p *gpus) begun(z *seed.Seed) place.Seed {
 	if z == nil {
 		return nil
@@ -49,7 +49,7 @@ func (p *gpus) begun(z *seed.Seed) place.Seed {
 	return begun{z, p}
 }
 
-// begun is a seed that is made on a GPU.
+// begun is a seed that is being computed on a GPU.
 type begun struct {
 	*seed.Seed
 	at *gpus

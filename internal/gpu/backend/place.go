@@ -16,10 +16,11 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// gpus is one GPU, or several that share products of matrices of the host; numbers live on one.
+// gpus is one GPU, or several GPUs that share products of host matrices. Numbers are stored on one
+// GPU only.
 type gpus struct {
 	first *cuda.Device
-	more  []int // numbers of the others
+	more  []int // numbers of the other GPUs
 	name  string
 }
 
@@ -27,7 +28,7 @@ func (p *gpus) String() string { return p.name }
 
 func (p *gpus) First() place.Place { return at(p.first) }
 
-// storage is numbers in the memory of a GPU.
+// storage is an array in the memory of a GPU.
 type storage struct {
 	*mem.Array
 	at *gpus
@@ -35,7 +36,7 @@ type storage struct {
 
 func (s *storage) Place() place.Place { return s.at }
 
-// do runs f on the GPU.
+// do runs f on the first GPU.
 func (p *gpus) do(ctx context.Context, f func(s *cuda.Stream) error) error {
 	return explained(p.first.Do(ctx, f))
 }
@@ -48,7 +49,7 @@ func (p *gpus) Room(cfg place.Config, f num.Format, rows, cols int) (*num.Array,
 	return p.array(cfg.Ctx, f, rows*cols, mem.Room)
 }
 
-// array returns n numbers that make makes.
+// array returns an array of n numbers allocated by make.
 func (p *gpus) array(ctx context.Context, f num.Format, n int, make func(s *cuda.Stream, f num.Format, n int) (*mem.Array, error)) (*num.Array, error) {
 	if len(p.more) > 0 {
 		return nil, fmt.Errorf("%s: %w: numbers live on one GPU", p, place.ErrDevice)
@@ -67,8 +68,8 @@ func (p *gpus) array(ctx context.Context, f num.Format, n int, make func(s *cuda
 	return &num.Array{Format: f, Away: &storage{a, p}}, nil
 }
 
-// Borrow returns n numbers of format float32 or float64 in memory of another library on the GPU p,
-// from an address on: see [cuda.Stream.Borrow].
+// Borrow returns an array of n numbers of format float32 or float64, stored at address in memory of
+// another library on the GPU p: see [cuda.Stream.Borrow].
 func Borrow(ctx context.Context, p place.Place, f num.Format, address cuda.Pointer, n int) (*num.Array, error) {
 	at := p.(*gpus)
 	var a *mem.Array
@@ -79,7 +80,7 @@ func Borrow(ctx context.Context, p place.Place, f num.Format, address cuda.Point
 	return &num.Array{Format: f, Away: &storage{a, at}}, err
 }
 
-// Borrowed reports whether numbers lie in memory of another library on a GPU.
+// Borrowed reports whether an array is stored in memory of another library on a GPU.
 func Borrowed(a *num.Array) bool {
 	s, ok := a.Away.(*storage)
 	return ok && s.Array.Borrowed()
@@ -114,25 +115,25 @@ func (p *gpus) Prepare(m num.Mat) { product.Prepare(Matrix(m)) }
 
 func (p *gpus) Overlap(a, b num.Mat) bool { return Matrix(a).Overlaps(Matrix(b)) }
 
-// Device returns the GPU that a place is, the first of several.
+// Device returns the GPU of a place, the first of several.
 func Device(p place.Place) *cuda.Device { return p.(*gpus).first }
 
-// Do runs f on the GPU that a place is, the first of several, with the errors of package place.
+// Do runs f on the GPU of a place, the first of several, with the errors of package place.
 func Do(ctx context.Context, p place.Place, f func(s *cuda.Stream) error) error {
 	return p.(*gpus).do(ctx, f)
 }
 
-// Matrix returns the view of a GPU's array that m is.
+// Matrix returns m as a view of its GPU array.
 func Matrix(m num.Mat) mem.Matrix {
 	return mem.Matrix{Arr: m.Arr.Away.(*storage).Array, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
 }
 
-// Vector returns the view of a GPU's array that v is.
+// Vector returns v as a view of its GPU array.
 func Vector(v num.Vec) mem.Vector {
 	return mem.Vector{Arr: v.Arr.Away.(*storage).Array, Off: v.Off, Inc: v.Inc, N: v.N}
 }
 
-// elsewhere returns the parts of operands in the memory of GPUs.
+// elsewhere returns the parts of operands that other GPUs store, as views of GPU arrays.
 func elsewhere(of *place.Elsewhere) *product.Elsewhere {
 	if of == nil {
 		return nil

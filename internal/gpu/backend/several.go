@@ -18,23 +18,23 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// together are the places of several GPUs.
+// together holds the places of several GPUs.
 var together struct {
 	sync.Mutex
 	list []*group
 }
 
-// group is GPUs that make a place together.
+// group is several GPUs that form a place together.
 type group struct {
 	devs  []*cuda.Device
 	place *several.Place
 	crew  par.Crew
 
-	mu     sync.Mutex    // of one meeting at a time
-	events []*cuda.Event // where each GPU is; guarded by mu
+	mu     sync.Mutex    // held for one meeting at a time
+	events []*cuda.Event // one of each GPU, recorded in a meeting; guarded by mu
 }
 
-// severalOf returns the place that GPUs make together, the same one every time.
+// severalOf returns the place of several GPUs, the same at every call.
 func severalOf(first *cuda.Device, numbers []int) (place.Place, error) {
 	g := &group{devs: []*cuda.Device{first}}
 	parts := []several.GPU{at(first)}
@@ -58,12 +58,12 @@ func severalOf(first *cuda.Device, numbers []int) (place.Place, error) {
 	return g.place, nil
 }
 
-// on runs f on a GPU.
+// on runs f on GPU d.
 func (g *group) on(ctx context.Context, d int, f func(d int, s *cuda.Stream) error) error {
 	return explained(g.devs[d].Do(ctx, func(s *cuda.Stream) error { return f(d, s) }))
 }
 
-// inTurn runs f, which waits for nothing, on one GPU after the other, and returns the first error.
+// inTurn runs f, which must not wait, on one GPU after the other, and returns the first error.
 func (g *group) inTurn(ctx context.Context, f func(d int, s *cuda.Stream) error) (err error) {
 	for d := range g.devs {
 		err = cmp.Or(err, g.on(ctx, d, f))
@@ -71,7 +71,7 @@ func (g *group) inTurn(ctx context.Context, f func(d int, s *cuda.Stream) error)
 	return err
 }
 
-// each runs f on all GPUs side by side, and returns the first error.
+// each runs f on all GPUs concurrently, and returns the first error.
 func (g *group) each(ctx context.Context, f func(d int, s *cuda.Stream) error) error {
 	errs := make([]error, len(g.devs))
 	g.crew.Do(len(g.devs), func(d int) { errs[d] = g.on(ctx, d, f) })
@@ -83,7 +83,7 @@ func (g *group) each(ctx context.Context, f func(d int, s *cuda.Stream) error) e
 	return nil
 }
 
-// Meet lets all GPUs wait for each other, and not the host.
+// Meet makes all GPUs wait for each other; the host does not wait.
 func (g *group) Meet(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func (g *group) Meet(ctx context.Context) error {
 	})
 }
 
-// Pull copies from one GPU's memory to another's.
+// Pull copies n numbers of GPU from's array a to GPU to's array z.
 func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error {
 	return explained(g.devs[to].Do(ctx, func(s *cuda.Stream) error {
 		m := mem.Matrix{Arr: arrayOf(z), Off: j, RS: 1, CS: n, Rows: n, Cols: 1}
@@ -123,7 +123,7 @@ func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *
 	}))
 }
 
-// Gather lets panels come to GPUs.
+// Gather copies panels to the GPUs that need them.
 func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat, want [][2]int, known bool) ([]place.Panels, error) {
 	all := make([]*product.Panels, len(g.devs))
 	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
@@ -144,21 +144,21 @@ func (g *group) Gather(ctx context.Context, start []int, from, to []num.Mat, wan
 	}
 	if err != nil {
 		ctx := context.WithoutCancel(ctx)
-		_ = g.Meet(ctx) // or a GPU is lost
+		_ = g.Meet(ctx) // fails only if a GPU is lost
 		g.Release(ctx, list)
 		return nil, err
 	}
 	return list, nil
 }
 
-// Release gives back what Gather has returned.
+// Release frees the panels that Gather has returned.
 func (g *group) Release(ctx context.Context, list []place.Panels) {
 	all := make([]*product.Panels, len(list))
 	for d, p := range list {
 		all[d] = p.(*product.Panels)
 	}
 	each := func(f func(p *product.Panels, s *cuda.Stream) error) {
-		_ = g.each(ctx, func(d int, s *cuda.Stream) error { // or a GPU is lost
+		_ = g.each(ctx, func(d int, s *cuda.Stream) error { // fails only if a GPU is lost
 			if p := all[d]; p != nil {
 				return f(p, s)
 			}
@@ -169,7 +169,7 @@ func (g *group) Release(ctx context.Context, list []place.Panels) {
 	each(func(p *product.Panels, _ *cuda.Stream) error { return p.Free() })
 }
 
-// Lent returns copies that GPUs have.
+// Lent returns m prepared with copies that the GPUs already hold.
 func (g *group) Lent(m num.Mat, on []num.Mat) place.Prepared {
 	c := product.NewCopies(m)
 	for d, z := range on {
@@ -190,7 +190,7 @@ func (g *group) InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, 
 	return exps, ok, possible, explained(err)
 }
 
-// shares returns what GPUs have of a matrix and of its inverse.
+// shares returns the GPUs' shares of a matrix and of its inverse.
 func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
 	for d, dev := range g.devs {
 		list = append(list, seed.Share{Device: dev, A: Matrix(a[d]), X: Matrix(x[d])})
@@ -198,7 +198,7 @@ func (g *group) shares(a, x []num.Mat) (list []seed.Share) {
 	return list
 }
 
-// Linked asks all GPUs.
+// Linked calls cuda.Linked for all GPUs.
 func (g *group) Linked(ctx context.Context) (bool, error) {
 	all, err := cuda.Linked(ctx, g.devs...)
 	return all, explained(err)
@@ -214,7 +214,7 @@ func (g *group) Refine(ctx context.Context, r place.Refinement, there [][]num.Ma
 	return lengths, ok, explained(err)
 }
 
-// acrossOf returns blocks in the memory of GPUs.
+// acrossOf returns the blocks as views of GPU arrays.
 func acrossOf(list []several.Across) (z []newton.Across) {
 	for _, x := range list {
 		z = append(z, newton.Across{A: Matrix(x.A), B: Matrix(x.B), Triangle: x.Triangle})
@@ -233,7 +233,7 @@ func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across) (i
 		return err
 	})
 	if err != nil {
-		_ = g.Meet(context.WithoutCancel(ctx)) // or a GPU is lost: nobody reads what others change
+		_ = g.Meet(context.WithoutCancel(ctx)) // so that none reads what others change; a lost GPU fails
 	}
 	sum := 0
 	for _, n := range counts {
@@ -248,7 +248,7 @@ func (g *group) Mirror(ctx context.Context, list [][]several.Across) error {
 		return err
 	}
 	err := g.each(ctx, func(d int, s *cuda.Stream) error { return newton.Mirror(s, acrossOf(list[d])) })
-	return cmp.Or(err, g.Meet(context.WithoutCancel(ctx))) // nobody changes what others read
+	return cmp.Or(err, g.Meet(context.WithoutCancel(ctx))) // no GPU changes data that others read
 }
 
 // Magnitudes runs on GPU d.
@@ -264,7 +264,7 @@ func (g *group) Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]flo
 	return z, explained(err)
 }
 
-// Memory returns what the GPU with the least has left.
+// Memory returns the free memory in bytes of the GPU that has the least.
 func (g *group) Memory() int64 {
 	least := int64(math.MaxInt64)
 	for _, d := range g.devs {

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Family is how entries are drawn.
+// Family says how entries are drawn.
 type Family int
 
 const (
@@ -125,7 +125,7 @@ func Negate(a *num.Array, i int) {
 	}
 }
 
-// Scalar returns x as the routines take it.
+// Scalar returns x as a num.Real.
 func Scalar(x float64) num.Real {
 	var buf [1]uint64
 	a := num.New(num.Float64, 1)

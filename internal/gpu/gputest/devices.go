@@ -1,5 +1,6 @@
-// Package gputest is for tests of what runs on GPUs: the kernels of products, rows, Newton's method
-// and seeds in Go, which stand for them on fake devices, the machine's GPU, and random operands.
+// Package gputest supports tests of code that runs on GPUs. It holds the kernels of products, rows,
+// Newton's method and seeds in Go, which replace the real kernels on fake devices. It also opens
+// the machine's GPU and makes random operands.
 package gputest
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Machine returns the machine's first GPU, or skips.
+// Machine returns the machine's first GPU. It skips the test if there is none.
 func Machine(t testing.TB) *cuda.Device {
 	t.Helper()
 	dev, err := cuda.Open(0)
@@ -29,7 +30,7 @@ func Machine(t testing.TB) *cuda.Device {
 	return dev
 }
 
-// Machines returns two GPUs of the machine, or skips.
+// Machines returns two GPUs of the machine. It skips the test if there are fewer.
 func Machines(t testing.TB) []*cuda.Device {
 	t.Helper()
 	devs := []*cuda.Device{Machine(t)}
@@ -52,8 +53,8 @@ func Wide(t testing.TB) {
 	}
 }
 
-// References returns n fake devices with Go functions for the kernels. Each has a driver and a
-// memory of its own.
+// References returns n fake devices with Go functions for the kernels. Each device has its own
+// driver and memory.
 func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 	t.Helper()
 	devs, drivers := make([]*cuda.Device, n), make([]*fake.Driver, n)
@@ -68,7 +69,7 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 	return devs, drivers
 }
 
-// Linked returns n fake devices of one driver, which reach each other's memory.
+// Linked returns n fake devices of one driver, which can access each other's memory.
 func Linked(t testing.TB, n int) ([]*cuda.Device, *fake.Driver) {
 	t.Helper()
 	drv := &fake.Driver{Devices: n}
@@ -83,7 +84,7 @@ func Linked(t testing.TB, n int) ([]*cuda.Device, *fake.Driver) {
 	return devs, drv
 }
 
-// Kernels gives a driver all kernels, in Go.
+// Kernels gives all kernels, in Go, to a driver.
 func Kernels(t testing.TB, drv *fake.Driver) {
 	t.Helper()
 	Wide(t)
@@ -94,9 +95,9 @@ func Kernels(t testing.TB, drv *fake.Driver) {
 	SeedReference(t, drv)
 }
 
-// Emulate is the environment variable that names sources of kernels, such as rows/triangular, or is
-// "all": fake devices run these kernels themselves, compiled for the host, instead of their
-// references.
+// Emulate is the name of an environment variable. Its value lists sources of kernels, such as
+// rows/triangular, or is "all". Fake devices run these kernels themselves, compiled for the host,
+// instead of their references.
 const Emulate = "HALFULP_EMULATE"
 
 // opened returns the device of a driver with references, or with kernels in their place.
@@ -113,8 +114,8 @@ func opened(t testing.TB, drv *fake.Driver) *cuda.Device {
 	return dev
 }
 
-// Traced returns a device whose calls of the driver are noted: the machine's first GPU, which
-// measures them, or skips if there is none, or a fake one.
+// Traced returns a device whose calls of the driver are recorded. For machine it is the machine's
+// first GPU, whose calls are timed, and the test is skipped if there is none. Otherwise it is fake.
 func Traced(t testing.TB, machine bool) (*cuda.Device, *trace.Driver) {
 	t.Helper()
 	var drv trace.Driver
@@ -137,8 +138,8 @@ func Traced(t testing.TB, machine bool) (*cuda.Device, *trace.Driver) {
 	return dev, &drv
 }
 
-// OnDevices runs f on a fake device, which stands for the machine's, with problems of a small size,
-// and on the machine's first GPU with larger ones.
+// OnDevices runs f twice: on a fake device with small problems, and on the machine's first GPU with
+// larger ones.
 func OnDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := References(t, 1)

@@ -15,8 +15,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// ElementReference returns a fake device with the kernels of kernels/rows/elementwise.cu in Go, and
-// those of sums.
+// ElementReference returns a fake device with the kernels of kernels/rows/elementwise.cu and the
+// kernels for sums, in Go.
 func ElementReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("update", refUpdate)
@@ -109,7 +109,7 @@ func refUpdate(l *fake.Launch, k abi.Update) {
 func refEntry(k abi.Update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flags, bool) {
 	expansions := x.Arr.Terms() > 1 || c.Arr.Terms() > 1
 	xi, to := x.At(i, 0), c.At(i, j)
-	// The product's and the addend's classes, like those of numbers with small values.
+	// The classes of the product and of the addend, as for numbers with small values.
 	small := func(c num.Class, neg bool) num.Real { return num.Real{Class: c, Neg: neg, Mag: []uint64{1}} }
 	var special superacc.Acc
 	cx, negX := partsClass(x.Arr, xi)

@@ -84,7 +84,7 @@ type library struct {
 
 var libraries sync.Map // *library by file
 
-// launch is that of emulator/cuda.h.
+// launch corresponds to launch of emulator/cuda.h.
 type launch struct {
 	grid, block [3]uint32
 	shared      uint64
@@ -167,8 +167,8 @@ var (
 	inline  = regexp.MustCompile(`(?s)asm( volatile)?\s*\(.*?\);`)
 )
 
-// instructions are what the host has for those of PTX, by words of them, with the names of the
-// places where they stand.
+// instructions are the host's replacements for PTX instructions. They are found by words of these,
+// and name the places where the instructions stand.
 var instructions = []struct{ ptx, host string }{
 	{"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "emulator::multiply<signed char, 32>(c, a.x, a.y, a.z, a.w, b0, b1, c);"},
 	{"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", "emulator::multiply<unsigned char, 32>(c, a.x, a.y, a.z, a.w, b0, b1, c);"},

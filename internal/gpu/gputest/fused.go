@@ -103,13 +103,13 @@ func newReferenceSums(n, k int) *referenceSums {
 	return &referenceSums{n: n, k: k, columns: make([]int64, (k+1)*n), top: make([]int64, n), bottom: make([]int64, n), flags: make([]uint32, n)}
 }
 
-// sumsIn are those in the device's memory.
+// sumsIn returns the sums that are in the device's memory.
 func sumsIn(l *fake.Launch, columns cuda.Pointer, s abi.Spans, n, k int) *referenceSums {
 	return &referenceSums{n: n, k: k, columns: fake.Slice[int64](l, columns, (k+1)*n),
 		top: fake.Slice[int64](l, s.Top, n), bottom: fake.Slice[int64](l, s.Bottom, n), flags: fake.Slice[uint32](l, s.Flags, n)}
 }
 
-// conclude is that of kernels/rows/conclude.cuh, for all rows.
+// conclude computes what conclude of kernels/rows/conclude.cuh does, for all rows.
 func (s *referenceSums) conclude(l *fake.Launch, e abi.RowEnding) {
 	switch e.Does {
 	case abi.Tells:

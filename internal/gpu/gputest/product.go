@@ -16,10 +16,10 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// The kernels in Go, by the same formulas. They stand for the kernels on a fake device, and
-// are what those of a real one are compared with.
+// The kernels in Go, by the same formulas. They replace the kernels on a fake device. Results of
+// kernels on a real device are compared with theirs.
 
-// Reference returns a fake device.
+// Reference returns a fake device with the kernels of products.
 func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("scan", func(l *fake.Launch, x abi.Vectors, sx abi.Scanned, y abi.Vectors, sy abi.Scanned, o abi.OldSample, at, to cuda.Pointer, ticket uint32) {
@@ -388,7 +388,7 @@ func ReducePlainReference(s int32, r abi.Reduction) uint8 {
 	return uint8(s - q*r.M)
 }
 
-// ReduceFactorReference is that of one of the three sums modulo a Karatsuba modulus.
+// ReduceFactorReference reduces one of the three sums modulo a Karatsuba modulus.
 func ReduceFactorReference(s int32, r abi.Reduction, pass int) int32 {
 	return s*r.Factor[pass] - mulHigh(s, r.Scale[pass])*r.M
 }
@@ -414,7 +414,7 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 		}
 		return at
 	}
-	// unpack returns vectors of a plane; those of zeros alone are nil.
+	// unpack returns vectors of a plane. A vector of zeros is nil.
 	unpack := func(plane []int8, places []int) [][]int8 {
 		out := make([][]int8, len(places)/length)
 		for v := range out {

@@ -90,7 +90,7 @@ func addSpan(l *fake.Launch, to abi.Spans, n int, top, bottom []int64, flags []u
 	}
 }
 
-// mergeSpans sets the spans of n rows to those of all parts, and returns the largest exponents.
+// mergeSpans sets the spans of n rows to the spans of all parts, and returns the largest exponents.
 func mergeSpans(l *fake.Launch, s, parts abi.Spans, count, n int) []int64 {
 	clearSpans(l, s, n)
 	for p := range count {
@@ -100,7 +100,7 @@ func mergeSpans(l *fake.Launch, s, parts abi.Spans, count, n int) []int64 {
 	return fake.Slice[int64](l, s.Top, n)
 }
 
-// clearSpans sets the spans of n rows to those of nothing.
+// clearSpans clears the spans of n rows.
 func clearSpans(l *fake.Launch, s abi.Spans, n int) {
 	t, b, f := fake.Slice[int64](l, s.Top, n), fake.Slice[int64](l, s.Bottom, n), fake.Slice[uint32](l, s.Flags, n)
 	for i := range n {

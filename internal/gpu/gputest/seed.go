@@ -83,8 +83,8 @@ type panelRows struct {
 	rows   [][]float64
 }
 
-// candidatesOf returns rows of the step's columns: those of a list of places in the order, or those
-// behind the pivots so far.
+// candidatesOf returns rows of the step's columns. They are taken from a list of places in the
+// order, or are the rows behind the pivots so far.
 func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, end int) panelRows {
 	n := int(g.N)
 	order := fake.Slice[int32](l, g.Order, n)

@@ -1,5 +1,5 @@
-// Package launch keeps the kernels that are loaded on NVIDIA GPUs, and what else stays on a device
-// from call to call.
+// Package launch keeps the kernels that are loaded on NVIDIA GPUs, and other data that stays on a
+// device between calls.
 package launch
 
 import (
@@ -7,7 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/kernels"
 )
 
-// Kernels are those of a device, which stay loaded. They are used on the device's thread alone.
+// Kernels are the loaded kernels of a device; they stay loaded. They must be used on the device's
+// thread only.
 type Kernels struct {
 	functions map[key]*cuda.Function
 	blocks    map[occupancy]int
@@ -16,7 +17,7 @@ type Kernels struct {
 // A key names a kernel of a source.
 type key struct{ file, kernel string }
 
-// An occupancy is of what blocks a multiprocessor holds so many at a time.
+// An occupancy is the shape of a launch for which the number of resident blocks is known.
 type occupancy struct {
 	f               *cuda.Function
 	threads, shared int
@@ -31,9 +32,9 @@ func KernelsOf(s *cuda.Stream) *Kernels {
 	})
 }
 
-// Function returns a kernel of source file.cu, such as exact/scan. It is compiled, alone, when it
-// is first asked for, for which the driver takes tenths of a second. Streams of a device share it.
-// It panics if there is no such kernel.
+// Function returns a kernel of source file.cu, such as exact/scan. At its first use the kernel is
+// compiled, alone, which takes the driver tenths of a second. The streams of a device share it.
+// Function panics if there is no such kernel.
 func (k *Kernels) Function(s *cuda.Stream, file, kernel string) (*cuda.Function, error) {
 	of := key{file, kernel}
 	if f := k.functions[of]; f != nil {
@@ -52,8 +53,8 @@ func (k *Kernels) Function(s *cuda.Stream, file, kernel string) (*cuda.Function,
 	return f, nil
 }
 
-// Blocks returns how many blocks of f, of so many threads and bytes of dynamic shared memory, run
-// on a multiprocessor at a time.
+// Blocks returns how many blocks of f, with the given threads and bytes of dynamic shared memory
+// each, run on a multiprocessor at a time.
 func (k *Kernels) Blocks(f *cuda.Function, threads, shared int) (int, error) {
 	key := occupancy{f, threads, shared}
 	if n, ok := k.blocks[key]; ok {

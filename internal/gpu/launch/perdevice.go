@@ -12,7 +12,7 @@ type PerDevice[T any] struct {
 	of map[*cuda.Device]*T // guarded by mu
 }
 
-// Of returns the T of a device, which make makes when it is first asked for.
+// Of returns the T of a device; make creates it at the first call.
 func (p *PerDevice[T]) Of(dev *cuda.Device, make func() *T) *T {
 	p.mu.Lock()
 	defer p.mu.Unlock()

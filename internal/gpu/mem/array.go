@@ -1,5 +1,5 @@
 // Package mem keeps arrays, matrices and vectors in the memory of NVIDIA GPUs: uploads and
-// downloads, views, copies for the host, and the devices that are open. It knows no kernels.
+// downloads, views, copies for the host, and the open devices. It uses no kernels.
 package mem
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Array is a num.Array in a device's memory: the same structure of arrays.
+// An Array is a num.Array in device memory, with the same structure of arrays.
 type Array struct {
 	num.Format
 	n      int
@@ -23,7 +23,7 @@ type Array struct {
 	kept []attached // guarded by mu
 }
 
-// planeBytes returns the bytes that a number takes in each plane.
+// planeBytes returns the bytes of a number in each plane.
 func planeBytes(f num.Format) []int64 {
 	switch f.Kind {
 	case num.F32:
@@ -67,13 +67,13 @@ func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
-// Borrow returns n numbers of format float32 or float64 in memory of another library: see
-// [cuda.Stream.Borrow].
+// Borrow returns an array of n numbers of format float32 or float64 at p, in memory of another
+// library: see [cuda.Stream.Borrow].
 func Borrow(s *cuda.Stream, f num.Format, p cuda.Pointer, n int) *Array {
 	return &Array{Format: f, n: n, planes: [4]*cuda.Memory{s.Borrow(p, planeBytes(f)[0]*int64(n))}}
 }
 
-// Borrowed reports whether the numbers lie in memory of another library.
+// Borrowed reports whether the numbers are stored in memory of another library.
 func (a *Array) Borrowed() bool { return a.planes[0].Borrowed() }
 
 // Clone returns a copy of a on the device.
@@ -91,7 +91,8 @@ func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
 	return b, nil
 }
 
-// Free gives the memory back. Free of nil, or once more, does nothing.
+// Free frees the memory and drops what is kept of a's views. Free of nil, or a second Free, does
+// nothing.
 func (a *Array) Free() {
 	if a == nil || !a.freed.CompareAndSwap(false, true) {
 		return
@@ -107,10 +108,10 @@ func (a *Array) Free() {
 	a.kept = nil
 }
 
-// Freed reports whether the memory was given back.
+// Freed reports whether Free was called.
 func (a *Array) Freed() bool { return a.freed.Load() }
 
-// Len returns how many numbers the array holds.
+// Len returns the number of numbers in the array.
 func (a *Array) Len() int { return a.n }
 
 // Upload returns a copy of the array h on the device.
@@ -126,15 +127,15 @@ func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
 	return a, nil
 }
 
-// Set copies h, of the same format and length, to a.
+// Set copies h, which has the same format and length, to a.
 func (a *Array) Set(s *cuda.Stream, h *num.Array) error { return a.setFrom(s, 0, h) }
 
-// at is the address of number i in a plane.
+// at returns the address of number i in a plane.
 func (a *Array) at(plane, i int) cuda.Pointer {
 	return a.planes[plane].At(planeBytes(a.Format)[plane] * int64(i))
 }
 
-// setFrom copies h, of the same format, to the numbers of a from number i on.
+// setFrom copies h, which has the same format, to the numbers of a from number i on.
 func (a *Array) setFrom(s *cuda.Stream, i int, h *num.Array) error {
 	switch a.Kind {
 	case num.F32:
@@ -156,10 +157,10 @@ func (a *Array) setFrom(s *cuda.Stream, i int, h *num.Array) error {
 	return nil
 }
 
-// Get copies a to h, of the same format and length.
+// Get copies a to h, which has the same format and length.
 func (a *Array) Get(s *cuda.Stream, h *num.Array) error { return a.getFrom(s, 0, h) }
 
-// getFrom copies the numbers of a from number i on to h, of the same format.
+// getFrom copies the numbers of a from number i on to h, which has the same format.
 func (a *Array) getFrom(s *cuda.Stream, i int, h *num.Array) error {
 	switch a.Kind {
 	case num.F32:
@@ -174,7 +175,7 @@ func (a *Array) getFrom(s *cuda.Stream, i int, h *num.Array) error {
 	return cuda.DownloadAll(s, terms...)
 }
 
-// Host returns a copy of a in the host's memory.
+// Host returns a copy of a in host memory.
 func (a *Array) Host(s *cuda.Stream) (*num.Array, error) {
 	h := num.New(a.Format, a.n)
 	return h, a.Get(s, h)
@@ -193,12 +194,12 @@ func (m Matrix) T() Matrix {
 	return m
 }
 
-// On returns the same view of an array of the host.
+// On returns the same view of a host array.
 func (m Matrix) On(h *num.Array) num.Mat {
 	return num.Mat{Arr: h, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
 }
 
-// Planes returns how many planes the numbers have.
+// Planes returns the number of planes of the numbers.
 func (a *Array) Planes() int { return len(planeBytes(a.Format)) }
 
 // Plane returns the address of plane i of the numbers, as kernels/common/common.cuh describes them.

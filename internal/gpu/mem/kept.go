@@ -1,20 +1,22 @@
 package mem
 
-// Kept is what another package makes of the entries of a view and keeps, such as their residues.
+// Kept is data that another package derives from the entries of a view and keeps, such as their
+// residues.
 type Kept interface {
-	// Drop frees it: the entries are about to change, or to go. It may be filled anew.
+	// Drop frees it, because the entries are about to change or to be freed. It may be filled anew
+	// later.
 	Drop()
 }
 
-// attached is what is kept of a view.
+// attached is a Kept with its view.
 type attached struct {
 	view Matrix
 	what Kept
 }
 
-// Keep lets k be dropped when entries of m change or the array is freed, unless something is kept
-// of m, or of its transpose, already. Nothing is kept of memory of another library, which changes
-// without notice.
+// Keep attaches k to m: k is dropped when entries of m change or the array is freed. It does
+// nothing if something is attached to m or its transpose already. Nothing is attached to memory of
+// another library, which changes without notice.
 func (m Matrix) Keep(k Kept) {
 	a := m.Arr
 	if a.Borrowed() {
@@ -27,8 +29,8 @@ func (m Matrix) Keep(k Kept) {
 	}
 }
 
-// Kept calls f with what is kept of m, or of its transpose, if there is anything. Nothing is
-// dropped meanwhile.
+// Kept calls f with the data attached to m or to its transpose, if there is any. Nothing is dropped
+// during the call.
 func (m Matrix) Kept(f func(k Kept, transposed bool)) {
 	m.Arr.mu.Lock()
 	defer m.Arr.mu.Unlock()
@@ -37,7 +39,8 @@ func (m Matrix) Kept(f func(k Kept, transposed bool)) {
 	}
 }
 
-// attached returns what is kept of m or of its transpose. The caller holds the array's lock.
+// attached returns the data attached to m or to its transpose. The caller must hold the array's
+// lock.
 func (m Matrix) attached() (k Kept, transposed bool) {
 	for _, k := range m.Arr.kept {
 		switch m {
@@ -50,8 +53,8 @@ func (m Matrix) attached() (k Kept, transposed bool) {
 	return nil, false
 }
 
-// Changed says that the entries of m are about to change: what is kept of matrices that overlap m
-// is dropped.
+// Changed must be called before entries of m change: it drops the data attached to matrices that
+// overlap m.
 func (m Matrix) Changed() {
 	m.Arr.mu.Lock()
 	defer m.Arr.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// opened are the GPUs in use, which stay open: their kernels are loaded once.
+// opened holds the GPUs in use, which stay open: their kernels are loaded once.
 var opened struct {
 	sync.Mutex
 	devices map[int]*cuda.Device
-	only    bool // the machine's GPUs do not count
+	only    bool // the machine's GPUs are ignored
 }
 
-// Open returns GPU number i.
+// Open returns GPU i.
 func Open(i int) (*cuda.Device, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -35,7 +35,7 @@ func Open(i int) (*cuda.Device, error) {
 	return d, nil
 }
 
-// Count returns the number of GPUs, or an error that says why there are none.
+// Count returns the number of GPUs, or an error that explains why there are none.
 func Count() (int, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -46,15 +46,14 @@ func Count() (int, error) {
 	return len(list), err
 }
 
-// IsOpen reports whether GPU number i is open.
+// IsOpen reports whether GPU i is open.
 func IsOpen(i int) bool {
 	opened.Lock()
 	defer opened.Unlock()
 	return opened.devices[i] != nil
 }
 
-// Substitute lets other devices stand for the machine's GPUs until restore is called, for
-// tests.
+// Substitute replaces the machine's GPUs by other devices until restore is called, for tests.
 func Substitute(devs ...*cuda.Device) (restore func()) {
 	opened.Lock()
 	defer opened.Unlock()

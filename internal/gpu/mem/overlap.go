@@ -1,11 +1,12 @@
 package mem
 
-// lines are the entries of a view as progressions: position at + i step + j stride for 0 <= i
-// < n, 0 <= j < lines, with step and stride positive and no line longer than stride.
+// lines describes the entries of a view as arithmetic progressions: positions at + i step + j
+// stride for 0 <= i < n, 0 <= j < lines, where step and stride are positive and no line is longer
+// than stride.
 type lines struct{ at, step, n, stride, lines int }
 
-// lines returns the progressions of m, which has entries. It returns false if rows and columns
-// are interleaved.
+// lines returns the progressions of m, which must have entries. It returns false if rows and
+// columns are interleaved.
 func (m Matrix) lines() (lines, bool) {
 	at, _ := m.span()
 	l := lines{at, max(m.RS, -m.RS), m.Rows, max(m.CS, -m.CS), m.Cols}
@@ -27,13 +28,13 @@ func (l lines) has(p int) bool {
 	return p >= 0 && p/l.stride < l.lines && p%l.stride%l.step == 0 && p%l.stride/l.step < l.n
 }
 
-// meets reports whether l and o, of the same steps and strides, have an entry in common.
+// meets reports whether l and o, which have the same steps and strides, have an entry in common.
 func (l lines) meets(o lines) bool {
 	shift := (o.at - l.at) % l.stride
 	if shift < 0 {
 		shift += l.stride
 	}
-	// The lines of o reach from shift on into the next of l's, perhaps.
+	// The lines of o begin at shift in a line of l, and may reach into the next.
 	line := (o.at - l.at - shift) / l.stride
 	for k := range 2 {
 		j, i := line+k, shift-k*l.stride
@@ -44,8 +45,9 @@ func (l lines) meets(o lines) bool {
 	return false
 }
 
-// Overlaps reports whether two views have a number of an array in common. Where the rows and
-// columns of one are interleaved, sharing the array will do.
+// Overlaps reports whether two views have a number of an array in common. If the rows and columns
+// of one view are interleaved, it also returns true for views of the same array whose ranges
+// overlap.
 func (m Matrix) Overlaps(o Matrix) bool {
 	lo, hi := m.span()
 	low, high := o.span()

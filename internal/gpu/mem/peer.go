@@ -2,8 +2,8 @@ package mem
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// CopyPeer copies n numbers of an array in the memory of another device, from number i on, to those
-// of a from number j on, of the same format: see [cuda.Stream.CopyPeer].
+// CopyPeer copies n numbers of from, an array of the same format in the memory of another device,
+// from number i on, to the numbers of a from number j on: see [cuda.Stream.CopyPeer].
 func (a *Array) CopyPeer(s *cuda.Stream, j int, dev *cuda.Device, from *Array, i, n int) error {
 	for t, size := range planeBytes(a.Format) {
 		if err := s.CopyPeer(a.at(t, j), dev, from.at(t, i), size*int64(n)); err != nil {
@@ -13,19 +13,20 @@ func (a *Array) CopyPeer(s *cuda.Stream, j int, dev *cuda.Device, from *Array, i
 	return nil
 }
 
-// On reports whether the array is in the memory of a device.
+// On reports whether the array is stored in the memory of dev.
 func (a *Array) On(dev *cuda.Device) bool { return a.planes[0].On(dev) }
 
-// A Pulled is a copy of a matrix in the memory of another device, on its way.
+// A Pulled is a copy of a matrix in the memory of another device, while it is being made.
 type Pulled struct {
 	Matrix
 	s     *cuda.Stream
 	there *cuda.Event
 }
 
-// Pull lets a matrix in the memory of another device, of columns or rows of numbers one after the
-// other, come to that of s, which reaches it: see [cuda.Stream.PullRows]. Numbers come at 380 GB/s
-// over the links of two H100 so, at 70 to 240 if kernels read them where they are.
+// Pull starts to copy a matrix from the memory of another device, which the device of s can access,
+// to the memory of the device of s. The numbers of its columns, or of its rows, must be contiguous.
+// See [cuda.Stream.PullRows]. Over the links of two H100 the numbers arrive at 380 GB/s this way,
+// at 70 to 240 GB/s if kernels read them directly.
 func (m Matrix) Pull(s, aside *cuda.Stream) (*Pulled, error) {
 	w, turned := m, m.RS != 1
 	if turned {
@@ -50,19 +51,19 @@ func (m Matrix) Pull(s, aside *cuda.Stream) (*Pulled, error) {
 	return z, nil
 }
 
-// Pulls reports whether m is for Pull on a device: not in its memory, and of columns or rows of
-// numbers one after the other.
+// Pulls reports whether m is suitable for Pull to dev: it is not in the memory of dev, and the
+// numbers of its columns, or of its rows, are contiguous.
 func (m Matrix) Pulls(dev *cuda.Device) bool {
 	return !m.Arr.planes[0].On(dev) && (m.RS == 1 && m.CS >= m.Rows || m.CS == 1 && m.RS >= m.Cols)
 }
 
-// Await lets later operations of the stream wait for the copy.
+// Await makes later operations of the stream wait for the copy.
 func (p *Pulled) Await() error { return p.s.Wait(p.there) }
 
-// Free gives the copy back.
+// Free frees the copy.
 func (p *Pulled) Free() {
 	if p.there != nil {
-		_ = p.s.Follow(p.there) // or the device is lost
+		_ = p.s.Follow(p.there) // fails only if the device is lost
 		_ = p.there.Close()
 	}
 	p.Arr.Free()

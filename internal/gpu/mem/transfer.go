@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// UploadView returns a packed copy of a view on the device.
+// UploadView returns a copy of a view on the device, without the numbers between its entries.
 func UploadView(s *cuda.Stream, m num.Mat) (Matrix, error) {
 	view := Matrix{Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
 	h := m.Arr
@@ -27,13 +27,14 @@ func UploadView(s *cuda.Stream, m num.Mat) (Matrix, error) {
 	return view, err
 }
 
-// UploadVector returns a packed copy of a vector on the device.
+// UploadVector returns a copy of a vector on the device, without the numbers between its entries.
 func UploadVector(s *cuda.Stream, v num.Vec) (Vector, error) {
 	m, err := UploadView(s, v.Mat())
 	return Vector{Arr: m.Arr, Off: m.Off, Inc: m.RS, N: v.N}, err
 }
 
-// DownloadView copies a packed matrix of the device to a view of the host, or one triangle.
+// DownloadView copies a packed matrix of the device to a host view, or only its triangle 'U' or
+// 'L'.
 func DownloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error {
 	lo, hi := Matrix{Off: to.Off, RS: to.RS, CS: to.CS, Rows: to.Rows, Cols: to.Cols}.span()
 	at, end := from.span()
@@ -55,7 +56,7 @@ func DownloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error 
 	return nil
 }
 
-// Pack returns the numbers of a view column by column.
+// Pack returns the entries of a view, column by column, in a new array.
 func Pack(m num.Mat) *num.Array {
 	h := num.New(m.Arr.Format, m.Rows*m.Cols)
 	eachColumn(m.Cols, func(j int) {
@@ -66,7 +67,8 @@ func Pack(m num.Mat) *num.Array {
 	return h
 }
 
-// Packed returns the entries of m, column by column: m's own storage if they lie so.
+// Packed returns the entries of m column by column: m's own array if they are all of it in this
+// order.
 func Packed(m num.Mat) *num.Array {
 	if m.Off == 0 && m.RS == 1 && (m.CS == m.Rows || m.Cols == 1) && m.Rows*m.Cols == m.Arr.Len() {
 		return m.Arr
@@ -74,7 +76,7 @@ func Packed(m num.Mat) *num.Array {
 	return Pack(m)
 }
 
-// eachColumn calls f for n columns that are copied, on several goroutines.
+// eachColumn calls f for the columns 0 <= j < n, on several goroutines.
 func eachColumn(n int, f func(j int)) {
 	// never cancelled
 	_ = par.For(context.Background(), runtime.GOMAXPROCS(0), n, func(_, j int) { f(j) })

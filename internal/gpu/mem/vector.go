@@ -11,7 +11,7 @@ type Vector struct {
 // Row returns the vector as a matrix of one row.
 func (v Vector) Row() Matrix { return Matrix{Arr: v.Arr, Off: v.Off, CS: v.Inc, Rows: 1, Cols: v.N} }
 
-// On returns the same view of an array of the host.
+// On returns the same view of a host array.
 func (v Vector) On(h *num.Array) num.Vec { return num.Vec{Arr: h, Off: v.Off, Inc: v.Inc, N: v.N} }
 
 // Col returns the vector as a matrix of one column.

@@ -5,7 +5,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// span returns the numbers lo <= i < hi of its array that m lies in.
+// span returns the smallest range lo <= i < hi of numbers of the array that contains the entries of
+// m.
 func (m Matrix) span() (lo, hi int) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return 0, 0
@@ -15,12 +16,12 @@ func (m Matrix) span() (lo, hi int) {
 	return lo, m.Off + max(down, 0) + max(across, 0) + 1
 }
 
-// packed reports whether the entries of m lie one after the other, column by column.
+// packed reports whether the entries of m are contiguous, column by column.
 func (m Matrix) packed() bool {
 	return (m.RS == 1 || m.Rows <= 1) && (m.CS == m.Rows*m.RS || m.Cols <= 1)
 }
 
-// Get returns a copy of m in the host's memory, with the strides of m.
+// Get returns a copy of m in host memory, with the strides of m.
 func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
 	lo, hi := m.span()
 	h := num.New(m.Arr.Format, hi-lo)
@@ -32,8 +33,8 @@ func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
 	return z, nil
 }
 
-// Set copies the entries of h, of the same shape and format, to m. Those between them keep
-// their values, but travel to the host and back.
+// Set copies the entries of h, which has the same shape and format, to m. Numbers of the array
+// between the entries of m keep their values, but are copied to the host and back.
 func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
 	if m.Rows == 0 || m.Cols == 0 {
 		return nil
@@ -58,8 +59,8 @@ func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
 	return m.Arr.setFrom(s, lo, to.Arr)
 }
 
-// Copy copies the entries of another view of the same shape and format to m where both lie one
-// after the other and in different arrays, and reports whether they do.
+// Copy copies the entries of another view of the same shape and format to m if both are packed and
+// of different arrays. It reports whether that is so.
 func (m Matrix) Copy(s *cuda.Stream, from Matrix) (bool, error) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return true, nil

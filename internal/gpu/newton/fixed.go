@@ -12,23 +12,26 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// shortSlices is the order up to which slices have a quarter of the columns, so that there are
-// enough of them for all multiprocessors. A variable for tests.
+// shortSlices is the largest order for which slices have a quarter of the columns, so that there
+// are enough slices for all multiprocessors. Tests change it.
 var shortSlices = 2048
 
-// A Share is what a device has of F, X, G and Z: columns of the former, those of all devices one
-// beside the other, and rows of the latter, as many from the same one on.
+// A Share is the part of F, X, G and Z that a device stores. It has columns of F and X; the columns
+// of the devices follow each other. It has the rows of G and Z with the same numbers as these
+// columns.
 type Share struct {
 	Device     *cuda.Device
 	F, X, G, Z mem.Matrix
 }
 
-// Refine is place.Refiner's, for matrices of the device. Only the end of a column waits for it.
+// Refine implements place.Refiner for matrices of the device. The host waits only at the end of
+// each column.
 func Refine(s *cuda.Stream, of place.Refinement, f, x, g, z mem.Matrix) (lengths [][]int, ok bool, err error) {
 	return refine(of, []*refiner{{s: s, share: Share{s.Device(), f, x, g, z}}})
 }
 
-// RefineTogether is Refine on several devices, FixedGPUs at most, which reach each other's memory.
+// RefineTogether is Refine on several devices, at most FixedGPUs, which can access each other's
+// memory.
 func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (lengths [][]int, ok bool, err error) {
 	var list []*refiner
 	for _, share := range shares {
@@ -37,17 +40,17 @@ func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (l
 	return refine(of, list)
 }
 
-// A refiner is a device that refines its share.
+// of operations on one of several devices; nil for one, whose stream is s
 type refiner struct {
 	s      *cuda.Stream
-	ctx    context.Context // of operations on a device of several; nil for one, whose stream is s
+	ctx    context.Context // of operations, if there are several devices; nil for one, whose stream is s
 	share  Share
 	k      abi.Refining
 	memory []*cuda.Memory
 	met    *cuda.Event
 }
 
-// do runs f where the device's operations may be queued.
+// do runs f on the device's thread.
 func (r *refiner) do(f func() error) error {
 	if r.ctx == nil {
 		return f()
@@ -68,7 +71,7 @@ func (t refiners) each(f func(r *refiner) error) (err error) {
 	return err
 }
 
-// meet lets all devices wait for each other.
+// meet makes all devices wait for each other.
 func (t refiners) meet() error {
 	if len(t) == 1 {
 		return nil
@@ -89,7 +92,7 @@ func (t refiners) meet() error {
 	})
 }
 
-// end frees what devices have, when none of them reads another's memory any more.
+// end frees the memory of all devices, once no device reads another's memory any more.
 func (t refiners) end() (err error) {
 	for _, r := range t {
 		if r.ctx != nil {
@@ -168,8 +171,8 @@ func refine(of place.Refinement, all refiners) (lengths [][]int, ok bool, err er
 	return lengths, true, nil
 }
 
-// prepare makes room for columns from begin on, and the planes of F; it is not ok where numbers are
-// too long.
+// prepare allocates the memory for the columns from begin on, and launches the computation of the
+// planes of F. It returns false if numbers are too long for shared memory.
 func (r *refiner) prepare(of place.Refinement, begin int) (ok bool, err error) {
 	f, s := r.share.F, r.s
 	n, width, count, limit := f.Rows, f.Cols, slices.Max(of.Planes), s.Device().Info().SharedPerBlock
@@ -211,10 +214,10 @@ func (r *refiner) prepare(of place.Refinement, begin int) (ok bool, err error) {
 	return true, r.run("fixedPlanes", cuda.Dim{X: (n + block - 1) / block, Y: min(width, maxAcross)}, block, shared(block), *k)
 }
 
-// chunks returns how many there are of so many planes.
+// chunks returns the number of chunks of the given number of planes.
 func chunks(planes int) int { return (planes + abi.FixedChunk - 1) / abi.FixedChunk }
 
-// sharedSums is what fixedResidual takes beside what it declares.
+// sharedSums returns the dynamic shared memory of fixedResidual in bytes.
 func sharedSums(planes int) int { return 8 * abi.FixedUpdate * (abi.FixedChunk*chunks(planes) + 2) }
 
 func (r *refiner) run(kernel string, grid cuda.Dim, threads, shared int, args ...any) error {
@@ -225,7 +228,7 @@ func (r *refiner) run(kernel string, grid cuda.Dim, threads, shared int, args ..
 	return f.Launch(r.s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// own is a grid for the device's rows, and every one for all.
+// own returns a grid for the device's rows, every one for all rows.
 func (r *refiner) own() cuda.Dim {
 	return cuda.Dim{X: (int(r.k.Width) + abi.FixedRows - 1) / abi.FixedRows}
 }
@@ -234,7 +237,7 @@ func (r *refiner) every() cuda.Dim {
 	return cuda.Dim{X: (int(r.k.N) + abi.FixedRows - 1) / abi.FixedRows}
 }
 
-// begin begins with column j.
+// begin starts column j.
 func (r *refiner) begin(of place.Refinement, j int) error {
 	column := func(m mem.Matrix) abi.Vectors {
 		m.Off, m.Cols = m.Off+j*m.CS, 1
@@ -247,7 +250,7 @@ func (r *refiner) begin(of place.Refinement, j int) error {
 	return r.run("fixedBegin", r.own(), abi.FixedRows, 0, r.k)
 }
 
-// step is one of all devices, with so many planes.
+// step runs one step on all devices, with used planes.
 func (t refiners) step(step, used int) error {
 	if err := t.each(func(r *refiner) error {
 		r.k.Step, r.k.Used = int32(step), int32(used)

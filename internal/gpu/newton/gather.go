@@ -7,7 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Gather sets row i of z to row order[i] of x, in MP of the same bits. It does not wait.
+// Gather sets row i of z to row order[i] of x; both are in MP of the same precision. It does not
+// wait for the device.
 func Gather(s *cuda.Stream, x mem.Matrix, order []int32, z mem.Matrix) error {
 	if x.Rows == 0 || x.Cols == 0 {
 		return nil

@@ -1,6 +1,6 @@
-// Package newton runs what Newton's method and factors of package linsolve do entry by entry, and
-// solutions in fixed point, on matrices in the memory of NVIDIA GPUs: kernels/newton has the
-// arithmetic.
+// Package newton runs the entrywise operations of Newton's method and of the factors of package
+// linsolve, and solutions in fixed point, on matrices in the memory of NVIDIA GPUs. The kernels of
+// kernels/newton implement the arithmetic.
 package newton
 
 import (
@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	threads   = 256 // of a block, at most
+	threads   = 256 // the most of a block
 	maxAcross = 1<<16 - 1
 )
 
-// A task is a launch under way, with the memory that it takes.
+// A task is a launch in progress, with the memory that it uses.
 type task struct {
 	s     *cuda.Stream
-	at    cuda.Pointer // u32: entries that are left
-	tells bool         // the host how many these are
+	at    cuda.Pointer // u32: counter of entries
+	tells bool         // the host reads the counter
 	lists []*cuda.Memory
 }
 
-// newTask returns a task that counts in the tally, or tells if there is none.
+// newTask returns a task that counts in the tally, or with tells if tally is nil.
 func newTask(s *cuda.Stream, tally *mem.Array) (*task, error) {
 	if tally != nil {
 		return &task{s: s, at: tally.Plane(0)}, nil
@@ -50,7 +50,7 @@ func (t *task) free() {
 	}
 }
 
-// list copies a list to the device, whose address is null for none.
+// list copies a list to the device. It returns a null address for nil.
 func (t *task) list(x []int64) (cuda.Pointer, error) {
 	if x == nil {
 		return 0, nil
@@ -63,7 +63,8 @@ func (t *task) list(x []int64) (cuda.Pointer, error) {
 	return m.Pointer(), nil
 }
 
-// launch runs a kernel for all entries of a rows x cols matrix, and returns the count, if it tells.
+// launch runs a kernel for all entries of a rows x cols matrix, and returns the count if the task
+// tells.
 func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) (int, error) {
 	f, err := launch.KernelsOf(t.s).Function(t.s, "newton/newton", kernel)
 	if err != nil {
@@ -76,7 +77,7 @@ func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) 
 	return t.count()
 }
 
-// count returns the count, if the task tells.
+// count returns the count if the task tells, 0 otherwise.
 func (t *task) count() (int, error) {
 	if !t.tells {
 		return 0, nil
@@ -86,7 +87,7 @@ func (t *task) count() (int, error) {
 	return int(n[0]), err
 }
 
-// Shift is place.Newton's.
+// Shift implements place.Newton.
 func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally *mem.Array) (odd int, err error) {
 	z.Changed()
 	t, err := newTask(s, tally)
@@ -104,16 +105,17 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally
 	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
 }
 
-// sumShared is what a block of summed takes of shared memory beside the room for numbers.
+// sumShared is the shared memory in bytes that a block of summed takes besides the room for
+// numbers.
 const sumShared = threads
 
-// along reports whether numbers of a column lie one after the other, and those of a row apart.
+// along reports whether numbers are contiguous in columns and not in rows.
 func along(m mem.Matrix) bool { return m.RS == 1 && m.CS != 1 }
 
-// noUnit is the exponent of a unit that all sums are multiples of.
+// noUnit is the exponent of a unit that divides all sums.
 const noUnit = -1 << 60
 
-// Sum is place.Newton's, for matrices of the device.
+// Sum implements place.Newton, for matrices of the device.
 func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (left int, err error) {
 	z.Changed()
 	t, err := newTask(s, tally)
@@ -122,7 +124,7 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 	}
 	defer t.free()
 	byRows := int32(0)
-	if along(x.T()) && along(d.T()) { // numbers of rows lie one after the other: of columns then
+	if along(x.T()) && along(d.T()) { // rows are contiguous: transpose
 		x, d, z, byRows = x.T(), d.T(), z.T(), 1
 		of.Rows, of.Cols = of.Cols, of.Rows
 		switch of.Triangle {
@@ -145,8 +147,8 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 	if of.Unit != nil {
 		k.Unit = *of.Unit
 	}
-	// A block has room for its threads' windows and for significands, of X and D or of Z, three
-	// blocks to a multiprocessor where that may be.
+	// A block has room for the windows of its threads, and for the significands of X and D or of Z.
+	// Three blocks share a multiprocessor if possible.
 	pitch := func(m mem.Matrix) int {
 		if m.Arr.Kind != num.MP {
 			return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Part is place.Splitting's. It does not wait.
+// Part implements place.Splitting. It does not wait for the device.
 func Part(s *cuda.Stream, a, lower, upper mem.Matrix) error {
 	if a.Rows == 0 || a.Cols == 0 {
 		return nil
@@ -17,7 +17,7 @@ func Part(s *cuda.Stream, a, lower, upper mem.Matrix) error {
 	return runSplitting(s, "parted", a, abi.Parting{A: abi.RowsOf(a), Lower: abi.TargetOf(lower), Upper: abi.TargetOf(upper)})
 }
 
-// NotSmall is place.Splitting's.
+// NotSmall implements place.Splitting.
 func NotSmall(s *cuda.Stream, a mem.Matrix, bound float64) (count int, err error) {
 	if a.Rows == 0 || a.Cols == 0 {
 		return 0, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Triangle is place.Factors'.
+// Triangle implements place.Factors.
 func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix, tally *mem.Array) (count int, err error) {
 	switch op {
 	case place.CountAsymmetric:
@@ -32,15 +32,15 @@ func diagonal(s *cuda.Stream, operation int32, a mem.Matrix, count cuda.Pointer)
 	return runTriangles(s, "diagonal", grid, abi.Diagonal{A: abi.RowsOf(a), Count: count, Operation: operation})
 }
 
-// Across are blocks of a symmetric matrix in MP that are to be equal, B a transposed one, where
-// they are below ('L') or above ('U') the diagonal of A, or everywhere for 0. B may be in the
-// memory of another device, which s reaches.
+// An Across is a pair of blocks of a symmetric matrix in MP that should be equal; B is transposed.
+// They are compared below ('L') or above ('U') the diagonal of A, or everywhere if Triangle is 0. B
+// may be in the memory of another device that the device of the stream can access.
 type Across struct {
 	A, B     mem.Matrix
 	Triangle byte
 }
 
-// CountAsymmetric counts the numbers that differ.
+// CountAsymmetric returns the number of entries that differ.
 func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
 	return counted(s, nil, func(count cuda.Pointer) error {
 		for _, x := range list {
@@ -52,7 +52,7 @@ func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
 	})
 }
 
-// Mirror sets A to B. It does not wait.
+// Mirror copies B to A for every pair. It does not wait for the device.
 func Mirror(s *cuda.Stream, list []Across) error {
 	for _, x := range list {
 		x.A.Changed()
@@ -63,7 +63,7 @@ func Mirror(s *cuda.Stream, list []Across) error {
 	return nil
 }
 
-// run counts, or sets A for null.
+// run counts the entries that differ in count, or, if count is null, copies B to A.
 func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
 	if x.A.Rows == 0 || x.A.Cols == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
 	if x.B.Pulls(s.Device()) {
 		p, err := x.B.Pull(s, s)
 		switch {
-		case errors.Is(err, cuda.ErrMemory): // the kernel reads it where it is
+		case errors.Is(err, cuda.ErrMemory): // the kernel reads B directly
 		case err != nil:
 			return err
 		default:
@@ -84,7 +84,7 @@ func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
 	return runTriangles(s, "acrossTiles", grid, abi.Across{A: abi.RowsOf(x.A), B: abi.RowsOf(x.B), Count: count, Triangle: int32(x.Triangle)})
 }
 
-// counted returns what run counts, if that is not in the tally.
+// counted calls run with a counter and returns the count, or 0 if it is in the tally.
 func counted(s *cuda.Stream, tally *mem.Array, run func(count cuda.Pointer) error) (int, error) {
 	t, err := newTask(s, tally)
 	if err != nil {
@@ -97,7 +97,7 @@ func counted(s *cuda.Stream, tally *mem.Array, run func(count cuda.Pointer) erro
 	return t.count()
 }
 
-// Spread is place.Factors'.
+// Spread implements place.Factors.
 func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
 	m, k, n := a.Rows, a.Cols, b.Cols
 	if m == 0 || k == 0 || n == 0 {
@@ -132,7 +132,7 @@ func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
 	return rows, cols, nil
 }
 
-// magnitudesTimes stores bounds of |A| x, for ones where x is null.
+// magnitudesTimes computes upper bounds z of |A| x; a null x stands for a vector of ones.
 func magnitudesTimes(s *cuda.Stream, a mem.Matrix, x, z cuda.Pointer) error {
 	each := 8
 	if a.RS == 1 || a.RS == -1 {
@@ -141,8 +141,8 @@ func magnitudesTimes(s *cuda.Stream, a mem.Matrix, x, z cuda.Pointer) error {
 	return runTriangles(s, "magnitudesTimes", cuda.Dim{X: (a.Rows + each - 1) / each}, abi.Bounding{A: abi.RowsOf(a), X: x, Z: z})
 }
 
-// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP and vectors x ≥ 0, which
-// stand for ones where they are nil. None is empty.
+// Magnitudes returns upper bounds of |A| x for matrices of finite numbers in MP and vectors x ≥ 0;
+// a nil x stands for a vector of ones. No matrix may be empty.
 func Magnitudes(s *cuda.Stream, list []mem.Matrix, x [][]float64) (z [][]float64, err error) {
 	count := 0
 	for _, a := range list {

@@ -14,7 +14,7 @@ import (
 type base struct {
 	key    baseKey
 	moduli []int
-	planes []int    // the moduli of products: moduli, and the redundant one if there is one
+	planes []int    // moduli of the products: moduli, and the redundant modulus if there is one
 	plain  int      // number of plain moduli
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
@@ -22,29 +22,30 @@ type base struct {
 	words  [][]uint32
 }
 
-// maxKaratsuba bounds Karatsuba moduli: products leave numbers below 4.375 m as half
-// words (kernels/exact/product.cuh).
+// maxKaratsuba bounds the Karatsuba moduli: products leave residues below 4.375 m as half words
+// (kernels/exact/product.cuh).
 const maxKaratsuba = 14979
 
-// maxInner is the greatest inner dimension of a product: its sums of products of bytes
-// stay within 2^30.
+// maxInner is the largest inner dimension of a product: the sums of products of bytes stay within
+// 2^30.
 const maxInner = 1 << 16
 
-// pool holds the moduli: F_t fits 32 bits of the least one, and 2^quotientBits/m has three bytes
-// for Karatsuba moduli. Sums of products of bytes over all of the pool stay below 2^31, and the
-// error of the quotient below 1/250.
+// pool holds the moduli. F_t of the smallest modulus fits in 32 bits, and 2^abi.QuotientBits/m has
+// three bytes for Karatsuba moduli. Sums of products of bytes over the whole pool stay below 2^31,
+// and the error of the quotient stays below 1/250.
 var pool = modgemm.NewBytePool(0, maxKaratsuba)
 
-// checkedPool is the pool without its largest modulus, which is the redundant one.
+// checkedPool is the pool without its largest modulus, and that modulus, which is the redundant
+// one.
 var checkedPool = sync.OnceValues(func() (*modgemm.BytePool, int) { return pool().Checked() })
 
-// A baseKey tells bases apart: by the number of moduli, and by their pool.
+// A baseKey identifies a base by the number of its moduli and by their pool.
 type baseKey struct {
 	moduli  int
 	checked bool // the moduli are those of checkedPool
 }
 
-// pool returns the moduli that the base takes its own from, and the redundant one, or 0.
+// pool returns the pool from which the base takes its moduli, and the redundant modulus or 0.
 func (k baseKey) pool() (p *modgemm.BytePool, redundant int) {
 	if k.checked {
 		return checkedPool()
@@ -52,7 +53,7 @@ func (k baseKey) pool() (p *modgemm.BytePool, redundant int) {
 	return pool(), 0
 }
 
-// products returns how many products of matrices of bytes a base takes.
+// products returns the number of products of byte matrices that a base takes.
 func (k baseKey) products() int {
 	n := pool().Products(k.moduli)
 	if k.checked {
@@ -61,7 +62,7 @@ func (k baseKey) products() int {
 	return n
 }
 
-// newBase returns a base.
+// newBase returns the base of a key.
 func newBase(key baseKey) *base {
 	p, redundant := key.pool()
 	n := key.moduli
@@ -97,16 +98,16 @@ func words(x *big.Int) []uint32 {
 // tileRows is the number of moduli whose residues the tensor cores compute at a time.
 const tileRows = 16
 
-// tiles returns the tiles of constants of the plain moduli, and the pairs of tiles of
-// the Karatsuba moduli, the redundant one among them.
+// tiles returns the number of tiles of constants of the plain moduli, and the number of pairs of
+// tiles of the Karatsuba moduli, including the redundant one.
 func (b *base) tiles() (plain, pairs int) {
 	return (b.plain + tileRows - 1) / tileRows, (b.karatsuba() + tileRows - 1) / tileRows
 }
 
-// karatsuba returns the Karatsuba moduli of products, the redundant one among them.
+// karatsuba returns the number of Karatsuba moduli of products, including the redundant one.
 func (b *base) karatsuba() int { return len(b.planes) - b.plain }
 
-// rowModuli returns the moduli of the rows of all tiles or pairs of tiles.
+// rowModuli returns the moduli of the rows of all tiles and pairs of tiles.
 func (b *base) rowModuli() []abi.Modulus {
 	plain, pairs := b.tiles()
 	rows := make([]abi.Modulus, tileRows*(plain+pairs))
@@ -120,11 +121,11 @@ func (b *base) rowModuli() []abi.Modulus {
 	return rows
 }
 
-// constants returns the left operands of the conversion to residues, in fragments of
-// mma.m16n8k32: word r of lane l of step s of a tile holds four bytes of row l/4 + 8 (r%2)
-// from digit 32 s + 4 (l%4) + 16 (r/2) on. Digit s of modulus m is 2^(8s) mod m, times
-// (M/m)^-1 for left operands but for the redundant modulus. A Karatsuba modulus' digits
-// c = 128 c1 + c0 lie in two tiles, c0 in the first. The steps are those from step first on.
+// constants returns the left operands of the conversion to residues, in fragments of mma.m16n8k32:
+// word r of lane l of step s of a tile holds four bytes of row l/4 + 8 (r%2) from digit 32 s + 4
+// (l%4) + 16 (r/2) on. Digit s of modulus m is 2^(8s) mod m. For left operands it is multiplied by
+// (M/m)^-1, except for the redundant modulus. The digits c = 128 c1 + c0 of a Karatsuba modulus lie
+// in two tiles, c0 in the first. The given number of steps begins with step first.
 func (b *base) constants(first, steps int, left bool) []uint32 {
 	plain, pairs := b.tiles()
 	out := make([]byte, (plain+2*pairs)*steps*512)

@@ -7,16 +7,16 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// oldsRoom is by how many bits a base may be larger for the sake of old entries that are added to
-// the residues, where rounding them with the results would be all that has to be settled: at
-// n = 4096 kernel settle takes 566 µs of an H100, olds 36 and a plane of residues 109.
+// oldsRoom is the number of bits by which a base may be larger so that old entries are added to the
+// residues, if otherwise settle would only have to round them with the results: at n = 4096 kernel
+// settle takes 566 µs of an H100, olds 36 µs and a plane of residues 109 µs.
 const oldsRoom = 16
 
-// noExp is above the exponents that the scan has for vectors of zeros.
+// noExp is above the exponents that the scan reports for zero vectors.
 const noExp = -1 << 60
 
-// bound sees whether the bound of the result applies, as in package exact: the base then holds the
-// result alone, with the old entries added to the residues (kernels/exact/olds.cu).
+// bound determines whether the bound of the result applies, as in package residue. The base then
+// holds only the result, and the old entries are added to the residues (kernels/exact/olds.cu).
 func (m *multiplication) bound() error {
 	b := m.cfg.Bound
 	if b == nil || (m.left.totals.Flags|m.right.totals.Flags)&special != 0 {
@@ -26,7 +26,7 @@ func (m *multiplication) bound() error {
 	if !alpha.Plain || m.expr.adds() && (!beta.Plain || m.expr.old.Arr.Terms() > 1) {
 		return nil
 	}
-	// Bounds and errors, relative to 2^(exponents of the vectors).
+	// Bounds and errors, relative to 2^(sum of the exponents of the two vectors).
 	size, least := -alpha.Exp, -alpha.Exp-b.Within
 	for _, f := range []struct {
 		o      *operand
@@ -60,27 +60,27 @@ func (m *multiplication) bound() error {
 	}
 	m.within = true
 	m.problem.Bounded, m.problem.Bound = true, float64(size)
-	if m.expr.adds() && m.problem.Tolerant { // the old entries have not been looked at
+	if m.expr.adds() && m.problem.Tolerant { // the old entries have not been scanned
 		m.problem.Hold(math.MaxInt64)
 	}
-	// The result cancels, which the scan's samples do not show. Most of its entries are below the
-	// bound by about the terms of a row, or more.
+	// The result cancels, which the samples of the scan do not show. Most of its entries are below
+	// the bound by at least a factor of about the number of terms of a row.
 	for i := range m.problem.Samples {
 		m.problem.Samples[i].Size = math.Floor(float64(size) - math.Log2(float64(m.a.Cols)) - float64(i%8))
 	}
 	return nil
 }
 
-// addBetaC adds the old entries, beta C, of a block of C to the residues.
+// addBetaC adds the old entries of a block of C, beta C, to the residues.
 func (m *multiplication) addBetaC(l, r *operand, b region, room room) error {
 	alpha, beta := abi.CoefficientOf(m.expr.alpha), abi.CoefficientOf(m.expr.beta)
 	moduli, err := m.e.constant(m.s, constantsKey{m.base.key, "olds", 0, 0}, m.base.oldModuli)
 	if err != nil {
 		return err
 	}
-	// |beta Old| is at most what the result and the product are.
+	// |beta Old| is at most the sum of the bounds of the result and of the product.
 	bits := float64(m.plan.WidthL+m.plan.WidthR) + max(m.problem.Bound, min(m.problem.Left.Norm, m.problem.Right.Norm)) + 2
-	words := roundUp(max(int(bits)+1, 1), 256) / 32 // few different tables
+	words := roundUp(max(int(bits)+1, 1), 256) / 32 // so that there are few different tables
 	table, err := m.e.constant(m.s, constantsKey{m.base.key, "powers", words, 0}, func() []uint32 { return m.base.powers(words) })
 	if err != nil {
 		return err
@@ -102,8 +102,8 @@ func (m *multiplication) addBetaC(l, r *operand, b region, room room) error {
 	return m.mark("products")
 }
 
-// oldModuli returns the constants of olds for all moduli m: m, floor(2^32/m), (M/m)^-1 mod m or 1
-// for the redundant modulus.
+// oldModuli returns the constants of olds for all moduli m: m, floor(2^32/m), and (M/m)^-1 mod m,
+// or 1 for the redundant modulus.
 func (b *base) oldModuli() []uint32 {
 	var out []uint32
 	for t, m := range b.planes {
@@ -112,7 +112,7 @@ func (b *base) oldModuli() []uint32 {
 	return out
 }
 
-// oldFactor is (M/m)^-1 mod m for modulus t, or 1 for the redundant one.
+// oldFactor returns (M/m)^-1 mod m for modulus t, or 1 for the redundant modulus.
 func (b *base) oldFactor(t int) int64 {
 	if t < len(b.inv) {
 		return b.inv[t]
@@ -120,8 +120,8 @@ func (b *base) oldFactor(t int) int64 {
 	return 1
 }
 
-// powers returns the table of olds for integers of so many words: groups of rows, which have a word
-// of four digits for each.
+// powers returns the table of olds for integers of the given words: groups of rows, each of which
+// has one word of four digits for each word of the integers.
 func (b *base) powers(words int) []uint32 {
 	groups := (b.plain+abi.OldRows-1)/abi.OldRows + (2*b.karatsuba()+abi.OldRows-1)/abi.OldRows
 	out := make([]uint32, groups*words*abi.OldRows)

@@ -9,14 +9,14 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// outcome is told of parts, or of parts of them, what those took that the device has computed, and
-// which it leaves to the host.
+// An outcome receives the results of parts, or of blocks of them: add receives the statistics of
+// those that the device has computed, leave receives those left to the host.
 type outcome struct {
 	add   func(residue.Stats)
 	leave func(part)
 }
 
-// gemm computes a part that fits the device's memory.
+// gemm computes a part that fits in the device's memory.
 func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, told outcome) error {
 	if shared, list := q.panels(cfg.Copies); len(list) > 1 {
 		f := flow{dev: dev, cfg: cfg, alpha: alpha, beta: beta, shared: shared, list: list, outcome: told}
@@ -26,7 +26,7 @@ func gemm(dev *cuda.Device, cfg Config, alpha, beta num.Real, q part, told outco
 	return p.run(dev, told)
 }
 
-// run computes the part alone.
+// run computes the part without splitting it into panels.
 func (p *carried) run(dev *cuda.Device, told outcome) error {
 	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
 		defer p.free()
@@ -52,22 +52,22 @@ func (p *carried) run(dev *cuda.Device, told outcome) error {
 	return nil
 }
 
-// carried is a part of a product of matrices of the host, and what is on the device of it.
+// carried is a part of a product of host matrices, with its data on the device.
 type carried struct {
 	part
 	cfg         Config
 	alpha, beta num.Real
 
 	factors [2]*mem.Matrix // copies of A and of B
-	z       mem.Matrix     // where results come to
+	z       mem.Matrix     // the results
 	before  *mem.Matrix    // copy of Old
 	owned   []func()
 
 	stats residue.Stats
-	rest  []uint64 // entries for the host
+	rest  []uint64 // entries left to the host
 }
 
-// free gives back what the device has, when nobody uses it any more.
+// free frees the part's data on the device, once nothing uses it any more.
 func (p *carried) free() {
 	for _, f := range p.owned {
 		f()
@@ -75,7 +75,8 @@ func (p *carried) free() {
 	p.owned = nil
 }
 
-// up copies factors to the device that are not there, and old entries, and makes room for results.
+// up copies to the device the factors that are not there yet and the old entries, and allocates the
+// results.
 func (p *carried) up(s *cuda.Stream) error {
 	for i, m := range []num.Mat{p.a, p.b} {
 		if p.factors[i] != nil {
@@ -96,8 +97,8 @@ func (p *carried) up(s *cuda.Stream) error {
 		p.owned = append(p.owned, z.Arr.Free)
 		p.before = &z
 	}
-	// Where formats agree results take the place of old entries. What is left to the host is
-	// still there then, should Old and C be the same.
+	// If the formats agree, results overwrite the copy of the old entries. Entries left to the host
+	// still have their old values then, in case Old and C are the same.
 	if p.before != nil && p.before.Arr.Format == p.c.Arr.Format {
 		p.z = *p.before
 		return nil
@@ -122,7 +123,7 @@ func (p *carried) compute(s *cuda.Stream) (err error) {
 	return err
 }
 
-// down copies the results to the host, which computes what is left to it.
+// down copies the results to the host, which then computes the entries left to it.
 func (p *carried) down(s *cuda.Stream) error {
 	if err := mem.DownloadView(s, p.c, p.z, p.cfg.Triangle); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (p *carried) down(s *cuda.Stream) error {
 	})
 }
 
-// A call is a product of matrices on the device.
+// A call is a product of matrices in device memory.
 type call struct {
 	cfg   Config
 	s     *cuda.Stream
@@ -142,7 +143,7 @@ type call struct {
 	stats residue.Stats
 }
 
-// run computes C, but for entries that it leaves to the host.
+// run computes C and returns the entries left to the host.
 func (p *call) run() (rest []uint64, err error) {
 	e := engineOf(p.s)
 	e.trim()
@@ -161,7 +162,7 @@ func (p *call) run() (rest []uint64, err error) {
 	return rest, m.times()
 }
 
-// finishRest lets the host compute entries.
+// finishRest computes, on the host, the entries left to it.
 func finishRest(cfg Config, rest []uint64, stats *residue.Stats, finisher func() (*residue.Finisher, error)) error {
 	if len(rest) == 0 {
 		return nil

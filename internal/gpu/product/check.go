@@ -9,18 +9,19 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// checkWeights compare the integer V of the reconstruction, in units of 2^cut, with the product X
-// modulo the redundant modulus m, as package exact does it: with R_t = M/m_t - 2^cut W_t and
-// R = M - 2^cut floor(M 2^-cut),
+// checkWeights compares the integer V of the reconstruction, in units of 2^cut, with the product X
+// modulo the redundant modulus m, as package residue does: with R_t = M/m_t - 2^cut W_t and R = M -
+// 2^cut floor(M 2^-cut),
 //
 //	X = 2^cut V + sum y_t R_t - q R
 //
-// exactly, and sums of r_t = R_t mod m follow those of W_t.
+// exactly. The sums of r_t = R_t mod m are computed after the sums of W_t.
 //
-// What package exact proves of faults in the residues modulo one m_t holds here: y_t is in
-// [0, 4.375 m_t), which is as good a residue as any. X lies within M (1/2 - d) of 0 and the number
-// X' that faulty residues make within M (1/2 + d), d the error of the quotient. So they differ by
-// less than M, and by a multiple of M/m_t that is no multiple of m.
+// The proof in package residue about faults in the residues modulo one m_t holds here: y_t is in
+// [0, 4.375 m_t), which may be any representative of its residue class. X lies within M (1/2 - d)
+// of 0, and the number X' that faulty residues represent within M (1/2 + d), where d is the error
+// of the quotient. So X and X' differ by less than M, and by a multiple of M/m_t that is not a
+// multiple of m.
 type checkWeights struct {
 	modulus int
 	rests   []uint32 // r_t
@@ -48,10 +49,10 @@ func (b *base) checkWeights(w weights) *checkWeights {
 	return c
 }
 
-// faultAt is where the first entry that contradicts its redundant modulus is told.
+// faultAt is the offset in Control of the first entry that contradicts its redundant modulus.
 const faultAt = int64(unsafe.Offsetof(abi.Control{}.Outcome) + unsafe.Offsetof(abi.Outcome{}.Fault))
 
-// checking is how finish checks its integers.
+// checking returns the argument by which finish checks its integers.
 func (m *multiplication) checking() abi.Checking {
 	if !m.cfg.Check {
 		return abi.Checking{}
@@ -64,7 +65,7 @@ func (m *multiplication) checking() abi.Checking {
 }
 
 // checked returns the error of an entry that contradicts its redundant modulus, if there is one,
-// and counts what was compared.
+// and counts the entries compared.
 func (m *multiplication) checked(got abi.Outcome) error {
 	if !m.cfg.Check {
 		return nil
@@ -81,7 +82,8 @@ func (m *multiplication) checked(got abi.Outcome) error {
 	return nil
 }
 
-// entriesOf counts the entries of a triangle of an m x n matrix, or all.
+// entriesOf returns the number of entries of a triangle of an m x n matrix, or of the whole matrix
+// for 0.
 func entriesOf(m, n int, triangle byte) (count int64) {
 	for j := range n {
 		switch triangle {

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Copies keeps copies of a matrix of the host on the devices whose products it enters, prepared
-// there.
+// Copies keeps copies of a host matrix, prepared for products, on the devices that multiply with
+// it.
 type Copies struct {
 	mat num.Mat
 	mu  sync.Mutex
@@ -18,14 +18,14 @@ type Copies struct {
 
 type copied struct {
 	mem.Matrix
-	e    *engine // nil: the matrix is lent
+	e    *engine // nil if the matrix is lent
 	size int64
 }
 
-// NewCopies returns no copies yet.
+// NewCopies returns an empty Copies of m.
 func NewCopies(m num.Mat) *Copies { return &Copies{mat: m, on: map[*cuda.Device]*copied{}} }
 
-// Free gives the memory of the copies back.
+// Free frees the copies, except lent ones.
 func (c *Copies) Free() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *Copies) Free() {
 	clear(c.on)
 }
 
-// Lend makes z, on a device, its copy of the matrix until its owner frees it. It is prepared.
+// Lend makes z the copy of the matrix on dev, until its owner frees it, and prepares it.
 func (c *Copies) Lend(dev *cuda.Device, z mem.Matrix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,8 +46,8 @@ func (c *Copies) Lend(dev *cuda.Device, z mem.Matrix) {
 	c.on[dev] = &copied{Matrix: z}
 }
 
-// get returns a copy of m on the device of s, and what gives it back after the product. Copies of
-// the whole matrix or its transpose are kept if there is room for them.
+// get returns a copy of m on the device of s, and a function to call after the product. Copies of
+// the whole matrix or of its transpose are kept if there is room for them.
 func (c *Copies) get(s *cuda.Stream, m num.Mat) (z mem.Matrix, free func(), err error) {
 	if c != nil {
 		if k, err := c.whole(s, m); k != nil || err != nil {
@@ -58,7 +58,7 @@ func (c *Copies) get(s *cuda.Stream, m num.Mat) (z mem.Matrix, free func(), err 
 	return z, z.Arr.Free, err
 }
 
-// view returns m on the device.
+// view returns m as a view of its copy on the device.
 func (k *copied) view(c *Copies, m num.Mat) mem.Matrix {
 	switch {
 	case k == nil:
@@ -69,11 +69,11 @@ func (k *copied) view(c *Copies, m num.Mat) mem.Matrix {
 	return k.T()
 }
 
-// of reports whether c keeps copies of m, or of its transpose.
+// of reports whether c keeps copies of m or of its transpose.
 func (c *Copies) of(m num.Mat) bool { return c != nil && (m == c.mat || m == c.mat.T()) }
 
 // whole returns the copy on the device of s, which it makes if there is none. It returns nil if m
-// is neither the matrix nor its transpose, or there is no room.
+// is neither the matrix nor its transpose, or if there is no room.
 func (c *Copies) whole(s *cuda.Stream, m num.Mat) (*copied, error) {
 	if !c.of(m) {
 		return nil, nil

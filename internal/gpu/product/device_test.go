@@ -19,7 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestGemm compares products of a GPU with those of the host.
+// TestGemm compares products on a GPU with products on the host.
 func TestGemm(t *testing.T) {
 	dev := gputest.Machine(t)
 	list := append(problems(150), expressions(70)...)

@@ -8,31 +8,31 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Elsewhere is where factors and the result of a product are, part by part, some of them in the
-// memory of other devices, which kernels of this one reach: residues are made of what is there, and
-// results are stored there. It is for products that take what is known of factors for what a scan
-// would find: others fail with place.ErrApart before they change anything.
+// Elsewhere locates the parts of the factors and of the result of a product. Some may be in the
+// memory of other devices that this device can access: residues are computed from the parts in
+// place, and results are stored in place. It is for products that use known bounds of the factors
+// instead of a scan. Other products fail with place.ErrApart before they change anything.
 type Elsewhere struct {
-	Factors [2][]Block // all of A, and of B; or nothing where it is in one place
+	Factors [2][]Block // all of A, and of B; empty for a factor in one place
 	Homes   []Home     // all of C
 }
 
-// A Block is rows of A from one on and columns from another one on, or those of the transpose of B;
-// both are multiples of tiles of products.
+// A Block is a part of A, from row Vector and column Number on, or a part of the transpose of B.
+// Vector and Number are multiples of tiles of products.
 type Block struct {
 	Vector, Number int
 	M              mem.Matrix
 
-	pulled *mem.Pulled // the copy of what is in the memory of another device, that is M then
+	pulled *mem.Pulled // the copy of a block from another device; M is then the copy
 }
 
-// A Home is columns of C from one on.
+// A Home is the columns of C from First on.
 type Home struct {
 	First int
 	M     mem.Matrix
 }
 
-// changed says that results are to be stored.
+// changed must be called before results are stored.
 func (e *Elsewhere) changed() {
 	if e != nil {
 		for _, h := range e.Homes {
@@ -41,7 +41,7 @@ func (e *Elsewhere) changed() {
 	}
 }
 
-// apart returns the blocks of a factor.
+// apart returns the blocks of a factor, nil if it is in one place.
 func (m *multiplication) apart(side int) []Block {
 	if m.cfg.Elsewhere == nil {
 		return nil
@@ -49,8 +49,8 @@ func (m *multiplication) apart(side int) []Block {
 	return m.cfg.Elsewhere.Factors[side]
 }
 
-// pull lets blocks come that are in the memory of other devices, while kernels convert the others.
-// Where there is no room for copies kernels read them where they are.
+// pull starts to copy blocks from the memory of other devices, while kernels convert the other
+// blocks. If there is no room for a copy, kernels read the block in place.
 func (m *multiplication) pull() error {
 	if m.cfg.Elsewhere == nil {
 		return nil
@@ -66,7 +66,7 @@ func (m *multiplication) pull() error {
 			if b.M.Pulls(m.e.dev) {
 				p, err := b.M.Pull(m.s, aside)
 				switch {
-				case errors.Is(err, cuda.ErrMemory): // as it is
+				case errors.Is(err, cuda.ErrMemory): // read in place
 				case err != nil:
 					return err
 				default:
@@ -81,7 +81,8 @@ func (m *multiplication) pull() error {
 	return nil
 }
 
-// convertElsewhere is convert for factors in blocks: what is there first, then what comes.
+// convertElsewhere is convert for factors in blocks: first the blocks in place, then the copied
+// ones.
 func (m *multiplication) convertElsewhere(c chunk, steps int, list []converted) error {
 	for _, pulled := range []bool{false, true} {
 		for _, f := range list {
@@ -103,9 +104,9 @@ func (m *multiplication) convertElsewhere(c chunk, steps int, list []converted) 
 	return nil
 }
 
-// convertBlock is convert for what a block has of a factor.
+// convertBlock is convert for the part of a factor in a block.
 func (m *multiplication) convertBlock(c chunk, steps int, f converted, b Block) error {
-	// Vectors of the part of the factor that is converted.
+	// Vectors in the block, of the part of the factor that is converted.
 	from, until := max(b.Vector-f.o.first, 0), min(b.Vector+b.M.Rows-f.o.first, f.o.n)
 	if from >= until {
 		return nil
@@ -121,8 +122,8 @@ func (m *multiplication) convertBlock(c chunk, steps int, f converted, b Block) 
 	return m.convert(c, steps, b.Number, b.Number+b.M.Cols, f)
 }
 
-// homes returns where columns from <= j < until of C are to be stored, entry (0, 0) of C being
-// there, were it one matrix.
+// homes calls store for each home of columns from <= j < until of C. to is the target as if C were
+// one matrix in that home.
 func (m *multiplication) homes(from, until int, store func(from, until int, to abi.Target) error) error {
 	if m.cfg.Elsewhere == nil {
 		return store(from, until, abi.TargetOf(*m.c))

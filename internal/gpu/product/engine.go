@@ -9,17 +9,17 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 )
 
-// An engine is what a device keeps between products: the constants of bases.
-// It is used on the device's thread alone.
+// An engine is the data that a device keeps between products, chiefly the constants of bases. It
+// must be used on the device's thread only.
 type engine struct {
 	dev       *cuda.Device
 	kernels   *launch.Kernels
-	told      *cuda.Mailbox // what kernels tell the host; made when it is first needed
-	aside     *cuda.Stream  // on which panels come; likewise
+	told      *cuda.Mailbox // reports of kernels to the host; created at its first use
+	aside     *cuda.Stream  // stream on which panels are copied; likewise
 	control   *cuda.Memory  // struct control and the counters of the exact pass; likewise
-	clean     bool          // control is zeros
-	taken     *cuda.Memory  // what blocks of products count items in
-	wide      bool          // products are those of Hopper, with two tiles of rows
+	clean     bool          // control is zero
+	taken     *cuda.Memory  // counter of the items that blocks of products have taken
+	wide      bool          // products use the kernels for Hopper, with two tiles of rows
 	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
 	tables    map[tableKey]*reconstruction
@@ -31,7 +31,7 @@ type constantsKey struct {
 	base  baseKey
 	kind  string
 	steps int
-	first int // step
+	first int // first step
 }
 
 type tableKey struct {
@@ -39,12 +39,12 @@ type tableKey struct {
 	cutWords int
 }
 
-// reconstruction is weights on the device.
+// reconstruction is weights in device memory.
 type reconstruction struct {
 	weights
 	steps          int // of kernels/exact/finish.cu
 	table, product *cuda.Memory
-	powers         *cuda.Memory // where products are checked
+	powers         *cuda.Memory // if products are checked
 }
 
 func (r *reconstruction) free() {
@@ -67,7 +67,7 @@ func engineOf(s *cuda.Stream) *engine {
 	})
 }
 
-// mailbox returns where kernels answer.
+// mailbox returns the mailbox of the kernels.
 func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	if e.told == nil {
 		e.told, err = s.NewMailbox(abi.ToldAt + int(unsafe.Sizeof(abi.Report{})))
@@ -75,7 +75,7 @@ func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return e.told, err
 }
 
-// sideStream returns the stream on which panels come.
+// sideStream returns the stream on which panels are copied.
 func (e *engine) sideStream(s *cuda.Stream) (_ *cuda.Stream, err error) {
 	if e.aside == nil {
 		e.aside, err = s.NewStream()
@@ -83,9 +83,9 @@ func (e *engine) sideStream(s *cuda.Stream) (_ *cuda.Stream, err error) {
 	return e.aside, err
 }
 
-// controlOf returns what a product keeps on the device, zeros. Most products leave it so for the
-// next one: clearing it before the first kernel would take longer than the kernel that tells the
-// outcome needs for that.
+// controlOf returns a product's control on the device, set to zero. Most products leave it zero for
+// the next product: clearing it before the first kernel would take longer than clearing it in the
+// kernel that reports the outcome.
 func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	if e.control == nil {
 		c, err := s.Alloc(size)
@@ -103,7 +103,8 @@ func (e *engine) controlOf(s *cuda.Stream, size int64) (*cuda.Memory, error) {
 	return e.control, nil
 }
 
-// counter returns where blocks of products count what they take, 0 between products.
+// counter returns the counter of the items that blocks of products have taken; it is 0 between
+// products.
 func (e *engine) counter(s *cuda.Stream) (cuda.Pointer, error) {
 	if e.taken == nil {
 		m, err := cuda.NewCopy(s, []uint32{0})
@@ -115,16 +116,16 @@ func (e *engine) counter(s *cuda.Stream) (cuda.Pointer, error) {
 	return e.taken.Pointer(), nil
 }
 
-// dropControl frees that.
+// dropControl frees the control.
 func (e *engine) dropControl() {
 	e.control.Free()
 	e.control, e.clean = nil, false
 }
 
-// told is what a kernel has told the host.
+// told returns the report of a kernel to the host.
 func told[T any](box *cuda.Mailbox) *T { return (*T)(unsafe.Pointer(&box.Bytes()[abi.ToldAt])) }
 
-// base returns a base.
+// base returns the base of a key, which is kept.
 func (e *engine) base(key baseKey) *base {
 	b := e.bases[key]
 	if b == nil {
@@ -134,22 +135,22 @@ func (e *engine) base(key baseKey) *base {
 	return b
 }
 
-// Constants are kept from product to product, so many pieces in 1/maxShare of a device's memory at
-// most: a call of package linsolve has products of some twenty bases, each with half a dozen of
-// pieces.
+// Constants are kept between products: at most maxKept pieces, in at most 1/maxShare of the
+// device's memory. A call of package linsolve has products with some twenty bases, each with half a
+// dozen pieces.
 const (
 	maxKept  = 2048
 	maxShare = 32
 )
 
-// trim forgets constants if there are many. It is called between products.
+// trim frees the constants if there are many. It must be called between products.
 func (e *engine) trim() {
 	if len(e.constants)+len(e.tables) >= maxKept || e.keeping > int64(e.dev.Info().Memory)/maxShare {
 		e.forget()
 	}
 }
 
-// forget frees constants, tables and control.
+// forget frees the constants, tables and control.
 func (e *engine) forget() {
 	e.dropControl()
 	for _, m := range e.constants {
@@ -164,7 +165,7 @@ func (e *engine) forget() {
 	e.keeping = 0
 }
 
-// constant returns the constants of the key on the device, which make computes.
+// constant returns the constants of a key in device memory; make computes them at the first call.
 func (e *engine) constant(s *cuda.Stream, key constantsKey, make func() []uint32) (*cuda.Memory, error) {
 	if m := e.constants[key]; m != nil {
 		return m, nil
@@ -178,7 +179,7 @@ func (e *engine) constant(s *cuda.Stream, key constantsKey, make func() []uint32
 	return m, nil
 }
 
-// reconstruction returns weights on the device.
+// reconstruction returns the weights of a base in device memory.
 func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconstruction, error) {
 	key := tableKey{b.key, cutWords}
 	if r := e.tables[key]; r != nil {

@@ -6,16 +6,15 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// What a product of matrices of the host takes besides the work that plans count, measured
-// on an H100 by halfulp tune.
+// Costs of a product of host matrices besides the work that plans count, measured on an H100 by
+// halfulp tune.
 const (
-	callTime     = 250 * time.Microsecond // of a product, however small
+	callTime     = 250 * time.Microsecond // of every product
 	transferRate = 20e9                   // bytes a second
 )
 
-// Estimate returns about how long Gemm takes for matrices of the host, with numbers of like
-// size in formats a and b and results of format c, and false if it leaves the product to
-// the host.
+// Estimate returns the approximate time of Gemm for host matrices, with numbers of similar size in
+// formats a and b and results of format c. It returns false if Gemm leaves the product to the host.
 func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
 	if m == 0 || n == 0 || k == 0 || k > maxInner {
 		return 0, false
@@ -30,8 +29,8 @@ func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
 	return EstimateTransfer(moved) + time.Duration(q.Cost), true
 }
 
-// EstimateTransfer returns about how long a call takes that moves so many bytes, and does little
-// more.
+// EstimateTransfer returns the approximate time of a call that transfers the given bytes and does
+// little else.
 func EstimateTransfer(bytes int64) time.Duration {
 	return callTime + time.Duration(float64(bytes)/transferRate*1e9)
 }

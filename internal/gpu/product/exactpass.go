@@ -5,12 +5,12 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// maxList bounds the entries that the exact pass can take if the host can start anew. A variable
-// for tests.
+// maxList bounds the entries that the exact pass can compute if the host can start anew. Tests
+// change it.
 var maxList = int64(1 << 24)
 
-// capacity is the room of the lists. Results may take the place of old entries, which are gone
-// if the host has to start anew: then there is room for all.
+// capacity returns the capacity of the lists. Results may overwrite old entries, with which the
+// host could not start anew: then the lists have room for all entries.
 func (m *multiplication) capacity() int64 {
 	n := int64(m.a.Rows) * int64(m.b.Rows)
 	if m.expr.adds() {
@@ -19,7 +19,7 @@ func (m *multiplication) capacity() int64 {
 	return min(n, maxList)
 }
 
-// failed and forHost are the lists of entries for the exact pass and for the host.
+// failed and forHost return the lists of entries for the exact pass and for the host.
 func (m *multiplication) failed() abi.Leftovers {
 	if m.silent {
 		return abi.Leftovers{Count: m.cfg.Tally.Plane(0)}
@@ -31,11 +31,11 @@ func (m *multiplication) forHost() abi.Leftovers {
 	return abi.Leftovers{Count: m.control.At(restAt), List: m.rest.Pointer(), Capacity: m.capacity()}
 }
 
-// sumBytes is what a word of a sum takes in shared memory in the exact pass.
+// sumBytes is the shared memory in bytes for a word of a sum in the exact pass.
 const sumBytes = 4*2*4 + 4
 
-// sumWords returns the room of the exact pass for sums, in words of 32 bits: what all entries
-// need, for old entries of about their size, if the device has that.
+// sumWords returns the 32-bit words that the exact pass has for a sum: enough for all entries,
+// assuming old entries of about their size, if the device has that much memory.
 func (m *multiplication) sumWords() int {
 	bits := m.widths + int64(m.native.Alpha.Length) + 128
 	if m.native.Adds != 0 {
@@ -44,11 +44,10 @@ func (m *multiplication) sumWords() int {
 	return int(max(64, min(bits/32, int64(m.e.dev.Info().SharedPerBlock-declaredShared)/sumBytes)))
 }
 
-// exactBlocks is the number of blocks of the exact pass.
+// exactBlocks returns the number of blocks of the exact pass.
 func (m *multiplication) exactBlocks() int { return 2 * m.e.dev.Info().Multiprocessors }
 
-// exactPass computes the entries that failed the rounding test, and returns those that the
-// host has to compute.
+// exactPass computes the entries that failed the rounding test, and returns those left to the host.
 func (m *multiplication) exactPass() ([]uint64, error) {
 	got, err := m.outcome()
 	if err != nil {
@@ -86,7 +85,7 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
 }
 
-// outcome waits for the kernels and returns what became of the entries.
+// outcome waits for the kernels and returns how the entries were settled.
 func (m *multiplication) outcome() (abi.Outcome, error) {
 	box, err := m.e.mailbox(m.s)
 	if err != nil {

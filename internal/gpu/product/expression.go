@@ -10,17 +10,16 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// An expression is alpha A B + beta Old, for numbers alpha and beta of which alpha is not zero.
-// Old is not read if beta is zero.
+// An expression is alpha A B + beta Old, with alpha not zero. Old is not read if beta is zero.
 type expression struct {
 	alpha, beta num.Real
 	old         *mem.Matrix
 }
 
-// adds reports whether the old entries take part.
+// adds reports whether old entries are added.
 func (x expression) adds() bool { return x.beta.Class != num.Zero }
 
-// oldSample is what the scan samples the results with.
+// oldSample returns the old entries with which the scan compares its samples.
 func (x expression) oldSample() abi.OldSample {
 	if !x.adds() {
 		return abi.OldSample{}
@@ -32,8 +31,8 @@ func (x expression) oldSample() abi.OldSample {
 	return abi.OldSample{Old: abi.NumbersOf(o.Arr), Off: int64(o.Off), RS: int64(o.RS), CS: int64(o.CS), Ratio: q / p, Exp: f - e}
 }
 
-// foresee sets the sizes of samples that the old entries cancel to those of residuals: the old
-// entries are taken for the product rounded to their format.
+// foresee reduces the sizes of samples that the old entries cancel to sizes of residuals, assuming
+// that the old entries are the product rounded to their format.
 func (x expression) foresee(samples []abi.Sample) {
 	for i := range samples {
 		if s := &samples[i]; s.Cancelled != 0 {
@@ -42,8 +41,7 @@ func (x expression) foresee(samples []abi.Sample) {
 	}
 }
 
-// expression puts the coefficients into the device's memory, and sets what the rounding of its
-// results takes.
+// expression copies the coefficients to device memory, and determines how the results are rounded.
 func (m *multiplication) expression() error {
 	alpha, beta := abi.CoefficientOf(m.expr.alpha), abi.CoefficientOf(m.expr.beta)
 	words := append(append([]uint32{}, alpha.Words...), beta.Words...)
@@ -72,14 +70,14 @@ func (m *multiplication) expression() error {
 		m.native.Old, m.native.Off, m.native.RS, m.native.CS = abi.NumbersOf(o.Arr), int64(o.Off), int64(o.RS), int64(o.CS)
 		m.native.Adds = 1
 	}
-	later := m.expr.adds() && !m.within // added to the integers
+	later := m.expr.adds() && !m.within // added to the integers, not to the residues
 	m.settles = !alpha.Plain || later || m.format.Terms() > 1 || m.weights.words > maxFused
 	m.below = 0
 	if !alpha.Plain {
 		m.below = len(alpha.Words)
 	}
 	if later {
-		// A window as long as the results, for sums that the old entries rule.
+		// A window as long as the results, for sums that are small against the old entries.
 		m.below += max(2, int(math.Ceil(plan.ResultBits(m.format)/32))+2-m.weights.words)
 	}
 	if m.below > maxBelow {

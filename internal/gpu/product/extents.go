@@ -9,15 +9,15 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Where what the host is told of matrices lies: the tally, a control for each matrix, then what the
-// scans find of them.
+// Layout of the memory that the host reads: the tally, a control for each matrix, then the results
+// of the scans.
 const (
 	tallyBytes   = 8
 	controlBytes = (arrivedAt + 7) / 8 * 8
 )
 
-// Extents is place.Newton's. Two matrices at a time are scanned as factors of a product are, if
-// they may be factors of one.
+// Extents implements place.Newton. It scans two matrices at a time, like the factors of a product,
+// if they have the same number of columns.
 func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Extents, left int, err error) {
 	e := engineOf(s)
 	control := func(i int) int64 { return tallyBytes + controlBytes*int64(i) }
@@ -58,8 +58,8 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 		}
 		v, to := of(i)
 		w, too := v, to
-		// The factors are one, which is scanned once. Samples, which nobody wants here, take a
-		// block each.
+		// Both factors are the same matrix, which is scanned once. The samples, which are not used
+		// here, take one block each.
 		too.Total = 0
 		most := max(abi.MaxSamples, (a.Rows+7)/8)
 		for j := i + 1; j < len(list); j++ {
@@ -91,11 +91,11 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 	return x, int(uint32(words[0])), nil
 }
 
-// special marks vectors with infinities or NaN, as kernels/common/common.cuh numbers it.
+// special marks vectors with infinities or NaN, as in kernels/common/common.cuh.
 const special = 1
 
-// place says where the scan of n vectors puts what it finds: exponents, least exponents, norms and
-// flags, one after the other.
+// place sets the addresses of the results of the scan of n vectors: exponents, least exponents,
+// norms and flags, one after the other.
 func (o *operand) place(n int, total cuda.Pointer) {
 	o.scanned = scannedAt(o.exp.Pointer(), n, total)
 }
@@ -105,5 +105,5 @@ func scannedAt(from cuda.Pointer, n int, total cuda.Pointer) abi.Scanned {
 	return abi.Scanned{Exp: at(0), Low: at(1), Norm: at(2), Flags: at(3), Total: total}
 }
 
-// scannedBytes is what the scan of a vector takes.
+// scannedBytes is the size in bytes of the results of the scan of a vector.
 const scannedBytes = 25

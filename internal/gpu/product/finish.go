@@ -9,10 +9,11 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// declaredShared bounds what kernels declare of shared memory, beside what they are given.
+// declaredShared bounds the shared memory in bytes that kernels declare, without dynamic shared
+// memory.
 const declaredShared = 1 << 10
 
-// finish makes results of the residues of a block of C, home by home.
+// finish computes results from the residues of a block of C, home by home.
 func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	if err := m.homes(b.j0, b.j1, func(from, until int, to abi.Target) error {
 		c, of := b, room
@@ -25,7 +26,7 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	return m.mark("finish")
 }
 
-// finishFor makes results that are stored in a target.
+// finishFor computes the results that are stored in one target.
 func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Target) error {
 	f := abi.Finishing{
 		Failed: m.failed(),
@@ -53,7 +54,7 @@ func (m *multiplication) finishFor(l, r *operand, b region, room room, to abi.Ta
 	case long:
 		kernel, warps, weights = "finishLong", 4, 3*8*512
 		f.Steps = int32(steps)
-	// registers for two blocks a multiprocessor, one of which loads while the other multiplies
+	// registers for two blocks on a multiprocessor, one of which loads while the other multiplies
 	case steps >= 9:
 		warps = 4
 		fallthrough

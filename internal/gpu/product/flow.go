@@ -14,14 +14,14 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// A flow is a product of matrices of the host in panels: rows or columns of C, with those of one
-// factor. While the device computes a panel the next ones go there, and results of those before
-// come back, on threads of their own.
+// A flow is a product of host matrices in panels: rows or columns of C, with the corresponding rows
+// or columns of one factor. While the device computes a panel, the next panels are copied to the
+// device and the results of earlier panels are copied back, on separate threads.
 type flow struct {
 	dev         *cuda.Device
 	cfg         Config
 	alpha, beta num.Real
-	shared      int // the factor that all panels take
+	shared      int // the factor that all panels use
 	list        []part
 	outcome
 
@@ -29,22 +29,24 @@ type flow struct {
 	err error // guarded by mu
 }
 
-// What a panel carries at least, both ways, 1.5 ms of the bus of an H100, of which the scan and the
-// plan of another panel take 0.2; and its rows or columns. Variables for tests.
+// The fewest bytes that a panel transfers in both directions, which is 1.5 ms of the bus of an
+// H100, of which the scan and the plan of another panel take 0.2 ms; and its fewest rows or
+// columns. Tests change them.
 var (
 	panelBytes = int64(64 << 20)
 	leastPanel = 2 * leastPart
 )
 
-// mostPanels is how many there are at most. A product of order 8192 of float64 matrices takes 41.6,
-// 41.0 and 42.6 ms in 4, 8 and 16 on an H100.
+// mostPanels is the most panels. A product of float64 matrices of order 8192 takes 41.6, 41.0 and
+// 42.6 ms in 4, 8 and 16 panels on an H100.
 const mostPanels = 8
 
-// ahead is how many panels are on the device: one that comes, one that is computed, one that goes.
+// ahead is the most panels on the device: one that arrives, one that is computed, one that leaves.
 const ahead = 3
 
-// panels cuts q into panels, by the factor whose panels lie together and of which no copies are
-// kept, and returns the other one. There are none for a triangle, or for a product that is small.
+// panels splits q into panels, along the factor whose panels are contiguous and that has no kept
+// copies, and returns the other factor as shared. It returns no panels for a triangle or a small
+// product.
 func (q part) panels(kept [2]*Copies) (shared int, list []part) {
 	columns := q.b.RS == 1 && q.b.CS == q.b.Rows && !kept[rightSide].of(q.b)
 	rows := q.a.CS == 1 && q.a.RS == q.a.Cols && !kept[leftSide].of(q.a)
@@ -81,7 +83,7 @@ func (f *flow) run(whole part) error {
 	if err != nil {
 		return err
 	}
-	// The copy of the factor is kept until the end, with its residues if there is room.
+	// The copy of the shared factor is kept until the end, with its residues if there is room.
 	factor := [2]num.Mat{whole.a, whole.b}[f.shared]
 	if f.cfg.Copies[f.shared] == nil {
 		f.cfg.Copies[f.shared] = NewCopies(factor)
@@ -98,8 +100,8 @@ func (f *flow) run(whole part) error {
 	if err != nil {
 		return err
 	}
-	// Without memory for a further panel, no more panels go up, but those on the device are
-	// computed and come down: whether one is on its way then depends on the time that things take,
+	// If there is no memory for a further panel, no more panels are copied to the device, but the
+	// panels on the device are computed and copied back. Whether memory suffices depends on timing,
 	// and so must not decide whether the product fails.
 	ctx, cancel := context.WithCancel(f.cfg.Ctx)
 	defer cancel()
@@ -107,7 +109,8 @@ func (f *flow) run(whole part) error {
 	defer cancelRising()
 	progress := newMeter(f.cfg.Progress)
 	count := len(f.list)
-	// of panels that wait for the way up, for the device, for the way down, and that have ended
+	// panels that wait for the copy to the device, for the device, for the copy back, and finished
+	// ones
 	queues := make([]chan *panel, 4)
 	for i := range queues {
 		queues[i] = make(chan *panel, count)
@@ -123,7 +126,7 @@ func (f *flow) run(whole part) error {
 	}
 	close(queues[0])
 	room := make(chan struct{}, ahead)
-	// stage takes panels from a queue to the next one, until there is an error or ctx is cancelled.
+	// stage passes panels from a queue to the next, until an error occurs or ctx is cancelled.
 	stage := func(ctx context.Context, i int, do func(p *panel) error) {
 		defer close(queues[i+1])
 		for p := range queues[i] {
@@ -177,7 +180,7 @@ func (f *flow) run(whole part) error {
 	})
 	stage(ctx, 1, func(p *panel) error {
 		err := f.dev.Do(ctx, p.pass)
-		if errors.Is(err, errRange) { // of which no kernel reads operands any more
+		if errors.Is(err, errRange) { // no kernel reads operands any more
 			p.declined, err = true, nil
 		}
 		return err
@@ -193,9 +196,9 @@ func (f *flow) run(whole part) error {
 	return f.err
 }
 
-// oneByOne computes the panels that have not ended, each alone on the device: beside each other
-// they, or what one takes, found no room. Where results may have come in part, and lie in place of
-// old entries, there is no second try.
+// oneByOne computes the panels that have not ended, each alone on the device: several panels
+// together, or the memory that one needs beside others, did not fit. A panel whose results may have
+// been copied in part over old entries is not tried again.
 func (f *flow) oneByOne(all []*panel, copied *mem.Matrix) error {
 	for _, p := range all {
 		if p.ended {
@@ -221,10 +224,10 @@ type panel struct {
 	takes           int64 // bytes on the device
 	arrived         atomic.Bool
 	declined        bool // left to the host
-	leaves, ended   bool // its results go, or have gone, to the host
+	leaves, ended   bool // its results are being copied, or have been copied, to the host
 }
 
-// goUp brings a panel to the device.
+// goUp copies a panel to the device.
 func (p *panel) goUp(s *cuda.Stream) error {
 	if err := p.up(s); err != nil {
 		return err
@@ -233,7 +236,7 @@ func (p *panel) goUp(s *cuda.Stream) error {
 	return record(s, &p.there)
 }
 
-// coming is what panels will take on the device that are not there yet.
+// coming returns the bytes that panels will take on the device that have not arrived yet.
 func coming(list []*panel) (bytes int64) {
 	for _, p := range list {
 		if !p.arrived.Load() {
@@ -243,7 +246,7 @@ func coming(list []*panel) (bytes int64) {
 	return bytes
 }
 
-// pass computes it.
+// pass computes the panel.
 func (p *panel) pass(s *cuda.Stream) error {
 	if err := s.Wait(p.there); err != nil {
 		return err
@@ -254,7 +257,7 @@ func (p *panel) pass(s *cuda.Stream) error {
 	return record(s, &p.computed)
 }
 
-// comeDown brings the results to the host.
+// comeDown copies the results to the host.
 func (p *panel) comeDown(s *cuda.Stream) error {
 	if p.declined {
 		return nil
@@ -265,7 +268,7 @@ func (p *panel) comeDown(s *cuda.Stream) error {
 	return p.down(s)
 }
 
-// record puts a new event behind the operations of s so far.
+// record records a new event after the operations of s so far.
 func record(s *cuda.Stream, e **cuda.Event) (err error) {
 	if *e, err = s.NewEvent(); err != nil {
 		return err
@@ -273,12 +276,12 @@ func record(s *cuda.Stream, e **cuda.Event) (err error) {
 	return s.Record(*e)
 }
 
-// end waits for what is on its way after an error, and gives back what panels have.
+// end waits for operations in progress after an error, and frees the panels' data.
 func (f *flow) end(up, down *cuda.Device, all []*panel) {
 	ctx := context.WithoutCancel(f.cfg.Ctx)
 	if f.err != nil {
 		for _, dev := range []*cuda.Device{up, f.dev, down} {
-			_ = dev.Do(ctx, (*cuda.Stream).Synchronize) // or the device is lost
+			_ = dev.Do(ctx, (*cuda.Stream).Synchronize) // fails only if the device is lost
 		}
 	}
 	_ = f.dev.Do(ctx, func(*cuda.Stream) error {
@@ -294,7 +297,7 @@ func (f *flow) end(up, down *cuda.Device, all []*panel) {
 	})
 }
 
-// fail notes the first error, or the first that is not about memory.
+// fail records the first error, or the first that is not about memory.
 func (f *flow) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

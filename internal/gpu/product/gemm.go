@@ -1,19 +1,21 @@
 // Package product runs the exact engine's matrix products on NVIDIA GPUs.
 //
-// The mathematics is that of package exact; the moduli fit the 8-bit integer tensor cores.
-// Since every result is correctly rounded, its bits are those of package exact.
+// The mathematics is the same as in package residue; the moduli fit the 8-bit integer tensor cores.
+// Since every result is correctly rounded, its bits are the same as the bits of package residue.
 //
-// Gemm and GemmOnDevice (gemm.go) cut what does not fit a device, or is for several, into parts
-// (parts.go), and large ones of these into panels, which go up and come down while others are
-// computed (flow.go). Each is a call (call.go), which connects a multiplication (multiplication.go)
-// to its operands and finishes single entries on the host. Blocks to which residues do not apply
-// are declined: the caller computes them. Of the left factor there may be panels that are still on
-// their way from other devices (panels.go), and parts of factors and of the result may be in the
-// memory of these (elsewhere.go). A multiplication goes through these stages, a kernel and a file
-// each: scan (exponents and norms of rows and columns, sizes of some entries), plan (without a
-// kernel), and for every block of the result (layout.go) residues, products, finish
-// (reconstruction, Ziv's test, rounding) and settle (the rounding where alpha, beta or the format
-// ask for more); then exactpass (what the test left undecided).
+// Gemm and GemmOnDevice (gemm.go) split products that do not fit on a device, or that several
+// devices share, into parts (parts.go). Large parts are split into panels, which are copied to and
+// from the device while others are computed (flow.go). Each is a call (call.go), which connects a
+// multiplication (multiplication.go) to its operands and finishes single entries on the host.
+// Blocks to which residues do not apply are declined: the caller computes them. Panels of the left
+// factor may still be arriving from other devices (panels.go), and parts of the factors and of the
+// result may be in the memory of other devices (elsewhere.go).
+//
+// A multiplication consists of these stages, each with a kernel and a file: scan (exponents and
+// norms of rows and columns, sizes of some entries); plan (without a kernel); for every block of
+// the result (layout.go) residues, products, finish (reconstruction, Ziv's test, rounding) and
+// settle (rounding where alpha, beta or the format require more); and exactpass (entries that the
+// test left undecided).
 package product
 
 import (
@@ -27,10 +29,10 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
-// k x n, Old and C m x n views; C shares no storage with A and B, and with Old only if it
-// is the same view. alpha and beta zero leave A and B, or Old, unread. cfg.More shares the work
-// with dev. The error is a place.Declined for what is left to the host.
+// Gemm computes C = alpha A B + beta Old, rounded once, for host matrices. A is m x k, B is k x n,
+// Old and C are m x n views. C must not share storage with A and B, and with Old only if it is the
+// same view. If alpha is zero, A and B are not read; if beta is zero, Old is not read. cfg.More
+// shares the work with dev. The error is a *place.Declined for the parts left to the host.
 func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error) {
 	cfg = cfg.defaults()
 	if !cfg.applies(alpha, beta, min(c.Rows, 1), min(c.Cols, 1), a.Cols) {

@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// known takes what the caller knows of both factors for what a scan would find, and plans with it,
-// and reports whether that applies: to results that may be in error by so much that no rounding is
-// tested. Entries that cannot be stored are counted in the tally then, and the host waits for
-// nothing: not for a checked product, whose outcome it asks for.
+// known uses the caller's bounds of both factors instead of a scan, plans with them, and reports
+// whether that applies. It applies to results whose tolerated error is so large that no rounding is
+// tested. Entries that cannot be stored are then counted in the tally, and the host does not wait.
+// It does not apply to a checked product, whose outcome the host needs.
 func (m *multiplication) known() (bool, error) {
 	b := m.cfg.Bound
 	if m.cfg.Check || b == nil || b.Within == 0 || b.A == nil || b.B == nil || m.cfg.Tally == nil || m.a.Arr.Terms() > 1 || m.b.Arr.Terms() > 1 {
@@ -53,7 +53,7 @@ func (m *multiplication) known() (bool, error) {
 	return true, m.mark("plan")
 }
 
-// operandOf returns a factor with the totals of what is known of it.
+// operandOf returns a factor with the totals of its known bounds.
 func operandOf(a mem.Matrix, side int, v *residue.Vectors) *operand {
 	o := &operand{vectors: abi.RowsOf(a), n: a.Rows, k: a.Cols, side: side, tops: v.Top}
 	o.totals = abi.Totals{Norm: v.Norm, Width: v.Width}
@@ -63,8 +63,8 @@ func operandOf(a mem.Matrix, side int, v *residue.Vectors) *operand {
 	return o
 }
 
-// state puts what is known of the vectors where a scan would have put it. The rest are zeros: no
-// error depends on norms, and zeros have no sign.
+// state stores the known exponents of the vectors where a scan would store its results. The other
+// results are zero: no error depends on norms, and zeros have no sign.
 func (m *multiplication) state(o *operand, v *residue.Vectors) error {
 	var err error
 	if o.exp, err = m.alloc(8 * int64(o.n)); err != nil {
@@ -78,7 +78,7 @@ func (m *multiplication) state(o *operand, v *residue.Vectors) error {
 	return cuda.Upload(m.s, o.exp.Pointer(), v.Top)
 }
 
-// zeros returns where n numbers of 64 bits are 0.
+// zeros returns the address of n zero numbers of 64 bits.
 func (e *engine) zeros(s *cuda.Stream, n int) (cuda.Pointer, error) {
 	m, err := e.constant(s, constantsKey{kind: "zeros", steps: 1 << bits.Len(uint(n))}, func() []uint32 { return make([]uint32, 2<<bits.Len(uint(n))) })
 	if err != nil {

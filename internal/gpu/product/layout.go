@@ -7,13 +7,13 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// A chunk is a range of moduli: plain ones, Karatsuba ones, or the last plain and the
-// first Karatsuba ones. Its ends lie between tiles of constants.
+// A chunk is a range of moduli: plain moduli, Karatsuba moduli, or the last plain and the first
+// Karatsuba moduli. Its ends lie between tiles of constants.
 type chunk struct{ plain0, plain1, kar0, kar1 int }
 
 func (c chunk) planes() int { return c.plain1 - c.plain0 + 3*(c.kar1-c.kar0) }
 
-// chunks divides the moduli into chunks of at most planes planes, or of single tiles.
+// chunks divides the moduli into chunks of at most the given planes, or of single tiles.
 func (b *base) chunks(planes int) []chunk {
 	kar := b.karatsuba()
 	var out []chunk
@@ -35,10 +35,10 @@ func (b *base) chunks(planes int) []chunk {
 	return append(out, c)
 }
 
-// A layout is how much of a product is on the device at a time.
+// A layout is the part of a product that is on the device at a time.
 type layout struct {
-	rows, cols int // of the blocks of C
-	planes     int // of residues of a chunk
+	rows, cols int // of a block of C
+	planes     int // planes of residues of a chunk
 }
 
 // residueBytes returns the bytes of a plane of residues of n vectors of k numbers.
@@ -46,7 +46,7 @@ func residueBytes(n, k int) int64 {
 	return int64(n/abi.Tile) * int64(roundUp(k, abi.Tile)/abi.Tile) * abi.TileBytes
 }
 
-// bytes returns the memory that a block with its residues takes.
+// bytes returns the memory of a block with its residues.
 func (m *multiplication) bytes(l layout) int64 {
 	r, c := roundUp(l.rows, m.rowTile()), roundUp(l.cols, abi.Tile)
 	b := m.base
@@ -54,7 +54,7 @@ func (m *multiplication) bytes(l layout) int64 {
 	return y + m.rawBytes(l.rows, l.cols) + int64(l.planes)*(m.left.roomBytes(r)+m.right.roomBytes(c))
 }
 
-// roomBytes is what a plane of residues of n vectors takes, if they are not kept.
+// roomBytes returns the bytes of a plane of residues of n vectors, 0 if the residues are kept.
 func (o *operand) roomBytes(n int) int64 {
 	if o.residues != nil {
 		return 0
@@ -66,14 +66,15 @@ func (o *operand) roomBytes(n int) int64 {
 // tiles: 65535 blocks of 2 vectors.
 const maxVectors = 2 * 65535 / 256 * 256
 
-// layout chooses blocks that fit the memory.
+// layout chooses blocks that fit in memory.
 func (m *multiplication) layout() (layout, error) {
 	budget := m.cfg.Limit - m.left.keptBytes() - m.right.keptBytes()
 	if m.cfg.Limit <= 0 {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
-	// What panels will take, unless no block is small enough: then they come one by one.
+	// Memory for arriving panels is reserved unless no block is small enough: then they arrive one
+	// by one.
 	coming := int64(0)
 	if m.cfg.Limit <= 0 && m.cfg.coming != nil {
 		coming = m.cfg.coming()
@@ -99,7 +100,7 @@ func (m *multiplication) layout() (layout, error) {
 	return l, nil
 }
 
-// A region is rows i0 <= i < i1 and columns j0 <= j < j1 of C.
+// A region is the rows i0 <= i < i1 and columns j0 <= j < j1 of C.
 type region struct{ i0, i1, j0, j1 int }
 
 // blocks lists the blocks of C.
@@ -116,17 +117,17 @@ func (m *multiplication) blocks(l layout) (list []region) {
 	return list
 }
 
-// A room is the memory of a block of C on its way: residues of the factors modulo the moduli of a
-// chunk, residues of the product modulo all, bytes and half words, and the integers that
-// kernels/exact/settle.cu rounds.
+// A room is the memory of a block of C in progress: the residues of the factors modulo the moduli
+// of a chunk, the residues of the product modulo all moduli, as bytes and as half words, and the
+// integers that kernels/exact/settle.cu rounds.
 type room struct {
 	left, right, y, wide, raw *cuda.Memory
-	before                    int   // entries of y and wide that are left out
-	ld                        int   // entries between their columns
+	before                    int   // entries of y and wide to skip
+	ld                        int   // entries between columns
 	n                         int64 // entries between moduli
 }
 
-// room makes room for blocks as large as l has them.
+// room allocates the room for blocks of layout l.
 func (m *multiplication) room(l layout, chunks []chunk) (r room, err error) {
 	planes := 0
 	for _, c := range chunks {
@@ -155,10 +156,10 @@ func (m *multiplication) room(l layout, chunks []chunk) (r room, err error) {
 	return r, nil
 }
 
-// roundUp returns the least multiple of to that is not below x.
+// roundUp returns the smallest multiple of to that is at least x.
 func roundUp(x, to int) int { return (x + to - 1) / to * to }
 
-// rowTile is the number of rows of the left operand in a tile of products.
+// rowTile returns the number of rows of the left operand in a tile of products.
 func (m *multiplication) rowTile() int {
 	if m.e.wide {
 		return 2 * abi.Tile
@@ -166,7 +167,7 @@ func (m *multiplication) rowTile() int {
 	return abi.Tile
 }
 
-// tall is the number of vectors of a factor in a tile of products.
+// tall returns the number of vectors of a factor in a tile of products.
 func (m *multiplication) tall(side int) int {
 	if side == leftSide {
 		return m.rowTile()
@@ -180,8 +181,8 @@ type planes struct {
 	stride int64
 }
 
-// planes returns where the residues of the vectors of o are: in what is kept, or in a room for so
-// many vectors.
+// planes returns the residues of the vectors of o: kept ones, or those in a room for the given
+// vectors.
 func (o *operand) planes(b *base, c chunk, room *cuda.Memory, vectors int) planes {
 	if o.residues == nil {
 		return planes{room.Pointer(), residueBytes(vectors, o.k)}

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// A multiplication is C = alpha A B + beta Old under way, on the device. Vectors are rows of
-// a, and of b, which is the transposed right factor.
+// A multiplication is a product C = alpha A B + beta Old in progress on the device. Its vectors are
+// the rows of a and of b, which is the transposed right factor.
 type multiplication struct {
 	cfg    Config
 	e      *engine
@@ -22,20 +22,20 @@ type multiplication struct {
 	format num.Format // of the result
 
 	native  abi.ExpressionArgs
-	within  bool // cfg.Bound makes the base, which holds the old entries as well
-	silent  bool // cfg.Bound tells all that a scan would, and no rounding is tested
+	within  bool // the base is chosen by cfg.Bound and also holds the old entries
+	silent  bool // cfg.Bound replaces the scan, and no rounding is tested
 	settles bool // kernels/exact/settle.cu rounds the results
-	below   int  // words below the integers that it wants
+	below   int  // words below the integers that settle needs
 
 	left, right *operand
 	control     *cuda.Memory // struct control
-	made        bool         // by this product
+	made        bool         // control was allocated by this product
 	list, rest  *cuda.Memory // entries for the exact pass, and for the host
 	problem     plan.Problem
 	plan        plan.Plan
 	base        *base
 	weights     *reconstruction
-	widths      int64 // bits that hold every product of numbers exactly
+	widths      int64 // number of bits that hold every product of numbers exactly
 	stats       residue.Stats
 	marks       []mark
 	owned       []*cuda.Memory
@@ -51,7 +51,7 @@ func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {
 	return p, err
 }
 
-// disown leaves memory to another owner.
+// disown removes memory that another owner takes over.
 func (m *multiplication) disown(p *cuda.Memory) {
 	for i, q := range m.owned {
 		if p == q {
@@ -61,7 +61,7 @@ func (m *multiplication) disown(p *cuda.Memory) {
 	}
 }
 
-// launch starts a kernel of a source.
+// launch launches a kernel of a source in exact.
 func (m *multiplication) launch(file, name string, grid, block cuda.Dim, shared int, args ...any) error {
 	f, err := m.e.kernels.Function(m.s, "exact/"+file, name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *multiplication) launch(file, name string, grid, block cuda.Dim, shared 
 	return f.Launch(m.s, grid, block, shared, args...)
 }
 
-// free gives back all memory but the operands'.
+// free frees all memory except the operands.
 func (m *multiplication) free() {
 	for _, p := range m.owned {
 		p.Free()
@@ -85,12 +85,12 @@ func (m *multiplication) free() {
 	}
 	m.marks = nil
 	m.steps.free()
-	if m.made && !m.e.clean { // it may have been broken off
+	if m.made && !m.e.clean { // the product may have been interrupted
 		m.e.dropControl()
 	}
 }
 
-// prepare scans the operands, unless enough is known of them, and plans.
+// prepare scans the operands, unless enough is known of them, and plans the product.
 func (m *multiplication) prepare() error {
 	if err := m.mark(""); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (m *multiplication) prepare() error {
 	return m.mark("plan")
 }
 
-// choose plans the product, and takes the constants that it needs.
+// choose plans the product and gets the constants that it needs.
 func (m *multiplication) choose(samples []abi.Sample) error {
 	m.problem = problemOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	know(&m.problem, m.left.totals, m.right.totals, samples)
@@ -149,7 +149,7 @@ func (m *multiplication) choose(samples []abi.Sample) error {
 	return nil
 }
 
-// run multiplies and rounds, block after block.
+// run multiplies and rounds, block by block.
 func (m *multiplication) run() error {
 	for _, o := range []*operand{m.left, m.right} {
 		if err := m.keep(o); err != nil {
@@ -245,18 +245,18 @@ func (m *multiplication) multiply(b region, l, r *operand, c chunk, room room) e
 	return m.mark("products")
 }
 
-// unit is the exponent of one unit of the integers that reconstruction makes, vectors'
-// exponents and alpha aside.
+// unit returns the exponent of the unit of the reconstructed integers, without the exponents of the
+// vectors and of alpha.
 func (m *multiplication) unit() int64 {
 	return int64(m.weights.cut - m.plan.WidthL - m.plan.WidthR)
 }
 
-// errors returns the bounds of the integers' errors; less than 0 where these are tolerated: the
-// integers are rounded as they are then.
+// errors returns bounds of the errors of the integers. They are negative if the errors are
+// tolerated: then the integers are rounded as they are.
 func (m *multiplication) errors() (errL, errR, errAll float64) {
 	errL, errR, errAll = m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
 	if m.within && m.expr.adds() {
-		errAll++ // addBetaC cuts off
+		errAll++ // addBetaC truncates
 	}
 	if m.problem.Tolerated(&m.plan, m.weights.cut, errL, errR, errAll) {
 		return 0, 0, -1

@@ -7,7 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// deviceOperands are the operands of a product that live on a device, for what is left to the host.
+// deviceOperands are the operands of a product in device memory, for entries left to the host.
 type deviceOperands struct {
 	copies *mem.HostCopies
 	views  [4]mem.Matrix // a, b, old, c
@@ -17,10 +17,10 @@ func newDeviceOperands(s *cuda.Stream, a, b, old, c mem.Matrix) *deviceOperands 
 	return &deviceOperands{mem.NewHostCopies(s), [4]mem.Matrix{a, b, old, c}}
 }
 
-// put copies the host's result to the device.
+// put copies the result of the host to the device.
 func (r *deviceOperands) put() error { return r.copies.Put(r.views[3]) }
 
-// get returns the host's copies, but that of old entries that are not read.
+// get returns host copies of the operands, without Old if it is not read.
 func (r *deviceOperands) get(beta num.Real) (v [4]num.Mat, err error) {
 	for i := range v {
 		if i == 2 && beta.Class == num.Zero {
@@ -33,7 +33,7 @@ func (r *deviceOperands) get(beta num.Real) (v [4]num.Mat, err error) {
 	return v, nil
 }
 
-// finisher finishes entries on the host.
+// finisher returns the Finisher that computes entries on the host.
 func (r *deviceOperands) finisher(cfg Config, alpha, beta num.Real) (*residue.Finisher, error) {
 	v, err := r.get(beta)
 	if err != nil {

@@ -8,28 +8,30 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Panels are the left factor of a product on one of several devices, each of which has a panel of
-// its columns and needs others: a panel is looked at where it lives, unless enough is known of the
-// matrix, and what is found of all is what a scan of the whole would find. Panels then come to the
-// whole matrix while the device has others to convert to residues already.
+// Panels are the left factor of a product on one of several devices, each of which stores a panel
+// of its columns and needs other panels. Each panel is scanned where it is stored, unless enough is
+// known of the matrix; together the scans find what a scan of the whole matrix would find. Panels
+// are then copied into the whole matrix, while the device already converts other panels to
+// residues.
 type Panels struct {
 	args    abi.Panels
 	dev     *cuda.Device
-	own     int           // panel of this device
-	view    mem.Matrix    // where that lives
-	whole   mem.Matrix    // where the others come
-	records *cuda.Memory  // of all panels; nil where these are not looked at
-	looked  *cuda.Event   // behind the making of the own panel, and of its record
-	arrived []*cuda.Event // behind the coming of each panel
+	own     int           // index of this device's panel
+	view    mem.Matrix    // this device's panel
+	whole   mem.Matrix    // destination of the other panels
+	records *cuda.Memory  // of all panels; nil if panels are not scanned
+	looked  *cuda.Event   // recorded after the computation of the own panel and of its record
+	arrived []*cuda.Event // recorded after the arrival of each panel
 }
 
-// LookAt makes the record of a panel, columns start[own] <= h < start[own+1] of a matrix, which
-// begin at multiples of tiles of products, unless enough is known of the matrix.
+// LookAt computes the record of a panel, unless known tells that enough is known of the matrix. The
+// panel is columns start[own] <= h < start[own+1] of a matrix; the starts are multiples of tiles of
+// products.
 func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int, known bool) (_ *Panels, err error) {
 	p := &Panels{dev: s.Device(), own: own, view: panel, arrived: make([]*cuda.Event, len(start)-1)}
 	defer func() {
 		if err != nil {
-			_ = p.Free() // err is what came first
+			_ = p.Free() // the first error is err
 		}
 	}()
 	width := 0
@@ -66,16 +68,16 @@ func LookAt(s *cuda.Stream, panel mem.Matrix, start []int, own int, known bool) 
 	return p, s.Record(p.looked)
 }
 
-// Gather lets records of all panels come to this device, and other panels to the matrix, those that
-// have some of its columns from <= h < until, of the next devices first, so that not all take from
-// one. It waits for nothing.
+// Gather copies the records of all panels to this device, and into the matrix to the other panels
+// that have some of its columns from <= h < until. It begins with the panels of the next devices,
+// so that not all devices read from one at the same time. It does not wait.
 func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix, from, until int) error {
 	p.whole = to
 	aside, err := engineOf(s).sideStream(s)
 	if err != nil {
 		return err
 	}
-	// Behind what used the matrix's memory before.
+	// After the previous uses of the matrix's memory.
 	if err := aside.Wait(p.looked); err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix, from, unti
 	return nil
 }
 
-// place is where the panel of q comes.
+// place returns the destination of the panel of q.
 func (p *Panels) place(q *Panels) mem.Matrix {
 	z := p.whole
 	z.Off += int(q.args.Start[q.own]) * z.CS
@@ -115,10 +117,10 @@ func (p *Panels) place(q *Panels) mem.Matrix {
 	return z
 }
 
-// complete lets later operations of s have the whole matrix. The own panel, whose residues are made
-// where it lives, comes last, and only if the matrix itself is wanted: beside the making of
-// residues, which waits for memory, too, a copy would cost a float64 product of order 8192 0.17 of
-// 10.7 ms on two H100.
+// complete makes later operations of s wait for the whole matrix. The own panel, whose residues are
+// computed where it is stored, is copied last, and only if the matrix itself is needed: a copy
+// concurrent with the computation of residues, which is limited by memory too, would cost 0.17 of
+// 10.7 ms for a float64 product of order 8192 on two H100.
 func (p *Panels) complete(s *cuda.Stream) error {
 	if p == nil {
 		return nil
@@ -136,19 +138,19 @@ func (p *Panels) complete(s *cuda.Stream) error {
 	return err
 }
 
-// line returns n numbers of an array as a vector.
+// line returns n numbers of an array, from number at on, as a column.
 func line(a *mem.Array, at, n int) mem.Matrix {
 	return mem.Matrix{Arr: a, Off: at, RS: 1, CS: n, Rows: n, Cols: 1}
 }
 
-// origin returns the row and the column of the matrix that a view of it begins with.
+// origin returns the row and the column of the matrix at which a view of it begins.
 func (p *Panels) origin(a mem.Matrix) (row, col int) {
 	at := a.Off - p.whole.Off
 	return at % p.whole.CS, at / p.whole.CS
 }
 
-// vectors returns n rows of the own panel from row first on, as if they were those of the matrix
-// from column col on.
+// vectors returns n rows of the own panel from row first on, addressed as rows of the matrix from
+// column col on.
 func (p *Panels) vectors(first, n, col int) abi.Vectors {
 	x := abi.RowsOf(p.view)
 	x.Off += int64(first)*x.RS + int64(col-int(p.args.Start[p.own]))*x.CS
@@ -156,8 +158,8 @@ func (p *Panels) vectors(first, n, col int) abi.Vectors {
 	return x
 }
 
-// Leave lets operations of s to come wait for what is on its way to this device, and from its panel
-// to others.
+// Leave makes later operations of s wait for the copies to this device, and for the copies of its
+// panel to other devices.
 func (p *Panels) Leave(s *cuda.Stream, all []*Panels) error {
 	for i, q := range all {
 		if q == nil || q == p {
@@ -172,8 +174,8 @@ func (p *Panels) Leave(s *cuda.Stream, all []*Panels) error {
 	return nil
 }
 
-// Free gives memory back, when all have left. What other devices take of p's record they have
-// taken, or their main streams' operations of so far come before those of s to come.
+// Free frees the memory. All devices must have left: the copies of p's record to other devices are
+// then done, or ordered before the later operations of s.
 func (p *Panels) Free() (err error) {
 	for _, e := range append(p.arrived, p.looked) {
 		if e != nil {

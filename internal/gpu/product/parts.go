@@ -15,33 +15,33 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// parts is a product of matrices of the host in parts, each of which fits a device's memory.
-// The devices work them off side by side, the next part going to the first free device.
+// parts is a product of host matrices in parts, each of which fits in a device's memory. The
+// devices process the parts concurrently; the next part goes to the first free device.
 type parts struct {
 	devs        []*cuda.Device
 	cfg         Config
 	limit       int64 // bytes of the operands and results of a part
-	least       int   // rows or columns below which no part is cut for the sake of several devices
+	least       int   // parts are not split below so many rows or columns to occupy several devices
 	alpha, beta num.Real
 
-	mu    sync.Mutex // guards what follows
-	err   error      // the first
+	mu    sync.Mutex // guards the following fields
+	err   error      // the first error
 	stats residue.Stats
 	ran   []int        // numbers of GPUs that ran parts
-	left  []place.Rest // what is left to the host
+	left  []place.Rest // parts left to the host
 }
 
-// leastPart keeps the parts for several devices so large that tiles are filled.
+// leastPart keeps parts for several devices large enough to fill tiles.
 const leastPart = 2 * abi.Tile
 
-// A part is a block of the result with the operands that it takes.
+// A part is a block of the result with its operands.
 type part struct {
 	a, b, old, c num.Mat
 	triangle     byte
-	i0, j0       int // place of its entry (0, 0)
+	i0, j0       int // position of its entry (0, 0)
 }
 
-// work is the number of multiply-adds.
+// work returns the number of multiply-adds.
 func (q part) work() float64 {
 	w := float64(q.c.Rows) * float64(q.c.Cols) * float64(q.a.Cols)
 	if q.triangle != 0 {
@@ -50,7 +50,7 @@ func (q part) work() float64 {
 	return w
 }
 
-// bytes is what operands and result take.
+// bytes returns the bytes of operands and result.
 func (q part) bytes() int64 {
 	n := matBytes(q.a) + matBytes(q.b) + matBytes(q.c)
 	if q.old.Arr != nil && q.old.Arr.Format != q.c.Arr.Format {
@@ -59,7 +59,7 @@ func (q part) bytes() int64 {
 	return n
 }
 
-// block is the part for rows i0 <= i < i1 and columns j0 <= j < j1 of q.
+// block returns the part for rows i0 <= i < i1 and columns j0 <= j < j1 of q.
 func (q part) block(i0, i1, j0, j1 int, triangle byte) part {
 	k := q.a.Cols
 	return part{block(q.a, i0, i1, 0, k), block(q.b, 0, k, j0, j1), block(q.old, i0, i1, j0, j1), block(q.c, i0, i1, j0, j1), triangle, q.i0 + i0, q.j0 + j0}
@@ -77,12 +77,12 @@ func block(m num.Mat, i0, i1, j0, j1 int) num.Mat {
 	return m
 }
 
-// byRows reports whether q is cut between rows, so that the smaller factor goes to all devices.
+// byRows reports whether q is split by rows, so that all devices get the smaller factor.
 func (q part) byRows() bool {
 	return q.c.Cols == 1 || q.c.Rows > 1 && matBytes(q.a) > matBytes(q.b)
 }
 
-// halves cuts q in two. A triangle gives two triangles and the square between them.
+// halves splits q in two. A triangle is split into two triangles and the rectangle between them.
 func (q part) halves() []part {
 	m, n := q.c.Rows, q.c.Cols
 	h := n / 2
@@ -97,7 +97,8 @@ func (q part) halves() []part {
 	return []part{q.block(0, m, 0, h, 0), q.block(0, m, h, n, 0)}
 }
 
-// stripes cuts q, no triangle, into count parts of like size, or as many as have the least size.
+// stripes splits q, which is not a triangle, into count parts of similar size, or into fewer that
+// have the least size.
 func (q part) stripes(count, least int) []part {
 	m, n := q.c.Rows, q.c.Cols
 	if q.byRows() {
@@ -106,7 +107,7 @@ func (q part) stripes(count, least int) []part {
 	return cut(n, count, least, func(j0, j1 int) part { return q.block(0, m, j0, j1, 0) })
 }
 
-// cut divides n into count ranges of like size, or as many as have the least size.
+// cut splits n into count ranges of similar size, or into fewer that have the least size.
 func cut(n, count, least int, f func(from, to int) part) (list []part) {
 	count = max(1, min(count, n/least))
 	for k := range count {
@@ -115,7 +116,7 @@ func cut(n, count, least int, f func(from, to int) part) (list []part) {
 	return list
 }
 
-// fitting cuts q into parts that fit the memory.
+// fitting splits q into parts that fit in memory.
 func (p *parts) fitting(q part) []part {
 	if q.bytes() <= p.limit && counted(q.c.Rows, q.c.Cols) || q.c.Rows == 1 && q.c.Cols == 1 {
 		return []part{q}
@@ -123,7 +124,7 @@ func (p *parts) fitting(q part) []part {
 	return p.each(q.halves(), p.fitting)
 }
 
-// each joins what f makes of all parts.
+// each concatenates the results of f for all parts.
 func (p *parts) each(list []part, f func(part) []part) (out []part) {
 	for _, q := range list {
 		out = append(out, f(q)...)
@@ -131,14 +132,14 @@ func (p *parts) each(list []part, f func(part) []part) (out []part) {
 	return out
 }
 
-// list is the parts of q, the largest first.
+// list returns the parts of q, the largest first.
 func (p *parts) list(q part) []part {
 	list := []part{q}
 	if devs := len(p.devs); devs > 1 {
 		if q.triangle == 0 {
 			list = q.stripes(devs, p.least)
 		} else {
-			// As fine as lets the devices end at about the same time.
+			// Fine enough that the devices finish at about the same time.
 			share := q.work() / float64(2*devs)
 			var finer func(q part) []part
 			finer = func(q part) []part {
@@ -155,7 +156,7 @@ func (p *parts) list(q part) []part {
 	return list
 }
 
-// run computes C, or a triangle of it. The first error ends the work of all devices.
+// run computes C, or a triangle of it. The first error stops all devices.
 func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	whole := part{a: a, b: b, old: old, c: c, triangle: p.cfg.Triangle}
 	list := p.list(whole)
@@ -167,7 +168,7 @@ func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	close(queue)
 	cfg := p.cfg
 	cfg.Threads = max(1, cfg.Threads/len(devs))
-	if len(list) > len(devs) { // a factor that all parts share stays on the devices until the end
+	if len(list) > len(devs) { // a factor that all parts share is kept on the devices until the end
 		for side, m := range []num.Mat{a, b} {
 			if cfg.Copies[side] == nil {
 				cfg.Copies[side] = NewCopies(m)
@@ -214,21 +215,21 @@ func (p *parts) run(a, b, old, c num.Mat) (residue.Stats, error) {
 	return p.stats, nil
 }
 
-// leave notes a part that is left to the host.
+// leave records a part that is left to the host.
 func (p *parts) leave(q part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left = append(p.left, place.Rest{I0: q.i0, I1: q.i0 + q.c.Rows, J0: q.j0, J1: q.j0 + q.c.Cols, Triangle: q.triangle})
 }
 
-// fail notes the first error.
+// fail records the first error.
 func (p *parts) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.err = cmp.Or(p.err, err)
 }
 
-// add adds what dev has done.
+// add adds the statistics of work that dev has done.
 func (p *parts) add(dev *cuda.Device, s residue.Stats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,7 +258,7 @@ func (p *parts) add(dev *cuda.Device, s residue.Stats) {
 	}
 }
 
-// device names all that ran parts: cuda:0,2 for two GPUs.
+// device returns the names of all devices that ran parts: cuda:0,2 for two GPUs.
 func (p *parts) device() string {
 	var names []string
 	slices.Sort(p.ran)

@@ -10,25 +10,25 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// A prepared is what products keep of a matrix in the memory of its device: of its rows, and
-// of its columns. It is used on the device's thread, but for Drop.
+// A prepared is the data that products keep of a matrix in device memory: of its rows, and of its
+// columns. It must be used on the device's thread, except for Drop.
 type prepared [2]keptVectors
 
-// keptVectors is what is kept of vectors: their scan, and their residues as left factors and
-// as right ones.
+// keptVectors is the data kept of vectors: their scan, and their residues as left factors and as
+// right factors.
 type keptVectors struct {
-	scan     *cuda.Memory // as operand.exp
+	scan     *cuda.Memory // laid out as operand.exp
 	totals   abi.Totals
 	residues [2]*keptResidues
 }
 
-// keptResidues are all planes of residues of vectors.
+// keptResidues are the residues of vectors, in all planes.
 type keptResidues struct {
 	memory  *cuda.Memory
 	base    baseKey
 	width   int
-	vectors int // with padding
-	missed  int // products in a row for which the base was too large
+	vectors int // number of vectors with padding
+	missed  int // consecutive products for which the base was too large
 	total   *atomic.Int64
 }
 
@@ -39,7 +39,7 @@ func (r *keptResidues) free() {
 	}
 }
 
-// Drop frees what is kept.
+// Drop frees the data.
 func (p *prepared) Drop() {
 	for i := range p {
 		v := &p[i]
@@ -51,22 +51,21 @@ func (p *prepared) Drop() {
 	}
 }
 
-// Prepare lets products keep the scan and the residues of m, until it changes or its array is
-// freed.
+// Prepare makes products keep the scan and the residues of m until m changes or its array is freed.
 func Prepare(m mem.Matrix) { m.Keep(new(prepared)) }
 
-// Residues, and copies of matrices of the host, are kept in 1/maxPrepared of a device's memory.
-// Residues of a base that is too large for maxMissed products in a row give way to others.
+// Residues, and copies of host matrices, are kept in at most 1/maxPrepared of a device's memory.
+// Residues whose base is too large for maxMissed consecutive products are replaced.
 const (
 	maxPrepared = 4
 	maxMissed   = 3
 )
 
-// keptBonus is by how much a plan may be dearer for the sake of what is kept: estimates vary as
-// much between matrices of like numbers.
+// keptBonus is the ratio of costs up to which a plan that uses kept residues is preferred:
+// estimates vary by as much between matrices of similar numbers.
 const keptBonus = 1.03
 
-// known takes the scan from what is kept of the vectors, if it is there.
+// known takes the scan from the data kept of the vectors, if there is one.
 func (o *operand) known(a mem.Matrix) (known bool) {
 	a.Kept(func(k mem.Kept, transposed bool) {
 		o.kept = &k.(*prepared)[abi.Flag(transposed)]
@@ -77,7 +76,8 @@ func (o *operand) known(a mem.Matrix) (known bool) {
 	return known
 }
 
-// reuse changes the plan if the residues that are kept of one factor or of both make a cheaper one.
+// reuse changes the plan if kept residues, of one factor or of both, make one that is not more
+// expensive.
 func (m *multiplication) reuse() {
 	l, r := m.left.keptResidues(m.cfg.Check), m.right.keptResidues(m.cfg.Check)
 	if l == nil && r == nil {
@@ -109,7 +109,8 @@ func (m *multiplication) reuse() {
 	}
 }
 
-// keptResidues returns what is kept for products that are checked, or not.
+// keptResidues returns the kept residues for products that are checked, or not checked; nil if
+// there are none.
 func (o *operand) keptResidues(checked bool) *keptResidues {
 	if o.kept == nil {
 		return nil
@@ -120,8 +121,8 @@ func (o *operand) keptResidues(checked bool) *keptResidues {
 	return nil
 }
 
-// planWith returns the plan for the base and the widths of residues that are kept of one factor or
-// of both, or false if there is none.
+// planWith returns the plan for the base and the widths of the kept residues of one factor or of
+// both, or false if there is none.
 func planWith(p *plan.Problem, left, right *keptResidues) (q plan.Plan, ok bool) {
 	var base baseKey
 	var widths [2]int
@@ -140,10 +141,10 @@ func planWith(p *plan.Problem, left, right *keptResidues) (q plan.Plan, ok bool)
 	return machine(base.checked).With(p, base.moduli, widths[0], widths[1])
 }
 
-// mayKeep is how many bytes may be kept.
+// mayKeep returns the most bytes that may be kept.
 func (e *engine) mayKeep() int64 { return int64(e.dev.Info().Memory) / maxPrepared }
 
-// keep computes and keeps the residues of a factor that is prepared, if there is room for them.
+// keep computes and keeps the residues of a prepared factor, if there is room for them.
 func (m *multiplication) keep(o *operand) error {
 	if o.kept == nil || o.residues != nil {
 		return nil
@@ -185,7 +186,7 @@ func (m *multiplication) keep(o *operand) error {
 	return m.mark("residues")
 }
 
-// keptBytes is the size of the residues that are kept.
+// keptBytes returns the size of the kept residues.
 func (o *operand) keptBytes() int64 {
 	if o.residues == nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// products multiplies the planes of a chunk for a block of C, of so many vectors with padding. What
-// the block has of no wanted tile stays unspecified.
+// products multiplies the planes of a chunk for a block of C; rows and cols are its vectors with
+// padding. Residues in tiles without wanted entries stay unspecified.
 func (m *multiplication) products(b region, c chunk, left, right planes, room room, rows, cols int) error {
 	k := m.a.Cols
 	key := constantsKey{m.base.key, "reductions", 0, 0}

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// A meter tells how much of a product in parts is done.
+// A meter reports the progress of a product in parts.
 type meter struct {
 	mu         sync.Mutex
 	f          func(done float64)
@@ -15,9 +15,9 @@ type meter struct {
 
 func newMeter(f func(done float64)) *meter { return &meter{f: f} }
 
-// share returns a function that takes how much of a part is done which is that share of the
-// whole. It may be called from any goroutine; what it is told anew, less being done than before,
-// counts when that is exceeded. It is nil if nobody wants to know.
+// share returns the progress function of a part, which is the fraction of of the whole product. It
+// may be called from any goroutine. If a part starts anew and reports less than before, its
+// progress counts once it exceeds the earlier value. share returns nil if nobody wants progress.
 func (m *meter) share(of float64) func(done float64) {
 	if m.f == nil {
 		return nil
@@ -34,7 +34,7 @@ func (m *meter) share(of float64) func(done float64) {
 	}
 }
 
-// finish tells that all is done.
+// finish reports that all is done.
 func (m *meter) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,18 +48,18 @@ func (m *meter) tell(done float64) {
 	}
 }
 
-// maxAhead is the number of steps that the host starts before an earlier one has ended: as many
-// as keep the device busy. More would only put off the end of a cancelled product.
+// maxAhead is the number of steps that the host starts before an earlier one has ended: enough to
+// keep the device busy. More would only delay the end of a cancelled product.
 const maxAhead = 2
 
-// steps are the chunks of moduli of the blocks of a product.
+// steps are the chunks of moduli of all blocks of a product.
 type steps struct {
 	total, ended int
-	ahead        []*cuda.Event // behind steps that may not have ended
+	ahead        []*cuda.Event // recorded after steps that may not have ended
 }
 
-// step ends a step: it waits until few are under way and tells what is done. The last one's end
-// is the product's.
+// step ends a step: it waits until fewer than maxAhead steps are in progress, and reports progress.
+// The end of the last step is the end of the product.
 func (m *multiplication) step() error {
 	t := &m.steps
 	if t.ended+len(t.ahead)+1 == t.total {
@@ -85,7 +85,7 @@ func (m *multiplication) step() error {
 	return nil
 }
 
-// free ends the events.
+// free closes the events.
 func (t *steps) free() {
 	for _, e := range t.ahead {
 		e.Close()

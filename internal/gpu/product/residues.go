@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// groupOf returns what a block of kernels/exact/residues.cu converts, vectors and numbers of each,
-// and the bytes of dynamic shared memory that their digits take.
+// groupOf returns the vectors, and the numbers of each, that a block of kernels/exact/residues.cu
+// converts, and the bytes of dynamic shared memory for their digits.
 func groupOf(steps int) (vectors, numbers, shared int) {
 	vectors = 2
 	switch {
@@ -24,7 +24,7 @@ func groupOf(steps int) (vectors, numbers, shared int) {
 	return vectors, abi.Strip, 4 * vectors * abi.Strip * (8*steps + 1)
 }
 
-// residues converts the operands, but for those whose residues are kept, to residues modulo the
+// residues converts the operands, except those whose residues are kept, to residues modulo the
 // moduli of a chunk; rows and cols are their vectors with padding.
 func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
 	steps := m.digitSteps(max(m.plan.WidthL, m.plan.WidthR), l, r)
@@ -47,14 +47,15 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	if err := m.convertElsewhere(c, steps, apart); err != nil {
 		return err
 	}
-	if p != nil { // the right factor while they come
+	if p != nil { // the right factor while panels arrive
 		return m.convertPanels(c, steps, p, of, list...)
 	}
 	return m.convert(c, steps, 0, m.a.Cols, list...)
 }
 
-// convertPanels is convert for the right factor, unless there is none, for what the left one has of
-// the own panel, where that lives, and then of the others, each when it has come.
+// convertPanels converts first the right factor, if there is one; then the part of the left factor
+// in the own panel, where it is stored; and then the parts in the other panels, each once it has
+// arrived.
 func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left converted, right ...converted) error {
 	if err := m.convert(c, steps, 0, m.a.Cols, right...); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (m *multiplication) convertPanels(c chunk, steps int, p *Panels, left conve
 	return nil
 }
 
-// digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
+// digitSteps returns the steps of digits for the integers of factors, 0 for kernel residues0.
 func (m *multiplication) digitSteps(width int, factors ...*operand) int {
 	short := width <= abi.ShortBits && m.base.karatsuba() == 0
 	for _, o := range factors {
@@ -96,20 +97,20 @@ func (m *multiplication) digitSteps(width int, factors ...*operand) int {
 	return stepsFor(width)
 }
 
-// converted is a factor that is converted to residues: integers of width bits, in planes of so
-// many vectors.
+// converted is a factor to be converted to residues: integers of width bits, in planes of the given
+// vectors.
 type converted struct {
 	o       *operand
 	width   int
 	to      cuda.Pointer
 	vectors int
-	// of which these are converted, or all for 0 and 0
+	// range of the vectors that are converted, 0 and 0 for all
 	first, until int
-	// of which products take but a triangle, in tiles
+	// triangle of the vectors, in tiles, that products use; 0 for all
 	triangle int32
 }
 
-// count returns how many vectors are converted.
+// count returns the number of vectors that are converted.
 func (f converted) count() int {
 	if f.until == 0 {
 		return f.vectors
@@ -117,9 +118,9 @@ func (f converted) count() int {
 	return f.until - f.first
 }
 
-// taken returns the triangle of a factor's vectors that products take: all, where the other one is
-// a triangle as well. Of tiles of results that are zeros products take one of the other factor's
-// zeros.
+// taken returns the triangle of a factor's vectors that products use: all vectors if the other
+// factor is a triangle as well. For a tile of results that is zero, products still use one tile of
+// the other factor's zeros.
 func (m *multiplication) taken(side int) int32 {
 	switch f := m.cfg.Factors; {
 	case f[side] == 0 || f[1-side] != 0:
@@ -130,9 +131,9 @@ func (m *multiplication) taken(side int) int32 {
 	return abi.TriangleFrom
 }
 
-// convert converts numbers h0 <= h < h1 of the vectors of up to two factors to residues modulo the
-// moduli of a chunk; h0 is a multiple of tiles, h1 another one or the end. steps are as digitSteps
-// returns them.
+// convert converts the numbers h0 <= h < h1 of the vectors of up to two factors to residues modulo
+// the moduli of a chunk. h0 is a multiple of tiles; h1 is another multiple or the end. steps is a
+// result of digitSteps.
 func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) error {
 	if len(list) == 0 {
 		return nil
@@ -141,7 +142,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 	vectors, numbers, shared := groupOf(min(steps, abi.MaxSteps))
 	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / numbers, Y: max(x.count(), y.count()) / vectors, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
-	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
+	steps = max(steps, 1) // the constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += abi.MaxSteps {
 		var both abi.Sides
 		for i, f := range []converted{x, y} {
@@ -164,7 +165,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 	return nil
 }
 
-// conversion is what a pass over the given steps of digits takes.
+// conversion returns the argument of a pass over the given steps of digits.
 func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi.Conversion, error) {
 	left, side := f.o.side == leftSide, "right"
 	if left {
@@ -193,7 +194,7 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi
 	}, nil
 }
 
-// wordsOfSlice returns the words of structures.
+// wordsOfSlice returns the 32-bit words of structures.
 func wordsOfSlice[T any](x []T) []uint32 {
 	var one T
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)/4))

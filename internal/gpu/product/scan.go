@@ -19,9 +19,9 @@ type operand struct {
 	tops    []int64 // the exponents, if the host knows them
 
 	side     int           // of the product
-	first    int           // of all vectors
+	first    int           // index of the first vector among all vectors
 	kept     *keptVectors  // nil if the matrix is not prepared
-	residues *keptResidues // that this product takes
+	residues *keptResidues // kept residues that this product uses
 }
 
 // The sides of a product.
@@ -30,7 +30,7 @@ const (
 	rightSide
 )
 
-// Where the parts of struct control are on the device.
+// Offsets of the parts of struct control on the device.
 const (
 	leftTotalsAt  = int64(unsafe.Offsetof(abi.Control{}.Left))
 	rightTotalsAt = int64(unsafe.Offsetof(abi.Control{}.Right))
@@ -40,7 +40,7 @@ const (
 	arrivedAt     = int64(unsafe.Sizeof(abi.Control{})) // counters of the exact pass, one a block
 )
 
-// scan finds the totals of the operands, and returns the sizes of some entries.
+// scan computes the totals of the operands, and returns the sizes of some entries.
 func (m *multiplication) scan() ([]abi.Sample, error) {
 	var err error
 	m.made = m.e.control == nil
@@ -78,8 +78,8 @@ func (m *multiplication) scan() ([]abi.Sample, error) {
 	return got.Samples[:], nil
 }
 
-// operand makes room for the scan of the rows of a, or takes the one that is kept; its totals
-// are at offset of control.
+// operand allocates the results of the scan of the rows of a, or takes a kept scan. Its totals are
+// at offset of control.
 func (m *multiplication) operand(a mem.Matrix, side int, offset int64) (*operand, error) {
 	n := int64(a.Rows)
 	o := &operand{vectors: abi.RowsOf(a), n: a.Rows, k: a.Cols, side: side}
@@ -96,7 +96,7 @@ func (m *multiplication) operand(a mem.Matrix, side int, offset int64) (*operand
 	return o, nil
 }
 
-// scannedBy notes the scan's totals and keeps the scan of a prepared matrix.
+// scannedBy records the totals of the scan, and keeps the scan of a prepared matrix.
 func (m *multiplication) scannedBy(o *operand, t abi.Totals) {
 	if o.scanned.Total == 0 {
 		return
@@ -130,7 +130,7 @@ func (o *operand) lows() abi.VectorData {
 	return abi.VectorData{Exp: o.scanned.Exp, Second: o.scanned.Low, Flags: o.scanned.Flags}
 }
 
-// words32 returns the words of 32 bits of the significands of a number.
+// words32 returns the number of 32-bit words of the significands of a number.
 func words32(f num.Format) int {
 	if f.Kind == num.MP {
 		return 2 * f.Limbs()

@@ -5,11 +5,11 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// maxFused bounds the words of integers that kernels/exact/finish.cu keeps in shared memory and
+// maxFused bounds the words of the integers that kernels/exact/finish.cu keeps in shared memory and
 // rounds.
 const maxFused = 96
 
-// maxBelow bounds the room for alpha, in words.
+// maxBelow bounds the words below the integers, for alpha and a window.
 const maxBelow = 1024
 
 // settle rounds the integers of a block of C.

@@ -23,7 +23,7 @@ func (m *multiplication) mark(name string) error {
 	return m.s.Record(e)
 }
 
-// times adds up the stages.
+// times adds up the times of the stages.
 func (m *multiplication) times() error {
 	if !m.cfg.Timing {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// weights is the way back from residues y_t >= 0: with W_t = floor(M/m_t 2^-cut) and q the
-// integer nearest to 2^-33 sum y_t F_t, the number that the residues stand for is 2^cut (sum
-// y_t W_t - q floor(M 2^-cut)), up to err 2^cut.
+// weights are the constants that reconstruct a number from its residues y_t >= 0. With W_t =
+// floor(M/m_t 2^-cut), and q the integer nearest to 2^-33 sum y_t F_t, the number is 2^cut (sum y_t
+// W_t - q floor(M 2^-cut)), with an error of at most err 2^cut.
 type weights struct {
 	cut   int // a multiple of 32
 	words int // of the result, in two's complement
@@ -16,7 +16,7 @@ type weights struct {
 	check *checkWeights // nil without a redundant modulus
 }
 
-// reconstruction returns the weights that drop the words below 2^(32 cutWords).
+// reconstruction returns the weights that drop the cutWords lowest words.
 func (b *base) reconstruction(cutWords int) weights {
 	bits := int(math.Ceil(b.log2M + 1e-6))
 	w := weights{cut: 32 * cutWords, words: max(1, (bits+2+31)/32-cutWords)}
@@ -29,8 +29,8 @@ func (b *base) reconstruction(cutWords int) weights {
 	return w
 }
 
-// dropped bounds the reconstruction's error: y_t times what W_t loses, less than 1, and as
-// much for q, the sum of the y_t/m_t.
+// dropped bounds the error of reconstruction in units of 2^cut: y_t times the truncation error of
+// W_t, which is less than 1, and the same for q, which is the sum of the y_t/m_t.
 func (b *base) dropped() float64 {
 	e := 1.0
 	for t := range b.moduli {
@@ -43,7 +43,7 @@ func (b *base) dropped() float64 {
 	return e
 }
 
-// finishStepsFor returns the steps of the kernel that takes n moduli.
+// finishStepsFor returns the number of steps of the kernel for n moduli.
 func finishStepsFor(n int) int {
 	plain := min(n, pool().Plain)
 	a, b := abi.Groups(plain, n-plain)
@@ -55,8 +55,8 @@ func finishStepsFor(n int) int {
 	return (a + b + 1) / 2
 }
 
-// column returns where the factors of byte b of residue t lie in fragments of mma.m16n8k32:
-// the group of 16 factors, and the place in it.
+// column returns the position of the factors of a byte of residue t in fragments of mma.m16n8k32:
+// the group of 16 factors, and the place in it. upper is 1 for the upper byte of a half word.
 func (b *base) column(t, upper int) (group, place int) {
 	if t < b.plain {
 		return t / 16, t % 16
@@ -66,9 +66,9 @@ func (b *base) column(t, upper int) (group, place int) {
 	return bytes + u/8, 2*(u%8) + upper
 }
 
-// table returns the weights as kernels/exact/finish.cu takes them: the digits in radix 2^8 of F_t
-// and W_t, least significant first, one after the other. The upper bytes of half words have those
-// of 256 F_t and 256 W_t. Where products are checked, the digits of r_t follow.
+// table returns the weights for kernels/exact/finish.cu: the digits in radix 2^8 of F_t and then of
+// W_t, least significant first. The upper bytes of half words have the digits of 256 F_t and 256
+// W_t. If products are checked, the digits of r_t follow.
 func (b *base) table(w weights, steps int) []uint32 {
 	words := w.words + 1
 	if w.check != nil {
@@ -89,7 +89,7 @@ func (b *base) table(w weights, steps int) []uint32 {
 			digit := byte(stream[d/4] >> (d % 4 * 8))
 			group, place := b.column(t, 0)
 			out[abi.FragmentByte(d/abi.TileDigits, steps, d%abi.TileDigits, group, place)] = digit
-			// The digit above, unless it belongs to another number than this one.
+			// The digit above, unless it belongs to another number.
 			if up := d + 1; t >= b.plain && up != 4 && up != 4*(w.words+1) && up < 4*len(stream) {
 				group, place := b.column(t, 1)
 				out[abi.FragmentByte(up/abi.TileDigits, steps, up%abi.TileDigits, group, place)] = digit

@@ -9,28 +9,29 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// The way of kernels/rows/reduce.cuh: scanRows finds the references, then blocks add digits to
-// columns in the device's memory.
+// This file runs the kernels of kernels/rows/reduce.cuh: scanRows finds the references, then blocks
+// add digits to columns in device memory.
 
 const (
-	rowThreads  = 128             // of a block of accumulating kernels
-	scanThreads = 256             // of a block of scanRows
-	scanBatch   = 8               // numbers that a thread of it reads at a time
-	rowTile     = 32              // rows of a block, if it does not work on one
-	fewRows     = 16              // up to which a block works on one row
-	scanBlocks  = 4               // a multiprocessor
+	rowThreads  = 128             // threads of a block of accumulating kernels
+	scanThreads = 256             // threads of a block of scanRows
+	scanBatch   = 8               // numbers that such a thread reads at a time
+	rowTile     = 32              // rows of a block, unless it works on a single row
+	fewRows     = 16              // for at most so many rows a block works on a single row
+	scanBlocks  = 4               // on a multiprocessor
 	spanShared  = 24 * rowThreads // bytes of shared memory in which a block merges spans
 
-	// declaredShared bounds what kernels of this package declare of shared memory, those that take
-	// the more the longer their numbers.
+	// declaredShared bounds the shared memory in bytes that kernels of this package declare, if
+	// they take more dynamic shared memory for longer numbers.
 	declaredShared = 2 << 10
 
-	// stageBytes is what a block loads at a time, if that is more than an entry a thread.
-	// BenchmarkRows on an H100, µs of products at 106 bits with 4, 8, 16, 32 KiB: 41, 41, 37, 45.
+	// stageBytes is the number of bytes that a block loads at a time, unless an entry for each
+	// thread takes more. BenchmarkRows on an H100, µs of products at 106 bits with 4, 8, 16, 32
+	// KiB: 41, 41, 37, 45.
 	stageBytes = 16 << 10
 )
 
-// launches returns the number of terms, or of pairs of them.
+// launches returns the number of terms, or of pairs of terms.
 func (q *rowSums) launches() int {
 	n := termsOf(q.a.Arr.Format)
 	if q.x != nil {
@@ -39,8 +40,8 @@ func (q *rowSums) launches() int {
 	return n
 }
 
-// shares returns how many blocks share each of tiles of rows, up to most, so that all blocks have
-// slots on the device.
+// shares returns the number of blocks, at most most, that share each tile of rows, so that all
+// blocks fit in the slots of the device.
 func shares(tiles, slots, most int) int {
 	if tiles > abi.MaxTiles {
 		return 1
@@ -48,15 +49,15 @@ func shares(tiles, slots, most int) int {
 	return min(most, max(1, slots/tiles))
 }
 
-// evenShares is shares where blocks take stages that follow each other, as many each but the last:
-// no block is without.
+// evenShares is shares for blocks that process consecutive stages, the same number each except for
+// the last block. No block is left without a stage.
 func evenShares(tiles, slots, stages int) int {
 	share := shares(tiles, slots, stages)
 	turns := (stages + share - 1) / share
 	return (stages + turns - 1) / turns
 }
 
-// run is compute.
+// run is compute by the kernels of reduce.cuh.
 func (q *rowSums) run(end func() abi.RowEnding) error {
 	r, grid := q.arguments()
 	if err := q.alloc((spanBytes*int64(r.Count)*int64(q.a.Rows) + 7) &^ 7); err != nil {
@@ -75,7 +76,7 @@ func (q *rowSums) run(end func() abi.RowEnding) error {
 	})
 }
 
-// arguments returns those of the kernels, but for the vectors and the memory, and the grid of
+// arguments returns the arguments of the kernels, without vectors and memory, and the grid of
 // scanRows.
 func (q *rowSums) arguments() (r abi.RowReduction, grid cuda.Dim) {
 	r = abi.RowReduction{
@@ -139,7 +140,7 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	for r.Width < 8 && 2*int(r.Width)*each <= stageBytes && int(r.Width)*lanes < q.a.Cols {
 		r.Width *= 2
 	}
-	// Two buffers, if they do not leave room for fewer blocks.
+	// Two buffers, unless fewer blocks would then fit.
 	perSM, shared := 0, 0
 	for buffers := int32(1); buffers <= 2; buffers++ {
 		bytes := q.sharedBytes(int(r.Rows), int(buffers*r.Width)*each)
@@ -160,8 +161,8 @@ func (q *rowSums) accumulate(r abi.RowReduction) error {
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
 }
 
-// stage returns how many threads of a block work on a row, and the bytes of shared memory that
-// one entry a thread takes.
+// stage returns the number of threads of a block that work on a row, and the bytes of shared memory
+// for one entry a thread.
 func (q *rowSums) stage(rows int) (lanes, bytes int) {
 	lanes = rowThreads / rows
 	bytes = rowThreads * numberBytes(q.a.Arr.Format)
@@ -171,8 +172,8 @@ func (q *rowSums) stage(rows int) (lanes, bytes int) {
 	return lanes, bytes
 }
 
-// sharedBytes returns the shared memory of a block with buffers of so many bytes. In the end it
-// holds the sums of warps.
+// sharedBytes returns the shared memory in bytes of a block whose buffers take the given bytes. In
+// the end this memory holds the sums of warps.
 func (q *rowSums) sharedBytes(rows, buffers int) int {
 	sums := rowThreads / 32
 	if rows > 1 {
@@ -181,16 +182,16 @@ func (q *rowSums) sharedBytes(rows, buffers int) int {
 	return max(buffers, spanShared, 8*(q.digits+1)*sums)
 }
 
-// fits reports whether the shared memory of a block holds an entry a thread.
+// fits reports whether the shared memory of a block holds an entry for each thread.
 func (q *rowSums) fits() bool {
 	_, bytes := q.stage(1)
 	return bytes <= q.sharedLimit()
 }
 
-// sharedLimit is what a block may have beside what kernels declare.
+// sharedLimit returns the dynamic shared memory that a block may have, in bytes.
 func (q *rowSums) sharedLimit() int { return q.s.Device().Info().SharedPerBlock - declaredShared }
 
-// numberBytes is what a number takes in shared memory.
+// numberBytes returns the bytes of a number in shared memory.
 func numberBytes(f num.Format) int {
 	if f.Kind == num.MP {
 		return 8 * (1 + (f.Limbs() | 1))
@@ -198,7 +199,7 @@ func numberBytes(f num.Format) int {
 	return 16
 }
 
-// kernelName returns the name of the kernel that adds.
+// kernelName returns the name of the kernel that adds digits.
 func (q *rowSums) kernelName() string {
 	if q.x != nil {
 		return "products" + strconv.Itoa(q.digits)

@@ -8,16 +8,16 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// The way of kernels/rows/convolve.cuh: products of a matrix and a vector of long numbers on the
-// tensor cores. It takes the place of the accumulating and fused kernels, and shares the rest with
-// fused.go.
+// This file runs the kernels of kernels/rows/convolve.cuh: products of a matrix and a vector of
+// long numbers on the tensor cores. They replace the accumulating and the fused kernels. The rest
+// is shared with fused.go.
 
 const (
-	fewestWarps = 4 // of a block
-	blockSteps  = 3 // about what a block takes beside the steps of its warps, in steps
+	fewestWarps = 4 // the fewest warps of a block
+	blockSteps  = 3 // approximate cost of a block besides the steps of its warps, in steps
 )
 
-// convolves reports whether products with so many digits are for the tensor cores.
+// convolves reports whether products with the given number of digits run on the tensor cores.
 func (q *rowSums) convolves(digits int) bool {
 	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.outer(digits) {
 		return false
@@ -26,43 +26,46 @@ func (q *rowSums) convolves(digits int) bool {
 	if file == "" || q.a.Arr.Limbs() <= 1 || q.convolveWarps(digits) < fewestWarps {
 		return false
 	}
-	// No block adds more columns than 32 bits hold, and only so many tiles are shared by blocks.
+	// No block adds more columns than 32 bits hold, and at most MaxTiles tiles are shared by
+	// blocks.
 	return q.convolveTiles() <= abi.MaxTiles || q.convolveSteps() <= fewestWarps*abi.ConvolveShapeOf(digits).Longest
 }
 
-// convolveTiles returns how many tiles of rows there are, convolveSteps how many steps of columns.
+// convolveTiles returns the number of tiles of rows, convolveSteps the number of steps of columns.
 func (q *rowSums) convolveTiles() int { return (q.a.Rows + abi.ConvolveRows - 1) / abi.ConvolveRows }
 func (q *rowSums) convolveSteps() int {
 	return (q.a.Cols + abi.ConvolveColumns - 1) / abi.ConvolveColumns
 }
 
-// convolveShared returns the bytes of shared memory of a block of so many warps, two buffers each.
+// convolveShared returns the bytes of shared memory of a block of warps warps, two buffers each.
 func (q *rowSums) convolveShared(digits, warps int) int {
 	return 8 * warps * 2 * int(abi.ConvolveShapeOf(digits).LayoutOf(abi.RowsOf(q.a), digits).Buffer)
 }
 
-// convolveWarps returns how many warps a block may have.
+// convolveWarps returns the most warps that a block may have.
 func (q *rowSums) convolveWarps(digits int) int {
 	return min(abi.ConvolveShapeOf(digits).Warps, q.sharedLimit()/q.convolveShared(digits, 1))
 }
 
-// convolveError is errorDigits: 2 N + 4 units of 2^-8N, N digits being kept, are
-// (2 N + 4) 2^-(8N - 28k) of 2^-28k, and columns that fall off when slices meet are one more.
+// convolveError is errorDigits for these kernels. With N digits kept, the error is 2 N + 4 units of
+// 2^-8N, which are (2 N + 4) 2^-(8N - 28k) units of 2^-28k. Columns that are dropped when slices
+// meet add one more unit.
 func convolveError(k int) uint64 {
 	kept := abi.ConvolveShapeOf(k).Kept
 	return uint64(2*kept+4)>>(8*kept-abi.RowDigit*k) + 2
 }
 
-// convolveSpread is exactSpread: a first factor has ceil((spread + its bits + 2) / 8) digits, a
-// second ceil(its bits / 8), and the last sum of their products is the sum of both less 2.
+// convolveSpread is exactSpread for these kernels: a first factor has ceil((spread + its bits + 2)
+// / 8) digits, a second factor ceil(its bits / 8), and the index of the last sum of their products
+// is the sum of both minus 2.
 func (q *rowSums) convolveSpread(k int) int64 {
 	kept := abi.ConvolveShapeOf(k).Kept
 	return int64(8*(kept+1-(significandBits(q.x.Arr.Format)+7)/8) - significandBits(q.a.Arr.Format) - 2)
 }
 
-// divideConvolve divides the work among blocks. Of the numbers of warps that a block may have it
-// takes the one with which all are done after the fewest steps, the largest of several: blocks that
-// share rows then are few.
+// divideConvolve divides the work among blocks. Among the possible numbers of warps of a block it
+// chooses the one with which all blocks finish after the fewest steps, and the largest of equals:
+// then few blocks share rows.
 func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 	_, file := abi.DigitFile(q.digits)
 	if l.f, err = loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits)); err != nil {
@@ -78,7 +81,7 @@ func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err er
 			return err
 		}
 		slots := perSM * q.s.Device().Info().Multiprocessors
-		turns := (all + warps - 1) / warps // of all warps of a block, if it works alone
+		turns := (all + warps - 1) / warps // of all warps of a block that works alone on its rows
 		share := max(shares(l.grid.X, slots, turns), (turns+longest-1)/longest)
 		steps := (turns + share - 1) / share
 		share = (turns + steps - 1) / steps
@@ -90,7 +93,7 @@ func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err er
 	return nil
 }
 
-// convolution returns the arguments.
+// convolution returns the argument of the kernels.
 func (q *rowSums) convolution(l *fusedLaunch) abi.Convolution {
 	turns := (q.convolveSteps() + l.threads/32 - 1) / (l.threads / 32)
 	return abi.Convolution{FusedReduction: l.r, In: abi.ConvolveShapeOf(q.digits).LayoutOf(l.r.A, q.digits),

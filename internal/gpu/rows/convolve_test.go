@@ -169,7 +169,7 @@ func TestConvolveSpread(t *testing.T) {
 	}
 }
 
-// TestConvolve compares products of a GPU by these kernels with those of the host.
+// TestConvolve compares products on a GPU by these kernels with products on the host.
 func TestConvolve(t *testing.T) {
 	dev := gputest.Machine(t)
 	list := convolveProblems()

@@ -11,9 +11,9 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Entry by entry: kernels/rows/elementwise.cu has the arithmetic.
+// Entrywise operations; kernels/rows/elementwise.cu implements the arithmetic.
 
-// Scal stores alpha x_i rounded in number i of z, for a vector of the host, like direct.Scale.
+// Scal computes z_i = alpha x_i, rounded, for a host vector, like direct.Scale.
 func Scal(dev *cuda.Device, cfg par.Run, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	u := newUpdating(cfg, alpha, x.N, 1, count)
 	u.host = func() (hostUpdate, error) { return hostUpdate{x: x, z: columns(z, x.N, 1)}, nil }
@@ -33,8 +33,8 @@ func Scal(dev *cuda.Device, cfg par.Run, alpha num.Real, x num.Vec, z *num.Array
 	return u.counts, err
 }
 
-// ScalOnDevice replaces the entries of x, in the memory of the device of s, by alpha x_i rounded,
-// or by +0 for alpha = 0. With an error x is unspecified.
+// ScalOnDevice replaces the entries of x, which is in the memory of the device of s, by alpha x_i,
+// rounded, or by +0 if alpha = 0. If it returns an error, x is unspecified.
 func ScalOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x mem.Vector, count func(num.Flags)) (Counts, error) {
 	x.Col().Changed()
 	u := newUpdating(cfg, alpha, x.N, 1, count)
@@ -46,27 +46,28 @@ func ScalOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x mem.Vector, cou
 	return u.counts, err
 }
 
-// Axpy stores alpha x_i + y_i rounded in number i of z, for vectors of the host. alpha is not 0.
+// Axpy computes z_i = alpha x_i + y_i, rounded, for host vectors. alpha must not be 0.
 func Axpy(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	return Ger(dev, cfg, alpha, x, ones, y.Mat(), z, count)
 }
 
-// AxpyOnDevice replaces the entries of y by alpha x_i + y_i rounded, for vectors in the memory of
-// the device of s, which may overlap. alpha is not 0. With an error y is unspecified.
+// AxpyOnDevice replaces the entries of y by alpha x_i + y_i, rounded, for vectors in the memory of
+// the device of s, which may overlap. alpha must not be 0. If it returns an error, y is
+// unspecified.
 func AxpyOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, count func(num.Flags)) (Counts, error) {
 	return GerOnDevice(s, cfg, alpha, x, mem.Vector{N: 1}, y.Col(), count)
 }
 
-// ones is the vector (1): y of Ger where there is none. On the device that is a vector without
-// array.
+// ones is the vector (1), which Ger takes for y if there is none. On the device a vector without
+// array stands for it.
 var ones = func() num.Vec {
 	a := num.New(num.Float64, 1)
 	a.F64[0][0] = 1
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// Ger stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of x, for operands
-// of the host, like direct.Update. alpha is not 0.
+// Ger computes alpha x_i y_j + c_ij, rounded, into number i + j m of z, where m is the length of x,
+// for host operands, like direct.Update. alpha must not be 0.
 func Ger(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) (Counts, error) {
 	u := newUpdating(cfg, alpha, x.N, y.N, count)
 	u.add = true
@@ -102,11 +103,12 @@ func Ger(dev *cuda.Device, cfg par.Run, alpha num.Real, x, y num.Vec, c num.Mat,
 	return u.counts, err
 }
 
-// GerOnDevice replaces the entries of c by alpha x_i y_j + c_ij rounded, for operands in the memory
-// of the device of s, which may overlap. alpha is not 0. With an error c is unspecified.
+// GerOnDevice replaces the entries of c by alpha x_i y_j + c_ij, rounded, for operands in the
+// memory of the device of s, which may overlap. alpha must not be 0. If it returns an error, c is
+// unspecified.
 func GerOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c mem.Matrix, count func(num.Flags)) (Counts, error) {
 	c.Changed()
-	if y.Arr != nil && abs(c.RS) > abs(c.CS) { // neighbouring threads take neighbouring numbers
+	if y.Arr != nil && abs(c.RS) > abs(c.CS) { // neighbouring threads access neighbouring numbers
 		x, y, c = y, x, c.T()
 	}
 	u := newUpdating(cfg, alpha, x.N, y.N, count)
@@ -129,7 +131,7 @@ func GerOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, c
 	return u.counts, err
 }
 
-// formatOf returns that of the numbers of y, num.Format{} for ones.
+// formatOf returns the format of y, num.Format{} for ones.
 func formatOf(y mem.Vector) num.Format {
 	if y.Arr == nil {
 		return num.Format{}
@@ -142,27 +144,27 @@ func columns(z *num.Array, m, n int) num.Mat {
 	return num.Mat{Arr: z, RS: 1, CS: m, Rows: m, Cols: n}
 }
 
-// hostUpdate is what an update reads and writes on the host. z may be c.
+// hostUpdate holds the host operands and the host result of an update. z may be c.
 type hostUpdate struct {
 	x, y num.Vec
 	c, z num.Mat
 }
 
-// updating is z_ij <- RN(alpha x_i y_j + c_ij), or z_i <- RN(alpha x_i), with what connects it to
-// its operands.
+// updating is z_ij <- RN(alpha x_i y_j + c_ij), or z_i <- RN(alpha x_i), with access to its
+// operands.
 type updating struct {
 	cfg        par.Run
 	alpha      num.Real
 	add        bool
 	rows, cols int
-	host       func() (hostUpdate, error) // for what the device leaves to the host
-	// copies the device's results to the host's z, where that is the result
+	host       func() (hostUpdate, error) // operands, for entries left to the host
+	// copies the device's results to the host's z, if that is the result
 	get func() error
-	// copies the host's z to the device, where that is the result
+	// copies the host's z to the device, if that is the result
 	put     func() error
 	count   func(num.Flags)
 	counts  Counts
-	kernel  abi.Update // as far as formats and alpha decide it
+	kernel  abi.Update // as far as formats and alpha determine it
 	threads int        // of a block
 	shared  int        // bytes of its shared memory
 }
@@ -172,7 +174,7 @@ func newUpdating(cfg par.Run, alpha num.Real, rows, cols int, count func(num.Fla
 	return &updating{cfg: cfg.Filled(), alpha: alpha, rows: rows, cols: cols, count: count, get: nothing, put: nothing}
 }
 
-// onDevice sets host and put for operands on the device: c is written in place.
+// onDevice sets host and put for operands on the device; c is updated in place.
 func (u *updating) onDevice(s *cuda.Stream, x, y mem.Vector, c mem.Matrix) {
 	var z num.Mat
 	u.host = func() (h hostUpdate, err error) {
@@ -221,7 +223,7 @@ func (u *updating) onHost() error {
 	return u.put()
 }
 
-// entries computes some entries on the host: column << 32 | row each.
+// entries computes the listed entries, each column << 32 | row, on the host.
 func (u *updating) entries(list []uint64) error {
 	u.counts.Host = int64(len(list))
 	h, err := u.host()
@@ -258,13 +260,13 @@ func (u *updating) entries(list []uint64) error {
 }
 
 const (
-	updateThreads = 256 // of a block, at most
-	updateBlocks  = 32  // a multiprocessor, at most
+	updateThreads = 256 // the most threads of a block
+	updateBlocks  = 32  // the most blocks on a multiprocessor
 	updateFloats  = 4   // binary32 or binary64 entries of a thread
 )
 
-// applies reports whether the device computes entries, and prepares it for alpha and the formats.
-// y is num.Format{} if there is none.
+// applies reports whether the device computes the entries, and prepares the kernel's argument for
+// alpha and the formats. y is num.Format{} if there is no y.
 func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 	if u.rows == 0 || u.cols == 0 || u.alpha.Class == num.Zero || int64(u.rows) > maxRows || int64(u.cols) > maxRows {
 		return false
@@ -279,7 +281,7 @@ func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 	each := int(k.Words) + x.Limbs()
 	scaled := (int(k.Bits)+63)/64 + max(1, y.Limbs())
 	limit := dev.Info().SharedPerBlock - declaredShared
-	// A block of many threads, if three fit a multiprocessor.
+	// A block of many threads, if three such blocks fit on a multiprocessor.
 	for _, share := range []int{3, 1} {
 		for u.threads = updateThreads; u.threads >= 32; u.threads /= 2 {
 			u.shared = 8 * (each*(u.threads+1) + scaled*max(1, y.Terms()))
@@ -291,7 +293,7 @@ func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 	return false
 }
 
-// setAlpha sets the parameters of a finite alpha, and reports whether it is short enough.
+// setAlpha sets the parameters of a finite alpha. It returns false if alpha has too many words.
 func setAlpha(k *abi.Update, alpha num.Real, x, y, z num.Format) bool {
 	tz := num.TrailingZeros(alpha.Mag)
 	n := num.BitLen(alpha.Mag) - tz
@@ -310,9 +312,9 @@ func setAlpha(k *abi.Update, alpha num.Real, x, y, z num.Format) bool {
 	return true
 }
 
-// windowBits returns how many bits the windows of entries have. With numbers that are no sums of
-// terms they suffice for all: either the addends fit, or one lies so far below the other that a
-// unit stands for it. Sums of terms fit that do not spread much.
+// windowBits returns the number of bits of the windows of entries. For numbers that are not sums of
+// terms they suffice always: either both addends fit, or one lies so far below the other that a
+// unit replaces it. Sums of terms fit if they are not spread much.
 func (u *updating) windowBits(x, y, z num.Format) int {
 	const room = 10
 	product := int(u.kernel.Bits) + spanOf(x)
@@ -326,7 +328,7 @@ func (u *updating) windowBits(x, y, z num.Format) int {
 	return max(max(product+2, p)+c, max(c+2, p)+product) + room
 }
 
-// spanOf returns how many bits numbers of f span as the kernel takes them.
+// spanOf returns the number of bits that numbers of format f span in the kernel.
 func spanOf(f num.Format) int {
 	switch n := f.Terms(); {
 	case f.Kind == num.MP:
@@ -337,10 +339,10 @@ func spanOf(f num.Format) int {
 	return 53 // binary32 is read as binary64
 }
 
-// maxRows bounds the rows and columns that the kernels take.
+// maxRows bounds the rows and columns that the kernels support.
 const maxRows = 1<<31 - 1<<10
 
-// run computes all entries of c on the device, but for those that it leaves to the host.
+// run computes all entries of c on the device, except for those left to the host.
 func (u *updating) run(s *cuda.Stream, x, y mem.Vector, c mem.Matrix) error {
 	f, err := launch.KernelsOf(s).Function(s, "rows/elementwise", "update")
 	if err != nil {
@@ -357,7 +359,7 @@ func (u *updating) run(s *cuda.Stream, x, y mem.Vector, c mem.Matrix) error {
 	if max(x.Arr.Terms(), c.Arr.Terms(), formatOf(y).Terms()) > 1 {
 		capacity = int64(u.rows) * int64(u.cols)
 	}
-	const counters = 24 // bytes: overflows, underflows, entries that are left
+	const counters = 24 // bytes: overflows, underflows, entries left to the host
 	m, err := s.Alloc(counters + 8*capacity)
 	if err != nil {
 		return err

@@ -8,24 +8,24 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 )
 
-// The way of kernels/rows/fused.cuh: one launch reads the numbers once, adds, rounds and answers
-// into a mailbox.
+// This file runs the kernels of kernels/rows/fused.cuh: a single launch reads the numbers once,
+// adds, rounds and writes its answer to a mailbox.
 
 const (
 	fusedThreads = 256 // of a block
-	// Rows that a block works on, where memory runs down the columns. BenchmarkRows on an H100, µs
-	// of products at 106 bits with 4, which need no slices, 8 and 16: 30, 33, 32.
+	// Rows of a block, where columns are contiguous in memory. BenchmarkRows on an H100, µs of
+	// products at 106 bits with 4 rows, which need no slices, 8 and 16: 30, 33, 32.
 	fusedRows = 8
 	fewerRows = 4
 )
 
-// fused reports whether the sums are for kernels of one launch.
+// fused reports whether the sums are computed by a kernel of one launch.
 func (q *rowSums) fused() bool {
 	file, _ := abi.DigitFile(q.digits)
 	return q.outer(q.digits) || q.words(q.digits) || q.convolves(q.digits) || file == abi.FusedFile
 }
 
-// A fusedLaunch is a launch in preparation.
+// A fusedLaunch is a launch being prepared.
 type fusedLaunch struct {
 	f       *cuda.Function
 	r       abi.FusedReduction
@@ -34,7 +34,7 @@ type fusedLaunch struct {
 	shared  int
 }
 
-// fuse is compute.
+// fuse is compute by a kernel of one launch.
 func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	loaded := launch.KernelsOf(q.s)
 	l := &fusedLaunch{r: abi.FusedReduction{A: abi.RowsOf(q.a), Digits: int32(q.digits), Magnitudes: abi.Flag(q.magnitudes)}}
@@ -77,7 +77,7 @@ func (q *rowSums) fuse(end func() abi.RowEnding) error {
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: l.threads}, l.shared, l.r)
 }
 
-// divide divides the work among blocks. The threads of a warp lie the way that memory runs.
+// divide divides the work among blocks. The threads of a warp follow the order of memory.
 func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 	if l.f, err = loaded.Function(q.s, "rows/"+abi.FusedFile, q.kernelName()); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 		switch {
 		case m >= 32*slots:
 			rows = 32
-		// one block for each tile: none waits for another
+		// one block for each tile: no block waits for another
 		case m <= fewerRows*slots && 2*m > fewerRows*slots:
 			rows = fewerRows
 		}
@@ -114,8 +114,8 @@ func (q *rowSums) divide(loaded *launch.Kernels, l *fusedLaunch) (err error) {
 	return nil
 }
 
-// fusedShared returns the bytes in which a block adds the sums of rows, step rows a warp, and
-// rounds them, or adds those of slices.
+// fusedShared returns the bytes of shared memory in which a block adds the sums of rows, step rows
+// a warp, and rounds them, or adds the sums of slices.
 func fusedShared(digits, rows, step int) int {
 	words := (abi.RowDigit*digits + 64 + 31) / 32
 	return max(8*(digits+1)*(fusedThreads/32)*step, (8*(digits+1)+4*words)*rows, 8*((digits+1)*rows+fusedThreads))

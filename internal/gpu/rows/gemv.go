@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z, for operands of the
-// host, like direct.Gemv. alpha zero leaves m and x unread, beta zero y.
+// Gemv computes z_i = sum_j alpha m_ij x_j + beta y_i, rounded, for host operands, like
+// direct.Gemv. If alpha is zero, m and x are not read; if beta is zero, y is not read.
 func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	cfg = cfg.Filled()
 	p := multiplying{cfg: cfg, alpha: alpha, beta: beta, count: count, out: z.Format, n: m.Rows,
@@ -49,8 +49,8 @@ func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, b
 	return p.counts, err
 }
 
-// GemvOnDevice is Gemv for operands in the memory of the device of s. z shares no storage with
-// m and x, and with y only if it is the same view.
+// GemvOnDevice is Gemv for operands in the memory of the device of s. z must not share storage with
+// m or x, and with y only if it is the same view.
 func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().Changed()
 	copies := mem.NewHostCopies(s)
@@ -64,7 +64,7 @@ func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x m
 	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}
-	if beta.Class != num.Zero && y.Arr == z.Arr { // a second pass reads y once more
+	if beta.Class != num.Zero && y.Arr == z.Arr { // a second pass reads y again
 		a, err := mem.NewArray(s, y.Arr.Format, y.N)
 		if err != nil {
 			return p.counts, err
@@ -79,40 +79,40 @@ func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x m
 	return p.counts, err
 }
 
-// A multiplying is a product of a matrix and a vector with what connects it to its operands.
+// A multiplying is a matrix-vector product with access to its operands.
 type multiplying struct {
 	cfg          par.Run
 	s            *cuda.Stream
 	alpha, beta  num.Real
 	m            mem.Matrix
 	x            mem.Vector
-	y            mem.Vector // if beta is not 0; it shares nothing with z
+	y            mem.Vector // if beta is not 0; it does not share storage with z
 	z            mem.Vector
 	out          num.Format
 	n            int
 	hostM        func() (num.Mat, error)
 	hostX, hostY func() (num.Vec, error)
 	hostZ        func() (num.Vec, error)
-	get          func() error // copies z to the host's z, where that is the result
-	put          func() error // copies the host's z to the device, where that is the result
+	get          func() error // copies z to the host's z, if that is the result
+	put          func() error // copies the host's z to the device, if that is the result
 	count        func(num.Flags)
 	counts       Counts
-	met          [2]uint64 // overflows and underflows that the last pass on the device counted
+	met          [2]uint64 // overflows and underflows in the last pass on the device
 }
 
-// applies reports whether there is a part for the device.
+// applies reports whether the device can compute the product.
 func (p *multiplying) applies(k int) bool {
 	const most = 1 << 10 // words of alpha
 	return p.n > 0 && p.alpha.Class == num.Finite && p.beta.Class <= num.Finite && applies(k) && num.BitLen(p.alpha.Mag) <= 32*most
 }
 
-// settles reports whether more than a rounding is left to do with the sums.
+// settles reports whether the sums need more than a rounding.
 func (p *multiplying) settles() bool {
 	_, power := powerOfTwo(p.alpha)
 	return !power || p.beta.Class != num.Zero || p.out.Terms() > 1
 }
 
-// operands are the host's.
+// operands are the operands and the result in host memory.
 type operands struct {
 	m    num.Mat
 	x, y num.Vec
@@ -137,7 +137,7 @@ func (p *multiplying) host() (h operands, err error) {
 	return h, err
 }
 
-// onHost is the product on the host.
+// onHost computes the product on the host.
 func (p *multiplying) onHost() error {
 	p.counts.Host = int64(p.n)
 	h, err := p.host()
@@ -189,8 +189,8 @@ func (p *multiplying) run() error {
 	return p.put()
 }
 
-// roundOnDevice computes all rows, and again with more digits if that decides more of them. It
-// returns those that it did not decide.
+// roundOnDevice computes all rows, and computes them again with more digits if that decides the
+// rounding of more rows. It returns the rows whose rounding it did not decide.
 func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
 	for digits := first; ; {
 		var n int
@@ -227,7 +227,7 @@ func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
 	}
 }
 
-// exactRows computes rows on the host. If z is y, their entries of it are still y's.
+// exactRows computes rows on the host. If z is y, these rows of z still hold y.
 func (p *multiplying) exactRows(h operands, rows []int) error {
 	p.counts.Host = int64(len(rows))
 	accs := make([]superacc.Acc, p.cfg.Threads)

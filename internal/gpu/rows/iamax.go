@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Iamax returns the index of the first entry of largest magnitude of a vector of the host, -1 if it
-// is empty, like direct.LargestIndex.
+// Iamax returns the index of the first entry of largest magnitude of a host vector, -1 if it is
+// empty, like direct.LargestIndex.
 func Iamax(dev *cuda.Device, cfg par.Run, x num.Vec) (int, Counts, error) {
 	cfg = cfg.Filled()
 	host := func() (num.Vec, error) { return x, nil }
@@ -56,10 +56,11 @@ func largestOnHost(cfg par.Run, host func() (num.Vec, error)) (int, Counts, erro
 
 const (
 	searchThreads = 256 // of a block of the kernel largest
-	searchBatch   = 8   // entries that a thread looks at, if there are few
+	searchBatch   = 8   // entries that a thread examines in short vectors
 )
 
-// largest searches on the device. Blocks find one entry each, and a block one of those.
+// largest searches on the device. Each block finds one entry, and then a single block the largest
+// of these.
 func largest(s *cuda.Stream, cfg par.Run, x mem.Vector, host func() (num.Vec, error)) (int, Counts, error) {
 	f, err := launch.KernelsOf(s).Function(s, "rows/elementwise", "largest")
 	if err != nil {
@@ -82,7 +83,7 @@ func largest(s *cuda.Stream, cfg par.Run, x mem.Vector, host func() (num.Vec, er
 	if err := f.Launch(s, cuda.Dim{X: 1}, cuda.Dim{X: searchThreads}, 0, k); err != nil {
 		return -1, Counts{}, err
 	}
-	var found [2]int32 // index, and whether there are numbers that cannot be compared
+	var found [2]int32 // the index, and whether some numbers cannot be compared
 	if err := cuda.Download(s, found[:], m.Pointer()); err != nil {
 		return -1, Counts{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Moments returns exact sums over a vector of the host, like direct.Moment.Exact.
+// Moments returns exact sums over a host vector, like direct.Moment.Exact.
 func Moments(dev *cuda.Device, cfg par.Run, x num.Vec, list ...direct.Moment) ([]*superacc.Acc, Counts, error) {
 	p := summing{cfg: cfg.Filled(), host: func() (num.Vec, error) { return x, nil }}
 	if !applies(x.N) {
@@ -41,10 +41,10 @@ func MomentsOnDevice(s *cuda.Stream, cfg par.Run, x mem.Vector, list ...direct.M
 	return sums, p.counts, err
 }
 
-// A summing is exact sums with what connects them to their operand.
+// A summing is a list of exact sums with access to their operand.
 type summing struct {
 	cfg    par.Run
-	host   func() (num.Vec, error) // for what the device leaves to the host
+	host   func() (num.Vec, error) // the operand, for sums left to the host
 	counts Counts
 }
 
@@ -63,7 +63,7 @@ func (p *summing) onHost(list []direct.Moment) ([]*superacc.Acc, error) {
 	return sums, nil
 }
 
-// run computes sums on the device, and on the host those that it does not hold exactly.
+// run computes the sums on the device, and on the host those that the device does not hold exactly.
 func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*superacc.Acc, error) {
 	sums := make([]*superacc.Acc, len(list))
 	for i, m := range list {
@@ -83,10 +83,10 @@ func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*su
 	return sums, nil
 }
 
-// likelySpread is how many bits the exponents of addends are first thought to spread.
+// likelySpread is the first guess, in bits, of the spread of the exponents of addends.
 const likelySpread = 32
 
-// exact returns a sum, or nil if the device does not hold it exactly.
+// exact returns a sum computed on the device, or nil if the device does not hold it exactly.
 func (p *summing) exact(s *cuda.Stream, x mem.Vector, m direct.Moment) (*superacc.Acc, error) {
 	q := &rowSums{s: s, a: x.Row()}
 	switch m {

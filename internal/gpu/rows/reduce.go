@@ -13,31 +13,31 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Counts says how the results of level 1 and 2 came about.
+// Counts tells how the results of level 1 and 2 were obtained.
 type Counts struct {
 	Digits int   // digits in radix 2^28 that the last pass on the device kept
-	Again  int64 // results that took a second pass
-	Host   int64 // results that took the host's exact sum
+	Again  int64 // results that needed a second pass
+	Host   int64 // results computed by the host's exact sum
 }
 
-// Reduce stores the reduction of vectors of the host rounded to nearest even in number 0 of z,
-// like direct.Reduction.Round.
+// Reduce computes a reduction of host vectors, rounded to nearest even, into number 0 of z, like
+// direct.Reduction.Round.
 func Reduce(dev *cuda.Device, cfg par.Run, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, Counts, error) {
 	return reduceHost(dev, cfg, r, false, x, y, z)
 }
 
-// Norm stores the Euclidean norm of a vector of the host rounded to nearest even in number 0 of
-// z, like direct.Norm.
+// Norm computes the Euclidean norm of a host vector, rounded to nearest even, into number 0 of z,
+// like direct.Norm.
 func Norm(dev *cuda.Device, cfg par.Run, x num.Vec, z *num.Array) (num.Flags, Counts, error) {
 	return reduceHost(dev, cfg, direct.Squares, true, x, x, z)
 }
 
-// ReduceOnDevice is Reduce for vectors in the memory of the device of s; z is the host's.
+// ReduceOnDevice is Reduce for vectors in the memory of the device of s; z is a host array.
 func ReduceOnDevice(s *cuda.Stream, cfg par.Run, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	return reduceOnDevice(s, cfg, r, false, x, y, z)
 }
 
-// NormOnDevice is Norm for a vector in the memory of the device of s; z is the host's.
+// NormOnDevice is Norm for a vector in the memory of the device of s; z is a host array.
 func NormOnDevice(s *cuda.Stream, cfg par.Run, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
 	return reduceOnDevice(s, cfg, direct.Squares, true, x, x, z)
 }
@@ -89,25 +89,25 @@ func reduceOnDevice(s *cuda.Stream, cfg par.Run, r direct.Reduction, root bool, 
 	return flags, p.counts, err
 }
 
-// maxEntries bounds the entries of a row, so that all counts of addends fit 32 bits.
+// maxEntries bounds the entries of a row, so that all counts of addends fit in 32 bits.
 const maxEntries = 1 << 27
 
-// applies reports whether rows of k entries have a part for the device.
+// applies reports whether the device can compute rows of k entries.
 func applies(k int) bool { return k > 0 && k <= maxEntries }
 
-// A reducing is a reduction with what connects it to its operands.
+// A reducing is a reduction with access to its operands.
 type reducing struct {
 	cfg          par.Run
 	s            *cuda.Stream
 	r            direct.Reduction
-	root         bool // the result is the root of the sum
+	root         bool // the result is the square root of the sum
 	x, y         mem.Vector
 	z            *num.Array
-	hostX, hostY func() (num.Vec, error) // for what the device leaves to the host
+	hostX, hostY func() (num.Vec, error) // the operands, if the reduction is left to the host
 	counts       Counts
 }
 
-// onHost is the reduction on the host.
+// onHost computes the reduction on the host.
 func (p *reducing) onHost() (num.Flags, error) {
 	p.counts.Host = 1
 	x, err := p.hostX()
@@ -154,8 +154,8 @@ func (p *reducing) run() (num.Flags, error) {
 	return p.onHost()
 }
 
-// round stores the result if the sums decide it. Whether a number that lost bits to underflow is
-// exact, and counts, an enclosure does not say.
+// round stores the result if the sums determine it. If a number lost bits to underflow, an
+// enclosure does not tell whether it is exact, and so whether it counts as an underflow.
 func (p *reducing) round(h *hostSums) (num.Flags, bool) {
 	if !p.root && !h.special(0) && h.flags[0]&abi.SeenFinite != 0 {
 		if v := h.sum(0); !num.IsZero(v.Mag) {
@@ -178,7 +178,7 @@ func (p *reducing) round(h *hostSums) (num.Flags, bool) {
 	return flags, p.same(p.value(&a), flags)
 }
 
-// roundSum is round for a sum v, not zero, without an accumulator.
+// roundSum is round for a nonzero sum v, without an accumulator.
 func (p *reducing) roundSum(h *hostSums, v num.Real) (num.Flags, bool) {
 	if h.exact(0) {
 		return p.z.Set(0, v), true
@@ -195,13 +195,13 @@ func (p *reducing) roundSum(h *hostSums, v num.Real) (num.Flags, bool) {
 	return flags, p.same(v, flags)
 }
 
-// same reports whether v rounds to the result that is stored, which had those flags.
+// same reports whether v rounds to the stored result, with the same flags.
 func (p *reducing) same(v num.Real, flags num.Flags) bool {
 	other := num.New(p.z.Format, 1)
 	return other.Set(0, v) == flags && flags&num.Underflow == 0 && other.SameBits(0, p.z, 0)
 }
 
-// value returns the result for an exact sum.
+// value returns the result that corresponds to an exact sum.
 func (p *reducing) value(a *superacc.Acc) num.Real {
 	if !p.root {
 		return a.Value(p.z.Format)
@@ -211,7 +211,7 @@ func (p *reducing) value(a *superacc.Acc) num.Real {
 		v.Neg = false
 		return v
 	}
-	if v.Neg { // the lower end of an enclosure that holds 0
+	if v.Neg { // the lower end of an enclosure that contains 0
 		return num.Real{Class: num.NaN}
 	}
 	return superacc.Root(p.z.Format, v, big.NewInt(1))
@@ -219,13 +219,13 @@ func (p *reducing) value(a *superacc.Acc) num.Real {
 
 var unitReal = num.Real{Class: num.Finite, Mag: []uint64{1}}
 
-// significandBits returns how many bits the significands of f have, a term's for expansions.
+// significandBits returns the bits of a significand of format f; for expansions, of a term.
 func significandBits(f num.Format) int { return int(f.Prec) }
 
-// digitsToRound returns how many digits decide the rounding to format f of most sums, 0 if
-// there are no kernels for as many. On data of like size a sum of n addends has about
-// 2^P sqrt(n), the reference being rowMargin above P; 16 bits below that and the error make
-// failures rare.
+// digitsToRound returns the number of digits that determine the rounding to format f of most sums,
+// 0 if no kernels support so many. On data of similar size a sum of n addends is about 2^P sqrt(n),
+// and the reference is rowMargin above P. 16 bits below that and below the error make failures
+// rare.
 func (q *rowSums) digitsToRound(f num.Format) int {
 	if !q.fits() {
 		return 0
@@ -239,9 +239,9 @@ func (q *rowSums) digitsToRound(f num.Format) int {
 	return 0
 }
 
-// digitsOfExact returns with how many digits, more than those of the last pass, the sums of rows
-// are exact whose addends' exponents spread up to that many bits; 0 if there are no kernels for
-// as many.
+// digitsOfExact returns a number of digits, greater than in the last pass, with which the sums of
+// rows are exact whose addends' exponents spread over at most spread bits; 0 if no kernels support
+// so many.
 func (q *rowSums) digitsOfExact(spread int64) int {
 	for _, k := range abi.ReduceDigits() {
 		if k > q.digits && spread <= q.exactSpread(k) {
@@ -251,9 +251,10 @@ func (q *rowSums) digitsOfExact(spread int64) int {
 	return 0
 }
 
-// digitsAgain returns how many digits to try next for rows whose addends' exponents spread up to
-// that many bits, 0 to leave them to the host: digitsOfExact, or after the first pass one step
-// more, for the reference can be up to a digit too high.
+// digitsAgain returns the number of digits of the next pass for rows whose addends' exponents
+// spread over at most spread bits, 0 to leave them to the host. It is digitsOfExact, or else, after
+// the first pass, the next larger number of digits, because the reference can be up to a digit too
+// high.
 func (q *rowSums) digitsAgain(first int, spread int64) int {
 	if k := q.digitsOfExact(spread); k != 0 || q.digits != first {
 		return k
@@ -266,7 +267,7 @@ func (q *rowSums) digitsAgain(first int, spread int64) int {
 	return 0
 }
 
-// errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit:
+// errorDigits bounds the error of an addend for k digits, in units of B^-k, B = 2^RowDigit:
 // kernels/rows/reduce.cuh, outer.cuh and convolve.cuh.
 func (q *rowSums) errorDigits(k int) uint64 {
 	switch {
@@ -280,9 +281,10 @@ func (q *rowSums) errorDigits(k int) uint64 {
 	return uint64(k + 4)
 }
 
-// exactSpread returns how many bits the exponents of a row's addends may spread for k digits to
-// hold their sum. A first factor then has ceil((spread + its bits) / rowDigit) digits, a second
-// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2.
+// exactSpread returns the largest spread, in bits, of the exponents of a row's addends with which k
+// digits hold their sum exactly. A first factor then has ceil((spread + its bits) / RowDigit)
+// digits, a second factor ceil(its bits / RowDigit), and the index of the last column of their
+// product is the sum of both minus 2.
 func (q *rowSums) exactSpread(k int) int64 {
 	if q.outer(k) {
 		return q.outerSpread(k)

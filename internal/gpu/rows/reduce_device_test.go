@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// TestRows compares level 1 and 2 of a GPU with those of the host.
+// TestRows compares level 1 and 2 on a GPU with the results on the host.
 func TestRows(t *testing.T) {
 	dev := gputest.Machine(t)
 	list := append(rowProblems(40), rowProblems(160)...)

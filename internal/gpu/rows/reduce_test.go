@@ -185,7 +185,7 @@ func compare(t *testing.T, p any, counts Counts, got, want *num.Array, expected,
 	}
 }
 
-// checkReductions compares all reductions of the first row of p with those of the host.
+// checkReductions compares all reductions of the first row of p with the results on the host.
 func checkReductions(t *testing.T, dev *cuda.Device, p rowProblem) {
 	t.Helper()
 	a, x, _ := p.data()

@@ -1,10 +1,11 @@
 // Package rows runs sums of numbers and of products along the rows of matrices on NVIDIA GPUs
-// (reductions, moments, matrix-vector products), updates entry by entry, and searches. Bits are
-// those of package direct.
+// (reductions, moments, matrix-vector products), entrywise updates, and searches. Its results have
+// the same bits as the results of package direct.
 //
-// Launches of sums take turns: all kernels of this package are started on the main stream of their
-// device, that of cuda.Device.Do. The counters of kernels/rows/conclude.cuh are variables of the
-// module, of which a device has one, and two launches at a time would count each other's blocks.
+// Launches of sums are serialized: all kernels of this package start on the main stream of their
+// device, the stream of cuda.Device.Do. The counters of kernels/rows/conclude.cuh are variables of
+// the module, which a device loads once, so two concurrent launches would count each other's
+// blocks.
 package rows
 
 import (
@@ -18,15 +19,17 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There are
-// four ways: fused.go for up to 17 digits, where launches and waits would take much of the time,
-// accumulate.go for more, which keeps the digits of long numbers in registers as well, and two for
-// products on the tensor cores, in fused.go: outer.go for long rows, and convolve.go for many rows.
+// Sums of numbers and of products along the rows of a matrix, by digits. There are five kinds of
+// kernels. fused.go supports up to 17 digits, where launches and waits would take much of the time.
+// accumulate.go supports more digits, and also keeps the digits of long numbers in registers.
+// words.go adds long numbers by words. Two kinds multiply on the tensor cores: outer.go for long
+// rows and convolve.go for many rows. The last three kinds share fused.go.
 
 // rowMargin is MARGIN of kernels/rows/fused.cuh.
 const rowMargin = 3
 
-// A mailbox is where the kernels of a device answer. It is used on the device's thread alone.
+// A mailbox receives the answers of a device's kernels. It must be used on the device's thread
+// only.
 type mailbox struct{ box *cuda.Mailbox }
 
 var mailboxes launch.PerDevice[mailbox]
@@ -40,10 +43,10 @@ func mailboxOf(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 	return m.box, err
 }
 
-// mailboxBytes are for an answer of 64 columns.
+// mailboxBytes is the size of an answer of 64 columns.
 var mailboxBytes = 8 * (abi.ColumnWord(64) + 2*spanWords)
 
-// leftOver waits for the number of rows that are left over.
+// leftOver waits for an answer and returns the number of rows left over.
 func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
 	if err := box.AwaitWords(s, abi.LeftWord+1); err != nil {
 		return 0, err
@@ -51,7 +54,7 @@ func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
 	return int(box.Word(abi.LeftWord)), nil
 }
 
-// told waits for the sums of the only row.
+// told waits for the sums of the only row and returns them.
 func (q *rowSums) told(box *cuda.Mailbox) (*hostSums, error) {
 	if err := box.AwaitWords(q.s, abi.ColumnWord(q.digits+1+spanWords)); err != nil {
 		return nil, err
@@ -71,21 +74,21 @@ func (q *rowSums) told(box *cuda.Mailbox) (*hostSums, error) {
 
 // rowSums are the sums of the rows of a, or of their products with x, on the device.
 type rowSums struct {
-	s          *cuda.Stream // the main one: launches take turns
+	s          *cuda.Stream // the main stream: launches are serialized
 	a          mem.Matrix
-	x          *mem.Matrix // of one row; nil: sums of numbers
+	x          *mem.Matrix // a single row; nil for sums of numbers
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, spans, a list of rows, parts
+	memory *cuda.Memory // columns, spans, list of rows left over, parts
 }
 
 func (q *rowSums) free() { q.memory.Free() }
 
-// terms returns of how many terms numbers of a format are the sum.
+// termsOf returns the number of terms of a number of format f, at least 1.
 func termsOf(f num.Format) int { return max(1, f.Terms()) }
 
-// addends returns how many addends a row has, a term or a product of terms each.
+// addends returns the number of addends of a row: terms, or products of terms.
 func (q *rowSums) addends() int {
 	n := q.a.Cols * termsOf(q.a.Arr.Format)
 	if q.x != nil {
@@ -94,12 +97,12 @@ func (q *rowSums) addends() int {
 	return n
 }
 
-// expansions reports whether addends are terms of numbers.
+// expansions reports whether the addends are terms of expansions.
 func (q *rowSums) expansions() bool {
 	return q.a.Arr.Terms() > 1 || q.x != nil && q.x.Arr.Terms() > 1
 }
 
-// unit returns the exponent of the last column relative to a row's reference.
+// unit returns the exponent of the last column relative to the reference of the row.
 func (q *rowSums) unit() int64 {
 	if q.x == nil {
 		return int64(-abi.RowDigit * q.digits)
@@ -107,7 +110,7 @@ func (q *rowSums) unit() int64 {
 	return int64(-abi.RowDigit * (q.digits + 1))
 }
 
-// error returns the error of a row's sum, errors 2^shift in units of the last column.
+// error bounds the error of the sum of a row: errors 2^shift units of the last column.
 func (q *rowSums) error() (errors uint64, shift int64) {
 	errors = uint64(q.addends()) * q.errorDigits(q.digits)
 	if q.x != nil {
@@ -116,7 +119,7 @@ func (q *rowSums) error() (errors uint64, shift int64) {
 	return errors, shift
 }
 
-// The spans of a row: two exponents and flags.
+// The size of the spans of a row: two exponents and flags.
 const (
 	spanWords = 3 // in an answer
 	spanBytes = 20
@@ -128,16 +131,16 @@ func spansOf(p cuda.Pointer, n int) abi.Spans {
 	return abi.Spans{Top: p, Bottom: p + 8*at, Flags: p + 16*at}
 }
 
-// spansAt returns where the spans of rows are in memory.
+// spansAt returns the offset of the spans in q's memory.
 func (q *rowSums) spansAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
 
-// listAt returns where the list of rows that are left over is.
+// listAt returns the offset of the list of rows left over.
 func (q *rowSums) listAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
 
-// partsAt returns where parts are: what blocks leave for others.
+// partsAt returns the offset of the parts, which blocks leave for other blocks.
 func (q *rowSums) partsAt() int64 { return q.listAt() + int64(8*q.a.Rows) }
 
-// alloc allocates memory with so many bytes for parts.
+// alloc allocates q's memory, with the given bytes for parts.
 func (q *rowSums) alloc(parts int64) (err error) {
 	q.memory.Free()
 	q.memory, err = q.s.Alloc(q.partsAt() + parts)
@@ -147,8 +150,8 @@ func (q *rowSums) alloc(parts int64) (err error) {
 	return err
 }
 
-// compute computes the columns of digits. end, which is called when q has memory, says what becomes
-// of them.
+// compute computes the columns of digits. It calls end once q has memory; end tells what the
+// kernels do with the columns.
 func (q *rowSums) compute(digits int, end func() abi.RowEnding) error {
 	q.digits = digits
 	if q.fused() {
@@ -157,13 +160,13 @@ func (q *rowSums) compute(digits int, end func() abi.RowEnding) error {
 	return q.run(end)
 }
 
-// onDevice computes the columns of digits and leaves them there, with the spans.
+// onDevice computes the columns of digits and leaves them on the device, with the spans.
 func (q *rowSums) onDevice(digits int) error {
 	return q.compute(digits, func() abi.RowEnding { return abi.RowEnding{Does: abi.Keeps} })
 }
 
-// sums computes the columns of digits and brings them to the host. Those of one row come through
-// the mailbox.
+// sums computes the columns of digits and copies them to the host, for a single row through the
+// mailbox.
 func (q *rowSums) sums(digits int) (*hostSums, error) {
 	if q.a.Rows > 1 {
 		if err := q.onDevice(digits); err != nil {
@@ -183,8 +186,8 @@ func (q *rowSums) sums(digits int) (*hostSums, error) {
 	return q.told(box)
 }
 
-// round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
-// many rows are left over.
+// round computes the sums of the rows and rounds alpha times them to c; alpha must be a power of
+// two. It returns the number of rows left over.
 func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
 	box, err := mailboxOf(q.s)
 	if err != nil {
@@ -202,7 +205,7 @@ func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
 	return leftOver(box, q.s)
 }
 
-// left returns the n rows that round has left over, and the spans of all.
+// left returns the n rows that round has left over, and the spans of all rows.
 func (q *rowSums) left(n int) ([]int, *hostSums, error) {
 	list := make([]uint64, n)
 	if err := cuda.Download(q.s, list, q.memory.At(q.listAt())); err != nil {
@@ -216,8 +219,8 @@ func (q *rowSums) left(n int) ([]int, *hostSums, error) {
 	return rows, h, err
 }
 
-// powerOfTwo returns the exponent of the last bit of a finite r other than 0, and whether it is the
-// only one.
+// powerOfTwo returns the exponent of the last nonzero bit of a finite r, which must not be 0, and
+// whether r has no other nonzero bit.
 func powerOfTwo(r num.Real) (exp int64, ok bool) {
 	tz := num.TrailingZeros(r.Mag)
 	return r.Exp + int64(tz), num.BitLen(r.Mag) == tz+1
@@ -225,17 +228,17 @@ func powerOfTwo(r num.Real) (exp int64, ok bool) {
 
 func abs(x int) int { return max(x, -x) }
 
-// hostSums are the sums of rows on the host, or their spans alone.
+// hostSums are the sums of rows in host memory, or only their spans.
 type hostSums struct {
 	q       *rowSums
-	raw     []uint8 // of all below
+	raw     []uint8 // the memory of the fields below
 	columns []int64
 	top     []int64
-	bottom  []int64 // negative
+	bottom  []int64 // negated
 	flags   []uint32
 }
 
-// hostSums returns sums that are still to come.
+// hostSums returns a hostSums to be filled.
 func (q *rowSums) hostSums() *hostSums {
 	n := q.a.Rows
 	words := make([]int64, q.listAt()/8)
@@ -246,10 +249,10 @@ func (q *rowSums) hostSums() *hostSums {
 	return h
 }
 
-// download copies the sums to the host, from byte offset on.
+// download copies the sums to the host, from the given byte offset on.
 func (q *rowSums) download(offset int64) (*hostSums, error) {
 	h := q.hostSums()
-	end := q.spansAt() + spanBytes*int64(q.a.Rows) // short of what aligns the list
+	end := q.spansAt() + spanBytes*int64(q.a.Rows) // without the padding before the list
 	return h, cuda.Download(q.s, h.raw[offset:end], q.memory.At(offset))
 }
 
@@ -258,10 +261,10 @@ func (h *hostSums) exact(i int) bool {
 	return h.spread(i) <= h.q.exactSpread(h.q.digits)
 }
 
-// special reports whether row i has an infinity or NaN.
+// special reports whether row i contains an infinity or NaN.
 func (h *hostSums) special(i int) bool { return h.flags[i]&abi.SeenSpecial != 0 }
 
-// spread returns how far the exponents of the addends of row i go down from its reference.
+// spread returns how far, in bits, the exponents of the addends of row i reach below its reference.
 func (h *hostSums) spread(i int) int64 {
 	if h.flags[i]&abi.SeenFinite == 0 {
 		return 0
@@ -269,9 +272,9 @@ func (h *hostSums) spread(i int) int64 {
 	return h.top[i] + h.bottom[i]
 }
 
-// add adds alpha times the sum of row i to a, and returns the bound of its error, zero if it is
-// exact. It returns false for what is left to the host: infinities, NaN, and zeros whose sign
-// is not known.
+// add adds alpha times the sum of row i to a, and returns a bound of its error, zero if it is
+// exact. It returns false for rows left to the host: rows with infinities or NaN, and zero sums of
+// unknown sign.
 func (h *hostSums) add(a *superacc.Acc, i int, alpha num.Real) (bound num.Real, ok bool) {
 	flags, q := h.flags[i], h.q
 	if flags&abi.SeenSpecial != 0 {
@@ -300,7 +303,7 @@ func (h *hostSums) add(a *superacc.Acc, i int, alpha num.Real) (bound num.Real, 
 	return bound, true
 }
 
-// sum returns the number that the columns of row i stand for, perhaps with Mag zero.
+// sum returns the number that the columns of row i represent; Mag may be zero.
 func (h *hostSums) sum(i int) num.Real {
 	q := h.q
 	mag := make([]uint64, (abi.RowDigit*q.digits+64+63)/64+1)
@@ -313,7 +316,7 @@ func (h *hostSums) sum(i int) num.Real {
 	last := h.columns[i] + carry
 	neg := last < 0
 	putBits(mag, abi.RowDigit*q.digits, uint64(last))
-	if neg { // the sign goes on above
+	if neg { // extend the sign to the words above
 		at := abi.RowDigit*q.digits + 64
 		mag[at>>6] |= ^uint64(0) << uint(at&63)
 		for w := at>>6 + 1; w < len(mag); w++ {
@@ -324,7 +327,7 @@ func (h *hostSums) sum(i int) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: h.top[i] + q.unit(), Mag: mag}
 }
 
-// putBits sets the bits of x from position pos on, which are zeros, to v.
+// putBits sets the bits of x from position pos on, which must be zero, to v.
 func putBits(x []uint64, pos int, v uint64) {
 	w, s := pos>>6, uint(pos&63)
 	x[w] |= v << s

@@ -10,18 +10,19 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// Results that are more than the rounded sum of a row: alpha that is no power of two, beta y, and
-// formats whose numbers are sums of terms. Sums become the integers of kernels/rows/integers.cu,
-// and kernels/exact/settle.cu does with them what it does with those of products of matrices.
+// Results that need more than the rounded sum of a row: those with an alpha that is not a power of
+// two, with beta y, and in formats whose numbers are sums of terms. kernels/rows/integers.cu turns
+// the sums into integers, and kernels/exact/settle.cu settles them as it settles the entries of
+// matrix products.
 
 const (
-	integerThreads = 128 // of a block of integersOfRows
-	settleWarps    = 8   // of a block of settle
-	countBytes     = 24  // overflows, underflows, rows that are left over
+	integerThreads = 128 // threads of a block of integersOfRows
+	settleWarps    = 8   // warps of a block of settle
+	countBytes     = 24  // overflows, underflows, rows left over
 )
 
-// settle computes the rows' sums and rounds alpha times them + beta y. It returns how many rows are
-// left over.
+// settle computes the sums of the rows and rounds alpha times each sum + beta y. It returns the
+// number of rows left over.
 func (p *multiplying) settle(q *rowSums, digits int) (left int, err error) {
 	s, n := p.s, p.n
 	if err := q.onDevice(digits); err != nil {
@@ -34,7 +35,7 @@ func (p *multiplying) settle(q *rowSums, digits int) (left int, err error) {
 		below = len(alpha.Words)
 	}
 	if p.beta.Class != num.Zero {
-		// A window as long as the results, for sums that y rules.
+		// A window as long as the results, for sums that are small against beta y.
 		below += max(2, int(math.Ceil(plan.ResultBits(p.out)/32))+2-words)
 	}
 	pitch := below + words

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Band, symmetric and triangular matrices in the memory of a device: kernels/rows/structured.cu has
+// Band, symmetric and triangular matrices in device memory; kernels/rows/structured.cu implements
 // the arithmetic.
 
 const (
@@ -17,7 +17,8 @@ const (
 	fillColumns = 1<<16 - 1
 )
 
-// fillGrid is the grid of kernels whose threads have one row each of the columns of their block.
+// fillGrid returns the grid of kernels whose threads process one row each, in the columns of their
+// block.
 func fillGrid(rows, cols int) cuda.Dim {
 	return cuda.Dim{X: (rows + fillThreads - 1) / fillThreads, Y: min(cols, fillColumns)}
 }
@@ -33,8 +34,8 @@ func runStructured(s *cuda.Stream, kernel string, rows, cols int, args any) erro
 	return f.Launch(s, fillGrid(rows, cols), cuda.Dim{X: fillThreads}, 0, args)
 }
 
-// Fill makes z the entries from (i0, j0) on of the structured matrix that lies in view as l says,
-// with zeros where there is none.
+// Fill sets z to the entries from (i0, j0) on of the structured matrix that view stores with layout
+// l, and to zero outside of its stored structure.
 func Fill(s *cuda.Stream, l direct.Layout, view mem.Matrix, i0, j0 int, z mem.Matrix) error {
 	z.Changed()
 	f := abi.Filling{X: abi.RowsOf(view), Z: abi.TargetOf(z), I0: int64(i0), J0: int64(j0),
@@ -51,12 +52,12 @@ func Fill(s *cuda.Stream, l direct.Layout, view mem.Matrix, i0, j0 int, z mem.Ma
 	return runStructured(s, "fill", z.Rows, z.Cols, f)
 }
 
-// Widen sets z to x, of a format whose numbers that of z holds, as [Widens] says.
+// Widen sets z = x. The format of z must hold all numbers of the format of x: see [Widens].
 func Widen(s *cuda.Stream, x, z mem.Matrix) error {
 	return Fill(s, direct.Layout{Below: x.Rows, Above: x.Cols}, x, 0, 0, z)
 }
 
-// Copy copies x to z, of the same shape and format, which may overlap.
+// Copy sets z = x for views of the same shape and format, which may overlap.
 func Copy(s *cuda.Stream, x, z mem.Matrix) error {
 	if done, err := z.Copy(s, x); done {
 		return err
@@ -76,7 +77,7 @@ func Copy(s *cuda.Stream, x, z mem.Matrix) error {
 	return Widen(s, m, z)
 }
 
-// Widens reports whether Widen takes numbers of format f to format g.
+// Widens reports whether Widen can convert numbers of format f to format g.
 func Widens(f, g num.Format) bool {
 	switch {
 	case f == g:
@@ -87,7 +88,7 @@ func Widens(f, g num.Format) bool {
 	return f.Kind <= g.Kind && (g.Kind != num.MP || f.Prec <= g.Prec)
 }
 
-// Plain reports whether x has no infinity, no NaN, and no sum of terms that overlap.
+// Plain reports whether x has no infinity, no NaN and no number whose terms overlap.
 func Plain(s *cuda.Stream, x mem.Matrix) (bool, error) {
 	if x.Rows == 0 || x.Cols == 0 {
 		return true, nil
@@ -108,9 +109,9 @@ func Plain(s *cuda.Stream, x mem.Matrix) (bool, error) {
 	return n[0] == 0, err
 }
 
-// MendZeros is direct.Structured.MendZero for all entries of c, which is alpha m b + beta old: m
-// has the entries from (i0, j0) on of a matrix that lies as l says. old is left out for beta = 0.
-// m, b and old are plain.
+// MendZeros applies direct.Structured.MendZero to all entries of c = alpha m b + beta old. m has
+// the entries from (i0, j0) on of a matrix with layout l. If beta = 0, old is not read. m, b and
+// old must be plain: see [Plain].
 func MendZeros(s *cuda.Stream, l direct.Layout, alpha num.Real, m mem.Matrix, i0, j0 int, b mem.Matrix, beta num.Real, old, c mem.Matrix) error {
 	k := abi.Mending{S: abi.RowsOf(m), B: abi.RowsOf(b.T()), C: abi.TargetOf(c), I0: int64(i0), J0: int64(j0),
 		Below: int32(l.Below), Above: int32(l.Above), Neg: abi.Flag(alpha.Neg), NegBeta: abi.Flag(beta.Neg)}

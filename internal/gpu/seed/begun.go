@@ -2,15 +2,15 @@ package seed
 
 import "github.com/halfulp/halfulp/internal/cuda"
 
-// A Seed is what has been begun to be made of a matrix. Settle or Drop ends it. What is to be done
-// with it can be queued before: a GPU has something to do then while the host finds out that it is
-// ok, as nearly all are.
+// A Seed is an approximate inverse that is being computed on the GPU. Settle or Drop ends it. Work
+// that uses it can be queued before, so that the GPU has work while the host learns whether the
+// seed is good, as nearly all seeds are.
 type Seed struct {
-	status *cuda.Fetch // nil if it is known to be ok
-	bad    int64       // what is not ok of it
+	status *cuda.Fetch // nil if the seed is known to be good
+	bad    int64       // status bits that mean failure
 }
 
-// trivial is the seed for a matrix of order 0, or of one that is too large.
+// trivial returns the seed of a matrix of order 0, and nil for a matrix that is too large.
 func trivial(n int) *Seed {
 	if n > 0 {
 		return nil
@@ -18,8 +18,8 @@ func trivial(n int) *Seed {
 	return new(Seed)
 }
 
-// begin queues stages in s, and gets exponents, which are known before. The stages set a status, in
-// which bad bits tell that they have failed.
+// begin queues stages in s and downloads exponents, which are computed before the stages. The
+// stages set a status, in which the bits bad mean failure.
 func begin(s *cuda.Stream, from cuda.Pointer, exps []int64, status cuda.Pointer, bad int64, stages ...func() error) (*Seed, error) {
 	known, err := s.Fetch(from, 8*len(exps))
 	if err != nil {
@@ -42,7 +42,8 @@ func begin(s *cuda.Stream, from cuda.Pointer, exps []int64, status cuda.Pointer,
 	return z, nil
 }
 
-// Settle waits until all is made, within Device.Do, and reports whether it is ok.
+// Settle waits until the seed is computed, and reports whether it is good. It must be called within
+// Device.Do.
 func (z *Seed) Settle() (ok bool, err error) {
 	if z.status == nil {
 		return true, nil
@@ -54,5 +55,5 @@ func (z *Seed) Settle() (ok bool, err error) {
 	return told[0]&z.bad == 0, nil
 }
 
-// Drop forgets a seed, from any goroutine, unless it has been settled.
+// Drop abandons a seed, unless it has been settled. It may be called from any goroutine.
 func (z *Seed) Drop() { z.status.Drop() }

@@ -5,17 +5,18 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// panelWidth is how many columns a panel has. Inverses on an H100 (BenchmarkInverse) took, by steps
-// of 64 columns without panels and with panels of 128 and 256, 3.11, 2.99 and 2.96 ms for n = 2048,
-// 11.8, 8.0 and 8.1 ms for 4096, 61.5, 48.3 and 41.6 ms for 8192.
+// panelWidth is the number of columns of a panel. Inverses on an H100 (BenchmarkInverse), in steps
+// of 64 columns without panels, and with panels of 128 and of 256 columns, took 3.11, 2.99 and 2.96
+// ms for n = 2048; 11.8, 8.0 and 8.1 ms for 4096; 61.5, 48.3 and 41.6 ms for 8192.
 const panelWidth = 256
 
-// panelsFrom is the order from which columns are eliminated in panels, each beside the update
-// before it. For smaller matrices an update takes no longer than what the two streams cost.
+// panelsFrom is the order from which on columns are eliminated in panels, each concurrently with
+// the update before it. For smaller matrices an update takes no longer than the overhead of two
+// streams.
 const panelsFrom = 1536
 
-// widthFor returns the width of panels for a matrix of so many rows, that of a step where there are
-// none, if they begin with an order.
+// widthFor returns the width of panels for a matrix of the given rows, which is the width of a step
+// for fewer than from rows, where there are no panels.
 func widthFor(rows, from int) int {
 	if rows < from {
 		return block
@@ -23,11 +24,12 @@ func widthFor(rows, from int) int {
 	return panelWidth
 }
 
-// spareFor returns how many multiprocessors updates leave to what goes on in the other stream,
-// which is most of all for smaller matrices: with 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms
-// for n = 4096, 41.6, 44.5 and 47.7 ms for 8192. Of two H100, which update half as much each, 8,
-// 16, 24, 32 and 48 made an inverse of order 8192 in 23.6, 22.4, 22.0, 21.3 and 23.2 ms, one of a
-// Cholesky factor in 10.5, 10.0, 9.5, 9.4 and 9.7 (bench/records/h100-two.json, "seeds").
+// spareFor returns the number of multiprocessors that updates leave to the other stream, whose work
+// dominates for smaller matrices. With 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms for n =
+// 4096, and 41.6, 44.5 and 47.7 ms for 8192. On two H100, each of which computes half of an update,
+// an inverse of order 8192 took 23.6, 22.4, 22.0, 21.3 and 23.2 ms with 8, 16, 24, 32 and 48, and
+// the inverse of a Cholesky factor 10.5, 10.0, 9.5, 9.4 and 9.7 ms (bench/records/h100-two.json,
+// "seeds").
 func spareFor(rows, gpus int) int {
 	switch {
 	case gpus > 1 && rows >= 6144:
@@ -38,38 +40,39 @@ func spareFor(rows, gpus int) int {
 	return 8
 }
 
-// Of updates: columns that a block of panelUpdate takes, and the factors' numbers that it holds.
+// Sizes of updates: the columns of a block of panelUpdate, and the columns and stages of the
+// factors that it holds.
 const (
 	wide          = 128
 	chunk, stages = 16, 3
 )
 
-// updateShared is the shared memory of an update's block of so many columns.
+// updateShared returns the shared memory in bytes of a block of an update that has across columns.
 func updateShared(across int) int { return 8 * stages * chunk * (tall + across) }
 
-// A stretch is columns begin <= j < end, but not those of the skipped ones from skip on.
+// A stretch is the columns begin <= j < end without the skipped columns from skip on.
 type stretch struct{ begin, end, skip, skipped int }
 
-// columns returns those from begin to end.
+// columns returns the columns from begin to end - 1.
 func columns(begin, end int) stretch { return stretch{begin, end, end, 0} }
 
-// without returns columns that have others among them, or do not, less those.
+// without returns c without the columns from begin to end - 1, some of which may not be in c.
 func (c stretch) without(begin, end int) stretch {
 	switch begin, end = max(begin, c.begin), min(end, c.end); {
 	case begin >= end:
 	case c.skipped == 0:
 		c.skip, c.skipped = begin, end-begin
-	default: // which follow what is skipped
+	default: // they follow the columns skipped already
 		c.skipped += end - begin
 	}
 	return c
 }
 
-// count returns how many columns there are.
+// count returns the number of columns.
 func (c stretch) count() int { return c.end - c.begin - c.skipped }
 
-// eliminate inverts F but for the order of its rows and columns: step by step, each of which
-// updates all columns, or by panels.
+// eliminate inverts F except for the order of its rows and columns: by steps, each of which updates
+// all columns, or by panels.
 func (w *work) eliminate() error {
 	if w.width > block {
 		return eliminateAlone(w)
@@ -87,7 +90,7 @@ func (w *work) eliminate() error {
 	return nil
 }
 
-// step eliminates the columns of a step, in the columns of its panel.
+// step eliminates the columns of a step within the columns of its panel.
 func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 	w.g.First = int32(first)
 	if err := w.pivots(s); err != nil {
@@ -99,7 +102,7 @@ func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 	return w.update(s, first, block, panel, 0)
 }
 
-// eliminatePanel makes the factors of a panel.
+// eliminatePanel computes the factors of a panel.
 func (w *work) eliminatePanel(begin, end int) error {
 	w.g.Panel = int32(begin)
 	for first := begin; first < end; first += block {
@@ -110,8 +113,9 @@ func (w *work) eliminatePanel(begin, end int) error {
 	return nil
 }
 
-// made is the corner, the left factor, the order and the slots. A GPU that finds the next pivots
-// while others get these changes no place in the order before them and no slot of other rows.
+// made returns the memory of the corner and the left factor, and of the order and the slots. A GPU
+// that finds the next pivots while others copy this memory changes no place in the order before
+// them and no slot of other rows.
 func (w *work) made(begin, end int) []memory {
 	n, width := int(w.g.N), int(w.g.Width)
 	return []memory{{w.g.Corner, 8 * (width*width + n*(end-begin))}, {w.g.Order, 2 * 4 * n}}
@@ -137,8 +141,7 @@ func (w *work) swap() {
 	w.g.Right, w.other.Right = w.other.Right, w.g.Right
 }
 
-// panelUpdate updates columns other than those of the panel, which ends before column end, as
-// update does.
+// panelUpdate updates columns outside of the panel, which ends before column end, as update does.
 func (w *work) panelUpdate(s *cuda.Stream, end int, c stretch, blocks int) error {
 	if c.count() == 0 {
 		return nil
@@ -151,7 +154,7 @@ func (w *work) panelUpdate(s *cuda.Stream, end int, c stretch, blocks int) error
 	return w.update(s, int(w.g.Panel), end-int(w.g.Panel), c, blocks)
 }
 
-// pivots chooses the pivot rows of a step in stream s.
+// pivots chooses the pivot rows of a step, in stream s.
 func (w *work) pivots(s *cuda.Stream) error {
 	switch w.way {
 	case narrow:
@@ -162,8 +165,8 @@ func (w *work) pivots(s *cuda.Stream) error {
 	return w.tournament(s, 0)
 }
 
-// tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
-// there is one.
+// tournament picks the pivot rows of a step. If given is not null, it makes the SeedBlock rows in
+// that list the pivot rows, in their order.
 func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	nodes := (int(w.g.N-w.g.First) + node - 1) / node
 	if given != 0 {
@@ -172,13 +175,14 @@ func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
 }
 
-// factors makes the factors of a step, for some columns.
+// factors computes the factors of a step for some columns.
 func (w *work) factors(s *cuda.Stream, c stretch) error {
 	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: 2}, 8*block*(2*block+strip), w.g, int32(c.begin), int32(c.end))
 }
 
-// update updates columns by the factors of depth columns, from column from on. It takes so many
-// blocks at most, one of which fills a multiprocessor, or, for 0, small ones as needed.
+// update updates columns by the factors of depth columns, from column from on. It launches at most
+// the given number of blocks, one of which fills a multiprocessor, or, for 0, as many small blocks
+// as needed.
 func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) error {
 	kernel, across := "stepUpdate", block
 	if blocks > 0 {

@@ -7,24 +7,24 @@ import (
 )
 
 // PivotedTriangles is Triangles with partial pivoting for an m x n matrix A, m ≥ n, whose rows are
-// not scaled: the pivot of a column is its largest entry, as far as float64 arithmetic tells. The
-// triangles are those of the n rows of pivots, which are what the order has. It is not ok for
-// matrices of more rows than the GPU's multiprocessors take at a time, 256 each.
+// not scaled: the pivot of a column is its largest entry, within float64 accuracy. The triangles
+// are the factors of the n pivot rows, which are the entries of order. It is not ok for a matrix of
+// more rows than the GPU's multiprocessors can hold at a time, 256 each.
 func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
 	return factor(s, a, z, u, partial, widthFor(a.Rows, panelsFrom))
 }
 
-// panelBlocks returns how many blocks have that many rows of a panel.
+// panelBlocks returns the number of blocks for the given rows of a panel.
 func panelBlocks(rows int) int { return (rows + node - 1) / node }
 
-// fitsPanel reports whether a panel of that many rows fits the multiprocessors of a device, whose
-// blocks may wait for each other.
+// fitsPanel reports whether a panel of the given rows fits on the multiprocessors of a device whose
+// blocks can wait for each other.
 func fitsPanel(d *cuda.Device, rows int) bool {
 	info := d.Info()
 	return info.Cooperative == 1 && panelBlocks(rows) <= min(info.Multiprocessors, node)
 }
 
-// pivotPartially makes partial pivoting the way to choose pivot rows.
+// pivotPartially allocates the memory of partial pivoting.
 func (w *work) pivotPartially() error {
 	blocks := panelBlocks(int(w.g.N))
 	p := &w.partial
@@ -45,7 +45,7 @@ func (w *work) pivotPartially() error {
 	return nil
 }
 
-// partialPivots chooses the pivot rows of a step in stream s.
+// partialPivots chooses the pivot rows of a step by partial pivoting, in stream s.
 func (w *work) partialPivots(s *cuda.Stream) error {
 	f, err := w.kernels.Function(s, "seed/partial", "pivotPanel")
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// rootPanelsFrom is the order from which columns are eliminated in panels. On an H100 steps of 64
-// columns and panels of 256 took 1.27 and 1.36 ms for n = 2048, 4.50 and 3.39 ms for 4096, 22.2 and
-// 14.3 ms for 8192.
+// rootPanelsFrom is the order from which on columns are eliminated in panels. On an H100 steps of
+// 64 columns and panels of 256 took 1.27 and 1.36 ms for n = 2048, 4.50 and 3.39 ms for 4096, 22.2
+// and 14.3 ms for 8192.
 const rootPanelsFrom = 3072
 
-// InverseRoot begins to store about the inverse of the Cholesky factor of
-// F = diag(2^exps) A diag(2^exps) in the n x n matrix x of Float64, lower triangular, whose entries
-// share none with A, and returns the exponents, which bring the diagonal of F near 1. The lower
-// triangle of A is all that it reads. Nothing is known of the error. It is not ok, and x
-// unspecified, if a pivot is not positive, or numbers are not finite or F's beyond float64's. It
-// waits as Inverse does, and there is no seed if n is above MaxOrder.
+// InverseRoot starts to compute an approximate inverse of the Cholesky factor of F = diag(2^exps) A
+// diag(2^exps), lower triangular, in the n x n Float64 matrix x, which must not share entries with
+// A. It returns the exponents, which bring the diagonal of F near 1. It reads only the lower
+// triangle of A. The error has no known bound. The seed is not ok, and x unspecified, if a pivot is
+// not positive, if numbers are not finite, or if F exceeds the range of float64. InverseRoot waits
+// as Inverse does. It returns a nil seed if n is above MaxOrder.
 func InverseRoot(s *cuda.Stream, a, x mem.Matrix) (exps []int64, begun *Seed, err error) {
 	return inverseRoot(s, a, x, widthFor(a.Rows, rootPanelsFrom))
 }
@@ -42,21 +42,23 @@ func inverseRoot(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, begu
 	return exps, begun, err
 }
 
-// A rootWork is the inversion of a Cholesky factor under way, or what a GPU does of one.
+// A rootWork is an inversion of a Cholesky factor in progress, or a GPU's part of one.
 type rootWork struct {
 	queue
-	columns int // of the matrix, of those from begin on
+	columns int // number of the columns of the matrix from begin on
 	g       abi.Root
-	other   abi.Root // has P and the inverses of every other panel
+	other   abi.Root // holds P and the inverses of every other panel
 }
 
-// placed are columns of a matrix of order n and of its inverse, from one on.
+// placed are the columns from begin on of a matrix of order n and of its inverse, as a GPU stores
+// them.
 type placed struct {
 	Share
 	begin int
 }
 
-// newRootWork returns the work that has so many columns of a matrix of order n.
+// newRootWork returns the work on the given number of columns, from column before on, of a matrix
+// of order n.
 func newRootWork(s *cuda.Stream, n, before, columns, width int) (*rootWork, error) {
 	padded := (n + block - 1) / block * block
 	w := &rootWork{queue: newQueue(s, before, before+(columns+block-1)/block*block, width), columns: columns, g: abi.Root{N: int32(padded)}}
@@ -76,7 +78,7 @@ func newRootWork(s *cuda.Stream, n, before, columns, width int) (*rootWork, erro
 	return w, nil
 }
 
-// exponents finds those of columns, which the GPU has.
+// exponents computes the exponents of columns that the GPU stores.
 func (w *rootWork) exponents(of placed) error {
 	if err := w.s.Zero(w.g.Status, 8); err != nil {
 		return err
@@ -86,7 +88,8 @@ func (w *rootWork) exponents(of placed) error {
 	return w.run(w.s, "rootExponents", cuda.Dim{X: (of.A.Cols + threads - 1) / threads}, 0, g, int32(of.begin), int32(of.begin+of.A.Cols))
 }
 
-// each runs f for the work's columns begin <= j < end that are together, of those that are placed.
+// each runs f for each of the placed columns that the work covers, with the common columns begin <=
+// j < end.
 func (w *rootWork) each(all []placed, f func(of placed, begin, end int) error) error {
 	for _, of := range all {
 		begin, end := max(w.begin, of.begin), min(w.begin+w.columns, of.begin+of.A.Cols)
@@ -100,7 +103,7 @@ func (w *rootWork) each(all []placed, f func(of placed, begin, end int) error) e
 	return nil
 }
 
-// fill makes F, of columns that are there.
+// fill computes F from the placed columns.
 func (w *rootWork) fill(all []placed) error {
 	return w.each(all, func(of placed, begin, end int) error {
 		g, a := w.g, of.A
@@ -114,7 +117,7 @@ func (w *rootWork) fill(all []placed) error {
 	})
 }
 
-// store stores the inverse.
+// store stores the inverse in the placed columns.
 func (w *rootWork) store(all []placed) error {
 	return w.each(all, func(of placed, begin, end int) error {
 		x := of.X
@@ -124,7 +127,7 @@ func (w *rootWork) store(all []placed) error {
 	})
 }
 
-// report returns the exponents, and whether all went well.
+// report returns the exponents, and whether the elimination succeeded.
 func (w *rootWork) report() (exps []int64, ok bool, err error) {
 	told := make([]int64, 1+w.g.A.N)
 	if err := cuda.Download(w.s, told, w.g.Status); err != nil {
@@ -142,7 +145,7 @@ func (w *rootWork) run(s *cuda.Stream, kernel string, grid cuda.Dim, shared int,
 	return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// eliminate eliminates step by step, each of which updates all columns, or by panels.
+// eliminate eliminates by steps, each of which updates all columns, or by panels.
 func (w *rootWork) eliminate() error {
 	if w.width > block {
 		return eliminateAlone(w)
@@ -161,7 +164,7 @@ func (w *rootWork) eliminate() error {
 	return nil
 }
 
-// step makes P of a step, of columns from begin on.
+// step computes P of a step, for the columns from begin on.
 func (w *rootWork) step(s *cuda.Stream, first, begin int) error {
 	w.g.First = int32(first)
 	if err := w.run(s, "rootBlock", cuda.Dim{X: 1}, 0, w.g); err != nil {
@@ -170,7 +173,7 @@ func (w *rootWork) step(s *cuda.Stream, first, begin int) error {
 	return w.run(s, "rootPanel", cuda.Dim{X: (int(w.g.N) - begin) / strip}, 8*block*(block+strip), w.g, int32(begin))
 }
 
-// eliminatePanel makes P of a panel, of its columns and those behind.
+// eliminatePanel computes P of a panel, for its columns and the columns behind.
 func (w *rootWork) eliminatePanel(begin, end int) error {
 	w.g.Panel = int32(begin)
 	for first := begin; first < end; first += block {
@@ -184,8 +187,8 @@ func (w *rootWork) eliminatePanel(begin, end int) error {
 	return nil
 }
 
-// made is P, of which other GPUs do not use what they make themselves, and the inverses of the
-// steps' factors.
+// made returns the memory of P, of which other GPUs do not use the part that they compute
+// themselves, and of the inverses of the factors of the steps.
 func (w *rootWork) made(begin, end int) []memory {
 	return []memory{{w.g.Inverse, 8 * block * (end - begin)}, {w.g.P, 8 * int(w.g.N) * (end - begin)}}
 }
@@ -197,14 +200,14 @@ func (w *rootWork) updateNext(p, next panel) error {
 
 func (w *rootWork) updateOthers(p, next panel, blocks int) error {
 	w.g.Panel = int32(p.begin)
-	before := max(w.begin, min(w.end, p.begin)) // where columns end that are before the panel
+	before := max(w.begin, min(w.end, p.begin)) // end of the columns before the panel
 	if count := before - w.begin; count > 0 {
 		width := p.end - p.begin
 		if err := w.run(w.s, "rootRows", cuda.Dim{X: count / strip}, 8*(2*block*block+width*strip), w.g, int32(w.begin), int32(width)); err != nil {
 			return err
 		}
 	}
-	behind := min(w.end, max(w.begin, next.end)) // where columns begin that are behind both panels
+	behind := min(w.end, max(w.begin, next.end)) // begin of the columns behind both panels
 	return w.update(w.s, p.begin, p.end-p.begin, rows(p.end, w.begin, before, behind, w.end), blocks)
 }
 
@@ -213,12 +216,12 @@ func (w *rootWork) swap() {
 	w.g.P, w.other.P = w.other.P, w.g.P
 }
 
-// rows returns the tiles of those that count.
+// rows returns RootTiles: the tiles that an update covers.
 func rows(row, begin, end, triangle, until int) abi.RootTiles {
 	return abi.RootTiles{Row: int32(row), Begin: int32(begin), End: int32(end), Triangle: int32(triangle), Until: int32(until)}
 }
 
-// update updates tiles by P of depth columns from column from on, as work's does.
+// update updates tiles by P of depth columns from column from on, as the method of work does.
 func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, blocks int) error {
 	kernel, across := "rootStep", block
 	if blocks > 0 {

@@ -1,6 +1,6 @@
-// Package seed inverts matrices, and triangular and Cholesky factors of matrices, approximately in
-// float64 arithmetic on NVIDIA GPUs, where they live: kernels/seed/seed.cu, partial.cu and root.cu
-// have the methods.
+// Package seed computes approximate inverses of matrices, and of their triangular and Cholesky
+// factors, in float64 arithmetic on the NVIDIA GPUs that store them. kernels/seed/seed.cu,
+// partial.cu and root.cu describe the methods.
 package seed
 
 import (
@@ -17,20 +17,21 @@ const (
 	node  = abi.SeedNode
 
 	threads = 256 // of a block of most kernels
-	strip   = 16  // columns, or rows, of factors that a block makes
-	tall    = 128 // rows that a block of updates takes
+	strip   = 16  // columns or rows of factors that a block computes
+	tall    = 128 // rows of a block of an update
 )
 
-// Inverse begins to store an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n
-// matrix x of Float64, whose entries share none with A, and returns the exponents, which bring the
-// largest magnitude of each row and column near 1. Nothing is known of the error. It is not ok, and
-// x unspecified, if a pivot is 0, or numbers are not finite or F's beyond float64's.
+// Inverse starts to compute an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n
+// Float64 matrix x, which must not share entries with A. It returns the exponents, which bring the
+// largest magnitude of each row and column near 1. The error has no known bound. The seed is not
+// ok, and x unspecified, if a pivot is 0, if numbers are not finite, or if F exceeds the range of
+// float64.
 //
-// Pivots of a later attempt, the first one being 0, are good where those of the one before it may
-// not be. There is no seed, but nil, if there is no such attempt, or if n is above MaxOrder.
+// Attempts are numbered from 0. The pivots of a later attempt are good where those of an earlier
+// attempt may not be. The seed is nil if there is no such attempt, or if n is above MaxOrder.
 //
-// All is queued on the stream of s, and for large matrices on a sidestream, for which it waits.
-// For s it waits as far as the exponents are known, which is when little has been done yet.
+// All work is queued on s and, for large matrices, on a sidestream, which Inverse waits for. It
+// waits for s only until the exponents are known, when little has been done yet.
 func Inverse(s *cuda.Stream, a, x mem.Matrix, attempt int) (rows, cols []int64, begun *Seed, err error) {
 	if attempt >= len(searches) {
 		return nil, nil, nil, nil
@@ -38,11 +39,11 @@ func Inverse(s *cuda.Stream, a, x mem.Matrix, attempt int) (rows, cols []int64, 
 	return invert(s, a, x, searches[attempt], widthFor(a.Rows, panelsFrom))
 }
 
-// A search is the way to choose pivot rows.
+// A search is a way to choose pivot rows.
 type search int
 
 const (
-	// A few of the first rows of the order have them, if nothing grows much.
+	// Among a few of the first rows of the order; fails if entries grow much.
 	narrow search = iota
 	tournament
 	partial
@@ -50,7 +51,7 @@ const (
 
 func (way search) String() string { return [...]string{"narrow", "tournament", "partial"}[way] }
 
-// bad are the bits of a status that tell of a failure: growth does not where pivots are good ones.
+// bad returns the status bits that mean failure. Growth is a failure only where pivots may be poor.
 func (way search) bad() int64 {
 	if way == narrow {
 		return ^0
@@ -58,9 +59,9 @@ func (way search) bad() int64 {
 	return ^abi.SeedGrowth
 }
 
-// searches are those for seeds that may choose. A tournament has several rounds, one after the
-// other, which take as long as all else that a step of a matrix of order 4096 waits for. Nearly all
-// matrices have pivots that are good enough among so few rows: so these are tried first.
+// searches are the searches in the order of attempts. A tournament has several rounds, one after
+// the other, which take as long as everything else that a step of a matrix of order 4096 waits for.
+// Nearly all matrices have good enough pivots among a few rows, so a few rows are tried first.
 var searches = []search{narrow, tournament}
 
 func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols []int64, begun *Seed, err error) {
@@ -85,7 +86,7 @@ func invert(s *cuda.Stream, a, x mem.Matrix, way search, width int) (rows, cols 
 	return rows, cols, begun, nil
 }
 
-// scales returns the exponents that bring numbers with these near 1.
+// scales returns the exponents that bring numbers with the exponents tops near 1.
 func (w *work) scales(tops []int64) (rows, cols []int64) {
 	for i, top := range tops {
 		if tops[i] = -top; top == abi.NoTop {
@@ -96,7 +97,7 @@ func (w *work) scales(tops []int64) (rows, cols []int64) {
 	return tops[:m], tops[m:]
 }
 
-// report returns the exponents, and whether all went well.
+// report returns the exponents, and whether the elimination succeeded.
 func (w *work) report() (rows, cols []int64, ok bool, err error) {
 	told := make([]int64, 1+w.q.A.N+w.q.A.K)
 	if err := cuda.Download(w.s, told, w.q.Status); err != nil {
@@ -106,29 +107,29 @@ func (w *work) report() (rows, cols []int64, ok bool, err error) {
 	return rows, cols, told[0]&w.way.bad() == 0, nil
 }
 
-// A work is an inversion under way, or what a GPU has of one.
+// A work is an inversion in progress, or a GPU's part of one.
 type work struct {
 	queue
 	q       abi.Equilibration
 	g       abi.Elimination
-	other   abi.Elimination // has the corner and the factors of every other panel
-	lists   cuda.Pointer    // of candidates of the tournament's nodes
-	counts  cuda.Pointer    // a counter a node
-	nodes   int             // of all levels, at most
-	to      *abi.Triangles  // what Triangles wants
+	other   abi.Elimination // holds the corner and the factors of every other panel
+	lists   cuda.Pointer    // candidates of the tournament's nodes
+	counts  cuda.Pointer    // one counter for each node
+	nodes   int             // the most nodes of all levels together
+	to      *abi.Triangles  // the results of Triangles; nil if not wanted
 	way     search
 	partial abi.Pivoting // for partial pivoting
 }
 
-// paddedRows returns N for a matrix of at least as many rows as columns: there is a row more for
-// each column that is added.
+// paddedRows returns N for a matrix with at least as many rows as columns: each column that padding
+// adds also adds a row.
 func paddedRows(a mem.Matrix) int {
 	more := (block - a.Cols%block) % block
 	return (a.Rows + more + block - 1) / block * block
 }
 
-// newWork returns the work that has columns of a matrix, of which there are so many before these
-// and in all.
+// newWork returns the work on the columns a of a matrix that has before columns to the left of a
+// and all columns in total.
 func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width int) (*work, error) {
 	whole := a
 	whole.Cols = all
@@ -168,7 +169,7 @@ func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width in
 	return w, nil
 }
 
-// source returns which of the two files of a source has the kernels for a device.
+// source returns the name of the file, of the two of a source, with the kernels for the device.
 func source(s *cuda.Stream, name string) string {
 	if i := s.Device().Info(); i.Major == 9 && i.Minor == 0 {
 		return name + "_sm90a"
@@ -185,8 +186,8 @@ func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, 
 	return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
-// 1.
+// equilibrate computes exponents that bring the largest entries of all rows near 1, and then those
+// that do the same for all columns.
 func (w *work) equilibrate() error {
 	if err := w.tops(false); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (w *work) equilibrate() error {
 	return w.tops(true)
 }
 
-// tops finds the exponents of the largest entries of rows, or then of columns.
+// tops computes the exponents of the largest entries of rows, or afterwards of columns.
 func (w *work) tops(ofColumns bool) error {
 	m, n := int(w.q.A.N), int(w.q.A.K)
 	columns := int32(1)
@@ -213,14 +214,15 @@ func (w *work) tops(ofColumns bool) error {
 	return w.launch(w.s, "equilibrateTops", cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}, 0, w.q, columns)
 }
 
-// fill makes F.
+// fill computes F.
 func (w *work) fill() error {
 	g := w.g
 	g.F += cuda.Pointer(8 * int(g.N) * w.begin)
 	return w.launch(w.s, "equilibrated", cuda.Dim{X: (int(g.N) + threads - 1) / threads, Y: w.end - w.begin}, 0, w.q, g)
 }
 
-// unscramble stores what x has of the columns of the inverse, of those that some columns of F have.
+// unscramble stores, in x, the columns of the inverse that x contains, as far as they come from the
+// columns of F in of.
 func (w *work) unscramble(x mem.Matrix, of *work) error {
 	g := w.g
 	g.F = of.g.F

@@ -214,7 +214,7 @@ func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []searc
 	}
 }
 
-// widths are those of panels in tests: of one step, two and as many as there may be.
+// widths are widths of panels in tests: one step, two steps and the largest number.
 var widths = []int{block, 2 * block, panelWidth}
 
 // checkAll inverts nasty matrices of some orders.

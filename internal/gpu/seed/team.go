@@ -5,19 +5,19 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 )
 
-// A queue is where a GPU eliminates the columns that it has, of which others may have more.
+// A queue is the state of a GPU's elimination of its columns; other GPUs may have further columns.
 type queue struct {
 	s          *cuda.Stream
-	do         func(f func() error) error // where the GPU's operations may be queued
+	do         func(f func() error) error // runs f on the GPU's thread
 	kernels    *launch.Kernels
 	memory     []*cuda.Memory
-	begin, end int // the first column, and the one behind the last
+	begin, end int // the first column, and the one after the last
 	width      int // of panels
 
-	sidestream *cuda.Stream   // of what all wait for: its blocks go first
-	eliminated *cuda.Event    // a panel, in sidestream
-	pulled     [2]*cuda.Event // what another GPU has made of every other panel, in sidestream
-	updated    [2]*cuda.Event // columns other than the panel's, which has been in use for that
+	sidestream *cuda.Stream   // for work that everything waits for: its blocks go first
+	eliminated *cuda.Event    // a panel is eliminated, in sidestream
+	pulled     [2]*cuda.Event // copies of every other panel from other GPUs are made, in sidestream
+	updated    [2]*cuda.Event // columns outside of every other panel are updated
 	done       *cuda.Event
 }
 
@@ -38,13 +38,13 @@ func (q *queue) alloc(bytes int) (cuda.Pointer, error) {
 	return m.Pointer(), nil
 }
 
-// A room is memory to be allocated.
+// A room is a request for memory.
 type room struct {
 	to    *cuda.Pointer
 	bytes int
 }
 
-// allocAll allocates all or nothing.
+// allocAll allocates all rooms, or none.
 func (q *queue) allocAll(rooms []room) (err error) {
 	for _, r := range rooms {
 		if *r.to, err = q.alloc(r.bytes); err != nil {
@@ -62,12 +62,12 @@ func (q *queue) free() {
 	q.memory = nil
 }
 
-// events returns all events.
+// events returns the addresses of all events.
 func (q *queue) events() []**cuda.Event {
 	return []**cuda.Event{&q.eliminated, &q.pulled[0], &q.pulled[1], &q.updated[0], &q.updated[1], &q.done}
 }
 
-// start makes the sidestream, which follows the other stream, and the events.
+// start creates the sidestream, which first waits for the main stream, and the events.
 func (q *queue) start() (err error) {
 	if q.sidestream, err = q.s.NewStream(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (q *queue) start() (err error) {
 	return q.sidestream.Wait(q.done)
 }
 
-// stop waits for the stream and ends it and the events.
+// stop waits for the sidestream and ends it and the events.
 func (q *queue) stop() (err error) {
 	if q.sidestream != nil {
 		err = q.sidestream.Close()
@@ -101,37 +101,38 @@ func (q *queue) stop() (err error) {
 	return err
 }
 
-// A panel is columns that a GPU has and eliminates.
+// A panel is columns that a member stores and eliminates.
 type panel struct {
 	member
 	begin, end int
 }
 
-// A memory is what other GPUs need of a panel.
+// A memory is a range of a panel's factors that other GPUs need.
 type memory struct {
 	at    cuda.Pointer
 	bytes int
 }
 
-// A member of a team is a GPU, which has some columns.
+// A member of a team is a GPU that has some of the columns.
 type member interface {
 	common() *queue
-	// eliminatePanel makes the factors of a panel of the member, in the sidestream.
+	// eliminatePanel computes the factors of a panel of the member, in the sidestream.
 	eliminatePanel(begin, end int) error
-	// made is where the factors of a panel are, or are to be, the same for all members.
+	// made returns the places of the factors of a panel, in the same order for all members.
 	made(begin, end int) []memory
-	// updateNext updates columns of the next panel, which is the member's, in the sidestream.
+	// updateNext updates the columns of the next panel, which is the member's, in the sidestream.
 	updateNext(p, next panel) error
-	// updateOthers updates what the member has of all other columns, in so many blocks at most.
+	// updateOthers updates all other columns of the member, with at most the given number of
+	// blocks.
 	updateOthers(p, next panel, blocks int) error
-	// swap has the next panel's factors elsewhere.
+	// swap moves to other memory for the factors of the next panel.
 	swap()
 }
 
-// A team is GPUs that eliminate the columns of a matrix, in their order.
+// A team is GPUs that eliminate the columns of a matrix, in the order of the columns.
 type team []member
 
-// each runs f where operations of each GPU may be queued.
+// each runs f on the thread of each GPU.
 func (t team) each(f func(m member) error) (err error) {
 	for _, m := range t {
 		if e := m.common().do(func() error { return f(m) }); err == nil {
@@ -141,7 +142,7 @@ func (t team) each(f func(m member) error) (err error) {
 	return err
 }
 
-// panels returns those of all GPUs.
+// panels returns the panels of all GPUs.
 func (t team) panels() (list []panel) {
 	for _, m := range t {
 		q := m.common()
@@ -152,8 +153,8 @@ func (t team) panels() (list []panel) {
 	return list
 }
 
-// eliminate eliminates a panel as soon as its columns are there, in the sidestream, while all other
-// updates run in the other stream.
+// eliminate eliminates each panel, in the sidestream, as soon as its columns are updated, while all
+// other updates run in the main stream.
 func (t team) eliminate() error {
 	if err := t.each(func(m member) error { return m.common().start() }); err != nil {
 		return err
@@ -186,8 +187,8 @@ func (t team) eliminate() error {
 	})
 }
 
-// makeFactors makes the factors of a panel, when no GPU reads those of the one before the last any
-// more.
+// makeFactors computes the factors of a panel, once no GPU reads the factors of the panel before
+// the last any more.
 func (t team) makeFactors(p panel, parity int) error {
 	q := p.common()
 	for _, m := range t {
@@ -203,8 +204,9 @@ func (t team) makeFactors(p panel, parity int) error {
 	return q.sidestream.Record(q.eliminated)
 }
 
-// update updates columns other than the panel's, those of the next panel first, whose elimination
-// has so many multiprocessors then. These have to have been updated by the panel before.
+// update updates the columns outside of the panel. It begins with the columns of the next panel,
+// which the panel before must have updated; the elimination of the next panel then has spare
+// multiprocessors.
 func update(m member, p, next panel, made []memory, parity, spare int) error {
 	q := m.common()
 	if err := q.follow(m.made(p.begin, p.end), p, m == p.member, made, parity); err != nil {
@@ -227,7 +229,8 @@ func update(m member, p, next panel, made []memory, parity, spare int) error {
 	return q.s.Record(q.updated[parity])
 }
 
-// follow lets the stream of updates wait for a panel, of which it gets what another GPU has made.
+// follow makes the stream of updates wait for a panel, whose factors it copies if another GPU
+// computed them.
 func (q *queue) follow(to []memory, p panel, own bool, made []memory, parity int) error {
 	if own {
 		return q.s.Wait(q.eliminated)
@@ -248,7 +251,7 @@ func (q *queue) follow(to []memory, p panel, own bool, made []memory, parity int
 	return q.s.Wait(q.pulled[parity])
 }
 
-// eliminateAlone is eliminate for one GPU.
+// eliminateAlone is eliminate for a single GPU.
 func eliminateAlone(m member) error {
 	err := team{m}.eliminate()
 	if e := m.common().stop(); err == nil {

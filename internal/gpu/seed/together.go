@@ -7,14 +7,16 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// A Share is what a GPU has of a matrix and is to have of its inverse: the same columns.
+// A Share is the columns of a matrix that a GPU stores, and the same columns of its inverse, which
+// it is to store.
 type Share struct {
 	Device *cuda.Device
 	A, X   mem.Matrix
 }
 
-// InverseTogether is Inverse on several GPUs, whose shares are one beside the other. It is possible
-// if they reach each other's memory, and all but the last one have whole tiles of updates.
+// InverseTogether is Inverse on several GPUs, whose shares follow each other. It is possible if the
+// GPUs can access each other's memory and all shares but the last consist of whole tiles of
+// updates.
 func InverseTogether(ctx context.Context, shares []Share) (rows, cols []int64, ok, possible bool, err error) {
 	if possible, err = reachable(ctx, shares); err != nil || !possible {
 		return nil, nil, false, false, err
@@ -27,7 +29,7 @@ func InverseTogether(ctx context.Context, shares []Share) (rows, cols []int64, o
 	return rows, cols, ok, true, err
 }
 
-// reachable reports whether GPUs may invert together.
+// reachable reports whether the GPUs can invert together.
 func reachable(ctx context.Context, shares []Share) (bool, error) {
 	var devs []*cuda.Device
 	for k, share := range shares {
@@ -105,7 +107,7 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 	return rows, cols, ok, err
 }
 
-// eachOf is each for works, which are numbered.
+// eachOf is each for numbered works.
 func eachOf[W any](t team, works []W, f func(w W, k int) error) error {
 	k := 0
 	return t.each(func(member) error {
@@ -114,7 +116,7 @@ func eachOf[W any](t team, works []W, f func(w W, k int) error) error {
 	})
 }
 
-// joinRows lets all GPUs know the largest entries of whole rows.
+// joinRows gives all GPUs the exponents of the largest entries of whole rows.
 func joinRows(t team, ws []*work) error {
 	var most []int64
 	if err := eachOf(t, ws, func(w *work, _ int) error {
@@ -135,7 +137,7 @@ func joinRows(t team, ws []*work) error {
 	return eachOf(t, ws, func(w *work, _ int) error { return cuda.Upload(w.s, w.q.Rows, most) })
 }
 
-// InverseRootTogether is InverseRoot on several GPUs, as InverseTogether.
+// InverseRootTogether is InverseRoot on several GPUs, as InverseTogether is Inverse.
 func InverseRootTogether(ctx context.Context, shares []Share) (exps []int64, ok, possible bool, err error) {
 	if possible, err = reachable(ctx, shares); err != nil || !possible {
 		return nil, false, false, err
@@ -175,7 +177,7 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 		all = append(all, of)
 		before += share.A.Cols
 	}
-	// All know the exponents of all, and what is there of the matrix.
+	// All GPUs get the exponents of all columns, and then their columns of F.
 	exps = make([]int64, n)
 	if err := eachOf(t, ws, func(w *rootWork, k int) error {
 		of := all[k]
@@ -206,11 +208,11 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 	return exps, ok, err
 }
 
-// rootCuts returns where the columns begin that GPUs work on, which take about the same time. All
-// panels before a column c of n update n - c rows of it, each behind it the n - p rows behind
-// itself: c (n - c) + (n - c)²/2, (n² - c²)/2 together. On two H100 a Cholesky factor's inverse of
-// order 8192 took 10.6 ms where each had half of the columns, 9.4 from 2816 or 3328 on
-// (bench/records/h100-two.json, "seeds").
+// rootCuts returns the first columns of the parts that GPUs work on, so that all parts take about
+// the same time. For column c of n, each of the c columns before it updates n - c rows, and each
+// column p behind it updates n - p rows: c (n - c) + (n - c)²/2 = (n² - c²)/2 in total. On two H100
+// the inverse of a Cholesky factor of order 8192 took 10.6 ms with half of the columns each, 9.4 ms
+// with the second part from 2816 or 3328 on (bench/records/h100-two.json, "seeds").
 func rootCuts(shares []Share) []int {
 	n, count := shares[0].A.Rows, len(shares)
 	cuts, even := []int{0}, []int{0}
@@ -231,7 +233,7 @@ func rootCuts(shares []Share) []int {
 	return cuts
 }
 
-// free ends all, and frees the memory when no GPU reads another's any more.
+// free stops all GPUs, and frees the memory once no GPU reads another's any more.
 func (t team) free(ctx context.Context) (err error) {
 	each := func(f func(q *queue) error) {
 		for _, m := range t {

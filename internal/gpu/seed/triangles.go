@@ -6,11 +6,12 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// Triangles stores approximate inverses of the triangles of P F = L U, with the F of Inverse and a
-// permutation P that makes row order[j] of F row j of P F: L^-1 in the n x n matrix z, U^-1 in u,
-// both of Float64, which are zeros and share no entry. Their other triangles stay zeros, and the
-// diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
-// unspecified, where Inverse is not.
+// Triangles computes approximate inverses of the triangular factors of P F = L U, where F is as in
+// Inverse and the permutation P makes row order[j] of F row j of P F. It stores L^-1 in the n x n
+// matrix z and U^-1 in u, both of Float64, which must be zero and share no entry. Their other
+// triangles stay zero, and the diagonal of L^-1 is exactly 1. The error has no other known bound.
+// The result is not ok, and z and u unspecified, in the cases in which the seed of Inverse is not
+// ok.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
 	return triangles(s, a, z, u, searches, widthFor(a.Rows, panelsFrom))
 }
@@ -61,11 +62,11 @@ func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, width int) (rows, co
 	return rows, cols, order, ok, cuda.Arrive(there, order)
 }
 
-// first returns the address of the first entry of a matrix of Float64.
+// first returns the address of the first entry of a Float64 matrix.
 func first(m mem.Matrix) cuda.Pointer { return m.Arr.Plane(0) + cuda.Pointer(8*m.Off) }
 
-// triangles stores what a panel, which ends before column end, makes of the inverses, if they are
-// wanted.
+// triangles stores the part of the inverses that results from a panel, which ends before column
+// end, if the inverses are wanted.
 func (w *work) triangles(s *cuda.Stream, end int) error {
 	if w.to == nil {
 		return nil

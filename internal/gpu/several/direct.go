@@ -9,15 +9,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Products of triangles, and of parts of results, take GPUs longer for some columns than for
-// others. Where GPUs reach each other's memory, and enough is known of the factors, each computes
-// columns that take about the same time, wherever these live: it makes residues of what it wants of
-// the factors where that is, and stores results where they live.
+// Products of triangles, and products of which only a triangle is wanted, take GPUs longer for some
+// columns than for others. Where GPUs can access each other's memory, and enough is known about the
+// factors, each GPU computes columns that take about the same time, wherever they are stored: it
+// computes residues of the factors directly from other GPUs' memory, and stores results where they
+// belong.
 
 // rowTile is a multiple of the rows of a tile of products.
 const rowTile = 2 * tile
 
-// direct returns a job for each GPU, and its part of them, if the product is for that.
+// direct returns a job for each GPU if the product can be computed directly.
 func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error) {
 	b, rows, cols := c.Bound, m.z.Rows, m.z.Cols
 	if b == nil || b.Within == 0 || b.A == nil || b.B == nil || b.Tally == nil || c.Check || c.Triangle == 0 && c.Factors == [2]byte{} ||
@@ -52,7 +53,7 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 	return jobs, true, nil
 }
 
-// runDirect returns how a job is done.
+// runDirect returns the function that runs a job.
 func (m *multiplication) runDirect(whole place.Config, x product, of *place.Elsewhere) func(c place.Config, g GPU, in []num.Mat) error {
 	return func(c place.Config, g GPU, in []num.Mat) error {
 		shape := func(b place.Block, rows, cols int) num.Mat {
@@ -72,8 +73,8 @@ func (m *multiplication) runDirect(whole place.Config, x product, of *place.Else
 	}
 }
 
-// blocksOf returns where rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix live, or nothing if
-// columns or rows are apart.
+// blocksOf returns the blocks in which rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix are
+// stored, or nil if a column or row is split between GPUs.
 func (m *multiplication) blocksOf(a num.Mat, i0, i1, j0, j1 int) (list []place.Block) {
 	pieces, ok := m.p.pieces(block(a, i0, i1, j0, j1))
 	if !ok {
@@ -85,12 +86,12 @@ func (m *multiplication) blocksOf(a num.Mat, i0, i1, j0, j1 int) (list []place.B
 	return list
 }
 
-// tiled reports whether there are blocks, which begin with tiles.
+// tiled reports whether list is not empty and all its blocks begin at tiles.
 func tiled(list []place.Block, rows, cols int) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(b place.Block) bool { return b.Row%rows != 0 || b.Col%cols != 0 })
 }
 
-// directly computes C so, if the product is for that.
+// directly computes C by direct jobs, if possible.
 func (m *multiplication) directly(c place.Config) (done bool, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -106,7 +107,7 @@ func (m *multiplication) directly(c place.Config) (done bool, err error) {
 	return false, nil
 }
 
-// workDirect does jobs of direct, before which and behind which GPUs meet.
+// workDirect runs the jobs of direct; the GPUs meet before and after.
 func (m *multiplication) workDirect(c place.Config, jobs []job) error {
 	m.p.changed(m.z)
 	return m.p.workBy(c, jobs, func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {

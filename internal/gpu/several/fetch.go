@@ -8,22 +8,23 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// fetching is the way of operands to the GPUs that need them. What GPUs have is used where it is.
-// What lies apart is put together in the memory where it is first, and then pulled at once.
+// fetching brings operands to the GPUs that need them. Operands that a GPU stores itself are used
+// in place. Scattered operands are first packed in the memory of the GPU that stores them, and then
+// pulled at once.
 type fetching struct {
 	p     *Place
 	cfg   place.Config
 	got   map[wanted]num.Mat
-	taken []*num.Array // to be freed
+	taken []*num.Array // to be freed at the end
 	fresh []*copied    // to be kept
-	using []*copied
-	// what each GPU does first, to get what others have, and then
+	using []*copied    // kept copies in use
+	// operations of each GPU, in this order: packing, pulling copies from others, storing results
 	packs, pulls, stores [][]func() error
 	gathered             gathered
-	met                  bool // GPUs have, when all was on its way
+	met                  bool // the GPUs met after all copies
 }
 
-// wanted is a view that GPU d wants.
+// wanted is a view that GPU d needs.
 type wanted struct {
 	d int
 	m num.Mat
@@ -34,7 +35,7 @@ func (p *Place) fetching(c place.Config) *fetching {
 	return &fetching{p: p, cfg: c, got: map[wanted]num.Mat{}, packs: lists(), pulls: lists(), stores: lists()}
 }
 
-// room returns room for numbers on GPU d.
+// room returns an array on GPU d, which free frees.
 func (f *fetching) room(d int, format num.Format, rows, cols int) (*num.Array, error) {
 	a, err := f.p.parts[d].Room(f.cfg, format, rows, cols)
 	if err == nil {
@@ -43,11 +44,11 @@ func (f *fetching) room(d int, format num.Format, rows, cols int) (*num.Array, e
 	return a, err
 }
 
-// get returns a view on GPU d with the entries of m, which are there once f has run: m itself, if
-// it lives there, or a copy.
+// get returns a view on GPU d with the entries of m, which are valid once f has run: m itself if d
+// stores it, or a copy.
 func (f *fetching) get(d int, m num.Mat) (z num.Mat, err error) { return f.look(d, m, false) }
 
-// look is get, for a copy that is kept until m changes if keep is set.
+// look is get; if keep is set, the copy is kept until m changes.
 func (f *fetching) look(d int, m num.Mat, keep bool) (z num.Mat, err error) {
 	if m.Arr == nil || m.Arr.Away == nil {
 		return m, nil
@@ -87,7 +88,7 @@ func (f *fetching) find(d int, m num.Mat) (num.Mat, error) {
 		return m, nil
 	}
 	list, ok := f.p.pieces(m)
-	if !ok || hi-lo <= m.Rows*m.Cols { // all that m lies among
+	if !ok || hi-lo <= m.Rows*m.Cols { // all numbers among which m is stored
 		z, err := f.room(d, m.Arr.Format, hi-lo, 1)
 		if err != nil {
 			return m, err
@@ -110,7 +111,7 @@ func (f *fetching) find(d int, m num.Mat) (num.Mat, error) {
 	return z, nil
 }
 
-// piece moves a piece, with all rows of a view, to a matrix by columns on GPU d.
+// piece moves a piece, with all rows of a view, to a matrix on GPU d that is stored by columns.
 func (f *fetching) piece(d int, to num.Mat, q piece) error {
 	if q.d == d {
 		f.packs[d] = append(f.packs[d], func() error { return f.p.parts[d].Copy(f.cfg, to, q.m) })
@@ -129,7 +130,7 @@ func (f *fetching) piece(d int, to num.Mat, q piece) error {
 	return nil
 }
 
-// stretch moves numbers lo <= i < hi of an array to one of GPU d.
+// stretch moves the numbers lo <= i < hi of an array to an array of GPU d.
 func (f *fetching) stretch(d int, z *num.Array, lo, hi int, s *storage) {
 	for e, a := range s.parts {
 		i, end := max(lo, s.start[e]), min(hi, s.start[e+1])
@@ -146,7 +147,7 @@ func (f *fetching) stretch(d int, z *num.Array, lo, hi int, s *storage) {
 	}
 }
 
-// numbers returns n numbers of an array as a vector.
+// numbers returns n numbers of an array, from number at on, as a column.
 func numbers(a *num.Array, at, n int) num.Mat {
 	return num.Mat{Arr: a, Off: at, RS: 1, CS: n, Rows: n, Cols: 1}
 }
@@ -155,8 +156,8 @@ func (f *fetching) pull(to int, z *num.Array, j, from int, a *num.Array, i, n in
 	f.pulls[to] = append(f.pulls[to], func() error { return f.p.link.Pull(f.cfg.Ctx, to, z, j, from, a, i, n) })
 }
 
-// run lets everything go where it is wanted, before whatever GPUs do afterwards. Nobody changes
-// what is on its way: the GPUs meet.
+// run queues all copies before the GPUs' later work. The GPUs meet, so that no GPU changes data
+// that is being copied.
 func (f *fetching) run() error {
 	if err := f.all(f.packs); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (f *fetching) run() error {
 		}
 		f.met = true
 	}
-	// Behind the rest, which is little where panels come, and would wait for them.
+	// Last: panels would delay the other copies, which are small where panels come.
 	if err := f.gathered.begin(f); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (f *fetching) run() error {
 	return f.all(f.stores)
 }
 
-// all does what each GPU has to do.
+// all runs the operations of each GPU, all GPUs concurrently.
 func (f *fetching) all(lists [][]func() error) error {
 	if !slices.ContainsFunc(lists, func(list []func() error) bool { return len(list) > 0 }) {
 		return nil
@@ -197,10 +198,10 @@ func (f *fetching) all(lists [][]func() error) error {
 	})
 }
 
-// free gives the memory of copies back, when nothing is on its way any more, if f has failed.
+// free frees the copies. If f has failed, it first waits until no copy is in progress.
 func (f *fetching) free(err error) {
 	if err != nil {
-		_ = f.p.link.Meet(context.WithoutCancel(f.cfg.Ctx)) // or a GPU is lost
+		_ = f.p.link.Meet(context.WithoutCancel(f.cfg.Ctx)) // fails only if a GPU is lost
 	}
 	f.gathered.end(f)
 	freeAll(f.taken)

@@ -7,18 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// changed is what the first GPU has of an array whose entries it is to change: numbers lo <= i <
-// hi.
+// changed is the first GPU's copy of the numbers lo <= i < hi of an array whose entries a routine
+// changes.
 type changed struct {
 	s      *storage
 	lo, hi int
-	at     *num.Array // where they are
-	shift  int        // number i is number i - shift there
+	at     *num.Array // array of the copy
+	shift  int        // number i of s is number i - shift of at
 	copied bool
 }
 
-// first runs a routine on the first GPU, for operands of which it gets copies, and gives back what
-// it changes.
+// first runs a routine on the first GPU, which gets copies of the operands, and copies changed
+// entries back.
 func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out []num.Mat) error) (err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -40,7 +40,7 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 			list = append(list, &changed{s: storageOf(m.Arr)})
 		}
 	}
-	// Operands that share an array with results share it there as well.
+	// Operands that share an array with results share the copy as well.
 	for _, m := range append(append([]num.Mat(nil), in...), out...) {
 		lo, hi := span(m)
 		if x := find(m); x != nil && lo < hi {
@@ -90,7 +90,7 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 	return p.giveBack(c, list)
 }
 
-// formatOf returns the format of the array of results that has a storage.
+// formatOf returns the format of the array, among the results, whose storage is s.
 func formatOf(s *storage, out []num.Mat) (f num.Format) {
 	for _, m := range out {
 		if m.Arr != nil && m.Arr.Away == num.Storage(s) {
@@ -100,7 +100,7 @@ func formatOf(s *storage, out []num.Mat) (f num.Format) {
 	return f
 }
 
-// giveBack copies what the first GPU has changed to where it lives.
+// giveBack copies entries that the first GPU has changed to the GPUs that store them.
 func (p *Place) giveBack(c place.Config, list []*changed) error {
 	f := p.fetching(c)
 	for _, x := range list {

@@ -12,15 +12,15 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// A region is rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix, or of these a triangle that
-// begins with their first entry: 'U', 'L', or 0 for all.
+// A region is the rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix, or a triangle of them,
+// 'U' or 'L', whose diagonal begins at their first entry; 0 means all entries.
 type region struct {
 	i0, i1, j0, j1 int
 	triangle       byte
 }
 
-// regions returns what a piece of an m x n matrix has of a triangle: a triangle of its own, and a
-// rectangle.
+// regions returns the parts of a triangle of an m x n matrix that lie in a piece: a smaller
+// triangle and a rectangle, as far as these are not empty.
 func (q piece) regions(triangle byte, m, n int) []region {
 	if triangle == 0 {
 		return []region{{q.i0, q.i1, q.j0, q.j1, 0}}
@@ -42,14 +42,15 @@ func (q piece) regions(triangle byte, m, n int) []region {
 	return slices.DeleteFunc([]region{diagonal, rest}, func(r region) bool { return r.i0 >= r.i1 || r.j0 >= r.j1 })
 }
 
-// Gemm computes on each GPU what it has of C: it gets the rows of A and the columns of B for that.
-// Where that would be unfair, or take longer on its way than on the GPU, it computes other entries,
-// which go to where they live.
+// Gemm computes, on each GPU, the entries of C that it stores, for which it gets rows of A and
+// columns of B. Where the work would be unbalanced, or the copies would take longer than the
+// computation, GPUs compute other entries, which are then copied to the GPUs that store them.
 func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	if z.Arr.Away == nil {
 		return p.hostGemm(c, alpha, a, b, beta, old, z)
 	}
-	// The transposed product has a left factor whose panels may come. Nothing names entries.
+	// The transposed product has a left factor that can come in panels, and nothing here depends on
+	// positions of entries.
 	if byRows(z) && z.Cols > 1 && c.Triangle == 0 && c.Factors == [2]byte{} && c.Bound == nil && !c.Check {
 		st, err := p.Gemm(c, alpha, b.T(), a.T(), beta, old.T(), z.T())
 		st.WidthL, st.WidthR = st.WidthR, st.WidthL
@@ -60,7 +61,7 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	}
 	m := &multiplication{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
 	if beta.Class == num.Zero {
-		m.old = z // is not read
+		m.old = z // Old is not read
 	}
 	if done, err := m.directly(c); done || err != nil {
 		return m.end(err)
@@ -89,35 +90,36 @@ func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real
 	return m.end(err)
 }
 
-// A multiplication is C = alpha A B + beta Old under way.
+// A multiplication is a product C = alpha A B + beta Old in progress.
 type multiplication struct {
 	p            *Place
 	alpha, beta  num.Real
 	a, b, old, z num.Mat
-	written      bool    // every entry of C is, and read from Old alone
-	keep         [2]bool // copies of A, or of B
+	written      bool    // every entry of C is written, and read only from Old
+	keep         [2]bool // keep copies of A, and of B
 	did
 }
 
-// did is what products took.
+// did accumulates the results of products.
 type did struct {
 	mu    sync.Mutex // guards what follows
 	stats residue.Stats
-	ran   []string     // the names of what has run something
-	left  []place.Rest // what is left to the host
+	ran   []string     // devices that have run a product
+	left  []place.Rest // parts left to the host
 }
 
-// A product computes a region, with the factors cut to what is not known to be zero.
+// A product computes a region from the parts of the factors that are not known to be zero.
 type product struct {
 	region
 	k0, k1  int
 	factors [2]byte
-	before  [2]int // rows of A, and columns of B, that are not those of the region
+	before  [2]int // rows of A, and columns of B, before the region
 }
 
-// products returns those of a piece, one where its part of a triangle is a triangle with all that
-// lies below or beside. Factors that are triangles beyond k0 and k1 are cut; what is left of one is
-// part of a triangle if it does not begin behind its diagonal.
+// products returns the products of a piece. There is one product if the piece's part of a triangle
+// can be extended to a triangle with all rows below, or all columns beside. Triangular factors are
+// cut to k0 <= k < k1. The remaining part of a factor is part of a triangle unless it begins beyond
+// the diagonal.
 func (m *multiplication) products(c place.Config, q piece) (list []product) {
 	k := m.a.Cols
 	regions := q.regions(c.Triangle, m.z.Rows, m.z.Cols)
@@ -134,7 +136,7 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 		for side, of := range [2][2]int{{r.i0, r.i1}, {r.j0, r.j1}} {
 			f := c.Factors[side]
 			switch {
-			// Rows of A have no entries beyond the diagonal, or columns of B before it.
+			// Rows of A are zero beyond the diagonal, or columns of B are.
 			case f == 'L' && side == 0 || f == 'U' && side == 1:
 				x.k1 = min(x.k1, of[1])
 			case f != 0:
@@ -154,7 +156,8 @@ func (m *multiplication) products(c place.Config, q piece) (list []product) {
 	return list
 }
 
-// job computes products on GPU d, which gets all that they need of the factors.
+// job returns the job that computes products on GPU d, which gets all parts of the factors that
+// they need.
 func (m *multiplication) job(d int, list []product, how gathering) job {
 	all := list[0]
 	for _, x := range list[1:] {
@@ -162,7 +165,7 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 		all.k0, all.k1 = min(all.k0, x.k0), max(all.k1, x.k1)
 	}
 	of := func(y num.Mat) num.Mat { return block(y, all.i0, all.i1, all.j0, all.j1) }
-	i0, k0 := all.i0, all.k0 // what the left factor begins with
+	i0, k0 := all.i0, all.k0 // the first row and column of the left factor
 	in := []num.Mat{block(m.a, i0, all.i1, k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
 	var comes *coming
 	if m.comes(how, d, list, all.k0, all.k1) {
@@ -190,7 +193,7 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
 			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))
 			if left := (*place.Declined)(nil); errors.As(err, &left) && m.old == m.z && old.Arr != to.Arr {
-				// What goes back are the old entries.
+				// The old entries are copied back.
 				for _, r := range left.List {
 					part := func(y num.Mat) num.Mat { return block(inner(y), r.I0, r.I1, r.J0, r.J1) }
 					if err := g.Copy(c, part(to), part(old)); err != nil {
@@ -206,7 +209,7 @@ func (m *multiplication) job(d int, list []product, how gathering) job {
 	}}
 }
 
-// bound returns what is known of a region on GPU d.
+// bound returns the known bounds of a region on GPU d.
 func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *residue.Bound {
 	if c.Bound == nil {
 		return nil
@@ -225,14 +228,14 @@ func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *residue.B
 	if b.Tally != nil {
 		var err error
 		if b.Tally, err = storageOf(b.Tally).tally(c.Ctx, d); err != nil {
-			b.Tally, b.A, b.B = nil, nil, nil // the GPU looks, and waits
+			b.Tally, b.A, b.B = nil, nil, nil // the GPU scans the factors, and waits
 		}
 	}
 	return &b
 }
 
-// add adds what a product took of the block from row i0 and column j0 on, which returned err, and
-// notes what it leaves to the host. It returns other errors.
+// add adds the statistics and the error of a product of the block from row i0 and column j0 on. It
+// records the parts that the product leaves to the host, and returns other errors.
 func (m *did) add(st residue.Stats, err error, i0, j0 int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -241,7 +244,7 @@ func (m *did) add(st residue.Stats, err error, i0, j0 int) error {
 	} else if err != nil {
 		return residue.Shifted(err, i0, j0)
 	}
-	if st.Method == "" { // all of it is left
+	if st.Method == "" { // all of it is left to the host
 		return nil
 	}
 	m.stats.Add(st)
@@ -251,8 +254,8 @@ func (m *did) add(st residue.Stats, err error, i0, j0 int) error {
 	return nil
 }
 
-// end returns what all products took, on the GPUs that have run them, and the first product's error
-// err, or what they leave to the host.
+// end returns the statistics of all products, with the names of the GPUs that have run them. The
+// error is err, the first product's error, or else *place.Declined with the parts left to the host.
 func (m *did) end(err error) (residue.Stats, error) {
 	slices.Sort(m.ran)
 	var names []string

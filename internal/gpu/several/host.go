@@ -10,10 +10,11 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// hostGemm computes a product of matrices of the host. The bus is what such products wait for, so
-// that every number takes it once: GPUs get their parts of one factor, those of others from these,
-// and compute some columns or rows of C, for which they get those of the other factor. Where that
-// does not apply GPUs compute products of their own, as they do where memory is short.
+// hostGemm computes a product of host matrices. The bus limits such products, so every number
+// crosses it once: each GPU gets a part of one factor from the host and the other parts from the
+// other GPUs. It computes some columns or rows of C, for which it gets the corresponding part of
+// the other factor. Where that does not apply, or memory is short, GPUs compute products of their
+// own.
 func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (residue.Stats, error) {
 	if p.byParts(c, alpha, a, b, beta, old, z) {
 		h := hostProduct{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
@@ -25,14 +26,14 @@ func (p *Place) hostGemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.
 	return p.host.Gemm(c, alpha, a, b, beta, old, z)
 }
 
-// byParts reports whether a product of matrices of the host is for hostProduct: one of some size
-// that fits the GPUs, with nothing that would be kept of its factors.
+// byParts reports whether hostProduct can compute a product of host matrices: it must be large
+// enough, fit in the GPUs' memory, and keep nothing of its factors.
 func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) bool {
 	if c.Triangle != 0 || c.Limit > 0 || c.Prepared != [2]place.Prepared{} || alpha.Class != num.Finite ||
 		min(z.Rows, z.Cols, a.Cols) < leastBalanced {
 		return false
 	}
-	bytes := size(a) + size(b) + size(z) // a GPU gets all of one factor, beside its part
+	bytes := size(a) + size(b) + size(z) // a GPU gets all of one factor, in addition to its part
 	if beta.Class != num.Zero && old.Arr.Format != z.Arr.Format {
 		bytes += size(old)
 	}
@@ -42,7 +43,7 @@ func (p *Place) byParts(c place.Config, alpha num.Real, a, b num.Mat, beta num.R
 // size returns the bytes of the entries of a matrix.
 func size(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf(m.Arr.Format) }
 
-// A hostProduct is C = alpha A B + beta Old for matrices of the host.
+// A hostProduct is C = alpha A B + beta Old for host matrices.
 type hostProduct struct {
 	p            *Place
 	alpha, beta  num.Real
@@ -57,9 +58,9 @@ func (h *hostProduct) run(c place.Config) (err error) {
 		c.Ctx = context.Background()
 	}
 	began := time.Now()
-	// C is cut like the factor whose parts lie together: B between columns, or A between rows.
+	// C is cut like the factor whose parts are contiguous: like B by columns, or like A by rows.
 	side, cols := 0, !byRows(h.b)
-	if cols == byRows(h.a) { // both, or none
+	if cols == byRows(h.a) { // both, or neither
 		cols = !byRows(h.z)
 	}
 	factor, length := h.a, h.z.Cols
@@ -115,8 +116,8 @@ func (h *hostProduct) run(c place.Config) (err error) {
 	return err
 }
 
-// upload returns a copy of a matrix of the host, of which every GPU has some columns, or rows if
-// these lie together.
+// upload returns a copy of a host matrix. Every GPU has some of its columns, or rows if these are
+// contiguous.
 func (p *Place) upload(c place.Config, m num.Mat) (num.Mat, error) {
 	if byRows(m) {
 		z, err := p.upload(c, m.T())

@@ -6,19 +6,19 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Products of a matrix with a few vectors take no longer than its way to where it is needed. Copies
-// of such factors are kept for the next product, until the factor changes or is freed, or memory is
-// short.
+// Products of a matrix with a few vectors take no longer than copying the matrix to the GPUs that
+// need it. Copies of such factors are kept for the next product until the factor changes or is
+// freed, or until memory is short.
 
 // copied is a copy of a view that a GPU keeps.
 type copied struct {
 	wanted
 	is    num.Mat
-	users int  // calls under way that read it
-	stale bool // to be freed by the last of them
+	users int  // number of calls in progress that read it
+	stale bool // the last of them frees it
 }
 
-// known returns the copy that is kept of a view, which leave gives back; nil if there is none.
+// known returns the kept copy of a view, or nil. leave must be called after its use.
 func (p *Place) known(w wanted) *copied {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,7 +31,7 @@ func (p *Place) known(w wanted) *copied {
 	return nil
 }
 
-// store keeps copies, which calls under way read, and returns them.
+// store keeps copies, which calls in progress read, and returns them.
 func (p *Place) store(list []*copied) []*copied {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *Place) leave(list []*copied) {
 	p.sweep()
 }
 
-// drop forgets copies, of an array or of all for nil. The caller of the latter is short of memory.
+// drop marks the copies of an array as stale, or all copies if s is nil, when memory is short.
 func (p *Place) drop(s *storage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *Place) drop(s *storage) {
 	p.sweep()
 }
 
-// sweep frees copies that nobody reads or will read. The caller holds the lock.
+// sweep frees the stale copies that no call reads. The caller must hold the lock.
 func (p *Place) sweep() {
 	p.kept = slices.DeleteFunc(p.kept, func(x *copied) bool {
 		if x.stale && x.users == 0 {
@@ -72,7 +72,7 @@ func (p *Place) sweep() {
 	})
 }
 
-// changed says that entries of a view are about to change.
+// changed must be called before entries of a view change: it drops the copies of its array.
 func (p *Place) changed(m num.Mat) {
 	if m.Arr != nil && m.Arr.Away != nil {
 		p.drop(storageOf(m.Arr))

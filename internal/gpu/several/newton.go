@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// tally returns what GPU d counts in, if s is a tally.
+// tally returns the counter of GPU d for the tally s.
 func (s *storage) tally(ctx context.Context, d int) (*num.Array, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +27,7 @@ func (s *storage) tally(ctx context.Context, d int) (*num.Array, error) {
 	return s.tallies[d], nil
 }
 
-// tallyOf returns what GPU d counts in, nil for nil.
+// tallyOf returns the counter of GPU d for a tally, nil for nil.
 func tallyOf(ctx context.Context, tally *num.Array, d int) (*num.Array, error) {
 	if tally == nil {
 		return nil, nil
@@ -35,7 +35,8 @@ func tallyOf(ctx context.Context, tally *num.Array, d int) (*num.Array, error) {
 	return storageOf(tally).tally(ctx, d)
 }
 
-// Oblique is true: such views are few numbers, which go to all GPUs that need some of them.
+// Oblique returns true: oblique views have few numbers, which are copied to all GPUs that need some
+// of them.
 func (p *Place) Oblique() bool { return true }
 
 // Shift runs on all GPUs.
@@ -53,7 +54,7 @@ func (p *Place) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, 
 	return int(odd.Load()), err
 }
 
-// cut returns some of a list, nil for nil.
+// cut returns list[from:to], nil for nil.
 func cut(list []int64, from, to int) []int64 {
 	if list == nil {
 		return nil
@@ -85,7 +86,7 @@ func (p *Place) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
 	return int(left.Load()), err
 }
 
-// Extents joins what GPUs find of their pieces.
+// Extents combines the extents that the GPUs find in their pieces.
 func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all []place.Extents, left int, err error) {
 	lists := make([][]piece, len(list))
 	for k, m := range list {
@@ -144,13 +145,13 @@ func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all 
 	return all, int(sum.Load()), nil
 }
 
-// none is above Top of rows of zeros, and below that of others.
+// none is greater than the Top of zero rows, and less than the Top of other rows.
 const none = -1 << 60
 
-// zeros is Top of rows of zeros.
+// zeros is the Top of zero rows.
 const zeros = -1 << 61
 
-// newExtents returns those of rows of which no piece is known.
+// newExtents returns the extents of rows of which no piece is known yet.
 func newExtents(rows int) *place.Extents {
 	x := &place.Extents{Top: make([]int64, rows), Low: make([]int64, rows), Norm: make([]float64, rows)}
 	for i := range x.Top {
@@ -159,8 +160,8 @@ func newExtents(rows int) *place.Extents {
 	return x
 }
 
-// join adds what is known of a piece. The sum of two norms, multiplied by 1 + 2^-51, is above the
-// exact one after both roundings: (1 + 2^-51) (1 - 2^-53)^2 > 1.
+// join adds the extents of a piece. The sum of two norms, multiplied by 1 + 2^-51, is above the
+// exact sum after both roundings: (1 + 2^-51) (1 - 2^-53)^2 > 1.
 func join(x *place.Extents, y place.Extents, q piece) {
 	x.Special = x.Special || y.Special
 	for k, top := range y.Top {
@@ -179,13 +180,13 @@ func join(x *place.Extents, y place.Extents, q piece) {
 	}
 }
 
-// scaled returns a bound of norm 2^e, e <= 0, for a norm from 1/2 to 2^60.
+// scaled returns an upper bound of norm 2^e, e <= 0, for a norm from 1/2 to 2^60.
 func scaled(norm float64, e int64) float64 {
 	return float64(norm * math.Float64frombits(uint64(1023+max(e, -900))<<52))
 }
 
-// Spread bounds |A| (|B| 1) and (1 |A|) |B| on all GPUs, where these have columns or rows of both
-// matrices.
+// Spread computes bounds of |A| (|B| 1) and (1 |A|) |B| on all GPUs if both matrices are
+// distributed by columns or rows, else on the first GPU.
 func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
 	left, ok := p.pieces(a)
 	right, good := p.pieces(b)
@@ -220,15 +221,15 @@ func across(list []piece) (z []piece) {
 	return z
 }
 
-// A vectorOf is the product of the magnitudes of a matrix in pieces, of so many rows, and x, or
-// ones for nil.
+// A vectorOf is the product |M| x of a matrix M in pieces, with the given number of rows, and a
+// vector x; a nil x stands for ones.
 type vectorOf struct {
 	pieces []piece
 	rows   int
 	x      []float64
 }
 
-// magnitudes returns bounds of products.
+// magnitudes returns upper bounds of the products.
 func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error) {
 	found := make([][][]float64, len(p.parts))
 	if err := p.together(func(d int) (err error) {
@@ -261,7 +262,7 @@ func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error
 			}
 			found[q.d] = found[q.d][1:]
 		}
-		for i := range sums { // each of the sums errs by 2^-53 relatively
+		for i := range sums { // each of the sums has a relative error of at most 2^-53
 			sums[i] *= 1 + float64(float64(len(v.pieces))*0x1p-52)
 		}
 		z = append(z, sums)
@@ -310,13 +311,13 @@ func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, e
 	return count, err
 }
 
-// refinedFrom is the order from which all GPUs solve in fixed point, if they reach each other's
-// memory. It is a guess.
+// refinedFrom is the order from which on all GPUs solve in fixed point, if they can access each
+// other's memory. The value is a guess.
 var refinedFrom = 3072
 
-// Refine runs on all GPUs from that order on, else on the first one. For one right-hand side of
-// order 8192, in float64, two H100 take 3.2 ms, and one 5.2 (bench/records/h100-two.json), behind
-// the columns of another.
+// Refine runs on all GPUs from order refinedFrom on, else on the first GPU. For one right-hand side
+// of order 8192, in float64, after the columns of another, two H100 take 3.2 ms and one takes 5.2
+// ms (bench/records/h100-two.json).
 func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -346,8 +347,8 @@ func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [
 	return lengths, ok, err
 }
 
-// sharesSystem reports whether GPUs that reach each other's memory have the same columns of F and
-// of X.
+// sharesSystem reports whether the GPUs store the same columns of F and of X and can access each
+// other's memory.
 func (p *Place) sharesSystem(c place.Config, r place.Refinement) (bool, error) {
 	if r.F.Rows < refinedFrom || len(p.parts) > place.MaxPanels || !sameColumns(p.shares(r.F), p.shares(r.X)) {
 		return false, nil

@@ -8,25 +8,26 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A piece is the rows i0 <= i < i1 and columns j0 <= j < j1 of a view that GPU d has, all rows or
-// all columns: m there.
+// A piece is the part of a view that GPU d stores, in rows i0 <= i < i1 and columns j0 <= j < j1:
+// all rows or all columns of the view. m is the piece as a view on GPU d.
 type piece struct {
 	d, i0, i1, j0, j1 int
 	m                 num.Mat
 }
 
-// of returns the same rows and columns of another matrix of that shape; one that has no numbers
-// remains so.
+// of returns the same rows and columns of another matrix of the same shape. A matrix without
+// numbers stays without numbers.
 func (q piece) of(m num.Mat) num.Mat { return block(m, q.i0, q.i1, q.j0, q.j1) }
 
-// block returns rows i0 <= i < i1 and columns j0 <= j < j1 of m.
+// block returns the rows i0 <= i < i1 and columns j0 <= j < j1 of m.
 func block(m num.Mat, i0, i1, j0, j1 int) num.Mat {
 	m.Off = m.At(i0, j0)
 	m.Rows, m.Cols = i1-i0, j1-j0
 	return m
 }
 
-// span returns the numbers lo <= i < hi of its array that m lies among.
+// span returns the smallest range lo <= i < hi of numbers of the array that contains the entries of
+// m.
 func span(m num.Mat) (lo, hi int) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return 0, 0
@@ -36,13 +37,13 @@ func span(m num.Mat) (lo, hi int) {
 	return lo, m.Off + max(down, 0) + max(across, 0) + 1
 }
 
-// byRows reports whether rows of m, rather than columns, are likely to lie together.
+// byRows reports whether rows of m, rather than columns, are likely to be contiguous.
 func byRows(m num.Mat) bool { return m.Rows > 1 && (m.Cols == 1 || abs(m.RS) > abs(m.CS)) }
 
 func abs(i int) int { return max(i, -i) }
 
-// pieces returns the pieces of a view, in the order of its columns or of its rows. It is not ok if
-// there are columns, or rows, of which several GPUs have entries.
+// pieces returns the pieces of a view, in the order of its columns or rows. It is not ok if a
+// column, or row, has entries on several GPUs.
 func (p *Place) pieces(m num.Mat) (list []piece, ok bool) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return nil, true
@@ -67,7 +68,7 @@ func (p *Place) columns(m num.Mat) (list []piece, ok bool) {
 		if hi >= s.start[d+1] {
 			return nil, false
 		}
-		next := m.Cols // the first column that the GPU does not have, or not all of
+		next := m.Cols // the first column that GPU d does not store completely
 		switch {
 		case m.CS > 0:
 			next = min(next, j+1+(s.start[d+1]-1-hi)/m.CS)
@@ -86,7 +87,7 @@ func (p *Place) columns(m num.Mat) (list []piece, ok bool) {
 	return list, true
 }
 
-// Overlap looks at positions in the array alone.
+// Overlap compares positions in the array only.
 func (p *Place) Overlap(a, b num.Mat) bool {
 	if a.Arr.Away != b.Arr.Away {
 		return false
@@ -97,7 +98,7 @@ func (p *Place) Overlap(a, b num.Mat) bool {
 	return positions(a).Overlaps(positions(b))
 }
 
-// cancelled reports whether an error is that of a context.
+// cancelled reports whether an error results from the cancellation of a context.
 func cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// one makes calls of a function that several GPUs count with one at a time.
+// one serializes the calls of count, which several GPUs make.
 func one(count func(num.Flags)) func(num.Flags) {
 	var mu sync.Mutex
 	return func(f num.Flags) {
@@ -28,15 +28,15 @@ func vector(m num.Mat) num.Vec {
 	return num.Vec{Arr: m.Arr, Off: m.Off, Inc: m.CS, N: m.Cols}
 }
 
-// matrix returns a vector as a column; one that has no array as a matrix that has none.
+// matrix returns a vector as a column; a vector without an array becomes a matrix without one.
 func matrix(v num.Vec) num.Mat {
 	m := v.Mat()
 	m.CS = 1
 	return m
 }
 
-// Gemv computes some rows of the result on each GPU: those that it has of M, where GPUs have rows.
-// Else it gets them, and keeps them until M changes.
+// Gemv computes on each GPU the rows of the result whose rows of M it stores, if M is distributed
+// by rows. Otherwise each GPU gets some rows of M, and keeps them until M changes.
 func (p *Place) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error) {
 	if z.Arr.Away == nil {
 		return p.parts[0].Gemv(c, alpha, m, x, beta, y, z, count)
@@ -105,9 +105,9 @@ func (p *Place) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums 
 	return sums, err
 }
 
-// each runs a routine for every piece of a matrix, with the same rows and columns of operands of
-// its shape, those without an array as they are; where the matrix has none, for all on the first
-// GPU.
+// each runs a routine for every piece of a matrix, with the same rows and columns of the operands,
+// which have its shape; operands without an array are passed on unchanged. If the matrix has no
+// pieces, the routine runs for the whole matrix on the first GPU.
 func (p *Place) each(c place.Config, z num.Mat, operands []num.Mat, run func(c place.Config, g GPU, q piece, in []num.Mat) error) error {
 	p.changed(z)
 	list, ok := p.pieces(z)

@@ -7,12 +7,13 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// sharedFrom is the order from which all GPUs make an approximate inverse: two H100s took 7.2 ms
-// where one took 8.0 for n = 4096, 28.4 and 41.6 ms for 8192.
+// sharedFrom is the order from which on all GPUs compute an approximate inverse: two H100 took 7.2
+// ms and one took 8.0 ms for n = 4096, 28.4 and 41.6 ms for 8192.
 var sharedFrom = 3072
 
-// Inverse runs on all GPUs, if each has the same columns of both matrices and they reach each
-// other's memory, else on the first one. It waits: one attempt has those of all.
+// Inverse runs on all GPUs if each stores the same columns of both matrices and they can access
+// each other's memory, else on the first GPU. It waits for the result. Its only attempt includes
+// all attempts of one GPU.
 func (p *Place) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols []int64, begun place.Seed, err error) {
 	if attempt > 0 {
 		return nil, nil, nil, nil
@@ -42,7 +43,7 @@ func (p *Place) Inverse(c place.Config, a, x num.Mat, attempt int) (rows, cols [
 	return rows, cols, place.Made(ok), err
 }
 
-// InverseRoot runs where Inverse does, and waits.
+// InverseRoot runs where Inverse does, and waits for the result.
 func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -65,7 +66,8 @@ func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun p
 	return exps, place.Made(ok), err
 }
 
-// shares returns the columns that all GPUs have of a matrix, or nothing.
+// shares returns the columns of a matrix that each GPU stores; nil unless every GPU has some, in
+// order.
 func (p *Place) shares(m num.Mat) []piece {
 	list, ok := p.pieces(m)
 	if !ok || byRows(m) || len(list) != len(p.parts) {
@@ -79,7 +81,7 @@ func (p *Place) shares(m num.Mat) []piece {
 	return list
 }
 
-// sameColumns reports whether GPUs have the same columns of two matrices.
+// sameColumns reports whether the GPUs store the same columns of two matrices.
 func sameColumns(a, b []piece) bool {
 	if len(a) == 0 || len(a) != len(b) {
 		return false
@@ -92,7 +94,7 @@ func sameColumns(a, b []piece) bool {
 	return true
 }
 
-// matrices returns what GPUs have.
+// matrices returns the views of the pieces on their GPUs.
 func matrices(list []piece) (m []num.Mat) {
 	for _, q := range list {
 		m = append(m, q.m)

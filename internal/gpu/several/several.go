@@ -1,14 +1,15 @@
-// Package several is a place that is several GPUs of one host: the columns of a matrix are dealt
-// out to them, the first ones to the first GPU and so on, and every GPU computes what it has of a
-// result, from operands of which it gets what others have.
+// Package several implements a place that consists of several GPUs of one host. The columns of a
+// matrix are distributed over the GPUs, the first ones to the first GPU and so on. Every GPU
+// computes the part of a result that it stores, and gets copies of the operands that other GPUs
+// store.
 //
-// It knows GPUs as places of one each. What it adds are the parts of an array and of its views
-// (pieces.go), how operands get to where they are needed (fetch.go, panels.go), and how routines
-// are cut (gemm.go, direct.go, rows.go, triangles.go, newton.go, seed.go). What is not cut runs on
-// the first GPU, which gets all of its operands for that: whole in first.go.
+// It uses each GPU as a place of its own. It adds the parts of an array and of its views
+// (pieces.go), the transport of operands to the GPUs that need them (fetch.go, panels.go), and the
+// division of routines into parts (gemm.go, direct.go, rows.go, triangles.go, newton.go, seed.go).
+// Routines that are not divided run on the first GPU, which gets all of their operands (first.go).
 //
-// Every entry of a result is computed by one GPU from all that it depends on, or from exact parts
-// of it, and rounded once, so that its bits are those of one GPU.
+// Every entry of a result is computed by one GPU from all the data it depends on, or from exact
+// parts of that data, and rounded once. Its bits are therefore the same as on one GPU.
 package several
 
 import (
@@ -23,46 +24,52 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// A Link is how GPUs reach each other's memory. They are counted as the parts of a place are.
+// A Link is the access of GPUs to each other's memory. GPUs are numbered like the parts of a place.
 type Link interface {
-	// Meet lets whatever GPUs do from now on wait for what all of them have been told to do so far.
+	// Meet makes all later work of every GPU wait for the work so far of all GPUs.
 	Meet(ctx context.Context) error
-	// Pull copies n numbers of an array of GPU from, from number i on, to those of an array of GPU
-	// to from number j on. It does not wait, for what makes them either.
+	// Pull copies n numbers of array a of GPU from, from number i on, to the numbers of array z of
+	// GPU to from number j on. It does not wait, not even for the work that computes them.
 	Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error
-	// Gather copies columns start[d] <= j < start[d+1] of a matrix, which GPU d has, from[d], to
-	// other GPUs, matrix to[d] on GPU d, which has no array for none, both by columns without gaps.
-	// GPU d wants columns want[d][0] <= j < want[d][1]. It does not wait: product d gets what it
-	// returns, until Release. From changes only when the products are done. Products that are known
-	// to have a bound, and what is known of their factors, may take less than all.
+	// Gather copies the columns start[d] <= j < start[d+1] of a matrix, which GPU d stores as
+	// from[d], to other GPUs, into matrix to[d] on GPU d; a to[d] without an array gets nothing.
+	// Both are stored by columns without gaps. GPU d needs the columns want[d][0] <= j <
+	// want[d][1]. Gather does not wait. The product of GPU d gets element d of the result, which is
+	// valid until Release. from must not change before the products are done. If known is set, the
+	// products have a bound and the extents of their factors are known, and they may read fewer
+	// columns.
 	Gather(ctx context.Context, start []int, from, to []num.Mat, want [][2]int, known bool) ([]place.Panels, error)
-	// Release ends what Gather has begun. Products are done, or have failed and GPUs have met.
+	// Release ends what Gather has begun. The products must be done, or have failed and the GPUs
+	// have met.
 	Release(ctx context.Context, list []place.Panels)
-	// Lent returns copies of a matrix of the host that GPUs have, for products there.
+	// Lent returns a host matrix prepared with copies that the GPUs already store, for products
+	// there.
 	Lent(m num.Mat, on []num.Mat) place.Prepared
-	// Inverse is that of place.Newton for matrices of which each GPU has the same columns, in the
-	// order of the GPUs, if it is possible.
+	// Inverse is the method of place.Newton for matrices of which each GPU stores the same columns,
+	// in the order of the GPUs, if that is possible.
 	Inverse(ctx context.Context, a, x []num.Mat) (rows, cols []int64, ok, possible bool, err error)
-	// InverseRoot is that of place.Factors, as Inverse.
+	// InverseRoot is the method of place.Factors, under the conditions of Inverse.
 	InverseRoot(ctx context.Context, a, x []num.Mat) (exps []int64, ok, possible bool, err error)
-	// Magnitudes returns bounds of |A| x for matrices of finite numbers of MP that GPU d has, none
-	// of them empty, and vectors x ≥ 0, which stand for ones where they are nil.
+	// Magnitudes returns upper bounds of |A| x for nonempty matrices of finite numbers in MP that
+	// GPU d stores, and vectors x ≥ 0; a nil x stands for ones.
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
-	// CountAsymmetric counts on GPU d the numbers that differ of blocks list[d], A there, for GPUs
-	// that are linked.
+	// CountAsymmetric counts, on each GPU d, the entries that differ in the blocks list[d], whose A
+	// it stores. The GPUs must be linked.
 	CountAsymmetric(ctx context.Context, list [][]Across) (count int, err error)
-	// Mirror sets on GPU d all A of list[d] to B, likewise. It does not wait.
+	// Mirror copies, on each GPU d, B to A for all of list[d], under the same condition. It does
+	// not wait.
 	Mirror(ctx context.Context, list [][]Across) error
-	// Linked reports whether kernels of each GPU reach the memory of all others, and lets them.
+	// Linked enables kernels of each GPU to access the memory of all others, and reports whether
+	// all of them can.
 	Linked(ctx context.Context) (bool, error)
-	// Refine is that of place.Refiner for GPUs that are linked, which have columns of F and of X,
-	// and the rows of G and of Z from the first one's on, as many: there[d] are these, of GPU d.
+	// Refine is the method of place.Refiner for GPUs that are linked. there[d] are the columns of F
+	// and X that GPU d stores, and the rows of G and Z with the same numbers as these columns.
 	Refine(ctx context.Context, r place.Refinement, there [][]num.Mat) (lengths [][]int, ok bool, err error)
-	// Memory returns how many bytes each GPU has for operands.
+	// Memory returns the bytes that each GPU has free for operands.
 	Memory() int64
 }
 
-// A GPU is a place that is one GPU, which offers all parts.
+// A GPU is a place that is a single GPU and implements all optional interfaces.
 type GPU interface {
 	place.Place
 	place.Newton
@@ -75,11 +82,11 @@ type GPU interface {
 	place.Widener
 }
 
-// Place is several GPUs.
+// A Place is several GPUs.
 type Place struct {
 	name  string
 	parts []GPU       // one GPU each
-	host  place.Place // shares products of matrices of the host
+	host  place.Place // for products of host matrices on all GPUs
 	link  Link
 	crew  par.Crew
 
@@ -87,27 +94,27 @@ type Place struct {
 	kept []*copied // guarded by mu
 }
 
-// New returns the place of that name which the parts are, at least two. host shares products of
-// matrices of the host.
+// New returns the place that consists of parts, at least two GPUs. host computes products of host
+// matrices on all of them.
 func New(name string, parts []GPU, host place.Place, link Link) *Place {
 	return &Place{name: name, parts: parts, host: host, link: link}
 }
 
-// String is the place's name.
+// String returns the name of the place.
 func (p *Place) String() string { return p.name }
 
-// First is the first GPU.
+// First returns the first GPU.
 func (p *Place) First() place.Place { return p.parts[0] }
 
 // storage is an array in parts.
 type storage struct {
 	p     *Place
 	start []int        // part d has the numbers start[d] <= i < start[d+1]
-	parts []*num.Array // nil where there are none
+	parts []*num.Array // nil for parts without numbers
 
 	freed   atomic.Bool
 	mu      sync.Mutex
-	tallies []*num.Array // of each GPU, where the array is a tally; guarded by mu
+	tallies []*num.Array // one for each GPU, if the array is a tally; guarded by mu
 }
 
 func (s *storage) Len() int           { return s.start[len(s.start)-1] }
@@ -134,10 +141,10 @@ func freeAll(list []*num.Array) {
 	}
 }
 
-// storageOf returns the parts of an array of the place.
+// storageOf returns the storage of an array of the place.
 func storageOf(a *num.Array) *storage { return a.Away.(*storage) }
 
-// owner is the part that has number i.
+// owner returns the part that has number i.
 func (s *storage) owner(i int) int {
 	d := 0
 	for i >= s.start[d+1] {
@@ -146,14 +153,15 @@ func (s *storage) owner(i int) int {
 	return d
 }
 
-// Columns that are dealt out come in multiples of a tile of products, where there are many.
+// Numbers of columns of a GPU are multiples of a tile of products, if there are many columns.
 const tile = 128
 
-// tiles are those that each GPU gets at least, or columns are dealt out one by one. A variable for
-// tests.
+// tiles is the fewest tiles of columns a GPU for which columns are distributed by tiles; otherwise
+// they are distributed one by one. Tests change it.
 var tiles = 4
 
-// multiple is what the numbers of columns that so many GPUs get of n are multiples of.
+// multiple returns the number of which the numbers of columns of a GPU are multiples, for n
+// columns.
 func multiple(n, gpus int) int {
 	if n >= gpus*tiles*tile {
 		return tile
@@ -161,8 +169,8 @@ func multiple(n, gpus int) int {
 	return 1
 }
 
-// starts returns where the parts of a rows x cols matrix begin: parts have whole columns, or those
-// of a vector some of its entries, about as many each.
+// starts returns the first numbers of the parts of a rows x cols matrix. Parts have whole columns,
+// or, for a vector, entries, about the same number each.
 func (p *Place) starts(rows, cols int) []int {
 	unit, n := rows, cols
 	if cols == 1 {
@@ -178,7 +186,7 @@ func (p *Place) starts(rows, cols int) []int {
 	return list
 }
 
-// array returns an array in parts, which make makes.
+// array returns an array in parts, which make allocates.
 func (p *Place) array(f num.Format, start []int, make func(g GPU, n int) (*num.Array, error)) (*num.Array, error) {
 	s := &storage{p: p, start: start}
 	for d, g := range p.parts {
@@ -195,7 +203,7 @@ func (p *Place) array(f num.Format, start []int, make func(g GPU, n int) (*num.A
 	return &num.Array{Format: f, Away: s}, nil
 }
 
-// New returns zeros.
+// New returns an array of zeros.
 func (p *Place) New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error) {
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
@@ -203,7 +211,7 @@ func (p *Place) New(ctx context.Context, f num.Format, rows, cols int) (*num.Arr
 	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
 }
 
-// Room returns numbers with unspecified contents.
+// Room returns an array with unspecified contents.
 func (p *Place) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, error) {
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
@@ -218,7 +226,7 @@ func (p *Place) countable(rows, cols int) error {
 	return nil
 }
 
-// held makes an array of n numbers of GPU d one of the place.
+// held returns an array of the place that consists of an array of n numbers of GPU d.
 func (p *Place) held(d int, a *num.Array, n int) *num.Array {
 	s := &storage{p: p, start: make([]int, len(p.parts)+1), parts: make([]*num.Array, len(p.parts))}
 	for e := d; e < len(p.parts); e++ {
@@ -243,11 +251,11 @@ func (p *Place) Clone(ctx context.Context, m num.Mat) (num.Mat, error) {
 	return m, err
 }
 
-// Set copies to every part what it has of the matrix.
+// Set copies to every GPU the entries that it stores.
 func (p *Place) Set(ctx context.Context, to, from num.Mat) error {
 	p.changed(to)
 	list, ok := p.pieces(to)
-	if !ok { // what lies between the entries travels with them
+	if !ok { // numbers between the entries are copied to the host and back
 		line, at := p.line(to)
 		h, err := p.Get(ctx, line)
 		if err != nil {
@@ -269,7 +277,7 @@ func (p *Place) Set(ctx context.Context, to, from num.Mat) error {
 	})
 }
 
-// Get copies every part.
+// Get copies the entries from every GPU.
 func (p *Place) Get(ctx context.Context, from num.Mat) (num.Mat, error) {
 	list, ok := p.pieces(from)
 	if !ok {
@@ -294,13 +302,14 @@ func (p *Place) Get(ctx context.Context, from num.Mat) (num.Mat, error) {
 	})
 }
 
-// line returns the numbers of an array that a view lies among, as a vector, and the first of them.
+// line returns the numbers of an array among which the entries of a view are stored, as a vector,
+// and the index of the first of them.
 func (p *Place) line(m num.Mat) (line num.Mat, at int) {
 	lo, hi := span(m)
 	return num.Mat{Arr: m.Arr, Off: lo, RS: 1, CS: max(hi-lo, 1), Rows: hi - lo, Cols: 1}, lo
 }
 
-// copyEntries copies a matrix of the host to another one.
+// copyEntries copies a host matrix to another one.
 func copyEntries(to, from num.Mat) {
 	for j := range to.Cols {
 		if to.RS == 1 && from.RS == 1 {
@@ -313,7 +322,7 @@ func copyEntries(to, from num.Mat) {
 	}
 }
 
-// copyNumbers copies an array of the host to another one of its length.
+// copyNumbers copies a host array to another one of the same length.
 func copyNumbers(to, from *num.Array) {
 	copy(to.F32, from.F32)
 	copy(to.Sig, from.Sig)
@@ -324,15 +333,15 @@ func copyNumbers(to, from *num.Array) {
 	}
 }
 
-// together runs f for all GPUs side by side, and returns the first of their errors.
+// together runs f for all GPUs concurrently, and returns the first error.
 func (p *Place) together(f func(d int) error) error {
 	errs := make([]error, len(p.parts))
 	p.crew.Do(len(p.parts), func(d int) { errs[d] = f(d) })
 	return firstOf(errs)
 }
 
-// firstOf returns the first error, one that is no cancellation if there is one: the GPUs that stop
-// because another one has failed are cancelled.
+// firstOf returns the first error that is not a cancellation, or else the first error: GPUs that
+// stop because another one has failed are cancelled.
 func firstOf(errs []error) (first error) {
 	for _, err := range errs {
 		if err != nil && (first == nil || cancelled(first) && !cancelled(err)) {

@@ -7,18 +7,18 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// thin is how many times as many rows as columns, or the reverse, a result has where copies of the
-// large factor are kept, and its long side is cut. It is a guess.
+// thin is the ratio of the sides of a result from which on copies of the large factor are kept and
+// the long side is cut. The value is a guess.
 const thin = 16
 
-// unfair is how much more than its share of the work a GPU may have to do because it has the
-// entries. It is a guess.
+// unfair is the largest accepted ratio of a GPU's work, on the entries that it stores, to its fair
+// share. The value is a guess.
 const unfair = 1.1
 
-// leastBalanced is the order of results below which no entries move for the sake of fairness.
+// leastBalanced is the order of results below which no entries are moved to balance the work.
 var leastBalanced = 8 * tile
 
-// blocks returns what each GPU computes of C: pieces, of all rows or of all columns.
+// blocks returns the part of C that each GPU computes: pieces with all rows or all columns.
 func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 	p, rows, cols := m.p, m.z.Rows, m.z.Cols
 	if list, ok = p.pieces(m.z); !ok || len(list) == 0 {
@@ -40,8 +40,9 @@ func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 	return list, true
 }
 
-// fairer returns columns for all GPUs that take about the same time, if that pays: if the list,
-// which they have of C, is unfair, and they do not wait for entries for as long.
+// fairer returns columns for all GPUs that take about the same time, if that pays. It returns nil
+// if the work on list, the columns of C that they store, is balanced, or if copying entries would
+// take longer than balance saves.
 func (m *multiplication) fairer(c place.Config, list []piece) []piece {
 	count := len(m.p.parts)
 	work := m.columnWork(c)
@@ -56,15 +57,17 @@ func (m *multiplication) fairer(c place.Config, list []piece) []piece {
 	return shares
 }
 
-// On an H100 23 products of bytes of order 8192 take 15.4 ms (bench/records/h100-gemm.json), 256
-// MiB from one to another 0.7 (panels.go), and copies within one's memory about a third of that.
+// On an H100 23 products of bytes of order 8192 take 15.4 ms (bench/records/h100-gemm.json).
+// Copying 256 MiB from one GPU to another takes 0.7 ms (panels.go), and copying within a GPU's
+// memory about a third of that.
 const byteRate = 8.2e14 // multiply-adds a second
 
 var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second; variables for tests
 
-// pays reports whether GPUs that compute shares in place of the list end so much sooner, in the
-// units of columnWork, that columns of B and of C may go from GPU to GPU for that, and all results
-// of these GPUs to where they live: there and back where C has entries that remain.
+// pays reports whether computing shares instead of list saves more time than it costs. sooner is
+// the time saved, in the units of columnWork. The cost is copying columns of B and C between GPUs,
+// and copying all results of these GPUs to the GPUs that store them; entries of C that keep old
+// values are copied in both directions.
 func (m *multiplication) pays(c place.Config, sooner float64, list, shares []piece) bool {
 	gains := sooner * float64(m.z.Rows) * float64(m.z.Cols) / (samples * samples) * (float64(2*m.z.Arr.Format.Bits())/7.5 + 4) / byteRate
 	result := float64(int64(m.z.Rows) * num.SizeOf(m.z.Arr.Format)) // bytes of a column
@@ -72,7 +75,7 @@ func (m *multiplication) pays(c place.Config, sooner float64, list, shares []pie
 		result *= 2
 	}
 	factor := float64(int64(m.b.Rows) * num.SizeOf(m.b.Arr.Format))
-	most := 0.0 // that a GPU waits
+	most := 0.0 // longest time that a GPU waits
 	for _, r := range shares {
 		foreign := r.j1 - r.j0
 		for _, q := range list {
@@ -87,7 +90,7 @@ func (m *multiplication) pays(c place.Config, sooner float64, list, shares []pie
 	return gains > most
 }
 
-// chunks returns the pieces between starts, one for each GPU, but for empty ones.
+// chunks returns the pieces between starts, one for each GPU, without empty ones.
 func (p *Place) chunks(starts []int, of func(from, to int) piece) (list []piece) {
 	for d := range p.parts {
 		if starts[d] < starts[d+1] {
@@ -99,14 +102,15 @@ func (p *Place) chunks(starts []int, of func(from, to int) piece) (list []piece)
 	return list
 }
 
-// samples is how many columns, and rows of each, stand for all of a result.
+// samples is the number of columns, and of rows in each, that represent all of a result.
 const samples = 128
 
-// finishing is how many multiply-adds take as long as the reconstruction of an entry: for a float64
-// product of order 8192 all take 15.4 and 1.6 ms on an H100 (bench/records/h100-gemm.json).
+// finishing is the number of multiply-adds that take as long as the reconstruction of an entry: for
+// a float64 product of order 8192 they take 15.4 and 1.6 ms in total on an H100
+// (bench/records/h100-gemm.json).
 const finishing = 900
 
-// columnWork returns how many multiply-adds columns take, in some unit: those of samples of them.
+// columnWork returns the work of the sampled columns, in multiply-adds of the sampled rows.
 func (m *multiplication) columnWork(c place.Config) []float64 {
 	rows, cols, inner := float64(m.z.Rows), float64(m.z.Cols), float64(m.a.Cols)
 	work := make([]float64, samples)
@@ -136,7 +140,7 @@ func (m *multiplication) columnWork(c place.Config) []float64 {
 	return work
 }
 
-// heaviest returns the work of the GPU that has most, and that of all.
+// heaviest returns the work of the GPU that has most, and the work of all GPUs.
 func (m *multiplication) heaviest(list []piece, work []float64) (most, all float64) {
 	each := make([]float64, len(m.p.parts))
 	for y, w := range work {
@@ -148,7 +152,7 @@ func (m *multiplication) heaviest(list []piece, work []float64) (most, all float
 	return slices.Max(each), all
 }
 
-// fair returns where count shares of n columns begin that take about the same work.
+// fair returns the first columns of count shares of n columns that take about the same work.
 func fair(work []float64, count, n int) []int {
 	all := 0.0
 	for _, w := range work {

@@ -7,15 +7,15 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// Band, symmetric and triangular matrices go to the first GPU. Products by what it makes of them
-// run on all.
+// Band, symmetric and triangular matrices are copied to the first GPU. Products with the dense
+// matrices that it makes of them run on all GPUs.
 
-// whole returns all numbers of the array of a matrix.
+// whole returns all numbers of the array of a structured matrix.
 func whole(s direct.Structured) num.Mat {
 	return numbers(s.Array(), 0, s.Array().Len())
 }
 
-// Dense returns a matrix of the first GPU.
+// Dense returns a matrix that the first GPU stores.
 func (p *Place) Dense(c place.Config, s direct.Structured, i0, i1 int) (m num.Mat, first int, err error) {
 	err = p.first(c, []num.Mat{whole(s)}, nil, func(g GPU, in, _ []num.Mat) (err error) {
 		m, first, err = g.Dense(c, s.On(in[0].Arr), i0, i1)
@@ -27,7 +27,7 @@ func (p *Place) Dense(c place.Config, s direct.Structured, i0, i1 int) (m num.Ma
 	return m, first, err
 }
 
-// Plain asks all GPUs.
+// Plain runs on all GPUs.
 func (p *Place) Plain(c place.Config, m num.Mat) (bool, error) {
 	plain := make([]bool, len(p.parts))
 	for d := range plain {
@@ -64,7 +64,7 @@ func (p *Place) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x 
 	return st, done, err
 }
 
-// Widens is what one GPU does.
+// Widens returns the answer of one GPU.
 func (p *Place) Widens(f, g num.Format) bool { return p.parts[0].Widens(f, g) }
 
 // Widen runs on all GPUs.

@@ -8,16 +8,16 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Across are blocks of a symmetric matrix in MP that are to be equal, A of one GPU and B, a
-// transposed one, of another or the same: where they are below the diagonal of A ('L'), above it
-// ('U'), or everywhere for 0.
+// An Across is a pair of blocks of a symmetric matrix in MP that should be equal: A of one GPU, and
+// B, which is transposed, of another or the same. They are compared below the diagonal of A ('L'),
+// above it ('U'), or everywhere if Triangle is 0.
 type Across struct {
 	A, B     num.Mat
 	Triangle byte
 }
 
-// Triangle runs on all GPUs, if they reach each other's memory or have no need to, else on the
-// first one. It counts without the tally.
+// Triangle runs on all GPUs if they can access each other's memory or need not, else on the first
+// GPU. It returns the count and does not use the tally.
 func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, _ *num.Array) (int, error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -47,7 +47,7 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, 
 	return count, err
 }
 
-// diagonal does what takes the diagonal of a matrix alone, of which GPUs have columns.
+// diagonal runs operations on the diagonal of a matrix that is distributed by columns.
 func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
 	var count atomic.Int64
 	err := p.each(c, a, nil, func(c place.Config, g GPU, q piece, _ []num.Mat) error {
@@ -58,8 +58,8 @@ func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) 
 	return int(count.Load()), err
 }
 
-// facing returns for each GPU what it compares of a matrix of which GPUs have columns: what it has
-// on the diagonal, and one half of what it has beside the columns of another one.
+// facing returns, for each GPU, the blocks that it compares in a matrix that is distributed by
+// columns: its diagonal block, and one half of each pair of blocks that it shares with another GPU.
 func facing(list []piece) [][]Across {
 	all := make([][]Across, len(list))
 	for d, q := range list {
@@ -81,14 +81,14 @@ func facing(list []piece) [][]Across {
 	return all
 }
 
-// mirrored returns for each GPU what it copies of the lower triangle of a matrix of which GPUs have
-// columns.
+// mirrored returns, for each GPU, the blocks that it copies from the lower triangle of a matrix
+// that is distributed by columns.
 func mirrored(list []piece) [][]Across {
 	all := make([][]Across, len(list))
 	for d, q := range list {
 		own := block(q.m, q.j0, q.j1, 0, q.j1-q.j0)
 		all[d] = append(all[d], Across{own, own.T(), 'U'})
-		for _, r := range list[:d] { // what lies above
+		for _, r := range list[:d] { // blocks above the diagonal
 			all[d] = append(all[d], Across{block(q.m, r.j0, r.j1, 0, q.j1-q.j0), block(r.m, q.j0, q.j1, 0, r.j1-r.j0).T(), 0})
 		}
 	}

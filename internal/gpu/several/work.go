@@ -8,35 +8,35 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// A job is what GPU d does with views of the place, which it gets.
+// A job is work of GPU d on views of the place, which it gets.
 type job struct {
 	d    int
-	in   []num.Mat // without an array: none
-	keep []bool    // of these, copies that are kept; nil for none
-	// out is a view of the place that the job changes, last of what it gets, if it has an array: if
-	// others have some of its entries, a copy that goes back. A view that is only written has no
-	// known entries in the copy.
+	in   []num.Mat // without an array: no operand
+	keep []bool    // copies of these to keep; nil for none
+	// out is a view of the place that the job changes, passed to run as the last operand if it has
+	// an array. If other GPUs store some of its entries, the job gets a copy, which is copied back.
+	// If out is only written, the entries of the copy are unspecified before.
 	out     num.Mat
 	written bool
-	// of in[0] columns come while the job is done, or nil: see gathered
+	// columns of in[0] that arrive while the job runs, or nil: see gathered
 	comes *coming
 	run   func(c place.Config, g GPU, in []num.Mat) error
 }
 
-// coming are columns from <= j < until of a matrix of which it is known, or not, what a scan would
-// find.
+// coming are the columns from <= j < until of a matrix; known tells whether the results of a scan
+// are known.
 type coming struct {
 	from, until int
 	known       bool
 }
 
-// work does jobs, those of a GPU one after the other. The first error ends the others.
+// work runs jobs, those of a GPU one after the other. The first error stops the others.
 func (p *Place) work(c place.Config, jobs []job) error {
 	return p.workBy(c, jobs, p.runAll)
 }
 
-// workBy is work for jobs that run does for what they get. Where memory is short the copies that
-// are kept make room.
+// workBy is work for jobs that run runs, with their fetched operands. If memory is short, kept
+// copies are freed.
 func (p *Place) workBy(c place.Config, jobs []job, run func(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error) error {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
@@ -61,7 +61,7 @@ func (p *Place) workBy(c place.Config, jobs []job, run func(c place.Config, f *f
 	return err
 }
 
-// fetched returns what jobs get, which is there or on its way.
+// fetched returns the operands of the jobs, which are present or being copied.
 func (p *Place) fetched(c place.Config, jobs []job) (*fetching, [][]num.Mat, error) {
 	f, in, err := p.arranged(c, jobs)
 	if err == nil {
@@ -70,7 +70,7 @@ func (p *Place) fetched(c place.Config, jobs []job) (*fetching, [][]num.Mat, err
 	return f, in, err
 }
 
-// arranged returns what jobs get, once it has run.
+// arranged returns the operands of the jobs, which are present once the fetching has run.
 func (p *Place) arranged(c place.Config, jobs []job) (*fetching, [][]num.Mat, error) {
 	f := p.fetching(c)
 	all := make([][]num.Mat, len(jobs))
@@ -102,14 +102,14 @@ func (p *Place) arranged(c place.Config, jobs []job) (*fetching, [][]num.Mat, er
 	return f, all, nil
 }
 
-// local reports whether GPU d has all of a view.
+// local reports whether GPU d stores all of a view.
 func local(d int, m num.Mat) bool {
 	s := storageOf(m.Arr)
 	lo, hi := span(m)
 	return lo < hi && lo >= s.start[d] && hi <= s.start[d+1]
 }
 
-// target returns where a job puts its results.
+// target returns the destination of the results of a job.
 func (f *fetching) target(j job) (num.Mat, error) {
 	if !j.written || local(j.d, j.out) {
 		return f.get(j.d, j.out)
@@ -123,7 +123,7 @@ func (f *fetching) target(j job) (num.Mat, error) {
 	return z, err
 }
 
-// runAll runs jobs for what they have got.
+// runAll runs jobs with their fetched operands.
 func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
 	return p.share(c, func(c place.Config, d int) error {
 		c.Panels = f.gathered.of(d)
@@ -139,7 +139,7 @@ func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) 
 	})
 }
 
-// share runs f for all GPUs side by side. The first error ends the others.
+// share runs f for all GPUs concurrently. The first error cancels the others.
 func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error {
 	var cancel context.CancelFunc
 	c.Ctx, cancel = context.WithCancel(c.Ctx)
@@ -148,7 +148,7 @@ func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error
 	return p.together(func(d int) error {
 		c := c
 		if d > 0 {
-			c.Progress = nil // which is one goroutine's
+			c.Progress = nil // must be called by one goroutine
 		}
 		err := f(c, d)
 		if err != nil {
@@ -158,7 +158,7 @@ func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error
 	})
 }
 
-// back copies results to where they live.
+// back copies results to the GPUs that store them.
 func (p *Place) back(f *fetching, jobs []job, in [][]num.Mat) error {
 	g := p.fetching(f.cfg)
 	var err error
@@ -177,8 +177,8 @@ func (p *Place) back(f *fetching, jobs []job, in [][]num.Mat) error {
 	return err
 }
 
-// spread copies a matrix of GPU d, whose columns or rows lie one after the other as those of a view
-// do, to the view.
+// spread copies a matrix of GPU d to a view. The columns or rows of the matrix must be contiguous,
+// in the same direction as the view's.
 func (f *fetching) spread(to num.Mat, d int, from num.Mat) error {
 	if byRows(to) {
 		to, from = to.T(), from.T()
@@ -207,12 +207,12 @@ func (f *fetching) spread(to num.Mat, d int, from num.Mat) error {
 	return nil
 }
 
-// compact reports whether the entries of m lie one after the other, column by column.
+// compact reports whether the entries of m are contiguous, column by column.
 func compact(m num.Mat) bool {
 	return (m.RS == 1 || m.Rows == 1) && (m.CS == m.Rows || m.Cols == 1)
 }
 
-// keeps reports whether copies are kept.
+// keeps reports whether there are kept copies.
 func (p *Place) keeps() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

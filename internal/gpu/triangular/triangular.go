@@ -1,5 +1,5 @@
-// Package triangular solves triangular systems of equations in the memory of NVIDIA GPUs, every
-// quotient rounded once: products of matrices update the rows not yet solved, block by block, and
+// Package triangular solves triangular systems of equations in the memory of NVIDIA GPUs; every
+// quotient is rounded once. Matrix products update the rows not yet solved, block by block, and
 // kernels/rows/triangular.cu divides.
 package triangular
 
@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	guardBits   = 32 // of right-hand sides beyond those of X
+	guardBits   = 32 // additional bits of the right-hand sides over X
 	raiseRows   = 256
 	raiseBlocks = 1<<16 - 1
 )
 
-// A substitution is T X = alpha B under way: R = alpha B - T X for the rows solved so far, each
-// number rounded to guardBits more bits than X has, a few times.
+// A substitution is a solution of T X = alpha B in progress: R = alpha B - T X for the rows of X
+// solved so far. Every number of R has been rounded a few times, to guardBits more bits than X has.
 type substitution struct {
 	s     *cuda.Stream
 	cfg   product.Config
@@ -33,16 +33,17 @@ type substitution struct {
 	lower bool
 	unit  bool
 	r, x  mem.Matrix
-	top   *cuda.Memory // i64: of each number of R the largest exponent that it had
-	odd   *cuda.Memory // u32, then u64: overflows, underflows
+	top   *cuda.Memory // i64: for each number of R the largest exponent it has had
+	odd   *cuda.Memory // u32: numbers left to the host; from byte 8 on, u64: overflows, underflows
 	stats residue.Stats
-	lost  bool // numbers have left the range of MP, or are left to the host
+	lost  bool // numbers have left the range of MP, or a product is left to the host
 }
 
-// Solve sets X to the solution of T X = alpha B like Trsm of the root package, T being the triangle
-// of view that l tells of. It reports whether it could: not where a quotient's rounding is not
-// decided, for infinities, NaN and zeros on the diagonal, for T in DD, TD or QD, and where a
-// product is left to the host. X shares nothing with the others and is unspecified if not.
+// Solve computes the solution X of T X = alpha B like Trsm of the root package; T is the triangle
+// that view stores with layout l. It reports whether it succeeded. It does not succeed where the
+// rounding of a quotient is undecided, for infinities, NaN and zeros on the diagonal, for T in DD,
+// TD or QD, and where a product is left to the host. X must not share storage with the other
+// operands; it is unspecified if Solve does not succeed.
 func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats residue.Stats, done bool, err error) {
 	n, k := x.Rows, x.Cols
 	p := &substitution{s: s, cfg: cfg, t: view, lower: l.Above == 0, unit: l.Unit, x: x}
@@ -86,9 +87,9 @@ func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix,
 	return p.stats, true, nil
 }
 
-// words returns the words of 32 bits of a window, and of a quotient: with 48 to 79 bits more than X
-// has a window has an error of R, 2^(27 + bits) times smaller than its upper end, as an integer of
-// 13 to 44 bits.
+// words returns the numbers of 32-bit words of a window and of a quotient. A window has 48 to 79
+// bits more than X. The error of R, which is 2^(27 + bits) times smaller than the upper end of the
+// window, is then an integer of 13 to 44 bits in it.
 func (p *substitution) words() (window, quotient int) {
 	bits := p.x.Arr.Bits()
 	return (bits + 48 + 31) / 32, (bits + 36 + 31) / 32
@@ -100,7 +101,7 @@ func (p *substitution) shared() int {
 	return 4 * ((abi.QuotientLanes+2)*w + 4*(q+1))
 }
 
-// begin sets R to alpha B.
+// begin sets R = alpha B.
 func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 	m := p.r
 	plain := num.BitLen(alpha.Mag) == 1 && alpha.Exp == 0 && !alpha.Neg
@@ -110,7 +111,7 @@ func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 		}
 		return p.raise(0, m.Rows, true)
 	}
-	// A column of numbers times alpha.
+	// R is the product of a matrix of one column, which has all numbers of B, and alpha.
 	n := m.Rows * m.Cols
 	packed, err := mem.NewArray(p.s, b.Arr.Format, n)
 	if err != nil {
@@ -137,13 +138,13 @@ func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
 	return p.raise(0, m.Rows, true)
 }
 
-// part returns rows of a matrix.
+// part returns the rows rows[0] <= i < rows[1] of a matrix.
 func part(m mem.Matrix, rows [2]int) mem.Matrix {
 	m.Off, m.Rows = m.Off+rows[0]*m.RS, rows[1]-rows[0]
 	return m
 }
 
-// raise notes the exponents of rows lo <= i < hi of R.
+// raise records the exponents of the rows lo <= i < hi of R.
 func (p *substitution) raise(lo, hi int, first bool) error {
 	r := part(p.r, [2]int{lo, hi})
 	k := abi.Raising{R: abi.RowsOf(r), Top: p.top.At(8 * int64(lo)), Rows: int64(p.r.Rows), First: abi.Flag(first)}
@@ -154,7 +155,7 @@ func (p *substitution) raise(lo, hi int, first bool) error {
 	return f.Launch(p.s, cuda.Dim{X: (r.Rows + raiseRows - 1) / raiseRows, Y: min(r.Cols, raiseBlocks)}, cuda.Dim{X: raiseRows}, 0, k)
 }
 
-// rows solves rows lo <= i < hi, which have met what the rows before them make.
+// rows solves the rows lo <= i < hi, which the rows solved before have already updated.
 func (p *substitution) rows(lo, hi int) error {
 	if hi-lo <= abi.QuotientLanes {
 		return p.block(lo, hi)
@@ -173,7 +174,7 @@ func (p *substitution) rows(lo, hi int) error {
 	return p.rows(then[0], then[1])
 }
 
-// update subtracts from some rows of R what rows solved make.
+// update subtracts from the rows to of R the product of T and the solved rows from.
 func (p *substitution) update(to, from [2]int) error {
 	t := part(part(p.t, to).T(), from).T()
 	r := part(p.r, to)
@@ -188,7 +189,7 @@ func (p *substitution) update(to, from [2]int) error {
 		return p.raise(to[0], to[1], false)
 	}
 	st, err := product.GemmOnDevice(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
-	if errors.Is(err, place.ErrUnsupported) { // the host solves all of the system
+	if errors.Is(err, place.ErrUnsupported) { // the host solves the whole system
 		p.lost = true
 		return nil
 	}
@@ -203,7 +204,7 @@ func (p *substitution) update(to, from [2]int) error {
 	return p.raise(to[0], to[1], false)
 }
 
-// block solves rows lo <= i < hi, QuotientLanes at most.
+// block solves the rows lo <= i < hi, at most QuotientLanes of them.
 func (p *substitution) block(lo, hi int) error {
 	w, q := p.words()
 	k := abi.Quotients{T: abi.RowsOf(p.t), R: abi.RowsOf(p.r), X: abi.TargetOf(p.x), Top: p.top.Pointer(), Odd: p.odd.Pointer(), Counts: p.odd.At(8),
