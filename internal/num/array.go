@@ -252,8 +252,8 @@ func (a *Array) SameBits(i int, b *Array, j int) bool {
 }
 
 // WellFormed reports whether number i is stored as its format requires. It is meant for numbers
-// that come from elsewhere. A number is well formed if Set would store its value so. For MP numbers
-// that are not finite only the class counts.
+// that come from elsewhere. A number is well formed if Set would store its value so. The
+// significand and the exponent of an MP number that is not finite must be 0.
 func (a *Array) WellFormed(i int) bool {
 	switch a.Kind {
 	case MP:

@@ -65,7 +65,7 @@ type work struct {
 
 	col, cols int                // columns col <= j < col + cols are being solved
 	r         num.Mat            // right-hand sides, set in rows that a product has updated
-	top       []int64            // for each number of r, the exponent of the largest value it has had
+	top       []int64            // exponents of the largest values of the numbers of r so far
 	lost      []bool             // rows where a number of r overflowed or underflowed
 	workers   []*divider         // one for each thread
 	divisors  []superacc.Divisor // for the block being solved

@@ -233,7 +233,8 @@ func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across) (i
 		return err
 	})
 	if err != nil {
-		_ = g.Meet(context.WithoutCancel(ctx)) // so that none reads what others change; a lost GPU fails
+		// None may read what others change. A lost GPU fails.
+		_ = g.Meet(context.WithoutCancel(ctx))
 	}
 	sum := 0
 	for _, n := range counts {

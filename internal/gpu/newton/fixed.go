@@ -43,7 +43,7 @@ func RefineTogether(ctx context.Context, of place.Refinement, shares []Share) (l
 // of operations on one of several devices; nil for one, whose stream is s
 type refiner struct {
 	s      *cuda.Stream
-	ctx    context.Context // of operations, if there are several devices; nil for one, whose stream is s
+	ctx    context.Context // of operations on several devices; nil for one device
 	share  Share
 	k      abi.Refining
 	memory []*cuda.Memory
