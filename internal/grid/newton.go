@@ -17,7 +17,7 @@ import (
 // Oblique is false: blocks are rectangles.
 func (g *Grid) Oblique() bool { return false }
 
-// Together, for tests, prevents processes from computing separately where that is faster.
+// Together prevents processes from computing separately where that is faster. It is for tests.
 var Together bool
 
 // Hosts returns the number of processes, or 0 if one of them can use a GPU.
