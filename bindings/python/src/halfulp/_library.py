@@ -183,8 +183,8 @@ class _Library:
     def fail(self, status: int) -> None:
         """Raises the error of a status with the text of the library."""
         text = self.dll.halfulp_last_error().decode(errors="replace")
-        # The name of the C function is removed, and indices are counted from 0 as in Python.
-        text = re.sub(r"\b([A-Z])\[(\d+),(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}, {int(m[3]) - 1}]", text)
+        # The name of the C function is removed, and indices are written as in Python.
+        text = re.sub(r"\b([A-Z])\[(\d+),(\d+)\]", r"\1[\2, \3]", text)
         _, colon, reason = text.partition(": ")
         raise _ERRORS.get(status, InternalError)(reason if colon else text)
 
