@@ -200,6 +200,28 @@ func (o *operands) reductions(t *testing.T) {
 	}
 }
 
+// TestNewMatrices compares the routines that return new matrices with the host's, for operands of a
+// GPU: the result lives there.
+func TestNewMatrices(t *testing.T) {
+	devs, _ := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	for name, of := range map[string]func(a, b *Matrix, f Format, opt *Options) (*Matrix, error){"Add": Add, "Sub": Sub, "Mul": Mul} {
+		for _, f := range []Format{Float64, MP(90), DD} {
+			a, b := Random(f, 5, 5, 9, 1), Random(Float64, 5, 5, 9, 2)
+			want := must(of(a, b, f, onCPU))
+			got := must(of(must(a.On("cuda:0")).T(), must(b.On("cuda:0")).T(), f, nil))
+			if name == "Mul" {
+				want = must(of(a.T(), b.T(), f, onCPU))
+			} else {
+				want = want.T()
+			}
+			if got.Place() != "cuda:0" || !must(got.Host()).Same(want) {
+				t.Errorf("%s in %v: %v on %s, want %v", name, f, got, got.Place(), want)
+			}
+		}
+	}
+}
+
 // TestSeveral compares products that several devices share with the host's, and checks what
 // Options.Device asks for.
 func TestSeveral(t *testing.T) {
