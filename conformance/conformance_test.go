@@ -13,6 +13,7 @@ import (
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -86,6 +87,7 @@ func TestDigest(t *testing.T) {
 
 // TestEnvironment runs this binary under every value of HALFULP_LEVEL.
 func TestEnvironment(t *testing.T) {
+	testlength.SkipEmulated(t, "no program starts another there")
 	self, err := os.Executable()
 	if err != nil {
 		t.Skip(err)
@@ -114,6 +116,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestOracle checks the oracle against the rounding of the machine and of math/big.
 func TestOracle(t *testing.T) {
+	testlength.SkipRace(t, "no goroutines meet in the oracle")
 	r := testseed.Rand(t, 1, 2)
 	for range 20000 {
 		x, y := math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // The kernels of internal/kernels/expansion in Go, by the arithmetic of this package. They stand
@@ -119,6 +120,7 @@ func float[E worded](x float64) (z E) {
 
 // newReference returns a fake device with the kernels.
 func newReference(t *testing.T) (*cuda.Device, *fake.Driver) {
+	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	t.Helper()
 	drv := &fake.Driver{Initcheck: true}
 	registerKernels(t, drv, "DD", arithmeticDD)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -52,6 +53,7 @@ func withLeading(a, b []float64) []float64 { return append(append([]float64{}, a
 // can be found: by chance, and by climbing on from the largest error. u = 2^-p;
 // errors of higher order count there, up to a factor 1/(1 - 4u).
 func TestSmallPrecision(t *testing.T) {
+	testlength.SkipSlow(t, "interpreted arithmetic")
 	source := parse(t, "eft.go", "dd.go", "td.go", "qd.go")
 	for k, f := range formats {
 		for _, p := range []precision{5, 6, 9, 11} {

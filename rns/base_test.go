@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -179,6 +180,7 @@ func TestModulus(t *testing.T) {
 }
 
 func TestConversions(t *testing.T) {
+	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 2)
@@ -238,6 +240,7 @@ func rankOf(b *Base, x *big.Int) int {
 }
 
 func TestEvaluate(t *testing.T) {
+	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 3)
@@ -269,6 +272,7 @@ func TestEvaluate(t *testing.T) {
 }
 
 func TestScaleDown(t *testing.T) {
+	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 4)

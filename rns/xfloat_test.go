@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 func randomX(r *rand.Rand) XFloat {
@@ -23,6 +25,7 @@ func randomX(r *rand.Rand) XFloat {
 }
 
 func TestXFloat(t *testing.T) {
+	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	r := newRand(t, 10)
 	ops := []struct {
 		name     string

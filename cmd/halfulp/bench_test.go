@@ -14,11 +14,13 @@ import (
 
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestBenchOnDevice measures every operation with operands that live on a GPU: a fake one whose
 // kernels are written in Go.
 func TestBenchOnDevice(t *testing.T) {
+	testlength.SkipRace(t, "kernels of fake GPUs are Go of the tests")
 	devs, _ := gputest.References(t, 1)
 	defer mem.Substitute(devs...)()
 	save := filepath.Join(t.TempDir(), "run.json")

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // deviceCase is a command line with the same output on a GPU and on the CPU.
@@ -320,6 +321,7 @@ func TestCommandsCovered(t *testing.T) {
 // whose kernels are written in Go and on the machine's GPUs. Exit status, standard output, messages
 // and files are the CPU's, byte for byte, except statistics about how a routine ran.
 func TestCommandsOnDevice(t *testing.T) {
+	testlength.SkipRace(t, "kernels of fake GPUs are Go of the tests")
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := gputest.Linked(t, 2)
 		defer mem.Substitute(devs...)()

@@ -18,11 +18,13 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/mpi"
 )
 
 // TestNoMPI starts the program as mpiexec does, without MPI: it must say how to install one.
 func TestNoMPI(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	if runtime.GOOS != "linux" || strconv.IntSize < 64 {
 		t.Skip("left out: MPI on Linux alone, in programs of 64 bits")
 	}
@@ -41,6 +43,7 @@ func TestNoMPI(t *testing.T) {
 // TestFailingProcesses ends runs of two processes by a failure of one of them or by a signal. They
 // must end by themselves, leave existing files unchanged, and leave no temporary file.
 func TestFailingProcesses(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	mpiexec := mpitest.Mpiexec(t)
 	dir := t.TempDir()
 	halfulp := build(t, dir)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // exampleOperands are the files that examples in help texts read: A X = B for a positive definite
@@ -23,6 +25,7 @@ var exampleOperands = map[string]string{
 
 // TestHelp runs the examples in the help texts of all commands.
 func TestHelp(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // build builds the program.
@@ -27,6 +28,7 @@ func build(t *testing.T, dir string) string {
 // TestProcesses runs commands under mpiexec: the bits are the same as in one process, one process
 // prints, and an error in any process ends all of them with a message and leaves no file.
 func TestProcesses(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	mpitest.Mpiexec(t)
 	dir := t.TempDir()
 	halfulp := build(t, dir)
@@ -137,6 +139,7 @@ func list(t *testing.T, dir string) (names []string) {
 // TestGridFiles runs commands whose operands and results live on a grid: files have the bytes of
 // one process, and a file that is wrong or missing in one process ends all with a message.
 func TestGridFiles(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	mpitest.Mpiexec(t)
 	dir := t.TempDir()
 	halfulp := build(t, dir)

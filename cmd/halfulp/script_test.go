@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cli/clitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command-line scripts of testdata.
 func TestScripts(t *testing.T) {
+	testlength.SkipRace(t, "the programs that it starts are not watched")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,

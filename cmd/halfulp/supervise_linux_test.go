@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // limited returns a command that runs the program with 4 GB of address space. It skips the test if
@@ -26,6 +28,7 @@ func limited(t *testing.T, args ...string) *exec.Cmd {
 
 // TestMemoryRefused: if a limit of the system refuses memory, there is one line and status 1.
 func TestMemoryRefused(t *testing.T) {
+	testlength.SkipRace(t, "the detector ends a program with too little address space")
 	dir := t.TempDir()
 	x := filepath.Join(dir, "x.npy")
 	if status := run([]string{"gen", "random", "30000", "1", "--out", x}, nil, io.Discard, io.Discard); status != 0 {

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestProcesses runs the program alone and under mpiexec: the same bits.
 func TestProcesses(t *testing.T) {
+	testlength.SkipEmulated(t, "no program starts another there")
 	mpitest.Mpiexec(t)
 	program := filepath.Join(t.TempDir(), "bootstrap")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {

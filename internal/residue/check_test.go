@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/rounding"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -121,7 +122,11 @@ func (p *checkedProduct) finish() *HardwareError {
 
 // TestFaults flips bits of residues of the factors, of residues of the product and of the sums of
 // the reconstruction, one at a time: each is caught.
-func TestFaults(t *testing.T) { eachUnit(t, testFaults) }
+func TestFaults(t *testing.T) {
+	testlength.SkipSlow(t, "other tests run the same products")
+	testlength.SkipLevel(t, "it is about what is compared")
+	eachUnit(t, testFaults)
+}
 
 func testFaults(t *testing.T) {
 	// By its true cost the portable kernel would leave these products to the exact pass.

@@ -1,0 +1,22 @@
+package product
+
+import (
+	"os"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestMain leaves to the race detector the tests in which goroutines share what others write.
+func TestMain(m *testing.M) {
+	os.Exit(testlength.RaceOnly(m,
+		TestCancel,
+		TestParts,
+		TestPartsBalance,
+		TestPartsFailures,
+		TestPartsShare,
+		TestProgress,
+		TestFlowMemory,
+		TestFlowHeld,
+	))
+}
