@@ -21,13 +21,13 @@ check: ## Run all that a change must pass, as continuous integration does.
 quick: ## Run the first step of check: build, short tests, linters.
 	scripts/check.sh quick
 
-levels: ## Run the second step: long tests, every level and target, races.
+levels: ## Run the second step: the tests; short ones at every level and target; races.
 	scripts/check.sh levels
 
-generated: ## Run the third step: generated code, where its inputs changed.
+generated: ## Check generated code whose inputs changed, and note that it was checked.
 	scripts/check.sh generated
 
-bindings: ## Run the fourth step: the C library and programs that call it.
+bindings: ## Run the third step: the C library, the Python package, programs that use them.
 	scripts/check.sh bindings
 
 generate: ## Write assembly and PTX anew from their generators.
@@ -41,7 +41,7 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
 		done; \
 	done
 
-soak: ## Run the long tests with fresh seeds for SOAK (30m).
+soak: ## Before a release: all that check has no time for, then long tests for SOAK (30m).
 	scripts/soak.sh $(SOAK)
 
 bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).

@@ -5,11 +5,17 @@
 # with a line "// may fuse throughout" that holds for all of it.
 # It fails as well if such a comment stands where nothing is fused any more.
 #
-# usage: scripts/fused.sh [PACKAGE...]     (all packages without arguments)
+# usage: scripts/fused.sh [all | PACKAGE...]
+#
+# Without arguments it compiles all packages for arm64, whose compiler fuses every form that the one
+# for GOAMD64=v3 fuses; with all, or packages, for both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 module=$(go list -m)
+targets=(GOARCH=arm64)
+[ $# -eq 0 ] || targets+=(GOAMD64=v3)
+[ "${1:-}" != all ] || shift
 
 # fused prints the lines (FILE:LINE) of this module that fused instructions come from.
 fused() {
@@ -28,7 +34,7 @@ excused() {
 
 status=0
 all=
-for target in GOARCH=arm64 GOAMD64=v3; do
+for target in "${targets[@]}"; do
 	[ "$target" = GOARCH=arm64 ] || export GOARCH=amd64
 	lines=$(fused "$target" "${@:-./...}")
 	if [ -z "$lines" ]; then
