@@ -17,7 +17,7 @@ import (
 func TestSolveBlocks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(10, 60, 2000) {
+	for trial := range testlength.Of(10, 20, 2000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(2)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := lintest.Hard(r, n)

@@ -18,7 +18,7 @@ import (
 func TestTrueTies(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(8, 30, 200) {
+	for trial := range testlength.Of(8, 16, 200) {
 		n := 2 + r.IntN(12)
 		if trial%4 == 0 {
 			n = 100 + r.IntN(10)
@@ -78,7 +78,7 @@ func TestFalseTies(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := new(big.Int).SetUint64(modular.Primes()())
-	for trial := range testlength.Of(20, 60, 600) {
+	for trial := range testlength.Of(20, 40, 600) {
 		n, k := 1+r.IntN(4), 1+trial%4
 		u := new(big.Int).SetInt64(1<<53 + 1 + 2*r.Int64N(1<<50))
 		by := new(big.Int).Exp(p, big.NewInt(int64(k)), nil)

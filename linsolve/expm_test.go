@@ -224,7 +224,7 @@ func TestExpmErrors(t *testing.T) {
 func TestExponentialBound(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for range testlength.Of(40, 200, 2000) {
+	for range testlength.Of(40, 80, 2000) {
 		n := 1 + r.IntN(5)
 		a := halfulp.Random(halfulp.DD, n, n, r.IntN(6), r.Uint64())
 		bits := 20 + r.IntN(300)

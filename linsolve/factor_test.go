@@ -80,7 +80,7 @@ func TestLU(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(1, 6, 60) {
+		for trial := range testlength.Of(1, 2, 60) {
 			m, n := 1+r.IntN(8), 1+r.IntN(8)
 			if r.IntN(2) == 0 {
 				n = m
@@ -142,7 +142,7 @@ func TestCholesky(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(1, 6, 60) {
+		for trial := range testlength.Of(1, 2, 60) {
 			n := 1 + r.IntN(7)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
@@ -254,7 +254,7 @@ func TestQR(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(1, 6, 60) {
+		for trial := range testlength.Of(1, 2, 60) {
 			n := 1 + r.IntN(5)
 			m := n + r.IntN(3)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
@@ -393,7 +393,7 @@ func TestLDLT(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(1, 6, 60) {
+		for trial := range testlength.Of(1, 2, 60) {
 			n := 1 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
@@ -424,7 +424,7 @@ func TestLDLT(t *testing.T) {
 func TestFactorsRange(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(1, 6, 60) {
+	for trial := range testlength.Of(1, 2, 60) {
 		n := 2 + r.IntN(4)
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 		wide := halfulp.Random(halfulp.Float64, n, n, 500, r.Uint64())
@@ -542,7 +542,7 @@ func TestFactorsBands(t *testing.T) {
 func TestKnownFactors(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(20, 60, 1000) {
+	for trial := range testlength.Of(20, 40, 1000) {
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		n, length, spread := 1+r.IntN(12), min(f.Bits()+r.IntN(3), 300), 1+r.IntN(1200)
 		if trial%4 == 0 {

@@ -15,7 +15,7 @@ import (
 func TestSolveIll(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(10, 100, 3000) {
+	for trial := range testlength.Of(10, 20, 3000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(3)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := lintest.Ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))

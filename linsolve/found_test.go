@@ -136,7 +136,7 @@ func TestSolveFarComponent(t *testing.T) {
 func TestUlpFromSingular(t *testing.T) {
 	i := slices.IndexFunc(lintest.Families, func(f lintest.Family) bool { return f.Name == "an ulp from singular" })
 	r := testseed.Rand(t, 1, 1)
-	for trial := range testlength.Of(100, 400, 5000) {
+	for trial := range testlength.Of(100, 200, 5000) {
 		n := 2 + r.IntN(5)
 		a, b := lintest.Families[i].Make(r, n, 1)
 		if stats := check(t, fmt.Sprintf("trial %d", trial), a, b, halfulp.Float64); stats.Rounds > 5 {

@@ -17,7 +17,7 @@ import (
 func TestFactorsFarApart(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(2, 12, 100) {
+	for trial := range testlength.Of(2, 4, 100) {
 		n := 2 + r.IntN(6)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)

@@ -17,7 +17,7 @@ func TestPow(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(10, 30, 200) {
+		for trial := range testlength.Of(10, 20, 200) {
 			n, e := r.IntN(6), r.IntN(12)
 			a := lintest.Integers(r, n, n, 2)
 			if trial%2 == 0 {
@@ -47,7 +47,7 @@ func TestPow(t *testing.T) {
 func TestNullSpace(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	for _, f := range lintest.Formats {
-		for range testlength.Of(10, 30, 200) {
+		for range testlength.Of(10, 20, 200) {
 			m, n, k := r.IntN(7), r.IntN(7), r.IntN(5)
 			a := halfulp.NewMatrix(halfulp.Float64, m, n)
 			if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), lintest.Integers(r, m, k, 5), lintest.Integers(r, k, n, 5),
@@ -88,7 +88,7 @@ func TestNullSpace(t *testing.T) {
 func TestCond(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
 	for _, f := range lintest.Formats {
-		for range testlength.Of(5, 20, 100) {
+		for range testlength.Of(5, 10, 100) {
 			n := 1 + r.IntN(6)
 			a := halfulp.Random(halfulp.DD, n, n, r.IntN(20), r.Uint64())
 			inverse := lintest.Of(a).Solve(lintest.Identity(n))

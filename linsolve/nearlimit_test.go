@@ -17,7 +17,7 @@ import (
 func TestSolveNearLimit(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(30, 300, 3000) {
+	for trial := range testlength.Of(30, 60, 3000) {
 		n := 2 + r.IntN(12)
 		f := halfulp.MP(uint([]int{53, 106, 200}[r.IntN(3)]))
 		a := lintest.Ill(r, f, n, 25+r.IntN(28))

@@ -39,7 +39,7 @@ func TestRanks(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := prooftest.Run(t, 2)
-	for trial := range testlength.Of(50, 200, 2000) {
+	for trial := range testlength.Of(50, 100, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
 		a := lintest.Product(2000, halfulp.Random(halfulp.Float64, m, k, spread, r.Uint64()), halfulp.Random(halfulp.DD, k, n, spread, r.Uint64()))

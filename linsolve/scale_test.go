@@ -16,7 +16,7 @@ import (
 func TestSolveSpread(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(20, 60, 400) {
+	for trial := range testlength.Of(20, 40, 400) {
 		n := 2 + r.IntN(6)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := halfulp.Random(halfulp.MP(60), n, n, 2000, r.Uint64())

@@ -64,7 +64,7 @@ func TestInverseBySlices(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	formats := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(40), halfulp.MP(52), halfulp.MP(2)}
-	for trial := range testlength.Of(16, 40, 1000) {
+	for trial := range testlength.Of(16, 32, 1000) {
 		n := call.FewColumns + 1 + r.IntN(8)
 		f := formats[r.IntN(len(formats))]
 		a := lintest.Ill(r, halfulp.MP(53), n, []int{0, 20, 51}[r.IntN(3)])

@@ -20,7 +20,7 @@ func TestSmallSystems(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	few := []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(2), halfulp.MP(106), halfulp.QD}
-	for trial := range testlength.Of(400, 2000, 100000) {
+	for trial := range testlength.Of(400, 800, 100000) {
 		n, f := 1+r.IntN(6), few[r.IntN(len(few))]
 		a, b := lintest.Adversarial(r, n, 1)
 		level := anyLevel(r)

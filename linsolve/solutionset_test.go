@@ -57,7 +57,7 @@ func TestEnclose(t *testing.T) {
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for range testlength.Of(3, 10, 100) {
+		for range testlength.Of(3, 6, 100) {
 			n, k := 1+r.IntN(6), 1+r.IntN(3)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for name, a := range map[string]*halfulp.Matrix{
@@ -108,7 +108,7 @@ func TestEncloseSet(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for trial := range testlength.Of(4, 12, 100) {
+		for trial := range testlength.Of(4, 8, 100) {
 			n, k := 1+r.IntN(5), 1+r.IntN(2)
 			a, b := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 0, r.Uint64())
 			da, db := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, k)

@@ -19,7 +19,7 @@ func TestTiesOfFactors(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 0))
 	ties, near := 0, 0
-	for trial := range testlength.Of(6, 24, 200) {
+	for trial := range testlength.Of(6, 12, 200) {
 		n := []int{3, 6, seed.Fewest + 3}[trial%3]
 		lower := halfulp.NewMatrix(halfulp.MP(600), n, n)
 		for i := range n {

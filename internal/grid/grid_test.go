@@ -66,7 +66,7 @@ func viewOf(r *rand.Rand, m num.Mat) num.Mat {
 func TestGrid(t *testing.T) {
 	seed := testseed.Of(t)
 	formats := []num.Format{num.Float64, num.Float32, {Kind: num.MP, Prec: 24}, {Kind: num.MP, Prec: 106}, {Kind: num.MP, Prec: 700}}
-	for trial := range testlength.Of(60, 300, 3000) {
+	for trial := range testlength.Of(60, 180, 3000) {
 		r := rand.New(rand.NewPCG(seed, uint64(trial)))
 		rows, cols, block := 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(4)
 		f := formats[r.IntN(len(formats))]

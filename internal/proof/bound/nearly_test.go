@@ -16,7 +16,7 @@ import (
 // TestAdder compares sums of numbers, far apart or cancelling, with exact sums.
 func TestAdder(t *testing.T) {
 	r := testseed.Rand(t, 4, 1)
-	for range testlength.Of(2000, 20000, 200000) {
+	for range testlength.Of(2000, 6000, 200000) {
 		p, q, w := uint(24+r.IntN(300)), uint(24+r.IntN(300)), 1+r.IntN(6)
 		if r.IntN(2) == 0 { // numbers of one word, sum of two
 			p, q, w = uint(24+r.IntN(41)), uint(24+r.IntN(41)), 2
@@ -76,7 +76,7 @@ func TestAdder(t *testing.T) {
 func TestEncloseNear(t *testing.T) {
 	r := testseed.Rand(t, 5, 1)
 	x, d := halfulp.NewMatrix(halfulp.MP(200), 1, 1), halfulp.NewMatrix(halfulp.MP(100), 1, 1)
-	for range testlength.Of(2000, 20000, 200000) {
+	for range testlength.Of(2000, 6000, 200000) {
 		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
 		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
 		y := &bound.Nearly{X: x.View(), D: d.View(), Err: []int64{int64(-r.IntN(260))}, Words: 4, Left: []int64{3}, Right: []int64{-5}}

@@ -17,7 +17,7 @@ func TestSumUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := prooftest.Run(t, 1)
 	cut := 0
-	for range testlength.Of(2000, 20000, 200000) {
+	for range testlength.Of(2000, 6000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)
 		x, y, z := halfulp.Random(p, 1, 1, 1, r.Uint64()), halfulp.Random(q, 1, 1, 1, r.Uint64()), halfulp.NewMatrix(halfulp.MP(uint(prec)), 1, 1)
 		v := y.Big(0, 0)

@@ -21,7 +21,7 @@ import (
 func TestFixed(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(40, 200, 2000) {
+	for trial := range testlength.Of(40, 120, 2000) {
 		n, planes := 1+r.IntN(5), 1+r.IntN(5)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		spread := []int{0, 3, 30, 100}[r.IntN(4)]
@@ -113,7 +113,7 @@ func TestFixedWords(t *testing.T) {
 		}
 		return x
 	}
-	for trial := range testlength.Of(20000, 100000, 1000000) {
+	for trial := range testlength.Of(20000, 60000, 1000000) {
 		x, y, shift := random(1+r.IntN(4)), random(1+r.IntN(4)), r.IntN(600)-300
 		want := numtest.Signed(y)
 		if shift >= 0 {

@@ -13,7 +13,7 @@ import (
 func TestDifference(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(300, 3000, 30000) {
+	for trial := range testlength.Of(300, 900, 30000) {
 		p := interval.Prec(2 + r.IntN(90))
 		number := func() *big.Float {
 			if r.IntN(9) == 0 {

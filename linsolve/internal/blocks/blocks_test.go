@@ -28,7 +28,7 @@ func TestDetBlocks(t *testing.T) {
 	draw := testseed.Of(t)
 	r := rand.New(rand.NewPCG(draw, 1))
 	const inDigits = -1 // in place of an order
-	for trial := range testlength.Of(1, 3, 10) {
+	for trial := range testlength.Of(1, 2, 10) {
 		n := 6 + r.IntN(testlength.Of(10, 20, 30))
 		far := lintest.ScaledRandom(r, halfulp.MP(80), n, 300)
 		for name, a := range map[string]*halfulp.Matrix{
@@ -92,7 +92,7 @@ func TestMultiplyFixed(t *testing.T) {
 	word := func() uint64 {
 		return []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1, 1 << 63, r.Uint64()}[r.IntN(6)]
 	}
-	for range testlength.Of(2000, 20000, 200000) {
+	for range testlength.Of(2000, 4000, 200000) {
 		w := 2 + r.IntN(5)
 		if r.IntN(8) == 0 { // so many words that the words left out add more than a unit
 			w = 20

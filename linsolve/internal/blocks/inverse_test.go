@@ -26,7 +26,7 @@ func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	good, noise, many, close := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && noise > 0 && many > 0 && close > 0 }
-	for trial := range testlength.Until(testlength.Of(25, 300, 10000), enough) {
+	for trial := range testlength.Until(testlength.Of(25, 50, 10000), enough) {
 		n := 2 + r.IntN(10)
 		a := lintest.Hard(r, n)
 		if bound.Far(a.View(), 1<<20) {

@@ -53,7 +53,7 @@ func TestDigits(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	good, none, near, narrow, several := 0, 0, 0, 0, 0
 	enough := func() bool { return good > 0 && none > 0 && near > 0 && narrow > 0 && several > 0 }
-	for trial := range testlength.Until(testlength.Of(30, 300, 10000), enough) {
+	for trial := range testlength.Until(testlength.Of(30, 60, 10000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
 		if trial%8 == 0 { // more than one panel

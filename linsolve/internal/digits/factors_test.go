@@ -32,7 +32,7 @@ func TestLUByDigits(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	found, none, ties, long, rounded := 0, 0, 0, 0, 0
 	enough := func() bool { return found > 0 && none > 0 && ties > 0 && long > 0 && rounded > 0 }
-	for trial := range testlength.Until(testlength.Of(40, 100, 1500), enough) {
+	for trial := range testlength.Until(testlength.Of(40, 80, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%8 == 0 { // more than one panel
 			n = 9 + r.IntN(9)

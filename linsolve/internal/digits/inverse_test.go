@@ -30,7 +30,7 @@ func TestDigitColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	good, none, near, cut := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && none > 0 && near >= good/2 && cut > 0 }
-	for trial := range testlength.Until(testlength.Of(30, 300, 5000), enough) {
+	for trial := range testlength.Until(testlength.Of(30, 60, 5000), enough) {
 		n := 1 + r.IntN(6)
 		a := lintest.Hard(r, n)
 		if trial%8 == 0 { // more than one panel

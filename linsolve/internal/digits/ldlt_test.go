@@ -46,7 +46,7 @@ func TestLDLTByDigits(t *testing.T) {
 	enough := func() bool {
 		return found > 0 && none > 0 && twos > 0 && large > 0 && long > 0 && rounded > 0 && defect >= 0x1p-12 && off >= 0x1p-24
 	}
-	for trial := range testlength.Until(testlength.Of(60, 150, 2000), enough) {
+	for trial := range testlength.Until(testlength.Of(60, 120, 2000), enough) {
 		n := 1 + r.IntN(6)
 		if trial%7 == 0 { // more than one panel, some of them parted by a block
 			n = 9 + r.IntN(10)

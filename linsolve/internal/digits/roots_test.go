@@ -51,7 +51,7 @@ func TestRootByDigits(t *testing.T) {
 	found, none, below := 0, 0, 0
 	defect, off := 0.0, 0.0 // in multiples of their bounds
 	enough := func() bool { return found > 0 && none > 0 && below > 0 && defect >= 0x1p-8 && off >= 0x1p-12 }
-	for trial := range testlength.Until(testlength.Of(30, 100, 1500), enough) {
+	for trial := range testlength.Until(testlength.Of(30, 60, 1500), enough) {
 		n := 1 + r.IntN(6)
 		if trial%10 == 0 { // more than one panel
 			n = 9 + r.IntN(9)

@@ -19,7 +19,7 @@ func TestEliminateIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := prooftest.Run(t, 2)
 	narrow := 0
-	for trial := range testlength.Of(10, 60, 600) {
+	for trial := range testlength.Of(10, 20, 600) {
 		n := 1 + r.IntN(8)
 		a := lintest.FarApart(r, halfulp.MP(64), n, []int{0, 40, 3000}[r.IntN(3)], false)
 		g, err := factors.EliminateIntervals(s, a.View(), ziv.Ones(n), 150, true)

@@ -17,7 +17,7 @@ import (
 func TestEnclosedProduct(t *testing.T) {
 	r := testseed.Rand(t, 31, 111)
 	s := prooftest.Run(t, runtime.GOMAXPROCS(0))
-	for range testlength.Of(30, 100, 1000) {
+	for range testlength.Of(30, 60, 1000) {
 		n := 1 + r.IntN(4)
 		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())

@@ -90,7 +90,7 @@ func TestWrongCorrections(t *testing.T) {
 	enough := func() bool {
 		return !slices.ContainsFunc(kinds, func(kind string) bool { return decided[kind] == 0 })
 	}
-	for trial := range testlength.Until(testlength.Of(160, 500, 20000), enough) {
+	for trial := range testlength.Until(testlength.Of(160, 320, 20000), enough) {
 		n := 1 + r.IntN(6)
 		f, g := lintest.Formats[r.IntN(len(lintest.Formats))], lintest.Formats[r.IntN(len(lintest.Formats))]
 		a, b := lintest.Ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
