@@ -58,9 +58,7 @@ var sized = map[string]string{
 // sized. A line "..." stands for any lines; at the end of a line it stands for the rest of the
 // line.
 func TestReadme(t *testing.T) {
-	testlength.SkipLevel(t, "programs of pages choose no level")
 	testlength.SkipEmulated(t, "no program starts another there")
-	testlength.SkipRace(t, "the programs that it starts are not watched")
 	for _, tool := range []string{"go", "sh", "seq", "grep", "awk", "sort", "tac", "split"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -171,7 +170,6 @@ func TestGemv(t *testing.T) {
 
 // TestProductBounds checks the documented error of Gemm and Dot on sums that cancel.
 func TestProductBounds(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	r := testseed.Rand(t, 72, 0)
 	for w := 2; w <= 4; w++ {
 		perStep := [5]float64{2: 16 * 0x1p-106, 3: 128 * 0x1p-159, 4: 1024 * 0x1p-212}[w]

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -14,7 +13,6 @@ import (
 // operation on the leading words is NaN, and infinite only near overflow. It is as accurate as a
 // float64 result, up to a few units of 2^-1074 where underflow loses bits.
 func TestExtremes(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {
 			seed := testseed.Of(t)

@@ -82,7 +82,6 @@ var mathFunctions = map[Function]any{
 // TestFunctionSpecials compares with package math at special values, and with the oracle at the
 // ends of the range.
 func TestFunctionSpecials(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	both := func(values []float64) []float64 {
 		for _, x := range values {
 			values = append(values, -x)
@@ -206,7 +205,6 @@ func TestCircleNearMultiples(t *testing.T) {
 
 // TestFunctionEdges walks along the arguments whose results end the range of float64.
 func TestFunctionEdges(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	r := testseed.Rand(t, 3, 4)
 	for w := 2; w <= 4; w++ {
 		for _, c := range []struct {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -96,7 +95,6 @@ var primitives = []struct {
 
 // TestBlockKernels compares the primitives of blocks with the portable ones, bit for bit.
 func TestBlockKernels(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, level := range isa.Levels() {
 		if level == isa.Portable {
 			continue

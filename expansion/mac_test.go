@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -38,7 +37,6 @@ var macs = []struct {
 // TestMac compares sums of up to 300 products with the exact ones: random ones, ones that cancel
 // again and again, and ones of a few terms whose exponents are far apart.
 func TestMac(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, f := range macs {
 		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -48,7 +47,6 @@ func (a TD) TD() TD { return a.Canonical() }
 func (a QD) QD() QD { return a.Canonical() }
 
 func TestNumbers(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	t.Run("DD", func(t *testing.T) {
 		testNumbers(t, halfulp.DD, func(x []float64) DD { return DD(x) }, func(a DD) []float64 { return a[:] }, DDFromBig, DDFromScalar, ParseDD)
 	})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -41,7 +40,6 @@ func published(name string, x, y []float64) []float64 {
 
 // TestPublishedErrors compares the errors of all operations and functions with the documentation.
 func TestPublishedErrors(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, w := range []int{2, 4} {
 		t.Run(fmt.Sprint(w, " words"), func(t *testing.T) {
 			t.Parallel()

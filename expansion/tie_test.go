@@ -5,14 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestStored compares the stored form by words alone with canonical, for words that are halves of
 // an ulp of others, or nearly, of all signs.
 func TestStored(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 12))
 	changed := 0

@@ -13,7 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -136,7 +135,6 @@ func embedded(m *halfulp.Matrix) *halfulp.Matrix {
 // TestDeviceGemm checks that products by chains of multiply-adds and their bounds have the bits
 // of the CPU's, and that products by cuBLAS satisfy the bounds.
 func TestDeviceGemm(t *testing.T) {
-	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	eachDevice(t, func(t *testing.T, real bool) {
 		rng := testseed.Rand(t, 7, 8)
 		shapes := [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 31}}
@@ -319,7 +317,6 @@ func TestDeviceExact(t *testing.T) {
 
 // TestDeviceTolerance checks that the number of slices is the CPU's.
 func TestDeviceTolerance(t *testing.T) {
-	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	eachDevice(t, func(t *testing.T, _ bool) {
 		rng := testseed.Rand(t, 5, 6)
 		a, b := testMatrix(rng, 20, 700, 1), testMatrix(rng, 700, 10, 1)
@@ -559,7 +556,6 @@ func TestDeviceParts(t *testing.T) {
 
 // TestDeviceLarge checks products of matrices that do not fit a GPU's memory.
 func TestDeviceLarge(t *testing.T) {
-	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	defer mem.Substitute(newSmallReference(t, 1200<<10))()
 	rng := testseed.Rand(t, 17, 18)
 	a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 160, 1), testMatrix(rng, 300, 160, 1)

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -180,7 +179,6 @@ func TestModulus(t *testing.T) {
 }
 
 func TestConversions(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 2)
@@ -240,7 +238,6 @@ func rankOf(b *Base, x *big.Int) int {
 }
 
 func TestEvaluate(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 3)
@@ -272,7 +269,6 @@ func TestEvaluate(t *testing.T) {
 }
 
 func TestScaleDown(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 4)

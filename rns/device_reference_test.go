@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/place"
-	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // The kernels of internal/kernels/rns/rnskernels.cuh in Go, by the arithmetic of this
@@ -66,7 +65,6 @@ type reference struct {
 
 // fakeDriver returns a fake driver with the kernels for a base.
 func fakeDriver(t *testing.T, b *Base) *fake.Driver {
-	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	t.Helper()
 	r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{Initcheck: true}
 	drv.Kernel("rnsSum", r.partial)
@@ -280,7 +278,6 @@ func TestDeviceReference(t *testing.T) {
 
 // TestDeviceTables compares the tables on a device with their definition.
 func TestDeviceTables(t *testing.T) {
-	testlength.SkipSlow(t, "kernels of fake GPUs are Go of the tests")
 	for _, b := range deviceBases(t) {
 		r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{Initcheck: true}
 		launched := false

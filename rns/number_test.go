@@ -125,7 +125,6 @@ func describe(xs ...*Number) string {
 }
 
 func TestArithmetic(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 20)
@@ -194,7 +193,6 @@ func same(x, y *Number) bool {
 }
 
 func TestFMA(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 21)
@@ -257,7 +255,6 @@ func TestFMA(t *testing.T) {
 }
 
 func TestQuotientAndRoot(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 22)
@@ -334,7 +331,6 @@ func TestExactQuotients(t *testing.T) {
 
 // A long chain widens evaluations until they are computed again.
 func TestChain(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, p := range []int{30, 60} {
 		b, err := SummationBase(p)
 		if err != nil {
@@ -455,7 +451,6 @@ func TestSpecialValues(t *testing.T) {
 }
 
 func TestNumberConversions(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 24)

@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 func randomX(r *rand.Rand) XFloat {
@@ -25,7 +23,6 @@ func randomX(r *rand.Rand) XFloat {
 }
 
 func TestXFloat(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	r := newRand(t, 10)
 	ops := []struct {
 		name     string

@@ -4,8 +4,8 @@
 #
 # usage: scripts/arm64.sh [all | PACKAGE...]
 #
-# Without arguments it runs packages with kernels of their own, and others with arithmetic that the
-# compiler might fuse; with all, every package but those without arithmetic.
+# Without arguments it runs the packages with kernels for arm64; with all, every package but those
+# without arithmetic.
 #
 # It needs qemu-user and the C library of arm64 (which the driver's loader links; in Debian,
 # libc6-arm64-cross). Exit status 3 says that they are missing, so that nothing was run.
@@ -51,7 +51,7 @@ export binaries qemu libc
 
 packages=("$@")
 case ${1:-} in
-"") packages=(./internal/{num,decimal,superacc,lanes,direct,dgemm,residue,modgemm,rounding,sgemm} ./expansion ./ozaki ./rns) ;;
+"") packages=(./internal/{superacc,direct,dgemm,modgemm,sgemm} ./expansion) ;;
 all)
 	# The tests of internal/gpu run the whole library on fake GPUs; internal/gocuda, matfile and
 	# internal/kernels are about text and files, internal/architecture about sources. mpi and

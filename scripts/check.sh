@@ -130,7 +130,7 @@ levels() {
 	# The conformance suite, with the routines of linsolve, runs under all levels by itself.
 	local kernels=(./internal/{superacc,lanes,tiles,direct,dgemm,residue,modgemm,sgemm}) methods=(./rns ./expansion ./ozaki)
 	level() { HALFULP_LEVEL=$1 gotest -short "${@:2}"; }
-	level portable "${kernels[@]}" # the portable loops of methods run on 32 bits below
+	level portable "${kernels[@]}" "${methods[@]}"
 	if has_flags avx512f avx512bw avx512dq avx512vl; then
 		level avx2 "${kernels[@]}" "${methods[@]}"
 		! has_flags avx512_vnni amx_tile amx_int8 || level avx512 "${kernels[@]}" "${methods[@]}"
@@ -140,17 +140,16 @@ levels() {
 	go vet -tags purego $(grep -rlE --include='*.go' '^//go:build.*purego' -- . | grep -v '/_' | xargs -n1 dirname | sort -u)
 
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
-	[ "$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 gotest -short ./internal/{num,decimal,superacc,lanes,direct,sgemm} "${methods[@]}"
+	[ "$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 gotest -short ./internal/{num,decimal,superacc,lanes,direct,sgemm}
 	scripts/fused.sh
 	GOARCH=arm64 go vet $(find . -name '*_arm64*' ! -path '*/_*' ! -path './.bin/*' -printf '%h\n' | sort -u)
 	scripts/arm64.sh || { [ $? = 3 ] && left_out "tests on arm64" || exit 1; }
 
 	part "race detector"
 	have "$(go env CC)" || { left_out "go test -race: no C compiler"; return; }
-	# Packages that start goroutines. Of those below linsolve linsolve has the tests; the others
-	# that are left out start them as linsolve does, for arithmetic.
-	CGO_ENABLED=1 gotest -race -short ./linsolve $(grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|halfulp/internal/par"' -- *.go */ |
-		grep -vE '^(bench|bindings|reproduce|linsolve|internal/(proof|gpu/(rows|seed|newton|several|gputest)))/|/_' |
+	# Packages that start goroutines, the suite, which calls every routine with several numbers of
+	# threads, and linsolve. Tests say themselves which of them need no race detector.
+	CGO_ENABLED=1 gotest -race -short ./conformance ./linsolve $(grep -rlE --include='*.go' --exclude='*_test.go' '^\s*go [a-z]|\.Go\(' -- cmd internal matfile |
 		xargs -n1 dirname | sort -u | sed 's|^|./|')
 }
 

@@ -56,7 +56,6 @@ func verticalNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 // TestVerticalGemv compares matrix-vector products with exact sums, for rows and columns in line
 // and all numbers of rows and columns.
 func TestVerticalGemv(t *testing.T) {
-	testlength.SkipRace(t, "it has no goroutines")
 	formats := []num.Format{num.Float64, num.DDouble, num.QDouble, num.Float32}
 	for _, p := range []uint32{24, 64, 106, 128, 212, 424, 848, 1696} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})

@@ -6,14 +6,12 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestBasesBounded runs products of many precisions: the bases kept take no more than they may, and
 // a quarter of the limit of memory.
 func TestBasesBounded(t *testing.T) {
-	testlength.SkipSlow(t, "most of its time goes into tables of constants")
 	rng := testseed.Rand(t, 1, 3)
 	kept := func() (n int64) {
 		bases.Lock()

@@ -123,7 +123,6 @@ func (p *checkedProduct) finish() *HardwareError {
 // TestFaults flips bits of residues of the factors, of residues of the product and of the sums of
 // the reconstruction, one at a time: each is caught.
 func TestFaults(t *testing.T) {
-	testlength.SkipSlow(t, "other tests run the same products")
 	testlength.SkipLevel(t, "it is about what is compared")
 	eachUnit(t, testFaults)
 }

@@ -45,27 +45,13 @@ func scalar(f num.Format, x float64) num.Real {
 // tiles.
 func eachUnit(t *testing.T, f func(t *testing.T)) {
 	t.Run("level "+isa.Level().String(), f)
+	if testlength.Slow() && !testlength.Race {
+		return // those of internal/modgemm do in an emulator
+	}
 	t.Run("bytes", func(t *testing.T) {
-		testlength.SkipSlow(t, "tests of internal/modgemm, and TestBytesWatched, run these products")
-		onBytes(f)(t)
-	})
-}
-
-// onBytes returns f with products of bytes on emulated tiles.
-func onBytes(f func(t *testing.T)) func(t *testing.T) {
-	return func(t *testing.T) {
 		defer modgemm.ForceBytes()()
 		f(t)
-	}
-}
-
-// TestBytesWatched runs products of bytes under the race detector.
-func TestBytesWatched(t *testing.T) {
-	if !testlength.Race {
-		t.Skip("TestResidueMatchesDirect and TestRegions run them without the race detector")
-	}
-	t.Run("matches direct", onBytes(testResidueMatchesDirect))
-	t.Run("regions", onBytes(testRegions))
+	})
 }
 
 // TestResidueMatchesDirect pits the residue engine against exact accumulators.

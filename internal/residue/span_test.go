@@ -50,10 +50,7 @@ func strided(rng *rand.Rand, f num.Format, rows, cols, pattern int) num.Mat {
 
 // TestZerosLeftOut pits products of matrices with zeros around what is not zero, and triangles of
 // them, against exact accumulators.
-func TestZerosLeftOut(t *testing.T) {
-	testlength.SkipRace(t, "it has no goroutines")
-	eachUnit(t, testZerosLeftOut)
-}
+func TestZerosLeftOut(t *testing.T) { eachUnit(t, testZerosLeftOut) }
 
 func testZerosLeftOut(t *testing.T) {
 	rng := testseed.Rand(t, 3, 5)

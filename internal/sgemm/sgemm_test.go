@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestFMA compares fma with exact arithmetic on random bits, near ties and below the normal
 // numbers.
 func TestFMA(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	rng := testseed.Rand(t, 3, 4)
 	for range 200000 {
 		x, y := randomBits(rng), randomBits(rng)

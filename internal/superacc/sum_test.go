@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -15,7 +14,6 @@ import (
 // spread that one window takes, long carries, sums that cancel but for their last bit, zeros, and
 // vectors read backwards. One accumulator sums all, so that what one leaves behind spoils another.
 func TestLongSums(t *testing.T) {
-	testlength.SkipRace(t, "arithmetic of single numbers has no goroutines")
 	r := testseed.Rand(t, 21, 22)
 	var acc Acc
 	// Sums of these words carry from their low halves to their high ones and from word to word.

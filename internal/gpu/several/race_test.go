@@ -1,4 +1,4 @@
-package modgemm
+package several_test
 
 import (
 	"os"
@@ -10,6 +10,8 @@ import (
 // TestMain leaves to the race detector the tests in which goroutines share what others write.
 func TestMain(m *testing.M) {
 	os.Exit(testlength.RaceOnly(m,
-		TestByteStress,
+		TestInverse,
+		TestPlaces,
+		TestShares,
 	))
 }
