@@ -59,6 +59,9 @@ var sized = map[string]string{
 // line.
 func TestReadme(t *testing.T) {
 	testlength.SkipEmulated(t, "no program starts another there")
+	if testing.Short() {
+		t.Skip("the compiler and the linker take a minute")
+	}
 	for _, tool := range []string{"go", "sh", "seq", "grep", "awk", "sort", "tac", "split"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)

@@ -7,18 +7,26 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/proof/seed"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // where is the place of resident matrices in tests.
 var where halfulp.Device = "cuda:0"
 
-// onDevices is gputest.OnDevices, or everywhere if tests may be long.
+// onDevices is gputest.OnDevices, or everywhere if tests are long. Short tests leave the fake device
+// to TestOnDevice and TestOnDeviceParts.
 func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
-	if testing.Short() {
+	switch {
+	case testlength.Long():
+		everywhere(t, small, large, f)
+	case testing.Short():
+		t.Run("device", func(t *testing.T) {
+			gputest.Machine(t)
+			f(t, large)
+		})
+	default:
 		gputest.OnDevices(t, small, large, f)
-		return
 	}
-	everywhere(t, small, large, f)
 }
 
 // everywhere runs a test by gputest.OnDevices, and with matrices in parts on two fake devices and

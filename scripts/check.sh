@@ -49,12 +49,14 @@ in_modules() {
 declare -A others=()
 beside() {
 	mkdir -p "$log"
+	rm -f "$log/$1.failed"
+	set -m # its processes are a group, which can be ended
 	(
-		trap '[ $? = 0 ] || touch "$log/$1.failed"' EXIT
-		rm -f "$log/$1.failed"
+		trap "[ \$? = 0 ] || touch '$log/$1.failed'" EXIT
 		others=()
 		"$1"
-	) >"$log/$1" 2>&1 &
+	) >"$log/$1" 2>&1 </dev/null &
+	set +m
 	others[$1]=$!
 }
 fail_with_others() {
@@ -72,7 +74,7 @@ joined() {
 	done
 	others=()
 }
-trap '[ ${#others[@]} = 0 ] || kill "${others[@]}" 2>/dev/null || true' EXIT
+trap 'for name in "${!others[@]}"; do kill -- "-${others[$name]}" 2>/dev/null || true; done' EXIT
 
 # prepare installs what the checks need in continuous integration.
 prepare() {

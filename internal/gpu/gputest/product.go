@@ -216,9 +216,11 @@ func balancedDigits(x *big.Int, n int) []int8 {
 		bias.Lsh(bias, 8).Add(bias, big.NewInt(128))
 	}
 	bias.Add(bias, x)
+	mask := new(big.Int).Lsh(big.NewInt(1), uint(8*n))
+	low := bias.And(bias, mask.Sub(mask, big.NewInt(1))).FillBytes(make([]byte, n))
 	d := make([]int8, n)
 	for i := range d {
-		d[i] = int8(new(big.Int).And(new(big.Int).Rsh(bias, uint(8*i)), big.NewInt(255)).Int64() - 128)
+		d[i] = int8(int(low[n-1-i]) - 128)
 	}
 	return d
 }
@@ -328,13 +330,18 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		}
 		return out
 	}
+	fill := func(plane []int8, value int8) {
+		for i := 0; i < len(places); i += 16 { // sixteen lie side by side
+			at := plane[places[i]:][:16]
+			for b := range at {
+				at[b] = value
+			}
+		}
+	}
 	for t := range int(c.Plain) {
 		plane := planes[t*int(c.Stride):]
 		if !more {
-			zero := int8(reducedReference(0, moduli[t]))
-			for _, at := range places {
-				plane[at] = zero
-			}
+			fill(plane, int8(reducedReference(0, moduli[t])))
 		}
 		for i, s := range sums(t/16, t%16) {
 			at := places[some[i]]
@@ -353,8 +360,8 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		}
 		if !more {
 			a0, a1 := SplitReference(0, mod)
-			for _, at := range places {
-				put(at, a0, a1)
+			for part, zero := range []int8{int8(a0), int8(a1), int8(a0 + a1)} {
+				fill(plane[part*int(c.Stride):], zero)
 			}
 		}
 		for i := range low {
@@ -405,27 +412,28 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 	if p.Karatsuba > 0 {
 		wide = fake.Slice[uint16](l, p.Wide, int(p.Karatsuba)*int(p.Stride))
 	}
-	// placesOf returns where the numbers of vectors lie in a plane.
+	// placesOf returns where the numbers of vectors lie in a plane, sixteen at a time.
 	length := blocks * abi.Tile
 	placesOf := func(vectors int, place func(int) int) []int {
-		at := make([]int, vectors*length)
+		at := make([]int, vectors*length/16)
 		for e := range at {
-			at[e] = tilePlace(place(e/length), e%length, blocks)
+			at[e] = tilePlace(place(16*e/length), 16*e%length, blocks)
 		}
 		return at
 	}
 	// unpack returns vectors of a plane. A vector of zeros is nil.
 	unpack := func(plane []int8, places []int) [][]int8 {
-		out := make([][]int8, len(places)/length)
+		out := make([][]int8, 16*len(places)/length)
 		for v := range out {
-			for h, at := range places[v*length:][:length] {
-				if plane[at] == 0 {
+			for h, at := range places[v*length/16:][:length/16] {
+				x := [16]int8(plane[at:])
+				if x == [16]int8{} {
 					continue
 				}
 				if out[v] == nil {
 					out[v] = make([]int8, length)
 				}
-				out[v][h] = plane[at]
+				copy(out[v][16*h:], x[:])
 			}
 		}
 		return out
@@ -441,6 +449,16 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 	for plane := range n {
 		as := unpack(left[plane*int(p.LeftStride):], leftPlaces)
 		bs := unpack(right[plane*int(p.RightStride):], rightPlaces)
+		// what a plane adds for sums that are 0
+		mod, pass := moduli[min(plane, int(p.Plain))], 0
+		var zero uint8
+		var zeroFactor uint16
+		if plane < int(p.Plain) {
+			zero = ReducePlainReference(0, mod)
+		} else {
+			mod, pass = moduli[int(p.Plain)+(plane-int(p.Plain))/3], (plane-int(p.Plain))%3
+			zeroFactor = uint16(ReduceFactorReference(0, mod, pass))
+		}
 		for j, b := range bs {
 			for i, a := range as {
 				of := spans[i/abi.Tile*int(p.Cols)+j/abi.Tile]
@@ -454,16 +472,22 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 				}
 				at := j*int(p.LD) + i
 				if plane < int(p.Plain) {
-					out[plane*int(p.Stride)+at] = ReducePlainReference(s, moduli[plane])
+					y := zero
+					if s != 0 {
+						y = ReducePlainReference(s, mod)
+					}
+					out[plane*int(p.Stride)+at] = y
 					continue
 				}
-				t, pass := (plane-int(p.Plain))/3, (plane-int(p.Plain))%3
-				r := moduli[int(p.Plain)+t]
-				w := &wide[t*int(p.Stride)+at]
+				w := &wide[(plane-int(p.Plain))/3*int(p.Stride)+at]
 				if pass == 0 {
-					*w = uint16(r.M)
+					*w = uint16(mod.M)
 				}
-				*w += uint16(ReduceFactorReference(s, r, pass))
+				if s == 0 {
+					*w += zeroFactor
+				} else {
+					*w += uint16(ReduceFactorReference(s, mod, pass))
+				}
 			}
 		}
 	}
@@ -505,12 +529,17 @@ func leave(l *fake.Launch, f abi.Leftovers, i, j int) {
 // integerOf returns the words of the integer of an entry's residues, 16 bytes a group, the
 // quotient, and for products that are checked the sum of the y_t r_t.
 func integerOf(f *abi.Finishing, y []uint8, weights []uint8, product []uint32, steps int) (out []uint32, q int64, rest uint64) {
+	at := make([]int, len(y)) // where weights of a row lie, from its first one on
+	for k := range at {
+		at[k] = abi.FragmentByte(0, steps, 0, k/16, k%16)
+	}
 	word := func(w int) (x uint64) {
 		for d := 4*w + 3; d >= 4*w; d-- {
 			var sum int32
+			row := weights[abi.FragmentByte(d/abi.TileDigits, steps, d%abi.TileDigits, 0, 0):]
 			for k, v := range y {
 				if v != 0 {
-					sum += int32(v) * int32(weights[abi.FragmentByte(d/abi.TileDigits, steps, d%abi.TileDigits, k/16, k%16)])
+					sum += int32(v) * int32(row[at[k]])
 				}
 			}
 			x = x<<8 + uint64(sum)
