@@ -13,8 +13,8 @@ import (
 // where is the place of resident matrices in tests.
 var where halfulp.Device = "cuda:0"
 
-// onDevices is gputest.OnDevices, or everywhere if tests are long. Short tests leave the fake device
-// to TestOnDevice and TestOnDeviceParts.
+// onDevices is gputest.OnDevices, or everywhere if tests are long. Short tests leave the fake
+// device to TestOnDevice and TestOnDeviceParts.
 func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	switch {
 	case testlength.Long():
