@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -48,9 +49,12 @@ func convolving(t *testing.T) *cuda.Device {
 	return gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
 }
 
-func checkConvolve(t *testing.T, dev *cuda.Device) {
-	for _, p := range convolveProblems() {
-		checkGemv(t, dev, p)
+// checkConvolve compares products of one of every `every` problems.
+func checkConvolve(t *testing.T, dev *cuda.Device, every int) {
+	for i, p := range convolveProblems() {
+		if i%every == 0 {
+			checkGemv(t, dev, p)
+		}
 	}
 	if c := dev.Counters(); c.InUse != 0 {
 		t.Errorf("%d bytes left", c.InUse)
@@ -58,14 +62,16 @@ func checkConvolve(t *testing.T, dev *cuda.Device) {
 }
 
 // TestConvolveReference runs the host's part, with Go functions for the kernels.
-func TestConvolveReference(t *testing.T) { checkConvolve(t, convolving(t)) }
+func TestConvolveReference(t *testing.T) { checkConvolve(t, convolving(t), testlength.Of(3, 1, 1)) }
 
 // TestConvolveEmulated runs the kernels themselves, compiled for the host.
 func TestConvolveEmulated(t *testing.T) {
 	t.Setenv(gputest.Emulate, convolveSources)
 	dev := convolving(t)
-	checkConvolve(t, dev)
-	checkColumns(t, dev)
+	checkConvolve(t, dev, testlength.Of(7, 5, 1))
+	if testlength.Long() {
+		checkColumns(t, dev)
+	}
 }
 
 // sameRows calls f with the sums of rows times y: row i has the numbers of x from step i on.
@@ -89,6 +95,9 @@ func sameRows(t *testing.T, dev *cuda.Device, x, y *num.Array, rows, step, digit
 // TestConvolveLongest adds as many products as sums of 32 bits hold, and more, of the digits that
 // make them largest: -128 of first factors, which are 0x04808080... 2^5, and 255 of second ones.
 func TestConvolveLongest(t *testing.T) {
+	if !testlength.Long() {
+		t.Skip("millions of products on an emulated GPU")
+	}
 	t.Setenv(gputest.Emulate, convolveSources)
 	const digits, p = 13, 6 * 64
 	n := abi.ConvolveColumns*abi.ConvolveShapeOf(digits).Longest*abi.ConvolveShapeOf(digits).Warps + 1
@@ -111,14 +120,14 @@ func TestConvolveLongest(t *testing.T) {
 // others.
 func TestConvolveSlices(t *testing.T) {
 	t.Setenv(gputest.Emulate, convolveSources)
-	checkSlices(t, convolving(t), 320, []int{17, 62})
+	checkSlices(t, convolving(t), 320, testlength.Of([]int{17}, []int{17}, []int{17, 62}))
 }
 
 func checkSlices(t *testing.T, dev *cuda.Device, n int, digits []int) {
 	rng := testseed.Rand(t, 5, 9)
 	const rows = fewRows + 3
 	for _, k := range digits {
-		for trial := range 6 {
+		for trial := range testlength.Of(3, 3, 6) {
 			x, y, _ := uneven(rng, k, n+rows, trial)
 			y = part(y, n)
 			sameRows(t, dev, x, y, rows, 1, k, func(h *hostSums, _ *rowSums) {
