@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -49,8 +50,8 @@ func TestStages(t *testing.T) {
 // TestStagesEmulated is TestStages for the kernels of compute capability 8.0, as they run on the
 // host.
 func TestStagesEmulated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long")
+	if !testlength.Long() {
+		t.Skip("emulated kernels take a minute; TestShort runs some")
 	}
 	ref := gputest.Reference(t, &fake.Driver{})
 	t.Setenv(gputest.Emulate, "exact/residues exact/finish")
