@@ -129,13 +129,14 @@ levels() {
 	(cd reproduce && gotest ./...)
 
 	part "the lower levels of instruction sets"
-	# The conformance suite, with the routines of linsolve, runs under all levels by itself.
-	local kernels=(./internal/{superacc,lanes,tiles,direct,dgemm,residue,modgemm,sgemm}) methods=(./rns ./expansion ./ozaki)
+	# The conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
+	# many tests of these packages.
+	local kernels=(./internal/{superacc,lanes,tiles,direct,dgemm,residue,modgemm,sgemm})
 	level() { HALFULP_LEVEL=$1 gotest -short "${@:2}"; }
-	level portable "${kernels[@]}" "${methods[@]}"
+	level portable "${kernels[@]}"
 	if has_flags avx512f avx512bw avx512dq avx512vl; then
-		level avx2 "${kernels[@]}" "${methods[@]}"
-		! has_flags avx512_vnni amx_tile amx_int8 || level avx512 "${kernels[@]}" "${methods[@]}"
+		level avx2 "${kernels[@]}" ./rns ./expansion ./ozaki
+		! has_flags avx512_vnni amx_tile amx_int8 || level avx512 "${kernels[@]}"
 	else
 		echo "HALFULP_LEVEL=avx512: NOT RUN: this processor has no AVX-512" # all tests run under avx2
 	fi
