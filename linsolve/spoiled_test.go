@@ -83,8 +83,8 @@ func TestTracedSpoiled(t *testing.T) {
 		a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		want, on := lintest.Of(a).Det(), put(t, a)
 		for _, by := range spoils {
-			for _, at := range [][2]int{{n / 2, n / 2}, {0, n - 1}}[:testlength.Of(1, 2, 2)] {
-				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
+			for _, at := range [][2]int{{n / 2, n / 2}, {0, n - 1}}[:testlength.Of(1, 1, 2)] {
+				for _, bits := range []int{65, 2000}[:testlength.Of(1, 1, 2)] {
 					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
 					s := tracedOn(t, on)
 					s.At = call.At(newSpoiled(t, place.Of(on.View().Arr), func(u *halfulp.Matrix) {
@@ -110,7 +110,7 @@ func TestTracedSpoiled(t *testing.T) {
 // or no factors.
 func TestCholeskySpoiled(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
-		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)}[:testlength.Of(1, 2, 2)] {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)}[:testlength.Of(1, 1, 2)] {
 			a := gramIn(t, f, n, 0, 1)
 			want, err := Cholesky(a, f, nil)
 			if err != nil {
@@ -118,7 +118,7 @@ func TestCholeskySpoiled(t *testing.T) {
 			}
 			on := put(t, a)
 			for _, by := range spoils {
-				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
+				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 1, 2)] {
 					name := fmt.Sprintf("%v, %v at %v", f, by, at)
 					s := tracedOn(t, on)
 					s.At = call.At(newSpoiled(t, place.Of(on.View().Arr), func(x *halfulp.Matrix) {
@@ -153,14 +153,14 @@ func TestCholeskySpoiled(t *testing.T) {
 // qualities: entries must be right, or left undecided.
 func TestCholeskyNewtonSpoiled(t *testing.T) {
 	n := seed.Fewest + 2
-	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
+	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 1, 2)] {
 		a := gramIn(t, f, n, 0, 1)
 		want, err := Cholesky(a, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, by := range spoils {
-			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 2, 2)] {
+			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}}[:testlength.Of(1, 1, 2)] {
 				s, err := start("Cholesky", nil, a.View())
 				if err != nil {
 					t.Fatal(err)

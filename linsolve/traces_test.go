@@ -48,7 +48,7 @@ func TestTraced(t *testing.T) {
 			"two":        halfulp.Random(halfulp.Float64, 2, 2, 0, r.Uint64()),
 		} {
 			want, on := lintest.Of(a).Det(), put(t, a)
-			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
+			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 3, 6)] {
 				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
 				d, err := det.Traced(s, on.View(), bits)

@@ -129,8 +129,8 @@ levels() {
 	(cd reproduce && gotest ./...)
 
 	part "the lower levels of instruction sets"
-	# The conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
-	# many tests of these packages.
+	# The conformance suite, with the routines of linsolve, runs under all levels by itself, and so
+	# do many tests of these packages.
 	local kernels=(./internal/{superacc,lanes,tiles,direct,dgemm,residue,modgemm,sgemm})
 	level() { HALFULP_LEVEL=$1 gotest -short "${@:2}"; }
 	level portable "${kernels[@]}"
