@@ -12,6 +12,5 @@ func TestMain(m *testing.M) {
 	os.Exit(testlength.RaceOnly(m,
 		TestInverse,
 		TestPlaces,
-		TestShares,
 	))
 }
