@@ -62,7 +62,7 @@ beside() {
 fail_with_others() {
 	local name
 	for name in "${!others[@]}"; do
-		[ ! -e "$log/$name.failed" ] || { cat "$log/$name"; exit 1; }
+		[ ! -e "$log/$name.failed" ] || { cat "$log/$name"; echo "FAIL: $name"; exit 1; }
 	done
 }
 joined() {
