@@ -149,7 +149,7 @@ func TestViews(t *testing.T) {
 // the grid except for few right-hand sides.
 func TestSolve(t *testing.T) {
 	if !mpitest.InProcess() {
-		for _, n := range []int{1, 2, 4} {
+		for _, n := range testlength.Of([]int{2}, []int{2}, []int{1, 2, 4}) {
 			mpitest.Run(t, n)
 		}
 		return

@@ -12,15 +12,18 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
-// inProcesses runs the calling test with several numbers of processes. In each process it returns a
-// function that moves matrices to the grid of the processes.
+// inProcesses runs the calling test with several numbers of processes, with the last of them alone
+// unless tests are long. In each process it returns a function that moves matrices to the grid of
+// the processes.
 func inProcesses(t *testing.T, numbers ...int) (on func(m *halfulp.Matrix) *halfulp.Matrix, ok bool) {
 	t.Helper()
 	if !mpitest.InProcess() {
-		for _, n := range numbers {
+		last := numbers[len(numbers)-1:]
+		for _, n := range testlength.Of(last, last, numbers) {
 			mpitest.Run(t, n)
 		}
 		return nil, false
