@@ -216,7 +216,7 @@ const power = 5
 // linearWays are routines forced to every way that package linsolve has for them on the host.
 var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.SystemWays {
-		if way != call.ByDigits && way != call.BySlices { // these ways are for inverses alone
+		if way != call.ByDigits && way != call.BySlices && way != call.BySeries { // these ways are for inverses alone
 			all = append(all, routineOf(linearRoutines, "Solve").by(aSystem, way))
 		}
 		all = append(all, routineOf(linearRoutines, "Inverse").by(aSystem, way))

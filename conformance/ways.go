@@ -26,11 +26,12 @@ var wide = map[string]bool{
 	"scaled rows and columns": true,
 }
 
-// Bits of condition numbers from which float64 factors may not suffice, and bits of the spread of
+// Bits of condition numbers from which float64 factors, or a series, may not suffice, and bits of the spread of
 // exponents from which numbers may leave their range.
 const (
-	illBits    = 36
-	spreadBits = 400
+	illBits       = 36
+	seriesIllBits = 12
+	spreadBits    = 400
 )
 
 // mayLeave returns why a way may leave open a problem that has been solved, "" if it has to decide
@@ -47,8 +48,10 @@ func mayLeave(routine, problem, way, family string, a, b lintest.Matrix, outOfRa
 	if problem == aQR {
 		square = a.T(k).Times(a, k)
 	}
-	cond, seeded := square.ConditionBits(), false
+	cond, seeded, ill := square.ConditionBits(), false, illBits
 	switch way {
+	case call.BySeries:
+		seeded, ill = true, seriesIllBits
 	case call.ByTriangles, call.BySlices, call.ByFloats, call.ByFloat64, call.ByNewton, call.ByTraces:
 		seeded = true
 	case call.ByBlocks:
@@ -59,7 +62,7 @@ func mayLeave(routine, problem, way, family string, a, b lintest.Matrix, outOfRa
 		return ""
 	case problem == aDeterminant && cond == math.MaxInt:
 		return "singular"
-	case (seeded || way == call.ByIntervals) && cond > illBits: // intervals are too wide
+	case (seeded || way == call.ByIntervals) && cond > ill: // intervals are too wide
 		return "ill-conditioned"
 	case (seeded || problem == aSystem) && (wide[family] || family == "graded" || square.SpreadBits() > spreadBits):
 		return "exponents far apart"

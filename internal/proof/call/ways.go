@@ -56,6 +56,7 @@ func (w Way[P]) applies(p P) bool { return w.Applies == nil || w.Applies(p) }
 const (
 	ByTriangles   = "triangles"   // float64 inverses of the triangular factors, and refinement
 	BySlices      = "slices"      // an inverse in float64 slices
+	BySeries      = "series"      // an inverse by a series of float64 matrices
 	ByDigits      = "digits"      // an inverse by elimination in fixed point
 	ByFloats      = "floats"      // Newton's method that begins with float64 slices
 	ByElimination = "elimination" // an elimination in fixed point or by blocks, and refinement
@@ -64,7 +65,7 @@ const (
 )
 
 // SystemWays lists the names of all ways to solve systems, in the order in which they are tried.
-var SystemWays = []string{ByTriangles, BySlices, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
+var SystemWays = []string{ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
 // Ways to compute approximate inverses.
 const (

@@ -44,6 +44,9 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 var ways = []call.Way[*problem]{
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
+	{Name: call.BySeries, Applies: func(p *problem) bool {
+		return newton.Longer(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes())
+	}, Faster: func(p *problem) bool { return many(p) && newton.SeriesSuffices(p.s, p.lu, p.z.Format()) }, Run: timed(newton.InverseBySeries)},
 	{Name: call.ByDigits, Applies: func(p *problem) bool { return ziv.IsIdentity(p.b) && digits.HasInverse(p.s, p.lu, p.z.Format()) }, Faster: func(p *problem) bool {
 		return many(p) && ziv.IsIdentity(p.b) && digits.Quick(p.s, p.a, p.lu, p.z.Format())
 	}, Run: timed(digits.QuickInverse)},
