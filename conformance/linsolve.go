@@ -216,7 +216,8 @@ const power = 5
 // linearWays are routines forced to every way that package linsolve has for them on the host.
 var linearWays = func() (all []linearRoutine) {
 	for _, way := range call.SystemWays {
-		if way != call.ByDigits && way != call.BySlices && way != call.BySeries { // these ways are for inverses alone
+		// Digits, slices and series are ways for inverses alone.
+		if way != call.ByDigits && way != call.BySlices && way != call.BySeries {
 			all = append(all, routineOf(linearRoutines, "Solve").by(aSystem, way))
 		}
 		all = append(all, routineOf(linearRoutines, "Inverse").by(aSystem, way))

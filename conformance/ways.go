@@ -26,8 +26,8 @@ var wide = map[string]bool{
 	"scaled rows and columns": true,
 }
 
-// Bits of condition numbers from which float64 factors, or a series, may not suffice, and bits of the spread of
-// exponents from which numbers may leave their range.
+// Bits of condition numbers from which float64 factors, or a series, may not suffice, and bits of
+// the spread of exponents from which numbers may leave their range.
 const (
 	illBits       = 36
 	seriesIllBits = 12

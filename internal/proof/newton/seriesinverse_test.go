@@ -171,7 +171,8 @@ func TestSeriesOfLargeOrder(t *testing.T) {
 	}
 }
 
-// TestAddProduct adds numbers, and products, in words, with others far below and near to the largest.
+// TestAddProduct adds numbers, and products, in words, with others far below and near to the
+// largest.
 func TestAddProduct(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
 	for range 5000 {
