@@ -35,10 +35,10 @@ const (
 	leastTileDot = 1024
 )
 
-// tileDotBlocks has, for a number of blocks that is needed, that which is taken, or 0 where vertical
-// digits take less time on cores whose other hardware thread uses tiles, too: there 530, 650 and
-// 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. On cores whose other hardware
-// thread is idle all of them took 0.65 to 0.85 of the time.
+// tileDotBlocks has, for a number of blocks that is needed, that which is taken, or 0 where
+// vertical digits take less time on cores whose other hardware thread uses tiles, too: there 530,
+// 650 and 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. On cores whose other
+// hardware thread is idle all of them took 0.65 to 0.85 of the time.
 var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 9, 10, 11, 12, 13, 14, 15, mostDotBlocks}
 
 const mostDotBlocks = 16
