@@ -443,11 +443,17 @@ step:
 	WORD $0x00
 
 	// TDPBSSD TMM0, TMM2, TMM3
-	LONG $0x5e63e2c4
-	BYTE $0xc2
-	MOVQ 248(R15), AX
+	LONG       $0x5e63e2c4
+	BYTE       $0xc2
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon4
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
 
-line4:
+soon4:
 	PREFETCHT0 (R8)
 	ADDQ       $0x40, R8
 	CMPQ       R8, R10
@@ -457,15 +463,15 @@ line4:
 	MOVQ       R9, R8
 
 soon5:
-	DECQ AX
-	JNE  line4
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon6
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
 
-	// TDPBSSD TMM1, TMM2, TMM4
-	LONG $0x5e5be2c4
-	BYTE $0xca
-	MOVQ 248(R15), AX
-
-line6:
+soon6:
 	PREFETCHT0 (R8)
 	ADDQ       $0x40, R8
 	CMPQ       R8, R10
@@ -475,23 +481,15 @@ line6:
 	MOVQ       R9, R8
 
 soon7:
-	DECQ AX
-	JNE  line6
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon8
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
 
-	// TILEZERO TMM2
-	LONG $0x497be2c4
-	BYTE $0xd0
-
-	// TILELOADD TMM2, [RSI+R12*1+0x400]
-	QUAD $0x040026944b7ba2c4
-	WORD $0x00
-
-	// TDPBSSD TMM1, TMM2, TMM3
-	LONG $0x5e63e2c4
-	BYTE $0xca
-	MOVQ 248(R15), AX
-
-line8:
+soon8:
 	PREFETCHT0 (R8)
 	ADDQ       $0x40, R8
 	CMPQ       R8, R10
@@ -501,8 +499,236 @@ line8:
 	MOVQ       R9, R8
 
 soon9:
-	DECQ AX
-	JNE  line8
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon10
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon10:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon11
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon11:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon12
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon12:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon13
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon13:
+	// TDPBSSD TMM1, TMM2, TMM4
+	LONG       $0x5e5be2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon14
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon14:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon15
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon15:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon16
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon16:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon17
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon17:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon18
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon18:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon19
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon19:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon20
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon20:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon21
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon21:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon22
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon22:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon23
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon23:
+	// TILEZERO TMM2
+	LONG $0x497be2c4
+	BYTE $0xd0
+
+	// TILELOADD TMM2, [RSI+R12*1+0x400]
+	QUAD $0x040026944b7ba2c4
+	WORD $0x00
+
+	// TDPBSSD TMM1, TMM2, TMM3
+	LONG       $0x5e63e2c4
+	BYTE       $0xca
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon24
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon24:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon25
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon25:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon26
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon26:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon27
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon27:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon28
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon28:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon29
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon29:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon30
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon30:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon31
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon31:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon32
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon32:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	CMPQ       R8, R10
+	JCS        soon33
+	ADDQ       R13, R9
+	ADDQ       R13, R10
+	MOVQ       R9, R8
+
+soon33:
 	ADDQ $0x00000800, SI
 	ADDQ $0x00000800, DI
 	DECQ DX
@@ -548,7 +774,7 @@ done:
 
 // func tileRowsAMX(job *byte) (left int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, CMOV, MMX+
-TEXT ·tileRowsAMX(SB), NOSPLIT, $104-16
+TEXT ·tileRowsAMX(SB), NOSPLIT, $112-16
 	MOVQ         job+0(FP), R15
 	MOVQ         40(R15), AX
 	MOVQ         AX, (SP)
@@ -1158,11 +1384,12 @@ multiply:
 	MOVQ    R9, R10
 	ADDQ    208(R15), R10
 	MOVQ    200(R15), R13
+	MOVQ    248(R15), R14
 	MOVQ    240(R15), CX
 	MOVQ    CX, AX
 	MOVQ    AX, DX
 	XORL    AX, AX
-	MOVQ    AX, R14
+	MOVQ    AX, 104(SP)
 
 band:
 	MOVQ CX, AX
@@ -1191,7 +1418,7 @@ from19:
 	SHLQ   $0x0a, SI
 	ADDQ   (R15), SI
 	SUBQ   $0x00001400, SI
-	MOVQ   R14, BX
+	MOVQ   104(SP), BX
 	IMUL3Q $0x00001800, BX, DI
 	ADDQ   48(SP), DI
 	SUBQ   $0x00000400, DI
@@ -1349,7 +1576,7 @@ step5:
 	// TDPBSSD TMM2, TMM7, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xd7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line30:
 	PREFETCHT0 (R8)
@@ -1375,7 +1602,7 @@ soon31:
 	// TDPBSSD TMM1, TMM7, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xcf
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line32:
 	PREFETCHT0 (R8)
@@ -1397,7 +1624,7 @@ soon33:
 	// TDPBSSD TMM0, TMM7, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xc7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line34:
 	PREFETCHT0 (R8)
@@ -1420,7 +1647,7 @@ step4:
 	// TDPBSSD TMM2, TMM6, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xd6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line36:
 	PREFETCHT0 (R8)
@@ -1446,7 +1673,7 @@ soon37:
 	// TDPBSSD TMM1, TMM6, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xce
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line38:
 	PREFETCHT0 (R8)
@@ -1468,7 +1695,7 @@ soon39:
 	// TDPBSSD TMM0, TMM6, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xc6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line40:
 	PREFETCHT0 (R8)
@@ -1491,7 +1718,7 @@ step3:
 	// TDPBSSD TMM2, TMM7, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xd7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line42:
 	PREFETCHT0 (R8)
@@ -1517,7 +1744,7 @@ soon43:
 	// TDPBSSD TMM1, TMM7, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xcf
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line44:
 	PREFETCHT0 (R8)
@@ -1539,7 +1766,7 @@ soon45:
 	// TDPBSSD TMM0, TMM7, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xc7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line46:
 	PREFETCHT0 (R8)
@@ -1562,7 +1789,7 @@ step2:
 	// TDPBSSD TMM2, TMM6, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xd6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line48:
 	PREFETCHT0 (R8)
@@ -1588,7 +1815,7 @@ soon49:
 	// TDPBSSD TMM1, TMM6, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xce
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line50:
 	PREFETCHT0 (R8)
@@ -1610,7 +1837,7 @@ soon51:
 	// TDPBSSD TMM0, TMM6, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xc6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line52:
 	PREFETCHT0 (R8)
@@ -1633,7 +1860,7 @@ step1:
 	// TDPBSSD TMM2, TMM7, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xd7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line54:
 	PREFETCHT0 (R8)
@@ -1659,7 +1886,7 @@ soon55:
 	// TDPBSSD TMM1, TMM7, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xcf
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line56:
 	PREFETCHT0 (R8)
@@ -1681,7 +1908,7 @@ soon57:
 	// TDPBSSD TMM0, TMM7, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xc7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line58:
 	PREFETCHT0 (R8)
@@ -1707,7 +1934,7 @@ step0:
 	// TDPBSSD TMM2, TMM6, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xd6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line60:
 	PREFETCHT0 (R8)
@@ -1733,7 +1960,7 @@ soon61:
 	// TDPBSSD TMM1, TMM6, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xce
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line62:
 	PREFETCHT0 (R8)
@@ -1755,7 +1982,7 @@ soon63:
 	// TDPBSSD TMM0, TMM6, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xc6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line64:
 	PREFETCHT0 (R8)
@@ -1782,7 +2009,7 @@ last:
 	// TDPBSSD TMM2, TMM6, TMM5
 	LONG $0x5e53e2c4
 	BYTE $0xd6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line66:
 	PREFETCHT0 (R8)
@@ -1808,7 +2035,7 @@ soon67:
 	// TDPBSSD TMM1, TMM6, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xce
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line68:
 	PREFETCHT0 (R8)
@@ -1826,7 +2053,7 @@ soon69:
 	// TDPBSSD TMM0, TMM6, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xc6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line70:
 	PREFETCHT0 (R8)
@@ -1849,7 +2076,7 @@ first:
 	// TDPBSSD TMM2, TMM7, TMM4
 	LONG $0x5e5be2c4
 	BYTE $0xd7
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line72:
 	PREFETCHT0 (R8)
@@ -1875,7 +2102,7 @@ soon73:
 	// TDPBSSD TMM1, TMM7, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xcf
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line74:
 	PREFETCHT0 (R8)
@@ -1898,7 +2125,7 @@ second:
 	// TDPBSSD TMM2, TMM6, TMM3
 	LONG $0x5e63e2c4
 	BYTE $0xd6
-	MOVQ 248(R15), AX
+	MOVQ R14, AX
 
 line76:
 	PREFETCHT0 (R8)
@@ -1946,7 +2173,7 @@ from79:
 	CMPQ DX, $0x06
 	JLT  turn80
 	SUBQ $0x06, DX
-	INCQ R14
+	INCQ 104(SP)
 
 turn80:
 	CMPQ   CX, 224(R15)

@@ -399,8 +399,8 @@ func (t *tileFunc) digits(columns bool) {
 	SUBQ(field(tilePitch), RDI)
 }
 
-// multiply adds the products of a unit, and fetches the numbers of the next one: so many lines of
-// them for a product of tiles that all have been fetched at the end.
+// multiply adds the products of a unit, and fetches the numbers of the next one: for a product of
+// tiles so many lines of 64 bytes that at the end all have been fetched.
 func (t *tileFunc) multiply() {
 	MOVQ(U32(amx.RowBytes), R12)
 	// What to fetch: next, the run it is of, the end of that, and how far apart runs are.
@@ -415,23 +415,35 @@ func (t *tileFunc) multiply() {
 	MOVQ(run, end)
 	ADDQ(field(tileSoonBytes), end)
 	MOVQ(field(tileSoonPitch), pitch)
+	line := func() {
+		same := t.label("soon")
+		PREFETCHT0(Mem{Base: next})
+		ADDQ(Imm(64), next)
+		CMPQ(next, end)
+		JCS(LabelRef(same))
+		ADDQ(pitch, run)
+		ADDQ(pitch, end)
+		MOVQ(run, next)
+		Label(same)
+	}
+	const twoLines = 10
+	lines := R14
 	do := func(ops []amx.Op) {
 		for _, o := range ops {
 			tileOp(o)
 			if o.Kind != amx.Dot {
 				continue
 			}
-			loop, same := t.label("line"), t.label("soon")
-			MOVQ(field(tileLines), RAX)
+			if t.two {
+				for range twoLines {
+					line()
+				}
+				continue
+			}
+			loop := t.label("line")
+			MOVQ(lines, RAX)
 			Label(loop)
-			PREFETCHT0(Mem{Base: next})
-			ADDQ(Imm(64), next)
-			CMPQ(next, end)
-			JCS(LabelRef(same))
-			ADDQ(pitch, run)
-			ADDQ(pitch, end)
-			MOVQ(run, next)
-			Label(same)
+			line()
 			DECQ(RAX)
 			JNE(LabelRef(loop))
 		}
@@ -453,9 +465,10 @@ func (t *tileFunc) multiply() {
 		return
 	}
 	b := bands{
-		dot: amx.Dot, first: RCX, step: RDX, turns: R14, left: RBX, label: t.label, do: do,
+		dot: amx.Dot, first: RCX, step: RDX, turns: AllocLocal(8), left: RBX, label: t.label, do: do,
 		a: field(tileA), b: t.b, sums: t.c,
 	}
+	MOVQ(field(tileLines), lines)
 	MOVQ(field(tileBand), b.first)
 	b.begin()
 	Label("band")
