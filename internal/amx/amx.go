@@ -141,6 +141,33 @@ func (o Op) memory(prefix int, opcode byte, reg int, indexed bool) []byte {
 	}
 }
 
+// A Directive of Go's assembler stands for bytes: QUAD, LONG, WORD or BYTE, with a number in
+// little-endian order.
+type Directive struct {
+	Name  string
+	Value uint64
+}
+
+// Directives returns what stands for bytes.
+func Directives(code []byte) (list []Directive) {
+	for len(code) > 0 {
+		d, size := Directive{Name: "BYTE"}, 1
+		switch n := len(code); {
+		case n >= 8:
+			d.Name, size = "QUAD", 8
+		case n >= 4:
+			d.Name, size = "LONG", 4
+		case n >= 2:
+			d.Name, size = "WORD", 2
+		}
+		for i, b := range code[:size] {
+			d.Value |= uint64(b) << (8 * i)
+		}
+		list, code = append(list, d), code[size:]
+	}
+	return list
+}
+
 // Config returns the operand of LDTILECFG: palette 1, all tiles whole.
 func Config() [64]byte {
 	var c [64]byte

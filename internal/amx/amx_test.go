@@ -1,6 +1,7 @@
 package amx
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"testing"
 )
@@ -23,6 +24,15 @@ func TestEncode(t *testing.T) {
 	} {
 		if got := hex.EncodeToString(c.op.Encode()); got != c.code {
 			t.Errorf("%v: %s, want %s", c.op, got, c.code)
+		}
+		joined := ""
+		for _, d := range Directives(c.op.Encode()) {
+			b := make([]byte, 8)
+			binary.LittleEndian.PutUint64(b, d.Value)
+			joined += hex.EncodeToString(b[:map[string]int{"BYTE": 1, "WORD": 2, "LONG": 4, "QUAD": 8}[d.Name]])
+		}
+		if joined != c.code {
+			t.Errorf("%v: directives of %s, want %s", c.op, joined, c.code)
 		}
 		if got := c.op.String(); got != c.text {
 			t.Errorf("%q, want %q", got, c.text)

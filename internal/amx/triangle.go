@@ -5,36 +5,20 @@ import "slices"
 // A Triangle is a product of numbers in digits, of which the leading half counts: block v, of n, of
 // the sums takes the products of blocks u <= v of A with blocks v-u of B, each block a tile.
 //
-// Blocks of sums are taken a few at a time. For these Load reads the sums, Step adds the products
-// of operands of 64 k, which lie at RegA and RegB, and Store writes the sums.
+// All blocks of sums are held in tiles at once: Load reads the sums, Step adds the products of
+// operands of 64 k, which lie at RegA and RegB, and Store writes the sums, which lie at RegC. More
+// blocks are taken in bands, see BandStep.
 type Triangle struct {
 	Load, Step, Store []Op
 }
 
-// maxSums is the most blocks of sums at a time, and fewSums where there are more: of 14 blocks
-// three at a time take the fewest loads, 94 for 105 products.
-const (
-	maxSums = 4
-	fewSums = 3
-	ahead   = 2 // products from a load to that which needs it
-)
+// MaxTriangle is the most blocks of a Triangle.
+const MaxTriangle = 4
 
-// Triangles returns the program for n blocks, with products of a kind, the sums at RegC.
-func Triangles(n int, dot Kind) (program []Triangle) {
-	parts := 1
-	if n > maxSums {
-		parts = (n + fewSums - 1) / fewSums
-	}
-	for first := 0; parts > 0; parts-- {
-		width := (n - first) / parts
-		program = append(program, triangle(first, width, dot))
-		first += width
-	}
-	return program
-}
+const ahead = 2 // products from a load to that which needs it
 
-// triangle returns the program for blocks first <= v < first+width of the sums.
-func triangle(first, width int, dot Kind) (t Triangle) {
+// NewTriangle returns the program for n blocks, with products of a kind.
+func NewTriangle(n int, dot Kind) (t Triangle) {
 	type block struct { // of an operand
 		base Reg
 		i    int
@@ -44,15 +28,13 @@ func triangle(first, width int, dot Kind) (t Triangle) {
 		a, b block
 	}
 	var products []product
-	for u := range first + width {
-		for i := range width {
-			if d := first + i - u; d >= 0 {
-				products = append(products, product{i, block{RegA, u}, block{RegB, d}})
-			}
+	for u := range n {
+		for i := u; i < n; i++ {
+			products = append(products, product{i, block{RegA, u}, block{RegB, i - u}})
 		}
 	}
-	for i := range width {
-		disp := int32((first + i) * Bytes)
+	for i := range n {
+		disp := int32(i * Bytes)
 		t.Load = append(t.Load, load(i, RegC, RegRow, disp))
 		t.Store = append(t.Store, Op{Kind: Store, T: i, Base: RegC, Stride: RegRow, Disp: disp})
 	}
@@ -60,7 +42,7 @@ func triangle(first, width int, dot Kind) (t Triangle) {
 	// again the latest.
 	var held [tiles]block
 	have := func(b block) int {
-		for r := width; r < tiles; r++ {
+		for r := n; r < tiles; r++ {
 			if held[r] == b {
 				return r
 			}
@@ -81,7 +63,7 @@ func triangle(first, width int, dot Kind) (t Triangle) {
 				continue
 			}
 			to, latest := 0, -1
-			for r := width; r < tiles; r++ {
+			for r := n; r < tiles; r++ {
 				if n := next(held[r]); n > latest {
 					to, latest = r, n
 				}

@@ -21,7 +21,10 @@ func machineTiles() *Unit {
 var unitAMX = Unit{
 	rows: 64, few: 8000, samples: 8,
 	run: func(j *tileJob) {
-		f := tileRowsAMX[j.blocks]
+		f := tileRowsAMX
+		if j.blocks == 2 {
+			f = tileRows2AMX
+		}
 		for {
 			left := f((*byte)(unsafe.Pointer(j)))
 			if left == 0 {
@@ -35,15 +38,17 @@ var unitAMX = Unit{
 	spread: func(dst []int8, pitch int, digits []byte, blocks int) {
 		spreadDigitsAMX(&dst[0], pitch, &digits[0], blocks)
 	},
-	dot:         func(j *tileDotJob) { tileDotsAMX[j.blocks]((*byte)(unsafe.Pointer(j))) },
+	dot: func(j *tileDotJob) {
+		f := tileDotAMX
+		switch j.blocks {
+		case 2:
+			f = tileDot2AMX
+		case 3:
+			f = tileDot3AMX
+		case 4:
+			f = tileDot4AMX
+		}
+		f((*byte)(unsafe.Pointer(j)))
+	},
 	FewProducts: leastTileDot,
-}
-
-var tileDotsAMX = [...]func(*byte){
-	2: tileDot2AMX, 3: tileDot3AMX, 4: tileDot4AMX, 7: tileDot7AMX,
-	10: tileDot10AMX, 12: tileDot12AMX, 14: tileDot14AMX, 16: tileDot16AMX,
-}
-
-var tileRowsAMX = [...]func(*byte) int{
-	2: tileRows2AMX, 7: tileRows7AMX, 8: tileRows8AMX, 10: tileRows10AMX, 12: tileRows12AMX, 14: tileRows14AMX, 16: tileRows16AMX,
 }

@@ -15,5 +15,6 @@
 // What a sum leaves open is decided by an exact one, by the caller.
 //
 // The unit in Go says what the kernels compute, bit for bit, and is tested on every machine
-// ([EachUnit]); there is a kernel for every number of blocks that pays.
+// ([EachUnit]). Kernels are loops over the blocks, whatever their number, but for a few blocks,
+// whose sums stay in registers: these have kernels of their own.
 package tiles

@@ -35,11 +35,11 @@ const (
 	leastTileDot = 1024
 )
 
-// tileDotBlocks has, for a number of blocks that is needed, one for which units have functions, or
-// 0 where vertical digits take less time on cores whose other hardware thread uses tiles, too:
-// there 530, 650 and 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. Where it
-// does not, all of them, with functions of their own, took 0.65 to 0.85 of the time.
-var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 10, 10, 12, 12, 14, 14, 16, mostDotBlocks}
+// tileDotBlocks has, for a number of blocks that is needed, that which is taken, or 0 where
+// vertical digits take less time on cores whose other hardware thread uses tiles, too: there 530,
+// 650 and 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. On cores whose other
+// hardware thread is idle all of them took 0.65 to 0.85 of the time.
+var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 9, 10, 11, 12, 13, 14, 15, mostDotBlocks}
 
 const mostDotBlocks = 16
 
@@ -89,9 +89,39 @@ type tileDotJob struct {
 	limit   int            // bits of D digits
 	far     unsafe.Pointer // a byte for eight numbers, with bits for those with 64 <= d < limit
 	steps   int            // of 64 numbers
-	// Not for the assembly.
-	blocks int
+	blocks  int
+	first   int            // of amx.FirstBand
+	shares  unsafe.Pointer // of the work on tiles, see dotShares
 }
+
+// tileDotShares says, for a number of blocks, how digits of 64 numbers are multiplied while others
+// are made: for each block of x, then of y, how many steps of bands follow it (see package amx),
+// and then how many there are. For few blocks it is which part of the products, as the assembly
+// has them, and then a number that stands for all.
+var tileDotShares = func() (shares [mostDotBlocks + 1][2*mostDotBlocks + 1]uint8) {
+	for n := range shares {
+		if n <= amx.MaxTriangle {
+			for i := range shares[n] {
+				shares[n][i] = uint8(i)
+			}
+			continue
+		}
+		steps := 0
+		for first := amx.FirstBand(n); first < n; first += amx.BandSums {
+			steps += first + amx.BandSums
+		}
+		done := 0
+		for i := range 2 * n {
+			// A block of x takes about 5/3 times as long as one of y.
+			upTo := 5*min(i+1, n) + 3*max(0, i+1-n)
+			k := steps * upTo / (8 * n)
+			shares[n][i] = uint8(k - done)
+			done = k
+		}
+		shares[n][2*n] = uint8(steps)
+	}
+	return shares
+}()
 
 // The room of a job begins with what the assembly keeps. Behind it are the sums of the digits of y
 // of negative products, negated, int32, and those of products, uint32, of blocks one after the
@@ -261,6 +291,7 @@ func (j *tileDotJob) run(t Plan, a *num.Array, x int, b *num.Array, y int, scale
 	j.y, j.yNumber, j.yPairs, j.yOdd = words(b, y)
 	j.exp, j.xCls, j.yCls = unsafe.Pointer(&a.Exp[x]), unsafe.Pointer(&a.Cls[x]), unsafe.Pointer(&b.Cls[y])
 	j.scale, j.steps = unsafe.Pointer(&scale[0]), len(scale)/tileNumbers
+	j.first, j.shares = amx.FirstBand(t.Blocks), unsafe.Pointer(&tileDotShares[t.Blocks][0])
 	t.Unit.dot(j)
 }
 

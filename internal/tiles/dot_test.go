@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// dotBlocks returns a number of blocks for which there are functions.
+// dotBlocks returns a number of blocks that is taken.
 func dotBlocks(trial int) int {
 	blocks := slices.DeleteFunc(slices.Compact(slices.Clone(tileDotBlocks[:])), func(b int) bool { return b == 0 })
 	return blocks[trial%len(blocks)]

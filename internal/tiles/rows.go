@@ -67,10 +67,10 @@ const (
 	mostTileTerms = 1 << 30
 )
 
-// tileBlocks are the numbers of blocks for which units have functions. With 3 to 6 vertical digits
-// take less where the core's other hardware thread is busy, which slows down tiles: 424 bits, of 4
-// blocks, took 1.2 times as long there, and three quarters of the time on a core of its own.
-var tileBlocks = [...]int{2, 7, 8, 10, 12, 14, 16}
+// tileBlocks are the numbers of blocks that are taken. With 3 to 6 vertical digits take less where
+// the core's other hardware thread is busy, which slows down tiles: 424 bits, of 4 blocks, took 1.2
+// times as long there, and three quarters of the time on a core of its own.
+var tileBlocks = [...]int{2, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
 const fewTileBlocks, manyTileBlocks = 2, 7
 
@@ -140,7 +140,7 @@ func (t Plan) Cost() float64 {
 }
 
 // unitQuads is how many quads a unit has: their digits and those of x are to stay in the
-// first-level cache.
+// first-level cache. The assembly relies on it that units of 7 or more blocks have one quad.
 func (t Plan) unitQuads() int { return max(1, 8/t.Blocks) }
 
 // SumQuads is how many quads the sums of which are in int32.
@@ -178,10 +178,12 @@ type tileJob struct {
 	soonPitch int
 	soonBytes int
 	after     uintptr // what is wanted after the last one
+	blocks    int
+	pitch     int // of the digits of a quad
+	first     int // of amx.FirstBand
+	lines     int // to fetch for a product of tiles
 	// Not for the assembly.
-	blocks int
-	pitch  int // of the digits of a quad
-	limbs  int // of a number
+	limbs int // of a number
 }
 
 // skip leaves out the first k units.
@@ -599,7 +601,9 @@ func (s *Sums) addUnits(lo, rows int, at tileStart, blocks, quads, units int, ne
 		quads: quads,
 		stage: unsafe.Pointer(&s.stage[0]), masks: unsafe.Pointer(&s.masks[0]),
 		after:  uintptr(unsafe.Pointer(&a.Sig[first(next)*l])),
-		blocks: t.Blocks, pitch: t.quadBytes(), limbs: l,
+		blocks: t.Blocks, pitch: t.quadBytes(), first: amx.FirstBand(t.Blocks),
+		lines: 32 / (t.Blocks + 1), // 16 of a block for half as many products as blocks and one
+		limbs: l,
 	}
 	if s.byRows {
 		j.step, j.units = s.m.RS, units

@@ -4,52 +4,29 @@
 
 package tiles
 
-// tileRows2AMX is the loop of tileRows for 2 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
+// tileRows2AMX is the loop of tileRows for two blocks.
+// It stops at a unit of which numbers have no digits yet, with the others converted, and
+// returns how many are left.
 //
 //go:noescape
 func tileRows2AMX(job *byte) (left int)
 
-// tileRows7AMX is the loop of tileRows for 7 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
+// tileRowsAMX is the loop of tileRows for as many blocks as the job says, 7 or more, and units of one quad.
+// It stops at a unit of which numbers have no digits yet, with the others converted, and
+// returns how many are left.
 //
 //go:noescape
-func tileRows7AMX(job *byte) (left int)
-
-// tileRows8AMX is the loop of tileRows for 8 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
-//
-//go:noescape
-func tileRows8AMX(job *byte) (left int)
-
-// tileRows10AMX is the loop of tileRows for 10 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
-//
-//go:noescape
-func tileRows10AMX(job *byte) (left int)
-
-// tileRows12AMX is the loop of tileRows for 12 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
-//
-//go:noescape
-func tileRows12AMX(job *byte) (left int)
-
-// tileRows14AMX is the loop of tileRows for 14 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
-//
-//go:noescape
-func tileRows14AMX(job *byte) (left int)
-
-// tileRows16AMX is the loop of tileRows for 16 blocks. It stops at a unit of which numbers have no
-// digits yet, with the others converted, and returns how many are left.
-//
-//go:noescape
-func tileRows16AMX(job *byte) (left int)
+func tileRowsAMX(job *byte) (left int)
 
 // spreadDigitsAMX is spreadDigits.
 //
 //go:noescape
 func spreadDigitsAMX(dst *int8, pitch int, digits *byte, blocks int)
+
+// tileDotAMX is the loop of tileDotGeneric for as many blocks as the job says.
+//
+//go:noescape
+func tileDotAMX(job *byte)
 
 // tileDot2AMX is the loop of tileDotGeneric for 2 blocks.
 //
@@ -65,28 +42,3 @@ func tileDot3AMX(job *byte)
 //
 //go:noescape
 func tileDot4AMX(job *byte)
-
-// tileDot7AMX is the loop of tileDotGeneric for 7 blocks.
-//
-//go:noescape
-func tileDot7AMX(job *byte)
-
-// tileDot10AMX is the loop of tileDotGeneric for 10 blocks.
-//
-//go:noescape
-func tileDot10AMX(job *byte)
-
-// tileDot12AMX is the loop of tileDotGeneric for 12 blocks.
-//
-//go:noescape
-func tileDot12AMX(job *byte)
-
-// tileDot14AMX is the loop of tileDotGeneric for 14 blocks.
-//
-//go:noescape
-func tileDot14AMX(job *byte)
-
-// tileDot16AMX is the loop of tileDotGeneric for 16 blocks.
-//
-//go:noescape
-func tileDot16AMX(job *byte)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/halfulp/halfulp/internal/amx"
 	. "github.com/mmcloughlin/avo/build"
@@ -39,13 +41,17 @@ const (
 	magic = 1.5 * (1 << 23)
 )
 
-// tileOps emits instructions byte by byte, after what they are.
+// tileOps emits instructions as data, after what they are.
 func tileOps(ops []amx.Op) {
 	for _, o := range ops {
 		Comment(o.String())
-		for _, b := range o.Encode() {
-			Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{U8(b)}})
-		}
+		emitBytes(o.Encode())
+	}
+}
+
+func emitBytes(code []byte) {
+	for _, d := range amx.Directives(code) {
+		Instruction(&ir.Instruction{Opcode: d.Name, Operands: []Op{Imm(d.Value)}})
 	}
 }
 
@@ -136,8 +142,9 @@ func reduceRow(karatsuba bool) (parts []func()) {
 // tileConfig is the operand of LDTILECFG.
 func tileConfig() Mem {
 	config := GLOBL("tileConfig", RODATA|NOPTR)
-	for i, b := range amx.Config() {
-		DATA(i, U8(b))
+	bytes := amx.Config()
+	for i := 0; i < len(bytes); i += 8 {
+		DATA(i, U64(binary.LittleEndian.Uint64(bytes[i:])))
 	}
 	return config
 }
@@ -209,9 +216,8 @@ func spaced(ops []amx.Op, parts []func()) {
 	for i, o := range ops {
 		tileOps([]amx.Op{o})
 		to := len(parts) * (i + 1) / len(ops)
-		for range gap - (to - done) {
-			Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{U8(0x90)}}) // NOP
-		}
+		const nop = "\x90"
+		emitBytes([]byte(strings.Repeat(nop, max(0, gap-(to-done)))))
 		for ; done < to; done++ {
 			parts[done]()
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/amx"
@@ -41,39 +40,28 @@ const (
 	tileSoonPitch
 	tileSoonBytes
 	tileAfter
+	tileNumber
+	tilePitch
+	tileBand
+	tileLines
 )
-
-// tileBlocks are the numbers of blocks for which there are functions.
-var tileBlocks = []int{2, 7, 8, 10, 12, 14, 16}
 
 // halfDigits is half a digit in every byte of a word.
 const halfDigits = 0x8080808080808080
 
-// quadBytes is what the digits of four columns of 16 numbers take.
-func quadBytes(blocks int) int {
-	if blocks > 2 {
-		blocks = (blocks + 3) / 4 * 4
-	}
-	return blocks * amx.Bytes
-}
-
-// tileOp emits an instruction as words and bytes, after what it is.
+// tileOp emits an instruction as data, after what it is.
 func tileOp(o amx.Op) {
 	Comment(o.String())
-	code := o.Encode()
-	for ; len(code) >= 4; code = code[4:] {
-		Instruction(&ir.Instruction{Opcode: "LONG", Operands: []Op{U32(binary.LittleEndian.Uint32(code))}})
-	}
-	for _, b := range code {
-		Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{U8(b)}})
+	for _, d := range amx.Directives(o.Encode()) {
+		Instruction(&ir.Instruction{Opcode: d.Name, Operands: []Op{Imm(d.Value)}})
 	}
 }
 
 // A tileFunc is a function that names all its registers: those of tile instructions are bytes to
 // avo.
 type tileFunc struct {
-	blocks int
-	names  int
+	two   bool // two blocks, not as many as the job says
+	names int
 	// What moves on.
 	sig, exp, cls, ref, scale, sign, b, c, units Mem
 	sigQuad, expQuad, clsQuad                    Mem
@@ -98,12 +86,16 @@ var (
 	flagged = K7
 )
 
-func tileRows(blocks int, config Mem) {
-	t := &tileFunc{blocks: blocks}
-	name := fmt.Sprintf("tileRows%dAMX", blocks)
+func tileRows(two bool, config Mem) {
+	t := &tileFunc{two: two}
+	name, of := "tileRowsAMX", "as many blocks as the job says, 7 or more, and units of one quad"
+	if two {
+		name, of = "tileRows2AMX", "two blocks"
+	}
 	TEXT(name, NOSPLIT, "func(job *byte) (left int)")
-	Doc(fmt.Sprintf("%s is the loop of tileRows for %d blocks. It stops at a unit of which numbers have no", name, blocks),
-		"digits yet, with the others converted, and returns how many are left.")
+	Doc(fmt.Sprintf("%s is the loop of tileRows for %s.", name, of),
+		"It stops at a unit of which numbers have no digits yet, with the others converted, and",
+		"returns how many are left.")
 	Pragma("noescape")
 	for _, m := range []*Mem{&t.sig, &t.exp, &t.cls, &t.ref, &t.scale, &t.sign, &t.b, &t.c, &t.units, &t.sigQuad, &t.expQuad, &t.clsQuad, &t.left} {
 		*m = AllocLocal(8)
@@ -185,7 +177,7 @@ func (t *tileFunc) convert() {
 	Label("next")
 	// RAX is back at the stage of the quad, RDI at its digits.
 	ADDQ(U32(1024), RAX)
-	ADDQ(U32(uint32(quadBytes(t.blocks))), RDI)
+	ADDQ(field(tilePitch), RDI)
 	ADDQ(Imm(32), R12)
 	ADDQ(Imm(4), R14)
 	MOVQ(field(tileColSig), RBX)
@@ -327,7 +319,7 @@ func (t *tileFunc) digits(columns bool) {
 		VPSRLQ(Imm(8), vHalf, v)
 		VPBLENDMQ(v, vHalf, K3, v)
 	}
-	if t.blocks == 2 {
+	if t.two {
 		KMOVB(Mem{Base: RSI}, K1)
 		KMOVB(Mem{Base: RSI, Disp: 1}, K2)
 		halves(vBias, 4)
@@ -350,11 +342,11 @@ func (t *tileFunc) digits(columns bool) {
 		})
 		return
 	}
-	groups := (t.blocks + 3) / 4
 	halves(vBias, 8)
 	MOVQ(t.sigQuad, RDX)
 	loop := t.label("group")
-	MOVQ(U32(uint32(groups)), RBX)
+	MOVQ(field(tilePitch), RBX) // of groups of four blocks
+	SHRQ(Imm(12), RBX)
 	Label(loop)
 	SUBQ(Imm(64), RDX)
 	MOVQ(RDX, R8)
@@ -404,16 +396,12 @@ func (t *tileFunc) digits(columns bool) {
 	ADDQ(Imm(4), RSI)
 	DECQ(RBX)
 	JNE(LabelRef(loop))
-	SUBQ(U32(uint32(quadBytes(t.blocks))), RDI)
+	SUBQ(field(tilePitch), RDI)
 }
 
-// soonLines is how many lines of the next numbers are fetched for a product of tiles: all of them
-// while those of a unit are multiplied.
-func soonLines(blocks int) int { return 32 / (blocks + 1) }
-
-// multiply adds the products of a unit, and fetches the numbers of the next one.
+// multiply adds the products of a unit, and fetches the numbers of the next one: for a product of
+// tiles so many lines of 64 bytes that at the end all have been fetched.
 func (t *tileFunc) multiply() {
-	MOVQ(t.c, R11)
 	MOVQ(U32(amx.RowBytes), R12)
 	// What to fetch: next, the run it is of, the end of that, and how far apart runs are.
 	next, run, end, pitch := R8, R9, R10, R13
@@ -427,48 +415,76 @@ func (t *tileFunc) multiply() {
 	MOVQ(run, end)
 	ADDQ(field(tileSoonBytes), end)
 	MOVQ(field(tileSoonPitch), pitch)
-	for _, part := range amx.Triangles(t.blocks, amx.Dot) {
-		for _, o := range part.Load {
-			tileOp(o)
-		}
-		MOVQ(field(tileA), RSI)
-		MOVQ(t.b, RDI)
-		MOVQ(field(tileQuads), RDX)
-		loop := t.label("step")
-		Label(loop)
-		for _, o := range part.Step {
+	line := func() {
+		same := t.label("soon")
+		PREFETCHT0(Mem{Base: next})
+		ADDQ(Imm(64), next)
+		CMPQ(next, end)
+		JCS(LabelRef(same))
+		ADDQ(pitch, run)
+		ADDQ(pitch, end)
+		MOVQ(run, next)
+		Label(same)
+	}
+	const twoLines = 10
+	lines := R14
+	do := func(ops []amx.Op) {
+		for _, o := range ops {
 			tileOp(o)
 			if o.Kind != amx.Dot {
 				continue
 			}
-			for range soonLines(t.blocks) {
-				same := t.label("soon")
-				PREFETCHT0(Mem{Base: next})
-				ADDQ(Imm(64), next)
-				CMPQ(next, end)
-				JCS(LabelRef(same))
-				ADDQ(pitch, run)
-				ADDQ(pitch, end)
-				MOVQ(run, next)
-				Label(same)
+			if t.two {
+				for range twoLines {
+					line()
+				}
+				continue
 			}
-		}
-		ADDQ(U32(uint32(quadBytes(t.blocks))), RSI)
-		ADDQ(U32(uint32(t.blocks*amx.Bytes)), RDI)
-		DECQ(RDX)
-		JNE(LabelRef(loop))
-		for _, o := range part.Store {
-			tileOp(o)
+			loop := t.label("line")
+			MOVQ(lines, RAX)
+			Label(loop)
+			line()
+			DECQ(RAX)
+			JNE(LabelRef(loop))
 		}
 	}
+	if t.two {
+		MOVQ(t.c, R11)
+		p := amx.NewTriangle(2, amx.Dot)
+		do(p.Load)
+		MOVQ(field(tileA), RSI)
+		MOVQ(t.b, RDI)
+		MOVQ(field(tileQuads), RDX)
+		Label("step")
+		do(p.Step)
+		ADDQ(U32(2*amx.Bytes), RSI)
+		ADDQ(U32(2*amx.Bytes), RDI)
+		DECQ(RDX)
+		JNE(LabelRef("step"))
+		do(p.Store)
+		return
+	}
+	b := bands{
+		dot: amx.Dot, first: RCX, step: RDX, turns: AllocLocal(8), left: RBX, label: t.label, do: do,
+		a: field(tileA), b: t.b, sums: t.c,
+	}
+	MOVQ(field(tileLines), lines)
+	MOVQ(field(tileBand), b.first)
+	b.begin()
+	Label("band")
+	b.load()
+	b.enter()
+	b.steps(func(int) {})
+	b.store()
+	b.next()
+	CMPQ(b.first, field(tileNumber))
+	JLT(LabelRef("band"))
 }
 
 // spreadDigits writes spreadDigitsAMX.
 func spreadDigits() {
 	order := GLOBL("spreadOrder", RODATA|NOPTR)
-	for i := range 64 {
-		DATA(i, U8(i/4+i%4))
-	}
+	bytesOf(func(i int) byte { return byte(i/4 + i%4) })
 	TEXT("spreadDigitsAMX", NOSPLIT, "func(dst *int8, pitch int, digits *byte, blocks int)")
 	Doc("spreadDigitsAMX is spreadDigits.")
 	Pragma("noescape")
@@ -489,15 +505,24 @@ func spreadDigits() {
 	RET()
 }
 
+// bytesOf adds 64 bytes to the global that GLOBL began.
+func bytesOf(at func(i int) byte) {
+	for i := 0; i < 64; i += 8 {
+		w := uint64(0)
+		for k := range 8 {
+			w |= uint64(at(i+k)) << (8 * k)
+		}
+		DATA(i, U64(w))
+	}
+}
+
 // tiles writes all kernels on tiles.
 func tiles() {
 	config := GLOBL("tileConfig", RODATA|NOPTR)
-	for i, b := range amx.Config() {
-		DATA(i, U8(b))
-	}
-	for _, n := range tileBlocks {
-		tileRows(n, config)
-	}
+	bytes := amx.Config()
+	bytesOf(func(i int) byte { return bytes[i] })
+	tileRows(true, config)
+	tileRows(false, config)
 	spreadDigits()
 	tileDots(config)
 }
