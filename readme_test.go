@@ -69,10 +69,7 @@ func TestReadme(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	shown := map[string]bool{} // commands of sh blocks
 	for _, page := range pages(t) {
-		switch {
-		case strings.HasPrefix(page, "docs/reproduce/"), strings.HasPrefix(page, "docs/reference/"):
-			// A report, and listings of doc comments, which other tests run.
-		case strings.HasPrefix(page, "docs/"), strings.HasPrefix(page, "examples/"), page == "README.md":
+		if strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "examples/") || page == "README.md" {
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -254,8 +251,8 @@ func TestLinks(t *testing.T) {
 		}
 		plain := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(blocks.ReplaceAllString(string(text), ""), "")
 		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(plain, -1) {
-			if strings.Contains(m[1], "://") || page == "docs/reproduce/report.md" && strings.HasPrefix(m[1], "#") {
-				continue // the report's anchors are HTML
+			if strings.Contains(m[1], "://") {
+				continue
 			}
 			links++
 			path, anchor, _ := strings.Cut(m[1], "#")
