@@ -17,8 +17,10 @@ import (
 var sized = map[string]string{
 	"pip install ./bindings/python mpmath gmpy2 python-flint": "",
 	"python bench/python/peers.py --json FILE":                "",
-	"go build ./... && go test ./...":                         "go build ./...",
-	"cd bench && ./setup.sh && go run ./cmd/peers":            "", // installs Debian packages
+	"go test ./...": "go build ./...",
+	"git clone https://github.com/halfulp/halfulp && cd halfulp && go run ./cmd/halfulp gemv examples/pascal.mtx examples/pi.mtx --compare": "", // needs a network; the console block after it runs
+	"go install github.com/halfulp/halfulp/cmd/halfulp@v0.1.0":                                                                              "", // the same
+	"cd bench && ./setup.sh && go run ./cmd/peers":                                                                                          "", // installs Debian packages
 	"make site":                     "", // needs a network
 	"make lib":                      "", // needs a C compiler; bindings/c/test builds the library
 	"pip install ./bindings/python": "", // the same, and bindings/python/tests run the package
