@@ -62,7 +62,7 @@ func (s *series) add(name string, x, y float64) {
 
 // libraries are the first words of the names of methods. Each library has its own colour, which is
 // the same in all plots.
-var libraries = []string{"halfulp", "OpenBLAS", "Arb", "MPFR", "math/big.Float", "QD", "FLINT"}
+var libraries = []string{"halfulp", "OpenBLAS", "Arb", "MPFR", "math/big.Float", "FLINT", "QD"}
 
 // colourOf returns the number of the colour of a method's library, or 0 for other lines.
 func colourOf(method string) int {
