@@ -29,7 +29,7 @@ func main() {
 		os.Exit(2)
 	}
 	root := flag.Arg(0)
-	err := error(nil)
+	var err error
 	if *reference != "" {
 		err = writeReference(root, *reference)
 	} else {
