@@ -18,13 +18,20 @@ var sized = map[string]string{
 	"pip install ./bindings/python mpmath gmpy2 python-flint": "",
 	"python bench/python/peers.py --json FILE":                "",
 	"go test ./...": "go build ./...",
-	"git clone https://github.com/halfulp/halfulp && cd halfulp && go run ./cmd/halfulp gemv examples/pascal.mtx examples/pi.mtx --compare": "", // needs a network; the console block after it runs
-	"go install github.com/halfulp/halfulp/cmd/halfulp@v0.1.0":                                                                              "", // the same
-	"cd bench && ./setup.sh && go run ./cmd/peers":                                                                                          "", // installs Debian packages
-	"make site":                     "", // needs a network
-	"make lib":                      "", // needs a C compiler; bindings/c/test builds the library
-	"pip install ./bindings/python": "", // the same, and bindings/python/tests run the package
-	"bindings/blas/examples/compare.sh dist/lib": "", // needs R, Octave and OpenBLAS
+	// Needs a network; the console block after it runs.
+	"git clone https://github.com/halfulp/halfulp && cd halfulp && go run ./cmd/halfulp gemv examples/pascal.mtx examples/pi.mtx --compare": "",
+	// The same.
+	"go install github.com/halfulp/halfulp/cmd/halfulp@v0.1.0": "",
+	// Installs Debian packages.
+	"cd bench && ./setup.sh && go run ./cmd/peers": "",
+	// Needs a network.
+	"make site": "",
+	// Needs a C compiler; bindings/c/test builds the library.
+	"make lib": "",
+	// The same, and bindings/python/tests run the package.
+	"pip install ./bindings/python": "",
+	// Needs R, Octave and OpenBLAS.
+	"bindings/blas/examples/compare.sh dist/lib": "",
 
 	// TestProcesses of cmd/halfulp runs commands like these.
 	"pip install mpich": "",
