@@ -1,7 +1,10 @@
 package halfulp_test
 
 import (
+	"bytes"
 	"debug/elf"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 const sumProgram = `package main
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/halfulp/halfulp"
@@ -42,15 +46,15 @@ func TestWeight(t *testing.T) {
 		t.Fatal(err)
 	}
 	const megabyte = 1_000_000
-	// The program contains 1.3 MB of gonum, which Matrix needs for its methods on gonum's matrices,
-	// and 5.7 MB of tables of functions with their names and lines.
+	// The first program contains gonum, which Matrix needs for its methods on gonum's matrices, and
+	// tables of functions with their names and lines.
 	for _, c := range []struct {
 		name   string
 		args   []string
 		most   int64
 		static bool
 	}{
-		{"sum", []string{main}, 8 * megabyte, true},
+		{"sum", []string{main}, 6*megabyte + megabyte/2, true},
 		{"halfulp", []string{"-ldflags=-s -w", "./cmd/halfulp"}, 21 * megabyte, false},
 		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu,nompi", "./cmd/halfulp"}, 15*megabyte + megabyte/2, true},
 	} {
@@ -114,4 +118,55 @@ func TestNoGPULinked(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTree checks the size of the repository: bytes of all files, bytes of the records of
+// measurements, lines of assembly, and words of pages that are to be read at once.
+func TestTree(t *testing.T) {
+	list, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("no git, or no clone: ", err)
+	}
+	var all, records, assembly int64
+	for name := range strings.SplitSeq(strings.Trim(string(list), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.FromSlash(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, but not yet from the index
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all += int64(len(text))
+		if strings.HasPrefix(name, "bench/records/") {
+			records += int64(len(text))
+		}
+		if strings.HasSuffix(name, ".s") {
+			assembly += int64(bytes.Count(text, []byte("\n")))
+		}
+	}
+	for _, c := range []struct {
+		what      string
+		got, most int64
+	}{
+		{"bytes in the repository", all, 19_300_000}, // 3.8 MB of it PTX
+		{"bytes of records", records, 950_000},
+		{"lines of assembly", assembly, 146_000},
+		{"words of CHANGELOG.md", words(t, "CHANGELOG.md"), 1500},
+		{"words of CONTRIBUTING.md", words(t, "CONTRIBUTING.md"), 900},
+		{"words of README.md", words(t, "README.md"), 1000},
+		{"words of docs/benchmarks.md", words(t, "docs/benchmarks.md"), 2200},
+	} {
+		t.Logf("%d %s", c.got, c.what)
+		if c.got > c.most {
+			t.Errorf("%d %s, want at most %d", c.got, c.what, c.most)
+		}
+	}
+}
+
+// words returns the number of words of a file.
+func words(t *testing.T, name string) int64 {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(len(strings.Fields(string(text))))
 }

@@ -353,6 +353,46 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
+// WriteVerdicts writes the findings alone as Markdown. from says where a report's figures are.
+func (d *Document) WriteVerdicts(w io.Writer, from func(name string) string) error {
+	m := &markdown{}
+	m.line("# The papers' claims, one by one")
+	m.line("")
+	m.line("Written by `go generate ./scripts/docs`.")
+	m.line("")
+	m.line("Each table has a row for each claim, table, figure and algorithm of a paper: what the paper states, what halfulp measured with the")
+	m.line("paper's own method, what the correctly rounded routine gives, and a verdict. ✓ means confirmed, ≠ differs, ○ not measured.")
+	for _, p := range d.pages() {
+		m.line("\n## %s\n", p.Title)
+		for _, s := range p.Sources {
+			m.line("- %s", inMarkdown.Replace(s))
+		}
+		m.line("- Figures: %s", from(p.Name))
+		for _, r := range p.Run {
+			if r.Name == "Machine" || r.Name == "Command" || r.Name == "Finished" {
+				m.line("- %s: %s", r.Name, inMarkdown.Replace(r.Value))
+			}
+		}
+		m.line("\n%s", inMarkdown.Replace(p.Claim))
+		if p.Sizes != "" {
+			m.line("\n**%s%s.**", strings.ToUpper(p.Sizes[:1]), inMarkdown.Replace(p.Sizes[1:]))
+		}
+		m.line("\nVerdicts: %s.\n", p.verdicts())
+		m.findings(p.Findings)
+	}
+	_, err := w.Write(m.Bytes())
+	return err
+}
+
+// findings writes a table of findings.
+func (m *markdown) findings(list []finding) {
+	m.row("what", "the paper", "here, by the paper's method", "here, exactly", "outcome", "verdict")
+	m.line("|%s", strings.Repeat(" --- |", 6))
+	for _, f := range list {
+		m.row(f.What, f.Paper, orElse(f.Here, "–"), orElse(f.Exact, "–"), f.Mark+" "+string(f.Outcome), f.Verdict)
+	}
+}
+
 func orElse(s, other string) string {
 	if s == "" {
 		return other
@@ -410,11 +450,7 @@ func (m *markdown) page(p page) {
 	}
 	if len(p.Findings) > 0 {
 		m.line("\n### Findings\n")
-		m.row("what", "the paper", "here, by the paper's method", "here, exactly", "outcome", "verdict")
-		m.line("|%s", strings.Repeat(" --- |", 6))
-		for _, f := range p.Findings {
-			m.row(f.What, f.Paper, orElse(f.Here, "–"), orElse(f.Exact, "–"), f.Mark+" "+string(f.Outcome), f.Verdict)
-		}
+		m.findings(p.Findings)
 	}
 	if len(p.Tables) > 0 {
 		m.line("\n### Tables")

@@ -368,3 +368,32 @@ func TestRecordLines(t *testing.T) {
 		t.Errorf("%+v, want %+v", back.Records, r.Records)
 	}
 }
+
+func TestVerdicts(t *testing.T) {
+	reports := testReports(t)
+	var b strings.Builder
+	d := NewDocument("", time.Time{}, reports...)
+	if err := d.WriteVerdicts(&b, func(name string) string { return "[" + name + "](" + name + ".gz)" }); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\n- Figures: [" + reports[0].Name + "](" + reports[0].Name + ".gz)\n", "✓ 1 confirmed, ≠ 1 differs, ○ 1 not measured", `| It holds \| here. |`, "- Command: " + reports[0].Command} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), reports[0].text[0].title) {
+		t.Error("it has the tables of measurements")
+	}
+}
+
+// TestUnused: styles of one colour differ, and so do styles without a chosen colour.
+func TestUnused(t *testing.T) {
+	used := map[int]bool{}
+	for _, c := range []struct{ colour, want int }{{2, 1}, {2, 1 + colours}, {0, 0}, {0, 2}, {1, colours}, {colours, colours - 1}} {
+		k := unused(used, c.colour)
+		if k != c.want || c.colour > 0 && styleOf(k).colour != styles[c.colour-1].colour {
+			t.Errorf("colour %d: style %d, want %d", c.colour, k, c.want)
+		}
+		used[k] = true
+	}
+}

@@ -50,6 +50,9 @@ var (
 	sky       = color.RGBA{30, 137, 190, 255}
 )
 
+// colours is the number of colours. Styles whose numbers differ by it have the same colour.
+const colours = 7
+
 // styles are the looks of lines.
 var styles = []style{
 	{blue, draw.CircleGlyph{}, nil, hatch{solid: true}},

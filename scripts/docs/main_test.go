@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -29,16 +30,54 @@ func TestGenerated(t *testing.T) {
 			t.Errorf("%s is not what go generate ./scripts/docs writes", name)
 		}
 	}
-	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
-			name, _ := filepath.Rel(root, path)
-			if err == nil && !d.IsDir() && files[filepath.ToSlash(name)] == nil {
-				t.Errorf("nothing writes %s", name)
-			}
-			return err
-		})
-		if err != nil {
-			t.Error(err)
+	made, err := os.ReadDir(filepath.Join(root, pictures))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range made {
+		if files[pictures+"/"+f.Name()] == nil {
+			t.Errorf("nothing writes %s/%s", pictures, f.Name())
 		}
+	}
+}
+
+// TestReference checks that the reference has all packages and commands, and that its links lead to
+// pages and headings.
+func TestReference(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	files, err := reference("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(packages)+2 {
+		t.Errorf("%d pages, want one for each of %d packages, the program and the contents", len(files), len(packages))
+	}
+	headings := map[string]bool{}
+	for name, text := range files {
+		headings[name] = true
+		for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllSubmatch(text, -1) {
+			headings[name+"#"+strings.ReplaceAll(anchor(string(m[1])), " ", "-")] = true
+		}
+	}
+	links := 0
+	for name, text := range files {
+		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllSubmatch(text, -1) {
+			target := string(m[1])
+			if strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			if strings.HasPrefix(target, "#") {
+				target = name + target
+			}
+			if !headings[target] {
+				t.Errorf("%s: a link to %s", name, m[1])
+			}
+		}
+	}
+	if links < 500 {
+		t.Errorf("%d links", links)
 	}
 }

@@ -32,10 +32,10 @@ func packageReference(root string, files map[string][]byte) error {
 		if err != nil {
 			return err
 		}
-		files["docs/reference/"+p.Name+".md"] = p.markdown()
+		files[p.Name+".md"] = p.markdown()
 		table += fmt.Sprintf("| [package %s](%s.md) | %s |\n", p.Name, p.Name, strings.TrimRight(p.Synopsis(p.Doc), ",:"))
 	}
-	files["docs/reference/README.md"] = []byte(table)
+	files["README.md"] = []byte(table)
 	return nil
 }
 

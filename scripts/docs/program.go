@@ -59,11 +59,11 @@ func programReference(root string, files map[string][]byte) error {
 	if commands < 30 {
 		return fmt.Errorf("the help of the program lists %d commands", commands)
 	}
-	files["docs/reference/program.md"] = fmt.Appendf(nil, "# The program's commands\n\n%s\n\n%s%s", generatedNote, list.Bytes(), sections.Bytes())
+	files["program.md"] = fmt.Appendf(nil, "# The program's commands\n\n%s\n\n%s%s", generatedNote, list.Bytes(), sections.Bytes())
 	return nil
 }
 
-const generatedNote = "Written by `go generate ./scripts/docs`."
+const generatedNote = "Written by `go run ./scripts/docs -reference`."
 
 // commandNames are the names of the list of commands that ends a help.
 func commandNames(help string) (names []string) {

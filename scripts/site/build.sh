@@ -18,7 +18,23 @@ rm -rf .bin/site
 mkdir -p .bin/site/pages
 git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records 'bindings/*.md' |
 	xargs -0 cp --parents -t .bin/site/pages
-rm .bin/site/pages/docs/reproduce/report.md # would take the place of report.html
+go run ./scripts/docs -reference .bin/site/pages/reference .
+
+# The report of the papers' experiments, from the records of an H100.
+report=$PWD/.bin/site/pages/reproduce
+mkdir "$report"
+for paper in mpres-sum mpres-gemv ozaki qd; do
+	gunzip -c "bench/records/h100-$paper.json.gz" >"$report/$paper.json"
+done
+go run -C reproduce ./cmd/halfulp-reproduce report "$report"
+rm "$report"/*.png "$report/report.md" # which would take the place of report.html
+cat >"$report/README.md" <<-'EOF'
+	# The papers' experiments on an H100
+
+	[The report](report.html) is one page with its pictures, which needs no other files. It has every table, figure and algorithm of
+	the five papers: the paper's figure, the figure measured by the paper's method, and the figure of the correctly rounded routine.
+	`halfulp reproduce all --device cuda:0 --out DIR` measures all of them, and `halfulp reproduce report DIR` writes the report.
+EOF
 cp scripts/site/site.css .bin/site/pages/
 cp scripts/site/mkdocs.yml .bin/site/
 cd .bin/site

@@ -135,8 +135,9 @@ func (m *Measured) checks() []check {
 		add(fmt.Sprintf("one H100, Solve n = 4096, %d bits", bits), m.solver["solve"][[2]int{4096, bits}].all, one.Solve(4096, b).Seconds, record)
 		add(fmt.Sprintf("one H100, Cholesky n = 4096, %d bits", bits), m.solver["chol"][[2]int{4096, bits}].all, one.Cholesky(4096, b).Seconds, record)
 	}
-	add("one H200, Gemm n = 8192, 53 bits", 18.4e-3, one.Gemm(8192, 53).Seconds, "no record")
-	add("one H200, Gemm n = 8192, 424 bits", 158e-3, one.Gemm(8192, 424).Seconds, "no record")
+	record = "[record](../../bench/records/h200-two.json)"
+	add("one H200, Gemm n = 8192, 53 bits", 18.9e-3, one.Gemm(8192, 53).Seconds, record)
+	add("one H200, Gemm n = 8192, 424 bits", 161e-3, one.Gemm(8192, 424).Seconds, record)
 	two := System{m, 2, NodeGPUs, true}
 	ratio := one.FromHost(8192, 424) / two.FromHost(8192, 424)
 	const lowest, highest = 1.30, 1.46 // measured, of several sizes
@@ -162,16 +163,15 @@ func seconds(t float64) string {
 
 var text = template.Must(template.New("").Parse(`# Many GPUs: a model
 
-**Nothing on this page was measured on more than two GPUs.** It is what a model predicts; ` + "`go run ./cmd/scale`" + ` in
-[bench](../../bench/README.md) computes it and writes this page. The algorithms that it runs are those that halfulp
-is designed for, not all that is built: [several processes](processes.md) and [GPUs](gpu.md) say what is. Processes on CPUs are not in the
-model.
+**Nothing on this page was measured on more than two GPUs.** A model predicts the times. ` + "`go run ./cmd/scale`" + ` in
+[bench](../../bench/README.md) computes them and writes this page. The model has the algorithms for which halfulp is designed;
+[several processes](processes.md) and [GPUs](gpu.md) describe what exists. The model has no processes on CPUs.
 
 ![Efficiency](scale.svg)
 
-Efficiency is the time of one GPU with unlimited memory, divided by that of P GPUs and by P. In brackets: the matrices do not fit
-into the GPUs' memory, {{.Memory}} GB each; time and efficiency are those of GPUs with more. "Least" is the least number, of powers of
-two up to 1024, into which they fit.
+The efficiency is the time of one GPU with unlimited memory, divided by the time of P GPUs and by P. A figure in brackets means
+that the matrices do not fit into the GPUs' memory of {{.Memory}} GB each; its time and efficiency assume GPUs with more memory. "Least"
+is the least power of two, up to 1024, of GPUs into which the matrices fit.
 {{range .Tables}}
 ## {{.Name}}
 
@@ -179,30 +179,32 @@ two up to 1024, into which they fit.
 |---|---|---|{{range $.Counts}}---|{{end}}---|
 {{range .Rows}}| {{.Order}} | {{.Bits}} | {{.One}} |{{range .Cells}} {{.}} |{{end}} {{.Least}} |
 {{end}}{{end}}
-## What it says
+## What the model predicts
 
-- One matrix of n = 10⁶ at 424 bits is 58 TB. A product has three: {{.GPUs}} GPUs or more hold them, without any room to work. Solve, which
-  needs A and a float64 inverse, fits 1024 GPUs at 424 bits; nothing else of that order fits.
-- Products scale where each GPU keeps some 10⁴ rows and columns of C or more. Below that the network is the limit: a number of 424 bits travels
-  as 58 bytes and is multiplied as {{.Products}}. Volume that a GPU receives, and time, of Gemm, n = 10⁵, 424 bits on 256 GPUs: {{.Links8}} with a
-  link for each GPU; {{.Links1}} if the eight GPUs of a node share one link.
-- Turning numbers into residues is done again by each GPU that needs them: on 32 x 32 GPUs each number is converted 32 times.
-- Solve and Cholesky stop scaling at the float64 elimination, whose columns come one after the other, each with messages
-  that find its pivot. Few GPUs are best for n = 10⁴.
+- One matrix of n = 10⁶ at 424 bits takes 58 TB. The three matrices of a product fit into {{.GPUs}} GPUs, without any working memory. Solve
+  needs A and a float64 inverse, and fits 1024 GPUs at 424 bits. Nothing else of that order fits.
+- Products scale if each GPU holds 10⁴ rows and columns of C or more. With fewer the network is the limit: a number of 424 bits is
+  sent as 58 bytes and multiplied as {{.Products}} bytes. Gemm of n = 10⁵ at 424 bits on 256 GPUs: each GPU receives {{.Links8}} with
+  a link for each GPU, and {{.Links1}} if the eight GPUs of a node share one link.
+- Each GPU that needs a number converts it to residues. On 32 x 32 GPUs each number is converted 32 times.
+- Solve and Cholesky stop scaling at the float64 elimination, whose columns are computed one after the other, each with messages
+  that find its pivot. For n = 10⁴ a few GPUs are best.
 
-## How it is made
+## How the model works
 
-A simulation by events: each GPU has a stream, a way in and out for its peers of the node, and a way in and out for the network; a
-task takes its time of all that it uses, and begins when what it needs is there.
+The model simulates events. Each GPU has a stream, an input and an output for the other GPUs of its node, and an input and an
+output for the network. A task occupies everything that it uses for its time, and begins when its inputs exist.
 
-- Gemm is SUMMA on a grid as near to a square as powers of two allow, a node being 2 x 4 of it: panels of A go along rows and panels
-  of B along columns, handed on from GPU to GPU in 16 parts, at most one panel ahead of the products, in that number of panels which is best. A GPU converts what
-  arrives to residues, multiplies, adds to the residues of its part of C, and rounds once in the end. Where these do not fit,
-  it makes C in pieces by columns, and A travels again for each.
-- Solve is an elimination in float64 by panels, a product that proves it, and steps of refinement with one vector; Cholesky an
-  elimination and some products. How many, and what they take beside, is fitted to one GPU's stages at n = 1000 and 4096.
-- A precision between measured ones, such as 1024 bits, is interpolated linearly. Solvers of order 4096 with 1696 bits were measured
-  last in an earlier version, in which Solve took twice as long with 424 bits, so that those of 1024 bits are too slow here.
+- Gemm is SUMMA on a grid that is as near to a square as powers of two allow; a node is 2 x 4 GPUs of the grid. Panels of A travel
+  along rows and panels of B along columns, from GPU to GPU in 16 parts, at most one panel ahead of the products. The number of
+  panels is the best one. A GPU converts its panels to residues, multiplies them, adds the products to the residues of its part
+  of C, and rounds once at the end. If the residues do not fit, it computes C in pieces by columns, and A travels again for each
+  piece.
+- Solve is a float64 elimination by panels, a product that proves it, and steps of refinement with one vector. Cholesky is an
+  elimination and some products. Their numbers and other costs are fitted to the stages of one GPU at n = 1000 and 4096.
+- Precisions between the measured ones, such as 1024 bits, are interpolated linearly. Systems of order 4096 with 1696 bits were
+  measured with an earlier version, in which Solve took twice as long at 424 bits. The predictions for 1024 bits are therefore
+  too slow.
 
 | constant | value | |
 |---|---|---|
@@ -214,18 +216,18 @@ task takes its time of all that it uses, and begins when what it needs is there.
 | start of a copy, of a message between nodes | 10 µs, 20 µs | assumed |
 | share of memory for matrices and residues | 0.9 | assumed |
 
-## Against measured cases
+## Measured cases
 
-Times of the model lie within a factor of {{.Factor}} of these, which a test of the command sees to. Those marked as fitted check the fit
-alone. Transfers between nodes, and more than two GPUs, have no measured case.
+The times of the model are within a factor of {{.Factor}} of the measured times in the table, as a test of the command checks. Cases marked
+as fitted check only the fit. No transfer between nodes, and nothing on more than two GPUs, was measured.
 
 | case | measured | model | model / measured | from |
 |---|---|---|---|---|
 {{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
 {{end}}
-Records of two [H100](../../bench/records/h100-two.json) and of two [H200](../../bench/records/h200-two.json) with resident matrices
-are newer than the model, which does not use them: Gemm of n = 8192 is 1.75 (least times) and 1.78 times as fast as on one at 53 bits,
-1.93 and 1.88 times at 424, near to what the model says of n = 10⁴. At 53 bits and n = 8192 Solve is 1.67 and 1.61 times as fast,
-Cholesky 1.21 and 1.26 times: **the model does not hold for Cholesky today**. It has no waits for all GPUs between
-the parts of an elimination and of a step of refinement.
+The records of two [H100](../../bench/records/h100-two.json) and of two [H200](../../bench/records/h200-two.json), whose memory holds
+the matrices, are newer than the model, which does not use them. At n = 8192 two H200 are 1.78 times as fast as one in Gemm at 53
+bits and 1.88 times at 424 bits, near the model's ratio for n = 10⁴. At 53 bits they are 1.61 times as fast in Solve and 1.26 times in
+Cholesky: **the model does not hold for Cholesky today**. It does not wait for all GPUs between the parts of an elimination or
+of a step of refinement.
 `))

@@ -1,12 +1,14 @@
-// Pictures draws plots of the documents from the records of measurements.
+// Pictures writes the parts of the documents that are made from the records of measurements.
 //
 // usage: pictures ROOT FOLDER
 //
-// It reads bench/records of the repository in ROOT, and writes FOLDER/NAME.svg.
+// It reads bench/records of the repository in ROOT. It writes plots as FOLDER/NAME.svg, and the
+// verdicts on the papers' claims as FOLDER/verdicts.md.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,10 +55,27 @@ func (s *series) add(name string, x, y float64) {
 	k := slices.IndexFunc(*s, func(l reproduce.Series) bool { return l.Name == name })
 	if k < 0 {
 		k = len(*s)
-		*s = append(*s, reproduce.Series{Name: name})
+		*s = append(*s, reproduce.Series{Name: name, Colour: colourOf(name)})
 	}
 	(*s)[k].Points = append((*s)[k].Points, [2]float64{x, y})
 }
+
+// libraries are the first words of the names of methods. Each library has its own colour, which is
+// the same in all plots.
+var libraries = []string{"halfulp", "OpenBLAS", "Arb", "MPFR", "math/big.Float", "FLINT", "QD"}
+
+// colourOf returns the number of the colour of a method's library, or 0 for other lines.
+func colourOf(method string) int {
+	library, _, _ := strings.Cut(method, " ")
+	if library == "LAPACK" {
+		library = "OpenBLAS" // which has the routines of LAPACK
+	}
+	return slices.Index(libraries, library) + 1
+}
+
+// hardwareBits is the only precision of OpenBLAS. Its figures at other precisions were measured
+// beside those of halfulp, to show the state of the machine.
+const hardwareBits = 53
 
 // first puts the line of that name before the others.
 func (s series) first(name string) series {
@@ -77,7 +96,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: pictures ROOT FOLDER")
 		os.Exit(2)
 	}
-	if err := plots(os.Args[1], os.Args[2]); err != nil {
+	root, folder := os.Args[1], os.Args[2]
+	if err := errors.Join(plots(root, folder), verdicts(root, filepath.Join(folder, "verdicts.md"))); err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
@@ -120,7 +140,7 @@ const (
 func workloadSeries(r *record, workload string) series {
 	var s series
 	for _, f := range r.Figures {
-		if f.Workload == workload {
+		if f.Workload == workload && (colourOf(f.Method) != colourOf("OpenBLAS") || f.Bits == hardwareBits) {
 			s.add(f.Method, f.Bits, f.Median)
 		}
 	}
@@ -187,7 +207,7 @@ func solvePlot(root string) (*reproduce.Curves, error) {
 			return nil, err
 		}
 		for _, f := range r.Figures {
-			if f.Kappa != 0 || strings.Contains(f.Method, "product") {
+			if f.Kappa != 0 || strings.Contains(f.Method, "product") || colourOf(f.Method) == colourOf("OpenBLAS") && f.Bits != hardwareBits {
 				continue
 			}
 			if !slices.Contains(orders, f.N) {
