@@ -16,7 +16,7 @@ type ManCmd struct {
 
 // Help returns the description of the command.
 func (ManCmd) Help() string {
-	return `Prints a manual page, for man to read: of the program, or of one command.
+	return `Prints the manual page of the program or of one command, for man to read.
 
 Examples:
 
