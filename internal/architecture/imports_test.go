@@ -58,7 +58,7 @@ var knownImports = []string{
 	"internal/gpu (test) -> the root package",
 	"internal/gpu/several (test) -> the root package",
 	"internal/proof/scale (test) -> the root package",
-	// Files in parts are those of a grid of processes.
+	// A grid of processes reads and writes files in parts.
 	"matfile/gridfiles -> internal/grid",
 	"matfile/gridfiles -> mpi",
 }
@@ -185,7 +185,7 @@ func TestOtherModules(t *testing.T) {
 			continue
 		}
 		for _, to := range p.Deps {
-			// Those of the standard library have no dot in their first element.
+			// Packages of the standard library have no dot in their first element.
 			first, _, _ := strings.Cut(to, "/")
 			if strings.Contains(first, ".") && !under(to, module) && !under(to, modules...) {
 				t.Errorf("%s depends on %s", shown(path), to)

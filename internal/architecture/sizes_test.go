@@ -21,7 +21,7 @@ type source struct {
 	file   *ast.File
 }
 
-// sources returns the files for all machines, without those of modules below this one.
+// sources returns the files for all machines, without the files of nested modules.
 func sources(t *testing.T) (all []source) {
 	t.Helper()
 	const root = "../.."

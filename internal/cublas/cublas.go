@@ -30,9 +30,9 @@ const (
 	Trans   Transpose = 1
 )
 
-// Handle is a cuBLAS context (cublasHandle_t) that works on one stream of one device. Its
-// methods are called on a thread whose current context is that of the stream. Their work goes
-// on when they have returned, like that of kernels.
+// Handle is a cuBLAS context (cublasHandle_t) that works on one stream of one device. Its methods
+// must be called on a thread whose current context is the context of the stream. They queue their
+// work, like a launch of a kernel, and return before it is done.
 type Handle struct {
 	lib     *library
 	h       uintptr

@@ -50,8 +50,8 @@ func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 // maxTile is the largest tile of a kernel.
 const maxTile = 16 * 12
 
-// length is that of the panels that are packed at a time; a block of rows of them stays in the
-// second-level cache.
+// length is the length of the packed panels; a block of rows of them stays in the second-level
+// cache.
 const (
 	length   = 256
 	rowBlock = 192

@@ -24,7 +24,7 @@ func newWorker(ctx context.Context, threads int) *worker {
 	return w
 }
 
-// newFactorWorker returns one whose errors are those of FactorError.
+// newFactorWorker returns a worker whose errors are bounded by FactorError.
 func newFactorWorker(ctx context.Context, threads int) *worker {
 	w := newWorker(ctx, threads)
 	w.piece = factorPiece
@@ -40,10 +40,10 @@ func (w *worker) free() {
 }
 
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
-// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997): row i
-// was exchanged with row pivots[i] ≥ i, one after the other. L has a unit diagonal. Pivots that are
-// less than least are replaced by it. No rows are exchanged if pivots is nil. The error is that of
-// the context.
+// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997). For i in
+// turn, row i was exchanged with row pivots[i] ≥ i; if pivots is nil, no rows are exchanged. L has
+// a unit diagonal. A pivot less than least is replaced by least. LU returns an error only if ctx is
+// done.
 func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
 	return LUTall(ctx, threads, n, n, a, least, pivots)
 }
@@ -150,13 +150,13 @@ const factorPiece = 128
 //
 //	x d Π_m (1 + δ)^±1 = c - Σ a b (1 + θ)
 //
-// where a product is off by less than factorPiece roundings in its sum and by those of the sums
-// before it, which the Π of c is divided by: less than factorPiece + m + 3 roundings are in all
-// but c (Higham, Accuracy and Stability of Numerical Algorithms, lemma 8.4). Each step of the
-// recursions adds sums of as many columns as it has, up to factorPiece at a time, with one that
-// is shorter, and the columns of all steps are n at most: so m ≤ n / factorPiece + 2 log2 n + 16,
-// with the last 16 columns one by one. And m sums with one of p products have m + p - 1 products
-// or more.
+// where the θ of a product collects fewer than factorPiece roundings of its own sum, and the
+// roundings of the sums before it, by which the Π of c is divided. So fewer than factorPiece + m +
+// 3 roundings affect every term but c (Higham, Accuracy and Stability of Numerical Algorithms,
+// lemma 8.4). Each step of the recursions adds sums of as many columns as it has, up to factorPiece
+// at a time, with one that is shorter, and the columns of all steps are n at most: so m ≤ n /
+// factorPiece + 2 log2 n + 16, with the last 16 columns one by one. And m sums with one of p
+// products have m + p - 1 products or more.
 func FactorError(n int) float64 {
 	return float64(float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01))
 }

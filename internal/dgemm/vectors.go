@@ -71,8 +71,8 @@ type substitution struct {
 	x [wide * block]float64
 }
 
-// substitute solves T X = B, T of order n ≤ block given by its entries, rows in the order in which
-// they are solved for, which is that of B or, if up, its reverse.
+// substitute solves T X = B for T of order n ≤ block. entry returns the entries of T, with rows in
+// the order in which they are solved: the order of B or, if up, its reverse.
 func (w *worker) substitute(n int, entry func(i, k int) float64, up bool, b matrix) {
 	t, x := &w.room.t, &w.room.x
 	*t = [block * block]float64{}

@@ -222,7 +222,8 @@ func TestFunctions(t *testing.T) {
 	compare(t, "functions", input, floatsOf(t, run(t, text, body.String(), bytesOf(input))), want, 8)
 }
 
-// words are those of f(x), or f(x, y), by the method of its name, as arrays store them.
+// words returns the words of f(x), or f(x, y), by the method of the name of f, as arrays store
+// them.
 func words(f expansion.Function, x, y any) []float64 {
 	name := f.String()
 	args := []reflect.Value{reflect.ValueOf(y)}[:f.Arity()-1]

@@ -17,7 +17,7 @@ import (
 // to one of the names of Set.String.
 const Env = "HALFULP_LEVEL"
 
-// A Set is a set of instructions, a level: of those of one architecture a higher one includes the
+// A Set is a set of instructions, called a level. For one architecture a higher level includes the
 // lower ones, and Portable is below all.
 type Set int32
 
@@ -79,9 +79,9 @@ func fromEnv(value string, available []Set) (Set, error) {
 // forced is 1 + the level of the innermost Force, 0 without one.
 var forced atomic.Int32
 
-// Level is the level in force: that of Force, else that of the environment,
-// else the best of the machine. An environment variable that cannot be obeyed
-// leaves the best of the machine in force; CheckEnv reports it.
+// Level returns the level in force: the level of Force, else the level that the
+// environment variable names, else the best level of the machine. A name that
+// the machine does not support is ignored; CheckEnv reports it.
 func Level() Set {
 	if f := forced.Load(); f != 0 {
 		return Set(f - 1)

@@ -143,8 +143,8 @@ func (l Lanes) Sum(sums []int64, a []uint64) {
 	}
 }
 
-// Total stores the sum of the numbers of all lanes in digits that are to be carried. It carries
-// sums first: those of some 2000 digits, a matrix's row, may be beyond int64 together.
+// Total stores the sum of the numbers of all lanes in digits, which are not carried yet. It carries
+// sums first, because sums of some 2000 digits, a row of a matrix, may together exceed int64.
 func (l Lanes) Total(digits, sums []int64) {
 	l.Carry(sums)
 	lanes := l.unit.Lanes

@@ -13,8 +13,8 @@ import (
 // Unit: P = |a x_i| and Q = |b y_i| in D digits of one power of two for each lane, P + Q or
 // |P - Q|, and its rounding, all in lanes. In units of the last digit a product of numbers without
 // a sign is in error by less than 3 D + 1, and a number that is only shifted by less than 1. A
-// product has no error at all if no bit of x is cut and no pair of digits other than 0 left out: if
-// a has k digits, and those of x fit the first D - k.
+// product is exact if no bit of x is cut and no pair of nonzero digits is left out: if a has k
+// digits, and the digits of x fit in the first D - k.
 
 // linearRoom is how far numbers may be shifted before bits of them are cut, if as many digits are
 // taken as make products exact: sums of numbers of like size then are, and their ties decided.
@@ -124,21 +124,21 @@ func (u *Unit) digitsOf(n int) int { return (n + u.Bits - 1) / u.Bits }
 // linearBound is more than the error of a sum of two products of d digits, in units of the last.
 func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
 
-// roundJob tells a unit which sums of vertical digits to round; the assembly knows its layout.
-// Vectors of numbers follow each other at pitches in bytes, those of arrays of numbers without a
-// gap. The sum in a lane is (-1)^s P + (-1)^t Q or, if there is no q, (-1)^s P, where P and Q have
-// digits as those at p and q, integers or, where pCut or qCut says that they have been cut, as the
-// unit cuts them, s is the lowest bit of the class at xCls xor negP, and t that of the
-// class at yCls xor negQ: in units of 2^ref.
+// roundJob lists the sums of vertical digits that a unit rounds; the assembly depends on its
+// layout. Vectors of digits follow each other at pitches in bytes, vectors in arrays of numbers
+// without a gap. The sum in a lane, in units of 2^ref, is (-1)^s P + (-1)^t Q, or (-1)^s P if there
+// is no q. P and Q have the digits at p and q, which are integers or, if pCut or qCut is set,
+// digits as the unit cuts them. s is the lowest bit of (class at xCls) xor negP, t the lowest bit
+// of (class at yCls) xor negQ.
 //
 // The number it is rounded to is stored in MP of so many limbs, of which the last spare bits are
 // not in use, and a bit of ok is set, unless
 //
-//   - a class is not that of a finite number,
+//   - a class is not the class of a finite number,
 //   - the first digit of the sum is 0,
 //   - the bit of exact is not set and an error of less than bound units of the last digit may
-//     matter, or there are not 13 bits between it and the last place (shift is the precision and
-//     the bits of a digit less those of all digits),
+//     matter, or there are not 13 bits between it and the last place (shift is the precision
+//     plus the bits of one digit minus the bits of all digits),
 //   - the exponent is not one of MP.
 type roundJob struct {
 	p          unsafe.Pointer
@@ -155,7 +155,7 @@ type roundJob struct {
 	exp, cls   unsafe.Pointer
 	n          int
 	stage      unsafe.Pointer // room for the digits of a sum, zeros behind them, words before them
-	words      int            // of those that have all digits, at least limbs + 1
+	words      int            // number of words that hold all digits, at least limbs + 1
 	spare      int
 	bound      uint64
 	shift      int
@@ -379,9 +379,9 @@ func (w *LinearWorker) Run(j, lo, n, k int) (ok []uint8) {
 	return w.ok[:vectors]
 }
 
-// term returns the digits of the magnitudes of n vectors of numbers of v, of which the first is
-// number at, times a factor: in units of powers of two of which ref has the exponents, less that of
-// the factor.
+// term returns the digits of the magnitudes of n vectors of numbers of v, from number at on, times
+// a factor. Their units are powers of two, whose exponents are ref minus the exponent of the
+// factor.
 func (w *LinearWorker) term(c *cutter, v *num.Array, at int, ref []int64, f *Factor, sums []int64, n int) unsafe.Pointer {
 	t, lanes := w.Plan, w.Plan.Unit.Lanes
 	job := c.job(v, at, lanes, n)

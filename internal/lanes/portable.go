@@ -7,8 +7,8 @@ func (u Unit) reference() *Unit {
 	return &u
 }
 
-// EachUnit calls f under every unit, for tests: those of all machines, in plain Go, and that of the
-// machine, for any number of products.
+// EachUnit calls f under every unit, for tests: the portable units in plain Go and the unit of this
+// machine, which is used for any number of products.
 func EachUnit(f func(name string)) {
 	under("integers", Unit{Lanes: 8, Bits: 52, width: 18}.reference(), f)
 	under("floats", Unit{Lanes: 4, Bits: 51, width: 9, Floats: true}.reference(), f)

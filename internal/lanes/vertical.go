@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// A Unit is a way to multiply vertical digits: those of several numbers side by side, digit s of
-// each in a lane of one vector, so that one instruction multiplies a pair of digits of every
+// A Unit multiplies vertical digits: the digits of several numbers lie side by side, digit s of
+// each number in a lane of one vector, so that one instruction multiplies a pair of digits in every
 // lane. Sums of products are taken as in package direct, in D digits of b bits, B = 2^b, column c
 // weighing B^-(c+1): the product of digits s and t adds its high part to column s+t and its low
 // part to column s+t+1, where these are less than D. In units of B^-D times the largest product's
@@ -44,10 +44,10 @@ var unitOf = machineUnit
 // cutJob tells a unit which digits to cut; the assembly knows its layout. Pitches lead from one
 // vector of numbers to the next, in bytes, steps too, in elements, lanes from one number of a
 // vector to the next. The number in a lane is (-1)^s 0.S 2^exp, S its highest used words at sig,
-// class and sign at cls. Its digits are those of 0.S 2^-d, d = ref - exp - scale, with the sign s
-// xor the lowest bit at sign, or zeros if the number is not finite or 0 <= d < limit does not hold.
-// The digits of a vector of numbers lie at dst, followed by a vector of their signs, all ones for a
-// minus, if they are integers.
+// class and sign at cls. Its digits are the digits of 0.S 2^-d, d = ref - exp - scale, with the
+// sign s xor the lowest bit at sign, or zeros if the number is not finite or 0 <= d < limit does
+// not hold. The digits of a vector of numbers lie at dst, followed by a vector of their signs, all
+// ones for a minus, if they are integers.
 type cutJob struct {
 	dst      unsafe.Pointer
 	dstPitch int
@@ -267,8 +267,8 @@ func (c *cutter) part(a *num.Array, at, step, n, k int) *num.Array {
 // tiles returns in how many passes the columns are added up.
 func (t Plan) tiles() int { return (t.Digits + t.Unit.width - 1) / t.Unit.width }
 
-// add adds the products of n vectors of digits with those of x, which are xPitch bytes each, to
-// the columns at acc. Every pass fetches one of soon, as long as there are some.
+// add adds the products of n vectors of digits a with n vectors of digits x, xPitch bytes each, to
+// the columns at acc. Every pass prefetches one element of soon, if any is left.
 func (t Plan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soon ...fetch) {
 	for end, tiles := t.Digits, t.tiles(); tiles > 0; tiles-- {
 		w := (end + tiles - 1) / tiles
@@ -281,10 +281,10 @@ func (t Plan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soo
 	}
 }
 
-// mulVertical adds, for every lane, the products of n vectors of digits at a with those of x to the
-// columns first <= c < first+width at acc: column c lies in vector c+1, and what the first of them
-// exceeds its digit by is added to the vector before. x has a number for all lanes, if broadcast,
-// or digits as those at a. Pitches count bytes.
+// mulVertical adds, for every lane, the products of n vectors of digits at a with n vectors of
+// digits at x to the columns first <= c < first+width at acc. Column c lies in vector c+1; the
+// carry out of the first column is added to the vector before. If broadcast, x has one number for
+// all lanes, otherwise digits in the layout of a. Pitches count bytes.
 func (u *Unit) mulVertical(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, _ fetch) {
 	sums := unsafe.Slice(acc, (digits+1)*u.Lanes)
 	for l := range u.Lanes {
@@ -405,8 +405,8 @@ type Rows struct {
 	one    []int64
 }
 
-// NewRows returns it for a block of rows of numbers of format f. byRows says that the digits
-// are those of numbers in a row.
+// NewRows returns a Rows for a block of rows of numbers of format f. With byRows a vector of digits
+// holds numbers of one row.
 func NewRows(t Plan, f num.Format, block int, byRows bool) *Rows {
 	v := &Rows{cutter: newCutter(t, f), byRows: byRows, one: make([]int64, t.Digits+1)}
 	vectors := (block + t.Unit.Lanes - 1) / t.Unit.Lanes
@@ -513,7 +513,7 @@ type Dot struct {
 	sums []int64
 	one  []int64
 	mag  []uint64
-	// zeros are exponents to be taken off those of y.
+	// zeros are exponents that are subtracted from the exponents of y.
 	zeros []int64
 }
 

@@ -9,8 +9,8 @@ import (
 // Conversion of digits to bytes modulo the moduli of a [BytePool], on tiles.
 //
 // A number of balanced 16-bit digits, pairs of them, is N - B with plain digits of N that exceed
-// the balanced ones by 2^15, B = Σ_{s < 2 pairs} 2^15 2^(16 s). Its residue modulo m, times w, is
-// that of
+// the balanced ones by 2^15, B = Σ_{s < 2 pairs} 2^15 2^(16 s). The number times w has the same
+// residue modulo m as
 //
 //	x = first + Σ_{s < 4 pairs} c_s u_s,  c_s = w 2^(8 s) mod m, |c_s| <= m/2,
 //
@@ -167,10 +167,11 @@ func (c *ByteConversion) planes() int { return c.plain + karatsubaPlanes*(len(c.
 func ByteDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(RightGroup*4-1) }
 
 // ConvertBytes computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the conversion
-// and n entries, a multiple of 64 and of panel, and writes planes of bytes, stride apart: that of
-// a, of a plain modulus, or those of a0, a1 and a0 + a1, |a| <= m/2 + 9. digits is a right operand
-// of Convert of panels of so many columns, in ByteDigits elements, that has no meaning afterwards.
-// With stream, results go past the caches where dst and stride are multiples of 64 bytes.
+// and n entries, a multiple of 64 and of panel. It writes planes of bytes, stride apart: for a
+// plain modulus the plane of a, for a Karatsuba modulus the planes of a0, a1 and a0 + a1, |a| <=
+// m/2 + 9. digits is a right operand of Convert with panels of panel columns, in ByteDigits
+// elements; its contents are lost. With stream, results bypass the caches if dst and stride are
+// multiples of 64 bytes.
 func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 	checkSizes(panel, n, stride)
 	if n%64 != 0 || panel == 0 || n%panel != 0 {

@@ -13,11 +13,11 @@ import (
 //
 // # Packed operands
 //
-// An operand is a sequence of panels of 32 vectors, rows of a left operand and columns of a right
-// one; a panel holds, step of 64 numbers after step, two tiles of 16 vectors, of 1024 bytes each. A
-// tile of a left operand holds the 64 numbers of a vector after those of the one before; one of a
-// right operand holds groups of four numbers, in a group vector after vector. Vectors and numbers
-// are padded with zeros to whole panels and steps.
+// An operand is a sequence of panels of 32 vectors, which are rows of a left operand or columns of
+// a right operand. A panel consists of steps of 64 numbers of each vector. A step holds two tiles
+// of 16 vectors, 1024 bytes each. A tile of a left operand stores vector after vector, 64 numbers
+// each. A tile of a right operand stores groups of four numbers; a group stores vector after
+// vector. Vectors and numbers are padded with zeros to whole panels and steps.
 //
 // So number h of vector v lies in tile t = (v/32 K + h/64) 2 + v%32/16, K being the steps, at
 // 1024 t + v%16 64 + h%64 in a left operand, and at 1024 t + h%64/4 64 + v%16 4 + h%4 in a right
@@ -53,10 +53,10 @@ import (
 //
 //	Σ a b = x + 128 ((z - x - y) + 128 y).
 //
-// Fold, x -= m q in int32, with q = fma(float32(x), inv, c) - c, an integer whose lower half is
-// that of the word of the fused multiply-add, as an int16. Of |x| <= 2^28 the quotient is off by
-// less than 2.001 u |x|/m, |q| < 2^14 + 2, and what is left is at most m/2 + 2.001 u |x|, at most
-// m/2 + 33. Of 64 steps, with y and the parenthesis folded,
+// Fold computes x -= m q in int32, with q = fma(float32(x), inv, c) - c. As an int16, this integer
+// is the lower half of the word that the fused multiply-add returns. For |x| <= 2^28 the error of
+// the quotient is less than 2.001 u |x|/m, |q| < 2^14 + 2, and the remainder is at most
+// m/2 + 2.001 u |x| <= m/2 + 33. After 64 steps, with y and the parenthesis folded,
 //
 //	|y| <= 64 64 127^2 < 2^27, |parenthesis| <= 2 64 64 127^2 + 128 16279 < 2^28,
 //	|all| <= 64 64 127^2 + 2^15 + 128 16279 < 2^27.
@@ -75,7 +75,7 @@ const (
 	byteSteps      = 16
 	evenSteps      = 15
 	karatsubaSteps = 64
-	// karatsubaPlanes are those of a0, a1 and a0 + a1.
+	// karatsubaPlanes is the number of planes: for a0, a1 and a0 + a1.
 	karatsubaPlanes = 3
 )
 
@@ -180,8 +180,8 @@ func BestBytes() *ByteKernel {
 	return nil
 }
 
-// ForceBytes lets products be those of bytes wherever these apply, faster or not, by emulated tiles
-// on a machine without, until the returned function is called. It is for tests.
+// ForceBytes makes all products that can use bytes use them, faster or not, until the returned
+// function is called. A machine without tiles emulates them. It is for tests.
 func ForceBytes() (restore func()) {
 	old := forced.Swap(true)
 	return func() { forced.Store(old) }
@@ -247,7 +247,7 @@ func checkBytes(have, n int) {
 // int16.
 //
 // The planes of bytes a0, a1 and a0 + a1 of operands modulo a Karatsuba modulus lie aPlane and
-// bPlane apart. Those of the next modulus follow as a rule: they are read ahead.
+// bPlane apart. The planes of the next modulus usually follow, and are prefetched.
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
 	checkRange(from, to, steps)
@@ -303,8 +303,8 @@ const aheadLeft = amx.StepBytes / 16
 //
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod m
 //
-// with the representative in (-m/2, m/2], A the first steps of the panels of a, B those of the
-// panel of b, 1 <= steps <= mod.steps(). It is what the others equal.
+// with the representative in (-m/2, m/2], where A and B are the first steps of the panels of a and
+// of the panel of b, 1 <= steps <= mod.steps(). It is the reference for the other kernels.
 func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	factors := [karatsubaPlanes]int64{1}
 	if mod.planes() > 1 {

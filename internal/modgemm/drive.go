@@ -19,8 +19,8 @@ func MulAdd(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPair
 // Convert computes out[t planeStride + e] = Σ_s constants_ts digits_se mod m_t, with
 // representatives in (-m_t/2, m_t/2], for all moduli t and entries e: constants is a left
 // operand of nModuliPanels panels, within 4095, digits a right operand of nEntryPanels
-// panels, any int16, and both have digitPairs pairs. moduli are those of the rows of
-// constants. A planeStride that is a multiple of 2048 makes all planes contend for the
+// panels, any int16, and both have digitPairs pairs. moduli holds one modulus for each
+// row of constants. If planeStride is a multiple of 2048, all planes contend for the
 // same sets of the cache.
 func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16, nModuliPanels, nEntryPanels, digitPairs int, moduli RowModuli) {
 	if len(moduli.r.m) != nModuliPanels*k.MR {
@@ -93,11 +93,11 @@ func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base [
 	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
 }
 
-// A WordGroup says which bits of four numbers become digits, as said at wordDigitsGeneric. The
-// assembly knows its layout.
+// A WordGroup selects the bits of four numbers that become digits; see wordDigitsGeneric. The
+// assembly depends on its layout.
 type WordGroup struct {
 	At    [4]int64  // where in the words number First of the number's words is, or would be
-	First [4]int64  // the word before that of the digits' lowest bit, or what stands for it
+	First [4]int64  // index of the word before the digits' lowest bit; may lie outside the number
 	Shift [4]int64  // 0 to 63, the lowest bit in its word
 	Sign  [4]uint64 // all ones of negative numbers, else 0
 }
@@ -143,7 +143,7 @@ func NewFloatScan(n int) *FloatScan {
 	return s
 }
 
-// Add takes in numbers of the first vectors of the scan, those of column h from src[h stride] on.
+// Add scans further numbers of the first vectors of the scan. Column h begins at src[h stride].
 func (s *FloatScan) Add(k *Kernel, vectors int, src []float64, stride, columns int) {
 	checkSizes(vectors, stride, columns)
 	checkLen(len(s.Most), vectors)

@@ -31,8 +31,8 @@ var generic = &Kernel{
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod mod[p modStep + i]
 //
 // with the representative in (-m/2, m/2], A the first kPairs pairs of the panels at
-// a[p aStride], and B those of panel b. Other kernels fold every block pairs; bounds.go
-// says what operands that allows.
+// a[p aStride], and B the first kPairs pairs of panel b. Other kernels fold after every
+// block of pairs; bounds.go has the operands for which that is exact.
 func modTilesGeneric(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, _ int, mod []int32, _ []float32, _ []int32, modStep int, accumulate bool) {
 	for p := range panels {
 		for i := range genericMR {
@@ -118,7 +118,7 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 // b is to be at least 64 then.
 //
 // With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - b)) is m 2^10, whose leading
-// bit is that of 2^62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
+// bit is bit 62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
 // 0 below 2^62. A shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2),
 // where u + 1 carries nothing into its upper word: u is even if s <= 0, and else below 2^63. A y
 // with 2^15 added to each of its digits has plain digits, d + 2^15.

@@ -22,7 +22,7 @@ func NewModulus(m int) Modulus {
 	return r
 }
 
-// RowModuli holds one modulus a row of a left operand: that of Convert. It is
+// RowModuli holds one modulus for each row of the left operand of Convert. It is
 // immutable.
 type RowModuli struct {
 	r Modulus
@@ -30,7 +30,7 @@ type RowModuli struct {
 
 // NewRowModuli prepares the moduli of the rows of a left operand of kernel k, each
 // 2 <= m <= 8191. The rows that fill the last panel get some modulus; their residues
-// are those of 0.
+// are 0.
 func NewRowModuli(k *Kernel, moduli []int) RowModuli {
 	var r RowModuli
 	for _, m := range moduli {

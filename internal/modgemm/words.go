@@ -21,13 +21,14 @@ type Words[C ~uint8] struct {
 // less time elsewhere.
 func HasWordRows(k *Kernel) bool { return k.wordRows != nil }
 
-// WordRows writes the numbers at + i stride, i < count, of a to rows n + i step of rows, of so many
-// words each: those of the integer
+// WordRows converts the numbers at + i stride, i < count, of a and writes them to rows n + i step
+// of rows; each row has words words and holds the integer
 //
 //	y = (-1)^sign floor(N 2^(Exp - base[i baseStep]) + 1/2)
 //
-// modulo 2^(64 words), N being that of the number's words, whose four 16-bit digits are balanced,
-// -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). The numbers ahead of these are read ahead.
+// modulo 2^(64 words), where N is the integer in the number's words. Each word of a row holds four
+// balanced 16-bit digits, -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). ahead is the distance, in
+// numbers, at which later numbers are prefetched.
 func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C], at, stride, count int, base []int64, baseStep, ahead int) {
 	if count <= 0 {
 		return
@@ -87,8 +88,8 @@ func TransposeRows(k *Kernel, dst []int16, pairs int, rows []uint64, words, n in
 // HasWordScan reports whether there is a ScanWords of the kernel.
 func HasWordScan(k *Kernel) bool { return k.wordScan != nil }
 
-// ScanWords takes numbers of a, cut off to binary64, in to the first vectors of a scan but for its
-// Low: those of column h from at + h stride on. low[i] becomes the least exponent of the lowest bit
+// ScanWords adds numbers of a, cut off to binary64, to the first vectors of a scan, except for its
+// Low. Column h begins at number at + h stride. low[i] becomes the least exponent of the lowest bit
 // of a number of vector i, if that is less. ScanWords returns false if there are infinities, NaN,
 // exponents beyond 900 in magnitude, or last words that are 0; the scan has no meaning then. The
 // numbers ahead of these are read ahead.

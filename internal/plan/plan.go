@@ -103,7 +103,7 @@ type Plan struct {
 // assumed is the number of samples that Assume makes.
 const assumed = 16
 
-// Assume sets the operands and samples to those of numbers evenly distributed in (-1, 1): the
+// Assume sets the operands and samples as for numbers evenly distributed in (-1, 1): the
 // smallest of n numbers is about 1/(2n), and sums of k products are nearly normally distributed,
 // with standard deviation sqrt(k)/3.
 func (p *Problem) Assume() {

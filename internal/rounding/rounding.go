@@ -11,7 +11,7 @@ import "unsafe"
 // WordBits is the radix of the words of sums.
 const WordBits = 39
 
-// lowBits are those of the lower half of the last word of a modulus.
+// lowBits is the number of bits in the lower half of the last word of a modulus.
 const lowBits = 31
 
 // Group is what numbers of numbers are to be a multiple of.
@@ -70,11 +70,11 @@ func Integers(mag, neg []uint64, pad, stride int, words []int64, wordStride int,
 	integersFast(mag[pad*stride:], neg, stride, words, wordStride, m, n)
 }
 
-// A Format is that of significands: prec bits in limbs words, the leading bit on top and spare
-// zeros below.
+// A Format is a format of significands: prec bits in Limbs words, the leading bit on top and Spare
+// zero bits below.
 type Format struct{ Limbs, Spare int }
 
-// FormatOf returns that of prec > 0 bits.
+// FormatOf returns the format of prec > 0 bits.
 func FormatOf(prec int) Format {
 	limbs := (prec + 63) / 64
 	return Format{limbs, 64*limbs - prec}
@@ -84,9 +84,10 @@ func FormatOf(prec int) Format {
 // zeros, to nearest: significands to z, and to top the b for which the rounded number is its
 // significand, as a fraction in [1/2, 1), times 2^b. n is a multiple of Group.
 //
-// A number of mag stands for any real one within errRow + errCol[e] of it. ok[e] is all ones if
-// all of them round to what is written, none being a tie, else 0. It may be 0 where it need not,
-// as for 0 and for numbers whose first word lies more than one below that of another of its four.
+// A number of mag stands for any real number within errRow + errCol[e] of it. ok[e] is all ones if
+// all these real numbers round to the number written and none is a tie, else 0. It may be 0 without
+// need: for 0, and for a number whose first word lies more than one below the first word of another
+// number in its group of four.
 //
 // With b bits of the number, drop = b - prec of them dropped, and the tail the 64 bits that follow
 // the significand, ok says that
@@ -135,10 +136,10 @@ func Remainders(mag, neg []uint64, top []int64, pad, stride, count, prec, n int)
 // MaxExp bounds the exponents of the numbers that Floats makes: it has no look at the range.
 const MaxExp = 1000
 
-// Floats replaces the n significands of one word that Round left in z by the bits of binary64: that
-// of z[e], as a fraction in [1/2, 1), times 2^(unit + exps[e] + top[e]), negative if the lowest bit
-// of neg[e] differs from that of flip. Where the exponent is beyond MaxExp, ok[e] becomes 0. It
-// returns whether all n numbers are ok; those that are not have no meaning.
+// Floats replaces the n significands of one word that Round left in z by the bits of binary64
+// numbers. Number e is z[e], as a fraction in [1/2, 1), times 2^(unit + exps[e] + top[e]). It is
+// negative if the lowest bits of neg[e] and flip differ. If the exponent exceeds MaxExp, ok[e]
+// becomes 0. Floats returns whether all n numbers are ok; the others have no meaning.
 func Floats(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
 	if n < 0 || len(z) < n || len(ok) < n || len(top) < n || len(exps) < n || len(neg) < n {
 		panic(short)
@@ -147,9 +148,9 @@ func Floats(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip ui
 }
 
 // Exponents writes the exponents top[e] + exps[e] + unit of n numbers to exp and their classes to
-// cls: 2, or 3 if they are negative, the lowest bit of neg[e] being other than that of flip. It
-// leaves out those that are not ok, and those whose exponent is within 1 of the ends of int32 or
-// beyond: ok[e] becomes 0 then. It returns whether all n numbers are ok.
+// cls: 2, or 3 for a negative number, for which the lowest bits of neg[e] and flip differ. It skips
+// numbers that are not ok. It also skips numbers whose exponent is within 1 of the ends of int32 or
+// beyond, and sets their ok[e] to 0. It returns whether all n numbers are ok.
 func Exponents[C ~uint8](exp []int32, cls []C, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
 	if n <= 0 {
 		return true

@@ -282,9 +282,9 @@ func (a *Acc) addScaled(b *Acc, s num.Real) {
 }
 
 // normalise carries from page to page until every page holds a number in
-// [-2^(pageBits-1), 2^(pageBits-1)), and sorts the pages. The sign of the sum is
-// then that of its topmost page other than 0, and all that lies below a page is
-// less than its unit.
+// [-2^(pageBits-1), 2^(pageBits-1)), and sorts the pages. Then the sum has the sign
+// of its topmost page other than 0, and the pages below a page sum to less than
+// the unit of that page.
 func (a *Acc) normalise() {
 	a.sort()
 	created := false

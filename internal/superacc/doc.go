@@ -3,11 +3,12 @@
 // sums, quotients and roots of them once.
 //
 // An [Acc] keeps a sum as integers of 1024 bits at multiples of 1024, pages, each with a word of
-// room for carries, so that addends of any exponents cost memory for the pages they touch. Nothing
-// is lost, whatever the order of the addends: integers are added. The sign of a sum is that of its
-// topmost page after carrying, what lies below a page is less than its unit, and so the leading
-// bits and one sticky bit, which says that there is more, suffice for the one rounding, in
-// [num.Array.Set]. Infinities, NaN and the signs of zeros are noted aside, by IEEE 754.
+// room for carries, so that addends of any exponents cost memory for the pages they touch. Sums of
+// integers are exact, whatever the order of the addends. After carrying, the sum has the sign of
+// its topmost page, and the pages below a page sum to less than the unit of that page. So the
+// leading bits and one sticky bit, which is set if lower bits are not all 0, suffice for the one
+// rounding, in [num.Array.Set]. Infinities, NaN and the signs of zeros are noted aside, by IEEE
+// 754.
 //
 // Many numbers are first added up in a form that costs less, and exactly as well, and then enter
 // the pages together:

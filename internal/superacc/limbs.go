@@ -223,7 +223,8 @@ const (
 // modulo 64 and sign takes the words as they are, and the rows are put together in the end. all
 // says that all numbers are finite.
 func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, all, magnitudes bool) {
-	// lead words, in whole vectors, come before those of the numbers with the largest exponents.
+	// lead words, in whole vectors, come before the words of the numbers with the largest
+	// exponents.
 	lead := ((max(span-63, 0)+63)/64 + 3) &^ 3
 	base := high - 63 - int64(64*lead)
 	half := (lead + l + 3 + 7) &^ 7 // the last vector of a number may reach three words further

@@ -73,8 +73,8 @@ func wordSum(sums *[6]uint64) (s0, s1, s2 uint64) {
 	return s0, s1, s2 + sums[5]>>54 + c
 }
 
-// wordDot stores in out the sums of the products of the low halves of words w with parts c0, c1 and
-// c2 of integers, and then those of the high halves.
+// wordDot stores in out[0:3] the sums of the products of the low halves of words w with the parts
+// c0, c1 and c2 of integers, and in out[3:6] the same sums for the high halves.
 func wordDot(w, parts []uint64, out *[6]uint64) {
 	clear(out[:])
 	for i, w := range w {

@@ -14,10 +14,11 @@ import (
 // numbers of x with 16 digits of the same numbers of y, and adds up the products of all 64. What
 // has the same place in the sum is added up at the end, for many numbers at once.
 //
-// P being the reference exponent, x = X 2^e and y = Y 2^f, 1/2 <= X, Y < 1, enter as the D digits t
-// of X 2^-d, d = P - e - f, and those of Y. Where the product is negative the complements B^D-1-t
-// stand for t, and B^D Y is taken off. Blocks u and v of 16 digits, the first one highest, are
-// multiplied where u + v < D/16. In units of B^-D 2^P the error of a product is less than
+// P is the reference exponent. The product of x = X 2^e and y = Y 2^f, 1/2 <= X, Y < 1, is the
+// product of the D digits t of X 2^-d, d = P - e - f, and the D digits of Y. For a negative product
+// the digits t are replaced by their complements B-1-t, which form B^D-1-t, and B^D Y is
+// subtracted. Blocks u and v of 16 digits, the first one highest, are multiplied where u + v <
+// D/16. In units of B^-D 2^P the error of a product is less than
 //
 //	1 + 1	(digits cut of either, times the other, less than 1; the complement is one less)
 //	D - 1	(products of digits left out: they lie D places below the first ones and further, at
@@ -93,10 +94,11 @@ type tileDotJob struct {
 	blocks int
 }
 
-// The room of a job begins with what the assembly keeps. Behind it are the sums of the digits of y
-// of negative products, negated, int32, and those of products, uint32, of blocks one after the
-// other, from the highest on. Of a block the digit or row of lowest place is first. The last ones
-// are digits of 64 numbers x and y, and of the 64 before, which are multiplied meanwhile.
+// The room of a job begins with the variables of the assembly. They are followed by the negated
+// sums of the digits of y in negative products (int32), then by the sums of products (uint32),
+// block after block from the highest on. In a block the digit or row of the lowest place is first.
+// At the end are the digits of 64 numbers x and y, and of the 64 numbers before, which are
+// multiplied meanwhile.
 const roomOffsets = 3136
 
 func (j *tileDotJob) negatives() []int32 {

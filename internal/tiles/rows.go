@@ -19,9 +19,9 @@ import (
 // c weighing B^-(c+2), whole: an int32 holds many of them.
 //
 // An entry A 2^e, 1/2 <= A < 1, enters as the first D digits of t = +-A 2^-(d+1), d = P - e - f,
-// and x_j = X 2^f as those of -X/2, so that both are below 1/2. The sign of t is that of the
-// product, negated, and a negative t is taken by the complement of its bits, in two's complement:
-// all digits but the highest are 0 <= t_s < B. Those of x are -B/2 <= x_s < B/2.
+// and x_j = X 2^f as the first D digits of -X/2, so that both are below 1/2. The sign of t is
+// opposite to the sign of the product. A negative t is in two's complement, so all digits but the
+// highest are 0 <= t_s < B. The digits of x are -B/2 <= x_s < B/2.
 //
 // In units of 2^(P+2) the error of a product is less than
 //
@@ -78,7 +78,7 @@ const fewTileBlocks, manyTileBlocks = 2, 7
 // took a tenth of the time of a product of 1000 x 1000 numbers.
 type tileRoom []uint64
 
-// vectorRooms are those of digits of vectors, sumRooms those of workers, dotRooms those of dot
+// vectorRooms holds rooms for digits of vectors, sumRooms for sums of workers, dotRooms for dot
 // products.
 var vectorRooms, sumRooms, dotRooms sync.Pool
 
@@ -139,7 +139,7 @@ func (t Plan) Cost() float64 {
 	return 0.6 + 1.05*b + 0.11*b*b // may fuse: an estimate
 }
 
-// unitQuads is how many quads a unit has: their digits and those of x are to stay in the
+// unitQuads is the number of quads in a unit, so that their digits and the digits of x stay in the
 // first-level cache.
 func (t Plan) unitQuads() int { return max(1, 8/t.Blocks) }
 
@@ -357,7 +357,7 @@ func (t Plan) Vector(x num.Vec) (v *Vector, scale []int64, ok bool) {
 				words[k] = num.WordAt(r.Mag, top+1-int64(64*(n-k)))
 			}
 			num.Negate(words)
-			// Half a digit more makes all but the highest those of a balanced number.
+			// Half a digit more makes all digits but the highest balanced.
 			carry := uint64(0)
 			for k, w := range words {
 				h := uint64(halfDigits)
@@ -448,7 +448,7 @@ func NewSums(t Plan, m num.Mat, byRows bool, block int, ref []int64) *Sums {
 // Free gives the room back.
 func (s *Sums) Free() { sumRooms.Put(&s.room) }
 
-// addRow adds the sums of a row to those of columns.
+// addRow adds the sums of row r to the sums of columns at to.
 func (s *Sums) addRow(to []int64, r, rows, blocks int) {
 	n := blocks * TileBytes / 4
 	b := r / Rows
@@ -498,9 +498,10 @@ func valueOfBytes(mag []uint64, columns []int64) (m []uint64, neg bool) {
 // MagWords are the words that valueOfBytes needs.
 func (t Plan) MagWords() int { return t.Digits()/8 + 3 }
 
-// cacheQuads is how many quads of a vector are to stay in the second-level cache, half a MB of it:
-// with a quarter of that 1000 x 1000 numbers of 212 bits in rows took a fifth more, with two times
-// or more those of 1696 bits 0.9 times as long on one machine and 1.1 times on another.
+// cacheQuads is the number of quads of a vector that stay in the second-level cache, in half a MB.
+// With a quarter of it a product of 1000 x 1000 numbers of 212 bits in rows took a fifth longer.
+// With twice as much or more, 1696 bits took 0.9 times as long on one machine and 1.1 times on
+// another.
 func (t Plan) cacheQuads() int { return max(t.unitQuads(), 512/t.Blocks) }
 
 // Add computes the sums of products of rows lo <= i < hi, of which there are 16 at least, with x.

@@ -35,10 +35,10 @@ var sources = sync.OnceValue(func() string {
 // notEmulated are kernels whose blocks wait for each other.
 var notEmulated = map[string]bool{"pivotPanel": true}
 
-// emulate has the kernels of sources, such as rows/triangular, run as a C++ compiler makes them for
-// the host (see emulator/cuda.h), in place of their references in Go, which have to be there. It
-// skips the test where there is no compiler, or no source. For "all" they are those of all sources
-// but the ones for Hopper alone.
+// emulate replaces the Go references of the kernels in files, such as rows/triangular, by the
+// kernels themselves, compiled for the host by a C++ compiler (see emulator/cuda.h). The references
+// must exist. It skips the test if there is no compiler or no source. "all" means all sources
+// except the ones for Hopper only.
 func emulate(t testing.TB, drv *fake.Driver, files ...string) {
 	t.Helper()
 	compiler, err := exec.LookPath("g++")

@@ -154,7 +154,7 @@ func sampledRow(k, n int) int {
 	return int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(n))
 }
 
-// refSamples takes a, of whose rows row returns row i, that of sample k.
+// refSamples computes samples. row(k, i) returns row i of a, for sample k.
 func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
 	b := matOf(l, y)
 	var acc superacc.Acc
