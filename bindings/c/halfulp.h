@@ -151,37 +151,37 @@ int halfulp_options_statistics(halfulp_options options, char **result);
 
 /* ---- Matrices ---- */
 
-/* A matrix of zeros, in float64 without a format, on a device or, without one, on the host. */
+/* A matrix of zeros in a format (default: float64), on a device (default: the host). */
 int halfulp_matrix_new(const char *format, int64_t rows, int64_t cols, const char *device, halfulp_matrix *result);
 
 /* A copy of doubles, entry (i, j) being data[i row_stride + j col_stride]; strides are counted
- * in numbers and may be negative or 0. Each is rounded to the format, float64 without one. */
+ * in numbers and may be negative or 0. Each number is rounded to format (default: float64). */
 int halfulp_matrix_from_f64(const double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A copy of floats; else as halfulp_matrix_from_f64. */
 int halfulp_matrix_from_f32(const float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of integers, rounded to the format; without one it is exact, in float64 if that holds
- * them all, else in mp:64. Else as halfulp_matrix_from_f64. */
+/* A copy of integers, rounded to format. By default it is exact: in float64 if float64 holds
+ * them all, else in mp:64. Strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_i64(const int64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A copy of integers without a sign; else as halfulp_matrix_from_i64. */
 int halfulp_matrix_from_u64(const uint64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A matrix of sums of 1 to 4 doubles, such as arrays of double-double numbers have: term t of
- * entry (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever
- * its terms, is rounded once to the format, float64 without one. */
+/* A matrix of sums of 1 to 4 doubles, as in arrays of double-double numbers: term t of entry
+ * (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever its
+ * terms, is rounded once to format (default: float64). */
 int halfulp_matrix_from_terms(const double *data, int64_t terms, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, int64_t term_stride, const char *format, halfulp_matrix *result);
 
 /* A matrix of the numbers sign S 2^(exponent - 64 limb_count), S the integer of limb_count
- * words, the least significant first, rounded once to the format, float64 without one. Entry
- * (i, j) is number n = i row_stride + j col_stride of each array, its words limbs[n limb_count
- * ...]; signs are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files
- * of halfulp. */
+ * words, the least significant first, rounded once to format (default: float64). Entry (i, j)
+ * is number n = i row_stride + j col_stride of each array, its words limbs[n limb_count ...];
+ * signs are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files of
+ * halfulp. */
 int halfulp_matrix_from_limbs(const uint64_t *limbs, int64_t limb_count, const int64_t *exponents, const int8_t *signs, const uint8_t *classes, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A matrix of the numbers of texts, decimal or hexadecimal, with any number of digits, each
- * rounded once to the format, float64 without one; strides as in halfulp_matrix_from_f64. */
+ * rounded once to format (default: float64); strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_texts(const char *const *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* The 1 x 1 matrix of a scalar, without rounding. */
@@ -190,10 +190,11 @@ int halfulp_matrix_from_scalar(halfulp_scalar value, halfulp_matrix *result);
 /* The matrix that halfulp_matrix_get_bytes wrote. */
 int halfulp_matrix_from_bytes(const uint8_t *data, int64_t size, halfulp_matrix *result);
 
-/* A matrix whose numbers are those of an array, without a copy: what is written to either is
- * seen in both. The array has to stay until the matrix and all its views are freed. The numbers
- * of a column, or those of a row, lie side by side, and columns or rows do not overlap; vectors
- * have any stride but 0. Else HALFULP_MISUSE: copy it. */
+/* A matrix that shares the memory of an array: no number is copied, and a number written to
+ * either is seen in both. The array must stay valid until the matrix and all its views are
+ * freed. The numbers of each column, or of each row, must be adjacent, and columns or rows must
+ * not overlap; vectors may have any stride but 0. Otherwise the result is HALFULP_MISUSE, and
+ * the array must be copied. */
 int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
 /* As halfulp_matrix_wrap_f64, for floats. */
@@ -265,7 +266,7 @@ int halfulp_matrix_device(halfulp_matrix a, char **result);
 /* A copy with numbers of its own, where the matrix lives. */
 int halfulp_matrix_clone(halfulp_matrix a, halfulp_matrix *result);
 
-/* A copy in a format, that of the matrix without one, each entry rounded once. */
+/* A copy in a format (default: the format of the matrix), each entry rounded once. */
 int halfulp_matrix_convert(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* A copy that lives on a device, or on the host ("cpu"). */
@@ -305,19 +306,19 @@ int halfulp_matrix_same(halfulp_matrix a, halfulp_matrix b, int *result);
  * many products with other matrices. Neither may change while it is in use. */
 int halfulp_matrix_prepare(halfulp_matrix a, halfulp_matrix *result);
 
-/* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to the
- * format, float64 without one. */
+/* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to format
+ * (default: float64). */
 int halfulp_hilbert(int64_t n, const char *format, halfulp_matrix *result);
 
-/* The n x n identity matrix in a format, float64 without one. */
+/* The n x n identity matrix in a format (default: float64). */
 int halfulp_identity(int64_t n, const char *format, halfulp_matrix *result);
 
-/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of the format (float64 without one),
- * u an integer uniform in [-spread, spread]; the same for the same arguments everywhere. */
+/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of format (default: float64), u an
+ * integer uniform in [-spread, spread]. The numbers depend on the arguments alone. */
 int halfulp_random(int64_t rows, int64_t cols, int64_t spread, uint64_t seed, const char *format, halfulp_matrix *result);
 
-/* The matrix x_i^j of nodes x, j from 0 on, each entry rounded once to the format, that of the
- * nodes without one. */
+/* The matrix x_i^j of nodes x, j from 0 on, each entry rounded once to format (default: the
+ * format of the nodes). */
 int halfulp_vandermonde(halfulp_matrix nodes, int64_t cols, const char *format, halfulp_matrix *result);
 
 /* ---- Scalars ---- */
@@ -329,7 +330,7 @@ int halfulp_scalar_from_f64(double value, halfulp_scalar *result);
 int halfulp_scalar_from_i64(int64_t value, halfulp_scalar *result);
 
 /* The number of a text, decimal or hexadecimal, with any number of digits, inf or nan, rounded
- * once to a format, float64 without one. */
+ * once to format (default: float64). */
 int halfulp_scalar_from_text(const char *text, const char *format, halfulp_scalar *result);
 
 /* The entry of a 1 x 1 matrix, in its format. With halfulp_matrix_from_scalar, and the
@@ -370,27 +371,27 @@ int halfulp_scalar_neg(halfulp_scalar x, halfulp_scalar *result);
 /* |x|, exactly. */
 int halfulp_scalar_abs(halfulp_scalar x, halfulp_scalar *result);
 
-/* x + y, rounded once to the format, that of x without one. */
+/* x + y, rounded once to format (default: the format of x). */
 int halfulp_scalar_add(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x - y, rounded once to the format, that of x without one. */
+/* x - y, rounded once to format (default: the format of x). */
 int halfulp_scalar_sub(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x y, rounded once to the format, that of x without one. */
+/* x y, rounded once to format (default: the format of x). */
 int halfulp_scalar_mul(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x / y, rounded once to the format, that of x without one. */
+/* x / y, rounded once to format (default: the format of x). */
 int halfulp_scalar_div(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x y + z, rounded once to the format, that of x without one. */
+/* x y + z, rounded once to format (default: the format of x). */
 int halfulp_scalar_fma(halfulp_scalar x, halfulp_scalar y, halfulp_scalar z, const char *format, halfulp_scalar *result);
 
-/* √x, rounded once to the format, that of x without one. */
+/* √x, rounded once to format (default: the format of x). */
 int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *result);
 
 /* ---- Entry by entry ---- */
 
-/* a + b, entry by entry, each rounded once to the format, that of a without one. A dimension of
+/* a + b, entry by entry, each rounded once to format (default: the format of a). A dimension of
  * 1 is repeated. Devices leave it to the host. */
 int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
@@ -412,8 +413,9 @@ int halfulp_neg(halfulp_matrix a, halfulp_options options, halfulp_matrix *resul
 /* |a|, exactly. */
 int halfulp_abs(halfulp_matrix a, halfulp_options options, halfulp_matrix *result);
 
-/* Stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of b, exactly,
- * whatever the formats, and 2 if one of them is NaN. A dimension of 1 is repeated. */
+/* Compares corresponding entries of a and b exactly, whatever the formats. Stores -1, 0 or 1 if
+ * the entry of a is less than, equal to or greater than the entry of b, and 2 if one of them is
+ * NaN. A dimension of 1 is repeated. */
 int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t row_stride, int64_t col_stride);
 
 /* ---- Records ---- */
@@ -439,41 +441,41 @@ int halfulp_record_real(halfulp_record record, const char *name, double *result)
 
 /* ---- Sums and products ---- */
 
-/* ∑ x_i, rounded once to the format, that of x without one. */
+/* ∑ x_i, rounded once to format (default: the format of x). */
 int halfulp_sum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* ∑ |x_i|, rounded once to the format, that of x without one. */
+/* ∑ |x_i|, rounded once to format (default: the format of x). */
 int halfulp_asum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* ∑ x_i y_i, rounded once to the format, that of x without one. */
+/* ∑ x_i y_i, rounded once to format (default: the format of x). */
 int halfulp_dot(halfulp_matrix x, halfulp_matrix y, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* √∑ x_i², rounded once to the format, that of x without one. */
+/* √∑ x_i², rounded once to format (default: the format of x). */
 int halfulp_nrm2(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* (∑ x_i)/n, rounded once to the format, that of x without one; NaN for no numbers. */
+/* (∑ x_i)/n, rounded once to format (default: the format of x); NaN for no numbers. */
 int halfulp_mean(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* The sample standard deviation √(∑ (x_i - m)²/(n - 1)), m the exact mean, rounded once to the
- * format, that of x without one; NaN for fewer than two numbers, infinities and NaN. */
+/* The sample standard deviation √(∑ (x_i - m)²/(n - 1)), m the exact mean, rounded once to
+ * format (default: the format of x); NaN for fewer than two numbers, infinities and NaN. */
 int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The lag-1 autocorrelation coefficient ∑ (x_i - m)(x_{i+1} - m)/∑ (x_i - m)², m the exact
- * mean, rounded once to the format, that of x without one. */
+ * mean, rounded once to format (default: the format of x). */
 int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The prefix sums x_1 + ... + x_i of a vector, in its shape, each the exact sum rounded once to
- * the format, that of x without one. */
+ * format (default: the format of x). */
 int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* ∑ a_ii of a square matrix, rounded once to the format, that of A without one. */
+/* ∑ a_ii of a square matrix, rounded once to format (default: the format of A). */
 int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger
  * than everything; -1 for no numbers. */
 int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result);
 
-/* A B, each entry rounded once to the format, that of A without one. The result lives where A
+/* A B, each entry rounded once to format (default: the format of A). The result lives where A
  * and B do. */
 int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
@@ -500,12 +502,12 @@ int halfulp_rot(halfulp_matrix x, halfulp_matrix y, halfulp_scalar c, halfulp_sc
 int halfulp_rotm(halfulp_matrix x, halfulp_matrix y, int64_t flag, halfulp_scalar h11, halfulp_scalar h21, halfulp_scalar h12, halfulp_scalar h22, halfulp_options options);
 
 /* The plane rotation that takes (a, b) to (r, 0): a record of the scalars c, s, r and z of the
- * BLAS, each the exact one rounded once to the format, that of a without one. */
+ * BLAS, each the exact one rounded once to format (default: the format of a). */
 int halfulp_rotg(halfulp_scalar a, halfulp_scalar b, const char *format, halfulp_options options, halfulp_record *result);
 
 /* The modified Givens rotation of the BLAS: a record of the integer flag and the scalars h11,
- * h21, h12, h22, d1, d2 and x1, each the exact one rounded once to the format, that of d1
- * without one. */
+ * h21, h12, h22, d1, d2 and x1, each the exact one rounded once to format (default: the format
+ * of d1). */
 int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfulp_scalar y1, const char *format, halfulp_options options, halfulp_record *result);
 
 /* ---- BLAS level 2 ---- */
@@ -592,8 +594,8 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
 
 /* ---- Linear systems ---- */
 
-/* The solution X of A X = B, A square and regular, each entry rounded once to the format, that
- * of A without one, whatever the condition of A. HALFULP_SINGULAR if A is singular, which is
+/* The solution X of A X = B, A square and regular, each entry rounded once to format (default:
+ * the format of A), whatever the condition of A. HALFULP_SINGULAR if A is singular, which is
  * proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
@@ -602,35 +604,35 @@ int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halful
  * halfulp_matrix_wrap_f64 takes them; X may overlap A and B. Else as halfulp_solve. */
 int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_stride, int64_t a_col_stride, const double *b, int64_t b_row_stride, int64_t b_col_stride, double *x, int64_t x_row_stride, int64_t x_col_stride, halfulp_options options);
 
-/* The inverse of a square matrix, each entry rounded once to the format, that of A without one.
+/* The inverse of a square matrix, each entry rounded once to format (default: the format of A).
  * Errors as halfulp_solve. */
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* The determinant of a square matrix, rounded once to the format, that of A without one: 0 for
+/* The determinant of a square matrix, rounded once to format (default: the format of A): 0 for
  * a singular one, 1 for one of order 0. One beyond the range of the format is an infinity or 0:
  * halfulp_slogdet, or an mp format, holds all. */
 int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* log |det A|, rounded once to the format, that of A without one, and the sign of det A: -inf
+/* log |det A|, rounded once to format (default: the format of A), and the sign of det A: -inf
  * and 0 for a singular matrix. */
 int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options options, int64_t *sign, halfulp_scalar *log);
 
-/* The condition number ‖A‖ ‖A⁻¹‖, rounded once to the format, that of A without one: inf for a
+/* The condition number ‖A‖ ‖A⁻¹‖, rounded once to format (default: the format of A): inf for a
  * singular matrix, 0 for order 0. */
 int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* A norm of a matrix, rounded once to the format, that of A without one; 0 for no entries. */
+/* A norm of a matrix, rounded once to format (default: the format of A); 0 for no entries. */
 int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The rank, which is proved. */
 int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result);
 
-/* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to the format,
- * that of A without one. */
+/* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to format
+ * (default: the format of A). */
 int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* The X of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows of min Σ w_i (b - A x)_i², each
- * entry rounded once to the format, that of A without one. A has independent columns, or with
+ * entry rounded once to format (default: the format of A). A has independent columns, or with
  * fewer rows than columns independent rows, then X has the smallest norm; else
  * HALFULP_SINGULAR. */
 int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result);
@@ -647,15 +649,15 @@ int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weight
  * and so on. Else as halfulp_regression. */
 int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
 
-/* A^exponent, exponent ≥ 0, each entry rounded once to the format, that of A without one. */
+/* A^exponent, exponent ≥ 0, each entry rounded once to format (default: the format of A). */
 int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* exp(A) = Σ A^k/k!, each entry rounded once to the format, that of A without one. */
+/* exp(A) = Σ A^k/k!, each entry rounded once to format (default: the format of A). */
 int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* P A = L U with partial pivoting: a record of the matrices L and U and the integers P, row i
- * of P A being row P[i] of A. Each entry is the exact one for P rounded once to the format,
- * that of A without one. */
+ * of P A being row P[i] of A. Each entry is the exact one for P rounded once to format
+ * (default: the format of A). */
 int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A = L Lᵀ: a record of the matrix L. HALFULP_NOT_POSITIVE_DEFINITE where there is none. */
@@ -670,12 +672,13 @@ int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_option
  * blocks, the orders 1 or 2 of the blocks of D. */
 int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
-/* The solution X of A X = B for the square matrix A of a record of factors, each entry that of
- * A itself rounded once to the format, that of B without one; fast from the second call on. */
+/* The solution X of A X = B for the square matrix A from which a record of factors was
+ * computed. Each entry is the exact solution rounded once to format (default: the format of B).
+ * Calls after the first are fast. */
 int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Proved bounds L ≤ X ≤ U of the solution of A X = B after some steps of refinement, rounded
- * outwards to the format, that of A without one. They depend on the machine. */
+ * outwards to format (default: the format of A). They depend on the machine. */
 int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
 
 /* Bounds of the solutions of all systems whose entries are within da of a and db of b; 0 for da
@@ -719,8 +722,8 @@ int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
 
-/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
- * of asum. */
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; it has the arguments of
+ * asum. */
 int halfulp_blas_dsum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
 
 /* daxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
@@ -847,8 +850,8 @@ int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options 
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
 
-/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
- * of asum. */
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; it has the arguments of
+ * asum. */
 int halfulp_blas_ssum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
 
 /* saxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
