@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// blas are the routines of the BLAS on arrays of doubles and of floats. Kinds number and numbers
-// are those of either.
+// blas lists the routines of the BLAS. Each exists for arrays of doubles and of floats; the kinds
+// number and numbers stand for either.
 var blas = []Function{
 	{Name: "dot", Args: "n:int x:numbers incx:int y:numbers incy:int options > result:real",
 		Go: "blasDot(n, x, incx, y, incy, opt)"},

@@ -8,9 +8,9 @@ type Function struct {
 	// Args are its arguments, those after ">" its results: name:kind, or the kind alone for one of
 	// the same name. See In and Out.
 	Args string
-	// Go is the expression that computes the results. Its arguments are the elements of Args by their
-	// names, and opt for options. It returns the results, then statistics if there are options,
-	// and an error.
+	// Go is the expression that computes the results. Its arguments are the elements of Args by
+	// their names, and opt for options. It returns the results, then statistics if there are
+	// options, and an error.
 	Go string
 	// Doc is what the function computes, in one paragraph.
 	Doc string

@@ -31,12 +31,12 @@ def _moving(name: str, parameters: str, doc: str) -> Any:
         return _moved(x, lambda n: function(n, *args, **kwargs))
 
     move.__name__ = move.__qualname__ = name
-    move.__doc__ = f"{doc}\n\nIts arguments are those of numpy.{name}: x, {parameters}."
+    move.__doc__ = f"{doc}\n\nIts arguments are as for numpy.{name}: x, {parameters}."
     return move
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Returns an array without dimensions of 1: without those of some axes, or without all."""
+    """Returns an array without dimensions of 1: without the given axes, or without all of them."""
     return _moved(x, lambda n: np.squeeze(n, axis))
 
 

@@ -83,7 +83,7 @@ class finfo(NamedTuple):  # noqa: N801
     """What a format holds: the bits of a number, the distance of 1 from the next one, and its range.
 
     For formats other than float32 and float64 the numbers are Scalars. Expansions hold 1 + 2^-300 as
-    well: eps is that of numbers of their usual bits.
+    well; eps refers to their nominal number of bits.
     """
 
     bits: int

@@ -1,8 +1,8 @@
 """Linear algebra under numpy's names (numpy.linalg, and scipy.linalg where numpy has none).
 
-All functions take arrays of numpy, of halfulp, or nested lists. The format of results is that of
-the more precise operand, or what format= or prec= asks for. numpy's numbers in give numpy's numbers
-out, unless another format is asked for. Solutions, inverses, determinants and the like are correctly
+All functions take arrays of numpy, of halfulp, or nested lists. Results have the format of the more
+precise operand, or the format that format= or prec= requests. Arrays of numpy give arrays of numpy,
+unless another format is requested. Solutions, inverses, determinants and the like are correctly
 rounded whatever the condition of the matrix. Stacks of matrices are computed one after the other.
 """
 
@@ -297,7 +297,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, f
         order = 2 if ord is None else ord
         return vector_norm(x, axis=axis, keepdims=keepdims, ord=order, format=format, prec=prec)
     if dims < 2 or axes is not None and len(axes) != 2 or axes is None and dims != 2:
-        raise MisuseError("norms are those of vectors or matrices: give one or two axes")
+        raise MisuseError("norm is defined for vectors and matrices: give one or two axes")
     if axes is not None:
         axes = _routines._axes(tuple(axes), dims)
         x = _shapes.moveaxis(x, axes, (-2, -1))
