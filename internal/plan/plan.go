@@ -1,6 +1,6 @@
 // Package plan chooses how a product of matrices is computed modulo small moduli: the number of
 // moduli, the widths of the integers to which its factors are rounded, and the bits that
-// reconstruction drops. All sizes are log2.
+// reconstruction drops. All sizes are binary logarithms.
 package plan
 
 import (

@@ -1,5 +1,5 @@
 // Package textio reads text in pieces of whole lines on several threads, and writes text that is
-// made in blocks in the same way.
+// made in blocks in the same way. It also formats counts, sizes and suggestions for messages.
 package textio
 
 import (

@@ -1,4 +1,5 @@
-// Package trsv solves triangular systems on the host, with every quotient rounded once.
+// Package trsv solves triangular systems on the host by substitution. Each entry of the solution is
+// the exact quotient for the rounded entries before it, rounded once.
 package trsv
 
 import (
