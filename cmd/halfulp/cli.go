@@ -88,7 +88,7 @@ var flagGroups = []kong.Group{
 	{Key: "papers", Title: "Methods of papers, with error bounds of their own:"},
 }
 
-// inputFlags say how files are read.
+// inputFlags select how files are read.
 type inputFlags struct {
 	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format to which numbers of text files are rounded when they are read. Default: the format that the file names, as files written by halfulp do; otherwise the format of the result, or mp:P with enough bits for numbers that have more digits."`
 

@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// Config says what to translate.
+// Config selects what to translate.
 type Config struct {
 	Dir   string   // of the package
 	Files []string // files of the package that the functions need; others may be missing

@@ -1,4 +1,4 @@
-// Package isa says which instruction sets the fast kernels may use: what the
+// Package isa determines which instruction sets the fast kernels may use: what the
 // machine offers, lowered by the environment or by a test. Every package with
 // more than one implementation of a function asks here, so that one setting
 // governs them all and a test can run under each level in turn.

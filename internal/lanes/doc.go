@@ -18,6 +18,7 @@
 // itself: sums go back with their bound, and [Linear] leaves a number open where the bound could
 // matter, for the caller to round an exact sum.
 //
-// Unit's methods in Go say what the kernels compute, bit for bit; tests run them as units of their
-// own on every machine ([EachUnit]). Machines without AVX2 have no unit, and other ways are taken.
+// Unit's methods in Go define what the kernels compute, bit for bit; tests run them as units of
+// their own on every machine ([EachUnit]). Machines without AVX2 have no unit, and other ways are
+// taken.
 package lanes

@@ -41,13 +41,13 @@ type Unit struct {
 // unitOf returns the unit of the machine, nil if there is none. Tests replace it.
 var unitOf = machineUnit
 
-// cutJob tells a unit which digits to cut; the assembly knows its layout. Pitches lead from one
-// vector of numbers to the next, in bytes, steps too, in elements, lanes from one number of a
-// vector to the next. The number in a lane is (-1)^s 0.S 2^exp, S its highest used words at sig,
-// class and sign at cls. Its digits are the digits of 0.S 2^-d, d = ref - exp - scale, with the
-// sign s xor the lowest bit at sign, or zeros if the number is not finite or 0 <= d < limit does
-// not hold. The digits of a vector of numbers lie at dst, followed by a vector of their signs, all
-// ones for a minus, if they are integers.
+// cutJob describes the digits that a unit cuts; the assembly depends on its layout. Pitches lead
+// from one vector of numbers to the next, in bytes, steps too, in elements, lanes from one number
+// of a vector to the next. The number in a lane is (-1)^s 0.S 2^exp, S its highest used words at
+// sig, class and sign at cls. Its digits are the digits of 0.S 2^-d, d = ref - exp - scale, with
+// the sign s xor the lowest bit at sign, or zeros if the number is not finite or 0 <= d < limit
+// does not hold. The digits of a vector of numbers lie at dst, followed by a vector of their signs,
+// all ones for a minus, if they are integers.
 type cutJob struct {
 	dst      unsafe.Pointer
 	dstPitch int
@@ -155,7 +155,7 @@ func floatDigit(d uint64, neg bool) uint64 {
 	return math.Float64bits(float64(d))
 }
 
-// Plan says how sums of products are taken from vertical digits.
+// Plan describes how sums of products are computed from vertical digits.
 type Plan struct {
 	Unit    *Unit
 	Digits  int

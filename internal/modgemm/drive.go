@@ -102,7 +102,7 @@ type WordGroup struct {
 	Sign  [4]uint64 // all ones of negative numbers, else 0
 }
 
-// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the
+// Set makes number i, 0 to 3, of the group (-1)^neg floor(N 2^-pos + 1/2), N being the
 // integer of the limbs words from number at on.
 func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
 	i %= 4
@@ -110,7 +110,7 @@ func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
 	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = int64(at)+first, first, pos&63, -neg
 }
 
-// Clear says that number i, 0 to 3, of the group, of so many limbs, is 0.
+// Clear makes number i, 0 to 3, of the group 0. limbs is the number of limbs of a number.
 func (g *WordGroup) Clear(i uint, limbs int) {
 	i %= 4
 	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = 0, int64(limbs), 0, 0

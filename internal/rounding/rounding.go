@@ -90,7 +90,7 @@ func FormatOf(prec int) Format {
 // number in its group of four.
 //
 // With b bits of the number, drop = b - prec of them dropped, and the tail the 64 bits that follow
-// the significand, ok says that
+// the significand, ok means that
 //
 //   - drop >= 2, or that the error is 0;
 //   - E = error 2^(53 - drop) < 2^51: less than a quarter of the last place, so that no power of

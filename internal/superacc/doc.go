@@ -25,5 +25,5 @@
 //
 // The package also has the integers of words that this takes ([Multiply], [Trim], [WordVector]),
 // and digits of sums put together ([Packer]), which the digit kernels of packages lanes, tiles and
-// direct share. The loops in generic.go say what the kernels in assembly compute, bit for bit.
+// direct share. The loops in generic.go define what the kernels in assembly compute, bit for bit.
 package superacc

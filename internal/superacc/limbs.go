@@ -221,7 +221,7 @@ const (
 // addRows adds MP numbers of l words, or their magnitudes, whose exponents lie at most span below
 // high. No word of a number is shifted and no carry goes from word to word: a row for every shift
 // modulo 64 and sign takes the words as they are, and the rows are put together in the end. all
-// says that all numbers are finite.
+// means that all numbers are finite.
 func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, all, magnitudes bool) {
 	// lead words, in whole vectors, come before the words of the numbers with the largest
 	// exponents.

@@ -14,6 +14,6 @@
 // of a matrix, and [Dot.Add] reports false, so that callers take lanes (package lanes) instead.
 // What a sum leaves open is decided by an exact one, by the caller.
 //
-// The unit in Go says what the kernels compute, bit for bit, and is tested on every machine
+// The unit in Go defines what the kernels compute, bit for bit, and is tested on every machine
 // ([EachUnit]); there is a kernel for every number of blocks that pays.
 package tiles

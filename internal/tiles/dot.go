@@ -71,7 +71,7 @@ func (t Plan) DotCost() float64 {
 	return 0.96 + 0.82*b + 0.1*b*b // may fuse: an estimate
 }
 
-// tileDotJob tells a unit what to add up; the assembly knows its layout.
+// tileDotJob describes the products that a unit adds up; the assembly depends on its layout.
 type tileDotJob struct {
 	room    unsafe.Pointer
 	x       unsafe.Pointer // the two highest words of the first number

@@ -92,7 +92,7 @@ func newRoom(p *sync.Pool, n int) tileRoom {
 	return r
 }
 
-// A Plan says how sums of products are taken on tiles.
+// A Plan describes how sums of products are computed on tiles.
 type Plan struct {
 	Unit   *Unit
 	Blocks int // of digits
@@ -146,8 +146,9 @@ func (t Plan) unitQuads() int { return max(1, 8/t.Blocks) }
 // SumQuads is how many quads the sums of which are in int32.
 func (t Plan) SumQuads() int { return (1<<31 - 1) / (tileProduct * t.Digits()) / Quad }
 
-// tileJob tells a unit what to add up; the assembly knows its layout. A unit is 16 rows of so many
-// quads, and the steps of it lead from one to the next. Elements are counted of what is not bytes.
+// tileJob describes the products that a unit adds up; the assembly depends on its layout. A unit is
+// 16 rows of so many quads, and the steps of it lead from one to the next. Elements are counted of
+// what is not bytes.
 type tileJob struct {
 	a       unsafe.Pointer // room for the digits of a unit
 	b       unsafe.Pointer // digits of x
@@ -420,7 +421,7 @@ type Sums struct {
 }
 
 // NewSums returns what sums of a block of rows of m take, whose reference exponents are ref. byRows
-// says that the rows lie in line.
+// means that the rows lie in line.
 func NewSums(t Plan, m num.Mat, byRows bool, block int, ref []int64) *Sums {
 	sizes := [...]int{
 		t.unitQuads() * t.quadBytes() / 8,

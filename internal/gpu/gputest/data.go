@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Family says how entries are drawn.
+// Family selects how entries are drawn.
 type Family int
 
 const (

@@ -19,7 +19,7 @@ type gathered struct {
 	begun  []place.Panels
 }
 
-// A gathering tells how GPUs get A.
+// A gathering describes how GPUs get A.
 type gathering int
 
 const (

@@ -1,6 +1,6 @@
 package table
 
-// Kind says how an argument of one kind looks in C, in Go and in Python.
+// Kind describes arguments of one kind in C, in Go and in Python.
 type Kind struct {
 	C      string // type of the argument in C
 	Go     string // type of the exported Go function
