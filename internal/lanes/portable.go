@@ -19,7 +19,7 @@ func EachUnit(f func(name string)) {
 	}
 }
 
-// WithoutUnit calls f as on a machine that has no unit, for tests.
+// WithoutUnit calls f as on a machine without a unit, for tests.
 func WithoutUnit(f func()) { under("", nil, func(string) { f() }) }
 
 func under(name string, u *Unit, f func(name string)) {
