@@ -25,7 +25,7 @@ var generic = &Kernel{
 	transpose:    transposeGeneric,
 }
 
-// modTilesGeneric computes tiles that lie below each other: for p < panels, i < MR,
+// modTilesGeneric computes tiles one below the other: for p < panels, i < MR,
 // j < NR, and r = p MR + i,
 //
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod mod[p modStep + i]
@@ -113,9 +113,9 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 //
 //	y = sign(x) floor(|x| 2^(1084 - b) + 1/2), b = base[4 g step + i],
 //
-// modulo 2^(32 pairs), pairs <= 4, for normal numbers for which |x| 2^(1084 - b) is below 2^62, or
-// below 2^126 where there are three or four pairs. Other finite ones are to be so small that y = 0;
-// b is to be at least 64 then.
+// modulo 2^(32 pairs), pairs <= 4, for normal numbers with |x| 2^(1084 - b) below 2^62, or below
+// 2^126 with three or four pairs. Other finite numbers must be so small that y = 0; then b must be
+// at least 64.
 //
 // With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - b)) is m 2^10, whose leading
 // bit is bit 62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
@@ -188,10 +188,10 @@ func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, n
 	}
 }
 
-// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i <
-// len(most): most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
+// floatScanGeneric scans the binary64 numbers x = src[h stride + i], h < columns, of vectors i <
+// len(most). most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
 // least 1023 + e for which a power of two, 2^(e-1075), divides x but half of it does not. For a
-// subnormal number it becomes 0. NaN leave most as it is.
+// subnormal number it becomes 0. NaN does not change most.
 func floatScanGeneric(most, sum []float64, low []uint64, src []float64, stride, columns int) {
 	for h := range columns {
 		for i, x := range src[h*stride:][:len(most)] {

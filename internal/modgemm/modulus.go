@@ -78,8 +78,8 @@ func Moduli(width int) []int {
 	return slices.Clone(e.moduli)
 }
 
-// greedyModuli marks the multiples of every prime of a number taken: a number is
-// coprime to those taken before just if it is unmarked.
+// greedyModuli marks the multiples of every prime factor of a number taken. A number is
+// coprime to the numbers taken before if and only if it is unmarked.
 func greedyModuli(width int) []int {
 	n := 1 << width
 	marked := make([]bool, n)
