@@ -8,7 +8,7 @@ const (
 	Block = 2 * Rows
 	// Step is the k of a step.
 	Step = RowBytes
-	// StepBytes is what a step takes of a panel.
+	// StepBytes is the size of a step of a panel.
 	StepBytes = 2 * Bytes
 	// BlockBytes is the size of a block of int32, row by row.
 	BlockBytes = 4 * Block * Block

@@ -176,8 +176,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestOtherModules checks that packages for other modules depend on few modules: what plots, reads
-// command lines or runs tests is left to programs.
+// TestOtherModules checks that packages for other modules depend on few modules. Only programs may
+// depend on modules that plot, read command lines or run tests.
 func TestOtherModules(t *testing.T) {
 	modules := []string{"github.com/ebitengine/purego", "golang.org/x/sys", "gonum.org/v1/gonum"}
 	for path, p := range packages(t) {

@@ -1,6 +1,6 @@
-// Package cublas calls NVIDIA's cuBLAS, which is looked for when the program runs: nothing is
-// linked, and a machine without it is told so by an error. It multiplies matrices of float32
-// in float32 and of float64 in float64, never in TF32 or by emulation.
+// Package cublas calls NVIDIA's cuBLAS, which it loads at run time: nothing is linked, and on a
+// machine without cuBLAS an error is returned. It multiplies float32 matrices in float32 and
+// float64 matrices in float64, never in TF32 or by emulation.
 package cublas
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// errChanged is the error for a file of which what was read may be old and new content.
+// errChanged is the error for a file that was changed while it was read.
 var errChanged = errors.New("the file was changed while it was read")
 
 // A Watch detects changes of a regular file while it is read.
@@ -17,7 +17,7 @@ type Watch struct {
 	before stamp
 }
 
-// settledSize is how many bytes a file has that is worth waiting for.
+// settledSize is the size, in bytes, from which on NewWatch waits after a recent change.
 const settledSize = 1 << 16
 
 // NewWatch begins to watch f; errors contain name. After a recent change of a large file it waits
@@ -53,7 +53,7 @@ func (w *Watch) Check() error {
 	return Named(Shown(w.shown), err)
 }
 
-// stamp is what the system notes of a file's content.
+// stamp is the system's record of a file's content.
 type stamp struct {
 	size     int64
 	modified time.Time

@@ -20,9 +20,9 @@ import (
 const Stdio = "-"
 
 // Write calls write with a writer to the file called name, or to stdout for "-",
-// and packs what is written if the name ends in .gz. The file appears under its
-// name when write has returned without error, in place of an older one, or not at
-// all.
+// and compresses the output if the name ends in .gz. The file appears under its
+// name when write has returned without error, and replaces an older one. If write
+// returns an error, no file appears.
 func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	return WriteThen(name, stdout, nil, write)
 }
@@ -104,7 +104,7 @@ func CheckWritable(name string) error {
 // name belongs to a device, a pipe or another file that is not regular, it is that file itself.
 type Draft struct {
 	*os.File
-	Temporary string // its name meanwhile, empty for what is no regular file
+	Temporary string // its name until Commit, empty if the file is not regular
 	target    string
 }
 

@@ -1,7 +1,7 @@
-// Package isa determines which instruction sets the fast kernels may use: what the
-// machine offers, lowered by the environment or by a test. Every package with
-// more than one implementation of a function asks here, so that one setting
-// governs them all and a test can run under each level in turn.
+// Package isa determines which instruction sets the fast kernels may use: the sets
+// of the machine, lowered by the environment or by a test. Every package with more
+// than one implementation of a function uses it, so that one setting governs all
+// packages and a test can run under each level in turn.
 package isa
 
 import (
@@ -24,7 +24,7 @@ type Set int32
 const (
 	// Portable is Go without assembly.
 	Portable Set = iota
-	// NEON is arm64 with what every such processor has: vectors of 128 bits.
+	// NEON is the set of every arm64 processor: vectors of 128 bits.
 	NEON
 	// AVX2 is x86-64 with AVX2 and FMA.
 	AVX2
@@ -55,12 +55,12 @@ func Parse(name string) (Set, error) {
 	return Portable, fmt.Errorf("unknown level %q: want one of %s", name, strings.Join(names[:], ", "))
 }
 
-// setting is what the environment asks for, read once a process.
+// setting is the level that the environment requests, read once in a process.
 var setting = sync.OnceValues(func() (Set, error) {
 	return fromEnv(os.Getenv(Env), levels)
 })
 
-// fromEnv returns the level that the environment asks for, of those available, best first.
+// fromEnv returns the level that the environment requests. available lists the levels, best first.
 func fromEnv(value string, available []Set) (Set, error) {
 	best := available[0]
 	if value == "" {
@@ -90,8 +90,8 @@ func Level() Set {
 	return l
 }
 
-// CheckEnv returns an error if the environment asks for a level that is unknown
-// or that this machine does not have.
+// CheckEnv returns an error if the environment requests a level that is unknown
+// or that this machine does not support.
 func CheckEnv() error {
 	_, err := setting()
 	return err

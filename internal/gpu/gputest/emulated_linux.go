@@ -92,7 +92,7 @@ type launch struct {
 	params      *unsafe.Pointer
 }
 
-// emulated returns what runs a kernel. Its source is compiled when the first one is launched.
+// emulated returns a function that runs a kernel. Its source is compiled at the first launch.
 func emulated(t testing.TB, compiler, file, kernel string) func(l *fake.Launch, params []unsafe.Pointer) bool {
 	kept, _ := libraries.LoadOrStore(file, new(library))
 	lib := kept.(*library)
@@ -191,7 +191,7 @@ var instructions = []struct{ ptx, host string }{
 	{`""`, ";"},
 }
 
-// forHost returns CUDA C++ without what no macro can change.
+// forHost returns CUDA C++ without the syntax that no macro can replace.
 func forHost(text string) string {
 	text = dynamic.ReplaceAllString(text, "$1 *$2 = ($1 *)emulator::m().room;")
 	return inline.ReplaceAllStringFunc(text, func(s string) string {
