@@ -105,7 +105,7 @@ void halfulp_dlpack_python(int (*capsule_is_valid)(void *, const char *),
 int halfulp_version(char **result);
 
 /* The GPUs of this machine as a JSON object: gpus, a list of objects with device (such as
- * "cuda:0"), model, memory in bytes, architecture and driver; and error, which says why there
+ * "cuda:0"), model, memory in bytes, architecture and driver; and error, the reason if there
  * are none. */
 int halfulp_devices(char **result);
 
@@ -113,40 +113,39 @@ int halfulp_devices(char **result);
  * HALFULP_MISUSE for a handle that was freed before; 0 is freed without an error. */
 int halfulp_free(uint64_t handle);
 
-/* How many handles are not freed. */
+/* The number of handles that are not freed. */
 int halfulp_live_handles(int64_t *result);
 
-/* Gives memory that is not used any more back to the operating system, which happens by itself
- * now and then. */
+/* Returns unused memory to the operating system. The library does this by itself now and then. */
 int halfulp_collect(void);
 
 /* ---- Options ---- */
 
-/* New options, with which routines run as they do for the handle 0. Options never change a bit
- * of a result. Several threads may use the same options. */
+/* New options with the default values, which the handle 0 stands for. Options never change a
+ * bit of a result. Several threads may use the same options. */
 int halfulp_options_new(halfulp_options *result);
 
-/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run whose operands live on
- * the host), threads (0: one a processor), method ("auto", "residue" or "direct"), memory
- * (bytes that a routine may take beside its operands; 0: half of the machine's), check (1:
- * products are compared modulo a redundant modulus), statistics (1: calls keep them for
- * halfulp_options_statistics). */
+/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run if their operands live
+ * on the host), threads (0: one for each processor), method ("auto", "residue" or "direct"),
+ * memory (bytes that a routine may use beside its operands; 0: half of the machine's memory),
+ * check (1: products are compared modulo a redundant modulus), statistics (1: calls store
+ * statistics for halfulp_options_statistics). */
 int halfulp_options_set(halfulp_options options, const char *name, const char *value);
 
-/* Sets a flag that cancels: calls with these options end with HALFULP_CANCELLED soon after
- * *flag is not 0. A signal handler or another thread may write it. It has to stay until the
- * options are freed or have another one. NULL removes it. */
+/* Sets a flag for cancellation: calls with these options end with HALFULP_CANCELLED soon after
+ * *flag is not 0. A signal handler or another thread may write the flag. It must stay valid
+ * until the options are freed or have another flag. NULL removes it. */
 int halfulp_options_set_cancel(halfulp_options options, const int32_t *flag);
 
-/* Sets a function that every call with these options calls each interval_ms milliseconds, on
- * the thread of the caller, with the share of the work done, from 0 to 1 (0 also if it is not
- * known). If it returns another number than 0 the call ends with HALFULP_CANCELLED. NULL
+/* Sets a progress function. During every call with these options it is called each interval_ms
+ * milliseconds, on the thread of the caller, with the fraction of the work that is done, from 0
+ * to 1 (0 if unknown). If it does not return 0, the call ends with HALFULP_CANCELLED. NULL
  * removes it. */
 int halfulp_options_set_progress(halfulp_options options, halfulp_progress progress, void *argument, int64_t interval_ms);
 
-/* How the call with these options that ended last has run, as a JSON object: device, method,
- * threads, times of stages in nanoseconds, and what proved a result. The option statistics has
- * to be set before that call. */
+/* The statistics of the last call with these options that ended, as a JSON object: device,
+ * method, threads, times of stages in nanoseconds, and the bounds that proved a result. The
+ * option statistics must be set before that call. */
 int halfulp_options_statistics(halfulp_options options, char **result);
 
 /* ---- Matrices ---- */
@@ -158,14 +157,14 @@ int halfulp_matrix_new(const char *format, int64_t rows, int64_t cols, const cha
  * in numbers and may be negative or 0. Each number is rounded to format (default: float64). */
 int halfulp_matrix_from_f64(const double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of floats; else as halfulp_matrix_from_f64. */
+/* Like halfulp_matrix_from_f64, for floats. */
 int halfulp_matrix_from_f32(const float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A copy of integers, rounded to format. By default it is exact: in float64 if float64 holds
  * them all, else in mp:64. Strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_i64(const int64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of integers without a sign; else as halfulp_matrix_from_i64. */
+/* Like halfulp_matrix_from_i64, for unsigned integers. */
 int halfulp_matrix_from_u64(const uint64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A matrix of sums of 1 to 4 doubles, as in arrays of double-double numbers: term t of entry
@@ -187,7 +186,7 @@ int halfulp_matrix_from_texts(const char *const *data, int64_t rows, int64_t col
 /* The 1 x 1 matrix of a scalar, without rounding. */
 int halfulp_matrix_from_scalar(halfulp_scalar value, halfulp_matrix *result);
 
-/* The matrix that halfulp_matrix_get_bytes wrote. */
+/* The matrix whose bytes halfulp_matrix_get_bytes wrote. */
 int halfulp_matrix_from_bytes(const uint8_t *data, int64_t size, halfulp_matrix *result);
 
 /* A matrix that shares the memory of an array: no number is copied, and a number written to
@@ -200,34 +199,34 @@ int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t ro
 /* As halfulp_matrix_wrap_f64, for floats. */
 int halfulp_matrix_wrap_f32(float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
-/* As halfulp_matrix_wrap_f64, for doubles in the memory of a GPU, such as "cuda:0", in its
- * primary context, as libraries that use the CUDA runtime have them. A call with the matrix, or
- * a view, begins after the work that is in the default stream then, and returns when its own
- * work is done. Work of other streams that writes the numbers has to be done, or
- * halfulp_cuda_stream has to wait for it. */
+/* Like halfulp_matrix_wrap_f64, for doubles in the memory of a GPU, such as "cuda:0", in its
+ * primary context, which libraries on the CUDA runtime use. A call with the matrix, or a view,
+ * begins after the work that is in the default stream at that time, and returns when its own
+ * work is done. Work of other streams that writes the numbers must be done before, or
+ * halfulp_cuda_stream must wait for it. */
 int halfulp_matrix_wrap_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
 /* As halfulp_matrix_wrap_cuda_f64, for floats. */
 int halfulp_matrix_wrap_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
-/* A copy, on the GPU, of doubles there with any strides; they are read when the function
- * returns. Else as halfulp_matrix_wrap_cuda_f64. */
+/* A copy, on the GPU, of doubles on that GPU with any strides. The doubles have been read when
+ * the function returns. Otherwise like halfulp_matrix_wrap_cuda_f64. */
 int halfulp_matrix_from_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
 /* As halfulp_matrix_from_cuda_f64, for floats. */
 int halfulp_matrix_from_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
-/* The CUstream of a GPU in which the work of this library runs. A stream that another library
- * writes numbers in is waited for by an event that is recorded there and that this stream waits
- * for, as DLPack's protocol has it. */
+/* The CUstream of a GPU in which the work of this library runs. To wait for another library's
+ * stream, record an event in that stream and make this stream wait for it, as in DLPack's
+ * protocol. */
 int halfulp_cuda_stream(const char *device, int64_t *stream);
 
-/* The numbers of a float64 or float32 matrix for another library: they lie where the matrix
- * lives, entry (i, j) at address + (i row_stride + j col_stride) bits/8, in the memory of GPU
- * number gpu or, for -1, of the host, until the new handle is freed. All work that writes them
- * is done. Calls with the matrix then begin and end as for halfulp_matrix_wrap_cuda_f64, and
- * freeing the handle waits until all work in the context is done. halfulp_dlpack makes a DLPack
- * tensor of them. */
+/* The numbers of a float64 or float32 matrix for another library, without a copy. Entry (i, j)
+ * is at address + (i row_stride + j col_stride) bits/8, in the memory of GPU number gpu or, for
+ * -1, of the host. The memory is valid until the new handle is freed. All work that writes the
+ * numbers is done. From then on calls with the matrix begin and end as for
+ * halfulp_matrix_wrap_cuda_f64, and freeing the handle waits until all work in the context is
+ * done. halfulp_dlpack makes a DLPack tensor of the numbers. */
 int halfulp_matrix_share(halfulp_matrix a, halfulp_matrix *result, int64_t *address, int64_t *row_stride, int64_t *col_stride, int64_t *bits, int64_t *gpu);
 
 /* Copies the entries, each rounded to double, to data[i row_stride + j col_stride]. */
@@ -240,15 +239,16 @@ int halfulp_matrix_get_f32(halfulp_matrix a, float *data, int64_t row_stride, in
  * halfulp_matrix_from_terms reads them. */
 int halfulp_matrix_get_terms(halfulp_matrix a, double *data, int64_t terms, int64_t row_stride, int64_t col_stride, int64_t term_stride);
 
-/* How many words a number takes in halfulp_matrix_get_limbs. */
+/* The number of words of a number in halfulp_matrix_get_limbs. */
 int halfulp_matrix_limb_count(halfulp_matrix a, int64_t *result);
 
 /* Copies the entries of a matrix in f32, f64 or an mp format exactly, as
  * halfulp_matrix_from_limbs reads them; the first bit of the last word of a finite number is 1. */
 int halfulp_matrix_get_limbs(halfulp_matrix a, uint64_t *limbs, int64_t *exponents, int8_t *signs, uint8_t *classes, int64_t row_stride, int64_t col_stride);
 
-/* The entries in decimal, a row a line: with digits 0 the shortest that read back to the same
- * numbers, else so many digits, correctly rounded, or with HALFULP_HEX exact hexadecimal. */
+/* The entries in decimal, one line for each row: for digits 0 the shortest decimals that read
+ * back to the same numbers, for digits > 0 correctly rounded to that many digits, for
+ * HALFULP_HEX exact hexadecimal. */
 int halfulp_matrix_get_text(halfulp_matrix a, int64_t digits, char **result);
 
 /* The matrix as bytes, without loss, the same on every machine. */
@@ -272,8 +272,8 @@ int halfulp_matrix_convert(halfulp_matrix a, const char *format, halfulp_options
 /* A copy that lives on a device, or on the host ("cpu"). */
 int halfulp_matrix_to_device(halfulp_matrix a, const char *device, halfulp_matrix *result);
 
-/* Copies a to a matrix of the same shape, wherever they live, each entry rounded to its format.
- * They may overlap. */
+/* Copies a to a matrix of the same shape, wherever the two live, each entry rounded to the
+ * format of the target. They may overlap. */
 int halfulp_matrix_assign(halfulp_matrix a, halfulp_matrix result, halfulp_options options);
 
 /* The transpose, a view. */
@@ -282,8 +282,8 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result);
 /* The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view. */
 int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t col0, int64_t col1, halfulp_matrix *result);
 
-/* The entries as a vector, in the order of rows if the numbers of a row lie together, else of
- * columns: a view if they lie at equal distances, else a copy. */
+/* The entries as a vector, row by row if the numbers of a row are adjacent, else column by
+ * column: a view if the entries have equal distances in memory, else a copy. */
 int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result);
 
 /* Every step-th entry of a vector, from the first one on, or for a negative step from the last
@@ -302,8 +302,8 @@ int halfulp_matrix_set_entry(halfulp_matrix a, int64_t row, int64_t col, halfulp
 /* Whether two matrices have the same shape, format and bits. */
 int halfulp_matrix_same(halfulp_matrix a, halfulp_matrix b, int *result);
 
-/* A matrix with the numbers of a, which it shares, that keeps what products make of them, for
- * many products with other matrices. Neither may change while it is in use. */
+/* A matrix that shares the numbers of a and keeps their residues, which makes many products
+ * with other matrices faster. Neither matrix may change while it is in use. */
 int halfulp_matrix_prepare(halfulp_matrix a, halfulp_matrix *result);
 
 /* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to format
@@ -392,7 +392,7 @@ int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *re
 /* ---- Entry by entry ---- */
 
 /* a + b, entry by entry, each rounded once to format (default: the format of a). A dimension of
- * 1 is repeated. Devices leave it to the host. */
+ * 1 is repeated. It runs on the host. */
 int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* a - b, entry by entry: see halfulp_add. */
@@ -420,11 +420,12 @@ int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t ro
 
 /* ---- Records ---- */
 
-/* The parts of a record, a line each: its name, a blank, and matrix, scalar, integer, integers,
- * real or text, after which the functions below are called. */
+/* The parts of a record, one line each: the name of the part, a blank, and its kind, which is
+ * matrix, scalar, integer, integers, real or text. The kind is in the name of the function
+ * below that returns the part. */
 int halfulp_record_names(halfulp_record record, char **result);
 
-/* The matrix of a name. It stays when the record is freed. */
+/* The matrix of a name. It remains valid when the record is freed. */
 int halfulp_record_matrix(halfulp_record record, const char *name, halfulp_matrix *result);
 
 /* The scalar of a name. */
@@ -433,7 +434,7 @@ int halfulp_record_scalar(halfulp_record record, const char *name, halfulp_scala
 /* The integer of a name. */
 int halfulp_record_integer(halfulp_record record, const char *name, int64_t *result);
 
-/* Copies the integers of a name, at most room of them; count is how many there are. */
+/* Copies the integers of a name, at most room of them. count is the number of integers. */
 int halfulp_record_integers(halfulp_record record, const char *name, int64_t *data, int64_t room, int64_t *count);
 
 /* The double of a name. */
@@ -512,8 +513,8 @@ int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfu
 
 /* ---- BLAS level 2 ---- */
 
-/* y ← α op(A) x + β y, each entry rounded once to the format of y. β = 0 leaves the old y
- * unread, α = 0 A and x. */
+/* y ← α op(A) x + β y, each entry rounded once to the format of y. If β = 0, the old y is not
+ * read; if α = 0, A and x are not read. */
 int halfulp_gemv(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* z ← α op(A) x + β y, each entry rounded once to the format of z. y may be 0 for β = 0. */
@@ -523,22 +524,22 @@ int halfulp_gemv_to(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_
  * one: entry (i, j) of A is entry (ku + i - j, j) of ab. */
 int halfulp_gbmv(char trans, int64_t m, int64_t kl, int64_t ku, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
-/* y ← α A x + β y for a symmetric matrix of which a holds a triangle; the other one is not
- * read. */
+/* y ← α A x + β y for a symmetric matrix with one triangle stored in a. The other triangle is
+ * not read. */
 int halfulp_symv(char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* y ← α A x + β y for a symmetric band matrix with kd diagonals on each side: entry (i, j) of A
  * is entry (kd + i - j, j) of ab for 'U', and (i - j, j) for 'L'. */
 int halfulp_sbmv(char uplo, int64_t kd, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
-/* y ← α A x + β y for a symmetric matrix of which ap holds a triangle column after column. */
+/* y ← α A x + β y for a symmetric matrix with one triangle stored in ap, column after column. */
 int halfulp_spmv(char uplo, halfulp_scalar alpha, halfulp_matrix ap, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* x ← op(A) x for a triangular matrix, each entry rounded once to the format of x. */
 int halfulp_trmv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
 
-/* Solves op(A) x = b for a triangular matrix, b and then the solution in x: each entry is the
- * exact quotient that the entries before it make, rounded once. */
+/* Solves op(A) x = b for a triangular matrix. x holds b, and the solution replaces it. Each
+ * entry is the exact quotient for the rounded entries before it, rounded once. */
 int halfulp_trsv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
 
 /* A ← α x yᵀ + A, each entry rounded once to the format of A. */
@@ -552,15 +553,15 @@ int halfulp_syr2(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matr
 
 /* ---- BLAS level 3 ---- */
 
-/* C ← α op(A) op(B) + β C, each entry rounded once to the format of C. β = 0 leaves the old C
- * unread, α = 0 A and B. */
+/* C ← α op(A) op(B) + β C, each entry rounded once to the format of C. If β = 0, the old C is
+ * not read; if α = 0, A and B are not read. */
 int halfulp_gemm(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
 
 /* D ← α op(A) op(B) + β C, each entry rounded once to the format of D. C may be 0 for β = 0. */
 int halfulp_gemm_to(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options);
 
-/* C ← α A B + β C, or α B A + β C for the side 'R', with a symmetric matrix A of which a holds
- * a triangle, each entry rounded once to the format of C. */
+/* C ← α A B + β C, or α B A + β C for the side 'R', with a symmetric matrix A with one triangle
+ * stored in a, each entry rounded once to the format of C. */
 int halfulp_symm(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
 
 /* D ← α A B + β C, or α B A + β C, as halfulp_symm. C may be 0 for β = 0. */
@@ -584,9 +585,9 @@ int halfulp_trmm(char side, char uplo, char trans, char diag, halfulp_scalar alp
 /* C ← α op(A) B, or α B op(A) for the side 'R', as halfulp_trmm. */
 int halfulp_trmm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options);
 
-/* Solves op(A) X = α B, or X op(A) = α B for the side 'R', with a triangular matrix A, B and
- * then the solution in b: each entry is the exact quotient that the entries before it make,
- * rounded once. halfulp_solve gives the solution itself rounded. */
+/* Solves op(A) X = α B, or X op(A) = α B for the side 'R', with a triangular matrix A. b holds
+ * B, and the solution replaces it. Each entry is the exact quotient for the rounded entries
+ * before it, rounded once. halfulp_solve returns the exact solution rounded once. */
 int halfulp_trsm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options);
 
 /* As halfulp_trsm, with the solution in X, rounded to its format. */
@@ -595,13 +596,13 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
 /* ---- Linear systems ---- */
 
 /* The solution X of A X = B, A square and regular, each entry rounded once to format (default:
- * the format of A), whatever the condition of A. HALFULP_SINGULAR if A is singular, which is
- * proved. */
+ * the format of A), whatever the condition of A. The error is HALFULP_SINGULAR if A is
+ * singular, which is proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride +
- * j x_col_stride], without handles: for small systems. Strides and arrays are as
- * halfulp_matrix_wrap_f64 takes them; X may overlap A and B. Else as halfulp_solve. */
+ * j x_col_stride], without handles: for small systems. Strides and arrays as for
+ * halfulp_matrix_wrap_f64; X may overlap A and B. Otherwise like halfulp_solve. */
 int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_stride, int64_t a_col_stride, const double *b, int64_t b_row_stride, int64_t b_col_stride, double *x, int64_t x_row_stride, int64_t x_col_stride, halfulp_options options);
 
 /* The inverse of a square matrix, each entry rounded once to format (default: the format of A).
@@ -609,8 +610,8 @@ int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_st
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* The determinant of a square matrix, rounded once to format (default: the format of A): 0 for
- * a singular one, 1 for one of order 0. One beyond the range of the format is an infinity or 0:
- * halfulp_slogdet, or an mp format, holds all. */
+ * a singular matrix, 1 for order 0. A determinant beyond the range of the format is an infinity
+ * or 0; halfulp_slogdet, or an mp format, holds any determinant. */
 int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* log |det A|, rounded once to format (default: the format of A), and the sign of det A: -inf
@@ -632,21 +633,21 @@ int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result);
 int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* The X of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows of min Σ w_i (b - A x)_i², each
- * entry rounded once to format (default: the format of A). A has independent columns, or with
- * fewer rows than columns independent rows, then X has the smallest norm; else
- * HALFULP_SINGULAR. */
+ * entry rounded once to format (default: the format of A). A must have independent columns. If
+ * it has fewer rows than columns, it must have independent rows, and X is the solution of the
+ * smallest norm. Otherwise the error is HALFULP_SINGULAR. */
 int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Fits B = A X + E by least squares: a record of X and standard_errors, with covariance
  * covariance_0 and so on, one for each column of B, the rows residual_ss, residual_ms,
  * residual_sd, regression_ss, r_squared and f with one entry for each column of B, and the
- * integers observations, degrees_of_freedom and centered. Units, if not NULL, are what one of
- * the numbers stands for, such as "1/1000"; column_units has one for each column of A, between
- * commas. */
+ * integers observations, degrees_of_freedom and centered. A unit, such as "1/1000", is the
+ * value that the number 1 stands for; NULL means 1. column_units has one unit for each column
+ * of A, separated by commas. */
 int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
 
-/* Fits a polynomial to the points (x_i, y_i): X of the record has the coefficients of 1, x, x²
- * and so on. Else as halfulp_regression. */
+/* Fits a polynomial to the points (x_i, y_i). X of the record has the coefficients of 1, x, x²
+ * and so on. Otherwise like halfulp_regression. */
 int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A^exponent, exponent ≥ 0, each entry rounded once to format (default: the format of A). */
@@ -660,7 +661,8 @@ int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, 
  * (default: the format of A). */
 int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
-/* A = L Lᵀ: a record of the matrix L. HALFULP_NOT_POSITIVE_DEFINITE where there is none. */
+/* A = L Lᵀ: a record of the matrix L. The error is HALFULP_NOT_POSITIVE_DEFINITE if A is not
+ * positive definite. */
 int halfulp_cholesky(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A = Q R, or A P = Q R if pivoted: a record of the matrices Q, with orthonormal columns, and
@@ -682,30 +684,32 @@ int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *
 int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
 
 /* Bounds of the solutions of all systems whose entries are within da of a and db of b; 0 for da
- * or db stands for zeros. HALFULP_RANGE where matrices in the intervals are not proved regular. */
+ * or db stands for zeros. The error is HALFULP_RANGE if the matrices in the intervals cannot be
+ * proved regular. */
 int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, halfulp_matrix db, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
 
 /* ---- Verification ---- */
 
-/* Compares C, from whatever program, with the exact product A B rounded to the format of C: a
- * record of the integers entries, correct (correctly rounded), faithful (of the others, less
- * than an ulp away) and wrong, the real largest (error in ulps) and the integers row and col
- * where that is. */
+/* Compares C, from any program, with the exact product A B rounded to the format of C: a record
+ * of the integers entries, correct (correctly rounded), faithful (not correct, but less than an
+ * ulp away) and wrong, the real largest (error in ulps) and the integers row and col of its
+ * entry. */
 int halfulp_verify_product(halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options, halfulp_record *result);
 
-/* Compares X, from whatever program, with the exact solution of A X = B rounded to the format
- * of X: a record as of halfulp_verify_product. */
+/* Compares X, from any program, with the exact solution of A X = B rounded to the format of X:
+ * a record like the one of halfulp_verify_product. */
 int halfulp_verify_solution(halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options, halfulp_record *result);
 
 /* ---- Files ---- */
 
-/* Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, packed by gzip
- * or not, in a format that holds its numbers, or rounded to the one given. HALFULP_FILE if that
- * fails; the text names the line. */
+/* Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, compressed by
+ * gzip or not. Numbers are rounded to format (default: a format that holds them). The error is
+ * HALFULP_FILE if reading fails; its text names the line. */
 int halfulp_read(const char *file, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* Writes a matrix to a file, whose name says of what kind it is (.mtx, .npy, .npz, .csv, .tsv,
- * .txt, and .gz after it), whole or not at all; for digits see halfulp_matrix_get_text. */
+/* Writes a matrix to a file. The extension selects its kind (.mtx, .npy, .npz, .csv, .tsv,
+ * .txt, each also with .gz). The file appears only when it is complete. For digits see
+ * halfulp_matrix_get_text. */
 int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_options options);
 
 /* ---- The BLAS on arrays ---- */
