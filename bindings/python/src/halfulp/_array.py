@@ -187,7 +187,7 @@ class Scalar:
         return self if device == "cpu" else asarray(self).to_device(device, stream=stream)
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns what the key selects of an array of no dimensions: with () or ... the number."""
+        """Returns the selection of a key from an array of no dimensions: the number for () or ...."""
         return self if isinstance(key, tuple) and key in ((), (Ellipsis,)) or key is Ellipsis else asarray(self)[key]
 
     __iter__ = None  # a number has no parts
@@ -241,7 +241,7 @@ class Scalar:
         return bool(library().scalar_is_inf(self._handle))
 
     def text(self, digits: int = 0) -> str:
-        """Returns decimal text: the shortest that reads back to the same number, or so many digits."""
+        """Returns decimal text: the shortest that reads back to the same number, or with the given digits."""
         return str(library().scalar_get_text(self._handle, digits))
 
     def hex(self) -> str:
@@ -1161,7 +1161,7 @@ class Array:
         return self._moved(lambda a: np.squeeze(a, axis))
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
-        """Returns a copy of which two axes are exchanged."""
+        """Returns a copy with two axes exchanged."""
         return self._moved(lambda a: a.swapaxes(axis1, axis2))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Array:
@@ -1355,7 +1355,7 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
 
 
 def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None) -> Array:
-    """Returns x itself if it is an Array of the format, else array(x, format).
+    """Returns x itself if it is an Array of the format, otherwise array(x, format).
 
     A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
     does.

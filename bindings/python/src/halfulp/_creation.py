@@ -83,7 +83,7 @@ def _truth_values(data: Any) -> bool:
 def asarray(x: Any, /, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
     """Returns x itself if it is an Array of the format and place, else array(x, format).
 
-    Truth values alone make an array of numpy, as the Array API has it, if no format is asked for. A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    Truth values alone make an array of numpy, as in the Array API, if no format is requested. A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
     does.
     """
     if format is None and dtype is None and prec is None and device in (None, "cpu") and _truth_values(x):

@@ -46,7 +46,7 @@ class Fit(NamedTuple):
     centered: bool
     """Whether a column of A is constant, an intercept."""
     covariance: Any
-    """The covariance matrix of the estimates, or one for each right-hand side; None if not asked for."""
+    """The covariance matrix of the estimates, or one for each right-hand side; None if not requested."""
 
 
 def _unit(u: Any) -> bytes | None:

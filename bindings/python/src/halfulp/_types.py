@@ -141,7 +141,7 @@ class Info:
         return "cpu"
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """Returns the types of results where none is asked for. There are no complex numbers."""
+        """Returns the default types of results. There are no complex numbers."""
         return {"real floating": float64, "complex floating": None, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:

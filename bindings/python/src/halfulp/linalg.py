@@ -218,7 +218,8 @@ def slogdet(a: Any, /, *, format: FormatLike | None = None, prec: int | None = N
 def matrix_rank(a: Any, /, *, tol: Any = None, rtol: Any = None) -> Any:
     """Returns the exact rank of the matrix as stored, which is proved.
 
-    numpy counts singular values above a tolerance; here there is none, so tol and rtol are errors.
+    numpy counts singular values above a tolerance. This function has no tolerance, so tol and rtol
+    are errors.
     """
     if tol is not None or rtol is not None:
         raise MisuseError("the rank is the exact one: there is no tolerance")
@@ -328,7 +329,8 @@ def _record(handle: int, names: str, f: Format) -> list[Any]:
 def cholesky(a: Any, /, *, upper: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns L of A = L Lᵀ, or Lᵀ if upper, each entry correctly rounded.
 
-    NotPositiveDefiniteError, a numpy.linalg.LinAlgError, where there is none; this is proved.
+    Raises NotPositiveDefiniteError, a numpy.linalg.LinAlgError, if A is not positive definite, which
+    is proved.
     """
     o = Operands(a, format=format, prec=prec)
 
