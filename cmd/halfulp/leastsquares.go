@@ -19,7 +19,8 @@ type fitFlags struct {
 	PValues    bool   `name:"p-values" help:"Print also t, the estimate divided by its standard error, and the p-values of the estimates (two-sided, Student's t) and of F. The fit is computed twice."`
 }
 
-// fitHelp describes the output of a fit of b, by estimates of so many parameters beside a constant.
+// fitHelp describes the output of a fit of b. parameters is the number of parameters beside a
+// constant.
 func fitHelp(estimates, model, b, center, parameters string) string {
 	return `Prints these numbers, each the exact one rounded once:
 

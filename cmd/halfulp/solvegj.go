@@ -125,7 +125,7 @@ func solvable(f halfulp.Format, method string) error {
 // decimalDigits is the number of decimal digits that a format holds.
 func decimalDigits(f halfulp.Format) int { return int(float64(f.Bits()) * math.Log10(2)) }
 
-// remedy says why no digit of a solution can be trusted, and what may help.
+// remedy explains why no digit of a solution can be trusted, and suggests a remedy.
 func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"

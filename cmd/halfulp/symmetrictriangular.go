@@ -61,7 +61,8 @@ func checkSquare(name string, a *halfulp.Matrix) error {
 	return nil
 }
 
-// oldResult reads the matrix that beta multiplies, of the given shape, nil if there is none.
+// oldResult reads the matrix that beta multiplies, of the given shape. It returns nil without a
+// name.
 func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 	if name == "" {
 		return nil, nil

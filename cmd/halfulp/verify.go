@@ -108,8 +108,8 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	return nil
 }
 
-// rightFactor returns B as a matrix with as many rows as A has columns: a row of so many entries is
-// one column. Both must be finite.
+// rightFactor returns B as a matrix with as many rows as A has columns. A row with as many entries
+// becomes a column. Both matrices must be finite.
 func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if b.Rows() != a.Cols() && b.Rows() == 1 && b.Cols() == a.Cols() {
 		b = b.T()

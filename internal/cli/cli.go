@@ -103,7 +103,7 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 	return tell(stderr, args, status, text)
 }
 
-// tell prints an error like [Program.Run], and returns the status.
+// tell prints an error in the form of [Program.Run], and returns the status.
 func tell(stderr io.Writer, args []string, status int, text string) int {
 	switch {
 	case status == ExitOK:

@@ -38,7 +38,7 @@ func (c *ManCmd) Run(app *kong.Kong, env *Environment) error {
 	return err
 }
 
-// childOf returns the command of that name below another, nil if there is none.
+// childOf returns the subcommand of the given name, or nil.
 func childOf(n *kong.Node, name string) *kong.Node {
 	for _, c := range n.Children {
 		if c.Name == name {
