@@ -14,9 +14,9 @@ import (
 
 // fitFlags are the flags of least squares.
 type fitFlags struct {
-	Weights    string `placeholder:"FILE" help:"Vector of weights of the rows. The weighted sum of the squares of the residuals is minimised; rows of weight 0 are left out."`
-	Covariance bool   `help:"Print also the covariance matrix of the estimates."`
-	PValues    bool   `name:"p-values" help:"Print also t, the estimate divided by its standard error, and the p-values of the estimates (two-sided, Student's t) and of F. The fit is computed twice."`
+	Weights    string `placeholder:"FILE" help:"Weights of the rows, a vector: the weighted sum of the squares of residuals is minimised; rows of weight 0 are left out."`
+	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
+	PValues    bool   `name:"p-values" help:"Print t, the estimate over its standard error, and the p-values of the estimates (two-sided, Student's t) and of F, too. The fit is computed twice."`
 }
 
 // fitHelp describes the output of a fit of b. parameters is the number of parameters beside a
@@ -34,7 +34,7 @@ func fitHelp(estimates, model, b, center, parameters string) string {
 
 Decimals of text files enter exactly, 0.1 as one tenth, unless the file or --in names a format. If there are as many estimates as observations, as in a square system, the fit is exact and no degree of freedom remains: the standard errors, residual MS, residual sd and F are nan.
 
---p-values also prints t and p-values. Each is the number of the format nearest to the exact value. An exact value within a relative distance of 2^-(2 P + 128) of the midpoint of two numbers, P the bits of the format, may be rounded to either of the two.`
+--p-values prints t and p-values as well, each the number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2 P + 128) of it of the middle between them, P the bits of the format.`
 }
 
 type lstsqCmd struct {

@@ -2,18 +2,17 @@ package amx
 
 import "slices"
 
-// A Triangle computes the leading half of a product of numbers in digits. Block v of the n blocks
-// of sums is the sum of the products of blocks u <= v of A and blocks v-u of B. Each block is a
-// tile.
+// A Triangle is a product of numbers in digits, of which the leading half counts: block v, of n, of
+// the sums takes the products of blocks u <= v of A with blocks v-u of B, each block a tile.
 //
-// A few blocks of sums are computed at a time. For these Load reads the sums, Step adds the
-// products of operands of 64 k, which lie at RegA and RegB, and Store writes the sums.
+// Blocks of sums are taken a few at a time. For these Load reads the sums, Step adds the products
+// of operands of 64 k, which lie at RegA and RegB, and Store writes the sums.
 type Triangle struct {
 	Load, Step, Store []Op
 }
 
-// maxSums is the largest number of blocks of sums at a time. If there are more blocks, fewSums are
-// computed at a time: for 14 blocks three at a time need the fewest loads, 94 for 105 products.
+// maxSums is the most blocks of sums at a time, and fewSums where there are more: of 14 blocks
+// three at a time take the fewest loads, 94 for 105 products.
 const (
 	maxSums = 4
 	fewSums = 3
@@ -57,8 +56,8 @@ func triangle(first, width int, dot Kind) (t Triangle) {
 		t.Load = append(t.Load, load(i, RegC, RegRow, disp))
 		t.Store = append(t.Store, Op{Kind: Store, T: i, Base: RegC, Stride: RegRow, Disp: disp})
 	}
-	// The other tiles hold blocks of the operands. A new block replaces the block whose next use is
-	// the latest.
+	// The other tiles hold blocks of the operands. A block takes the place of that which is needed
+	// again the latest.
 	var held [tiles]block
 	have := func(b block) int {
 		for r := width; r < tiles; r++ {

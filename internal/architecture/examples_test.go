@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// documented lists the packages in which every routine must have an Example.
+// documented are the packages of which every routine has an Example.
 var documented = []string{"", "linsolve"}
 
 // noExamples are routines without an Example, with the reason.
@@ -49,8 +49,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// declared returns the routines of a folder, methods as Type_Method, and the names that its
-// Examples show.
+// declared returns the routines of a folder, methods as Type_Method, and what its Examples show.
 func declared(t *testing.T, folder string) (routines []string, examples map[string]bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
@@ -118,8 +117,7 @@ func takesOptions(params *ast.FieldList) bool {
 	})
 }
 
-// exampleOf returns the name that an Example shows: its own name without a suffix such as
-// _reproducible.
+// exampleOf returns what an Example shows: its name without a suffix such as _reproducible.
 func exampleOf(name string) string {
 	name = strings.TrimPrefix(name, "Example")
 	if i := strings.LastIndexByte(name, '_'); i >= 0 {

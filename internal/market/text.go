@@ -11,7 +11,7 @@ type Text struct {
 	Last    int // the number of the last line that is not blank, 1 being the first; 0 for none
 }
 
-// Shift adds n to the line numbers of the text, for n lines that precede it.
+// Shift says that so many lines stand before the text.
 func (t *Text) Shift(n int) {
 	for i := range t.Pieces {
 		t.Pieces[i].Line += n

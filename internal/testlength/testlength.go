@@ -1,6 +1,6 @@
-// Package testlength selects how long tests are: short with -short, long with HALFULP_TEST=long in
-// the environment, and else what a user waits for who runs go test ./... . HALFULP_TEST=slow says
-// that an emulator runs them.
+// Package testlength says how long tests are: short with -short, long with HALFULP_TEST=long in the
+// environment, and else what a user waits for who runs go test ./... . HALFULP_TEST=slow says that
+// an emulator runs them.
 package testlength
 
 import (

@@ -15,6 +15,6 @@
 // then use package lanes. If the error bound leaves the rounding of a sum open, the caller computes
 // the exact sum.
 //
-// The unit in Go defines what the kernels compute, bit for bit, and is tested on every machine
-// ([EachUnit]). Kernels exist for the numbers of blocks for which they are faster.
+// The unit in Go says what the kernels compute, bit for bit, and is tested on every machine
+// ([EachUnit]); there is a kernel for every number of blocks that pays.
 package tiles

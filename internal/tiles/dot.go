@@ -36,10 +36,10 @@ const (
 	leastTileDot = 1024
 )
 
-// tileDotBlocks maps the required number of blocks to a number for which units have functions. It
-// is 0 where package lanes is faster if the core's other hardware thread uses tiles, too: then 530,
-// 650 and 1000 bits took 1.1 to 1.2 times as long on tiles, and 424 and 848 bits the same time. If
-// it does not, all of these, with functions of their own, took 0.65 to 0.85 of the time.
+// tileDotBlocks has, for a number of blocks that is needed, one for which units have functions, or
+// 0 where vertical digits take less time on cores whose other hardware thread uses tiles, too:
+// there 530, 650 and 1000 bits took 1.1 to 1.2 times as long, and 424 and 848 as long. Where it
+// does not, all of them, with functions of their own, took 0.65 to 0.85 of the time.
 var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 10, 10, 12, 12, 14, 14, 16, mostDotBlocks}
 
 const mostDotBlocks = 16
@@ -95,11 +95,10 @@ type tileDotJob struct {
 	blocks int
 }
 
-// The room of a job begins with the variables of the assembly. They are followed by the negated
-// sums of the digits of y in negative products (int32), then by the sums of products (uint32),
-// block after block from the highest on. In a block the digit or row of the lowest place is first.
-// At the end are the digits of 64 numbers x and y, and of the 64 numbers before, which are
-// multiplied meanwhile.
+// The room of a job begins with what the assembly keeps. Behind it are the sums of the digits of y
+// of negative products, negated, int32, and those of products, uint32, of blocks one after the
+// other, from the highest on. Of a block the digit or row of lowest place is first. The last ones
+// are digits of 64 numbers x and y, and of the 64 before, which are multiplied meanwhile.
 const roomOffsets = 3136
 
 func (j *tileDotJob) negatives() []int32 {

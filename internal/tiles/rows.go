@@ -68,9 +68,9 @@ const (
 	mostTileTerms = 1 << 30
 )
 
-// tileBlocks are the numbers of blocks for which units have functions. For 3 to 6 blocks package
-// lanes is faster if the core's other hardware thread is busy, which slows down tiles: at 424 bits,
-// 4 blocks, tiles took 1.2 times as long as lanes then, and three quarters of the time otherwise.
+// tileBlocks are the numbers of blocks for which units have functions. With 3 to 6 vertical digits
+// take less where the core's other hardware thread is busy, which slows down tiles: 424 bits, of 4
+// blocks, took 1.2 times as long there, and three quarters of the time on a core of its own.
 var tileBlocks = [...]int{2, 7, 8, 10, 12, 14, 16}
 
 const fewTileBlocks, manyTileBlocks = 2, 7
@@ -140,7 +140,7 @@ func (t Plan) Cost() float64 {
 	return 0.6 + 1.05*b + 0.11*b*b // may fuse: an estimate
 }
 
-// unitQuads is the number of quads in a unit, so that their digits and the digits of x stay in the
+// unitQuads is how many quads a unit has: their digits and those of x are to stay in the
 // first-level cache.
 func (t Plan) unitQuads() int { return max(1, 8/t.Blocks) }
 
@@ -179,7 +179,7 @@ type tileJob struct {
 	// Memory of the next unit to prefetch: runs of soonBytes bytes, soonPitch apart.
 	soonPitch int
 	soonBytes int
-	after     uintptr // memory to prefetch after the last unit
+	after     uintptr // what is wanted after the last one
 	// Not for the assembly.
 	blocks int
 	pitch  int // of the digits of a quad
