@@ -123,7 +123,7 @@ func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 	over, n := bits.Mul64(shape[0], shape[1])
 	size := uint64(num.SizeOf(f))
 	if max(shape[0], shape[1]) > math.MaxInt || over != 0 || n != uint64(len(rest))/size || uint64(len(rest)) != n*size {
-		return m, fmt.Errorf("halfulp: %d bytes follow the binary form's head: not those of %d x %d numbers of format %v", len(rest), shape[0], shape[1], f)
+		return m, fmt.Errorf("halfulp: %d bytes follow the binary form's head, which do not hold %d x %d numbers of format %v", len(rest), shape[0], shape[1], f)
 	}
 	if err := fitsEmpty(shape[0], shape[1]); err != nil {
 		return m, err

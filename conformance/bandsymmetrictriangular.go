@@ -4,7 +4,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// structure says which entries a matrix has, and which of them are stored.
+// structure describes which entries of a matrix may be nonzero, and which of them are stored.
 type structure struct {
 	present, stored func(i, j int) bool
 	mirror          bool // other entries equal entries of the transpose

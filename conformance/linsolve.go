@@ -760,7 +760,7 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 func (c *linear) differs(first *linear, of any) error {
 	for i, z := range c.out {
 		if !z.Same(first.out[i]) {
-			return mismatchf("result %d differs from that of %s", i, of)
+			return mismatchf("result %d differs from the result of %s", i, of)
 		}
 	}
 	if !reflect.DeepEqual(c.said, first.said) {

@@ -43,7 +43,7 @@ func substituted(p *problem, s structure, f halfulp.Format, alpha real, lower bo
 	return exact
 }
 
-// system draws a triangular system with cols right-hand sides; flip says how A is stored.
+// system draws a triangular system with cols right-hand sides; flip selects how A is stored.
 func (tr *trial) system(f halfulp.Format, fam family, cols int, flip halfulp.Transpose, uplo halfulp.Uplo) (*problem, structure, halfulp.Diag) {
 	n := tr.order()
 	p := &problem{r: tr.Rand, fa: tr.inputFormat(f), fb: f, fc: f}

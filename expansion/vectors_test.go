@@ -202,7 +202,7 @@ func TestMatrices(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !z.Same(want) {
-			t.Fatalf("%d x %d: product of entries differs from that of columns", m, n)
+			t.Fatalf("%d x %d: product of entries differs from the product of columns", m, n)
 		}
 		if m == n {
 			if err := Add(x, x.T(), x, nil); err != nil {

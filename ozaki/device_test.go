@@ -219,7 +219,7 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 	wantBits(t, name+" of matrices on a GPU", got, want)
 	wantBits(t, name+": bounds of matrices on a GPU", opt.Bound, cpu.Bound)
 	if stays.Device != own.Device || stays.Slices != own.Slices || stays.Products != own.Products || stays.Blocks != own.Blocks {
-		t.Errorf("%s: %+v of matrices on a GPU, %+v of those of the host", name, stays, own)
+		t.Errorf("%s: %+v of matrices on a GPU, %+v of matrices on the host", name, stays, own)
 	}
 	must(t, z.CopyFrom(c))
 	opt.SGEMM, opt.Bound = "cublas", bound

@@ -216,8 +216,8 @@ void forget_helper(void) {
 	asking = unlocked;
 }
 
-/* above_standard moves a file to a number that neither standard files nor those of a new program
- * have. */
+/* above_standard moves a file to a number that is used neither by standard files nor by the files
+ * of a new program. */
 static int above_standard(int file) {
 	int moved = fcntl(file, F_DUPFD_CLOEXEC, 10);
 	close(file);

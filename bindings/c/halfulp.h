@@ -105,7 +105,7 @@ void halfulp_dlpack_python(int (*capsule_is_valid)(void *, const char *),
 int halfulp_version(char **result);
 
 /* The GPUs of this machine as a JSON object: gpus, a list of objects with device (such as
- * "cuda:0"), model, memory in bytes, architecture and driver; and error, which says why there
+ * "cuda:0"), model, memory in bytes, architecture and driver; and error, the reason if there
  * are none. */
 int halfulp_devices(char **result);
 
@@ -113,120 +113,120 @@ int halfulp_devices(char **result);
  * HALFULP_MISUSE for a handle that was freed before; 0 is freed without an error. */
 int halfulp_free(uint64_t handle);
 
-/* How many handles are not freed. */
+/* The number of handles that are not freed. */
 int halfulp_live_handles(int64_t *result);
 
-/* Gives memory that is not used any more back to the operating system, which happens by itself
- * now and then. */
+/* Returns unused memory to the operating system. The library does this by itself now and then. */
 int halfulp_collect(void);
 
 /* ---- Options ---- */
 
-/* New options, with which routines run as they do for the handle 0. Options never change a bit
- * of a result. Several threads may use the same options. */
+/* New options with the default values, which the handle 0 stands for. Options never change a
+ * bit of a result. Several threads may use the same options. */
 int halfulp_options_new(halfulp_options *result);
 
-/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run whose operands live on
- * the host), threads (0: one a processor), method ("auto", "residue" or "direct"), memory
- * (bytes that a routine may take beside its operands; 0: half of the machine's), check (1:
- * products are compared modulo a redundant modulus), statistics (1: calls keep them for
- * halfulp_options_statistics). */
+/* Sets an option: device ("cpu", "auto" or "cuda:N": where routines run if their operands live
+ * on the host), threads (0: one for each processor), method ("auto", "residue" or "direct"),
+ * memory (bytes that a routine may use beside its operands; 0: half of the machine's memory),
+ * check (1: products are compared modulo a redundant modulus), statistics (1: calls store
+ * statistics for halfulp_options_statistics). */
 int halfulp_options_set(halfulp_options options, const char *name, const char *value);
 
-/* Sets a flag that cancels: calls with these options end with HALFULP_CANCELLED soon after
- * *flag is not 0. A signal handler or another thread may write it. It has to stay until the
- * options are freed or have another one. NULL removes it. */
+/* Sets a flag for cancellation: calls with these options end with HALFULP_CANCELLED soon after
+ * *flag is not 0. A signal handler or another thread may write the flag. It must stay valid
+ * until the options are freed or have another flag. NULL removes it. */
 int halfulp_options_set_cancel(halfulp_options options, const int32_t *flag);
 
-/* Sets a function that every call with these options calls each interval_ms milliseconds, on
- * the thread of the caller, with the share of the work done, from 0 to 1 (0 also if it is not
- * known). If it returns another number than 0 the call ends with HALFULP_CANCELLED. NULL
+/* Sets a progress function. During every call with these options it is called each interval_ms
+ * milliseconds, on the thread of the caller, with the fraction of the work that is done, from 0
+ * to 1 (0 if unknown). If it does not return 0, the call ends with HALFULP_CANCELLED. NULL
  * removes it. */
 int halfulp_options_set_progress(halfulp_options options, halfulp_progress progress, void *argument, int64_t interval_ms);
 
-/* How the call with these options that ended last has run, as a JSON object: device, method,
- * threads, times of stages in nanoseconds, and what proved a result. The option statistics has
- * to be set before that call. */
+/* The statistics of the last call with these options that ended, as a JSON object: device,
+ * method, threads, times of stages in nanoseconds, and the bounds that proved a result. The
+ * option statistics must be set before that call. */
 int halfulp_options_statistics(halfulp_options options, char **result);
 
 /* ---- Matrices ---- */
 
-/* A matrix of zeros, in float64 without a format, on a device or, without one, on the host. */
+/* A matrix of zeros in a format (default: float64), on a device (default: the host). */
 int halfulp_matrix_new(const char *format, int64_t rows, int64_t cols, const char *device, halfulp_matrix *result);
 
 /* A copy of doubles, entry (i, j) being data[i row_stride + j col_stride]; strides are counted
- * in numbers and may be negative or 0. Each is rounded to the format, float64 without one. */
+ * in numbers and may be negative or 0. Each number is rounded to format (default: float64). */
 int halfulp_matrix_from_f64(const double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of floats; else as halfulp_matrix_from_f64. */
+/* Like halfulp_matrix_from_f64, for floats. */
 int halfulp_matrix_from_f32(const float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of integers, rounded to the format; without one it is exact, in float64 if that holds
- * them all, else in mp:64. Else as halfulp_matrix_from_f64. */
+/* A copy of integers, rounded to format. By default it is exact: in float64 if float64 holds
+ * them all, else in mp:64. Strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_i64(const int64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A copy of integers without a sign; else as halfulp_matrix_from_i64. */
+/* Like halfulp_matrix_from_i64, for unsigned integers. */
 int halfulp_matrix_from_u64(const uint64_t *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
-/* A matrix of sums of 1 to 4 doubles, such as arrays of double-double numbers have: term t of
- * entry (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever
- * its terms, is rounded once to the format, float64 without one. */
+/* A matrix of sums of 1 to 4 doubles, as in arrays of double-double numbers: term t of entry
+ * (i, j) is data[i row_stride + j col_stride + t term_stride]. The exact sum, whatever its
+ * terms, is rounded once to format (default: float64). */
 int halfulp_matrix_from_terms(const double *data, int64_t terms, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, int64_t term_stride, const char *format, halfulp_matrix *result);
 
 /* A matrix of the numbers sign S 2^(exponent - 64 limb_count), S the integer of limb_count
- * words, the least significant first, rounded once to the format, float64 without one. Entry
- * (i, j) is number n = i row_stride + j col_stride of each array, its words limbs[n limb_count
- * ...]; signs are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files
- * of halfulp. */
+ * words, the least significant first, rounded once to format (default: float64). Entry (i, j)
+ * is number n = i row_stride + j col_stride of each array, its words limbs[n limb_count ...];
+ * signs are 1 and -1, classes 0 zero, 1 finite, 2 infinite, 3 NaN, as in the .npz files of
+ * halfulp. */
 int halfulp_matrix_from_limbs(const uint64_t *limbs, int64_t limb_count, const int64_t *exponents, const int8_t *signs, const uint8_t *classes, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* A matrix of the numbers of texts, decimal or hexadecimal, with any number of digits, each
- * rounded once to the format, float64 without one; strides as in halfulp_matrix_from_f64. */
+ * rounded once to format (default: float64); strides as in halfulp_matrix_from_f64. */
 int halfulp_matrix_from_texts(const char *const *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *format, halfulp_matrix *result);
 
 /* The 1 x 1 matrix of a scalar, without rounding. */
 int halfulp_matrix_from_scalar(halfulp_scalar value, halfulp_matrix *result);
 
-/* The matrix that halfulp_matrix_get_bytes wrote. */
+/* The matrix whose bytes halfulp_matrix_get_bytes wrote. */
 int halfulp_matrix_from_bytes(const uint8_t *data, int64_t size, halfulp_matrix *result);
 
-/* A matrix whose numbers are those of an array, without a copy: what is written to either is
- * seen in both. The array has to stay until the matrix and all its views are freed. The numbers
- * of a column, or those of a row, lie side by side, and columns or rows do not overlap; vectors
- * have any stride but 0. Else HALFULP_MISUSE: copy it. */
+/* A matrix that shares the memory of an array: no number is copied, and a number written to
+ * either is seen in both. The array must stay valid until the matrix and all its views are
+ * freed. The numbers of each column, or of each row, must be adjacent, and columns or rows must
+ * not overlap; vectors may have any stride but 0. Otherwise the result is HALFULP_MISUSE, and
+ * the array must be copied. */
 int halfulp_matrix_wrap_f64(double *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
 /* As halfulp_matrix_wrap_f64, for floats. */
 int halfulp_matrix_wrap_f32(float *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_matrix *result);
 
-/* As halfulp_matrix_wrap_f64, for doubles in the memory of a GPU, such as "cuda:0", in its
- * primary context, as libraries that use the CUDA runtime have them. A call with the matrix, or
- * a view, begins after the work that is in the default stream then, and returns when its own
- * work is done. Work of other streams that writes the numbers has to be done, or
- * halfulp_cuda_stream has to wait for it. */
+/* Like halfulp_matrix_wrap_f64, for doubles in the memory of a GPU, such as "cuda:0", in its
+ * primary context, which libraries on the CUDA runtime use. A call with the matrix, or a view,
+ * begins after the work that is in the default stream at that time, and returns when its own
+ * work is done. Work of other streams that writes the numbers must be done before, or
+ * halfulp_cuda_stream must wait for it. */
 int halfulp_matrix_wrap_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
 /* As halfulp_matrix_wrap_cuda_f64, for floats. */
 int halfulp_matrix_wrap_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
-/* A copy, on the GPU, of doubles there with any strides; they are read when the function
- * returns. Else as halfulp_matrix_wrap_cuda_f64. */
+/* A copy, on the GPU, of doubles on that GPU with any strides. The doubles have been read when
+ * the function returns. Otherwise like halfulp_matrix_wrap_cuda_f64. */
 int halfulp_matrix_from_cuda_f64(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
 /* As halfulp_matrix_from_cuda_f64, for floats. */
 int halfulp_matrix_from_cuda_f32(uint64_t address, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, const char *device, halfulp_matrix *result);
 
-/* The CUstream of a GPU in which the work of this library runs. A stream that another library
- * writes numbers in is waited for by an event that is recorded there and that this stream waits
- * for, as DLPack's protocol has it. */
+/* The CUstream of a GPU in which the work of this library runs. To wait for another library's
+ * stream, record an event in that stream and make this stream wait for it, as in DLPack's
+ * protocol. */
 int halfulp_cuda_stream(const char *device, int64_t *stream);
 
-/* The numbers of a float64 or float32 matrix for another library: they lie where the matrix
- * lives, entry (i, j) at address + (i row_stride + j col_stride) bits/8, in the memory of GPU
- * number gpu or, for -1, of the host, until the new handle is freed. All work that writes them
- * is done. Calls with the matrix then begin and end as for halfulp_matrix_wrap_cuda_f64, and
- * freeing the handle waits until all work in the context is done. halfulp_dlpack makes a DLPack
- * tensor of them. */
+/* The numbers of a float64 or float32 matrix for another library, without a copy. Entry (i, j)
+ * is at address + (i row_stride + j col_stride) bits/8, in the memory of GPU number gpu or, for
+ * -1, of the host. The memory is valid until the new handle is freed. All work that writes the
+ * numbers is done. From then on calls with the matrix begin and end as for
+ * halfulp_matrix_wrap_cuda_f64, and freeing the handle waits until all work in the context is
+ * done. halfulp_dlpack makes a DLPack tensor of the numbers. */
 int halfulp_matrix_share(halfulp_matrix a, halfulp_matrix *result, int64_t *address, int64_t *row_stride, int64_t *col_stride, int64_t *bits, int64_t *gpu);
 
 /* Copies the entries, each rounded to double, to data[i row_stride + j col_stride]. */
@@ -239,15 +239,16 @@ int halfulp_matrix_get_f32(halfulp_matrix a, float *data, int64_t row_stride, in
  * halfulp_matrix_from_terms reads them. */
 int halfulp_matrix_get_terms(halfulp_matrix a, double *data, int64_t terms, int64_t row_stride, int64_t col_stride, int64_t term_stride);
 
-/* How many words a number takes in halfulp_matrix_get_limbs. */
+/* The number of words of a number in halfulp_matrix_get_limbs. */
 int halfulp_matrix_limb_count(halfulp_matrix a, int64_t *result);
 
 /* Copies the entries of a matrix in f32, f64 or an mp format exactly, as
  * halfulp_matrix_from_limbs reads them; the first bit of the last word of a finite number is 1. */
 int halfulp_matrix_get_limbs(halfulp_matrix a, uint64_t *limbs, int64_t *exponents, int8_t *signs, uint8_t *classes, int64_t row_stride, int64_t col_stride);
 
-/* The entries in decimal, a row a line: with digits 0 the shortest that read back to the same
- * numbers, else so many digits, correctly rounded, or with HALFULP_HEX exact hexadecimal. */
+/* The entries in decimal, one line for each row: for digits 0 the shortest decimals that read
+ * back to the same numbers, for digits > 0 correctly rounded to that many digits, for
+ * HALFULP_HEX exact hexadecimal. */
 int halfulp_matrix_get_text(halfulp_matrix a, int64_t digits, char **result);
 
 /* The matrix as bytes, without loss, the same on every machine. */
@@ -265,14 +266,14 @@ int halfulp_matrix_device(halfulp_matrix a, char **result);
 /* A copy with numbers of its own, where the matrix lives. */
 int halfulp_matrix_clone(halfulp_matrix a, halfulp_matrix *result);
 
-/* A copy in a format, that of the matrix without one, each entry rounded once. */
+/* A copy in a format (default: the format of the matrix), each entry rounded once. */
 int halfulp_matrix_convert(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* A copy that lives on a device, or on the host ("cpu"). */
 int halfulp_matrix_to_device(halfulp_matrix a, const char *device, halfulp_matrix *result);
 
-/* Copies a to a matrix of the same shape, wherever they live, each entry rounded to its format.
- * They may overlap. */
+/* Copies a to a matrix of the same shape, wherever the two live, each entry rounded to the
+ * format of the target. They may overlap. */
 int halfulp_matrix_assign(halfulp_matrix a, halfulp_matrix result, halfulp_options options);
 
 /* The transpose, a view. */
@@ -281,8 +282,8 @@ int halfulp_matrix_transpose(halfulp_matrix a, halfulp_matrix *result);
 /* The rows row0 up to row1 - 1 and columns col0 up to col1 - 1, a view. */
 int halfulp_matrix_slice(halfulp_matrix a, int64_t row0, int64_t row1, int64_t col0, int64_t col1, halfulp_matrix *result);
 
-/* The entries as a vector, in the order of rows if the numbers of a row lie together, else of
- * columns: a view if they lie at equal distances, else a copy. */
+/* The entries as a vector, row by row if the numbers of a row are adjacent, else column by
+ * column: a view if the entries have equal distances in memory, else a copy. */
 int halfulp_matrix_entries(halfulp_matrix a, halfulp_matrix *result);
 
 /* Every step-th entry of a vector, from the first one on, or for a negative step from the last
@@ -301,23 +302,23 @@ int halfulp_matrix_set_entry(halfulp_matrix a, int64_t row, int64_t col, halfulp
 /* Whether two matrices have the same shape, format and bits. */
 int halfulp_matrix_same(halfulp_matrix a, halfulp_matrix b, int *result);
 
-/* A matrix with the numbers of a, which it shares, that keeps what products make of them, for
- * many products with other matrices. Neither may change while it is in use. */
+/* A matrix that shares the numbers of a and keeps their residues, which makes many products
+ * with other matrices faster. Neither matrix may change while it is in use. */
 int halfulp_matrix_prepare(halfulp_matrix a, halfulp_matrix *result);
 
-/* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to the
- * format, float64 without one. */
+/* The n x n Hilbert matrix, 1/(i + j + 1) for i, j from 0 on, each entry rounded once to format
+ * (default: float64). */
 int halfulp_hilbert(int64_t n, const char *format, halfulp_matrix *result);
 
-/* The n x n identity matrix in a format, float64 without one. */
+/* The n x n identity matrix in a format (default: float64). */
 int halfulp_identity(int64_t n, const char *format, halfulp_matrix *result);
 
-/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of the format (float64 without one),
- * u an integer uniform in [-spread, spread]; the same for the same arguments everywhere. */
+/* Random numbers 2^u x, x uniform in (-1, 1) with all bits of format (default: float64), u an
+ * integer uniform in [-spread, spread]. The numbers depend on the arguments alone. */
 int halfulp_random(int64_t rows, int64_t cols, int64_t spread, uint64_t seed, const char *format, halfulp_matrix *result);
 
-/* The matrix x_i^j of nodes x, j from 0 on, each entry rounded once to the format, that of the
- * nodes without one. */
+/* The matrix x_i^j of nodes x, j from 0 on, each entry rounded once to format (default: the
+ * format of the nodes). */
 int halfulp_vandermonde(halfulp_matrix nodes, int64_t cols, const char *format, halfulp_matrix *result);
 
 /* ---- Scalars ---- */
@@ -329,7 +330,7 @@ int halfulp_scalar_from_f64(double value, halfulp_scalar *result);
 int halfulp_scalar_from_i64(int64_t value, halfulp_scalar *result);
 
 /* The number of a text, decimal or hexadecimal, with any number of digits, inf or nan, rounded
- * once to a format, float64 without one. */
+ * once to format (default: float64). */
 int halfulp_scalar_from_text(const char *text, const char *format, halfulp_scalar *result);
 
 /* The entry of a 1 x 1 matrix, in its format. With halfulp_matrix_from_scalar, and the
@@ -370,28 +371,28 @@ int halfulp_scalar_neg(halfulp_scalar x, halfulp_scalar *result);
 /* |x|, exactly. */
 int halfulp_scalar_abs(halfulp_scalar x, halfulp_scalar *result);
 
-/* x + y, rounded once to the format, that of x without one. */
+/* x + y, rounded once to format (default: the format of x). */
 int halfulp_scalar_add(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x - y, rounded once to the format, that of x without one. */
+/* x - y, rounded once to format (default: the format of x). */
 int halfulp_scalar_sub(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x y, rounded once to the format, that of x without one. */
+/* x y, rounded once to format (default: the format of x). */
 int halfulp_scalar_mul(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x / y, rounded once to the format, that of x without one. */
+/* x / y, rounded once to format (default: the format of x). */
 int halfulp_scalar_div(halfulp_scalar x, halfulp_scalar y, const char *format, halfulp_scalar *result);
 
-/* x y + z, rounded once to the format, that of x without one. */
+/* x y + z, rounded once to format (default: the format of x). */
 int halfulp_scalar_fma(halfulp_scalar x, halfulp_scalar y, halfulp_scalar z, const char *format, halfulp_scalar *result);
 
-/* √x, rounded once to the format, that of x without one. */
+/* √x, rounded once to format (default: the format of x). */
 int halfulp_scalar_sqrt(halfulp_scalar x, const char *format, halfulp_scalar *result);
 
 /* ---- Entry by entry ---- */
 
-/* a + b, entry by entry, each rounded once to the format, that of a without one. A dimension of
- * 1 is repeated. Devices leave it to the host. */
+/* a + b, entry by entry, each rounded once to format (default: the format of a). A dimension of
+ * 1 is repeated. It runs on the host. */
 int halfulp_add(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* a - b, entry by entry: see halfulp_add. */
@@ -412,17 +413,19 @@ int halfulp_neg(halfulp_matrix a, halfulp_options options, halfulp_matrix *resul
 /* |a|, exactly. */
 int halfulp_abs(halfulp_matrix a, halfulp_options options, halfulp_matrix *result);
 
-/* Stores -1, 0 or 1 as an entry of a is less than, equal to or greater than that of b, exactly,
- * whatever the formats, and 2 if one of them is NaN. A dimension of 1 is repeated. */
+/* Compares corresponding entries of a and b exactly, whatever the formats. Stores -1, 0 or 1 if
+ * the entry of a is less than, equal to or greater than the entry of b, and 2 if one of them is
+ * NaN. A dimension of 1 is repeated. */
 int halfulp_compare(halfulp_matrix a, halfulp_matrix b, int8_t *data, int64_t row_stride, int64_t col_stride);
 
 /* ---- Records ---- */
 
-/* The parts of a record, a line each: its name, a blank, and matrix, scalar, integer, integers,
- * real or text, after which the functions below are called. */
+/* The parts of a record, one line each: the name of the part, a blank, and its kind, which is
+ * matrix, scalar, integer, integers, real or text. The kind is in the name of the function
+ * below that returns the part. */
 int halfulp_record_names(halfulp_record record, char **result);
 
-/* The matrix of a name. It stays when the record is freed. */
+/* The matrix of a name. It remains valid when the record is freed. */
 int halfulp_record_matrix(halfulp_record record, const char *name, halfulp_matrix *result);
 
 /* The scalar of a name. */
@@ -431,7 +434,7 @@ int halfulp_record_scalar(halfulp_record record, const char *name, halfulp_scala
 /* The integer of a name. */
 int halfulp_record_integer(halfulp_record record, const char *name, int64_t *result);
 
-/* Copies the integers of a name, at most room of them; count is how many there are. */
+/* Copies the integers of a name, at most room of them. count is the number of integers. */
 int halfulp_record_integers(halfulp_record record, const char *name, int64_t *data, int64_t room, int64_t *count);
 
 /* The double of a name. */
@@ -439,41 +442,41 @@ int halfulp_record_real(halfulp_record record, const char *name, double *result)
 
 /* ---- Sums and products ---- */
 
-/* ∑ x_i, rounded once to the format, that of x without one. */
+/* ∑ x_i, rounded once to format (default: the format of x). */
 int halfulp_sum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* ∑ |x_i|, rounded once to the format, that of x without one. */
+/* ∑ |x_i|, rounded once to format (default: the format of x). */
 int halfulp_asum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* ∑ x_i y_i, rounded once to the format, that of x without one. */
+/* ∑ x_i y_i, rounded once to format (default: the format of x). */
 int halfulp_dot(halfulp_matrix x, halfulp_matrix y, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* √∑ x_i², rounded once to the format, that of x without one. */
+/* √∑ x_i², rounded once to format (default: the format of x). */
 int halfulp_nrm2(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* (∑ x_i)/n, rounded once to the format, that of x without one; NaN for no numbers. */
+/* (∑ x_i)/n, rounded once to format (default: the format of x); NaN for no numbers. */
 int halfulp_mean(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* The sample standard deviation √(∑ (x_i - m)²/(n - 1)), m the exact mean, rounded once to the
- * format, that of x without one; NaN for fewer than two numbers, infinities and NaN. */
+/* The sample standard deviation √(∑ (x_i - m)²/(n - 1)), m the exact mean, rounded once to
+ * format (default: the format of x); NaN for fewer than two numbers, infinities and NaN. */
 int halfulp_stddev(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The lag-1 autocorrelation coefficient ∑ (x_i - m)(x_{i+1} - m)/∑ (x_i - m)², m the exact
- * mean, rounded once to the format, that of x without one. */
+ * mean, rounded once to format (default: the format of x). */
 int halfulp_autocorr1(halfulp_matrix x, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The prefix sums x_1 + ... + x_i of a vector, in its shape, each the exact sum rounded once to
- * the format, that of x without one. */
+ * format (default: the format of x). */
 int halfulp_cumsum(halfulp_matrix x, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* ∑ a_ii of a square matrix, rounded once to the format, that of A without one. */
+/* ∑ a_ii of a square matrix, rounded once to format (default: the format of A). */
 int halfulp_trace(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger
  * than everything; -1 for no numbers. */
 int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result);
 
-/* A B, each entry rounded once to the format, that of A without one. The result lives where A
+/* A B, each entry rounded once to format (default: the format of A). The result lives where A
  * and B do. */
 int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
@@ -500,18 +503,18 @@ int halfulp_rot(halfulp_matrix x, halfulp_matrix y, halfulp_scalar c, halfulp_sc
 int halfulp_rotm(halfulp_matrix x, halfulp_matrix y, int64_t flag, halfulp_scalar h11, halfulp_scalar h21, halfulp_scalar h12, halfulp_scalar h22, halfulp_options options);
 
 /* The plane rotation that takes (a, b) to (r, 0): a record of the scalars c, s, r and z of the
- * BLAS, each the exact one rounded once to the format, that of a without one. */
+ * BLAS, each the exact one rounded once to format (default: the format of a). */
 int halfulp_rotg(halfulp_scalar a, halfulp_scalar b, const char *format, halfulp_options options, halfulp_record *result);
 
 /* The modified Givens rotation of the BLAS: a record of the integer flag and the scalars h11,
- * h21, h12, h22, d1, d2 and x1, each the exact one rounded once to the format, that of d1
- * without one. */
+ * h21, h12, h22, d1, d2 and x1, each the exact one rounded once to format (default: the format
+ * of d1). */
 int halfulp_rotmg(halfulp_scalar d1, halfulp_scalar d2, halfulp_scalar x1, halfulp_scalar y1, const char *format, halfulp_options options, halfulp_record *result);
 
 /* ---- BLAS level 2 ---- */
 
-/* y ← α op(A) x + β y, each entry rounded once to the format of y. β = 0 leaves the old y
- * unread, α = 0 A and x. */
+/* y ← α op(A) x + β y, each entry rounded once to the format of y. If β = 0, the old y is not
+ * read; if α = 0, A and x are not read. */
 int halfulp_gemv(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* z ← α op(A) x + β y, each entry rounded once to the format of z. y may be 0 for β = 0. */
@@ -521,22 +524,22 @@ int halfulp_gemv_to(char trans, halfulp_scalar alpha, halfulp_matrix a, halfulp_
  * one: entry (i, j) of A is entry (ku + i - j, j) of ab. */
 int halfulp_gbmv(char trans, int64_t m, int64_t kl, int64_t ku, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
-/* y ← α A x + β y for a symmetric matrix of which a holds a triangle; the other one is not
- * read. */
+/* y ← α A x + β y for a symmetric matrix with one triangle stored in a. The other triangle is
+ * not read. */
 int halfulp_symv(char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* y ← α A x + β y for a symmetric band matrix with kd diagonals on each side: entry (i, j) of A
  * is entry (kd + i - j, j) of ab for 'U', and (i - j, j) for 'L'. */
 int halfulp_sbmv(char uplo, int64_t kd, halfulp_scalar alpha, halfulp_matrix ab, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
-/* y ← α A x + β y for a symmetric matrix of which ap holds a triangle column after column. */
+/* y ← α A x + β y for a symmetric matrix with one triangle stored in ap, column after column. */
 int halfulp_spmv(char uplo, halfulp_scalar alpha, halfulp_matrix ap, halfulp_matrix x, halfulp_scalar beta, halfulp_matrix y, halfulp_options options);
 
 /* x ← op(A) x for a triangular matrix, each entry rounded once to the format of x. */
 int halfulp_trmv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
 
-/* Solves op(A) x = b for a triangular matrix, b and then the solution in x: each entry is the
- * exact quotient that the entries before it make, rounded once. */
+/* Solves op(A) x = b for a triangular matrix. x holds b, and the solution replaces it. Each
+ * entry is the exact quotient for the rounded entries before it, rounded once. */
 int halfulp_trsv(char uplo, char trans, char diag, halfulp_matrix a, halfulp_matrix x, halfulp_options options);
 
 /* A ← α x yᵀ + A, each entry rounded once to the format of A. */
@@ -550,15 +553,15 @@ int halfulp_syr2(char uplo, halfulp_scalar alpha, halfulp_matrix x, halfulp_matr
 
 /* ---- BLAS level 3 ---- */
 
-/* C ← α op(A) op(B) + β C, each entry rounded once to the format of C. β = 0 leaves the old C
- * unread, α = 0 A and B. */
+/* C ← α op(A) op(B) + β C, each entry rounded once to the format of C. If β = 0, the old C is
+ * not read; if α = 0, A and B are not read. */
 int halfulp_gemm(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
 
 /* D ← α op(A) op(B) + β C, each entry rounded once to the format of D. C may be 0 for β = 0. */
 int halfulp_gemm_to(char transa, char transb, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_matrix d, halfulp_options options);
 
-/* C ← α A B + β C, or α B A + β C for the side 'R', with a symmetric matrix A of which a holds
- * a triangle, each entry rounded once to the format of C. */
+/* C ← α A B + β C, or α B A + β C for the side 'R', with a symmetric matrix A with one triangle
+ * stored in a, each entry rounded once to the format of C. */
 int halfulp_symm(char side, char uplo, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_scalar beta, halfulp_matrix c, halfulp_options options);
 
 /* D ← α A B + β C, or α B A + β C, as halfulp_symm. C may be 0 for β = 0. */
@@ -582,9 +585,9 @@ int halfulp_trmm(char side, char uplo, char trans, char diag, halfulp_scalar alp
 /* C ← α op(A) B, or α B op(A) for the side 'R', as halfulp_trmm. */
 int halfulp_trmm_to(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options);
 
-/* Solves op(A) X = α B, or X op(A) = α B for the side 'R', with a triangular matrix A, B and
- * then the solution in b: each entry is the exact quotient that the entries before it make,
- * rounded once. halfulp_solve gives the solution itself rounded. */
+/* Solves op(A) X = α B, or X op(A) = α B for the side 'R', with a triangular matrix A. b holds
+ * B, and the solution replaces it. Each entry is the exact quotient for the rounded entries
+ * before it, rounded once. halfulp_solve returns the exact solution rounded once. */
 int halfulp_trsm(char side, char uplo, char trans, char diag, halfulp_scalar alpha, halfulp_matrix a, halfulp_matrix b, halfulp_options options);
 
 /* As halfulp_trsm, with the solution in X, rounded to its format. */
@@ -592,73 +595,74 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
 
 /* ---- Linear systems ---- */
 
-/* The solution X of A X = B, A square and regular, each entry rounded once to the format, that
- * of A without one, whatever the condition of A. HALFULP_SINGULAR if A is singular, which is
- * proved. */
+/* The solution X of A X = B, A square and regular, each entry rounded once to format (default:
+ * the format of A), whatever the condition of A. The error is HALFULP_SINGULAR if A is
+ * singular, which is proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride +
- * j x_col_stride], without handles: for small systems. Strides and arrays are as
- * halfulp_matrix_wrap_f64 takes them; X may overlap A and B. Else as halfulp_solve. */
+ * j x_col_stride], without handles: for small systems. Strides and arrays as for
+ * halfulp_matrix_wrap_f64; X may overlap A and B. Otherwise like halfulp_solve. */
 int halfulp_solve_f64(int64_t n, int64_t nrhs, const double *a, int64_t a_row_stride, int64_t a_col_stride, const double *b, int64_t b_row_stride, int64_t b_col_stride, double *x, int64_t x_row_stride, int64_t x_col_stride, halfulp_options options);
 
-/* The inverse of a square matrix, each entry rounded once to the format, that of A without one.
+/* The inverse of a square matrix, each entry rounded once to format (default: the format of A).
  * Errors as halfulp_solve. */
 int halfulp_inverse(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* The determinant of a square matrix, rounded once to the format, that of A without one: 0 for
- * a singular one, 1 for one of order 0. One beyond the range of the format is an infinity or 0:
- * halfulp_slogdet, or an mp format, holds all. */
+/* The determinant of a square matrix, rounded once to format (default: the format of A): 0 for
+ * a singular matrix, 1 for order 0. A determinant beyond the range of the format is an infinity
+ * or 0; halfulp_slogdet, or an mp format, holds any determinant. */
 int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* log |det A|, rounded once to the format, that of A without one, and the sign of det A: -inf
+/* log |det A|, rounded once to format (default: the format of A), and the sign of det A: -inf
  * and 0 for a singular matrix. */
 int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options options, int64_t *sign, halfulp_scalar *log);
 
-/* The condition number ‖A‖ ‖A⁻¹‖, rounded once to the format, that of A without one: inf for a
+/* The condition number ‖A‖ ‖A⁻¹‖, rounded once to format (default: the format of A): inf for a
  * singular matrix, 0 for order 0. */
 int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* A norm of a matrix, rounded once to the format, that of A without one; 0 for no entries. */
+/* A norm of a matrix, rounded once to format (default: the format of A); 0 for no entries. */
 int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
 /* The rank, which is proved. */
 int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result);
 
-/* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to the format,
- * that of A without one. */
+/* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to format
+ * (default: the format of A). */
 int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* The X of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows of min Σ w_i (b - A x)_i², each
- * entry rounded once to the format, that of A without one. A has independent columns, or with
- * fewer rows than columns independent rows, then X has the smallest norm; else
- * HALFULP_SINGULAR. */
+ * entry rounded once to format (default: the format of A). A must have independent columns. If
+ * it has fewer rows than columns, it must have independent rows, and X is the solution of the
+ * smallest norm. Otherwise the error is HALFULP_SINGULAR. */
 int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Fits B = A X + E by least squares: a record of X and standard_errors, with covariance
  * covariance_0 and so on, one for each column of B, the rows residual_ss, residual_ms,
  * residual_sd, regression_ss, r_squared and f with one entry for each column of B, and the
- * integers observations, degrees_of_freedom and centered. Units, if not NULL, are what one of
- * the numbers stands for, such as "1/1000"; column_units has one for each column of A, between
- * commas. */
+ * integers observations, degrees_of_freedom and centered. A unit, such as "1/1000", is the
+ * value that the number 1 stands for; NULL means 1. column_units has one unit for each column
+ * of A, separated by commas. */
 int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
 
-/* Fits a polynomial to the points (x_i, y_i): X of the record has the coefficients of 1, x, x²
- * and so on. Else as halfulp_regression. */
+/* Fits a polynomial to the points (x_i, y_i). X of the record has the coefficients of 1, x, x²
+ * and so on. Otherwise like halfulp_regression. */
 int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
 
-/* A^exponent, exponent ≥ 0, each entry rounded once to the format, that of A without one. */
+/* A^exponent, exponent ≥ 0, each entry rounded once to format (default: the format of A). */
 int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* exp(A) = Σ A^k/k!, each entry rounded once to the format, that of A without one. */
+/* exp(A) = Σ A^k/k!, each entry rounded once to format (default: the format of A). */
 int halfulp_expm(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* P A = L U with partial pivoting: a record of the matrices L and U and the integers P, row i
- * of P A being row P[i] of A. Each entry is the exact one for P rounded once to the format,
- * that of A without one. */
+ * of P A being row P[i] of A. Each entry is the exact one for P rounded once to format
+ * (default: the format of A). */
 int halfulp_lu(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
-/* A = L Lᵀ: a record of the matrix L. HALFULP_NOT_POSITIVE_DEFINITE where there is none. */
+/* A = L Lᵀ: a record of the matrix L. The error is HALFULP_NOT_POSITIVE_DEFINITE if A is not
+ * positive definite. */
 int halfulp_cholesky(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A = Q R, or A P = Q R if pivoted: a record of the matrices Q, with orthonormal columns, and
@@ -670,39 +674,42 @@ int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_option
  * blocks, the orders 1 or 2 of the blocks of D. */
 int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
-/* The solution X of A X = B for the square matrix A of a record of factors, each entry that of
- * A itself rounded once to the format, that of B without one; fast from the second call on. */
+/* The solution X of A X = B for the square matrix A from which a record of factors was
+ * computed. Each entry is the exact solution rounded once to format (default: the format of B).
+ * Calls after the first are fast. */
 int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Proved bounds L ≤ X ≤ U of the solution of A X = B after some steps of refinement, rounded
- * outwards to the format, that of A without one. They depend on the machine. */
+ * outwards to format (default: the format of A). They depend on the machine. */
 int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
 
 /* Bounds of the solutions of all systems whose entries are within da of a and db of b; 0 for da
- * or db stands for zeros. HALFULP_RANGE where matrices in the intervals are not proved regular. */
+ * or db stands for zeros. The error is HALFULP_RANGE if the matrices in the intervals cannot be
+ * proved regular. */
 int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, halfulp_matrix db, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
 
 /* ---- Verification ---- */
 
-/* Compares C, from whatever program, with the exact product A B rounded to the format of C: a
- * record of the integers entries, correct (correctly rounded), faithful (of the others, less
- * than an ulp away) and wrong, the real largest (error in ulps) and the integers row and col
- * where that is. */
+/* Compares C, from any program, with the exact product A B rounded to the format of C: a record
+ * of the integers entries, correct (correctly rounded), faithful (not correct, but less than an
+ * ulp away) and wrong, the real largest (error in ulps) and the integers row and col of its
+ * entry. */
 int halfulp_verify_product(halfulp_matrix a, halfulp_matrix b, halfulp_matrix c, halfulp_options options, halfulp_record *result);
 
-/* Compares X, from whatever program, with the exact solution of A X = B rounded to the format
- * of X: a record as of halfulp_verify_product. */
+/* Compares X, from any program, with the exact solution of A X = B rounded to the format of X:
+ * a record like the one of halfulp_verify_product. */
 int halfulp_verify_solution(halfulp_matrix a, halfulp_matrix b, halfulp_matrix x, halfulp_options options, halfulp_record *result);
 
 /* ---- Files ---- */
 
-/* Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, packed by gzip
- * or not, in a format that holds its numbers, or rounded to the one given. HALFULP_FILE if that
- * fails; the text names the line. */
+/* Reads a matrix from a Matrix Market, .npy or .npz file or a table of numbers, compressed by
+ * gzip or not. Numbers are rounded to format (default: a format that holds them). The error is
+ * HALFULP_FILE if reading fails; its text names the line. */
 int halfulp_read(const char *file, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* Writes a matrix to a file, whose name says of what kind it is (.mtx, .npy, .npz, .csv, .tsv,
- * .txt, and .gz after it), whole or not at all; for digits see halfulp_matrix_get_text. */
+/* Writes a matrix to a file. The extension selects its kind (.mtx, .npy, .npz, .csv, .tsv,
+ * .txt, each also with .gz). The file appears only when it is complete. For digits see
+ * halfulp_matrix_get_text. */
 int halfulp_write(halfulp_matrix a, const char *file, int64_t digits, halfulp_options options);
 
 /* ---- The BLAS on arrays ---- */
@@ -719,8 +726,8 @@ int halfulp_blas_dnrm2(int64_t n, const double *x, int64_t incx, halfulp_options
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_dasum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
 
-/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
- * of asum. */
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; it has the arguments of
+ * asum. */
 int halfulp_blas_dsum(int64_t n, const double *x, int64_t incx, halfulp_options options, double *result);
 
 /* daxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is
@@ -847,8 +854,8 @@ int halfulp_blas_snrm2(int64_t n, const float *x, int64_t incx, halfulp_options 
  * correctly rounded. It does not call xerbla: misfits are HALFULP_MISUSE. */
 int halfulp_blas_sasum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
 
-/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those
- * of asum. */
+/* Σ x_i of a vector, correctly rounded. The BLAS have no such routine; it has the arguments of
+ * asum. */
 int halfulp_blas_ssum(int64_t n, const float *x, int64_t incx, halfulp_options options, double *result);
 
 /* saxpy of the BLAS, column by column, with the arguments of Fortran by value. Every result is

@@ -10,9 +10,9 @@ struct mode {
 #endif
 };
 
-/* standard_mode makes the arithmetic of this thread that of IEEE 754, and returns the state before.
- * A program may have set another rounding, or that subnormal numbers count as zero, which
- * -ffast-math of gcc does. Threads begin with the state of the thread that starts them. */
+/* standard_mode sets the arithmetic of this thread to IEEE 754, and returns the state before. A
+ * program may have set another rounding, or treat subnormal numbers as zero, as -ffast-math of gcc
+ * does. Threads begin with the state of the thread that starts them. */
 static inline struct mode standard_mode(void) {
 	struct mode mode;
 #if defined __x86_64__

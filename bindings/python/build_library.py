@@ -18,8 +18,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Builds both and names the platform of the wheel.
 
-        HALFULP_PLATFORM names another platform than that of this machine, such as
-        manylinux_2_28_x86_64, for a compiler (in CC) whose C library is so old.
+        HALFULP_PLATFORM replaces the name of this machine's platform, for example by
+        manylinux_2_28_x86_64 if the C library of the compiler (in CC) is old enough.
         """
         here = Path(self.root)
         checkout = here.parent.parent

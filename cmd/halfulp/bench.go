@@ -19,23 +19,23 @@ import (
 )
 
 type benchCmd struct {
-	Operations []string `arg:"" name:"OPERATION" optional:"" help:"Operations, of those above (default: sum, dot, gemv, gemm, solve, inv)."`
+	Operations []string `arg:"" name:"OPERATION" optional:"" help:"Operations from the list above (default: sum, dot, gemv, gemm, solve, inv)."`
 
 	Size      []int         `short:"n" group:"input" placeholder:"N" help:"Orders of matrices and lengths of vectors (default: 300 for matrices and 1000000 for vectors)."`
 	Format    []formatFlag  `group:"input" default:"f64,mp:106,mp:424" placeholder:"FORMAT" help:"Formats of operands and results. Default ${default}."`
-	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, or cuda:N,M or cuda:N-M of several GPUs, where the operands then live; auto. May be repeated. Default ${default}."`
-	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
-	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks."`
+	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu, auto, cuda:N, or several GPUs, as cuda:N,M or cuda:N-M. Operands live on the GPUs named. May be repeated. Default ${default}."`
+	Transfers bool          `group:"run" help:"Keep operands on the host, so that times on GPUs include transfers."`
+	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Number of threads; 0 means one for each processor. Default ${default}."`
+	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G. Default: half of the machine's memory, or of the system's limit for the process. Products that need more run in blocks."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
-	Check     bool          `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
-	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`
-	Runs      int           `group:"run" placeholder:"N" help:"Make so many runs of each case instead."`
-	Limit     time.Duration `group:"run" placeholder:"TIME" help:"Give a case up whose single run takes longer than that."`
+	Check     bool          `group:"run" name:"check-hardware" help:"Check the hardware: compute every entry of a matrix product modulo one additional modulus and compare. A difference is an error that names the entry."`
+	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Time to spend on each case, with at least 3 runs. Default ${default}."`
+	Runs      int           `group:"run" placeholder:"N" help:"Number of runs of each case, instead of --time."`
+	Limit     time.Duration `group:"run" placeholder:"TIME" help:"Give up a case if a single run takes longer."`
 
-	Save    string `group:"result" placeholder:"FILE" help:"Keep the run in FILE, as JSON, from case to case."`
-	Against string `group:"result" placeholder:"FILE" help:"Compare with an earlier run, which --save kept in FILE."`
-	Plot    string `group:"result" placeholder:"FILE.svg" help:"Draw times over sizes, or over precisions where there is one size."`
+	Save    string `group:"result" placeholder:"FILE" help:"Save the measurements in FILE, as JSON, after every case."`
+	Against string `group:"result" placeholder:"FILE" help:"Compare with an earlier run that --save wrote to FILE."`
+	Plot    string `group:"result" placeholder:"FILE.svg" help:"Plot times over sizes, or over precisions if there is one size."`
 	JSON    bool   `group:"result" name:"json" help:"Write one JSON object in place of the table: machine, times of all runs in nanoseconds, stages."`
 	Quiet   bool   `group:"run" short:"q" help:"No progress bar on standard error."`
 }
@@ -50,16 +50,16 @@ func (benchCmd) Words() (names []string) {
 
 func (benchCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Measures how long operations take on this machine. Operands are random numbers, uniform in (-1, 1), always the same; symmetric matrices are A A' + n I. The operations, with n the size:
+	b.WriteString(`Measures how long operations take on this machine. Operands are random numbers, uniform in (-1, 1), the same in every run; symmetric matrices are A A' + n I. The operations, with n the size:
 
 `)
 	for _, o := range benchOperations {
 		fmt.Fprintf(&b, "  %-8s  %s\n", o.name, o.text)
 	}
 	b.WriteString(`
-A run before the others, which does not count, warms up, unless it takes longer than --time. A line has the median of all runs, the shortest and the longest, the rate in 10^9 multiply-adds a second (as LAPACK counts them), and the median as a multiple of the median time of a product of two n x n matrices of the same format on the same device, which is measured with it.
+A first run warms up and is not counted, unless it takes longer than --time. Each line has the median of all runs, the shortest and the longest, and the rate in 10^9 multiply-adds a second (as LAPACK counts them). The last column is the median divided by the median time of a product of two n x n matrices of the same format on the same device, which is measured with it.
 
---against FILE adds the ratio of the medians, below 1 where this run is faster, and the probability that chance alone makes runs differ so (Mann-Whitney U test); ~ where that exceeds 0.05.
+--against FILE adds the ratio of the medians, below 1 if this run is faster, and the p-value of the Mann-Whitney U test, the probability that chance alone makes runs differ so much. A p-value above 0.05 is marked ~.
 
 Examples:
 
@@ -185,7 +185,7 @@ func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 	for _, name := range names {
 		o, ok := findBenchOperation(name)
 		if !ok {
-			return nil, cli.Misuse("there is no operation %q: there are %s%s", name, strings.Join(benchNames(), ", "), textio.DidYouMean(name, benchNames()))
+			return nil, cli.Misuse("there is no operation %q; the operations are %s%s", name, strings.Join(benchNames(), ", "), textio.DidYouMean(name, benchNames()))
 		}
 		list = append(list, o)
 	}

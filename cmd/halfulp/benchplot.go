@@ -120,7 +120,7 @@ func plotBench(w io.Writer, r benchReport) error {
 		}
 	}
 	if len(xs) == 0 {
-		return fmt.Errorf("nothing to draw: no case came to its end")
+		return fmt.Errorf("nothing to plot: no case was completed")
 	}
 	height := max(plotHeight, plotTop+plotLegend*len(lines)) // the legend fits
 	x := newLogAxis(xs, plotLeft, plotWidth-plotRight)

@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// outward returns numbers that print with so many decimal digits. None exceeds the entry of m at
-// its place, or for up, none is less: each is the nearest such decimal, or the next one.
+// outward returns numbers that print with digits decimal digits. Each is the nearest such decimal,
+// or its neighbour, that is at most the entry of m, or with up at least the entry.
 func outward(m *halfulp.Matrix, digits int, up bool) (*halfulp.Matrix, error) {
 	step := int64(-1)
 	if up {

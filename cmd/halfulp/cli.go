@@ -15,11 +15,11 @@ import (
 
 const description = `Correctly rounded linear algebra at any precision.
 
-Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg have error bounds of their own; no such method runs unless it is asked for.
+Every result is the exact value of the whole expression, rounded once to the requested format, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. The exceptions are methods of published papers, named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg: they have error bounds of their own, and run only when requested by name.
 
-Files hold Matrix Market, NumPy's .npy and .npz, tables as spreadsheets export them (halfulp help convert) or numbers between blanks, compressed where the name ends in .gz; "-" is standard input, of which MPICH's mpiexec takes 64 KiB at most. Where a vector is wanted, or may stand, an n x 1 and a 1 x n matrix serve alike; gemm alone takes them as matrices.
+A file is in Matrix Market format, in NumPy's .npy or .npz format, a table as spreadsheets export it (halfulp help convert), or numbers separated by blanks. A name that ends in .gz means a compressed file; "-" means standard input (at most 64 KiB under MPICH's mpiexec). A vector may be an n x 1 or a 1 x n matrix; only gemm tells the two apart.
 
-Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file. An error is one line on standard error, with --json an object with the members error and status there.`
+Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file. An error is one line on standard error. With --json it is an object with the members error and status.`
 
 // grammar is the grammar of the command line.
 type grammar struct {
@@ -55,7 +55,7 @@ type grammar struct {
 	LU      luCmd        `cmd:"" group:"solve" name:"lu" help:"Factors P A = L U, by partial pivoting."`
 	QR      qrCmd        `cmd:"" group:"solve" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
 	LDLT    ldltCmd      `cmd:"" group:"solve" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
-	Verify  verifyCmd    `cmd:"" group:"solve" help:"Say how many entries of a solution or product from any program are right."`
+	Verify  verifyCmd    `cmd:"" group:"solve" help:"Count the correctly rounded entries of a solution or product from any program."`
 
 	Gen       genCmd       `cmd:"" group:"data" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
 	Transpose transposeCmd `cmd:"" group:"data" help:"Transpose of a matrix."`
@@ -72,7 +72,7 @@ type grammar struct {
 	Map       mapCmd       `cmd:"" group:"papers" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
 	SolveGJ   solveGJCmd   `cmd:"" group:"papers" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
 	CG        cgCmd        `cmd:"" group:"papers" name:"cg" help:"Solve A x = b, A sparse, symmetric and positive definite, by conjugate gradients in RNS arithmetic."`
-	Reproduce reproduceCmd `cmd:"" group:"papers" passthrough:"" help:"Run the papers' experiments, one or all of them, and print their figures beside those measured here (the program halfulp-reproduce)."`
+	Reproduce reproduceCmd `cmd:"" group:"papers" passthrough:"" help:"Run the papers' experiments, one or all of them, and print their figures beside the ones measured here (the program halfulp-reproduce)."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
 }
@@ -88,16 +88,16 @@ var flagGroups = []kong.Group{
 	{Key: "papers", Title: "Methods of papers, with error bounds of their own:"},
 }
 
-// inputFlags say how files are read.
+// inputFlags select how files are read.
 type inputFlags struct {
-	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that which the file names, as those that halfulp writes do; else that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
+	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format to which numbers of text files are rounded when they are read. Default: the format that the file names, as files written by halfulp do; otherwise the format of the result, or mp:P with enough bits for numbers that have more digits."`
 
-	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price; a name with a comma stands in double quotes. FILE:LIST has those of one operand."`
-	Header       bool      `group:"input" help:"The first row of a table holds names, as it does by default where none of its fields is a number."`
-	Skip         uint      `group:"input" placeholder:"N" help:"Lines before a table."`
-	Delimiter    character `group:"input" placeholder:"CHAR" help:"What separates the fields of a table: a character, or tab, comma, semicolon or space (default: what the first row has)."`
+	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names from its header, such as 2,4-6,price; put a name with a comma in double quotes. FILE:LIST selects columns for one operand."`
+	Header       bool      `group:"input" help:"The first row of a table holds names. Default: it does if none of its fields is a number."`
+	Skip         uint      `group:"input" placeholder:"N" help:"Number of lines to skip before a table."`
+	Delimiter    character `group:"input" placeholder:"CHAR" help:"Separator of the fields of a table: a character, or tab, comma, semicolon or space (default: the one in the first row)."`
 	DecimalComma bool      `group:"input" help:"Numbers of a table have a decimal comma: 1,5 is 1.5."`
-	Comment      character `group:"input" placeholder:"CHAR" help:"What begins a comment in a table (default #)."`
+	Comment      character `group:"input" placeholder:"CHAR" help:"Character that begins a comment in a table (default #)."`
 }
 
 // dialect returns the dialect of tables.
@@ -164,11 +164,11 @@ type resultFlags struct {
 
 // printFlags set how a result is printed and where it goes.
 type printFlags struct {
-	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .tsv, .txt, .npy, .npz, or .arb, .gp, .py and .wl for lists of FLINT, PARI/GP, mpmath and Mathematica, each also with .gz (default: standard output)."`
-	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
-	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
+	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, which appears only when complete. Its extension selects the kind: .mtx, .csv, .tsv, .txt, .npy, .npz, or .arb, .gp, .py and .wl for lists of FLINT, PARI/GP, mpmath and Mathematica, each also with .gz. Default: standard output."`
+	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever the name of the file, also to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
+	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest digits that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
-	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes and warnings on standard error, but for what was asked for and not done: entries that --check-hardware did not compare, or that expm does not prove."`
+	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes or warnings on standard error. Two warnings remain: entries that --check-hardware did not compare, and entries that expm could not prove."`
 
 	// Several reports whether the result is several matrices, which go to a .npz file or a table.
 	Several bool `kong:"-"`
@@ -176,18 +176,18 @@ type printFlags struct {
 
 // runFlags set how a result is computed; they change none of its bits.
 type runFlags struct {
-	Device  string   `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Processes under mpiexec divide the GPUs of their machine that it names. Default ${default}."`
-	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid that the processes of mpiexec make for gemm, gemv, syrk, sum, asum, dot and nrm2 (default: the one nearest to a square), and with this flag for solve, inv, det, chol, lu and qr. With it the matrices of gemm and of these six stay on the grid: each process reads a part of a file, holds a part of a matrix and writes a part of a file."`
-	Threads threads  `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Device  string   `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Processes under mpiexec share the named GPUs of their machine. Default ${default}."`
+	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid of processes that mpiexec starts. Without this flag gemm, gemv, syrk, sum, asum, dot and nrm2 run on the most nearly square grid. With it the matrices of gemm, and of solve, inv, det, chol, lu and qr, are distributed over the grid: each process reads a part of a file, holds a part of a matrix and writes a part of a file."`
+	Threads threads  `group:"run" default:"0" placeholder:"N" help:"Number of threads; 0 means one for each processor. Default ${default}."`
 	memoryFlag
-	Method string    `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
-	Check  bool      `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
-	Stats  statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
+	Method string    `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic), or another one that the text above names. Default ${default}."`
+	Check  bool      `group:"run" name:"check-hardware" help:"Check the hardware: compute every entry of a matrix product modulo one additional modulus and compare. A difference is an error that names the entry."`
+	Stats  statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json prints one JSON object."`
 }
 
 // memoryFlag sets how much memory to use.
 type memoryFlag struct {
-	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's, or of the system's limit for the process). Larger products run in blocks, systems and factors by methods that fit it."`
+	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G. Default: half of the machine's memory, or of the system's limit for the process. Products that need more run in blocks; systems and factors that need more run by a method that needs less."`
 }
 
 // commonFlags are the flags of commands that read, compute and write.
@@ -208,7 +208,7 @@ type threads int
 func (t *threads) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 {
-		return fmt.Errorf("%q is no number of threads: 0 takes one for each processor, which is the default", text)
+		return fmt.Errorf("%q is no number of threads: 0, the default, means one for each processor", text)
 	}
 	*t = threads(n)
 	return nil
@@ -271,7 +271,7 @@ func (f *statsFlag) Decode(ctx *kong.DecodeContext) error {
 
 // compareFlags request the same work in plain float64.
 type compareFlags struct {
-	Compare bool `group:"run" help:"Print on standard error what a plain float64 loop makes of the same numbers."`
+	Compare bool `group:"run" help:"Print on standard error the result of a plain float64 loop on the same numbers."`
 }
 
 // cpuDevice is the name of the device of every machine.

@@ -19,7 +19,7 @@ type convertCmd struct {
 }
 
 func (convertCmd) Help() string {
-	return `Reads a matrix or vector and writes it in another format, manner or kind of file. Numbers are rounded at most once: without --format they keep all their digits.
+	return `Reads a matrix or vector and writes it in another format, notation or kind of file. Numbers are rounded at most once; without --format they keep all their digits.
 
 Examples:
 
@@ -29,14 +29,14 @@ Examples:
   halfulp convert A.npy --format mp:424 --out A.npz
   halfulp convert A.mtx --to mathematica
 
-Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, one of words and numbers is none, and a note tells which. Where the header has one name less than the rows have fields, or its first name is empty, the first field of each row is the row's name. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
+Every command reads tables as spreadsheets export them. Fields may be quoted and are separated by commas, semicolons, tabs or blanks. A first row without any number is a header; a first row with words and numbers is not, and a note says how it was read. If the header has one name fewer than the rows have fields, or its first name is empty, the first field of each row is the row's name. --columns, --header, --skip, --delimiter, --comment and --decimal-comma describe other tables:
 
   printf '"Zeit";"Höhe; m"\n"1,5";3\n' | halfulp convert - --decimal-comma --columns 'Höhe; m'
   printf 'Report\n1990|1991\n1|2\n' | halfulp convert - --skip 1 --header --delimiter '|' --to csv
 
-Lists of other programs are written, not read: for FLINT lines that arb_load_str reads, row by row after a line with the numbers of rows and columns, exactly; a matrix of PARI/GP; the repr of a matrix of mpmath, which has the precision in a comment; lists of Mathematica, numbers of more than 53 bits with their precision.
+Lists for other programs are written, not read. For FLINT they are lines for arb_load_str, exact, row by row, after a line with the numbers of rows and columns. For PARI/GP the file is a matrix. For mpmath it is the repr of a matrix, with the precision in a comment. For Mathematica it is nested lists, in which numbers of more than 53 bits have their precision.
 
-A .npy file holds f32 and f64, and dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss, in arrays that numpy.load reads: format, and values, terms, or limbs, exponents, signs (1 and -1) and classes (0 zero, 1 finite, 2 infinity, 3 NaN), which docs/guide/files.md explains. Where an operand of a command is an array of one dimension, a result of one column is one, too.`
+A .npy file holds numbers of f32 and f64, and of dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss. numpy.load reads its arrays: format, and either values, or terms, or limbs, exponents, signs (1 and -1) and classes (0 zero, 1 finite, 2 infinity, 3 NaN); docs/guide/files.md explains them. If an operand of a command is an array of one dimension, a result of one column is written as such an array.`
 }
 
 func (c *convertCmd) Run(env *cli.Environment) error {

@@ -58,8 +58,8 @@ func (j *job) decimals(name string, byColumn bool) (m *halfulp.Matrix, units []*
 	return halfulp.NewMatrixBig(halfulp.MP(uint(longest)), rows, cols, integers), units, nil
 }
 
-// readAs returns the decimal of up to so many digits from which x was read, or x itself if there is
-// none. It is not ok for numbers that are not finite, or very large or small.
+// readAs returns the decimal of at most digits digits from which x was read, or x itself if no such
+// decimal rounds to x. It is not ok for numbers that are not finite, or very large or small.
 func readAs(x halfulp.Scalar, digits int) (v *big.Rat, ok bool) {
 	if x.IsNaN() || x.IsInf(0) {
 		return nil, false

@@ -9,7 +9,7 @@ import (
 // expansionHelp is the part about package expansion in the help of products.
 const expansionHelp = `
 
-Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format.`
+The method expansion uses double-double, triple-double or quad-double arithmetic for --format dd, td or qd. Its results are not correctly rounded, so auto never selects it; the documentation of package expansion gives an error bound relative to the sum of the absolute values of the products. Operands are rounded to --format first.`
 
 // hasBlocks reports whether the method is one of the block schemes of package expansion.
 func hasBlocks(method string) bool {

@@ -76,14 +76,14 @@ func (c *genHilbertCmd) Run(env *cli.Environment) error {
 
 type genVandermondeCmd struct {
 	N     int    `arg:"" name:"N" optional:"" help:"Number of nodes, which are 1, 2, ..., N."`
-	Nodes string `placeholder:"FILE" help:"Read the nodes, a vector, from FILE instead; - is standard input."`
+	Nodes string `placeholder:"FILE" help:"Read the vector of nodes from FILE instead; - is standard input."`
 	Cols  *int   `placeholder:"N" help:"Number of columns (default: as many as nodes)."`
 	inputFlags
 	genFlags
 }
 
 func (genVandermondeCmd) Help() string {
-	return `Prints the matrix of the powers x_i^(j-1) of the nodes x_i, a row a node, each entry correctly rounded.
+	return `Prints the matrix of the powers x_i^(j-1) of the nodes x_i, one row for each node, each entry correctly rounded.
 
 Examples:
 
@@ -125,7 +125,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 type genRandomCmd struct {
 	Rows   int    `arg:"" name:"ROWS" help:"Rows."`
 	Cols   int    `arg:"" name:"COLS" default:"1" help:"Columns (default 1)."`
-	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: those of the format)."`
+	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: all bits of the format)."`
 	Spread int    `placeholder:"N" help:"Multiply every entry by 2^u with a random integer u, -N <= u <= N."`
 	Seed   uint64 `default:"1" placeholder:"N" help:"Seed: the same arguments give the same matrix. Default ${default}."`
 	genFlags

@@ -49,7 +49,7 @@ type machineInfo struct {
 type memoryInfo struct {
 	Default   int64  `json:"default"`
 	Available int64  `json:"available"`
-	Source    string `json:"source"` // what limits the memory available
+	Source    string `json:"source"` // the limit that determines Available
 }
 
 // deviceInfo is a processor or GPU. Where there is no GPU, an entry named cuda:N gives the reason.

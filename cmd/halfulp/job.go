@@ -149,7 +149,7 @@ func (j *job) warnDigits(f halfulp.Format) {
 	if p := int(math.Ceil(float64(n)*bitsOfDigit)) + 1; p <= halfulp.MaxPrec {
 		advice = fmt.Sprintf(": --format mp:%d has %d digits", p, n)
 	}
-	fmt.Fprintf(j.env.Stderr, "halfulp: warning: --digits %d: a number of format %v holds about %.0f, those after them are of its binary value%s\n",
+	fmt.Fprintf(j.env.Stderr, "halfulp: warning: --digits %d: a number of format %v holds about %.0f; further digits belong to its binary value%s\n",
 		n, f, math.Floor(float64(f.Bits())/bitsOfDigit), advice)
 }
 

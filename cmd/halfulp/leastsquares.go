@@ -19,19 +19,20 @@ type fitFlags struct {
 	PValues    bool   `name:"p-values" help:"Print t, the estimate over its standard error, and the p-values of the estimates (two-sided, Student's t) and of F, too. The fit is computed twice."`
 }
 
-// fitHelp describes the output of a fit of b, by estimates of so many parameters beside a constant.
+// fitHelp describes the output of a fit of b. parameters is the number of parameters beside a
+// constant.
 func fitHelp(estimates, model, b, center, parameters string) string {
-	return `Prints, each number the exact one rounded once:
+	return `Prints these numbers, each the exact one rounded once:
 
   ` + estimates + ` with their standard errors
   residual SS    r, the sum of the squares of ` + b + ` - ` + model + `
-  residual MS    r over the degrees of freedom, observations less estimates
-  residual sd    the root of that
+  residual MS    r divided by the degrees of freedom, which are observations less estimates
+  residual sd    the square root of the residual MS
   regression SS  TSS - r, where TSS is the sum of the squares of ` + b + ` less its mean` + center + `
   R-squared      1 - r/TSS
-  F              (TSS - r)/` + parameters + ` over the residual MS
+  F              (TSS - r)/` + parameters + ` divided by the residual MS
 
-Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, as in a square system, the fit goes through all of them: no degree of freedom is left that tells how far they scatter, and the standard errors, residual MS, residual sd and F are nan.
+Decimals of text files enter exactly, 0.1 as one tenth, unless the file or --in names a format. If there are as many estimates as observations, as in a square system, the fit is exact and no degree of freedom remains: the standard errors, residual MS, residual sd and F are nan.
 
 --p-values prints t and p-values as well, each the number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2 P + 128) of it of the middle between them, P the bits of the format.`
 }
@@ -39,17 +40,17 @@ Decimals of text files are taken as they are, 0.1 as one tenth, unless the file 
 type lstsqCmd struct {
 	A         string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B         string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
-	Intercept bool   `help:"Add a column of ones to A, before its first: the model has a constant."`
-	Solution  bool   `help:"Print the estimates alone, as a matrix, and of fewer rows than columns the solution of minimal norm. Numbers are rounded when they are read, as solve does."`
+	Intercept bool   `help:"Add a column of ones before the first column of A: the model has a constant."`
+	Solution  bool   `help:"Print only the estimates, as a matrix. If A has fewer rows than columns, print the solution of minimal norm. Numbers are rounded when they are read, as for solve."`
 	fitFlags
 	commonFlags
 }
 
 func (lstsqCmd) Help() string {
-	return `Solves A x = b in the sense of least squares, whatever the condition of A, for each column b of B; A is m x n with m ≥ n. A is taken as it is; --intercept adds a column of ones, unless A has one. Estimates and right-hand sides have the names of the columns of a table with a header. ` +
-		fitHelp("the estimates x1, x2, ..., after an intercept,", "A x", "b", ", or of b if no column of A is constant", "(columns but for a constant one)") + `
+	return `Solves A x = b in the least-squares sense, whatever the condition of A, for each column b of B. A is m x n with m ≥ n. --intercept adds a column of ones, unless A has a constant column. Columns of a table with a header give their names to the estimates and right-hand sides. ` +
+		fitHelp("the estimates x1, x2, ..., after an intercept,", "A x", "b", ", or of b if no column of A is constant", "(number of columns without a constant one)") + `
 
-A must have independent columns; if not, that is proved, with the rank, and an error.
+A must have independent columns. Otherwise it is an error, which states the rank; dependence is proved.
 
 Examples:
 
@@ -212,13 +213,13 @@ type polyfitCmd struct {
 	X         string `arg:"" name:"x" help:"Vector of nodes; - is standard input."`
 	Y         string `arg:"" name:"y" help:"Vector of values, one for each node."`
 	Degree    *int   `required:"" placeholder:"N" help:"Degree of the polynomial."`
-	Intercept bool   `help:"As for lstsq: a polynomial has a constant, c0, with this flag and without it."`
+	Intercept bool   `help:"Accepted as for lstsq, without effect: a polynomial always has the constant c0."`
 	fitFlags
 	commonFlags
 }
 
 func (polyfitCmd) Help() string {
-	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact; x needs N + 1 different nodes. ` +
+	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, like lstsq with the matrix of the exact powers of x. x needs N + 1 different nodes. ` +
 		fitHelp("the coefficients c0, c1, ..., cN", "(c0 + c1 x + ... + cN x^N)", "y", "", "N") + `
 
 Examples:

@@ -19,7 +19,7 @@ type sumCmd struct {
 }
 
 func (sumCmd) Help() string {
-	return `Prints the sum of all entries of a vector or matrix, or with --axis those of its columns or rows, each rounded once.
+	return `Prints the sum of all entries of a vector or matrix, rounded once. With --axis it prints the sum of each column or row.
 
 Examples:
 
@@ -46,7 +46,7 @@ type asumCmd struct {
 }
 
 func (asumCmd) Help() string {
-	return `Prints the sum of the absolute values of all entries of a vector or matrix, or with --axis those of its columns or rows, each rounded once.
+	return `Prints the sum of the absolute values of all entries of a vector or matrix, rounded once. With --axis it prints the sum for each column or row.
 
 Example:
 
@@ -197,14 +197,14 @@ type statsCmd struct {
 }
 
 func (statsCmd) Help() string {
-	return `Prints of the entries x_1 ... x_n, each rounded once:
+	return `Prints these statistics of the entries x_1 ... x_n, each rounded once:
 
   count  n
   mean   m = (x_1 + ... + x_n) / n
   sd     the root of the sum of (x_i - m)^2 over n - 1
   r1     the sum of (x_i - m)(x_i+1 - m) over the sum of (x_i - m)^2
 
-where m is the exact mean; the entries of a matrix are taken column by column. With --axis it prints a line for each column or row, after a line of names. A decimal such as 1.1 is no binary number: --in mp:300 reads it closely enough that the printed values are those of the decimals.
+where m is the exact mean; the entries of a matrix are taken column by column. With --axis it prints a line for each column or row, after a line of names. A decimal such as 1.1 has no exact binary value. With --in mp:300 it is read so closely that the printed values are the statistics of the decimals.
 
 Examples:
 

@@ -14,23 +14,23 @@ type solveCmd struct {
 	A string `arg:"" name:"A" help:"Square matrix; - is standard input."`
 	B string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 
-	Enclose bool   `group:"result" help:"Print proved bounds, two columns for each of X: lower, upper."`
+	Enclose bool   `group:"result" help:"Print proved bounds instead of X: for each column of X one column of lower and one of upper bounds."`
 	Steps   *int   `group:"run" placeholder:"N" help:"With --enclose: steps of refinement, each of 8 to 45 bits (default 3)."`
-	RadiusA string `group:"input" name:"radius-a" placeholder:"FILE" help:"With --enclose: A is all matrices that differ from the one read by at most these entries."`
-	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for B."`
+	RadiusA string `group:"input" name:"radius-a" placeholder:"FILE" help:"With --enclose: bounds for all matrices whose entries differ from A by at most the entries of FILE."`
+	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for the entries of B."`
 
 	commonFlags
 	compareFlags
 }
 
 func (solveCmd) Help() string {
-	return `Prints the solution X of A X = B, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
+	return `Prints the solution X of A X = B. Every entry is the exact one, rounded once, whatever the condition of A. A singular matrix is an error, which states the rank; singularity is proved.
 
-A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats says how X came about: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
+A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats shows how X was computed: the number of float64 factorizations for the approximate inverse R, the bound on ‖I - R A‖ that proves the result, a bound on the condition number, and the steps of refinement.
 
-The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits. --compare shows beside X what Gaussian elimination with partial pivoting makes of the system in float64 arithmetic.
+The system consists of the numbers as they are read: 0.1 has no exact binary value, and --in mp:300 reads it to 90 digits. --compare shows X beside the solution by Gaussian elimination with partial pivoting in float64 arithmetic.
 
---enclose prints bounds between which X is proved to lie instead, rounded outwards to --format and to --digits N, after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
+--enclose prints proved lower and upper bounds on X instead, rounded outwards to --format and to --digits N. --steps sets how far they are refined. With --radius-a or --radius-b they contain the solutions of all systems within these distances. It is an error if one of these matrices is singular, or cannot be proved regular.
 
 Examples:
 
@@ -173,7 +173,7 @@ type invCmd struct {
 }
 
 func (invCmd) Help() string {
-	return `Prints the inverse of A, n x n, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
+	return `Prints the inverse of the n x n matrix A. Every entry is the exact one, rounded once, whatever the condition of A. A singular matrix is an error, which states the rank; singularity is proved.
 
 Examples:
 
@@ -196,12 +196,12 @@ func (c *invCmd) Run(env *cli.Environment) error {
 
 type detCmd struct {
 	A   string `arg:"" name:"A" help:"Square matrix; - is standard input."`
-	Log bool   `group:"result" help:"Print the sign and the logarithm of the magnitude, which is never out of range."`
+	Log bool   `group:"result" help:"Print the sign and the natural logarithm of the magnitude, which never leaves the range of the format."`
 	commonFlags
 }
 
 func (detCmd) Help() string {
-	return `Prints the determinant of A, rounded once; 0 says that A is singular, which is proved then. In formats other than mp:P determinants leave the range, with a warning: those below the smallest number become 0, too, those beyond the largest infinite. --format mp:53 has them, and --log prints sign and natural logarithm on two lines, 0 and -inf for a singular matrix.
+	return `Prints the determinant of A, rounded once. It is 0 if A is singular, which is proved. In formats other than mp:P a determinant may leave the range: it becomes 0 or an infinity, with a warning. --format mp:53 holds any determinant. --log prints sign and natural logarithm on two lines (0 and -inf for a singular matrix).
 
 Examples:
 
@@ -262,7 +262,7 @@ type rankCmd struct {
 }
 
 func (rankCmd) Help() string {
-	return `Prints the rank of A, the matrix of its numbers as they are read: it is proved, by arithmetic modulo primes. There is no tolerance: a matrix whose entries were rounded mostly has full rank. --format plays a part only in reading decimals, see --in.
+	return `Prints the rank of A, proved by arithmetic modulo primes. There is no tolerance: A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank. --format only affects how decimals are read, see --in.
 
 Examples:
 
@@ -286,12 +286,12 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 
 type condCmd struct {
 	A    string `arg:"" name:"A" help:"Square matrix; - is standard input."`
-	Norm string `group:"input" default:"1" enum:"1,inf" placeholder:"NORM" help:"1: the largest sum of magnitudes of a column; inf: of a row. Default ${default}."`
+	Norm string `group:"input" default:"1" enum:"1,inf" placeholder:"NORM" help:"1: the largest sum of magnitudes in a column; inf: in a row. Default ${default}."`
 	commonFlags
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf. In formats other than mp:P so has a condition number beyond the range, with a warning, which --format mp:53 holds.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once. Relative errors of A and b may grow by this factor in the solution of A x = b. The result is inf for a singular matrix, which is proved. In formats other than mp:P a condition number beyond the range becomes inf, with a warning; --format mp:53 holds it.
 
 Examples:
 
@@ -323,7 +323,7 @@ type nullSpaceCmd struct {
 }
 
 func (nullSpaceCmd) Help() string {
-	return `Prints a basis of the null space of A, all x with A x = 0: for A of m x n numbers and rank r the n x (n - r) matrix that holds a unit matrix in n - r of its rows, mostly the last ones, every entry rounded once. For a matrix of full column rank it has no columns, which Matrix Market and .npy files can say.
+	return `Prints a basis of the null space of A, the set of all x with A x = 0. For an m x n matrix of rank r it is the n x (n - r) matrix that has an identity matrix in n - r of its rows, mostly the last ones. Every entry is rounded once. For a matrix of full column rank it has no columns; Matrix Market and .npy files can hold such a matrix.
 
 Examples:
 
@@ -356,7 +356,7 @@ type powCmd struct {
 }
 
 func (powCmd) Help() string {
-	return `Prints the power A^E of a square matrix, every entry rounded once; A^0 is the unit matrix. For a negative power take that of the inverse.
+	return `Prints the power A^E of a square matrix, every entry rounded once. A^0 is the identity matrix. For a negative power, compute the inverse first (halfulp inv).
 
 Examples:
 
@@ -383,9 +383,9 @@ type expmCmd struct {
 }
 
 func (expmCmd) Help() string {
-	return `Prints the exponential of a square matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp takes that of every entry.) Matrices whose norm exceeds 2^28 are an error.
+	return `Prints the exponential of a square matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp computes the exponential of every entry.) A matrix whose norm exceeds 2^28 is an error.
 
-Entries that seem to be 0 or halfway between two numbers, though nothing proves it, are mentioned in a warning: cancellation of exponentials of eigenvalues can do that.
+A warning names the entries that seem to be 0, or halfway between two numbers of the format, without a proof. Cancellation between the exponentials of eigenvalues can cause this.
 
 Examples:
 

@@ -15,7 +15,7 @@ import (
 )
 
 type mapCmd struct {
-	Func   string     `arg:"" name:"FUNC" help:"What to compute: see the list above."`
+	Func   string     `arg:"" name:"FUNC" help:"Function to compute: see the list above."`
 	X      string     `arg:"" name:"X" help:"Matrix; - is standard input."`
 	Y      string     `arg:"" name:"Y" optional:"" help:"Second operand: a matrix of the same shape, or a number."`
 	Z      string     `arg:"" name:"Z" optional:"" help:"Third operand: a matrix of the same shape, or a number."`
@@ -87,13 +87,13 @@ func (mapCmd) Help() string {
 	for _, f := range mappedFunctions() {
 		names[f.operands] = append(names[f.operands], f.name)
 	}
-	return fmt.Sprintf(`Prints a function of every entry of X, or of those of X, Y and Z, in double-double, triple-double or quad-double arithmetic: sums of 2, 3 or 4 doubles (package expansion). Results are not correctly rounded: each function but fma, where X Y and Z may cancel, has a bound on its relative error, which --stats shows. The bits do not depend on threads, instruction set or device.
+	return fmt.Sprintf(`Prints a function of every entry of X, or of the corresponding entries of X, Y and Z, in double-double, triple-double or quad-double arithmetic: sums of 2, 3 or 4 doubles (package expansion). Results are not correctly rounded. Each function has a bound on its relative error, which --stats shows, except fma, where X Y and Z may cancel. The bits do not depend on threads, instruction set or device.
 
   of X            %s
   of X and Y      %s
   of X, Y and Z   %s: X Y + Z
 
-Operands are rounded to --format. Y and Z may be numbers, which stand for every entry: a file of such a name is ./2. Where Y is an integer from -%d to %[4]d, pow rounds correctly, on the CPU: 3 to the power 2 is 9; other powers are exponentials of logarithms, and may miss an exact result by their bound, as --method expansion does for all of them. With --method expansion-published and --format dd or qd, add, sub, mul, div, sqrt, exp, log, sin and cos are by the algorithms that T. Sivkova and others print, whose sums may cancel.
+Operands are rounded to --format. Y and Z may be numbers, which stand for every entry; write ./2 for a file named 2. If Y is an integer from -%d to %[4]d, pow runs on the CPU and rounds correctly: 3 to the power 2 is 9. Other powers, and all powers with --method expansion, are exponentials of logarithms, whose error is within their bound even if the exact result is a number of the format. With --method expansion-published and --format dd or qd, the functions add, sub, mul, div, sqrt, exp, log, sin and cos use the algorithms published by T. Sivkova and others, whose sums may cancel.
 
 Examples:
 

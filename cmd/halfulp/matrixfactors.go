@@ -17,7 +17,7 @@ type cholCmd struct {
 }
 
 func (cholCmd) Help() string {
-	return `Prints the Cholesky factor L of A = L L', lower triangular with a positive diagonal, every entry the exact one rounded once, whatever the condition of A. A matrix that is not positive definite is an error, which names a leading minor that is proved not to be positive.
+	return `Prints the Cholesky factor L of A = L L', lower triangular with a positive diagonal. Every entry is the exact one, rounded once, whatever the condition of A. A matrix that is not positive definite is an error, which names a leading minor that is proved not to be positive.
 
 Examples:
 
@@ -46,22 +46,22 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	return j.writeMatrix(l, j.solver)
 }
 
-const factorsHelp = ` With --json all is one object, otherwise a table, in which rows and columns in P count from 1.
+const factorsHelp = ` All factors are printed as one table, in which P counts rows and columns from 1, or with --json as one object.
 
---out FILE.npz writes all factors to one file: numpy.load(FILE)["L"] is L, and P is integers that count from 0, as indices of NumPy do. Numbers of mp:P are several arrays, L_limbs and so on. Other commands read a factor as FILE.npz:L.
+--out FILE.npz writes all factors to one file. numpy.load(FILE)["L"] is L, and P is an array of integers that count from 0, like NumPy's indices. A factor in format mp:P is stored as several arrays, L_limbs and so on. Other commands read a factor as FILE.npz:L.
 
-Options that name files write single factors there, of the kind that the names say; no file appears before all are complete, and nothing is printed then but with --out or --json.`
+The options --l, --u and so on write one factor to a file each; the extension selects the kind of file. No file appears before all are complete. Then nothing is printed, unless --out or --json is given.`
 
 type luCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	U string `group:"result" placeholder:"FILE" help:"Write U to FILE."`
-	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows of A are those of P A."`
+	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: for each row of P A its index in A."`
 	commonFlags
 }
 
 func (luCmd) Help() string {
-	return `Prints the factors of P A = L U by elimination with partial pivoting, for A of m x n numbers: L is m x k and unit lower triangular, U is k x n and upper triangular, k the smaller of m and n, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of P A = L U by elimination with partial pivoting. For an m x n matrix A and k the smaller of m and n, L is m x k and unit lower triangular, U is k x n and upper triangular, and P is a permutation of rows. Every entry is the exact one, rounded once, whatever the condition of A. It is an error if the first k columns of A are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 
@@ -94,15 +94,15 @@ func (c *luCmd) Run(env *cli.Environment) error {
 
 type qrCmd struct {
 	A       string `arg:"" name:"A" help:"Matrix with at least as many rows as columns; - is standard input."`
-	Pivoted bool   `group:"input" help:"Column pivoting: the longest of what is left of the columns comes next."`
+	Pivoted bool   `group:"input" help:"Column pivoting: the column with the longest remaining part comes next."`
 	Q       string `group:"result" placeholder:"FILE" help:"Write Q to FILE."`
 	R       string `group:"result" placeholder:"FILE" help:"Write R to FILE."`
-	P       string `group:"result" placeholder:"FILE" help:"Write P to FILE: which columns of A are those of A P."`
+	P       string `group:"result" placeholder:"FILE" help:"Write P to FILE: for each column of A P its index in A."`
 	commonFlags
 }
 
 func (qrCmd) Help() string {
-	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: for A of m x n numbers, m ≥ n, Q is m x n with orthonormal columns, R n x n and upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted. For an m x n matrix A with m ≥ n, Q is m x n with orthonormal columns, R is n x n and upper triangular with a positive diagonal, and P is a permutation of columns. Every entry is the exact one, rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 
@@ -140,12 +140,12 @@ type ldltCmd struct {
 	A string `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	D string `group:"result" placeholder:"FILE" help:"Write D to FILE."`
-	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows and columns of A are those of P A P'."`
+	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: for each row and column of P A P' its index in A."`
 	commonFlags
 }
 
 func (ldltCmd) Help() string {
-	return `Prints the factors of P A P' = L D L' for a symmetric matrix, definite or not, by Bunch and Kaufman's elimination with rook pivoting: L unit lower triangular, D block diagonal with blocks of order 1 and 2, P a permutation: every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.` + factorsHelp + `
+	return `Prints the factors of P A P' = L D L' for a symmetric matrix, definite or not, by Bunch and Kaufman's elimination with rook pivoting. L is unit lower triangular, D is block diagonal with blocks of order 1 and 2, and P is a permutation. Every entry is the exact one, rounded once, whatever the condition of A. A singular matrix is an error, which states the rank; singularity is proved.` + factorsHelp + `
 
 Examples:
 

@@ -33,7 +33,7 @@ type missing struct {
 var notYet = []missing{
 	{"eigenvalues and eigenvectors", []string{"eig", "eigh", "eigvals", "eigvalsh", "eigs", "eigsh", "eigenvalues", "eigenvectors", "geev", "syev", "heev"}, ""},
 	{"singular values and vectors", []string{"svd", "svdvals", "svds", "gesvd", "gesdd", "singular"}, "rank proves the rank, cond has the 1-norm and the maximum norm"},
-	{"pseudoinverses", []string{"pinv", "pseudoinverse"}, "lstsq --solution prints the least-squares solution, of fewer rows than columns the one of minimal norm"},
+	{"pseudoinverses", []string{"pinv", "pseudoinverse"}, "lstsq --solution prints the least-squares solution, and if A has fewer rows than columns the one of minimal norm"},
 	{"Schur and Hessenberg forms", []string{"schur", "hessenberg", "hess", "qz", "gees"}, ""},
 	{"functions of matrices other than powers and the exponential", []string{"logm", "sqrtm", "funm", "sinm", "cosm"}, "map applies a function to every entry"},
 	{"Kronecker products", []string{"kron", "kronecker"}, ""},
@@ -45,14 +45,14 @@ var notYet = []missing{
 // limitsHelp lists the operations that the program does not have yet.
 func limitsHelp() string {
 	var b strings.Builder
-	b.WriteString("Not there yet, with the names that other programs have for it:\n\n")
+	b.WriteString("Operations that halfulp does not have yet, with their names in other programs:\n\n")
 	for _, m := range notYet {
 		fmt.Fprintf(&b, "  %s: %s\n", m.what, strings.Join(m.names, ", "))
 		if m.instead != "" {
 			fmt.Fprintf(&b, "    %s\n", m.instead)
 		}
 	}
-	b.WriteString("\nThe page docs/guide/limits.md has the limits of what there is.")
+	b.WriteString("\nThe page docs/guide/limits.md lists the limits of the existing operations.")
 	return b.String()
 }
 
@@ -80,7 +80,7 @@ func unknownCommand(app *kong.Application, name string) (instead, see string) {
 	if like := textio.DidYouMean(name, all); like != "" {
 		return strings.TrimPrefix(like, ": "), ""
 	}
-	return "those of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", "), ""
+	return "the commands of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", "), ""
 }
 
 // flagsOtherwise are names of flags in other programs.

@@ -14,7 +14,7 @@ import (
 
 // ozakiFlags are the flags for the methods of package ozaki.
 type ozakiFlags struct {
-	Tolerance *float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the wished bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
+	Tolerance *float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the requested error bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
 	Block     int      `group:"run" placeholder:"N" help:"With --method ozaki:...: length of the longest float32 sum (default 4096)."`
 }
 
@@ -29,14 +29,14 @@ const (
 // ozakiHelp is the part about these methods in the help of gemm.
 const ozakiHelp = `
 
-Other methods are those of the paper of Nanai and Fujimoto on float32 hardware, of float64 accuracy or less. Their results are not correctly rounded, so auto never takes them:
+Further methods come from the paper of Nanai and Fujimoto. They use float32 hardware and reach at most float64 accuracy. Their results are not correctly rounded, so auto never selects them:
 
   ozaki:K          K (K + 1) / 2 products of float32 matrices, K slices of each operand
   ozaki:auto       the least K whose error bound meets --tolerance
-  ozaki-literal:K  the same with the paper's slices to the letter, one bit less each, of numbers in the range of float32
-  double-float     numbers of two float32 words
+  ozaki-literal:K  the same with the paper's own slices: one bit less each, numbers within the range of float32
+  double-float     arithmetic on numbers of two float32 words
 
-Operands are float64 numbers, or rounded to them first. --stats shows a bound on the error, that of the result to float64.`
+Operands are rounded to float64 first. --stats shows an error bound for the result in float64.`
 
 // isOzaki reports whether the method is one of package ozaki, as its name says.
 func isOzaki(method string) bool {

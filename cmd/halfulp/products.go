@@ -121,7 +121,7 @@ type gemmCmd struct {
 }
 
 func (gemmCmd) Help() string {
-	return `Prints alpha A B + beta C, with --transa and --transb of the transposes, each entry rounded once.
+	return `Prints alpha A B + beta C, each entry rounded once. --transa and --transb replace A and B by their transposes.
 
 Examples:
 
@@ -129,7 +129,7 @@ Examples:
   halfulp gemm A.mtx A.mtx --transa --format mp:424 --out C.mtx.gz
   halfulp gemm A.mtx B.mtx C.mtx --beta -1 --stats
   halfulp gemm A.mtx B.mtx --method ozaki:4 --stats
-  halfulp gemm A.mtx B.mtx --method expansion --format qd` + ozakiHelp + expansionHelp + ` expansion-square is the same with a paper's blocks of 8 x 8 threads on GPUs, and has f64 too.`
+  halfulp gemm A.mtx B.mtx --method expansion --format qd` + ozakiHelp + expansionHelp + ` expansion-square is the same arithmetic with a paper's blocks of 8 x 8 threads on GPUs, and supports f64, too.`
 }
 
 func (c *gemmCmd) Run(env *cli.Environment) error {

@@ -18,15 +18,15 @@ import (
 
 // baseFlags select the base of the methods of package rns.
 type baseFlags struct {
-	Moduli    *int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
-	Precision *int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
+	Moduli    *int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: the fewest that suffice, of at most 30 bits each)."`
+	Precision *int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: the bits of the format)."`
 }
 
 // rnsFlags select the base and the order of additions of the methods of package rns.
 type rnsFlags struct {
 	baseFlags
-	Blocks    *int `group:"run" placeholder:"N" help:"With --method rns-hybrid: blocks of the order of additions (default 64)."`
-	BlockSize *int `group:"run" placeholder:"N" help:"With --method rns-hybrid or rns-gemv: threads of a block in the order of additions (default 32)."`
+	Blocks    *int `group:"run" placeholder:"N" help:"With --method rns-hybrid: number of blocks, which determines the order of additions (default 64)."`
+	BlockSize *int `group:"run" placeholder:"N" help:"With --method rns-hybrid or rns-gemv: threads of a block, which determine the order of additions (default 32)."`
 }
 
 // rnsMethod is an algorithm of package rns and the commands that support it.
@@ -63,18 +63,18 @@ func rnsList(command string) string {
 
 // rnsHelp is the part about these methods in the help of a command.
 func rnsHelp(command string) string {
-	order := "--blocks and --block-size change it on both, and halfulp tune --rns tells which of them a GPU is fastest with."
+	order := "--blocks and --block-size change the order on both, and halfulp tune --rns finds the fastest values for a GPU."
 	if slices.Contains(sparseCommands, command) {
-		order = "--row-threads changes that of rns-csrv and rns-jadv on both."
+		order = "--row-threads changes the order of rns-csrv and rns-jadv on both."
 	}
 	return `
 
-Other methods are those of the papers on MPRES and MPRES-BLAS, in residue number system floating point. Their results are not correctly rounded, so auto never takes them:
+Further methods come from the papers on MPRES and MPRES-BLAS. They compute in residue number system floating point. Their results are not correctly rounded, so auto never selects them:
 
 ` + rnsList(command) + `
---precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.
+--precision P sets the bits of the arithmetic (default: the bits of --format), --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers with more bits are rounded first. Zero has no sign, and infinities become NaN. --stats shows the moduli and a bound on the error.
 
-They run on the CPU, or with --device cuda:N on that GPU, and have the same bits there. An order of additions is part of a method: ` + order
+They run on the CPU, or with --device cuda:N on that GPU, with the same bits. The order of additions is part of a method: ` + order
 }
 
 // isRNS reports whether the method is one of package rns, as its name says.

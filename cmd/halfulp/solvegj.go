@@ -16,8 +16,8 @@ type solveGJCmd struct {
 	A        string     `arg:"" name:"A" help:"Square matrix; - is standard input."`
 	B        string     `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 	Format   formatFlag `group:"result" default:"dd" placeholder:"FORMAT" help:"Format of the result and of the arithmetic: dd, td, qd (2, 3 or 4 doubles). Default ${default}."`
-	Pivoting string     `group:"run" default:"partial" enum:"partial,zero" placeholder:"RULE" help:"partial: rows are exchanged for the largest pivot; zero: only where a pivot is zero, the paper's rule. Default ${default}."`
-	Updates  string     `group:"run" default:"native" enum:"native,exact" placeholder:"HOW" help:"native: in the arithmetic of the format; exact: blocks of columns by correctly rounded products. Default ${default}."`
+	Pivoting string     `group:"run" default:"partial" enum:"partial,zero" placeholder:"RULE" help:"partial: rows are exchanged for the largest pivot; zero: rows are exchanged only where a pivot is zero, the paper's rule. Default ${default}."`
+	Updates  string     `group:"run" default:"native" enum:"native,exact" placeholder:"HOW" help:"native: arithmetic of the format; exact: blocks of columns are updated by correctly rounded products. Default ${default}."`
 	Block    int        `group:"run" placeholder:"N" help:"With --updates exact: columns of a block, a multiple of 32 (default 256)."`
 	inputFlags
 	printFlags
@@ -27,11 +27,11 @@ type solveGJCmd struct {
 func (solveGJCmd) Help() string {
 	return `Prints the solution X of A X = B by Gauss-Jordan elimination in double-double, triple-double or quad-double arithmetic (package expansion). X is not correctly rounded: it solves a system whose matrix differs from A by a few roundings of its growing entries. The bits do not depend on threads or device.
 
-How many digits of X can be trusted is estimated, from systems with known solutions that are solved beside it. If it is none, X is not written and the exit status is 1; if fewer are left than half of those of the format, a warning says so. Digits are those of the largest entry in a column of X. --stats shows the estimate, with the condition number, and the largest entries of the exact residual B - A X.
+Systems with known solutions, solved beside the given one, give an estimate of how many digits of X can be trusted. Digits count from the leading digit of the largest entry in a column of X. If no digit can be trusted, X is not written and the exit status is 1. If fewer than half of the format's digits can be trusted, a warning says so. --stats shows the estimate, the condition number, and the largest entries of the exact residual B - A X.
 
-The methods expansion-square and expansion-linear are the paper's: column by column, on a GPU with one thread an entry in blocks of 8 x 8 or 128 threads, in f64 too.
+The methods expansion-square and expansion-linear follow the paper: they eliminate column by column, on a GPU with one thread for each entry, in blocks of 8 x 8 or 128 threads. They support f64, too.
 
-Operands are rounded to --format, of at most 212 bits (qd). The command solve has other formats, and every digit right, whatever the condition of A.
+Operands are rounded to --format, of at most 212 bits (qd). The command solve supports all formats, and all its digits are right, whatever the condition of A.
 
 Examples:
 
@@ -125,7 +125,7 @@ func solvable(f halfulp.Format, method string) error {
 // decimalDigits is the number of decimal digits that a format holds.
 func decimalDigits(f halfulp.Format) int { return int(float64(f.Bits()) * math.Log10(2)) }
 
-// remedy says why no digit of a solution can be trusted, and what may help.
+// remedy explains why no digit of a solution can be trusted, and suggests a remedy.
 func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 	if n := countNaN(x); n > 0 {
 		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"

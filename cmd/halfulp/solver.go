@@ -98,7 +98,7 @@ func shaped(name string, m *halfulp.Matrix, rows, cols int) (*halfulp.Matrix, er
 	return m, nil
 }
 
-// rightSides returns B with as many rows as A: a row of so many entries is taken as a column.
+// rightSides returns B with as many rows as A. A row with as many entries becomes a column.
 func rightSides(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() {
 		b = b.T()

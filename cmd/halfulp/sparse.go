@@ -25,7 +25,7 @@ var sparseCommands = []string{"spmv", "cg"}
 // sparseFlags select the base and the order of additions of the methods for sparse matrices.
 type sparseFlags struct {
 	baseFlags
-	RowThreads *int `group:"run" placeholder:"N" help:"With --method rns-csrv or rns-jadv: threads of a row in the order of additions, a power of two up to 32 (default 8)."`
+	RowThreads *int `group:"run" placeholder:"N" help:"With --method rns-csrv or rns-jadv: threads of a row, which determine the order of additions; a power of two up to 32 (default 8)."`
 }
 
 // defaultRowThreads is the default number of threads of rns-csrv and rns-jadv.
@@ -64,7 +64,7 @@ func sparseFormat(method string) rns.SparseFormat {
 }
 
 type spmvCmd struct {
-	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file or a sparse .npz of SciPy is not made dense; - is standard input."`
+	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file or a sparse .npz of SciPy stays sparse; - is standard input."`
 	X string `arg:"" name:"x" help:"Vector."`
 	commonFlags
 	sparseFlags
@@ -72,7 +72,7 @@ type spmvCmd struct {
 }
 
 func (spmvCmd) Help() string {
-	return `Prints A x for a sparse matrix A, each entry rounded once, by a dot product for each row on the CPU.
+	return `Prints A x for a sparse matrix A, each entry rounded once. Each row is one dot product, computed on the CPU.
 
 Examples:
 
@@ -81,7 +81,7 @@ Examples:
   halfulp spmv A.mtx x.mtx --method rns-csr --precision 212 --stats
   halfulp spmv A.mtx x.mtx --method rns-jadv --row-threads 4 --format mp:106 --device cuda:0` + rnsHelp("spmv") + `
 
-rns-dia has no place for zeros, and rns-ell and rns-dia may need much memory for what they pad: as many places for each row as the longest has entries, or as there are diagonals. Numbers of a matrix that are all float64 numbers are kept as such.`
+rns-dia cannot store explicit zeros. rns-ell and rns-dia pad every row, to the length of the longest row or to the number of diagonals, and may need much memory. A matrix of float64 numbers is stored as float64.`
 }
 
 func (c *spmvCmd) Run(env *cli.Environment) error {
@@ -91,7 +91,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 			return err
 		}
 		if opt.Device != "auto" && opt.Device != halfulp.CPU {
-			return cli.Misuse("--device %s: exact products of sparse matrices run on the CPU, those of methods rns-... on GPUs too", opt.Device)
+			return cli.Misuse("--device %s: exact products of sparse matrices run on the CPU only, methods rns-... also on GPUs", opt.Device)
 		}
 		return validDirect(opt)
 	}
@@ -329,27 +329,27 @@ func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector
 }
 
 type cgCmd struct {
-	A              string      `arg:"" name:"A" help:"Symmetric positive definite matrix; a Matrix Market coordinate file or a sparse .npz of SciPy is not made dense; - is standard input."`
+	A              string      `arg:"" name:"A" help:"Symmetric positive definite matrix; a Matrix Market coordinate file or a sparse .npz of SciPy stays sparse; - is standard input."`
 	B              string      `arg:"" name:"b" help:"Right-hand side: a vector."`
 	X              string      `arg:"" name:"x0" optional:"" help:"Vector to start from (default 0)."`
 	Preconditioner string      `group:"run" default:"none" enum:"none,jacobi" placeholder:"NAME" help:"none, or jacobi: the inverse of the diagonal. Default ${default}."`
-	Tolerance      *numberText `group:"run" placeholder:"NUMBER" help:"Stop when the residual is so much smaller than the first one (default 2^-k for half the bits of the arithmetic)."`
-	MaxIterations  *int        `group:"run" placeholder:"N" help:"Give up after so many iterations (default 10 times the order of A)."`
-	Blocks         *int        `group:"run" placeholder:"N" help:"Blocks of the order of additions of dot products (default 64)."`
-	BlockSize      *int        `group:"run" placeholder:"N" help:"Threads of a block in the order of additions of dot products (default 32)."`
+	Tolerance      *numberText `group:"run" placeholder:"NUMBER" help:"Stop when the residual is at most NUMBER times the first one (default 2^-k, k being half the bits of the arithmetic)."`
+	MaxIterations  *int        `group:"run" placeholder:"N" help:"Largest number of iterations (default 10 times the order of A)."`
+	Blocks         *int        `group:"run" placeholder:"N" help:"Number of blocks, which determines the order of additions in dot products (default 64)."`
+	BlockSize      *int        `group:"run" placeholder:"N" help:"Threads of a block, which determine the order of additions in dot products (default 32)."`
 	commonFlags
 	sparseFlags
 }
 
 func (cgCmd) Help() string {
-	return `Prints an approximate solution x of A x = b by the conjugate gradient method, as MPRES-BLAS has it, in residue number system floating point of as many bits as it takes: where float64 fails because A is ill conditioned, --precision helps. x is not correctly rounded. It is printed if the residual that iterations update has become --tolerance times the first one; otherwise, and where A turns out not to be symmetric and positive definite, the exit status is 1. A diagonal entry or a 2 x 2 principal minor that is 0 or negative is found before the iterations.
+	return `Prints an approximate solution x of A x = b by the conjugate gradient method of MPRES-BLAS in residue number system floating point. --precision sets its bits: more help where float64 fails because A is ill conditioned. x is not correctly rounded. The iteration converges when the recursively updated residual is at most --tolerance times the first one. Otherwise, or if A is found not to be symmetric and positive definite, the exit status is 1. Diagonal entries and 2 x 2 principal minors that are not positive are found before the iterations.
 
---stats shows an upper bound on the Euclidean norm of b - A x, which is proved, and the largest entry of the exact residual of the x that is printed. How far x is from the solution neither tells: that is up to the condition of A times as much.
+--stats shows a proved upper bound on the Euclidean norm of b - A x, and the largest entry of the exact residual of the printed x. Neither bounds the error of x: relative to x it may be larger by a factor of up to the condition number of A.
 
-The method says how A is stored, rns-csr by default:
+The method selects how A is stored (default: rns-csr):
 
 ` + rnsList("cg") + `
---precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli. CPU and GPU (--device cuda:N) have the same bits; the order of additions, --blocks, --block-size and --row-threads, changes them on both.
+--precision P sets the bits of the arithmetic (default: the bits of --format), --moduli N the number of moduli. CPU and GPU (--device cuda:N) print the same bits. --blocks, --block-size and --row-threads set the order of additions, which changes the bits on both.
 
 Examples:
 

@@ -10,7 +10,7 @@ import (
 
 // uploFlag names the triangle of a matrix that is read.
 type uploFlag struct {
-	Uplo string `group:"input" enum:"lower,upper" default:"lower" placeholder:"TRIANGLE" help:"Triangle that is read: lower or upper; what the other one holds does not matter. Default ${default}."`
+	Uplo string `group:"input" enum:"lower,upper" default:"lower" placeholder:"TRIANGLE" help:"Triangle that is read: lower or upper. The other one is ignored. Default ${default}."`
 }
 
 func (f uploFlag) uplo() halfulp.Uplo {
@@ -61,7 +61,8 @@ func checkSquare(name string, a *halfulp.Matrix) error {
 	return nil
 }
 
-// oldResult reads the matrix that beta multiplies, of the given shape, nil if there is none.
+// oldResult reads the matrix that beta multiplies, of the given shape. It returns nil without a
+// name.
 func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 	if name == "" {
 		return nil, nil
@@ -164,7 +165,7 @@ type syr2kCmd struct {
 }
 
 func (syr2kCmd) Help() string {
-	return `Prints the symmetric matrix alpha (A Bᵀ + B Aᵀ) + beta C, or with --trans alpha (Aᵀ B + Bᵀ A) + beta C, each entry rounded once. Of C one triangle is read; both triangles of the result are printed.
+	return `Prints the symmetric matrix alpha (A Bᵀ + B Aᵀ) + beta C, or with --trans alpha (Aᵀ B + Bᵀ A) + beta C, each entry rounded once. Only one triangle of C is read (--uplo); both triangles of the result are printed.
 
 Examples:
 
@@ -236,7 +237,7 @@ func (c *triangularCmd) run(env *cli.Environment, name string, routine triangula
 type trmmCmd struct{ triangularCmd }
 
 func (trmmCmd) Help() string {
-	return `Prints alpha A B, or with --side right alpha B A, for a triangular matrix A, with --trans its transpose, each entry rounded once.
+	return `Prints alpha A B, or with --side right alpha B A, for a triangular matrix A, each entry rounded once. With --trans A is replaced by its transpose.
 
 Examples:
 
@@ -249,7 +250,7 @@ func (c *trmmCmd) Run(env *cli.Environment) error { return c.run(env, "trmm", ha
 type trsmCmd struct{ triangularCmd }
 
 func (trsmCmd) Help() string {
-	return `Prints the solution X of A X = alpha B, or with --side right of X A = alpha B, for a triangular matrix A, with --trans its transpose. Every entry is the exact quotient that the entries found before it make, rounded once: the solution is that of a system whose diagonal is changed by half a unit in the last place at most. A zero on the diagonal makes infinities or NaN.
+	return `Prints the solution X of A X = alpha B, or with --side right of X A = alpha B, for a triangular matrix A. With --trans A is replaced by its transpose. X is computed by substitution: every entry is the exact quotient for the rounded entries before it, rounded once. Hence X solves exactly a system whose diagonal differs from A's by at most half a unit in the last place. A zero on the diagonal makes infinities or NaN.
 
 Examples:
 

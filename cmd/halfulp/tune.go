@@ -17,26 +17,26 @@ type tuneCmd struct {
 	JSON  bool `name:"json" help:"Write one JSON object."`
 	Quiet bool `short:"q" help:"No progress bar."`
 
-	RNS    bool   `name:"rns" help:"Find the blocks of the sums and matrix-vector products of package rns on a GPU instead, and remember them."`
+	RNS    bool   `name:"rns" help:"Find and save the fastest blocks of threads for sums and matrix-vector products of package rns on a GPU instead."`
 	Device string `placeholder:"NAME" help:"With --rns: the GPU (default: cuda:0)."`
 }
 
 func (tuneCmd) Help() string {
-	return `Measures on one thread of this machine, within some seconds, what the choice of methods rests on, and prints it beside the values built in:
+	return `Measures the costs from which methods are chosen, and prints them beside the built-in values. It takes some seconds on one thread. It measures
 
   - for each kernel, the time of one multiply-add of residues, or, with AMX, of bytes;
-  - for the kernels in use, what the parts of whole products take, in multiples of what is estimated: the products of small integers, the conversion of operands to them, and the way back to rounded results;
-  - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on a square product by residues is the faster one;
-  - where there is a GPU, on all threads, the order from which on a square product is faster there, transfers included, and the one from which device auto takes it there once the GPU is open.
+  - for the kernels in use, the times of the parts of whole products, in multiples of their estimates: the products of small integers, the conversion of operands to these, and the reconstruction of rounded results;
+  - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on residues are faster for a square product;
+  - if there is a GPU, the order from which on a square product is faster on it than on all threads of the CPU, transfers included, and the order from which on --device auto uses it once it is open.
 
-The multiples are remembered for this model of processor, in the file halfulp/costs.json of the user's cache directory: from then on the program and the Go package estimate products by them. Other values could make a method run that is slower here, but change no bit of a result. Measure on a quiet machine.
+The multiples are saved for this model of processor, in the file halfulp/costs.json of the user's cache directory. From then on the program and the Go package use them to estimate the time of products. They change which method runs, but no bit of a result. Measure on a quiet machine.
 
-With --rns it finds instead with which blocks of threads a GPU sums 10^6 numbers and multiplies a matrix of order 1000 by a vector fastest, at 106 to 1696 bits, and remembers that for the Go functions rns.TuneSum and rns.TuneGemv and for halfulp reproduce, in the file halfulp/rns.json of the user's cache directory. Blocks are an order of additions: --blocks and --block-size of the methods rns-hybrid and rns-gemv ask for them, and get other bits than with the default, the same on CPUs and GPUs.`
+With --rns it finds instead the fastest blocks of threads on a GPU for the sum of 10^6 numbers and for the product of a matrix of order 1000 and a vector, at 106 to 1696 bits. It saves them in the file halfulp/rns.json of the user's cache directory, where the Go functions rns.TuneSum and rns.TuneGemv and halfulp reproduce read them. To use them with the methods rns-hybrid and rns-gemv, pass them as --blocks and --block-size. They set the order of additions, so the bits differ from the default's, but are the same on CPUs and GPUs.`
 }
 
 func (c *tuneCmd) Run(env *cli.Environment) error {
 	if !c.RNS && c.Device != "" {
-		return cli.Misuse("--device goes with --rns: without it all devices are measured")
+		return cli.Misuse("--device goes with --rns: without --rns all devices are measured")
 	}
 	if c.RNS {
 		if c.Device == "" {
@@ -61,7 +61,7 @@ func (c *tuneCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	if err := t.Remember(); err != nil {
-		return fmt.Errorf("what was measured cannot be remembered: %w", err)
+		return fmt.Errorf("the measurements cannot be saved: %w", err)
 	}
 	var g []gpuTuning
 	if gpus, _ := halfulp.GPUs(); len(gpus) > 0 {

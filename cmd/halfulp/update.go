@@ -92,7 +92,7 @@ type syrkCmd struct {
 }
 
 func (syrkCmd) Help() string {
-	return `Prints the symmetric matrix alpha A Aᵀ + beta C, or with --trans alpha Aᵀ A + beta C, each entry rounded once. Of C one triangle is read; both triangles of the result are printed.
+	return `Prints the symmetric matrix alpha A Aᵀ + beta C, or with --trans alpha Aᵀ A + beta C, each entry rounded once. Only one triangle of C is read (--uplo); both triangles of the result are printed.
 
 Examples:
 

@@ -11,17 +11,17 @@ import (
 )
 
 type verifyCmd struct {
-	What string `arg:"" name:"WHAT" enum:"solve,gemm" help:"solve: X is to solve A X = B; gemm: X is to be A B."`
+	What string `arg:"" name:"WHAT" enum:"solve,gemm" help:"solve: X should solve A X = B; gemm: X should be A B."`
 	A    string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B    string `arg:"" name:"B" help:"Matrix or vector."`
-	X    string `arg:"" name:"X" help:"What some program made of them."`
+	X    string `arg:"" name:"X" help:"Result of some program for A and B."`
 	commonFlags
 }
 
 func (verifyCmd) Help() string {
-	return `Compares X, from whatever program, with the exact solution of A X = B, or with the exact product A B: how many entries are correctly rounded to --format, how many faithful (less than an ulp away), how many wrong, and the largest error in ulps. The exit status is 1 if an entry is wrong. With --json the row and column of that error count from 0.
+	return `Compares X, from any program, with the exact solution of A X = B, or with the exact product A B. It counts the entries that are correctly rounded to --format, faithful (less than an ulp away) and wrong, and prints the largest error in ulps. The exit status is 1 if an entry is wrong. With --json the row and column of the largest error count from 0.
 
-Numbers of X are rounded to --format; those of A and B are taken as they are read, see --in. For solve A is n x n, B and X are n x k; for gemm A is m x n, B n x k, X m x k. A row where a column is wanted serves as one.
+Numbers of X are rounded to --format. Numbers of A and B enter as they are read, see --in. For solve, A is n x n, B and X are n x k; for gemm, A is m x n, B is n x k, X is m x k. A vector may be a row or a column.
 
 Examples:
 
@@ -108,8 +108,8 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	return nil
 }
 
-// rightFactor returns B as a matrix with as many rows as A has columns: a row of so many entries is
-// one column. Both must be finite.
+// rightFactor returns B as a matrix with as many rows as A has columns. A row with as many entries
+// becomes a column. Both matrices must be finite.
 func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if b.Rows() != a.Cols() && b.Rows() == 1 && b.Cols() == a.Cols() {
 		b = b.T()

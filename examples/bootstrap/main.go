@@ -170,7 +170,7 @@ func mirror(q *halfulp.Matrix) error {
 	return mirror(q.Slice(half, n, half, n))
 }
 
-// samples are points of [-1, 1], dense at both ends as those of Chebyshev are, and weights; blocks
+// samples holds points of [-1, 1], dense at both ends like Chebyshev points, and weights; blocks
 // differ in scale, as slacks of constraints do.
 type samples struct{ points, weights []*big.Float }
 

@@ -22,7 +22,7 @@ func main() {
 }
 
 // matrix returns A = H D H, D diagonal with the entries 2^i, H = I - 2 v vᵀ/(vᵀ v) a reflection, so
-// that the eigenvalues of A are those of D. It is computed in 2000 bits, and rounded to 424.
+// that A has the eigenvalues of D. It is computed in 2000 bits, and rounded to 424.
 func matrix() *halfulp.Matrix {
 	f := halfulp.MP(2000)
 	one, zero := halfulp.Float(1), halfulp.Float(0)

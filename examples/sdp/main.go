@@ -1,5 +1,5 @@
-// SDP solves for a step of an interior-point method, whose normal matrix is made like those of
-// semidefinite programs of the conformal bootstrap, in several precisions.
+// SDP solves for a step of an interior-point method in several precisions. The normal matrix is
+// built as in semidefinite programs of the conformal bootstrap.
 package main
 
 import (
@@ -80,7 +80,7 @@ func scaled(s *halfulp.Matrix) *halfulp.Matrix {
 
 // program returns the samples v_ki = x_k^i of monomials, the diagonal matrix W of ratios of dual
 // and primal slacks at the points x_k, and a right-hand side. As the duality gap closes, ratios of
-// the constraints that are active grow like its inverse, and those of all others vanish like the
+// active constraints grow like its inverse, and ratios of all other constraints vanish like the
 // gap.
 func program(gap int) (v, w, g *halfulp.Matrix) {
 	nodes := halfulp.NewVector(halfulp.Float64, points)

@@ -50,7 +50,7 @@ var (
 	hLane = field{func(i int) uint32 { return uint32(i>>2&1)<<11 | uint32(i>>1&1)<<21 | uint32(i&1)<<20 }, func(i int) bool { return i >= 0 && i < 8 }}
 	sLane = field{func(i int) uint32 { return uint32(i>>1&1)<<11 | uint32(i&1)<<21 }, func(i int) bool { return i >= 0 && i < 4 }}
 	dLane = field{func(i int) uint32 { return uint32(i&1) << 11 }, func(i int) bool { return i >= 0 && i < 2 }}
-	// after is the register that follows that of d, encoded by it alone.
+	// after is the register that follows register d, which alone is encoded.
 	after = field{func(int) uint32 { return 0 }, func(n int) bool { return n > 0 && n < 32 }}
 )
 
@@ -68,8 +68,8 @@ var (
 	loads = []field{d, n, scaled(10, 12, 16, false)}
 )
 
-// forms are those of A64 that the kernels use, each with its numbers replaced by # in the text.
-// The table's words are those of the Arm Architecture Reference Manual; neon_test.go compares
+// forms lists the A64 instructions that the kernels use, in their text with every number replaced
+// by #. The encodings come from the Arm Architecture Reference Manual; neon_test.go compares
 // examples with another assembler.
 var forms = map[string]form{
 	"ldr q#, [x#, ##]":             {0x3dc00000, loads},
@@ -144,7 +144,7 @@ var forms = map[string]form{
 	"fcmgt v#.2d, v#.2d, v#.2d":  {0x6ee0e400, three},
 }
 
-// A number that an operand has: not that of an arrangement such as 4s, nor of a mnemonic.
+// A number of an operand, but not of an arrangement such as 4s, nor of a mnemonic.
 var operand = regexp.MustCompile(`(\b[vqdxw]|[\[#])(-?[0-9]+)`)
 
 // Encode returns the word of an instruction in the syntax of the manual, one space after the

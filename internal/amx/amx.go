@@ -1,6 +1,7 @@
-// Package amx knows the tile instructions of x86-64 (AMX-TILE and AMX-INT8): their encodings, for
-// generators of assembly, which Go's assembler has no names for, and what they do, byte by byte,
-// for tests on processors that lack them. Both take the same lists of instructions.
+// Package amx encodes and emulates the tile instructions of x86-64 (AMX-TILE and AMX-INT8).
+// Generators of assembly use the encodings, because Go's assembler does not support these
+// instructions. Tests on processors without AMX use the emulation, byte by byte. Both take the same
+// lists of instructions.
 //
 // Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, and volume 1,
 // chapter 18.
@@ -71,7 +72,8 @@ type Op struct {
 	Disp    int32
 }
 
-// String returns the instruction in Intel's notation, as objdump prints it but for case and blanks.
+// String returns the instruction in Intel's notation, as objdump prints it, except for case and
+// blanks.
 func (o Op) String() string {
 	switch o.Kind {
 	case Load:

@@ -8,7 +8,7 @@ const (
 	Block = 2 * Rows
 	// Step is the k of a step.
 	Step = RowBytes
-	// StepBytes is what a step takes of a panel.
+	// StepBytes is the size of a step of a panel.
 	StepBytes = 2 * Bytes
 	// BlockBytes is the size of a block of int32, row by row.
 	BlockBytes = 4 * Block * Block
@@ -61,7 +61,7 @@ func (r Right) First() []Op {
 	return []Op{load(6, RegB, r.stride, 0), load(4, RegA, RegRow, 0), load(5, RegA, RegRow, Bytes), load(7, RegB, r.stride, r.second)}
 }
 
-// Next adds the products of the step that was loaded, and loads the one behind that of RegA and
+// Next adds the products of the step that was loaded, and loads the step after the one at RegA and
 // RegB. Each tile is cleared as soon as no product needs it any more, and loaded a few instructions
 // later: that saves time on cores that two hardware threads share, see package modgemm.
 func (r Right) Next() []Op {

@@ -8,7 +8,7 @@ type Machine struct {
 	configured bool
 }
 
-// Memory is what the registers of a program point to: bytes from there on, and strides.
+// Memory holds the values of a program's registers: bytes from an address on, and strides.
 type Memory struct {
 	At     map[Reg][]byte
 	Stride map[Reg]int
@@ -59,10 +59,10 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 func signed(b byte) int64   { return int64(int8(b)) }
 func unsigned(b byte) int64 { return int64(b) }
 
-// dot is TDPBSSD, or another, with the numbers that the bytes of a and b are. Fours of zeros, of
-// which the tiles of small matrices are full, are passed over, and two columns are one int64,
-// c0 + 2^32 c1, of whose halves one carries into the other what is taken off at the end: most of a
-// test's time is here.
+// dot computes TDPBSSD or a similar instruction. left and right convert the bytes of a and b to
+// numbers. Most of the time of a test is spent here. So groups of four zeros are skipped, of which
+// tiles of small matrices have many, and two columns share one int64, c0 + 2^32 c1, where the carry
+// from c0 into c1 is subtracted at the end.
 func dot(c, a, b *[Bytes]byte, left, right func(byte) int64) {
 	const pairs = RowBytes / 8
 	var numbers [256]int64

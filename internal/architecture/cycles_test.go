@@ -16,11 +16,11 @@ import (
 	"testing"
 )
 
-// maxCycle is how many files of a package may form a cycle, in which each file refers to
-// declarations of another one, fields and methods among them.
+// maxCycle is the largest number of files of a package that may form a cycle, in which each file
+// refers to declarations of the next, including fields and methods.
 const maxCycle = 8
 
-// knownCycles are the packages with a larger cycle, and how many files it has.
+// knownCycles lists the packages with a larger cycle, and its number of files.
 var knownCycles = map[string]int{
 	"cmd/halfulp":          32,
 	"conformance":          9,

@@ -58,7 +58,7 @@ var knownImports = []string{
 	"internal/gpu (test) -> the root package",
 	"internal/gpu/several (test) -> the root package",
 	"internal/proof/scale (test) -> the root package",
-	// Files in parts are those of a grid of processes.
+	// A grid of processes reads and writes files in parts.
 	"matfile/gridfiles -> internal/grid",
 	"matfile/gridfiles -> mpi",
 }
@@ -176,8 +176,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestOtherModules checks that packages for other modules depend on few modules: what plots, reads
-// command lines or runs tests is left to programs.
+// TestOtherModules checks that packages for other modules depend on few modules. Only programs may
+// depend on modules that plot, read command lines or run tests.
 func TestOtherModules(t *testing.T) {
 	modules := []string{"github.com/ebitengine/purego", "golang.org/x/sys", "gonum.org/v1/gonum"}
 	for path, p := range packages(t) {
@@ -185,7 +185,7 @@ func TestOtherModules(t *testing.T) {
 			continue
 		}
 		for _, to := range p.Deps {
-			// Those of the standard library have no dot in their first element.
+			// Packages of the standard library have no dot in their first element.
 			first, _, _ := strings.Cut(to, "/")
 			if strings.Contains(first, ".") && !under(to, module) && !under(to, modules...) {
 				t.Errorf("%s depends on %s", shown(path), to)

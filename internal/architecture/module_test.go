@@ -1,7 +1,7 @@
 // Package architecture tests which package may import which, and how large packages, cycles of
-// files and lists of parameters may be. Lists of what is known to be over a bound may only become
-// shorter, and their numbers only smaller: an entry that is no longer needed fails, as does a
-// number that is more than a tenth too large.
+// files and lists of parameters may be. Lists of known exceptions may only become shorter, and
+// their numbers only smaller: a test fails if an entry is no longer needed, or if a number is more
+// than a tenth too large.
 package architecture
 
 import (
@@ -107,7 +107,7 @@ func under(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-// checkNames compares what breaks a rule with what is known to break it.
+// checkNames compares the violations of a rule with the known ones.
 func checkNames(t *testing.T, found map[string]bool, known []string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(found)) {

@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// placeMethods is how many methods every place has. The number may only become smaller: what a few
-// routines need is a part, which a place may offer.
+// placeMethods is the number of methods of every place. The number may only become smaller: methods
+// for a few routines belong to a part, which a place may offer.
 const placeMethods = 16
 
 // TestPlace counts the methods of place.Place.

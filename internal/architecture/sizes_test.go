@@ -21,7 +21,7 @@ type source struct {
 	file   *ast.File
 }
 
-// sources returns the files for all machines, without those of modules below this one.
+// sources returns the files for all machines, without the files of nested modules.
 func sources(t *testing.T) (all []source) {
 	t.Helper()
 	const root = "../.."
@@ -68,8 +68,8 @@ func sources(t *testing.T) (all []source) {
 	return all
 }
 
-// maxLines is how many lines a package of linsolve or internal/ may have, tests and generated files
-// left out.
+// maxLines is the largest number of lines of a package of linsolve or internal/, without tests and
+// generated files.
 const maxLines = 6000
 
 // knownLines are the packages that have more.
@@ -86,14 +86,14 @@ func TestLines(t *testing.T) {
 	checkSizes(t, "lines", size, maxLines, knownLines)
 }
 
-// maxParameters is how many parameters a function may have.
+// maxParameters is the largest number of parameters of a function.
 const maxParameters = 8
 
 // blas are the packages whose exported functions have the parameters of BLAS.
 var blas = []string{"", "rns", "expansion", "ozaki"}
 
-// knownParameters are the packages with functions of more parameters, and how many functions. A
-// function that several machines have in files of their own counts once a file.
+// knownParameters lists the packages with functions of more parameters, and the number of such
+// functions. A function with a version for several machines counts once for each file.
 var knownParameters = map[string]int{
 	"":                         3,
 	"cmd/halfulp":              3,

@@ -14,7 +14,8 @@ type file[T any] struct {
 	Found   T   `json:"found"`
 }
 
-// path returns that of a file, "" if there can be none.
+// path returns the path of file name in the user's cache directory, "" if there is no such
+// directory.
 func path(name string) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

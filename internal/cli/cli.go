@@ -103,7 +103,7 @@ func (p Program) RunContext(ctx context.Context, args []string, stdin io.Reader,
 	return tell(stderr, args, status, text)
 }
 
-// tell prints an error like [Program.Run], and returns the status.
+// tell prints an error in the form of [Program.Run], and returns the status.
 func tell(stderr io.Writer, args []string, status int, text string) int {
 	switch {
 	case status == ExitOK:
@@ -520,16 +520,16 @@ func (VersionCmd) Run(env *Environment) error {
 
 // HelpCmd is in the list of commands only: help COMMAND is read as COMMAND --help.
 type HelpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command to explain (default: all in short)."`
+	Command []string `arg:"" optional:"" help:"Command to explain (default: a list of all commands)."`
 }
 
 // Help returns the description of the command.
 func (HelpCmd) Help() string {
-	return `Prints the help of a command, as its flag --help does.
+	return `Prints the help of a command, like its flag --help.
 
 Examples:
 
   halfulp help
   halfulp help gen random
-  halfulp help limits                        # what there is not`
+  halfulp help limits                        # operations that are missing`
 }

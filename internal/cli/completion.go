@@ -18,7 +18,7 @@ type CompletionCmd struct {
 
 // Help returns the description of the command.
 func (CompletionCmd) Help() string {
-	return `Prints a script with which a shell completes commands, flags, their values and names of files.
+	return `Prints a script for a shell that completes commands, flags, values of flags and names of files.
 
 Examples:
 

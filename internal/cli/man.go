@@ -16,7 +16,7 @@ type ManCmd struct {
 
 // Help returns the description of the command.
 func (ManCmd) Help() string {
-	return `Prints a manual page, for man to read: of the program, or of one command.
+	return `Prints the manual page of the program or of one command, for man to read.
 
 Examples:
 
@@ -38,7 +38,7 @@ func (c *ManCmd) Run(app *kong.Kong, env *Environment) error {
 	return err
 }
 
-// childOf returns the command of that name below another, nil if there is none.
+// childOf returns the subcommand of the given name, or nil.
 func childOf(n *kong.Node, name string) *kong.Node {
 	for _, c := range n.Children {
 		if c.Name == name {

@@ -1,6 +1,6 @@
-// Package cublas calls NVIDIA's cuBLAS, which is looked for when the program runs: nothing is
-// linked, and a machine without it is told so by an error. It multiplies matrices of float32
-// in float32 and of float64 in float64, never in TF32 or by emulation.
+// Package cublas calls NVIDIA's cuBLAS, which it loads at run time: nothing is linked, and on a
+// machine without cuBLAS an error is returned. It multiplies float32 matrices in float32 and
+// float64 matrices in float64, never in TF32 or by emulation.
 package cublas
 
 import (
@@ -30,9 +30,9 @@ const (
 	Trans   Transpose = 1
 )
 
-// Handle is a cuBLAS context (cublasHandle_t) that works on one stream of one device. Its
-// methods are called on a thread whose current context is that of the stream. Their work goes
-// on when they have returned, like that of kernels.
+// Handle is a cuBLAS context (cublasHandle_t) that works on one stream of one device. Its methods
+// must be called on a thread whose current context is the context of the stream. They queue their
+// work, like a launch of a kernel, and return before it is done.
 type Handle struct {
 	lib     *library
 	h       uintptr

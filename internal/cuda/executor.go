@@ -64,7 +64,7 @@ const (
 	abandoned // by its caller, while it was queued
 )
 
-// ending tells how a job's function ended.
+// ending describes how a job's function ended.
 type ending int
 
 const (

@@ -2,7 +2,7 @@ package cuda
 
 import "github.com/halfulp/halfulp/internal/cudadrv"
 
-// OpenLookingOut is OpenDriver with goroutines that look out, as those of a GPU do.
+// OpenLookingOut is OpenDriver with goroutines that wait for the device, as they do for a GPU.
 func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, true, newPool()) }
 
 // SetTicket lets the next ticket of m be the one after ticket.

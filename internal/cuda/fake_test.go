@@ -170,7 +170,7 @@ func TestCallOrder(t *testing.T) {
 	checkScaleAdd(t, dev, 10) // staging buffers, memory
 	drv.ForgetCalls()
 	checkScaleAdd(t, dev, 10)
-	// Each copy has a buffer of its own, which that of the results has freed.
+	// Each copy has a staging buffer of its own. The copy of the results has freed them.
 	want := `ModuleLoadData ModuleGetFunction FuncGetAttribute StreamCreate
 		MemcpyHtoDAsync EventRecord MemcpyHtoDAsync EventRecord LaunchKernel
 		MemcpyDtoHAsync EventRecord EventSynchronize StreamSynchronize StreamDestroy ModuleUnload`
@@ -281,8 +281,8 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestOldestFirst checks that of unused memory no more is given back than another piece needs,
-// beginning with what has not been used for longest.
+// TestOldestFirst checks that a new piece of memory makes the pool free only as much unused memory
+// as it needs, the least recently used first.
 func TestOldestFirst(t *testing.T) {
 	drv := &fake.Driver{TotalMemory: 64 << 20}
 	dev := open(t, drv)

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 )
 
-// TestOthers checks that work follows that of another library in the default stream, and memory of
-// it, which the pool does not get.
+// TestOthers checks that work starts after the work of another library in the default stream. It
+// also uses memory of that library, which must not enter the pool.
 func TestOthers(t *testing.T) {
 	drv := new(fake.Driver)
 	dev := open(t, drv)

@@ -11,7 +11,7 @@ import (
 func load() (Driver, error) {
 	whom := runtime.GOOS + "/" + runtime.GOARCH
 	if strconv.IntSize < 64 {
-		whom += ", a program of 32 bits: GPUs are for those of 64 bits"
+		whom += ", a program of 32 bits: GPUs need a program of 64 bits"
 	}
 	return nil, fmt.Errorf("%w: there is none for %s", ErrNoDriver, whom)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Extent describes the requirements of the numbers of a text: how many digits, and how wide a
-// range.
+// Extent describes the requirements of the numbers of a text: the number of digits, and the range.
 type Extent struct {
 	// Digits is the largest number of significant digits of a decimal that is not an integer,
 	// without zeros at either end.
@@ -219,8 +218,8 @@ func hexBits(t *text) int {
 	return n
 }
 
-// Prec returns the precision that holds decimals of so many digits as they are meant, ceil(digits
-// log2 10) + 1, or the bits of the longest integer or hexadecimal number if that is more.
+// Prec returns the precision that distinguishes decimals of the extent's digits, ceil(digits log2
+// 10) + 1, or the number of bits of the longest integer or hexadecimal number if that is larger.
 func (e Extent) Prec() int {
 	p := e.Bits
 	if e.Digits > 0 {

@@ -203,8 +203,7 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 
 const zeroDigits = "0000000000000000"
 
-// withoutPoint returns the digits of t after so many zeros. The result is valid until the next
-// call.
+// withoutPoint returns the digits of t after zeros zeros. The result is valid until the next call.
 func (p *Parser) withoutPoint(t *text, zeros int) []byte {
 	p.text = append(p.text[:0], zeroDigits[:zeros]...)
 	if k := bytes.IndexByte(t.sig, '.'); k >= 0 {

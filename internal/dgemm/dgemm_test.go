@@ -21,8 +21,8 @@ func random(n, k int, r *rand.Rand) []float64 {
 	return a
 }
 
-// TestLU checks P L U = A and the solutions of the triangular systems by plain loops, for sizes
-// around those of tiles and blocks.
+// TestLU checks P L U = A and the solutions of the triangular systems by plain loops, for orders
+// near the sizes of tiles and blocks.
 func TestLU(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	ctx := context.Background()

@@ -1,6 +1,6 @@
-// Package dgemm decomposes and inverts float64 matrices on the CPU, by blocked algorithms near the
-// speed of its fused multiply-adds. But for SubtractSame nothing is promised of roundings: results
-// are seeds, which others refine and prove, and differ between instruction sets.
+// Package dgemm factors and inverts float64 matrices on the CPU, by blocked algorithms near the
+// peak speed of fused multiply-adds. The bits of results differ between instruction sets, except
+// for SubtractSame: results are seeds, which other packages refine and prove.
 //
 // Matrices are stored by columns, entry (i, j) at i + j ld.
 package dgemm
@@ -15,15 +15,15 @@ import (
 //go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg dgemm
 //go:generate go -C _asm run . -isa neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg dgemm
 
-// kernel is one machine's way to multiply a panel by a panel.
+// kernel multiplies a panel by a panel on one kind of machine.
 type kernel struct {
 	name   string
 	mr, nr int // widths of the panels of the left and the right factor
 	// micro adds to the tile, entry (r, s) at c[r + s ldc], the product of panels of length k > 0:
 	// entry h of vector v is a[h mr + v] and b[h nr + v].
 	micro func(c []float64, ldc int, a, b []float64, k int)
-	// triangle is triangleGeneric; axpy and axpyAbs are axpyGeneric and axpyAbsGeneric for lengths
-	// that are multiples of 8, or nil.
+	// triangle computes triangleGeneric. axpy and axpyAbs compute axpyGeneric and axpyAbsGeneric
+	// for lengths that are multiples of 8; they may be nil.
 	triangle      func(t, x []float64)
 	axpy, axpyAbs func(alpha float64, x, y []float64)
 }
@@ -50,8 +50,8 @@ func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 // maxTile is the largest tile of a kernel.
 const maxTile = 16 * 12
 
-// length is that of the panels that are packed at a time; a block of rows of them stays in the
-// second-level cache.
+// length is the length of the packed panels; a block of rows of them stays in the second-level
+// cache.
 const (
 	length   = 256
 	rowBlock = 192
@@ -132,7 +132,7 @@ func (w *worker) subtract(c, a, b matrix) error {
 	return nil
 }
 
-// tile adds the product of two panels to a tile; t is room for one.
+// tile adds the product of two panels to a tile. t is room for a tile.
 func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
 	whole := c.rows == w.k.mr && c.cols == w.k.nr
 	for ; k > 0; k -= w.piece {
@@ -160,8 +160,8 @@ func room(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// packRows packs the rows of a, negated, as vectors, a panel of width rows after another: columns
-// of a are read as they lie.
+// packRows packs the rows of a, negated, as vectors, in panels of width rows. It reads along the
+// columns of a.
 func packRows(to []float64, width int, a matrix) {
 	step := width * a.cols // a panel
 	for h := range a.cols {

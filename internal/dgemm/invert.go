@@ -3,15 +3,16 @@ package dgemm
 import "context"
 
 // InvertLower stores the inverse of the unit lower triangle L of an n x n matrix in X, of leading
-// dimension n, whose column j is 0 before from row j - Strip on: each column by substitution, as
-// SolveLower does.
+// dimension n. On entry column j of X must be 0 from row j - Strip on. Each column is computed by
+// substitution, as in SolveLower.
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
 	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
 }
 
-// Strip is how many rows of a triangle are multiplied at a time: zeros beside them are left out.
+// Strip is the number of rows of a triangle that are multiplied at a time. Zeros beside them are
+// skipped.
 const Strip = 128
 
 func (w *worker) invertLower(l, x matrix) error {
@@ -39,8 +40,8 @@ func (w *worker) invertLower(l, x matrix) error {
 	return w.invertLower(l.view(half, n, half, n), second)
 }
 
-// InvertUpper is InvertLower for the upper triangle U, diagonal included, of leading dimension ldu:
-// column j of X is 0 before up to row j + Strip.
+// InvertUpper is like InvertLower for the upper triangle U, including the diagonal, of leading
+// dimension ldu. On entry column j of X must be 0 up to row j + Strip.
 func InvertUpper(ctx context.Context, threads, n int, u []float64, ldu int, x []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()

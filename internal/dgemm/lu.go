@@ -8,13 +8,14 @@ import (
 	"github.com/halfulp/halfulp/internal/bufpool"
 )
 
-// few are columns and rows that are not cut further.
+// few is the number of columns or rows that recursions do not cut further.
 const few = 16
 
-// workers are those that are free: their rooms are kept, as new pages cost as much as packing does.
+// workers holds free workers with their memory, because page faults of new memory take as long as
+// packing.
 var workers bufpool.Shelf[*worker]
 
-// newWorker returns what runs products, until it is free.
+// newWorker returns a worker for products. The caller releases it by free.
 func newWorker(ctx context.Context, threads int) *worker {
 	w, ok := workers.Take(0, math.MaxInt)
 	if !ok {
@@ -24,14 +25,14 @@ func newWorker(ctx context.Context, threads int) *worker {
 	return w
 }
 
-// newFactorWorker returns one whose errors are those of FactorError.
+// newFactorWorker returns a worker whose errors are bounded by FactorError.
 func newFactorWorker(ctx context.Context, threads int) *worker {
 	w := newWorker(ctx, threads)
 	w.piece = factorPiece
 	return w
 }
 
-// RoomBytes returns the bytes of the panels that products of order n pack, and keep.
+// RoomBytes returns the size, in bytes, of the panels that products of order n pack and keep.
 func RoomBytes(n int) int64 { return 2 * 8 * length * int64(n) }
 
 func (w *worker) free() {
@@ -39,16 +40,16 @@ func (w *worker) free() {
 	workers.Put(w, cap(w.a)+cap(w.b), bufpool.Bytes(w.a)+bufpool.Bytes(w.b))
 }
 
-// LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
-// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997): row i
-// was exchanged with row pivots[i] ≥ i, one after the other. L has a unit diagonal. Pivots that are
-// less than least are replaced by it. No rows are exchanged if pivots is nil. The error is that of
-// the context.
+// LU factors an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
+// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997). For i in
+// turn, row i was exchanged with row pivots[i] ≥ i; if pivots is nil, no rows are exchanged. L has
+// a unit diagonal. A pivot less than least is replaced by least. LU returns an error only if ctx is
+// done.
 func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
 	return LUTall(ctx, threads, n, n, a, least, pivots)
 }
 
-// LUTall is LU for an m x n matrix with leading dimension m ≥ n.
+// LUTall is like LU for an m x n matrix with leading dimension m ≥ n.
 func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
@@ -87,7 +88,7 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	return nil
 }
 
-// exchange exchanges row i with row pivots[i], for one i after the other.
+// exchange exchanges row i with row pivots[i], for all i in turn.
 func exchange(a matrix, pivots []int) {
 	for j := range a.cols {
 		column := a.data[j*a.ld:][:a.rows]
@@ -97,7 +98,7 @@ func exchange(a matrix, pivots []int) {
 	}
 }
 
-// luColumns decomposes a few columns.
+// luColumns factors a few columns.
 func luColumns(a matrix, pivots []int, least float64) {
 	for k := range a.cols {
 		column := a.data[k*a.ld:][:a.rows]
@@ -123,7 +124,7 @@ func luColumns(a matrix, pivots []int, least float64) {
 	}
 }
 
-// largest returns where the largest magnitude of x from entry k on is, the first one of them.
+// largest returns the index of the first entry of largest magnitude of x from entry k on.
 func largest(x []float64, k int) int {
 	p := k
 	for i := k + 1; i < len(x); i++ {
@@ -134,42 +135,43 @@ func largest(x []float64, k int) int {
 	return p
 }
 
-// factorPiece is the piece of decompositions and of inverses of triangles. Products take 2 % longer
-// than with pieces of length.
+// factorPiece is the number of products that are summed before they are added to a result, in
+// factorizations and inverses of triangles. Products take 2 % longer than with length products.
 const factorPiece = 128
 
 // FactorError returns γ with
 //
 //	|P A - L U| ≤ γ |L| |U|,  |L X - I| ≤ γ |L| |X|,  |U Y - I| ≤ γ |U| |Y|
 //
-// for LU, InvertLower and InvertUpper, n rows or less, without pivots that are replaced and
-// underflow.
+// for LU, InvertLower and InvertUpper with at most n rows, if no pivot is replaced and nothing
+// underflows.
 //
 // All numbers come from x d = c - Σ a b by adding m sums of up to factorPiece products each, in any
 // order, fused or not, to c, and by a product with the reciprocal of d. With u = 2^-53 that is
 //
 //	x d Π_m (1 + δ)^±1 = c - Σ a b (1 + θ)
 //
-// where a product is off by less than factorPiece roundings in its sum and by those of the sums
-// before it, which the Π of c is divided by: less than factorPiece + m + 3 roundings are in all
-// but c (Higham, Accuracy and Stability of Numerical Algorithms, lemma 8.4). Each step of the
-// recursions adds sums of as many columns as it has, up to factorPiece at a time, with one that
-// is shorter, and the columns of all steps are n at most: so m ≤ n / factorPiece + 2 log2 n + 16,
-// with the last 16 columns one by one. And m sums with one of p products have m + p - 1 products
-// or more.
+// where the θ of a product collects fewer than factorPiece roundings of its own sum, and the
+// roundings of the sums before it, by which the Π of c is divided. So fewer than factorPiece + m +
+// 3 roundings affect every term but c (Higham, Accuracy and Stability of Numerical Algorithms,
+// lemma 8.4). A step of the recursions on some columns adds one sum for every factorPiece of them,
+// and one for the rest. The steps for one entry have at most n columns together, and the last 16
+// columns are added one by one. So m ≤ n / factorPiece + 2 log2 n + 16. If one of m sums has p
+// products, they have at least m + p - 1 products together.
 func FactorError(n int) float64 {
 	return float64(float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01))
 }
 
-// factorAdditions bounds how many sums are added to a number.
+// factorAdditions bounds the number of sums that are added to an entry.
 func factorAdditions(n int) int { return n/factorPiece + 2*bits.Len(uint(n)) + 16 }
 
-// shortPiece is the piece of Subtract: a divisor of length, and about the root of usual orders, so
-// that errors are small. Products take some 10 % longer than with pieces of length.
+// shortPiece is the number of products that Subtract sums before it adds them to C. It divides
+// length, and is near the square root of usual orders, which makes errors small. Products take
+// about 10 % longer than with length products.
 const shortPiece = 32
 
 // Subtract sets C -= A B for n x n matrices, with an error below SubtractError(n) (|C| + |A| |B|),
-// and below AdditionError(n) |C| + SubtractError(n) |A| |B|, underflow aside.
+// and below AdditionError(n) |C| + SubtractError(n) |A| |B|, if nothing underflows.
 func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newWorker(ctx, threads)
@@ -178,10 +180,10 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	return w.subtract(square(c), square(a), square(b))
 }
 
-// SubtractPart sets C -= A B for columns A of an n x n matrix, from the first one given on, and the
-// rows B of as many numbers of a matrix, which has as many columns as C. Calls for all columns of
-// the matrix, in parts whose lengths are multiples of [Parts] but for the last one, have together
-// the error of Subtract.
+// SubtractPart sets C -= A B, where A is a part of the columns of an n x n matrix, from column
+// first on, and B the corresponding rows of the matrix of, which has as many columns as C. Together
+// the calls for all columns have the error of Subtract, if the lengths of all parts but the last
+// are multiples of [Parts].
 func SubtractPart(ctx context.Context, threads, n, first int, c, a, of []float64) error {
 	w := newWorker(ctx, threads)
 	defer w.free()
@@ -191,30 +193,30 @@ func SubtractPart(ctx context.Context, threads, n, first int, c, a, of []float64
 	return w.subtract(columns(c), part, b.view(first, first+part.cols, 0, b.cols))
 }
 
-// Parts is what the lengths of parts are multiples of: see [SubtractPart].
+// Parts divides the lengths of parts, see [SubtractPart].
 const Parts = shortPiece
 
-// SubtractError returns what Subtract's error is a multiple of. With u = 2^-53, sums of pieces of
-// p ≤ shortPiece products, in any order, fused or not, have errors below
+// SubtractError returns the factor in the error bound of Subtract. With u = 2^-53, sums of p ≤
+// shortPiece products, in any order, fused or not, have errors below
 //
 //	p u / (1 - p u) Σ |a b|
 //
-// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), and each of the t pieces
-// is added to C with an error below u |C'|, where all C' ≤ (1 + u)^t (1 + p u / (1 - p u)) (|C| +
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), and each of the t sums is
+// added to C with an error below u |C'|, where all C' ≤ (1 + u)^t (1 + p u / (1 - p u)) (|C| +
 // |A| |B|). The sum is below (p + t) u 1.001 (|C| + |A| |B|) for n < 2^40.
 func SubtractError(n int) float64 {
 	return AdditionError(n) + float64(shortPiece*(0x1p-53*1.01))
 }
 
-// AdditionError returns the part of SubtractError that is due to additions to C.
+// AdditionError returns the part of SubtractError for the additions to C.
 func AdditionError(n int) float64 {
 	pieces := (n+length-1)/length*(length/shortPiece) + 1
 	return float64(float64(pieces) * (0x1p-53 * 1.01))
 }
 
-// MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L of n x n
-// matrices that are 0 elsewhere, ones of L included, with an error below FactorError(n) |U| |L|,
-// underflow aside: of sums as there, added up.
+// MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L, stored as
+// n x n matrices with all zeros and ones. Its error is below FactorError(n) |U| |L| if nothing
+// underflows, because sums are added up as there.
 func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newFactorWorker(ctx, threads)
@@ -222,7 +224,7 @@ func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) e
 	clear(c[:n*n])
 	for k := 0; k < n; k += length {
 		to := min(k+length, n)
-		// Columns k to to of U and rows k to to of L are 0 from row and column to on.
+		// Columns k ≤ h < to of U and rows k ≤ h < to of L are 0 from row and column to on.
 		err := w.subtract(square(c).view(0, to, 0, to), square(u).view(0, to, k, to), square(l).view(k, to, 0, to))
 		if err != nil {
 			return err
@@ -231,13 +233,13 @@ func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) e
 	return nil
 }
 
-// ExchangeRows exchanges row i with row pivots[i] of an n x n matrix, for one i after the other.
+// ExchangeRows exchanges row i with row pivots[i] of an n x n matrix, for all i in turn.
 func ExchangeRows(n int, a []float64, pivots []int) {
 	exchange(matrix{n, n, max(n, 1), a}, pivots)
 }
 
-// SolveLower solves L X = B for the unit lower triangle L of an n x n matrix; X takes the place of
-// B, n x k. Both have leading dimension n.
+// SolveLower solves L X = B for the unit lower triangle L of an n x n matrix. X replaces B, which
+// is n x k. Both have leading dimension n.
 func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
@@ -266,7 +268,7 @@ func (w *worker) lower(l, b matrix) error {
 	return w.lower(l.view(half, n, half, n), bottom)
 }
 
-// SolveUpper is SolveLower for the upper triangle U, diagonal included.
+// SolveUpper is like SolveLower for the upper triangle U, including the diagonal.
 func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()

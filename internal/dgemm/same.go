@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// fused is generic with the roundings of the machines' kernels.
+// fused is like generic, but with fused multiply-adds, as in the kernels in assembly.
 var fused = &kernel{name: "fused", mr: 4, nr: 4, micro: microFused, triangle: triangleGeneric}
 
 func microFused(c []float64, ldc int, a, b []float64, k int) {
@@ -25,9 +25,9 @@ func microFused(c []float64, ldc int, a, b []float64, k int) {
 	}
 }
 
-// SubtractSame sets C -= A B for an m x n matrix C and k columns of A, with leading dimensions, and
-// with the same numbers on every machine, but for signs of zeros: 256 products at a time are summed
-// by fused multiply-adds, one after the other from 0 on, and added to C.
+// SubtractSame sets C -= A B for an m x n matrix C and k columns of A, with the given leading
+// dimensions. The result is the same on every machine, except for signs of zeros: 256 products at a
+// time are summed from 0 by fused multiply-adds, in order, and then added to C.
 func SubtractSame(ctx context.Context, threads, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
 	w := newWorker(ctx, threads)
 	defer w.free()

@@ -2,7 +2,7 @@ package dgemm
 
 import "math"
 
-// Axpy adds alpha x to y, with a product rounded or fused.
+// Axpy adds alpha x to y. Products are rounded or fused.
 func Axpy(alpha float64, x, y []float64) {
 	if alpha == 0 {
 		return
@@ -23,7 +23,7 @@ func axpyGeneric(alpha float64, x, y []float64) {
 	}
 }
 
-// AxpyAbs adds alpha |x| to y, with a product rounded or fused.
+// AxpyAbs adds alpha |x| to y. Products are rounded or fused.
 func AxpyAbs(alpha float64, x, y []float64) {
 	k := best()
 	whole := 0
@@ -41,15 +41,15 @@ func axpyAbsGeneric(alpha float64, x, y []float64) {
 	}
 }
 
-// block is the order of the triangles that substitution ends with, wide the number of right-hand
-// sides at a time.
+// block is the order of the triangles at which recursive substitution ends, wide the number of
+// right-hand sides at a time.
 const (
 	block = 12
 	wide  = 4
 )
 
 // triangleGeneric solves T X = B for a lower triangle of order block by columns, with the
-// reciprocals of its diagonal; row i of X, which takes the place of B, is x[4i : 4i+4].
+// reciprocals of its diagonal. X replaces B; row i is x[4i : 4i+4].
 func triangleGeneric(t, x []float64) {
 	for k := range block {
 		row := x[wide*k:][:wide]
@@ -65,14 +65,14 @@ func triangleGeneric(t, x []float64) {
 	}
 }
 
-// substitution is room for one.
+// substitution is the memory of a substitution.
 type substitution struct {
 	t [block * block]float64
 	x [wide * block]float64
 }
 
-// substitute solves T X = B, T of order n ≤ block given by its entries, rows in the order in which
-// they are solved for, which is that of B or, if up, its reverse.
+// substitute solves T X = B for T of order n ≤ block. entry returns the entries of T, with rows in
+// the order in which they are solved: the order of B or, if up, its reverse.
 func (w *worker) substitute(n int, entry func(i, k int) float64, up bool, b matrix) {
 	t, x := &w.room.t, &w.room.x
 	*t = [block * block]float64{}
@@ -110,11 +110,11 @@ func (w *worker) substitute(n int, entry func(i, k int) float64, up bool, b matr
 	}
 }
 
-// whole is a multiple of the sides of all tiles and of block.
+// whole is a common multiple of the sides of all tiles and of block.
 const whole = 48
 
-// halfOf cuts n > block into parts whose first is a multiple of block, and of whole where that is
-// about the half, so that few tiles are not whole.
+// halfOf returns the length of the first of two parts of n > block. It is a multiple of block, and
+// of whole if such a multiple is near the half, so that few tiles are partial.
 func halfOf(n int) int {
 	if n >= 2*whole {
 		return (n/2 + whole/2) / whole * whole

@@ -20,7 +20,8 @@
 // whichever method was used.
 //
 // A [Reduction] is a sum over vectors. [Gemv], [Gemm] and [Entries] compute products. [Structured]
-// holds band, symmetric, packed and triangular matrices. [Work] says how loops run. The loops in
-// generic.go define what the assembly kernels compute, bit for bit. EstimateGemm and similar
-// functions estimate the cost of the methods, for the choice between them and other engines.
+// holds band, symmetric, packed and triangular matrices. [Work] holds the options of loops. The
+// loops in generic.go define what the assembly kernels compute, bit for bit. EstimateGemm and
+// similar functions estimate the cost of the methods, for the choice between them and other
+// engines.
 package direct

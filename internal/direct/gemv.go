@@ -115,9 +115,9 @@ type gemv struct {
 	floatFactors
 }
 
-// sums says which methods are tried before the exact sum: compensated sums, sums in fixed point
-// from the highest words, or leading digits. The digits are vertical if a vector unit supports
-// them.
+// sums selects the methods that are tried before the exact sum: compensated sums, sums in fixed
+// point from the highest words, or leading digits. The digits are vertical if a vector unit
+// supports them.
 type sums struct {
 	floats   bool
 	tiles    tiles.Plan // used if it has blocks; vertical where tiles would be slow
@@ -128,7 +128,7 @@ type sums struct {
 }
 
 // sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
-// vectors of format x, for results of format z. The flag inLine says that the rows or the columns
+// vectors of format x, for results of format z. The flag inLine means that the rows or the columns
 // are contiguous.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
 	if superacc.IsFloat(m) && superacc.IsFloat(x) && (superacc.IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= superacc.FewFloats) {

@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/tiles"
 )
 
-// verticalNumbers returns numbers for sums: of like size, spread widely, with zeros, special, or
-// those of which the second half cancels the first.
+// verticalNumbers returns numbers for sums: of similar size, spread widely, with zeros, special, or
+// with a second half that cancels the first.
 func verticalNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 	a := num.New(f, n)
 	buf := make([]uint64, 40)

@@ -140,8 +140,8 @@ func fillHard(r *rand.Rand, a *num.Array, i, kind int) {
 }
 
 // TestReductions compares sums, sums of magnitudes and scalar products of numbers of all formats
-// with integers of math/big, on all levels, for lengths around those of vectors and parts, any
-// strides, threads and formats of results.
+// with integers of math/big, on all levels, for lengths near the length of a vector and of a part,
+// and for any strides, threads and formats of results.
 func TestReductions(t *testing.T) {
 	for _, level := range isa.Levels() {
 		t.Run(level.String(), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// linearNumbers returns numbers of like size, spread widely, short, special, near the ends of the
-// exponents, or those of which multiples are halfway between two others.
+// linearNumbers returns numbers of similar size, spread widely, short, special, near the ends of
+// the exponent range, or numbers with multiples that are halfway between two others.
 func linearNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
 	a := num.New(f, n)
 	buf := make([]uint64, f.Limbs()+1)

@@ -91,7 +91,7 @@ func TestTopRows(t *testing.T) {
 	for trial := range 2000 {
 		l, n := 1+r.IntN(12), 1+r.IntN(20)
 		rows, sum := newTopRows(l), make([]uint64, l+1)
-		want, unit := new(big.Int), uint(64*l) // want is in units of 2^-(128 l) of those of sum
+		want, unit := new(big.Int), uint(64*l) // in units of sum, times 2^-(128 l)
 		for range 1 + trial%2 {                // rows are zeros again after a sum
 			for range n {
 				a, x := make([]uint64, l), make([]uint64, l)
@@ -130,8 +130,8 @@ func TestTopRows(t *testing.T) {
 	}
 }
 
-// TestDotTop1 compares sums of products of words with those of two words, of which the lower one is
-// 0.
+// TestDotTop1 compares sums of products of one word with sums of products of two words, of which
+// the lower one is 0.
 func TestDotTop1(t *testing.T) {
 	r := testseed.Rand(t, 65, 66)
 	for trial := range 2000 {

@@ -34,7 +34,7 @@ func (r Reduction) addTo(a *superacc.Acc, x, y num.Vec, lo, hi int) {
 	}
 }
 
-// Work says how a loop runs. It holds the context, the number of threads, and a function that is
+// Work holds the options of a loop: the context, the number of threads, and a function that is
 // called for every finished part, from any goroutine.
 type Work struct {
 	par.Run // Done replaces Progress

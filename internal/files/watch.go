@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// errChanged is the error for a file of which what was read may be old and new content.
+// errChanged is the error for a file that was changed while it was read.
 var errChanged = errors.New("the file was changed while it was read")
 
-// A Watch tells whether a regular file changed while it was read.
+// A Watch detects changes of a regular file while it is read.
 type Watch struct {
 	file   *os.File
 	shown  string
 	before stamp
 }
 
-// settledSize is how many bytes a file has that is worth waiting for.
+// settledSize is the size, in bytes, from which on NewWatch waits after a recent change.
 const settledSize = 1 << 16
 
-// NewWatch begins to watch a file, which messages call by name. It waits until the clock by which
-// the system notes changes of files has moved on since the last one of a large file, so that the
-// next one gets another time. Files that are not regular are not watched.
+// NewWatch begins to watch f; errors contain name. After a recent change of a large file it waits
+// until the clock of the file system has advanced, so that another change gets a different time. It
+// returns nil for files that are not regular.
 func NewWatch(ctx context.Context, f *os.File, name string) (*Watch, error) {
 	i, err := f.Stat()
 	if err != nil || !i.Mode().IsRegular() {
@@ -38,7 +38,7 @@ func NewWatch(ctx context.Context, f *os.File, name string) (*Watch, error) {
 	return w, err
 }
 
-// Size returns how many bytes the file had.
+// Size returns the size of the file, in bytes, when NewWatch was called.
 func (w *Watch) Size() int64 { return w.before.size }
 
 // Check returns an error if the file has changed. A nil *Watch has none.
@@ -53,7 +53,7 @@ func (w *Watch) Check() error {
 	return Named(Shown(w.shown), err)
 }
 
-// stamp is what the system notes of a file's content.
+// stamp is the system's record of a file's content.
 type stamp struct {
 	size     int64
 	modified time.Time

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// inode is what the system notes of a file besides its size and time of change, which programs may
+// inode is the system's record of a file besides its size and modification time, which programs may
 // set.
 type inode struct{ *syscall.Stat_t }
 

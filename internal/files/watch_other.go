@@ -4,7 +4,7 @@ package files
 
 import "io/fs"
 
-// inode is what the system notes of a file besides its size and time of change: nothing here.
+// inode is the system's record of a file besides its size and modification time. It is empty here.
 type inode struct{}
 
 func inodeOf(fs.FileInfo) inode { return inode{} }

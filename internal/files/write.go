@@ -20,15 +20,15 @@ import (
 const Stdio = "-"
 
 // Write calls write with a writer to the file called name, or to stdout for "-",
-// and packs what is written if the name ends in .gz. The file appears under its
-// name when write has returned without error, in place of an older one, or not at
-// all.
+// and compresses the output if the name ends in .gz. The file appears under its
+// name when write has returned without error, and replaces an older one. If write
+// returns an error, no file appears.
 func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	return WriteThen(name, stdout, nil, write)
 }
 
-// WriteThen is Write that calls a function, unless it is nil, when everything is written and before
-// the file appears: not at all after an error of it.
+// WriteThen is like Write. After write it calls last, unless last is nil. The file appears only if
+// last returns no error.
 func WriteThen(name string, stdout io.Writer, last func() error, write func(w io.Writer) error) error {
 	if last == nil {
 		last = func() error { return nil }
@@ -100,11 +100,11 @@ func CheckWritable(name string) error {
 	return nil
 }
 
-// A Draft is a file under way: a temporary one that takes its name at the end, or
-// the thing itself where that is no regular file, such as a device or a pipe.
+// A Draft is a file that is being written. It is a temporary file, which Commit renames. If the
+// name belongs to a device, a pipe or another file that is not regular, it is that file itself.
 type Draft struct {
 	*os.File
-	Temporary string // its name meanwhile, empty for what is no regular file
+	Temporary string // its name until Commit, empty if the file is not regular
 	target    string
 }
 
@@ -129,8 +129,8 @@ func RemoveTemporaries() {
 
 var errGone = errors.New("the program is ending")
 
-// NewDraft begins the file called name. The operating system's errors name what it was asked for:
-// see [Named].
+// NewDraft begins the file called name. Errors of the operating system contain the path that
+// was opened, which may be temporary; [Named] replaces it.
 func NewDraft(name string) (*Draft, error) {
 	if name == "" {
 		return nil, errors.New("the name of the file to write is empty")
@@ -148,7 +148,7 @@ func NewDraft(name string) (*Draft, error) {
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
 		return &Draft{File: f}, err
 	case err == nil:
-		// Replacing it would work without leave to write it: ask for leave.
+		// Replacing the file needs no permission to write it: check the permission.
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
@@ -227,7 +227,7 @@ func createTemporary(target string, mode fs.FileMode) (*Draft, error) {
 	}
 }
 
-// Commit gives the file its name.
+// Commit closes the file and renames it to its name.
 func (f *Draft) Commit() error {
 	if err := f.Close(); err != nil || f.Temporary == "" {
 		return err
@@ -244,7 +244,7 @@ func (f *Draft) Commit() error {
 	return nil
 }
 
-// Discard removes the file unless it is committed.
+// Discard removes the temporary file unless it was committed.
 func (f *Draft) Discard() {
 	temporaries.Lock()
 	defer temporaries.Unlock()
@@ -255,10 +255,10 @@ func (f *Draft) Discard() {
 	}
 }
 
-// IsPacked reports whether the name of a file is one of gzip's.
+// IsPacked reports whether the name of a file has the extension .gz of gzip.
 func IsPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
 
-// Shown is how messages call a file.
+// Shown returns the name of a file for messages, such as "standard input" for "-".
 func Shown(name string) string {
 	switch name {
 	case Stdio:
@@ -269,8 +269,8 @@ func Shown(name string) string {
 	return name
 }
 
-// Named puts the name of a file before an error that may be nil, in place of the operating system's
-// "open name".
+// Named returns err with the name shown in front, in place of the operating system's "open name".
+// It returns nil if err is nil.
 func Named(shown string, err error) error {
 	if err == nil {
 		return nil

@@ -20,8 +20,8 @@ func TestCountsFresh(t *testing.T) {
 	}
 }
 
-// TestCount counts operations of functions of all kinds, and compares those of package expansion
-// with what its documentation and the paper say.
+// TestCount counts operations of functions of all kinds. It compares the counts of package
+// expansion with its documentation and the paper.
 func TestCount(t *testing.T) {
 	const source = `package p
 

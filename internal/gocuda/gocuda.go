@@ -1,13 +1,13 @@
 // Package gocuda translates arithmetic written in Go into CUDA C++ that gives the same bits.
 //
-// Functions are taken over statement by statement. Each operation on numbers of type float64
-// becomes the intrinsic function that rounds it once (__dadd_rn and its like), so that no compiler
-// fuses or reorders it, and products in a sum stay as they are in Go with an explicit conversion:
-// the package refuses a sum or difference with a bare product, which Go may fuse.
+// Functions are translated statement by statement. Each operation on numbers of type float64
+// becomes an intrinsic function that rounds once, such as __dadd_rn, so that no compiler fuses or
+// reorders it. A product in a sum or difference must have an explicit conversion, because Go may
+// fuse it otherwise; without one the package returns an error.
 //
-// What it knows of Go: numbers, booleans, arrays of constant length, structures, pointers;
+// The supported part of Go: numbers, booleans, arrays of constant length, structures, pointers;
 // definitions, assignments, if, switch, for, return; functions and methods of the package,
-// package-level arrays and variables that are never assigned, and what it finds in functionsOf.
+// package-level arrays and variables that are never assigned, and the functions in functionsOf.
 package gocuda
 
 import (
@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// Config says what to translate.
+// Config selects what to translate.
 type Config struct {
 	Dir   string   // of the package
 	Files []string // files of the package that the functions need; others may be missing
@@ -129,7 +129,7 @@ func (t *translator) load() {
 	}
 	conf := types.Config{
 		Importer: onlyStandard{importer.ForCompiler(t.fset, "source", nil)},
-		Error:    func(error) {}, // what other files have is missing
+		Error:    func(error) {}, // declarations of other files are missing
 	}
 	t.pkg, _ = conf.Check("p", t.fset, files, t.info)
 	for _, f := range files {
@@ -239,7 +239,7 @@ func (t *translator) isTemplate(typ types.Type) bool {
 	return ok && n.Obj().Name() == t.Template
 }
 
-// function translates a function after those it calls.
+// function translates a function after the functions that it calls.
 func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
 	body, indent, results, names, inner := t.body.String(), t.indent, t.results, t.names, t.inner
 	t.inner = false
@@ -297,7 +297,7 @@ func (t *translator) uses(body *ast.BlockStmt, v *types.Var) (found bool) {
 	return found
 }
 
-// resultType is what the function in hand returns.
+// resultType returns the result type of the function that is being translated.
 func (t *translator) resultType(n ast.Node) string {
 	switch len(t.results) {
 	case 0:

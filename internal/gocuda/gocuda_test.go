@@ -18,7 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestFresh checks that the kernels have what the Go sources give.
+// TestFresh checks that the kernels contain the translation of the current Go sources.
 func TestFresh(t *testing.T) {
 	for name, generate := range Files {
 		want, err := generate("../..")
@@ -222,7 +222,8 @@ func TestFunctions(t *testing.T) {
 	compare(t, "functions", input, floatsOf(t, run(t, text, body.String(), bytesOf(input))), want, 8)
 }
 
-// words are those of f(x), or f(x, y), by the method of its name, as arrays store them.
+// words returns the words of f(x), or f(x, y), by the method of the name of f, as arrays store
+// them.
 func words(f expansion.Function, x, y any) []float64 {
 	name := f.String()
 	args := []reflect.Value{reflect.ValueOf(y)}[:f.Arity()-1]
@@ -235,8 +236,8 @@ func words(f expansion.Function, x, y any) []float64 {
 	return list
 }
 
-// TestRefused checks what cannot be translated: a product that Go may fuse, loops without bounds,
-// and functions that are not there.
+// TestRefused checks the errors for code that cannot be translated: a product that Go may fuse,
+// loops without bounds, and functions that do not exist.
 func TestRefused(t *testing.T) {
 	for source, want := range map[string]string{
 		"func f(x, y, z float64) float64 { return x*y + z }":         "fuse",

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// share writes what calls of a shared method become: name_inlined has the method's statements,
-// name_called takes and returns values, and name, which is inlined, calls that. Words of a block
-// are a num<W>.
+// share writes the functions of a shared method: name_inlined has the method's statements,
+// name_called takes and returns values, and name, which is inlined, calls name_called. Words of a
+// block are a num<W>.
 func (t *translator) share(d *ast.FuncDecl, name string, sig *types.Signature, params []string, text string) {
 	if sig.Results().Len() > 0 {
 		t.fail(d, "results of a shared method")

@@ -99,7 +99,7 @@ func (t *translator) slice(e ast.Expr) (x, n string) {
 	return t.array(s.X), t.expr(s.High)
 }
 
-// array is an array, of which e may be a pointer.
+// array translates an array e, or a pointer e to an array.
 func (t *translator) array(e ast.Expr) string {
 	if isPointer(t.typeOf(e)) {
 		return "(*" + t.expr(e) + ")"
@@ -157,7 +157,7 @@ func (t *translator) assign(s *ast.AssignStmt) {
 	}
 }
 
-// special translates what concerns the template's state: the number of lanes, and scratch.
+// special translates assignments to the template's state: the number of lanes, and scratch.
 func (t *translator) special(l, r ast.Expr) bool {
 	if x, ok := l.(*ast.SelectorExpr); ok && t.Template != "" && t.isTemplate(t.typeOf(x.X)) && x.Sel.Name == "n" {
 		return true

@@ -39,7 +39,7 @@ func ok(err error) {
 	}
 }
 
-// operands are those of a routine of the host and on a GPU.
+// operands holds the operands of a routine on the host and their copies on a GPU.
 type operands struct {
 	format      Format
 	at          Device

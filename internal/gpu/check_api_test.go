@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// TestCheck compares products on GPUs that are checked with those of the host, operands prepared
-// and not, by turns with products that are not checked.
+// TestCheck compares checked products on GPUs with products of the host, with operands prepared and
+// not. Checked and unchecked products alternate.
 func TestCheck(t *testing.T) {
 	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []Format{Float64, QD, MP(106)} {

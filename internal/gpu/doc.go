@@ -1,4 +1,4 @@
-// Package gpu holds the engine on NVIDIA GPUs. Its packages, each of which may use those above it:
+// Package gpu holds the engine on NVIDIA GPUs. A package may use the packages listed above it:
 //
 //	mem       arrays and views in a device's memory, and the devices that are open
 //	abi       the structures that kernels take as arguments

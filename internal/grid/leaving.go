@@ -39,5 +39,5 @@ func (t leaving) Bcast(ctx context.Context, b []byte, root int) error {
 	return t.after(ctx, t.Transport.Bcast(ctx, b, root))
 }
 
-// Leave tells the others that this process takes no further part in operations.
+// Leave informs the other processes that this process takes no further part in operations.
 func (g *Grid) Leave() error { return g.to.Leave() }

@@ -86,8 +86,8 @@ func (v view) whole() bool {
 		v.Rows*v.Cols == 0
 }
 
-// A layout says which entries of a matrix each process has or receives: the entries in some rows
-// and some columns, both in ascending order.
+// A layout describes which entries of a matrix each process has or receives: the entries in some
+// rows and some columns, both in ascending order.
 type layout interface {
 	part(row, col int) (rows, cols []int)
 }

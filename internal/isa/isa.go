@@ -1,7 +1,7 @@
-// Package isa says which instruction sets the fast kernels may use: what the
-// machine offers, lowered by the environment or by a test. Every package with
-// more than one implementation of a function asks here, so that one setting
-// governs them all and a test can run under each level in turn.
+// Package isa determines which instruction sets the fast kernels may use: the sets
+// of the machine, lowered by the environment or by a test. Every package with more
+// than one implementation of a function uses it, so that one setting governs all
+// packages and a test can run under each level in turn.
 package isa
 
 import (
@@ -17,14 +17,14 @@ import (
 // to one of the names of Set.String.
 const Env = "HALFULP_LEVEL"
 
-// A Set is a set of instructions, a level: of those of one architecture a higher one includes the
+// A Set is a set of instructions, called a level. For one architecture a higher level includes the
 // lower ones, and Portable is below all.
 type Set int32
 
 const (
 	// Portable is Go without assembly.
 	Portable Set = iota
-	// NEON is arm64 with what every such processor has: vectors of 128 bits.
+	// NEON is the set of every arm64 processor: vectors of 128 bits.
 	NEON
 	// AVX2 is x86-64 with AVX2 and FMA.
 	AVX2
@@ -55,12 +55,12 @@ func Parse(name string) (Set, error) {
 	return Portable, fmt.Errorf("unknown level %q: want one of %s", name, strings.Join(names[:], ", "))
 }
 
-// setting is what the environment asks for, read once a process.
+// setting is the level that the environment requests, read once in a process.
 var setting = sync.OnceValues(func() (Set, error) {
 	return fromEnv(os.Getenv(Env), levels)
 })
 
-// fromEnv returns the level that the environment asks for, of those available, best first.
+// fromEnv returns the level that the environment requests. available lists the levels, best first.
 func fromEnv(value string, available []Set) (Set, error) {
 	best := available[0]
 	if value == "" {
@@ -79,9 +79,9 @@ func fromEnv(value string, available []Set) (Set, error) {
 // forced is 1 + the level of the innermost Force, 0 without one.
 var forced atomic.Int32
 
-// Level is the level in force: that of Force, else that of the environment,
-// else the best of the machine. An environment variable that cannot be obeyed
-// leaves the best of the machine in force; CheckEnv reports it.
+// Level returns the level in force: the level of Force, else the level that the
+// environment variable names, else the best level of the machine. A name that
+// the machine does not support is ignored; CheckEnv reports it.
 func Level() Set {
 	if f := forced.Load(); f != 0 {
 		return Set(f - 1)
@@ -90,8 +90,8 @@ func Level() Set {
 	return l
 }
 
-// CheckEnv returns an error if the environment asks for a level that is unknown
-// or that this machine does not have.
+// CheckEnv returns an error if the environment requests a level that is unknown
+// or that this machine does not support.
 func CheckEnv() error {
 	_, err := setting()
 	return err

@@ -2,7 +2,7 @@
 
 package isa
 
-// levels are those of every arm64 processor, best first.
+// levels lists the levels of every arm64 processor, best first.
 var levels = []Set{NEON, Portable}
 
 const vnni, ifma = false, false

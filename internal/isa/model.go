@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Model is the processor's name where the system tells it.
+// Model is the processor's name, if the system reports it.
 var Model = sync.OnceValue(func() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -2,6 +2,5 @@
 
 package isa
 
-// permitTiles reports whether the system lets this process use tiles: those that are not Linux are
-// not asked.
+// permitTiles reports whether the system lets this process use tiles. Only Linux is supported.
 func permitTiles() bool { return false }

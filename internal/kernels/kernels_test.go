@@ -27,8 +27,8 @@ func TestEverySourceHasPTX(t *testing.T) {
 	}
 }
 
-// TestPTXFresh checks that the PTX was made from the sources as they are. That it is what they
-// give is checked by _ptx/ptx.py check.
+// TestPTXFresh checks that the PTX was generated from the current sources, by their hashes. To
+// compare it with newly generated PTX, run _ptx/ptx.py check.
 func TestPTXFresh(t *testing.T) {
 	for _, e := range entries() {
 		source := strings.TrimSuffix(e.Name, ".ptx") + ".cu"
@@ -66,8 +66,8 @@ func digest(t *testing.T, source string) string {
 	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
-// TestPTXVersion checks that no file asks for a newer driver than the others do, and
-// that only those for Hopper are bound to one architecture.
+// TestPTXVersion checks that no file requires a newer driver than the others, and that only files
+// for Hopper are bound to one architecture.
 func TestPTXVersion(t *testing.T) {
 	for _, name := range Files() {
 		ptx := string(PTX(name))
@@ -83,8 +83,8 @@ func TestPTXVersion(t *testing.T) {
 	}
 }
 
-// TestEntry checks that what Entry returns has its kernel and no other, what that needs, and
-// nothing else.
+// TestEntry checks that Entry returns PTX with the given kernel, everything that the kernel needs,
+// and nothing else.
 func TestEntry(t *testing.T) {
 	kernel := regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
 	for _, name := range Files() {

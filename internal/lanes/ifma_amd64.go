@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// The costs are those of matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or later
-// and on Zen 3.
+// The costs were measured on matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or
+// later and on Zen 3.
 var unitIFMA = Unit{
 	Lanes: 8, Bits: 52, width: 9, Few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
 	cut: func(j *cutJob) {

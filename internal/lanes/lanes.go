@@ -2,25 +2,27 @@ package lanes
 
 import "math"
 
-// Lanes are numbers in fixed point, of digits of some bits, several of them side by side: what
-// eliminations and substitutions in many digits need of a Unit. With B = 2^Bits() and D digits:
+// Lanes provides arithmetic on numbers in fixed point, several of them side by side, for
+// eliminations and substitutions in many digits. With B = 2^Bits() and D digits:
 //
-//   - Sums hold Σ_c s_c B^-c, 0 ≤ c ≤ D, of each lane, s_c of lane l at c lanes + l: integers that
-//     Carry makes digits 0 ≤ s_c < B, c > 0, and an integer s_0.
-//   - Vectors hold such numbers -1 ≤ x < 1 as a factor, of one unit B^-D more where x < 0.
-//   - Factors hold digits of one number 0 ≤ x < 1.
+//   - Sums hold Σ_c s_c B^-c, 0 ≤ c ≤ D, for each lane. s_c of lane l is at index c lanes + l.
+//     Carry turns the integers s_c, c > 0, into digits 0 ≤ s_c < B; s_0 remains an integer.
+//   - Vectors hold numbers -1 ≤ x < 1 in the form of a factor. As a factor, x < 0 is larger by one
+//     unit B^-D.
+//   - Factors hold the digits of one number 0 ≤ x < 1.
 type Lanes struct {
 	unit   *Unit
 	digits int
 }
 
-// New returns lanes of so many digits, from 2 on; not ok on machines that have none.
+// New returns lanes of digits digits, at least 2. It is not ok on machines that do not support
+// lanes.
 func New(digits int) (l Lanes, ok bool) {
 	u := unitOf()
 	return Lanes{u, digits}, u != nil && 2 <= digits && digits <= maxDigits
 }
 
-// Bits returns the bits of a digit, 0 on machines that have no lanes.
+// Bits returns the number of bits of a digit, 0 on machines that do not support lanes.
 func Bits() int {
 	if u := unitOf(); u != nil {
 		return u.Bits
@@ -28,7 +30,7 @@ func Bits() int {
 	return 0
 }
 
-// Count returns how many numbers lie side by side, 0 on machines that have no lanes.
+// Count returns the number of lanes, 0 on machines that do not support lanes.
 func Count() int {
 	if u := unitOf(); u != nil {
 		return u.Lanes
@@ -36,19 +38,19 @@ func Count() int {
 	return 0
 }
 
-// Count returns how many numbers lie side by side.
+// Count returns the number of lanes.
 func (l Lanes) Count() int { return l.unit.Lanes }
 
-// Bits returns the bits of a digit.
+// Bits returns the number of bits of a digit.
 func (l Lanes) Bits() int { return l.unit.Bits }
 
-// Size returns how many words sums and vectors have.
+// Size returns the number of words of sums and of vectors.
 func (l Lanes) Size() int { return l.unit.Lanes * (l.digits + 1) }
 
-// Add adds n products of vectors a, aStep words apart, by factors x, xStep words apart, to sums
-// that have been carried, and leaves them so but for s_0: each is in error by less than 3 D + 1
-// units B^-D, see Unit. With each, x are vectors without signs as Spread makes them, for every
-// lane its own factor.
+// Add adds n products of vectors a, aStep words apart, and factors x, xStep words apart, to sums
+// that have been carried. Afterwards the sums are carried except for s_0. The error of each product
+// is less than 3 D + 1 units B^-D, see Unit. With each, every lane has its own factor, and x are
+// vectors without signs as Factor makes them with step Count().
 func (l Lanes) Add(sums []int64, a []uint64, aStep int, x []uint64, xStep int, each bool, n int) {
 	u, most, width := l.unit, 1000/l.digits, l.digits
 	if each {
@@ -66,11 +68,11 @@ func (l Lanes) Add(sums []int64, a []uint64, aStep int, x []uint64, xStep int, e
 	}
 }
 
-// Carry carries what sums exceed digits by.
+// Carry propagates the carries of sums.
 func (l Lanes) Carry(sums []int64) {
 	lanes, b := l.unit.Lanes, l.unit.Bits
 	mask := int64(1)<<b - 1
-	if lanes == 8 { // much the faster way
+	if lanes == 8 { // much faster than the loop below
 		to := (*[8]int64)(sums[l.digits*8:])
 		for c := l.digits - 1; c >= 0; c-- {
 			next := (*[8]int64)(sums[c*8:])
@@ -93,7 +95,7 @@ func (l Lanes) Carry(sums []int64) {
 	}
 }
 
-// Vector stores sums that have been carried; not ok if one is not in [-1, 1).
+// Vector stores sums that have been carried as a vector. It is not ok if a sum is not in [-1, 1).
 func (l Lanes) Vector(to []uint64, sums []int64) (ok bool) {
 	lanes := l.unit.Lanes
 	mask := int64(1)<<l.unit.Bits - 1
@@ -143,8 +145,8 @@ func (l Lanes) Sum(sums []int64, a []uint64) {
 	}
 }
 
-// Total stores the sum of the numbers of all lanes in digits that are to be carried. It carries
-// sums first: those of some 2000 digits, a matrix's row, may be beyond int64 together.
+// Total stores the sum of the numbers of all lanes in digits, which are not carried yet. It carries
+// sums first, because sums of some 2000 digits, a row of a matrix, may together exceed int64.
 func (l Lanes) Total(digits, sums []int64) {
 	l.Carry(sums)
 	lanes := l.unit.Lanes
@@ -157,8 +159,8 @@ func (l Lanes) Total(digits, sums []int64) {
 	}
 }
 
-// Factor stores the digits of one lane of sums that have been carried, 0 ≤ x < 1, step words apart:
-// 1 for a factor of all lanes, and Count() in a place for one of a lane.
+// Factor stores the digits of one lane, 0 ≤ x < 1, of sums that have been carried, step words
+// apart. step is 1 for a factor of all lanes, and Count() for a factor of one lane.
 func (l Lanes) Factor(to []uint64, step int, sums []int64, lane int) {
 	for c := range l.digits {
 		v := uint64(sums[(c+1)*l.unit.Lanes+lane])
@@ -169,7 +171,8 @@ func (l Lanes) Factor(to []uint64, step int, sums []int64, lane int) {
 	}
 }
 
-// FactorFloat returns about 4 (x - 1/2) for a factor x: right to 2^-48 of itself or to 2^-90.
+// FactorFloat returns approximately 4 (x - 1/2) for a factor x. The relative error is at most
+// 2^-48, or the absolute error at most 2^-90.
 func (l Lanes) FactorFloat(x []uint64) float64 {
 	z, unit := -float64(uint64(1)<<(l.unit.Bits-1)), 1.0
 	for _, v := range x[:min(l.digits, 3)] {
@@ -179,8 +182,8 @@ func (l Lanes) FactorFloat(x []uint64) float64 {
 	return 4 * z * l.weight()
 }
 
-// VectorFloat returns about a number of one lane of a vector: right to 2^-48 of itself, if it is
-// not less than 2^-900.
+// VectorFloat returns an approximation of the number in one lane of a vector. Its relative error is
+// at most 2^-48 for magnitudes of at least 2^-900.
 func (l Lanes) VectorFloat(a []uint64, lane int) float64 {
 	lanes := l.unit.Lanes
 	neg := !l.unit.Floats && a[l.digits*lanes+lane] != 0
@@ -203,7 +206,7 @@ func (l Lanes) VectorFloat(a []uint64, lane int) float64 {
 	return z
 }
 
-// FactorDigit returns digit c of a factor, whose digits lie side by side.
+// FactorDigit returns digit c of a factor with step 1.
 func (l Lanes) FactorDigit(x []uint64, c int) uint64 {
 	if l.unit.Floats {
 		return uint64(math.Float64frombits(x[c]))
@@ -211,8 +214,8 @@ func (l Lanes) FactorDigit(x []uint64, c int) uint64 {
 	return x[c]
 }
 
-// VectorDigit returns digit c of the magnitude of a number of one lane of a vector, and whether
-// that is negative, if the digit of one that is 0 says nothing.
+// VectorDigit returns digit c of the magnitude of the number in one lane of a vector, and whether
+// the number is negative. neg may be false if the digit is 0.
 func (l Lanes) VectorDigit(a []uint64, c, lane int) (v uint64, neg bool) {
 	lanes := l.unit.Lanes
 	v = a[c*lanes+lane]

@@ -12,28 +12,29 @@ import (
 // Numbers a x_i + b y_i of MP vectors are computed several side by side from vertical digits, see
 // Unit: P = |a x_i| and Q = |b y_i| in D digits of one power of two for each lane, P + Q or
 // |P - Q|, and its rounding, all in lanes. In units of the last digit a product of numbers without
-// a sign is in error by less than 3 D + 1, and a number that is only shifted by less than 1. A
-// product has no error at all if no bit of x is cut and no pair of digits other than 0 left out: if
-// a has k digits, and those of x fit the first D - k.
+// a sign has an error of less than 3 D + 1, and a number that is only shifted of less than 1. A
+// product is exact if no bit of x is cut and no pair of nonzero digits is left out: if a has k
+// digits, and the digits of x fit in the first D - k.
 
-// linearRoom is how far numbers may be shifted before bits of them are cut, if as many digits are
-// taken as make products exact: sums of numbers of like size then are, and their ties decided.
+// linearRoom is the number of bits by which numbers may be shifted without cutting bits, if the
+// digits suffice for exact products. Then sums of numbers of similar size are exact, and ties are
+// decided.
 const linearRoom = 16
 
-// linearBytes is what the digits of so many vectors of numbers take: three times a part of the
-// first-level cache.
+// linearBytes is the size of the digits that are computed at a time, for each of three operands: a
+// part of the first-level cache.
 const linearBytes = 8 << 10
 
 // A Factor is the number (-1)^neg 0.A 2^exp, or, if it has no digits, (-1)^neg 2^exp.
 type Factor struct {
-	Odd    bool // it is no such number: 0, infinite or NaN
+	Odd    bool // the number is 0, infinite or NaN
 	neg    bool
 	exp    int64
-	digits []uint64 // of A, as many as the plan's
-	used   int      // how many it takes
+	digits []uint64 // of A, as many as the plan has
+	used   int      // number of digits up to the last nonzero one
 }
 
-// newFactor returns t without digits yet.
+// newFactor returns t as a factor. cut stores its digits.
 func newFactor(u *Unit, t num.Real) Factor {
 	if t.Class != num.Finite {
 		return Factor{Odd: true}
@@ -48,7 +49,7 @@ func newFactor(u *Unit, t num.Real) Factor {
 	return f
 }
 
-// cut makes the digits of the factor t.
+// cut stores the digits of the factor t.
 func (f *Factor) cut(p Plan, t num.Real) {
 	if f.used == 0 {
 		return
@@ -63,7 +64,7 @@ func (f *Factor) cut(p Plan, t num.Real) {
 	}
 }
 
-// A Linear is how numbers a_j x_i + b y_ij are computed for z in lanes.
+// A Linear computes z_ij = a_j x_i + b y_ij, rounded, in lanes.
 type Linear struct {
 	Plan Plan
 	A    []Factor // of column j
@@ -73,8 +74,8 @@ type Linear struct {
 	z    *num.Array
 }
 
-// NewLinear returns how to compute a_j x_i + b y_ij, nil where there is no such way. For y without
-// columns there is no second term.
+// NewLinear returns a Linear, or nil if lanes do not support the operands. If y has no columns, the
+// second term is omitted.
 func NewLinear(a []num.Real, x num.Vec, b num.Real, y num.Mat, z *num.Array) *Linear {
 	u := unitOf()
 	inLanes := func(f num.Format, step int) bool { return f.Kind == num.MP && step == 1 }
@@ -96,8 +97,8 @@ func NewLinear(a []num.Real, x num.Vec, b num.Real, y num.Mat, z *num.Array) *Li
 		exact = max(exact, u.digitsOf(int(y.Arr.Prec)+linearRoom)+g.b.used)
 	}
 	p := int(z.Prec)
-	// A sum begins at most two bits below its reference unless much cancels; with 12 bits more few
-	// are left open.
+	// The leading bit of a sum is at most two bits below its reference unless much cancels. With 12
+	// more bits few roundings are undecided.
 	d := 2
 	for u.Bits*d < p+14+bits.Len64(linearBound(d)) {
 		d++
@@ -118,28 +119,28 @@ func NewLinear(a []num.Real, x num.Vec, b num.Real, y num.Mat, z *num.Array) *Li
 	return g
 }
 
-// digitsOf returns how many digits have so many bits.
+// digitsOf returns the number of digits for n bits.
 func (u *Unit) digitsOf(n int) int { return (n + u.Bits - 1) / u.Bits }
 
-// linearBound is more than the error of a sum of two products of d digits, in units of the last.
+// linearBound bounds the error of a sum of two products of d digits, in units of the last digit.
 func linearBound(d int) uint64 { return uint64(2*(3*d+1) + 1) }
 
-// roundJob tells a unit which sums of vertical digits to round; the assembly knows its layout.
-// Vectors of numbers follow each other at pitches in bytes, those of arrays of numbers without a
-// gap. The sum in a lane is (-1)^s P + (-1)^t Q or, if there is no q, (-1)^s P, where P and Q have
-// digits as those at p and q, integers or, where pCut or qCut says that they have been cut, as the
-// unit cuts them, s is the lowest bit of the class at xCls xor negP, and t that of the
-// class at yCls xor negQ: in units of 2^ref.
+// roundJob lists the sums of vertical digits that a unit rounds; the assembly depends on its
+// layout. Vectors of digits follow each other at pitches in bytes, vectors in arrays of numbers
+// without a gap. The sum in a lane, in units of 2^ref, is (-1)^s P + (-1)^t Q, or (-1)^s P if there
+// is no q. P and Q have the digits at p and q, which are integers or, if pCut or qCut is set,
+// digits as the unit cuts them. s is the lowest bit of (class at xCls) xor negP, t the lowest bit
+// of (class at yCls) xor negQ.
 //
-// The number it is rounded to is stored in MP of so many limbs, of which the last spare bits are
-// not in use, and a bit of ok is set, unless
+// The rounded sum is stored as an MP number of limbs limbs, of which the last spare bits are
+// unused, and its bit of ok is set, unless
 //
-//   - a class is not that of a finite number,
+//   - a class is not the class of a finite number,
 //   - the first digit of the sum is 0,
 //   - the bit of exact is not set and an error of less than bound units of the last digit may
-//     matter, or there are not 13 bits between it and the last place (shift is the precision and
-//     the bits of a digit less those of all digits),
-//   - the exponent is not one of MP.
+//     matter, or fewer than 13 bits lie between it and the last place (shift is the precision
+//     plus the bits of one digit minus the bits of all digits),
+//   - the exponent is outside the range of MP.
 type roundJob struct {
 	p          unsafe.Pointer
 	pPitch     int
@@ -155,14 +156,14 @@ type roundJob struct {
 	exp, cls   unsafe.Pointer
 	n          int
 	stage      unsafe.Pointer // room for the digits of a sum, zeros behind them, words before them
-	words      int            // of those that have all digits, at least limbs + 1
+	words      int            // number of words that hold all digits, at least limbs + 1
 	spare      int
 	bound      uint64
 	shift      int
 	pCut, qCut bool
 }
 
-// roundVertical does a job for a unit, one number after the other.
+// roundVertical rounds the sums of a job, one after the other.
 func (u *Unit) roundVertical(j *roundJob) {
 	mag := make([]uint64, (u.Bits*(j.digits+1)+63)/64+j.limbs+2)
 	for v := range j.n {
@@ -176,8 +177,8 @@ func (u *Unit) roundVertical(j *roundJob) {
 	}
 }
 
-// roundLane rounds the sum in lane l of vector v, or reports false. Its magnitude takes mag, above
-// as many zeros as the number has limbs.
+// roundLane rounds the sum in lane l of vector v, or returns false. mag is memory for its
+// magnitude, after as many zeros as the number has limbs.
 func (u *Unit) roundLane(j *roundJob, mag []uint64, v, l int) bool {
 	at := v*u.Lanes + l
 	x, y := *(*num.Cls)(unsafe.Add(j.xCls, at)), *(*num.Cls)(unsafe.Add(j.yCls, at))
@@ -271,8 +272,8 @@ func (u *Unit) roundLane(j *roundJob, mag []uint64, v, l int) bool {
 	return e == int64(int32(e))
 }
 
-// scaleVertical is mul for vectors of digits of which each has its own sums, at the same
-// pitch, and one number for all lanes and vectors.
+// scaleVertical is like mul, but each vector of digits has its own sums, at the same pitch, and all
+// lanes and vectors are multiplied by one number.
 func (u *Unit) scaleVertical(width int, acc *int64, a *uint64, pitch int, x *uint64, n, first, digits int) {
 	for k := range n {
 		at := (*int64)(unsafe.Add(unsafe.Pointer(acc), k*pitch))
@@ -322,15 +323,15 @@ func (g *Linear) NewWorker() *LinearWorker {
 	return w
 }
 
-// exactShift is how far numbers of so many bits may be shifted if their products by f are to be
-// exact.
+// exactShift returns the number of bits by which numbers of prec bits may be shifted so that their
+// products with f are exact.
 func (t Plan) exactShift(f *Factor, prec uint32) int64 {
 	return int64(t.Unit.Bits*(t.Digits-f.used)) - int64(prec)
 }
 
-// Run computes entries lo <= i < lo+n of column j, whole vectors of them and not more than the
-// plan's, and stores them in numbers k and on of z. It returns for each vector which have been
-// computed.
+// Run computes entries lo <= i < lo+n of column j and stores them in z from number k on. n is a
+// multiple of the lanes, and at most the plan's number of vectors. For each vector Run returns a
+// mask of the entries that were computed.
 func (w *LinearWorker) Run(j, lo, n, k int) (ok []uint8) {
 	t, lanes := w.Plan, w.Plan.Unit.Lanes
 	a, vectors := &w.A[j], n/lanes
@@ -379,9 +380,9 @@ func (w *LinearWorker) Run(j, lo, n, k int) (ok []uint8) {
 	return w.ok[:vectors]
 }
 
-// term returns the digits of the magnitudes of n vectors of numbers of v, of which the first is
-// number at, times a factor: in units of powers of two of which ref has the exponents, less that of
-// the factor.
+// term returns the digits of the magnitudes of n vectors of numbers of v, from number at on, times
+// a factor. Their units are powers of two, whose exponents are ref minus the exponent of the
+// factor.
 func (w *LinearWorker) term(c *cutter, v *num.Array, at int, ref []int64, f *Factor, sums []int64, n int) unsafe.Pointer {
 	t, lanes := w.Plan, w.Plan.Unit.Lanes
 	job := c.job(v, at, lanes, n)

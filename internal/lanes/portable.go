@@ -7,8 +7,8 @@ func (u Unit) reference() *Unit {
 	return &u
 }
 
-// EachUnit calls f under every unit, for tests: those of all machines, in plain Go, and that of the
-// machine, for any number of products.
+// EachUnit calls f under every unit, for tests: the portable units in plain Go and the unit of this
+// machine, which is used for any number of products.
 func EachUnit(f func(name string)) {
 	under("integers", Unit{Lanes: 8, Bits: 52, width: 18}.reference(), f)
 	under("floats", Unit{Lanes: 4, Bits: 51, width: 9, Floats: true}.reference(), f)
@@ -19,7 +19,7 @@ func EachUnit(f func(name string)) {
 	}
 }
 
-// WithoutUnit calls f as on a machine that has no unit, for tests.
+// WithoutUnit calls f as on a machine without a unit, for tests.
 func WithoutUnit(f func()) { under("", nil, func(string) { f() }) }
 
 func under(name string, u *Unit, f func(name string)) {

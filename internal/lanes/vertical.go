@@ -9,27 +9,28 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// A Unit is a way to multiply vertical digits: those of several numbers side by side, digit s of
-// each in a lane of one vector, so that one instruction multiplies a pair of digits of every
-// lane. Sums of products are taken as in package direct, in D digits of b bits, B = 2^b, column c
-// weighing B^-(c+1): the product of digits s and t adds its high part to column s+t and its low
-// part to column s+t+1, where these are less than D. In units of B^-D times the largest product's
-// power of two the error of a product is less than
+// A Unit multiplies vertical digits: the digits of several numbers lie side by side, digit s of
+// each number in a lane of one vector, so that one instruction multiplies a pair of digits in every
+// lane. Sums of products are computed as in package direct, in D digits of b bits, B = 2^b. Column
+// c has the weight B^-(c+1). The product of digits s and t adds its high part to column s+t and its
+// low part to column s+t+1, if the column is less than D. In units of B^-D times the largest
+// product's power of two the error of a product is less than
 //
-//	1 + 1      (digits cut of both factors, the other less than 1)
+//	1 + 1      (digits cut off both factors, times the other factor, less than 1)
 //	D - 1      (pairs with s+t >= D, at most D-1-k with s+t = D+k, each less than B^(-D-k))
 //	D          (low parts of the D pairs with s+t = D-1, each less than B^(-D))
 //
-// and, where the complements (B-1) - a_s stand for the digits of a negative number and x_c is
-// taken off column c, less than D more: the pairs kept sum to
+// If the digits of a negative number are replaced by the complements (B-1) - a_s, and x_c is
+// subtracted from column c, the error is larger by less than D, because the pairs kept sum to
 //
 //	sum_t x_t B^-(t+2) sum_(s<D-t) (B-1) B^-s = sum_t x_t B^-(t+1) - sum_t x_t B^-(D+1)
 //
-// less the sum wanted, and the last sum is less than D units. In all less than 3 D + 1.
+// minus the wanted sum, and the last sum is less than D units. In total the error is less than
+// 3 D + 1.
 type Unit struct {
 	Lanes, Bits int
-	width       int        // columns of a tile
-	costs       [3]float64 // of a product: ns, ns a digit, and a digit squared
+	width       int        // columns that one pass adds up
+	costs       [3]float64 // of a product, in ns: constant, per digit, and per square of digits
 	Few         int        // products of a matrix with a vector up to which others are faster
 	Floats      bool       // digits are binary64 numbers with their sign, not complemented integers
 	cut         func(*cutJob)
@@ -38,16 +39,16 @@ type Unit struct {
 	mul         func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch)
 }
 
-// unitOf returns the unit of the machine, nil if there is none. Tests replace it.
+// unitOf returns the unit of the machine, or nil. Tests replace it.
 var unitOf = machineUnit
 
-// cutJob tells a unit which digits to cut; the assembly knows its layout. Pitches lead from one
-// vector of numbers to the next, in bytes, steps too, in elements, lanes from one number of a
-// vector to the next. The number in a lane is (-1)^s 0.S 2^exp, S its highest used words at sig,
-// class and sign at cls. Its digits are those of 0.S 2^-d, d = ref - exp - scale, with the sign s
-// xor the lowest bit at sign, or zeros if the number is not finite or 0 <= d < limit does not hold.
-// The digits of a vector of numbers lie at dst, followed by a vector of their signs, all ones for a
-// minus, if they are integers.
+// cutJob describes the digits that a unit cuts; the assembly depends on its layout. Fields named
+// pitch (in bytes) and step (in elements) are distances between vectors of numbers, fields named
+// lane between the numbers of a vector. The number in a lane is (-1)^s 0.S 2^exp, S its highest
+// used words at sig, class and sign at cls. Its digits are the digits of 0.S 2^-d, d = ref - exp -
+// scale, with the sign s xor the lowest bit at sign. They are zeros if the number is not finite or
+// unless 0 <= d < limit. The digits of a vector of numbers are stored at dst. If digits are
+// integers, a vector of signs follows, all ones for a minus.
 type cutJob struct {
 	dst      unsafe.Pointer
 	dstPitch int
@@ -66,15 +67,15 @@ type cutJob struct {
 	xStep    int            // of scale and sign
 	n        int
 	stage    unsafe.Pointer // room for words, zeros below and above them
-	table    unsafe.Pointer // for every digit: word, shift right, 64 less that
+	table    unsafe.Pointer // for every digit: word, right shift, 64 minus the right shift
 	digits   int
 	limit    int // bits of all digits
-	words    int // that hold so many digits
-	used     int // of a number
+	words    int // words that hold all digits
+	used     int // words of a number that are used
 	soon     fetch
 }
 
-// skip leaves out the first k vectors of numbers.
+// skip removes the first k vectors of numbers from the job.
 func (j *cutJob) skip(k int) {
 	j.dst = unsafe.Add(j.dst, k*j.dstPitch)
 	j.sig = unsafe.Add(j.sig, k*j.sigPitch)
@@ -85,22 +86,21 @@ func (j *cutJob) skip(k int) {
 	j.n -= k
 }
 
-// A fetch is memory that is wanted soon, a hint: so many lines of the cache for every vector of
-// numbers, pitch bytes from those for the one before. It may lie behind the numbers, and so is no
-// pointer.
+// A fetch is memory to prefetch: for each vector of numbers lines lines of the cache, pitch bytes
+// after the lines for the vector before. It may lie beyond the array, so it is not a pointer.
 type fetch struct {
 	from         uintptr
 	pitch, lines int
 }
 
-// fetchNumbers returns what to fetch of vectors of numbers of a, the first from at on, step numbers
-// apart.
+// fetchNumbers returns the fetch of vectors of numbers of a. The first vector begins at number at;
+// vectors are step numbers apart.
 func (t Plan) fetchNumbers(a *num.Array, at, step int) fetch {
 	l := a.Limbs()
 	return fetch{uintptr(unsafe.Pointer(&a.Sig[0])) + uintptr(8*l*at), 8 * l * step, (8*l*t.Unit.Lanes + 63) / 64}
 }
 
-// cutVertical does a job for a unit, one number after the other.
+// cutVertical cuts the digits of a job, one number after the other.
 func (u *Unit) cutVertical(j *cutJob) {
 	mask := uint64(1)<<u.Bits - 1
 	for k := range j.n {
@@ -133,11 +133,12 @@ func (u *Unit) cutVertical(j *cutJob) {
 	}
 }
 
-// multiply returns the high and the low part of a product of digits.
+// multiply returns the high and the low part of a product of digits. Their sum, with the high part
+// times B, is the product.
 func (u *Unit) multiply(a, x uint64) (high, low int64) {
 	if u.Floats {
-		// A number beside 1.5 2^103 is rounded to a multiple of 2^51, which counts in its bits,
-		// and one below 2^51 beside 1.5 2^52 to an integer.
+		// Adding 1.5 2^103 rounds a number to a multiple of 2^51, and the low bits of the sum count
+		// these multiples. Adding 1.5 2^52 rounds a number below 2^51 to an integer.
 		const up, down = 3 << 102, 3 << 51
 		h := math.FMA(math.Float64frombits(a), math.Float64frombits(x), up)
 		l := math.FMA(math.Float64frombits(a), math.Float64frombits(x), up+down-h)
@@ -155,7 +156,7 @@ func floatDigit(d uint64, neg bool) uint64 {
 	return math.Float64bits(float64(d))
 }
 
-// Plan says how sums of products are taken from vertical digits.
+// Plan describes how sums of products are computed from vertical digits.
 type Plan struct {
 	Unit    *Unit
 	Digits  int
@@ -164,21 +165,22 @@ type Plan struct {
 	Terms   int // of a number of the matrix, each with a product of its own
 }
 
-// verticalBytes is about what the digits of so many vectors of numbers take: a part of the
+// verticalBytes is the approximate size of the digits that are multiplied at a time, a part of the
 // first-level cache.
 const verticalBytes = 14 << 10
 
-// lateDigits is the number of digits from which multiplying takes so long that the next numbers
-// come from memory meanwhile; with fewer they come while digits are cut.
+// lateDigits is the number of digits from which the next numbers are prefetched during
+// multiplication; with fewer digits they are prefetched while digits are cut.
 const lateDigits = 8
 
-// maxDigits keeps enough products between carries.
+// maxDigits bounds the number of digits, so that enough products fit between carries.
 const maxDigits = 128
 
-// PlanSum returns how to sum n products for rounding to p bits, with the guard of groupsFor.
+// PlanSum returns a plan for sums of n products that are rounded to p bits, with ten guard bits. It
+// is not ok if the machine has no unit or there are too many digits.
 //
-// A column's sum of k vectors of products is less than 2^63: it starts below 2^53, and a product
-// adds at most c+1 high and c low parts below 2^52 and takes off one digit.
+// The sum of a column over k vectors of products is less than 2^63: it begins below 2^53, and a
+// product adds at most c+1 high and c low parts below 2^52 and subtracts one digit.
 func PlanSum(p, n int) (t Plan, ok bool) {
 	u := unitOf()
 	if u == nil || int64(n) >= 1<<40 {
@@ -199,24 +201,24 @@ func PlanSum(p, n int) (t Plan, ok bool) {
 	return t, false
 }
 
-// ProductBound is the bound on the error of a product in units of the last column.
+// ProductBound bounds the error of a product, in units of the last column.
 func (t Plan) ProductBound() uint64 { return uint64(t.Terms) * uint64(3*t.Digits+1) }
 
-// pitch is the bytes of the digits of a vector of numbers and of their signs.
+// pitch returns the size, in bytes, of the digits of a vector of numbers and of their signs.
 func (t Plan) pitch() int { return 8 * t.Unit.Lanes * (t.Digits + 1) }
 
-// cutter holds what a job needs besides numbers.
+// cutter holds the memory of jobs, besides numbers.
 type cutter struct {
 	plan   Plan
 	stage  []uint64
 	table  []uint64
 	digits []uint64 // of plan.numbers vectors
 	format num.Format
-	pad    *num.Array // made where it is needed
-	next   cutJob     // what job returns
+	pad    *num.Array // allocated by part
+	next   cutJob     // the job that job returns
 }
 
-// newCutter returns one for numbers of format f.
+// newCutter returns a cutter for numbers of format f.
 func newCutter(t Plan, f num.Format) *cutter {
 	c := &cutter{plan: t, table: make([]uint64, 3*t.Digits)}
 	c.stage = superacc.Aligned(t.Unit.Lanes * (4*t.Words + 12))
@@ -230,8 +232,9 @@ func newCutter(t Plan, f num.Format) *cutter {
 	return c
 }
 
-// job returns a job for n vectors of the numbers of a from at on, the next vector step numbers
-// further, valid until the next call. References, scales and signs are still to be given.
+// job returns a job for n vectors of numbers of a. The first vector begins at number at; vectors
+// are step numbers apart. The caller sets references, scales and signs. The job is valid until the
+// next call.
 func (c *cutter) job(a *num.Array, at, step, n int) *cutJob {
 	t, l := c.plan, a.Limbs()
 	used := min(l, t.Words)
@@ -247,8 +250,8 @@ func (c *cutter) job(a *num.Array, at, step, n int) *cutJob {
 	return &c.next
 }
 
-// part copies n runs of k numbers of a, the first from at on, the next step further, to vectors of
-// their own, and returns these.
+// part copies n runs of k numbers of a to vectors of their own, and returns these. The first run
+// begins at number at; runs are step numbers apart.
 func (c *cutter) part(a *num.Array, at, step, n, k int) *num.Array {
 	lanes, l := c.plan.Unit.Lanes, a.Limbs()
 	if c.pad == nil {
@@ -264,11 +267,11 @@ func (c *cutter) part(a *num.Array, at, step, n, k int) *num.Array {
 	return c.pad
 }
 
-// tiles returns in how many passes the columns are added up.
+// tiles returns the number of passes in which the columns are added up.
 func (t Plan) tiles() int { return (t.Digits + t.Unit.width - 1) / t.Unit.width }
 
-// add adds the products of n vectors of digits with those of x, which are xPitch bytes each, to
-// the columns at acc. Every pass fetches one of soon, as long as there are some.
+// add adds the products of n vectors of digits a with n vectors of digits x, xPitch bytes each, to
+// the columns at acc. Every pass prefetches one element of soon, if any is left.
 func (t Plan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soon ...fetch) {
 	for end, tiles := t.Digits, t.tiles(); tiles > 0; tiles-- {
 		w := (end + tiles - 1) / tiles
@@ -281,10 +284,10 @@ func (t Plan) add(broadcast bool, acc []int64, a, x []uint64, xPitch, n int, soo
 	}
 }
 
-// mulVertical adds, for every lane, the products of n vectors of digits at a with those of x to the
-// columns first <= c < first+width at acc: column c lies in vector c+1, and what the first of them
-// exceeds its digit by is added to the vector before. x has a number for all lanes, if broadcast,
-// or digits as those at a. Pitches count bytes.
+// mulVertical adds, for every lane, the products of n vectors of digits at a with n vectors of
+// digits at x to the columns first <= c < first+width at acc. Column c lies in vector c+1; the
+// carry out of the first column is added to the vector before. If broadcast, x has one number for
+// all lanes, otherwise digits in the layout of a. Pitches count bytes.
 func (u *Unit) mulVertical(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, _ fetch) {
 	sums := unsafe.Slice(acc, (digits+1)*u.Lanes)
 	for l := range u.Lanes {
@@ -314,7 +317,7 @@ func (u *Unit) mulVertical(broadcast bool, width int, acc *int64, a *uint64, aPi
 	}
 }
 
-// column returns what one product adds to column c.
+// column returns the amount that one product adds to column c.
 func (u *Unit) column(a, x []uint64, aStep, xStep, c, digits int) (v int64) {
 	for s := range c + 1 {
 		h, _ := u.multiply(a[s*aStep], x[(c-s)*xStep])
@@ -330,8 +333,8 @@ func (u *Unit) column(a, x []uint64, aStep, xStep, c, digits int) (v int64) {
 	return v
 }
 
-// value returns the number that columns stand for, column c at columns[c+1], in units of the last
-// one, in the memory of mag.
+// value returns the number that columns represent, column c at columns[c+1], in units of the last
+// column. It uses the memory of mag.
 func (t Plan) value(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	p := superacc.Packer{Mag: mag}
 	clear(mag)
@@ -344,10 +347,10 @@ func (t Plan) value(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	return p.Finish(columns[0] + carry)
 }
 
-// MagWords are the words that value needs.
+// MagWords returns the number of words that value needs.
 func (t Plan) MagWords() int { return (t.Unit.Bits*(t.Digits+1)+63)/64 + 2 }
 
-// Vector is a vector cut in vertical digits, its signs apart.
+// Vector is a vector in vertical digits, with signs stored separately.
 type Vector struct {
 	digits []uint64
 	pitch  int     // bytes from a number to the next, or from a vector of numbers
@@ -355,8 +358,8 @@ type Vector struct {
 	signs  []num.Cls
 }
 
-// Vector returns x in digits, a number after the other, or, for products with rows, a vector of
-// numbers after the other. ok is false if there is an infinity or NaN.
+// Vector returns x in digits, number after number. With byRows, for products with adjacent numbers
+// of rows, it is vector of numbers after vector. ok is false if x has an infinity or NaN.
 func (t Plan) Vector(x num.Vec, byRows bool) (v *Vector, ok bool) {
 	u, d := t.Unit, t.Digits
 	n := (x.N + u.Lanes - 1) / u.Lanes * u.Lanes
@@ -397,7 +400,7 @@ func (t Plan) Vector(x num.Vec, byRows bool) (v *Vector, ok bool) {
 	return v, true
 }
 
-// Rows holds what sums of rows of a product take.
+// Rows computes sums of products of rows of a matrix with a vector, and holds their memory.
 type Rows struct {
 	*cutter
 	byRows bool
@@ -405,8 +408,8 @@ type Rows struct {
 	one    []int64
 }
 
-// NewRows returns it for a block of rows of numbers of format f. byRows says that the digits
-// are those of numbers in a row.
+// NewRows returns a Rows for a block of rows of numbers of format f. With byRows a vector of digits
+// holds numbers of one row.
 func NewRows(t Plan, f num.Format, block int, byRows bool) *Rows {
 	v := &Rows{cutter: newCutter(t, f), byRows: byRows, one: make([]int64, t.Digits+1)}
 	vectors := (block + t.Unit.Lanes - 1) / t.Unit.Lanes
@@ -418,7 +421,7 @@ func NewRows(t Plan, f num.Format, block int, byRows bool) *Rows {
 	return v
 }
 
-// Reset makes the sums of so many rows 0.
+// Reset sets the sums of rows rows to 0.
 func (v *Rows) Reset(rows int) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
@@ -429,7 +432,8 @@ func (v *Rows) Reset(rows int) {
 	}
 }
 
-// Value returns the sum of row r of these, in units of the last digit, in the memory of mag.
+// Value returns the sum of row r, counted from the first row of the block, in units of the last
+// digit. It uses the memory of mag.
 func (v *Rows) Value(mag []uint64, r int) (m []uint64, neg bool) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
@@ -447,8 +451,8 @@ func (v *Rows) Value(mag []uint64, r int) (m []uint64, neg bool) {
 	return t.value(mag, v.one)
 }
 
-// AddBlock adds the products of so many rows, of these reference exponents, and numbers
-// j <= h < j+n of x; they begin at number at of a, step apart.
+// AddBlock adds the products of rows rows with the numbers j <= h < j+n of x. ref has the reference
+// exponents of the rows. The rows begin at number at of a, step numbers apart.
 func (v *Rows) AddBlock(a *num.Array, at, step, rows int, ref []int64, x *Vector, j, n int) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
@@ -473,8 +477,8 @@ func (v *Rows) AddBlock(a *num.Array, at, step, rows int, ref []int64, x *Vector
 	}
 }
 
-// AddRows adds the products of rows lo <= i < hi of m, of these reference exponents, and x: it
-// takes a vector of columns at a time.
+// AddRows adds the products of the rows lo <= i < hi of m with x, a vector of columns at a time.
+// ref has the reference exponents of the rows.
 func (v *Rows) AddRows(m num.Mat, lo, hi int, ref []int64, x *Vector) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
@@ -513,11 +517,11 @@ type Dot struct {
 	sums []int64
 	one  []int64
 	mag  []uint64
-	// zeros are exponents to be taken off those of y.
+	// zeros are exponents that are subtracted from the exponents of y.
 	zeros []int64
 }
 
-// NewDot returns sums of products as t plans them, of numbers of formats x and y.
+// NewDot returns a Dot for plan t and for vectors of formats x and y.
 func NewDot(t Plan, x, y num.Format) *Dot {
 	v := &Dot{Plan: t, x: newCutter(t, x), y: newCutter(t, y), one: make([]int64, t.Digits+1), mag: make([]uint64, t.MagWords())}
 	v.zeros = make([]int64, t.Numbers*t.Unit.Lanes)
@@ -527,7 +531,7 @@ func NewDot(t Plan, x, y num.Format) *Dot {
 }
 
 // Sum returns the sum of the products lo <= i < hi in units of the last column, 2^(ref - b D).
-// scale has the exponents of y, superacc.NoScale for products of 0, and zeros behind.
+// scale has the exponents of y, superacc.NoScale for products that are 0, and zeros after them.
 func (v *Dot) Sum(x, y num.Vec, lo, hi int, ref int64, scale []int64) (m []uint64, neg bool) {
 	t, lanes := v.Plan, v.Plan.Unit.Lanes
 	clear(v.sums)
@@ -564,7 +568,7 @@ func (v *Dot) Sum(x, y num.Vec, lo, hi int, ref int64, scale []int64) (m []uint6
 	return t.value(v.mag, v.one)
 }
 
-// Cost is about what a product takes.
+// Cost estimates the time of a product of two numbers, in ns.
 func (t Plan) Cost() float64 {
 	d, c := float64(t.Digits), t.Unit.costs
 	return c[0] + c[1]*d + c[2]*d*d // may fuse: an estimate

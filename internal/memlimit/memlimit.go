@@ -31,7 +31,7 @@ var unknown = Limit{Bytes: 8 << 30, Source: "assumed, as the system names none"}
 // this process. It queries the system once. Systems other than Linux report no limit.
 var Available = sync.OnceValue(func() Limit { return available(os.DirFS("/")) })
 
-// Default returns half of [Available] in bytes, which routines use unless told otherwise.
+// Default returns half of [Available] in bytes, the default limit of routines.
 func Default() int64 { return max(Available().Bytes/2, 1) }
 
 // available reads the limits from the files of Linux: the machine's memory, the limits of the

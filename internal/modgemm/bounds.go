@@ -51,14 +51,13 @@ const (
 	maxModulus = 1<<13 - 1
 	// maxResidue bounds residues and conversion constants.
 	maxResidue = maxModulus / 2
-	// residuePairs is the number of pairs between folds where both operands are
-	// residues.
+	// residuePairs is the number of pairs between folds if both operands are residues.
 	residuePairs = 63
-	// digitPairs is that where the right operand holds any int16.
+	// digitPairs is the number of pairs between folds if the right operand holds any int16.
 	digitPairs = 7
-	// foldBits is where a step fold cuts a sum in two.
+	// foldBits is the position of the bit at which a step fold cuts a sum in two.
 	foldBits = 21
-	// combinePairs is the number of pairs in a sum that Combine takes without folds.
+	// combinePairs is the number of pairs that Combine adds up without folds.
 	combinePairs = 64
 	// combineBits is the radix of the weight digits that Combine joins; digits
 	// balanced in [-2^12, 2^12] fit the bound above.

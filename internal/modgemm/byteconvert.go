@@ -9,14 +9,14 @@ import (
 // Conversion of digits to bytes modulo the moduli of a [BytePool], on tiles.
 //
 // A number of balanced 16-bit digits, pairs of them, is N - B with plain digits of N that exceed
-// the balanced ones by 2^15, B = Σ_{s < 2 pairs} 2^15 2^(16 s). Its residue modulo m, times w, is
-// that of
+// the balanced ones by 2^15, B = Σ_{s < 2 pairs} 2^15 2^(16 s). The number times w has the same
+// residue modulo m as
 //
 //	x = first + Σ_{s < 4 pairs} c_s u_s,  c_s = w 2^(8 s) mod m, |c_s| <= m/2,
 //
 // with the bytes u_s of N and first = -w B mod m. Folds x -= m q, q = fma(x, inv, c) - c, c = 1.5
-// 2^23, take a multiple of m off (see bytes.go): the fused multiply-add is near c, where float32
-// are the integers, so q is the integer nearest to x inv, u = 2^-24.
+// 2^23, subtract a multiple of m (see bytes.go): the fused multiply-add is near c, where the
+// float32 numbers are the integers, so q is the integer nearest to x inv. u = 2^-24.
 //
 // # Plain moduli
 //
@@ -27,9 +27,9 @@ import (
 //   - For odd m, inv is the float32 next to 1/m, and x inv differs from x/m by at most
 //     1.001 u |x|/m < 0.495/m. As x/m is at least 1/(2m) from every half of an odd integer, q is
 //     the integer nearest to it, too.
-//   - For m = 256, inv = (1 + 2 u)/256, and x inv exceeds x/256 by less than 2^17 2^-31: numbers
-//     half way between integers are rounded up, to the byte -128, and all others, which are 1/256
-//     away from these, as x/256.
+//   - For m = 256, inv = (1 + 2 u)/256, and x inv exceeds x/256 by less than 2^17 2^-31. Numbers
+//     half way between integers are rounded up, to the byte -128. All others are at least 1/256
+//     away from such numbers, and are rounded like x/256.
 //
 // |q| <= 256 255/2 + 1 < 2^15, and below 2^9 + 1 for m = 256, so the lower half of the word of
 // fma(x, inv, c) is q as an int16.
@@ -48,14 +48,14 @@ import (
 //
 // # Few pairs
 //
-// A step of tiles takes 16 pairs, full or not, and its sums come by way of memory. With 8 pairs and
-// less the sums modulo plain moduli are made by VPDPBUSD in registers. Residues of products of
-// order 1000, on cores more and less busy, by these and by tiles, in turn: at 53 bits 12 to 13 and
-// 21 to 25 ms, at 106 bits 32 to 34 and 38 to 54, at 212 bits 46 to 73 and 50 to 71, and with the
-// 14 pairs of 424 bits 85 to 119 and 72 to 103.
+// A step of tiles computes 16 pairs, full or not, and stores its sums in memory. With 8 pairs or
+// fewer the sums modulo plain moduli are computed by VPDPBUSD in registers. Times of the residues
+// for products of order 1000, by VPDPBUSD and by tiles, on cores more and less busy: at 53 bits 12
+// to 13 and 21 to 25 ms, at 106 bits 32 to 34 and 38 to 54 ms, at 212 bits 46 to 73 and 50 to 71
+// ms, at 424 bits, with 14 pairs, 85 to 119 and 72 to 103 ms.
 
 const (
-	// maxVectorPairs bounds the pairs for which plain moduli are left to vectors.
+	// maxVectorPairs is the largest number of pairs for which plain moduli use VPDPBUSD.
 	maxVectorPairs = 8
 	// maxPlainPairs and maxBytePairs bound the pairs of digits of a ByteConversion with plain
 	// moduli and without.
@@ -63,34 +63,34 @@ const (
 	maxBytePairs  = 480
 )
 
-// A ByteConversion holds what ConvertBytes needs of moduli, plain ones before Karatsuba moduli. It
-// is immutable.
+// A ByteConversion holds the constants of ConvertBytes for some moduli, plain moduli before
+// Karatsuba moduli. It is immutable.
 type ByteConversion struct {
 	moduli []int
 	w      []int64
 	plain  int
 	pairs  int
 	steps  int // of 64 bytes of a number
-	// Of few pairs, a row a plain modulus: a word of four c_s, the lowest first, for every pair,
-	// then what tails has of others.
+	// For few pairs: one row for each plain modulus. It has a word of four c_s, the lowest first,
+	// for every pair, then the words that tails has for other moduli.
 	words []uint32
-	// For every 32 other plain moduli the rows of c_s, and for every 16 Karatsuba moduli the two
-	// rows of e_s and d_s of each, as left operands of so many steps.
+	// Left operands of steps steps: the rows of c_s for every 32 other plain moduli, and the rows
+	// of e_s and d_s for every 16 Karatsuba moduli.
 	table []int8
 	tails []uint32 // first, inv, and -m as an int16 in the lower half of a word, for each modulus
 }
 
-// onVectors returns how many of the first moduli have words.
+// onVectors returns the number of moduli, the first ones, that use VPDPBUSD.
 func (c *ByteConversion) onVectors() int { return len(c.words) / (c.pairs + 3) }
 
-// ByteConvertible reports whether there is a ByteConversion of so many pairs, with plain moduli or
-// without.
+// ByteConvertible reports whether a ByteConversion supports this number of pairs. plain means that
+// it has plain moduli.
 func ByteConvertible(pairs int, plain bool) bool {
 	return pairs <= maxPlainPairs || pairs <= maxBytePairs && !plain
 }
 
-// NewByteConversion prepares moduli m_t, plain ones first, for numbers of so many pairs of digits,
-// times w[t], coprime to m_t.
+// NewByteConversion prepares moduli m_t, plain moduli first, and weights w[t], coprime to m_t, for
+// numbers of pairs pairs of digits.
 func NewByteConversion(moduli []int, w []int64, pairs int) *ByteConversion {
 	c := &ByteConversion{moduli: moduli, w: w, pairs: pairs, steps: (4*pairs + StepNumbers - 1) / StepNumbers}
 	for c.plain < len(moduli) && moduli[c.plain] <= 256 {
@@ -159,18 +159,19 @@ func (c *ByteConversion) Bytes() int64 {
 	return int64(len(c.table)) + 4*int64(len(c.words)+len(c.tails))
 }
 
-// planes returns how many planes of bytes the conversion makes.
+// planes returns the number of planes of bytes that the conversion writes.
 func (c *ByteConversion) planes() int { return c.plain + karatsubaPlanes*(len(c.moduli)-c.plain) }
 
-// ByteDigits returns how many elements the digits of n numbers of so many pairs take for
-// ConvertBytes: tiles are loaded whole.
+// ByteDigits returns the number of elements that digits of n numbers of pairs pairs must have for
+// ConvertBytes, which loads whole tiles.
 func ByteDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(RightGroup*4-1) }
 
 // ConvertBytes computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the conversion
-// and n entries, a multiple of 64 and of panel, and writes planes of bytes, stride apart: that of
-// a, of a plain modulus, or those of a0, a1 and a0 + a1, |a| <= m/2 + 9. digits is a right operand
-// of Convert of panels of so many columns, in ByteDigits elements, that has no meaning afterwards.
-// With stream, results go past the caches where dst and stride are multiples of 64 bytes.
+// and n entries, a multiple of 64 and of panel. It writes planes of bytes, stride apart: for a
+// plain modulus the plane of a, for a Karatsuba modulus the planes of a0, a1 and a0 + a1, |a| <=
+// m/2 + 9. digits is a right operand of Convert with panels of panel columns, in ByteDigits
+// elements; its contents are lost. With stream, results bypass the caches if dst and stride are
+// multiples of 64 bytes.
 func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 	checkSizes(panel, n, stride)
 	if n%64 != 0 || panel == 0 || n%panel != 0 {
@@ -184,8 +185,8 @@ func ConvertBytes(k *ByteKernel, dst []int8, stride int, c *ByteConversion, digi
 	k.convert(dst, stride, c, digits, panel, n, stream)
 }
 
-// store writes the bytes of residue a modulo the modulus t of an entry, the first of which lies at
-// dst, and returns how many planes they take.
+// store writes the bytes of the residue a of an entry modulo modulus t, the first at dst. It
+// returns the number of planes of the modulus.
 func (c *ByteConversion) store(dst []int8, stride, t int, a int64) int {
 	if t < c.plain {
 		dst[0] = int8(a)
@@ -196,13 +197,13 @@ func (c *ByteConversion) store(dst []int8, stride, t int, a int64) int {
 	return karatsubaPlanes
 }
 
-// convertBytesGeneric is the definition of convert, but for the representatives modulo Karatsuba
-// moduli.
+// convertBytesGeneric defines convert, except that other representatives modulo Karatsuba moduli
+// are allowed.
 func convertBytesGeneric(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, _ bool) {
 	c.convert(len(c.moduli), dst, stride, digits, panel, n)
 }
 
-// convert is convertBytesGeneric modulo the first moduli.
+// convert computes convertBytesGeneric for the first moduli.
 func (c *ByteConversion) convert(moduli int, dst []int8, stride int, digits []int16, panel, n int) {
 	plane := 0
 	for t, m := range c.moduli[:moduli] {
@@ -226,7 +227,7 @@ func (c *ByteConversion) convert(moduli int, dst []int8, stride int, digits []in
 	}
 }
 
-// convertBytesEmulated is convertBytesGeneric by emulated tiles, as the assembly does it.
+// convertBytesEmulated computes convertBytesGeneric by emulated tiles, like the assembly.
 func convertBytesEmulated(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
 	if panel != PanelVectors {
 		convertBytesGeneric(dst, stride, c, digits, panel, n, stream)
@@ -286,7 +287,8 @@ func newColumnsMachine() *columnsMachine {
 	return m
 }
 
-// block makes the sums of a panel of a left operand of so many steps and of a panel of columns.
+// block computes the sums of products of a panel of a left operand of steps steps and a panel of
+// columns.
 func (m *columnsMachine) block(a []int8, columns []int16, steps int) {
 	m.machine.Run(amx.Clear(), &m.mem)
 	for s := range steps {

@@ -20,7 +20,7 @@ type BytePool struct {
 	Bits   []float64 // of the products of the first n moduli, rounded down
 }
 
-// KaratsubaFactors are those of a0 b0, a1 b1 and (a0 + a1)(b0 + b1) in a b.
+// KaratsubaFactors are the factors of a0 b0, a1 b1 and (a0 + a1)(b0 + b1) in a b.
 var KaratsubaFactors = [3]int64{-127, 16256, 128}
 
 const (
@@ -90,7 +90,7 @@ func (p *BytePool) Checked() (rest *BytePool, redundant int) {
 // KaratsubaProducts is the number of products of bytes that a Karatsuba modulus takes.
 const KaratsubaProducts = 3
 
-// Products returns how many products of matrices of bytes the first n moduli take. It is also the
-// first plane of bytes of modulus n: one of a plain modulus; those of a0, a1 and a0 + a1 of a
-// Karatsuba modulus.
+// Products returns the number of products of matrices of bytes for the first n moduli. It is also
+// the index of the first plane of bytes of modulus n. A plain modulus has one plane, a Karatsuba
+// modulus has three, for a0, a1 and a0 + a1.
 func (p *BytePool) Products(n int) int { return n + 2*max(0, n-p.Plain) }

@@ -13,11 +13,11 @@ import (
 //
 // # Packed operands
 //
-// An operand is a sequence of panels of 32 vectors, rows of a left operand and columns of a right
-// one; a panel holds, step of 64 numbers after step, two tiles of 16 vectors, of 1024 bytes each. A
-// tile of a left operand holds the 64 numbers of a vector after those of the one before; one of a
-// right operand holds groups of four numbers, in a group vector after vector. Vectors and numbers
-// are padded with zeros to whole panels and steps.
+// An operand is a sequence of panels of 32 vectors, which are rows of a left operand or columns of
+// a right operand. A panel consists of steps of 64 numbers of each vector. A step holds two tiles
+// of 16 vectors, 1024 bytes each. A tile of a left operand stores vector after vector, 64 numbers
+// each. A tile of a right operand stores groups of four numbers; a group stores vector after
+// vector. Vectors and numbers are padded with zeros to whole panels and steps.
 //
 // So number h of vector v lies in tile t = (v/32 K + h/64) 2 + v%32/16, K being the steps, at
 // 1024 t + v%16 64 + h%64 in a left operand, and at 1024 t + h%64/4 64 + v%16 4 + h%4 in a right
@@ -30,12 +30,12 @@ import (
 //
 // # Plain moduli
 //
-// Coarse fold, x -= m q with q = fma(x, inv, c) - c, c = 1.5 2^23, for integers |x| <= 2^24: as |x
-// inv| < 2^20, the fused multiply-add is near c, where float32 are the integers, and q is the
-// integer nearest to x inv, which differs from x/m by at most 1.001 u |x|/m <= 1.001/m. So |x - m
-// q| <= m/2 + 1.001, an integer, which the second fused multiply-add finds exactly. The exact fold
-// of bounds.go makes the representative in (-m/2, m/2] of it; its rint is an addition of c and a
-// subtraction.
+// Coarse fold, x -= m q with q = fma(x, inv, c) - c, c = 1.5 2^23, for integers |x| <= 2^24. As
+// |x inv| < 2^20, the fused multiply-add is near c, where the float32 numbers are the integers. So
+// q is the integer nearest to x inv, which differs from x/m by at most 1.001 u |x|/m <= 1.001/m,
+// and x - m q is an integer of at most m/2 + 1.001 in magnitude, which the second fused
+// multiply-add computes exactly. The exact fold of bounds.go reduces it to the representative in
+// (-m/2, m/2]; its rint adds c and subtracts it.
 //
 // The sum of 16 steps of 64 products of residues modulo an odd m < 256, of 15 steps modulo 256, and
 // any int16, is at most
@@ -53,29 +53,30 @@ import (
 //
 //	Σ a b = x + 128 ((z - x - y) + 128 y).
 //
-// Fold, x -= m q in int32, with q = fma(float32(x), inv, c) - c, an integer whose lower half is
-// that of the word of the fused multiply-add, as an int16. Of |x| <= 2^28 the quotient is off by
-// less than 2.001 u |x|/m, |q| < 2^14 + 2, and what is left is at most m/2 + 2.001 u |x|, at most
-// m/2 + 33. Of 64 steps, with y and the parenthesis folded,
+// Fold computes x -= m q in int32, with q = fma(float32(x), inv, c) - c. As an int16, this integer
+// is the lower half of the word that the fused multiply-add returns. For |x| <= 2^28 the error of
+// the quotient is less than 2.001 u |x|/m, |q| < 2^14 + 2, and the remainder is at most
+// m/2 + 2.001 u |x| <= m/2 + 33. After 64 steps, with y and the parenthesis folded,
 //
 //	|y| <= 64 64 127^2 < 2^27, |parenthesis| <= 2 64 64 127^2 + 128 16279 < 2^28,
 //	|all| <= 64 64 127^2 + 2^15 + 128 16279 < 2^27.
 //
-// A second fold of what is left of the last, less than 2^24 and so exact, has a quotient that is
-// off by less than 1.001 u (1/2 + 33/m) < 2^-24, while x/m is at least 1/(2m) > 2^-16 from every
-// half of an odd integer, m being odd: it leaves the representative in (-m/2, m/2].
+// The remainder of the last sum is less than 2^24, hence exact in float32. The quotient of its
+// second fold has an error of less than 1.001 u (1/2 + 33/m) < 2^-24. As m is odd, x/m is at least
+// 1/(2m) > 2^-16 from every half of an odd integer. So the second fold leaves the representative in
+// (-m/2, m/2].
 const (
-	// maxByteModulus bounds moduli, and those above minKaratsuba are Karatsuba moduli.
+	// maxByteModulus bounds moduli. Moduli above minKaratsuba are Karatsuba moduli.
 	maxByteModulus = 32491
 	minKaratsuba   = 1 << 14
-	// maxSplit bounds what splitResidue takes.
+	// maxSplit bounds the magnitude of arguments of splitResidue.
 	maxSplit = 16256
 	// byteSteps, evenSteps and karatsubaSteps bound the steps of a sum modulo odd plain moduli, 256
 	// and Karatsuba moduli.
 	byteSteps      = 16
 	evenSteps      = 15
 	karatsubaSteps = 64
-	// karatsubaPlanes are those of a0, a1 and a0 + a1.
+	// karatsubaPlanes is the number of planes: for a0, a1 and a0 + a1.
 	karatsubaPlanes = 3
 )
 
@@ -88,26 +89,26 @@ func splitResidue(a int64) (a0, a1 int64) {
 	return a - a1<<7, a1
 }
 
-// A ByteKernel is a way to multiply matrices of bytes.
+// A ByteKernel multiplies matrices of bytes.
 type ByteKernel struct {
 	Name string
-	// tiles computes blocks that lie below each other, what byteTilesGeneric says.
+	// tiles computes blocks one below the other, see byteTilesGeneric.
 	tiles  func(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool)
 	narrow func(dst []int8, src []int16)
-	// join is what joinGeneric says.
+	// join is defined by joinGeneric.
 	join func(dst []int16, a []int8, stride int)
-	// convert is what convertBytesGeneric says.
+	// convert is defined by convertBytesGeneric.
 	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool)
-	// packResidues is what packResiduesGeneric says, combine what combineBytesGeneric.
+	// packResidues is defined by packResiduesGeneric, combine by combineBytesGeneric.
 	packResidues func(dst, src []int16, planeStride, planes, panels int)
 	combine      func(out []int64, outStride int, c *ByteCombination, y []int16, panels int)
-	// kc and karatsubaKc are the steps of a block of k modulo a plain modulus and a Karatsuba
-	// modulus, mc the panels of A that stay in the second level cache.
+	// kc and karatsubaKc are the numbers of steps in a block of k for a plain modulus and for a
+	// Karatsuba modulus. mc is the number of panels of A that stay in the second level cache.
 	kc, karatsubaKc, mc int
 }
 
 // bytePanels are panels of an operand: their first step, the distances of panels and of planes, and
-// how far behind lies what will be multiplied next, a hint.
+// as a hint for prefetching the distance to the panels that are multiplied next.
 type bytePanels struct {
 	data                []int8
 	stride, plane, next int
@@ -119,8 +120,8 @@ const PanelVectors = amx.Block
 // StepNumbers is the number of numbers of a vector in a step.
 const StepNumbers = amx.Step
 
-// Numbers of a vector that lie together in a tile of a left operand and of a right one, and the
-// vectors of a tile.
+// The lengths of the groups of a vector's numbers that are adjacent in tiles of a left and of a
+// right operand, and the number of vectors in a tile.
 const (
 	LeftGroup   = amx.Step
 	RightGroup  = 4
@@ -147,7 +148,7 @@ func isByteModulus(m int) bool {
 	return m >= minPlain && m <= 256 || m > minKaratsuba && m <= maxByteModulus && m%2 == 1
 }
 
-// planes returns the planes of bytes of an operand.
+// planes returns the number of planes of bytes of an operand.
 func (m *ByteModulus) planes() int {
 	if m.m > 256 {
 		return karatsubaPlanes
@@ -169,7 +170,7 @@ func (m *ByteModulus) steps() int {
 // forced is set under ForceBytes.
 var forced atomic.Bool
 
-// BestBytes returns the kernel of the level in force, nil where there is none.
+// BestBytes returns the kernel of the level in force, or nil if the level has none.
 func BestBytes() *ByteKernel {
 	switch {
 	case isa.Level() >= isa.AMX:
@@ -180,8 +181,8 @@ func BestBytes() *ByteKernel {
 	return nil
 }
 
-// ForceBytes lets products be those of bytes wherever these apply, faster or not, by emulated tiles
-// on a machine without, until the returned function is called. It is for tests.
+// ForceBytes makes all products that can use bytes use them, faster or not, until the returned
+// function is called. A machine without tiles emulates them. It is for tests.
 func ForceBytes() (restore func()) {
 	old := forced.Swap(true)
 	return func() { forced.Store(old) }
@@ -198,17 +199,17 @@ var ByteEmulation = &ByteKernel{
 	packResidues: packResiduesGeneric, combine: combineBytesEmulated,
 }
 
-// ByteSteps is the number of steps that k numbers fill.
+// ByteSteps returns the number of steps that hold k numbers.
 func ByteSteps(k int) int { return (k + StepNumbers - 1) / StepNumbers }
 
-// BytePanels is the number of panels that hold n vectors.
+// BytePanels returns the number of panels that hold n vectors.
 func BytePanels(n int) int { return (n + PanelVectors - 1) / PanelVectors }
 
-// PanelBytes is the size of a panel of so many steps.
+// PanelBytes returns the size of a panel of steps steps, in bytes.
 func PanelBytes(steps int) int { return amx.StepBytes * steps }
 
-// AlignedBytes returns n bytes that begin at a multiple of 64, as the loads of tiles like it, in a
-// buffer of at least n + 63.
+// AlignedBytes returns n bytes of buf that begin at a multiple of 64, where loads of tiles are
+// faster. buf has at least n + 63 bytes.
 func AlignedBytes(buf []int8, n int) []int8 {
 	off := -uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & 63
 	return buf[off:][:n:n]
@@ -222,8 +223,8 @@ func (k *ByteKernel) Narrow(dst []int8, src []int16) {
 	}
 }
 
-// Join writes residues modulo a Karatsuba modulus, a multiple of 64, of which a has the bytes a0
-// and stride behind them the bytes a1.
+// Join writes the residues 128 a1 + a0 modulo a Karatsuba modulus, a multiple of 64 of them. a
+// holds the bytes a0, and the bytes a1 follow stride after them.
 func (k *ByteKernel) Join(dst []int16, a []int8, stride int) {
 	if stride < len(dst) {
 		panic(badStride)
@@ -241,13 +242,13 @@ func checkBytes(have, n int) {
 	checkLen(have, n)
 }
 
-// MulBytes computes C = A B mod m, with representatives in (-m/2, m/2]: the 32 mPanels x 32 nPanels
-// matrix C, row-major at c with leading dimension ldc, of packed operands of so many steps, of
-// which those from <= s < to are multiplied and read. With accumulate, C + A B, for a C of any
-// int16.
+// MulBytes computes C = A B mod m, with representatives in (-m/2, m/2]. C is a 32 mPanels x 32
+// nPanels matrix, row-major at c with leading dimension ldc. The packed operands have steps steps,
+// of which from <= s < to are read and multiplied. With accumulate it computes C + A B, for a C of
+// any int16.
 //
 // The planes of bytes a0, a1 and a0 + a1 of operands modulo a Karatsuba modulus lie aPlane and
-// bPlane apart. Those of the next modulus follow as a rule: they are read ahead.
+// bPlane apart. The planes of the next modulus usually follow, and are prefetched.
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
 	checkRange(from, to, steps)
@@ -274,7 +275,7 @@ func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8,
 		p, end := from+(to-from)*i/blocks, from+(to-from)*(i+1)/blocks
 		for i0 := 0; i0 < mPanels; i0 += k.mc {
 			i1 := min(i0+k.mc, mPanels)
-			// What follows: rows below, a block of k, or another modulus.
+			// The next panels: of rows below, of the next block of k, or of the next modulus.
 			aNext, bNext := (i1-i0)*panel, -(nPanels-1)*panel
 			switch {
 			case i1 < mPanels:
@@ -295,16 +296,17 @@ func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8,
 	}
 }
 
-// aheadLeft is how many bytes of a left operand a step of the assembly reads ahead, a 16th.
+// aheadLeft is the number of bytes of a left operand that a step of the assembly prefetches: a
+// 16th.
 const aheadLeft = amx.StepBytes / 16
 
-// byteTilesGeneric computes blocks that lie below each other: for p < panels, i, j < 32 and
+// byteTilesGeneric computes blocks one below the other: for p < panels, i, j < 32 and
 // r = 32 p + i,
 //
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod m
 //
-// with the representative in (-m/2, m/2], A the first steps of the panels of a, B those of the
-// panel of b, 1 <= steps <= mod.steps(). It is what the others equal.
+// with the representative in (-m/2, m/2], where A and B are the first steps of the panels of a and
+// of the panel of b, 1 <= steps <= mod.steps(). It is the reference for the other kernels.
 func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	factors := [karatsubaPlanes]int64{1}
 	if mod.planes() > 1 {
@@ -329,8 +331,9 @@ func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mo
 	}
 }
 
-// byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it, but for the
-// first step of a panel, which that loads along with the last products of the one before.
+// byteTilesEmulated computes byteTilesGeneric by emulated tiles in the order of the assembly, with
+// one exception: the assembly loads the first step of a panel during the last products of the panel
+// before.
 func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	var machine amx.Machine
 	planes := mod.planes()
@@ -417,7 +420,7 @@ func PackBytes(dst []int8, src []int16, left bool, n, k, vs, hs int) {
 	}
 }
 
-// KernelNames returns what stats call products of the two kernels.
+// KernelNames returns the name of the two kernels in statistics.
 func KernelNames(k *Kernel, b *ByteKernel) string {
 	if b == nil {
 		return k.Name

@@ -9,7 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/amx"
 )
 
-// byteKernel is that of level amx.
+// byteKernel is the kernel of level amx.
 var byteKernel = &ByteKernel{
 	Name: "amx", kc: byteSteps, karatsubaKc: amxKaratsubaSteps, mc: amxPanels,
 	tiles: tilesAMX,
@@ -20,7 +20,7 @@ var byteKernel = &ByteKernel{
 		joinAMX(&dst[0], &a[0], stride, len(dst))
 	},
 	convert: func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int, stream bool) {
-		if panel != 32 { // that of the kernels of the level
+		if panel != 32 { // the assembly supports only the panels of the level's kernels
 			convertBytesGeneric(dst, stride, c, digits, panel, n, stream)
 			return
 		}
@@ -49,10 +49,11 @@ var byteKernel = &ByteKernel{
 }
 
 const (
-	// amxKaratsubaSteps is how many steps of a plane of a panel of B the first level cache holds
-	// beside those of A that pass through it.
+	// amxKaratsubaSteps is the number of steps of a plane of a panel of B that the first level
+	// cache holds beside the steps of A that pass through it.
 	amxKaratsubaSteps = 16
-	// amxPanels is the most panels of A whose sums are in the second level cache along with them.
+	// amxPanels is the largest number of panels of A that fit in the second level cache together
+	// with their sums.
 	amxPanels = 16
 )
 

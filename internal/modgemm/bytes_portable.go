@@ -2,5 +2,5 @@
 
 package modgemm
 
-// byteKernel is none: only amd64 has tiles.
+// byteKernel is nil: only amd64 has tiles.
 var byteKernel *ByteKernel

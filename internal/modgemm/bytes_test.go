@@ -49,8 +49,8 @@ func randomBytes(r *rand.Rand, s []int8, mod ByteModulus) {
 	}
 }
 
-// splitAny makes planes, stride apart, those of some residues modulo Karatsuba moduli: any, or such
-// that products are the largest.
+// splitAny fills planes, stride apart, with residues modulo Karatsuba moduli: random ones, or ones
+// that make the largest products.
 func splitAny(r *rand.Rand, s []int8, stride int) {
 	n := len(s) - 2*stride
 	extreme := r.IntN(2) == 0

@@ -171,9 +171,9 @@ func TestWordDigits(t *testing.T) {
 	}
 }
 
-// TestWordRows compares rows, put into digits, with those that the portable loops make of the same
-// numbers, cut off at any bit and far beyond them. The words around a number are ones, and so are
-// those of what is no number.
+// TestWordRows compares rows of digits with the rows that the portable loops compute for the same
+// numbers, cut off at any bit and far beyond them. Words around a number, and words of values that
+// are not finite, are all ones.
 func TestWordRows(t *testing.T) {
 	r := newRand(t)
 	for _, k := range Kernels() {
@@ -475,8 +475,8 @@ func TestFloatScan(t *testing.T) {
 	}
 }
 
-// FuzzDigits compares the digits of any numbers, scaled and cut off anywhere, with those of the
-// portable loops.
+// FuzzDigits compares the digits of any numbers, scaled and cut off anywhere, with the digits that
+// the portable loops compute.
 func FuzzDigits(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x80}, int64(1084), uint8(3), uint8(2))
 	f.Add([]byte{0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}, int64(-64), uint8(1), uint8(1))

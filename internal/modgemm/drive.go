@@ -2,11 +2,11 @@ package modgemm
 
 import "math"
 
-// Mul computes C = A B mod m, with representatives in (-m/2, m/2]: the mPanels MR x
-// nPanels NR matrix C, row-major at c with leading dimension ldc, from a left operand a
-// and a right operand b of kPairs pairs whose elements are within 4095, of which the pairs
-// from <= p < to are multiplied and read: the others make no addends. A range of the result
-// is computed by passing that range of panels, and c from its first element.
+// Mul computes C = A B mod m, with representatives in (-m/2, m/2]. C is an mPanels MR x
+// nPanels NR matrix, row-major at c with leading dimension ldc. The left operand a and the
+// right operand b have kPairs pairs, with elements within 4095. Only the pairs
+// from <= p < to are read and multiplied. To compute a part of C, pass its panels of a and
+// b, and c from its first element on.
 func Mul(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to int, mod Modulus) {
 	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, from, to, k.ResiduePairs, mod, 0, false)
 }
@@ -17,10 +17,10 @@ func MulAdd(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPair
 }
 
 // Convert computes out[t planeStride + e] = Σ_s constants_ts digits_se mod m_t, with
-// representatives in (-m_t/2, m_t/2], for all moduli t and entries e: constants is a left
+// representatives in (-m_t/2, m_t/2], for all moduli t and entries e. constants is a left
 // operand of nModuliPanels panels, within 4095, digits a right operand of nEntryPanels
-// panels, any int16, and both have digitPairs pairs. moduli are those of the rows of
-// constants. A planeStride that is a multiple of 2048 makes all planes contend for the
+// panels, any int16, and both have digitPairs pairs. moduli holds one modulus for each
+// row of constants. If planeStride is a multiple of 2048, all planes contend for the
 // same sets of the cache.
 func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16, nModuliPanels, nEntryPanels, digitPairs int, moduli RowModuli) {
 	if len(moduli.r.m) != nModuliPanels*k.MR {
@@ -30,10 +30,10 @@ func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16,
 }
 
 // sweep runs modTiles over all tiles and the pairs from <= p < to, blocked for the caches as in
-// BLIS: a block of mc panels of A stays in the second level cache while the panels of B pass
-// through the first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
-// as residues, which the first block begins with if accumulate is set. Tiles in row panel i use the
-// moduli from i modStep on.
+// BLIS. A block of mc panels of A stays in the second level cache while the panels of B pass
+// through the first, kc pairs at a time. Between such blocks of k the tiles of C are stored as
+// residues; with accumulate the first block adds to C, too. Tiles in row panel i use the moduli
+// from i modStep on.
 func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to, block int, mod Modulus, modStep int, accumulate bool) {
 	checkSizes(mPanels, nPanels, kPairs)
 	checkRange(from, to, kPairs)
@@ -77,12 +77,12 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 	}
 }
 
-// MaxDigitsPairs is the most pairs of digits that Digits writes a number.
+// MaxDigitsPairs is the largest number of pairs of digits per number that Digits supports.
 const MaxDigitsPairs = 4
 
-// Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right
-// operand of Convert of at most MaxDigitsPairs pairs, as said at digitsGeneric: those from
-// src[g stride] on for group g, number i of it times 2^(1084 - base[4 g step + i]).
+// Digits writes the balanced 16-bit digits of 4 groups binary64 numbers, a multiple of NR, as a
+// right operand of Convert of at most MaxDigitsPairs pairs; see digitsGeneric. Group g begins at
+// src[g stride], and its number i is multiplied by 2^(1084 - base[4 g step + i]).
 func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base []int64, step, groups int) {
 	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > MaxDigitsPairs {
 		panic(badSize)
@@ -93,16 +93,16 @@ func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base [
 	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
 }
 
-// A WordGroup says which bits of four numbers become digits, as said at wordDigitsGeneric. The
-// assembly knows its layout.
+// A WordGroup selects the bits of four numbers that become digits; see wordDigitsGeneric. The
+// assembly depends on its layout.
 type WordGroup struct {
 	At    [4]int64  // where in the words number First of the number's words is, or would be
-	First [4]int64  // the word before that of the digits' lowest bit, or what stands for it
+	First [4]int64  // index of the word before the digits' lowest bit; may lie outside the number
 	Shift [4]int64  // 0 to 63, the lowest bit in its word
 	Sign  [4]uint64 // all ones of negative numbers, else 0
 }
 
-// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the
+// Set makes number i, 0 to 3, of the group (-1)^neg floor(N 2^-pos + 1/2), N being the
 // integer of the limbs words from number at on.
 func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
 	i %= 4
@@ -110,15 +110,15 @@ func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
 	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = int64(at)+first, first, pos&63, -neg
 }
 
-// Clear says that number i, 0 to 3, of the group, of so many limbs, is 0.
+// Clear makes number i, 0 to 3, of the group 0. limbs is the number of limbs of a number.
 func (g *WordGroup) Clear(i uint, limbs int) {
 	i %= 4
 	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = 0, int64(limbs), 0, 0
 }
 
 // WordDigits writes the balanced 16-bit digits of groups of four numbers of limbs words of src, a
-// multiple of NR numbers, as a right operand of Convert of so many pairs. The numbers are to lie in
-// src: the assembly trusts that.
+// multiple of NR numbers, as a right operand of Convert of pairs pairs. The numbers must lie within
+// src; the assembly does not check this.
 func WordDigits(k *Kernel, dst []int16, pairs int, src []uint64, limbs int, numbers []WordGroup) {
 	if len(numbers) == 0 || 4*len(numbers)%k.NR != 0 || pairs < 1 || limbs < 1 {
 		panic(badSize)
@@ -128,13 +128,13 @@ func WordDigits(k *Kernel, dst []int16, pairs int, src []uint64, limbs int, numb
 	k.wordDigits(dst, pairs, k.NR, src, limbs, numbers)
 }
 
-// A FloatScan is what a scan keeps of binary64 vectors, as said at floatScanGeneric.
+// A FloatScan holds the results of a scan of binary64 vectors; see floatScanGeneric.
 type FloatScan struct {
 	Most, Sum []float64
 	Low       []uint64
 }
 
-// NewFloatScan returns a scan of n vectors of no numbers.
+// NewFloatScan returns a scan of n empty vectors.
 func NewFloatScan(n int) *FloatScan {
 	s := &FloatScan{make([]float64, n), make([]float64, n), make([]uint64, n)}
 	for i := range s.Low {
@@ -143,7 +143,7 @@ func NewFloatScan(n int) *FloatScan {
 	return s
 }
 
-// Add takes in numbers of the first vectors of the scan, those of column h from src[h stride] on.
+// Add scans further numbers of the first vectors of the scan. Column h begins at src[h stride].
 func (s *FloatScan) Add(k *Kernel, vectors int, src []float64, stride, columns int) {
 	checkSizes(vectors, stride, columns)
 	checkLen(len(s.Most), vectors)

@@ -25,14 +25,14 @@ var generic = &Kernel{
 	transpose:    transposeGeneric,
 }
 
-// modTilesGeneric computes tiles that lie below each other: for p < panels, i < MR,
+// modTilesGeneric computes tiles one below the other: for p < panels, i < MR,
 // j < NR, and r = p MR + i,
 //
 //	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod mod[p modStep + i]
 //
 // with the representative in (-m/2, m/2], A the first kPairs pairs of the panels at
-// a[p aStride], and B those of panel b. Other kernels fold every block pairs; bounds.go
-// says what operands that allows.
+// a[p aStride], and B the first kPairs pairs of panel b. Other kernels fold after every
+// block of pairs; bounds.go has the operands for which that is exact.
 func modTilesGeneric(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, _ int, mod []int32, _ []float32, _ []int32, modStep int, accumulate bool) {
 	for p := range panels {
 		for i := range genericMR {
@@ -113,12 +113,12 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 //
 //	y = sign(x) floor(|x| 2^(1084 - b) + 1/2), b = base[4 g step + i],
 //
-// modulo 2^(32 pairs), pairs <= 4, for normal numbers for which |x| 2^(1084 - b) is below 2^62, or
-// below 2^126 where there are three or four pairs. Other finite ones are to be so small that y = 0;
-// b is to be at least 64 then.
+// modulo 2^(32 pairs), pairs <= 4, for normal numbers with |x| 2^(1084 - b) below 2^62, or below
+// 2^126 with three or four pairs. Other finite numbers must be so small that y = 0; then b must be
+// at least 64.
 //
 // With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - b)) is m 2^10, whose leading
-// bit is that of 2^62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
+// bit is bit 62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
 // 0 below 2^62. A shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2),
 // where u + 1 carries nothing into its upper word: u is even if s <= 0, and else below 2^63. A y
 // with 2^15 added to each of its digits has plain digits, d + 2^15.
@@ -188,10 +188,10 @@ func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, n
 	}
 }
 
-// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i <
-// len(most): most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
+// floatScanGeneric scans the binary64 numbers x = src[h stride + i], h < columns, of vectors i <
+// len(most). most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
 // least 1023 + e for which a power of two, 2^(e-1075), divides x but half of it does not. For a
-// subnormal number it becomes 0. NaN leave most as it is.
+// subnormal number it becomes 0. NaN does not change most.
 func floatScanGeneric(most, sum []float64, low []uint64, src []float64, stride, columns int) {
 	for h := range columns {
 		for i, x := range src[h*stride:][:len(most)] {

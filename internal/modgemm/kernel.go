@@ -7,8 +7,8 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 )
 
-// A Kernel is one machine's way to multiply matrices of small integers: functions
-// for one tile of the result, and the sizes that suit them. All kernels give the same
+// A Kernel multiplies matrices of small integers on one kind of machine. It has functions
+// for one tile of the result, and their tile and block sizes. All kernels give the same
 // bits.
 type Kernel struct {
 	Name string
@@ -17,8 +17,8 @@ type Kernel struct {
 	MR, NR int
 	// MaxModulus is the largest modulus; residues are within MaxModulus/2.
 	MaxModulus int
-	// ResiduePairs and DigitPairs are the pairs of k between two reductions where the
-	// right operand holds residues, and where it holds any int16.
+	// ResiduePairs and DigitPairs are the numbers of pairs of k between two reductions if
+	// the right operand holds residues, and if it holds any int16.
 	ResiduePairs, DigitPairs int
 
 	needs     isa.Set
@@ -29,13 +29,13 @@ type Kernel struct {
 	// second level cache of 512 KiB. BenchmarkMul measures them.
 	kc, mc int
 
-	// What these compute is said in generic.go; panels >= 1, and planes >= 1.
+	// generic.go defines what these functions compute. panels and planes are at least 1.
 	modTiles     func(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 	combineTiles func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)
 	packPlanes   func(dst, src []int16, planeStride, planes int)
 	digits       func(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int)
 	wordDigits   func(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup)
-	// wordRows, twoWordRows, transposeRows and wordScan are nil where wordDigits takes less time.
+	// wordRows, twoWordRows, transposeRows and wordScan are nil if wordDigits is faster.
 	wordRows      func(dst *uint64, step, words int, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, base *int64, baseStep, count, ahead int)
 	twoWordRows   func(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep, count, ahead int)
 	wordScan      func(most, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride, vectors, columns, ahead int) int
@@ -63,8 +63,8 @@ func Kernels() []*Kernel {
 // Best returns the first of Kernels.
 func Best() *Kernel { return Kernels()[0] }
 
-// Lookup returns the kernel of the given name. The error says whether there is none,
-// or none for this machine at the level in force.
+// Lookup returns the kernel of the given name. The error states whether no such kernel
+// exists, or the machine does not support it at the level in force.
 func Lookup(name string) (*Kernel, error) {
 	var names []string
 	for _, k := range kernels {

@@ -25,8 +25,8 @@
 // and [PackRight] write these layouts.
 //
 // Convert treats every column as an entry of its own, so entries may come in any
-// order, that of a packed operand included: then its output planes are packed
-// operands, and nothing remains to be packed before Mul.
+// order. In the order of a packed operand its output planes are packed operands
+// already, and can be passed to Mul.
 package modgemm
 
 //go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg modgemm

@@ -22,7 +22,7 @@ func NewModulus(m int) Modulus {
 	return r
 }
 
-// RowModuli holds one modulus a row of a left operand: that of Convert. It is
+// RowModuli holds one modulus for each row of the left operand of Convert. It is
 // immutable.
 type RowModuli struct {
 	r Modulus
@@ -30,7 +30,7 @@ type RowModuli struct {
 
 // NewRowModuli prepares the moduli of the rows of a left operand of kernel k, each
 // 2 <= m <= 8191. The rows that fill the last panel get some modulus; their residues
-// are those of 0.
+// are 0.
 func NewRowModuli(k *Kernel, moduli []int) RowModuli {
 	var r RowModuli
 	for _, m := range moduli {
@@ -78,8 +78,8 @@ func Moduli(width int) []int {
 	return slices.Clone(e.moduli)
 }
 
-// greedyModuli marks the multiples of every prime of a number taken: a number is
-// coprime to those taken before just if it is unmarked.
+// greedyModuli marks the multiples of every prime factor of a number taken. A number is
+// coprime to the numbers taken before if and only if it is unmarked.
 func greedyModuli(width int) []int {
 	n := 1 << width
 	marked := make([]bool, n)

@@ -17,17 +17,18 @@ type Words[C ~uint8] struct {
 	Cls   []C
 }
 
-// HasWordRows reports whether there are WordRows and TransposeRows of the kernel: WordDigits takes
-// less time elsewhere.
+// HasWordRows reports whether the kernel has WordRows and TransposeRows. Other kernels are faster
+// with WordDigits.
 func HasWordRows(k *Kernel) bool { return k.wordRows != nil }
 
-// WordRows writes the numbers at + i stride, i < count, of a to rows n + i step of rows, of so many
-// words each: those of the integer
+// WordRows converts the numbers at + i stride, i < count, of a and writes them to rows n + i step
+// of rows; each row has words words and holds the integer
 //
 //	y = (-1)^sign floor(N 2^(Exp - base[i baseStep]) + 1/2)
 //
-// modulo 2^(64 words), N being that of the number's words, whose four 16-bit digits are balanced,
-// -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). The numbers ahead of these are read ahead.
+// modulo 2^(64 words), where N is the integer in the number's words. Each word of a row holds four
+// balanced 16-bit digits, -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). ahead is the distance, in
+// numbers, at which later numbers are prefetched.
 func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C], at, stride, count int, base []int64, baseStep, ahead int) {
 	if count <= 0 {
 		return
@@ -47,8 +48,8 @@ func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C
 	k.wordRows(&rows[n*words], step, words, &a.Sig[at*a.Limbs], a.Limbs, &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), stride, &base[0], baseStep, count, ahead)
 }
 
-// TwoWordRows is WordRows of the count numbers from at on, for numbers of two words and rows of as
-// many: number i goes to row n + i/group jump + i%group step, group being 1, 2, 4 or 8.
+// TwoWordRows is like WordRows for count numbers of two words from at on, and rows of two words.
+// Number i goes to row n + i/group jump + i%group step, where group is 1, 2, 4 or 8.
 func TwoWordRows[C ~uint8](k *Kernel, rows []uint64, n, group, step, jump int, a *Words[C], at, count int, base []int64, baseStep, ahead int) {
 	if count <= 0 {
 		return
@@ -70,11 +71,12 @@ func TwoWordRows[C ~uint8](k *Kernel, rows []uint64, n, group, step, jump int, a
 	k.twoWordRows(&rows[2*n], &places[0], rowBytes*8>>shift*jump, &a.Sig[2*at], &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), &base[0], baseStep, count, ahead)
 }
 
-// RowsRoom returns how many words TransposeRows wants of rows: it reads beyond the last.
+// RowsRoom returns the number of words that rows must have for TransposeRows, which reads beyond
+// the last row.
 func RowsRoom(words, n int) int { return words*n + 8 }
 
 // TransposeRows writes the digits of n rows, a multiple of NR, as columns of a right operand of
-// Convert of so many pairs: of rows of (pairs + 1) / 2 words or more.
+// Convert of pairs pairs. Rows have words words, at least (pairs + 1) / 2.
 func TransposeRows(k *Kernel, dst []int16, pairs int, rows []uint64, words, n int) {
 	if n <= 0 || n%k.NR != 0 || pairs < 1 || 2*words < pairs {
 		panic(badSize)
@@ -84,14 +86,14 @@ func TransposeRows(k *Kernel, dst []int16, pairs int, rows []uint64, words, n in
 	k.transposeRows(&dst[0], pairs, &rows[0], words, n/k.NR)
 }
 
-// HasWordScan reports whether there is a ScanWords of the kernel.
+// HasWordScan reports whether the kernel has ScanWords.
 func HasWordScan(k *Kernel) bool { return k.wordScan != nil }
 
-// ScanWords takes numbers of a, cut off to binary64, in to the first vectors of a scan but for its
-// Low: those of column h from at + h stride on. low[i] becomes the least exponent of the lowest bit
+// ScanWords adds numbers of a, cut off to binary64, to the first vectors of a scan, except for its
+// Low. Column h begins at number at + h stride. low[i] becomes the least exponent of the lowest bit
 // of a number of vector i, if that is less. ScanWords returns false if there are infinities, NaN,
-// exponents beyond 900 in magnitude, or last words that are 0; the scan has no meaning then. The
-// numbers ahead of these are read ahead.
+// exponents beyond 900 in magnitude, or last words that are 0; the scan has no meaning then.
+// Numbers are prefetched at a distance of ahead.
 func ScanWords[C ~uint8](k *Kernel, s *FloatScan, low []int64, a *Words[C], at, stride, vectors, columns, ahead int) bool {
 	checkSizes(vectors, stride, columns)
 	if a.Limbs < 1 || at < 0 {

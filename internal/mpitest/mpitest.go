@@ -21,8 +21,9 @@ import (
 // child is the environment variable that tells a test's process that mpiexec started it.
 const child = "HALFULP_MPITEST"
 
-// Mpiexec returns the mpiexec that tests use, HALFULP_MPIEXEC or that of the search path, or skips
-// the test. scripts/check.sh sees that there is one in continuous integration.
+// Mpiexec returns the mpiexec that tests use, HALFULP_MPIEXEC or the one in the search path. If
+// there is none, it skips the test. scripts/check.sh sees that there is one in continuous
+// integration.
 func Mpiexec(t testing.TB) string {
 	name := os.Getenv("HALFULP_MPIEXEC")
 	if name == "" {

@@ -28,7 +28,7 @@ const (
 	MaxPrec = 1 << 20
 )
 
-// Format says how one number is stored, and so what rounding to it means.
+// Format is a format of numbers: how a number is stored, and hence how values are rounded to it.
 type Format struct {
 	Kind Kind
 	Prec uint32 // significand bits of MP; 24 for F32, 53 for the others

@@ -331,7 +331,7 @@ func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, erro
 }
 
 // block adds the products of the slices of a block of k to the part of C that begins at (i, j).
-// more tells whether blocks came before, end whether this block is the last.
+// more reports whether blocks came before, end whether this block is the last.
 func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
 	list, last := pairsOf(left, right, g.Slices, g.Literal)
 	g.stats.Products += len(list)

@@ -18,8 +18,8 @@ type splitting struct {
 	q, r                               [mostSlices]int8
 }
 
-// places tells where slices are stored: q_t at place q(t) and r_t at place r(t), t counted from 0,
-// -1 for slices that are not stored. count is the number of places.
+// places describes where slices are stored: q_t at place q(t) and r_t at place r(t), t counted from
+// 0, -1 for slices that are not stored. count is the number of places.
 type places struct {
 	q, r  func(t int) int
 	count int

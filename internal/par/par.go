@@ -1,4 +1,5 @@
-// Package par runs loops on several goroutines with cancellation.
+// Package par runs loops on several goroutines with cancellation. Run holds the options that all
+// routines pass on: context, threads, memory, progress.
 package par
 
 import (

@@ -43,7 +43,7 @@ const (
 // Words are the words of a number in the format of the operands; unused words are 0.
 type Words = [4]float64
 
-// An Elimination says how Solve eliminates: see expansion.SolveOptions.
+// An Elimination holds the options of Solve: see expansion.SolveOptions.
 type Elimination struct {
 	ZeroRule bool // rows are exchanged only where the diagonal has a zero
 	Block    int  // columns of a block with exact updates; 0: native updates

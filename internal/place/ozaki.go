@@ -58,7 +58,7 @@ type OzakiProduct struct {
 	Bounds func(a, b OzakiNorms, length int) OzakiBounds
 }
 
-// SGEMM says which routine multiplies float32 matrices at a place.
+// SGEMM selects the routine that multiplies float32 matrices at a place.
 type SGEMM int
 
 const (

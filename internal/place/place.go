@@ -43,7 +43,7 @@ type Config struct {
 	Elsewhere *Elsewhere
 }
 
-// A Pattern says which entries of C a Gemm computes, and what is known of C, A and B.
+// A Pattern describes which entries of C a Gemm computes, and what is known about C, A and B.
 type Pattern struct {
 	// Triangle restricts the result to one triangle of C, 'U' or 'L'; 0: all of C. C need not be
 	// square.

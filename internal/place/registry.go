@@ -40,8 +40,8 @@ func Explain(kind string, err error) {
 	registered.absent[kind] = err
 }
 
-// Find returns the backend of a kind. If there is none, the error wraps ErrDevice and says what the
-// program lacks.
+// Find returns the backend of a kind. If there is none, the error wraps ErrDevice and states what
+// the program lacks.
 func Find(kind string) (Backend, error) {
 	registered.RLock()
 	defer registered.RUnlock()

@@ -81,7 +81,7 @@ const (
 	RNSFMA
 )
 
-// RNSTeam says which threads carry out a chain of dependent additions.
+// RNSTeam selects the threads that carry out a chain of dependent additions.
 type RNSTeam int
 
 // The teams: one thread, or the widest possible group of threads.

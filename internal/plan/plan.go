@@ -1,6 +1,6 @@
 // Package plan chooses how a product of matrices is computed modulo small moduli: the number of
 // moduli, the widths of the integers to which its factors are rounded, and the bits that
-// reconstruction drops. All sizes are log2.
+// reconstruction drops. All sizes are binary logarithms.
 package plan
 
 import (
@@ -51,14 +51,14 @@ type Problem struct {
 	Left, Right Operand
 	Samples     []Sample
 
-	// Bounded says that the entries of the result divided by alpha are known to be at most 2^Bound,
-	// relative to 2^(exponents of the vectors). The result includes the old entries, which are
-	// added to the integers.
+	// Bounded means that the entries of the result divided by alpha are known to be at most
+	// 2^Bound, relative to 2^(exponents of the vectors). The result includes the old entries, which
+	// are added to the integers.
 	Bounded bool
 	Bound   float64
 
-	// Tolerant says that results need not be rounded correctly: integers may be in error by at most
-	// 2^Tolerance, relative to 2^(exponents of the vectors).
+	// Tolerant means that results need not be rounded correctly: integers may be in error by at
+	// most 2^Tolerance, relative to 2^(exponents of the vectors).
 	Tolerant  bool
 	Tolerance float64
 }
@@ -91,7 +91,7 @@ func (p *Problem) limit() float64 {
 	return min(p.Left.Norm, p.Right.Norm)
 }
 
-// A Plan says how a product of integers is computed.
+// A Plan describes how a product of integers is computed.
 type Plan struct {
 	Moduli         int
 	WidthL, WidthR int
@@ -103,7 +103,7 @@ type Plan struct {
 // assumed is the number of samples that Assume makes.
 const assumed = 16
 
-// Assume sets the operands and samples to those of numbers evenly distributed in (-1, 1): the
+// Assume sets the operands and samples as for numbers evenly distributed in (-1, 1): the
 // smallest of n numbers is about 1/(2n), and sums of k products are nearly normally distributed,
 // with standard deviation sqrt(k)/3.
 func (p *Problem) Assume() {

@@ -46,7 +46,7 @@ func scalar(f num.Format, x float64) num.Real {
 func eachUnit(t *testing.T, f func(t *testing.T)) {
 	t.Run("level "+isa.Level().String(), f)
 	if testlength.Slow() && !testlength.Race {
-		return // those of internal/modgemm do in an emulator
+		return // the tests of internal/modgemm cover the rest in an emulator
 	}
 	t.Run("bytes", func(t *testing.T) {
 		defer modgemm.ForceBytes()()

@@ -96,7 +96,8 @@ func testNear(t *testing.T) {
 	}
 }
 
-// topsOf returns exponents of powers of two above the rows of a matrix, those of zeros for zeros.
+// topsOf returns for each row of a matrix the exponent of a power of two above its entries. A row
+// of zeros has the exponent of zero.
 func topsOf(m num.Mat) []int64 {
 	z := make([]int64, m.Rows)
 	for i := range z {

@@ -12,7 +12,7 @@ import (
 )
 
 // evenMat returns a matrix of the magnitudes (2h+1)/(2n), h < n = rows cols, with random low bits
-// and signs, such that those of every row lie evenly in (0, 1).
+// and signs. The magnitudes in every row are evenly spread over (0, 1).
 func evenMat(rng *rand.Rand, f num.Format, rows, cols int) num.Mat {
 	m := num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: rows, Rows: rows, Cols: cols}
 	bound := new(big.Int).Lsh(big.NewInt(1), uint(f.Prec-min(f.Prec, 53)))

@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// side tells which factor of a product an operand is.
+// side is the side of an operand in a product: left or right.
 type side bool
 
 const (

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// integersGeneric is Integers, mag being that from row pad on.
+// integersGeneric computes Integers; mag begins at row pad.
 func integersGeneric(mag, neg []uint64, stride int, words []int64, wordStride int, m *Modulus, n int) {
 	const mask = 1<<WordBits - 1
 	count := m.Count()
@@ -42,7 +42,7 @@ func integersGeneric(mag, neg []uint64, stride int, words []int64, wordStride in
 	}
 }
 
-// roundGeneric is Round.
+// roundGeneric computes Round.
 func roundGeneric(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {
 	pad := Pad(f.Limbs)
 	for e0 := 0; e0 < n; e0 += 4 {
@@ -69,7 +69,7 @@ func roundGeneric(z []uint64, top []int64, ok, mag []uint64, stride, count int, 
 	}
 }
 
-// round rounds the number whose first word is the one of index at.
+// round rounds the number whose first word is in row at.
 func (f Format) round(z []uint64, top *int64, mag []uint64, stride, at int, err float64) bool {
 	first := Pad(f.Limbs) + at
 	s := uint(bits.LeadingZeros64(mag[first*stride]))
@@ -110,7 +110,7 @@ func (f Format) round(z []uint64, top *int64, mag []uint64, stride, at int, err 
 	return ok
 }
 
-// remaindersGeneric is Remainders, mag being that from row pad on.
+// remaindersGeneric computes Remainders; mag begins at row pad.
 func remaindersGeneric(mag, neg []uint64, top []int64, stride, count, prec, n int) {
 	for e := range n {
 		drop := top[e] - int64(prec)
@@ -134,7 +134,7 @@ func remaindersGeneric(mag, neg []uint64, top []int64, stride, count, prec, n in
 	}
 }
 
-// floatsGeneric is Floats.
+// floatsGeneric computes Floats.
 func floatsGeneric(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
 	all := uint64(math.MaxUint64)
 	for e := range n {
@@ -143,13 +143,13 @@ func floatsGeneric(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, 
 			ok[e] = 0
 		}
 		all &= ok[e]
-		// The leading bit goes into the exponent.
+		// The leading bit adds 1 to the exponent.
 		z[e] = z[e]>>11 + uint64(exp+1021)<<52 | (neg[e]^flip)<<63
 	}
 	return all != 0
 }
 
-// exponentsGeneric is Exponents.
+// exponentsGeneric computes Exponents.
 func exponentsGeneric(exp []int32, cls []uint8, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
 	all := true
 	for e := range n {
@@ -163,7 +163,7 @@ func exponentsGeneric(exp []int32, cls []uint8, ok []uint64, top, exps []int64, 
 	return all
 }
 
-// significandsGeneric is Significands.
+// significandsGeneric computes Significands.
 func significandsGeneric(sig, z []uint64, stride, limbs, n int) {
 	for e := range n {
 		from := e

@@ -6,7 +6,7 @@ const genericTile = 4
 
 var generic = &Kernel{Name: "generic", MR: genericTile, NR: genericTile, micro: microGeneric, block: block{64, 256, 64}}
 
-// microGeneric is the loop that all kernels equal.
+// microGeneric is the reference loop, whose bits all kernels reproduce.
 func microGeneric(c []float32, ldc int, a, b []float32, k int, load bool) {
 	for s := range genericTile {
 		for r := range genericTile {
@@ -22,9 +22,9 @@ func microGeneric(c []float32, ldc int, a, b []float32, k int, load bool) {
 	}
 }
 
-// fma returns x y + z rounded once. The product is exact in float64; the sum is rounded to
-// odd, which a second rounding to float32 cannot tell from the exact sum (Boldo and
-// Melquiond, 2008).
+// fma returns x y + z rounded once. The product is exact in float64. The sum is rounded to
+// odd; rounding it to float32 then gives the same result as rounding the exact sum (Boldo
+// and Melquiond, 2008).
 func fma(x, y, z float32) float32 {
 	p, q := float64(float64(x)*float64(y)), float64(z)
 	s := p + q

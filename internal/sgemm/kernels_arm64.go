@@ -20,7 +20,7 @@ func BestPairs() *PairKernel {
 	return genericPairs
 }
 
-// The blocks are those of AVX2: nobody has measured others.
+// The block sizes are copied from AVX2. No others have been measured.
 var (
 	neon      = &Kernel{Name: "neon", MR: 8, NR: 12, micro: microNEON, block: block{192, 256, 192}}
 	neonPairs = &PairKernel{MR: 4, NR: 8, micro: microPairsNEON}

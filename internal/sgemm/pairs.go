@@ -6,8 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// A PairKernel is one machine's way to multiply matrices of pairs of float32 numbers, high and
-// low word (double-float). An entry of the product is a chain over h = 0, 1, …, k-1 from
+// A PairKernel multiplies matrices of pairs of float32 numbers, high and low word (double-float),
+// on one kind of machine. An entry of the product is a chain over h = 0, 1, …, k-1 from
 // (+0, +0): the product of (a, a') and (b, b'),
 //
 //	p = RN(a b), e = RN(a b - p), e = RN(a b' + e), e = RN(a' b + e), (p, e) = Fast2Sum(p, e),
@@ -16,7 +16,7 @@ import (
 // error bounds for basic building blocks of double-word arithmetic, 2017.
 type PairKernel struct {
 	MR, NR int // widths of panels
-	// micro goes on with the chains of a tile over k entries; the pair of entry (r, s) is
+	// micro continues the chains of a tile over k entries. The pair of entry (r, s) is
 	// (hi, lo)[r + s ldc].
 	micro func(hi, lo []float32, ldc int, aHi, aLo, bHi, bLo []float32, k int)
 }
@@ -26,7 +26,7 @@ var genericPairs = &PairKernel{MR: genericTile, NR: genericTile, micro: microPai
 // Pairs are the panels of both words of a factor.
 type Pairs struct{ Hi, Lo *Panels }
 
-// The block of B, pairBlock long, of pairs stays in the first-level cache.
+// pairBlock is the length of a block of B of pairs, which stays in the first-level cache.
 const pairBlock = 256
 
 // Mul sets the pairs (hi, lo) of C = A B, entry (i, j) at i + j ldc.
@@ -65,7 +65,7 @@ func (k *PairKernel) Mul(ctx context.Context, threads int, hi, lo []float32, ldc
 	})
 }
 
-// microPairsGeneric is the loop that all kernels of pairs equal.
+// microPairsGeneric is the reference loop, whose bits all kernels of pairs reproduce.
 func microPairsGeneric(hi, lo []float32, ldc int, aHi, aLo, bHi, bLo []float32, k int) {
 	for s := range genericTile {
 		for r := range genericTile {

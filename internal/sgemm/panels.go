@@ -6,8 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Panels are the vectors of one factor, the rows of the left or the columns of the right
-// one, Width of them interleaved: entry h of vector v is
+// Panels are the vectors of one factor, rows of the left or columns of the right factor.
+// Width vectors are interleaved: entry h of vector v is
 //
 //	Data[(v/Width*Len + h)*Width + v%Width].
 //
@@ -35,7 +35,7 @@ func NewPanels(width, n, length int, old []float32) *Panels {
 // from returns the panel of vector v from entry h on.
 func (p *Panels) from(v, h int) []float32 { return p.Data[(v/p.Width*p.Len+h)*p.Width:] }
 
-// Put sets the entries of vector v from lo on. A nil p is left alone.
+// Put sets the entries of vector v from lo on. It does nothing if p is nil.
 func (p *Panels) Put(x []float32, v, lo int) {
 	if p == nil {
 		return

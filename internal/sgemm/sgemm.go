@@ -3,9 +3,8 @@
 //
 //	p = 0;  p = RN(a_ih b_hj + p)  for h = 0, 1, …, k-1,
 //
-// each step one fused multiply-add rounded to float32. Neither blocks, threads nor the
-// instruction set change a bit of it, but for the sign of a zero that comes from underflow: see
-// [Kernel.MulBlock].
+// each step one fused multiply-add rounded to float32. The bits do not depend on blocks, threads
+// or the instruction set, except for the sign of a zero from underflow: see [Kernel.MulBlock].
 package sgemm
 
 import (
@@ -18,18 +17,19 @@ import (
 //go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg sgemm
 //go:generate go -C _asm run . -isa neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg sgemm
 
-// A Kernel is one machine's way to multiply a panel by a panel.
+// A Kernel multiplies a panel by a panel on one kind of machine.
 type Kernel struct {
 	Name   string
 	MR, NR int // widths of the panels of the left and the right factor
-	// micro goes on with the chains of a tile over k entries of its panels, from 0 unless
-	// load; entry (r, s) is c[r + s ldc].
+	// micro continues the chains of a tile over k entries of its panels, or begins them at 0
+	// unless load is set. Entry (r, s) is c[r + s ldc].
 	micro func(c []float32, ldc int, a, b []float32, k int, load bool)
 	block
 }
 
-// block are the blocks of a product. A panel of the left factor, kc long, is to stay in the
-// first-level cache, a block of the right one, kc x nc, in the second; nc is at most 64 panels.
+// block holds the block sizes of a product. A panel of the left factor, kc long, stays in the
+// first-level cache, and a block of the right factor, kc x nc, in the second-level cache. nc is at
+// most 64 panels.
 type block struct{ mc, kc, nc int }
 
 // maxTile is the largest tile of a kernel.
@@ -46,8 +46,8 @@ func (k *Kernel) Mul(ctx context.Context, threads int, c []float32, ldc int, a, 
 	})
 }
 
-// Blocks returns how many threads are worth it for the m x n entries of products of the given
-// length, and a size of blocks of them, mc x nc.
+// Blocks returns the number of threads to use for an m x n product whose sums have the given
+// length, and the size mc x nc of the blocks that they compute.
 func (k *Kernel) Blocks(threads, m, n, length int) (use, mc, nc int) {
 	const few = 1 << 20 // multiply-adds, not worth a goroutine
 	if float64(m)*float64(n)*float64(length) < few {
@@ -64,13 +64,13 @@ func (k *Kernel) Blocks(threads, m, n, length int) (use, mc, nc int) {
 	return threads, mc, nc
 }
 
-// Parts is the number of parts of the given size that n is cut into.
+// Parts returns the number of parts of the given size into which n is cut.
 func Parts(n, size int) int { return (n + size - 1) / size }
 
 // MulBlock sets the block of C of rows i0 ≤ i < i1 and columns j0 ≤ j < j1, entry (i, j) at
 // c[i - i0 + (j - j0) ldc]. i0 and j0 are multiples of the widths of panels, j1 - j0 is at most 64
-// of them. Parts of panels that are zero are left out, which can change no more than the sign
-// of a zero that comes from underflow.
+// of them. Parts of panels that are zero are skipped, which can change only the sign of a
+// zero from underflow.
 func (k *Kernel) MulBlock(c []float32, ldc int, a, b *Panels, i0, i1, j0, j1 int) {
 	for j := j0; j < j1 && a.Len == 0; j++ {
 		clear(c[(j-j0)*ldc:][:i1-i0])
@@ -110,7 +110,7 @@ func allZero(x []float32) bool {
 	return true
 }
 
-// tile goes on with the chains of a tile of which rows x cols entries are there.
+// tile continues the chains of a tile of which only rows x cols entries exist.
 func (k *Kernel) tile(c []float32, ldc int, a, b []float32, n int, load bool, rows, cols int) {
 	if rows == k.MR && cols == k.NR {
 		k.micro(c, ldc, a, b, n, load)

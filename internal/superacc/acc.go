@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A page holds an integer of pageBits bits at a multiple of pageBits, so
-// addends of any exponents cost memory for the pages they touch only.
+// A page holds an integer of pageBits bits at a multiple of pageBits, so that
+// addends of any exponents use memory only for the pages that they touch.
 const (
 	pageWords = 16
 	pageShift = 10
@@ -23,7 +23,7 @@ type page struct {
 	w     [pageWords + 1]uint64
 }
 
-// What an accumulator has met.
+// Special values that an accumulator has added.
 const (
 	seenFinite = 1 << iota // a finite addend other than 0
 	seenPosZero
@@ -60,7 +60,7 @@ type Acc struct {
 // Buffer returns memory for the words of a number, one of three, which methods of a may overwrite.
 func (a *Acc) Buffer(k int) []uint64 { return a.values[k][:] }
 
-// Scratch returns memory of n words, whatever is in them, until it is called again.
+// Scratch returns n words with unspecified contents. They are valid until the next call.
 func (a *Acc) Scratch(n int) []uint64 {
 	if cap(a.scratch) < n {
 		a.scratch = make([]uint64, n)
@@ -104,7 +104,7 @@ func (a *Acc) page(index int64) *page {
 	return p
 }
 
-// find returns the page of the given index, nil if there is none.
+// find returns the page of the given index, or nil.
 func (a *Acc) find(index int64) *page {
 	if len(a.index) != 0 {
 		return a.index[index]
@@ -254,8 +254,8 @@ func productClass(x, y num.Real) (c num.Class, neg bool) {
 	return num.Finite, neg
 }
 
-// addScaled adds s b for a finite s other than 0 and an infinity- and NaN-aware
-// b: every addend of b times s. It normalises b.
+// addScaled adds s b, that is, every addend of b times s, for a finite s other than 0.
+// b may contain infinities and NaN. It normalises b.
 func (a *Acc) addScaled(b *Acc, s num.Real) {
 	pos, neg := b.seen&seenPosZero, b.seen&seenNegZero
 	posInf, negInf := b.seen&seenPosInf, b.seen&seenNegInf
@@ -282,9 +282,9 @@ func (a *Acc) addScaled(b *Acc, s num.Real) {
 }
 
 // normalise carries from page to page until every page holds a number in
-// [-2^(pageBits-1), 2^(pageBits-1)), and sorts the pages. The sign of the sum is
-// then that of its topmost page other than 0, and all that lies below a page is
-// less than its unit.
+// [-2^(pageBits-1), 2^(pageBits-1)), and sorts the pages. Then the sum has the sign
+// of its topmost page other than 0, and the pages below a page sum to less than
+// the unit of that page.
 func (a *Acc) normalise() {
 	a.sort()
 	created := false
@@ -334,9 +334,9 @@ func (a *Acc) sort() {
 	}
 }
 
-// Value returns the sum for rounding to format f: exact, or sticky where bits
-// lie too far below its leading one to matter other than by their sign. Its Mag
-// lies in a and is valid until a changes.
+// Value returns the sum for rounding to format f: exact, or sticky if bits lie so far
+// below the leading bit that only their sign matters. Its Mag lies in a and is valid
+// until a changes.
 func (a *Acc) Value(f num.Format) num.Real {
 	if f.Terms() > 1 {
 		return a.real(128, -1300)
@@ -348,8 +348,7 @@ func (a *Acc) Value(f num.Format) num.Real {
 // bits exact.
 func (a *Acc) Leading(bits int64) num.Real { return a.real(bits, math.MaxInt64) }
 
-// Exact returns the sum without sticky bits, at the price of the memory that
-// this takes.
+// Exact returns the exact sum, without a sticky bit. It may need much memory.
 func (a *Acc) Exact() num.Real { return a.real(math.MaxInt64/2, math.MinInt64/2) }
 
 // real returns the sum with at least n leading bits, and down to 2^floor at least
@@ -434,7 +433,7 @@ func (a *Acc) real(n, floor int64) num.Real {
 
 var unitWord = [1]uint64{1}
 
-// special returns the sum if it follows from what a has seen.
+// special returns the sum if the special values that a has added determine it.
 func (a *Acc) special() (num.Real, bool) {
 	inf := a.seen & (seenPosInf | seenNegInf)
 	switch {
@@ -448,7 +447,7 @@ func (a *Acc) special() (num.Real, bool) {
 	return num.Real{}, false
 }
 
-// signedBitLen returns the bits of |w| for a normalised two's complement w.
+// signedBitLen returns the number of bits of |w| for a normalised two's complement w.
 func signedBitLen(w []uint64) int {
 	flip := uint64(int64(w[len(w)-1]) >> 63)
 	for i := len(w) - 1; i >= 0; i-- {

@@ -33,20 +33,20 @@ func FloatWord(w *uint64, x float64) (cls num.Cls, exp int32) {
 		e = -s
 	}
 	*w = m<<11 | 1<<63
-	// A sign is no branch, which nobody foresees.
+	// The sign is computed without a branch, which would be unpredictable.
 	return num.Cls(uint64(num.Finite)<<1 | m>>63), int32(e - 1022)
 }
 
-// NoScale is the exponent given to a zero of x: it shifts all digits out.
+// NoScale is the exponent assigned to zeros, which shifts out all digits.
 const NoScale = -1 << 40
 
-// A Packer puts digits together, the last first, in the zeros of mag.
+// A Packer joins digits to a number in mag, which must be zero, the last digit first.
 type Packer struct {
 	Mag []uint64
 	Pos int
 }
 
-// Put appends a digit of so many bits.
+// Put adds the next higher digit, of bits bits.
 func (p *Packer) Put(d uint64, bits int) {
 	w, s := p.Pos>>6, uint(p.Pos&63)
 	p.Mag[w] |= d << s
@@ -56,7 +56,8 @@ func (p *Packer) Put(d uint64, bits int) {
 	p.Pos += bits
 }
 
-// Finish returns the magnitude and the sign of the number with the digits put and top before them.
+// Finish returns the magnitude and the sign of the number that has the digits put so far, after
+// top.
 func (p *Packer) Finish(top int64) (m []uint64, neg bool) {
 	w, s := p.Pos>>6, uint(p.Pos&63)
 	p.Mag[w] |= uint64(top) << s
@@ -75,7 +76,7 @@ func (p *Packer) Finish(top int64) (m []uint64, neg bool) {
 	return Trim(p.Mag), false
 }
 
-// Sign returns 1 for a minus.
+// Sign returns 1 if neg is set, else 0.
 func Sign(neg bool) uint64 {
 	if neg {
 		return 1

@@ -3,14 +3,15 @@
 // sums, quotients and roots of them once.
 //
 // An [Acc] keeps a sum as integers of 1024 bits at multiples of 1024, pages, each with a word of
-// room for carries, so that addends of any exponents cost memory for the pages they touch. Nothing
-// is lost, whatever the order of the addends: integers are added. The sign of a sum is that of its
-// topmost page after carrying, what lies below a page is less than its unit, and so the leading
-// bits and one sticky bit, which says that there is more, suffice for the one rounding, in
-// [num.Array.Set]. Infinities, NaN and the signs of zeros are noted aside, by IEEE 754.
+// room for carries, so that addends of any exponents cost memory for the pages they touch. Sums of
+// integers are exact, whatever the order of the addends. After carrying, the sum has the sign of
+// its topmost page, and the pages below a page sum to less than the unit of that page. So the
+// leading bits and one sticky bit, which is set if lower bits are not all 0, suffice for the one
+// rounding, in [num.Array.Set]. Infinities, NaN and the signs of zeros are recorded separately,
+// by the rules of IEEE 754.
 //
-// Many numbers are first added up in a form that costs less, and exactly as well, and then enter
-// the pages together:
+// Many numbers are first added up in a cheaper form, also exactly, and then added to the pages
+// together:
 //
 //   - numbers of one or several words in an integer, by rows for every shift within a word, or,
 //     with AVX-512's IFMA, in columns of 52 bits (limbs.go);
@@ -19,10 +20,10 @@
 //   - sums of two addends next to each other (two.go).
 //
 // An enclosure, a sum known up to a bound, is rounded if both ends round to the same number
-// ([Acc.RoundEnclosure], Ziv's test): rounding is monotonic, so that what lies between does, too.
-// Otherwise it is left to the caller, who adds up the exact sum.
+// ([Acc.RoundEnclosure], Ziv's test): rounding is monotonic, so all numbers between them round to
+// it, too. Otherwise the caller computes the exact sum.
 //
-// The package also has the integers of words that this takes ([Multiply], [Trim], [WordVector]),
-// and digits of sums put together ([Packer]), which the digit kernels of packages lanes, tiles and
-// direct share. The loops in generic.go say what the kernels in assembly compute, bit for bit.
+// The package also has arithmetic on integers of words ([Multiply], [Trim], [WordVector]), and
+// [Packer], which joins digits to numbers for the digit kernels of packages lanes, tiles and
+// direct. The loops in generic.go define what the kernels in assembly compute, bit for bit.
 package superacc

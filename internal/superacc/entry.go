@@ -2,8 +2,8 @@ package superacc
 
 import "github.com/halfulp/halfulp/internal/num"
 
-// FewFloats is the number of binary64 addends from which their own accumulator
-// pays.
+// FewFloats is the number of binary64 addends from which an accumulator for binary64
+// numbers is faster.
 const FewFloats = 16
 
 // AddDot adds the products x_h y_h.
@@ -83,8 +83,8 @@ func (a *Acc) AddAbs(x num.Vec) {
 	}
 }
 
-// AddEntry adds the products alpha x_h y_h, unless alpha = 0, which leaves x and y
-// unread, and the product beta c, unless beta = 0, which leaves c unread.
+// AddEntry adds the products alpha x_h y_h and the product beta c. If alpha = 0 it does
+// not read x and y; if beta = 0 it does not read c.
 func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
 	a.AddScaledDots(alpha, 1, func(int) (u, v num.Vec) { return x, y })
 	if beta.Class != num.Zero {
@@ -92,8 +92,8 @@ func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
 	}
 }
 
-// AddScaledDots adds the products alpha u_h v_h of n pairs of vectors, unless alpha = 0, which
-// leaves them unread.
+// AddScaledDots adds the products alpha u_h v_h of n pairs of vectors. If alpha = 0 it does not
+// read them.
 func (a *Acc) AddScaledDots(alpha num.Real, n int, pair func(k int) (u, v num.Vec)) {
 	switch alpha.Class {
 	case num.Zero:
@@ -123,12 +123,11 @@ func (a *Acc) AddScaledDots(alpha num.Real, n int, pair func(k int) (u, v num.Ve
 	}
 }
 
-// Entry returns sum_h alpha x_h y_h + beta c for rounding to format f: exact, or
-// sticky where bits lie too far below the leading one to matter other than by
-// their sign. The addends are the products alpha x_h y_h and beta c; for
-// alpha = 0 there are none of the first kind and x, y are not read, for beta = 0
-// there is none of the second and c is not read. The result's Mag lies in a and
-// is valid until a changes; a's former sum is lost.
+// Entry returns sum_h alpha x_h y_h + beta c for rounding to format f: exact, or sticky if
+// bits lie so far below the leading bit that only their sign matters. The addends are the
+// products alpha x_h y_h, unless alpha = 0, and beta c, unless beta = 0; operands of
+// omitted products are not read. The result's Mag lies in a and is valid until a changes.
+// The former sum of a is lost.
 func (a *Acc) Entry(f num.Format, alpha num.Real, x, y num.Vec, beta, c num.Real) num.Real {
 	a.Reset()
 	a.AddEntry(alpha, x, y, beta, c)

@@ -26,8 +26,8 @@ func FloatReal(x float64, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: e, Mag: buf[:1]}
 }
 
-// A wide holds a sum of binary64 numbers and products of two of them in words of
-// 32 bits with room for carries: word k weighs 2^(32 k - wideLow).
+// A wide holds a sum of binary64 numbers and products of two of them, in words of 32 bits
+// with room for carries. Word k has the weight 2^(32 k - wideLow).
 type wide [wideWords]int64
 
 const (
@@ -68,7 +68,7 @@ func (a *Acc) addWide(neg bool, exp int64, w *wide) {
 	}
 }
 
-// addends are what a sum over one or two vectors adds up.
+// addends selects the addends of a sum over one or two vectors.
 type addends int
 
 const (
@@ -116,12 +116,12 @@ func (a *Acc) addFloats(r addends, neg bool, exp int64, x, y num.Vec) {
 	}
 }
 
-// addExpansions adds (-1)^neg 2^exp times the sum of r of two vectors of
-// which none has the format MP, term by term. Numbers take their exact values that have a term
-// which is not finite, or 0 as the first term, or a term larger than a quarter of the last one
-// before it that is not 0. The others are not 0 and have the sign of their first term: with d =
-// 2^-1074 a rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after
-// the first sum to less than its magnitude (1/3 + 1/9 + 1/27).
+// addExpansions adds (-1)^neg 2^exp times the sum of r of two vectors, neither of format MP, term
+// by term. It uses the exact value of a number with a term that is not finite, with 0 as the first
+// term, or with a term larger than a quarter of the last nonzero term before it. All other numbers
+// are not 0 and have the sign of their first term. Proof: with d = 2^-1074 a rounded quarter of t
+// is at most |t| / 3, the worst case being t = 3 d, so the terms after the first sum to less than
+// its magnitude (1/3 + 1/9 + 1/27).
 func (a *Acc) addExpansions(r addends, neg bool, exp int64, x, y num.Vec) {
 	const limit = wideLimit / 16 // products of terms in a product of two numbers
 	for lo := 0; lo < x.N; lo += limit {
@@ -179,8 +179,8 @@ type term struct {
 	neg bool
 }
 
-// splitTerms stores the terms other than 0 of number i of a, of which there are n. It reports false
-// if addExpansions says that the number takes its exact value.
+// splitTerms stores the n nonzero terms of number i of a. It returns false if addExpansions must
+// use the exact value of the number.
 func splitTerms(a *num.Array, i int, t *[4]term) (n int, ok bool) {
 	h := FloatAt(a, i)
 	if h-h != 0 || h == 0 {

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// sumLimbs adds n numbers of limbs words each to the integers at acc, of pitch
-// words each: those with class and sign byte 2 (finite, positive) to the first,
-// with 3 (finite, negative) to the second, the others not at all. Number i enters
-// shifted left by exp_i - base >= 0. The integers must have room for the carries.
+// sumLimbs adds n numbers of limbs words each to two integers at acc, of pitch words each.
+// Numbers of class and sign byte 2 (finite, positive) are added to the first, numbers of
+// byte 3 (finite, negative) to the second; others are skipped. Number i is shifted left by
+// exp_i - base >= 0. The integers must have room for the carries.
 func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
 	for i, c := range cls {
 		if c>>1 != 1 {
@@ -32,11 +32,11 @@ func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, l
 	}
 }
 
-// sumRows adds n numbers of limbs words each to rows of words with delayed carries: number i,
-// exp_i - base = 64 q + r with 0 <= r < 64, goes to the words from q on of row 2 r + (cls_i &
-// signs), the low halves of its words to the first half words of that row, the high halves to the
-// others, and sets used[row]. No word overflows below 2^32 numbers. Those that are not finite do
-// not enter.
+// sumRows adds n numbers of limbs words each to rows of words with delayed carries. Number i, with
+// exp_i - base = 64 q + r and 0 <= r < 64, is added to the words from q on of row 2 r + (cls_i &
+// signs), and used[row] is set. The low halves of its words are added to the first half words of
+// the row, the high halves to the others. No word overflows for fewer than 2^32 numbers. Numbers
+// that are not finite are skipped.
 func sumRows(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	for i, c := range cls {
 		if c>>1 != 1 {
@@ -63,8 +63,8 @@ func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	return low, high, finite
 }
 
-// sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers
-// as sumLimbs takes them, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
+// sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers in
+// the layout of sumLimbs, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
 func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
 	clear(acc)
 	for i, c := range cls {
@@ -89,13 +89,12 @@ const (
 	sumWords     = sumColumns + 64 // in all
 )
 
-// sumDigits adds n numbers of limbs words, those that are not finite not at all, to columns of
-// words in lanes: number i enters times 2^s, 0 <= s = exp_i - low <= sumSpan. Its word k lies in
-// lane l = i limbs + k modulo 8 of vector v = 0 if limbs is 1, 2 or 4, else in lane k modulo 8 of
-// vector k / 8. Let c be the word, or its complement if cls_i & signs is 1: what the low 52 bits of
-// c times 2^s have below 2^52 is added to word 16 v + l at out[sumColumns:], and the rest of c 2^s,
-// in units of 2^52, to word 16 v + 8 + l. Word i modulo 8 at out[sumNegatives:] takes 2^s if
-// cls_i & signs is 1.
+// sumDigits adds n numbers of limbs words, times 2^s, 0 <= s = exp_i - low <= sumSpan, to columns
+// of words in lanes. Numbers that are not finite are skipped. If limbs is 1, 2 or 4, word k of
+// number i lies in lane l = i limbs + k modulo 8 of vector v = 0, else in lane l = k modulo 8 of
+// vector v = k / 8. Let c be the word, or its complement if cls_i & signs is 1. The low 52 bits of
+// c 2^s are added to word 16 v + l at out[sumColumns:], and the rest of c 2^s, in units of 2^52, to
+// word 16 v + 8 + l. If cls_i & signs is 1, 2^s is added to word i modulo 8 at out[sumNegatives:].
 func sumDigits(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {
 	const mask = 1<<52 - 1
 	for i, c := range cls {

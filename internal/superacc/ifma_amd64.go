@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/isa"
 )
 
-// sumUnit reports whether there are kernels for sumDigits.
+// sumUnit reports whether this machine has kernels for sumDigits.
 func sumUnit() bool { return isa.HasIFMA() }
 
 func sumDigitsFast(out *[sumWords]uint64, sig []uint64, exp []int32, cls []uint8, limbs int, low int64, signs uint64) {

@@ -27,7 +27,7 @@ func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []
 }
 
 // sumRowsNearFast is sumRowsFast for finite numbers whose exponents lie from low on to low + span,
-// with every other number in other rows. It reports false if it does not do that.
+// with every other number in other rows. It returns false if it does not support the operands.
 func sumRowsNearFast(rows, others []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base, low int64, span int, signs uint64) bool {
 	k := limbs - nearWords
 	n := len(cls) &^ 1

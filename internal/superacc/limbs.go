@@ -8,12 +8,12 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// limbSpan is the largest spread of exponents, in bits, of MP numbers that are
-// summed in one window; others go through pages.
+// limbSpan is the largest spread of exponents, in bits, of MP numbers that are summed in
+// one integer. Numbers of wider spread are added to pages.
 const limbSpan = 1 << 13
 
-// inLine returns v read forwards and reports whether its entries then lie in line.
-// Sums do not care for the order.
+// inLine returns v, reversed if its stride is negative, and reports whether its entries are
+// then adjacent. The order does not change sums.
 func inLine(v num.Vec) (num.Vec, bool) {
 	if v.Inc == -1 && v.N > 0 {
 		v.Off, v.Inc = v.At(v.N-1), 1
@@ -21,8 +21,8 @@ func inLine(v num.Vec) (num.Vec, bool) {
 	return v, v.Inc == 1
 }
 
-// addLimbs adds the MP numbers of x, or their magnitudes, in chunks of like
-// exponents, and reports whether it could.
+// addLimbs adds the MP numbers of x, or their magnitudes, in chunks of similar exponents.
+// It returns false if it does not support x.
 func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	x, ok := inLine(x)
 	if !ok || x.Arr.Kind != num.MP || x.N == 0 {
@@ -80,12 +80,12 @@ const (
 	manyDigits = 64 // entries from which sumDigits pays
 )
 
-// addDigits adds MP numbers of l words, or their magnitudes, whose finite ones have exponents from
-// low on to low + sumSpan.
+// addDigits adds MP numbers of l words, or their magnitudes. Exponents of finite numbers must be
+// from low to low + sumSpan.
 //
-// A column of sumDigits takes 2^12 numbers less than 2^52 in the lower word, and as many in the
-// upper one less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a number of l
-// words is 2^(64 l) - 1 less the number.
+// The lower word of a column of sumDigits holds sums of 2^12 numbers less than 2^52, and so does
+// the upper word: they are less than (2^12 - 1) 2^sumSpan + 2^sumSpan = 2^52. The complement of a
+// number of l words is 2^(64 l) - 1 minus the number.
 func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64, magnitudes bool) {
 	if a.columns == nil {
 		a.columns = (*[sumWords]uint64)(Aligned(sumWords))
@@ -130,11 +130,11 @@ func (a *Acc) addDigits(sig []uint64, exp []int32, cls []uint8, l int, low int64
 	}
 }
 
-// termsPart is the number of entries of which addTerms holds copies.
+// termsPart is the number of entries that addTerms copies at a time.
 const termsPart = 1 << 11
 
-// addTerms adds the entries of x, not MP, or their magnitudes: their terms as MP numbers of one
-// word, unless one is infinite or NaN, or a first one 0.
+// addTerms adds the entries of x, not of format MP, or their magnitudes. It adds their terms as MP
+// numbers of one word, unless a term is infinite or NaN, or a first term is 0.
 func (a *Acc) addTerms(x num.Vec, magnitudes bool) {
 	count := max(1, x.Arr.Terms())
 	if a.terms == nil {
@@ -184,8 +184,9 @@ func sumOf(absolute bool) addends {
 	return asNumbers
 }
 
-// signTerms makes n numbers positive, whose terms are b's, if they have the signs of their first
-// terms, see addExpansions: if every term other than 0 is less than a quarter of the one before.
+// signTerms makes the n numbers with terms b positive. It returns false unless every nonzero term
+// is less than a quarter of the term before, so that numbers have the signs of their first terms,
+// see addExpansions.
 func signTerms(b *num.Array, n, count int) bool {
 	for i := range n {
 		last, sign := b.Exp[i], b.Cls[i]&1
@@ -204,7 +205,7 @@ func signTerms(b *num.Array, n, count int) bool {
 	return true
 }
 
-// addAt adds x to the integer m, which has room for it.
+// addAt adds x to the integer m, which has room for the carry.
 func addAt(m []uint64, x uint64) {
 	var c uint64
 	m[0], c = bits.Add64(m[0], x, 0)
@@ -219,11 +220,12 @@ const (
 )
 
 // addRows adds MP numbers of l words, or their magnitudes, whose exponents lie at most span below
-// high. No word of a number is shifted and no carry goes from word to word: a row for every shift
-// modulo 64 and sign takes the words as they are, and the rows are put together in the end. all
-// says that all numbers are finite.
+// high. all means that all numbers are finite. It neither shifts words nor propagates carries for
+// each number: there is one row for every shift modulo 64 and sign, to which words are added as
+// they are, and the rows are joined at the end.
 func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, all, magnitudes bool) {
-	// lead words, in whole vectors, come before those of the numbers with the largest exponents.
+	// lead words, in whole vectors, come before the words of the numbers with the largest
+	// exponents.
 	lead := ((max(span-63, 0)+63)/64 + 3) &^ 3
 	base := high - 63 - int64(64*lead)
 	half := (lead + l + 3 + 7) &^ 7 // the last vector of a number may reach three words further
@@ -272,7 +274,7 @@ func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64,
 	}
 }
 
-// maxNear is the most words of numbers whose sums the registers hold.
+// maxNear is the largest number of words of numbers whose sums fit in registers.
 const maxNear = 4
 
 // addNear adds finite MP numbers of l words whose exponents lie in (base, base+64), or their
@@ -297,8 +299,8 @@ func (a *Acc) addNear(sig []uint64, exp []int32, cls []uint8, l int, base int64,
 	}
 }
 
-// scan notes the zeros, infinities and NaNs, and returns the least and the largest
-// exponent of the finite numbers, and whether all are finite.
+// scan records zeros, infinities and NaN. It returns the least and the largest exponent of
+// the finite numbers, and whether all numbers are finite.
 func (a *Acc) scan(exp []int32, cls []num.Cls, magnitudes bool) (low, high int32, all bool) {
 	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
 	if Assembly() {

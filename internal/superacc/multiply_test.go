@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestMultiply compares products, in memory that has been in use, with those of math/big.
+// TestMultiply compares products, in memory that has been in use, with products of math/big.
 func TestMultiply(t *testing.T) {
 	r := testseed.Rand(t, 1, 9)
 	number := func() []uint64 {

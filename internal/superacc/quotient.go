@@ -17,8 +17,8 @@ func (a *Acc) quotient(f num.Format, d num.Real) num.Real {
 	return Divide(f, a.Leading(quotientBits(f, d)), d)
 }
 
-// Divide returns v / d for rounding to f, with the special values of IEEE 754. Where v is sticky it
-// has the leading bits that quotientBits asks for.
+// Divide returns v / d for rounding to f, with the special values of IEEE 754. If v is sticky it
+// must have the number of leading bits that quotientBits returns.
 func Divide(f num.Format, v, d num.Real) num.Real {
 	neg := v.Neg != d.Neg
 	switch {
@@ -34,9 +34,9 @@ func Divide(f num.Format, v, d num.Real) num.Real {
 	return Quotient(f, v, num.ToInt(d.Mag))
 }
 
-// quotientBits returns how many leading bits of a number Quotient needs to round the number
-// divided by d to f: cut leaves out what lies 64 bits below the precision, for expansions what lies
-// below 2^-floorBits, and they reach up to 2^1024.
+// quotientBits returns the number of leading bits that Quotient needs to round a number divided by
+// d to f. cut drops bits more than 64 below the precision, and for expansions, which reach up to
+// 2^1024, bits below 2^-floorBits.
 func quotientBits(f num.Format, d num.Real) int64 {
 	n := int64(num.BitLen(d.Mag)) + 192
 	if f.Terms() > 1 {
@@ -45,7 +45,7 @@ func quotientBits(f num.Format, d num.Real) int64 {
 	return n + int64(f.Prec)
 }
 
-// A Divisor is a number by which many are divided.
+// A Divisor is a number by which many numbers are divided.
 type Divisor struct {
 	num.Real
 	words int
@@ -53,7 +53,7 @@ type Divisor struct {
 	recip []uint64 // floor(2^(64 words + bits - 1) / Mag), or 2^(64 words) - 1 if that is less
 }
 
-// NewDivisor prepares divisions by d with some more than so many leading bits of quotients.
+// NewDivisor prepares divisions by d for quotients of slightly more than leading leading bits.
 func NewDivisor(d num.Real, leading int) Divisor {
 	z := Divisor{Real: d, words: (leading + 8 + 63) / 64}
 	if d.Class != num.Finite {
@@ -79,12 +79,14 @@ type Quotients struct {
 // NewQuotients returns the memory for numbers of format f.
 func NewQuotients(f num.Format) *Quotients { return &Quotients{rounded: num.New(f, 2)} }
 
-// TryQuotient is SetQuotient for a sum known up to 2^bound, if all numbers within round alike.
+// TryQuotient is like SetQuotient for a sum that is known up to 2^bound. It returns false unless
+// all numbers within the bound round to the same result.
 //
 // With W words the sum is (n + θ) 2^e, n of W words with the top bit set, 0 <= θ < 1, and 1/|d| is
 // (r + θ) 2^f, r = recip of W words likewise, 0 <= θ <= 1. So the quotient exceeds n r 2^(e+f) by
-// less than n + r + 1 < 2^(64 W + 1) units, which with the cut of n r to its upper W words makes
-// less than 3 of their units; the bound makes 2^bound / |d| < 2^(bound - e) such units more.
+// less than n + r + 1 < 2^(64 W + 1) units. With the truncation of n r to its upper W words the
+// error is less than 3 units of these words. The bound adds 2^bound / |d| < 2^(bound - e) such
+// units.
 func (a *Acc) TryQuotient(z *num.Array, i int, d *Divisor, bound int64, q *Quotients) (num.Flags, bool) {
 	w := d.words
 	v := a.Leading(int64(64*w) + 8)

@@ -34,7 +34,7 @@ func (a *Acc) AddMul(neg bool, b, c *Acc) {
 // Finite reports whether neither an infinity nor a NaN was added.
 func (a *Acc) Finite() bool { return a.seen&(seenPosInf|seenNegInf|seenNaN) == 0 }
 
-// Span returns how many bits lie between the highest and the lowest page.
+// Span returns the number of bits from the lowest to the highest page.
 func (a *Acc) Span() int64 {
 	a.sort()
 	if len(a.pages) == 0 {
@@ -43,12 +43,12 @@ func (a *Acc) Span() int64 {
 	return (a.pages[len(a.pages)-1].index - a.pages[0].index + 1) << pageShift
 }
 
-// floorBits is the position, 2^-floorBits, down to which a result is found for
-// rounding to DD, TD or QD: below it a bit can decide ties only.
+// 2^-floorBits is the last bit of a result that is computed for rounding to DD, TD or QD.
+// Bits below it can only decide ties.
 const floorBits = 1300
 
-// cut returns the exponent of the last bit to find of a result with leading bit
-// near 2^top, for rounding to f.
+// cut returns the exponent of the last bit to compute of a result with leading bit near
+// 2^top, for rounding to f.
 func cut(f num.Format, top int64) int64 {
 	if f.Terms() > 1 && top < 2048 {
 		return min(top-128, -floorBits)
@@ -56,8 +56,8 @@ func cut(f num.Format, top int64) int64 {
 	return top - int64(f.Prec) - 64
 }
 
-// Quotient returns |x| / d rounded towards zero, sticky where that is inexact, for
-// rounding to f, with the sign of x. d is positive; x is finite.
+// Quotient returns |x| / d rounded towards zero, sticky if inexact, for rounding to f,
+// with the sign of x. d is positive; x is finite.
 func Quotient(f num.Format, x num.Real, d *big.Int) num.Real {
 	top := x.Exp + int64(num.BitLen(x.Mag)) - int64(d.BitLen()) + 1
 	q := cut(f, top)
@@ -66,8 +66,8 @@ func Quotient(f num.Format, x num.Real, d *big.Int) num.Real {
 	return fromBig(n, q, x.Neg, sticky || rest.Sign() != 0)
 }
 
-// Root returns the square root of x / d rounded towards zero, sticky where that is
-// inexact, for rounding to f. x is finite and not negative, d is positive.
+// Root returns the square root of x / d rounded towards zero, sticky if inexact, for
+// rounding to f. x is finite and not negative, d is positive.
 func Root(f num.Format, x num.Real, d *big.Int) num.Real {
 	top := (x.Exp+int64(num.BitLen(x.Mag))-int64(d.BitLen()))>>1 + 1
 	q := cut(f, top)
@@ -85,7 +85,7 @@ func RootLeading(f num.Format) (bits, floor int64) {
 	return 2*int64(f.Prec) + 256, -2*floorBits - 256
 }
 
-// RootValue returns the sum as Root needs it.
+// RootValue returns the sum with the leading bits that Root needs.
 func (a *Acc) RootValue(f num.Format) num.Real {
 	n, floor := RootLeading(f)
 	if f.Terms() <= 1 {

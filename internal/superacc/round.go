@@ -6,10 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of
-// z, and reports whether all numbers within the bound round alike. Whether a number
-// that lost bits to underflow is exact, and counts, is not for it to say. a moves by
-// bound.
+// RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of z. It
+// returns whether all numbers within the bound round to the same number. An enclosure does
+// not determine whether a number that lost bits to underflow is exact, and hence whether
+// it counts as an underflow. a changes by bound.
 func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 	a.Add(bound)
 	f := z.Set(0, a.Value(z.Format))
@@ -21,7 +21,7 @@ func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
 }
 
-// RoundNorm is RoundEnclosure for the root of the sum.
+// RoundNorm is like RoundEnclosure for the square root of the sum.
 func (a *Acc) RoundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
 	a.Add(bound)
 	f := z.Set(0, a.Norm(z.Format))
@@ -37,7 +37,7 @@ func (a *Acc) RoundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
 	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
 }
 
-// Norm returns the root of a sum of squares for rounding to f.
+// Norm returns the square root of a sum of squares for rounding to f.
 func (a *Acc) Norm(f num.Format) num.Real {
 	v := a.RootValue(f)
 	if v.Class != num.Finite {

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// AppendBinary appends the sum for UnmarshalBinary: what was met, and the pages. It normalises a.
+// AppendBinary appends the sum in the form of UnmarshalBinary: the special values and the pages. It
+// normalises a.
 func (a *Acc) AppendBinary(b []byte) ([]byte, error) {
 	a.normalise()
 	order := binary.LittleEndian

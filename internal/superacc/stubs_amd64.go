@@ -19,62 +19,62 @@ func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n
 //go:noescape
 func sumRowsAVX2(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64, signs uint64)
 
-// sumRowsNear4AVX2 is the loop of sumRows for finite numbers of 4 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+// sumRowsNear4AVX2 is the loop of sumRows for finite numbers of 4 words. Numbers of odd index go to other rows: their sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
 //
 //go:noescape
 func sumRowsNear4AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
-// sumRowsNear5AVX2 is the loop of sumRows for finite numbers of 5 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+// sumRowsNear5AVX2 is the loop of sumRows for finite numbers of 5 words. Numbers of odd index go to other rows: their sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
 //
 //go:noescape
 func sumRowsNear5AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
-// sumRowsNear6AVX2 is the loop of sumRows for finite numbers of 6 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+// sumRowsNear6AVX2 is the loop of sumRows for finite numbers of 6 words. Numbers of odd index go to other rows: their sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
 //
 //go:noescape
 func sumRowsNear6AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
-// sumRowsNear7AVX2 is the loop of sumRows for finite numbers of 7 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+// sumRowsNear7AVX2 is the loop of sumRows for finite numbers of 7 words. Numbers of odd index go to other rows: their sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
 //
 //go:noescape
 func sumRowsNear7AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
-// sumRowsNear8AVX2 is the loop of sumRows for finite numbers of 8 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+// sumRowsNear8AVX2 is the loop of sumRows for finite numbers of 8 words. Numbers of odd index go to other rows: their sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
 //
 //go:noescape
 func sumRowsNear8AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
 
-// sumDigits1IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigits1IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigits1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigits2IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigits2IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigits2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigits4IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigits4IFMA is the loop of sumDigits for numbers of that many words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigits4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigitsRows1IFMA is the loop of sumDigits for numbers of 3 to 8 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigitsRows1IFMA is the loop of sumDigits for numbers of 3 to 8 words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigitsRows1IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigitsRows2IFMA is the loop of sumDigits for numbers of 9 to 16 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigitsRows2IFMA is the loop of sumDigits for numbers of 9 to 16 words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigitsRows2IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigitsRows3IFMA is the loop of sumDigits for numbers of 17 to 24 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigitsRows3IFMA is the loop of sumDigits for numbers of 17 to 24 words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigitsRows3IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)
 
-// sumDigitsRows4IFMA is the loop of sumDigits for numbers of 25 to 32 words. n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.
+// sumDigitsRows4IFMA is the loop of sumDigits for numbers of 25 to 32 words. n is a positive multiple of 8; out is aligned; its first 16 words are scratch.
 //
 //go:noescape
 func sumDigitsRows4IFMA(out *uint64, sig *uint64, exp *int32, cls *uint8, n int, limbs int, low int64, signs uint64)

@@ -138,7 +138,7 @@ func TestExpansionSums(t *testing.T) {
 	r := testseed.Rand(t, 31, 32)
 	const d = math.SmallestNonzeroFloat64
 	value := func(e int) float64 { return math.Ldexp(r.Float64()-0.5, e) }
-	plain := false // terms without those of a special kind
+	plain := false // no terms of a special kind
 	fill := func(a *num.Array, i, kind int) {
 		if a.Kind == num.F32 {
 			a.F32[i] = float32(value(r.IntN(200) - 100))

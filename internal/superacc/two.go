@@ -29,11 +29,11 @@ func (a *Acc) Combined(f num.Format, s num.Real, x num.Vec, t num.Real, y num.Ve
 	return a.plus(f, p, q)
 }
 
-// fewWords is the length of the sums that two takes; wider ones go through pages.
+// fewWords is the largest length of sums that two computes. Wider sums use pages.
 const fewWords = 64
 
-// two returns u + v, both finite and not 0, unless that has too many bits. Its Mag lies in a and is
-// valid until a changes.
+// two returns u + v, for finite u and v other than 0. It is not ok if the sum has too many bits.
+// Its Mag lies in a and is valid until a changes.
 func (a *Acc) two(u, v num.Real) (s num.Real, ok bool) {
 	// u lies at whole words, from word k on, v at bit pos.
 	pos := v.Exp - u.Exp
@@ -87,7 +87,7 @@ func (a *Acc) two(u, v num.Real) (s num.Real, ok bool) {
 	return s, true
 }
 
-// Product returns x y with the significand in memory of z, which it grows if need be.
+// Product returns x y. Its significand uses the memory of z, which grows if needed.
 func Product(z *[]uint64, x, y num.Real) (p num.Real) {
 	p.Class, p.Neg = productClass(x, y)
 	if p.Class == num.Finite {

@@ -2,19 +2,19 @@ package superacc
 
 import "math/bits"
 
-// WordVector is a vector of integers below 2^63, by which rows of words are multiplied.
+// WordVector is a vector of integers below 2^63, with which Dot multiplies rows of words.
 type WordVector struct {
 	x []uint64
 	// Groups of four integers x = c0 + 2^21 c1 + 2^42 c2, parts below 2^21: four words c0 + 2^32 c1
-	// and then four c2. Nil where no kernel takes them.
+	// and then four c2. Nil if no kernel supports them.
 	parts []uint64
 }
 
-// wordGroups is how many groups of four words are multiplied before sums are added up: 2^9 products
-// of 32 bits by 21 in each of four lanes are less than 2^64.
+// wordGroups is the number of groups of four words that are multiplied before sums are added up:
+// 2^9 products of 32 bits by 21 in each of four lanes are less than 2^64.
 const wordGroups = 1 << 9
 
-// NewWordVector returns x, which it keeps.
+// NewWordVector returns a WordVector of x. It keeps x.
 func NewWordVector(x []uint64) *WordVector {
 	v := &WordVector{x: x}
 	if !wordKernel() || len(x) < 4 {
@@ -29,8 +29,8 @@ func NewWordVector(x []uint64) *WordVector {
 	return v
 }
 
-// Dot returns Σ w_j x_j for as many words, up to 2^60 of them, in three words, least significant
-// first.
+// Dot returns Σ w_j x_j in three words, the least significant first. w has the length of x, at most
+// 2^60.
 func (v *WordVector) Dot(w []uint64) (s0, s1, s2 uint64) {
 	x := v.x
 	if v.parts != nil {
@@ -73,8 +73,8 @@ func wordSum(sums *[6]uint64) (s0, s1, s2 uint64) {
 	return s0, s1, s2 + sums[5]>>54 + c
 }
 
-// wordDot stores in out the sums of the products of the low halves of words w with parts c0, c1 and
-// c2 of integers, and then those of the high halves.
+// wordDot stores in out[0:3] the sums of the products of the low halves of words w with the parts
+// c0, c1 and c2 of integers, and in out[3:6] the same sums for the high halves.
 func wordDot(w, parts []uint64, out *[6]uint64) {
 	clear(out[:])
 	for i, w := range w {

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestWordDot compares with package big, for lengths around those of groups and of sums that are
-// added up, at every level: for random words and for the largest.
+// TestWordDot compares wordDot with package big at every level, for random words and for the
+// largest. Lengths are near the length of a group and the length after which sums are added up.
 func TestWordDot(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))

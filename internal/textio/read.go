@@ -1,5 +1,5 @@
 // Package textio reads text in pieces of whole lines on several threads, and writes text that is
-// made in blocks in the same way.
+// made in blocks in the same way. It also formats counts, sizes and suggestions for messages.
 package textio
 
 import (
@@ -75,8 +75,8 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-// ReadFile reads a file of so many bytes on several threads. It is not ok if the file has become
-// shorter or longer, or if reading fails.
+// ReadFile reads a file of size bytes on several threads. It is not ok if the size has changed, or
+// if reading fails.
 func ReadFile(ctx context.Context, r io.ReaderAt, size int64, threads int) (text []byte, ok bool) {
 	const part = 1 << 20
 	text = make([]byte, size)

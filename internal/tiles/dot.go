@@ -11,27 +11,28 @@ import (
 )
 
 // Dot products on tiles: digits are bytes, B = 2^8, and a tile multiplies 16 digits of each of 64
-// numbers of x with 16 digits of the same numbers of y, and adds up the products of all 64. What
-// has the same place in the sum is added up at the end, for many numbers at once.
+// numbers of x with 16 digits of the corresponding numbers of y, and adds up the products of all
+// 64. Sums with the same place value are added up at the end, once for many numbers.
 //
-// P being the reference exponent, x = X 2^e and y = Y 2^f, 1/2 <= X, Y < 1, enter as the D digits t
-// of X 2^-d, d = P - e - f, and those of Y. Where the product is negative the complements B^D-1-t
-// stand for t, and B^D Y is taken off. Blocks u and v of 16 digits, the first one highest, are
-// multiplied where u + v < D/16. In units of B^-D 2^P the error of a product is less than
+// P is the reference exponent. The product of x = X 2^e and y = Y 2^f, 1/2 <= X, Y < 1, is the
+// product of the D digits t of X 2^-d, d = P - e - f, and the D digits of Y. For a negative product
+// the digits t are replaced by their complements B-1-t, which form B^D-1-t, and B^D Y is
+// subtracted. Blocks u and v of 16 digits, the first one highest, are multiplied where u + v <
+// D/16. In units of B^-D 2^P the error of a product is less than
 //
-//	1 + 1	(digits cut of either, times the other, less than 1; the complement is one less)
-//	D - 1	(products of digits left out: they lie D places below the first ones and further, at
-//			 most D-1-k of them at D+k, each at most (B-1)^2)
+//	1 + 1	(digits cut off either factor, times the other factor, less than 1; the complement is one less)
+//	D - 1	(omitted products of digits, D or more places below the first: at most D-1-k of
+//			 them at place D+k, each at most (B-1)^2)
 //
 // hence less than D + 1.
 const (
-	// tileNumbers is how many numbers a tile has.
+	// tileNumbers is the number of numbers in a tile.
 	tileNumbers = amx.RowBytes
-	// farNumbers is the numbers of a chunk that may be added by themselves, which takes tens of
-	// times as long.
+	// farNumbers is the largest number of products of a chunk that are added one by one, which
+	// takes tens of times as long.
 	farNumbers = DotChunk / 128
-	// leastTileDot is from how many products on tiles are faster: columns and room are prepared
-	// and added up once a chunk.
+	// leastTileDot is the number of products from which tiles are faster. Columns and room are
+	// prepared and added up once for each chunk.
 	leastTileDot = 1024
 )
 
@@ -43,11 +44,12 @@ var tileDotBlocks = [...]int{0, 0, 2, 3, 4, 0, 0, 7, 0, 9, 10, 11, 12, 13, 14, 1
 
 const mostDotBlocks = 16
 
-// The sums of a chunk's products fit uint32: as many of two digits as there are blocks.
+// The sums of a chunk's products fit in uint32: a product of numbers adds at most as many products
+// of digits to a sum as there are blocks.
 const _ = uint32(mostDotBlocks * DotChunk * (1<<8 - 1) * (1<<8 - 1))
 
-// PlanDot returns how to sum n products of numbers of a and b for rounding to p bits, with the
-// guard of groupsFor, if these suit.
+// PlanDot returns a plan for the sum of n products of numbers of formats a and b that is rounded to
+// p bits, with ten guard bits. It is not ok if tiles do not support the formats or are slower.
 func PlanDot(a, b num.Format, p, n int) (t Plan, ok bool) {
 	u := tilesOf()
 	if u == nil || p <= leastTileBits || n < u.FewProducts || n > mostTileTerms || a.Kind != num.MP || b.Kind != num.MP || min(a.Limbs(), b.Limbs()) < 2 {
@@ -61,16 +63,16 @@ func PlanDot(a, b num.Format, p, n int) (t Plan, ok bool) {
 	return t, false
 }
 
-// dotBound is the bound on the error of a product in units of the last digit of a number.
+// dotBound bounds the error of a product, in units of the last digit of a number.
 func (t Plan) dotBound() uint64 { return uint64(t.Digits() + 1) }
 
-// DotCost is about what a product takes.
+// DotCost estimates the time of a product of two numbers, in ns.
 func (t Plan) DotCost() float64 {
 	b := float64(t.Blocks)
 	return 0.96 + 0.82*b + 0.1*b*b // may fuse: an estimate
 }
 
-// tileDotJob tells a unit what to add up; the assembly knows its layout.
+// tileDotJob describes the products that a unit adds up; the assembly depends on its layout.
 type tileDotJob struct {
 	room    unsafe.Pointer
 	x       unsafe.Pointer // the two highest words of the first number
@@ -137,11 +139,11 @@ func (j *tileDotJob) sums() []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Add(j.room, roomOffsets+blockDigits*4*j.blocks)), TileBytes/4*j.blocks)
 }
 
-// tileDotRoom is the words of a room.
+// tileDotRoom returns the number of words of a room.
 func (t Plan) tileDotRoom() int { return (roomOffsets + t.Blocks*(blockDigits*4+5*TileBytes)) / 8 }
 
-// tileDotGeneric adds up the products of a job, number by number. Those that are far away, or
-// below all digits, count for 0.
+// tileDotGeneric adds up the products of a job, number by number. Products that are far below the
+// reference, or below all digits, count as 0.
 func tileDotGeneric(j *tileDotJob) {
 	n := blockDigits * j.blocks
 	sums, negatives := j.sums(), j.negatives()
@@ -181,8 +183,8 @@ func tileDotGeneric(j *tileDotJob) {
 	}
 }
 
-// digitsOf stores the digits, the lowest first, of a number of so many words, the two highest of
-// which lie at top, shifted by d bits.
+// digitsOf stores the digits, the lowest first, of a number of words words, shifted by d bits. The
+// two highest words lie at top.
 func digitsOf(to []uint8, top unsafe.Pointer, words int, d int64) {
 	sig := unsafe.Slice((*uint64)(unsafe.Add(top, 16-8*words)), words)
 	for k := range to {
@@ -197,12 +199,12 @@ type Dot struct {
 	far     [DotChunk / 8]uint8
 	columns []int64
 	mag     []uint64
-	// Numbers behind the last whole step.
+	// Numbers after the last whole step.
 	x, y  *num.Array
 	scale [tileNumbers]int64
 }
 
-// NewDot returns sums of products as t plans them.
+// NewDot returns a Dot for plan t.
 func NewDot(t Plan) *Dot {
 	return &Dot{
 		Plan: t, room: newRoom(&dotRooms, t.tileDotRoom()), columns: make([]int64, t.Digits()+blockDigits),
@@ -210,12 +212,12 @@ func NewDot(t Plan) *Dot {
 	}
 }
 
-// Free gives the room back.
+// Free returns the memory to the pool.
 func (s *Dot) Free() { dotRooms.Put(&s.room) }
 
-// Add adds the sum of the products of numbers x and y to acc, and what that may be wrong by to
-// bound. scale has the exponents of y, superacc.NoScale for products of 0. It reports false, and
-// adds nothing, if too many numbers are far below the largest.
+// Add adds the sum of the products of the numbers of x and y to acc, and a bound on its error to
+// bound. scale has the exponents of y, superacc.NoScale for products that are 0. It returns false,
+// and adds nothing, if too many numbers are far below the largest.
 func (s *Dot) Add(acc, bound *superacc.Acc, x, y num.Vec, ref int64, scale []int64) bool {
 	t := s.Plan
 	j := &tileDotJob{
@@ -256,7 +258,7 @@ func (s *Dot) Add(acc, bound *superacc.Acc, x, y num.Vec, ref int64, scale []int
 			}
 		}
 	}
-	// Columns from the lowest on, which is place 16 (blocks - 1).
+	// Columns from the lowest on, which has place 16 (blocks - 1).
 	clear(s.columns)
 	for w := range t.Blocks {
 		to, sums := s.columns[blockDigits*(t.Blocks-1-w):], j.sums()[w*TileBytes/4:]
@@ -280,7 +282,7 @@ func (s *Dot) Add(acc, bound *superacc.Acc, x, y num.Vec, ref int64, scale []int
 	return true
 }
 
-// run adds the products of as many numbers as scale has, from x and y on.
+// run adds the products of len(scale) numbers, from number x of a and number y of b on.
 func (j *tileDotJob) run(t Plan, a *num.Array, x int, b *num.Array, y int, scale []int64) {
 	words := func(a *num.Array, at int) (top unsafe.Pointer, number, pairs, odd int) {
 		l := a.Limbs()

@@ -20,7 +20,7 @@ func dotBlocks(trial int) int {
 	return blocks[trial%len(blocks)]
 }
 
-// TestTileDotKernels compares the sums of the machine with those of the loop in Go.
+// TestTileDotKernels compares the sums of the machine's kernel with the sums of the loop in Go.
 func TestTileDotKernels(t *testing.T) {
 	fast := machineTiles()
 	if fast == nil {

@@ -3,8 +3,9 @@ package tiles
 // portable is the unit of all machines, in plain Go.
 var portable = Unit{run: tileRowsGeneric, spread: spreadDigits, dot: tileDotGeneric}
 
-// EachUnit calls f under every unit, for tests: that of all machines, in plain Go, and that of the
-// machine, for dot products from so many numbers on and products with a vector of any size.
+// EachUnit calls f under every unit, for tests: the portable unit in plain Go and the unit of this
+// machine, which is used for dot products of fewProducts numbers or more and for products with a
+// vector of any size.
 func EachUnit(fewProducts int, f func(name string)) {
 	under("portable", portable, fewProducts, f)
 	if u := machineTiles(); u != nil {

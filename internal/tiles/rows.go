@@ -15,36 +15,37 @@ import (
 
 // A Unit multiplies digits on tiles, here for products of a matrix with a vector: the digits are
 // bytes, B = 2^8, and a tile multiplies 16 rows by 64 digits with a Toeplitz matrix of the digits
-// of x, which all rows share. Sums of products are kept in D columns as in package direct, column
-// c weighing B^-(c+2), whole: an int32 holds many of them.
+// of x, which all rows share. Sums of products are kept in D columns as in package direct. Column c
+// has the weight B^-(c+2), and is not carried: an int32 holds many products of digits.
 //
 // An entry A 2^e, 1/2 <= A < 1, enters as the first D digits of t = +-A 2^-(d+1), d = P - e - f,
-// and x_j = X 2^f as those of -X/2, so that both are below 1/2. The sign of t is that of the
-// product, negated, and a negative t is taken by the complement of its bits, in two's complement:
-// all digits but the highest are 0 <= t_s < B. Those of x are -B/2 <= x_s < B/2.
+// and x_j = X 2^f as the first D digits of -X/2, so that both are below 1/2. The sign of t is
+// opposite to the sign of the product. A negative t is in two's complement, so all digits but the
+// highest are 0 <= t_s < B. The digits of x are -B/2 <= x_s < B/2.
 //
 // In units of 2^(P+2) the error of a product is less than
 //
-//	B^-D/2 + B^-D/2 (digits cut of either, times the other, at most 1/2)
-//	+ D/2 B^-D      (columns cut: those from D+k hold D-1-k products, each less than B^2/2, D <= B)
+//	B^-D/2 + B^-D/2 (digits cut off either factor, times the other factor, at most 1/2)
+//	+ D/2 B^-D      (columns cut off: column D+k holds D-1-k products, each less than B^2/2, D <= B)
 //
 // hence, in units of the last column, B^-(D+1), less than (D/2 + 1) B.
 //
-// Tiles multiply signed bytes, and so are given t_s - B/2 for all digits but the highest. What that
-// takes off column c, B/2 times the x_s with s < c, is the same for all rows, whatever their
-// numbers are. Products of digits are B^2/4 at most.
+// Tiles multiply signed bytes, so they get t_s - B/2 for all digits but the highest. This lowers
+// column c by B/2 times the sum of the x_s with s < c, which is the same for all rows. Products of
+// digits are at most B^2/4.
 //
-// Digits lie in blocks of 16, the first one highest, a block as a number in little-endian order: so
-// they come from words without any permutation. A tile has a block of each of four columns, a quad,
-// in its rows.
+// Digits lie in blocks of 16, the highest block first. A block is a number in little-endian order,
+// so digits are copied from words without any permutation. A row of a tile has one block from each
+// of four columns, called a quad.
 type Unit struct {
 	run    func(j *tileJob)
 	spread func(dst []int8, pitch int, digits []byte, blocks int)
-	// Others are faster for fewer rows, or up to so many products: less is done for a number of x.
+	// Other methods are faster below rows rows, or up to few products, because the digits of x are
+	// used less often.
 	rows, few int
-	samples   int // rows that near looks at
+	samples   int // rows that Near samples
 	dot       func(j *tileDotJob)
-	// Others are faster for dot products of fewer numbers.
+	// Other methods are faster for dot products of fewer numbers.
 	FewProducts int
 }
 
@@ -55,13 +56,13 @@ const (
 	Rows      = amx.Rows
 	TileBytes = amx.Bytes
 	Quad      = 4
-	// blockDigits is the digits of a block.
+	// blockDigits is the number of digits in a block.
 	blockDigits = 16
 	// tileProduct bounds a product of digits.
 	tileProduct = 128 * 128
 	// halfDigits is half a digit in every byte of a word.
 	halfDigits = 0x8080808080808080
-	// leastTileBits is the precision up to which vertical digits are as fast.
+	// leastTileBits is the precision, in bits, up to which package lanes is as fast.
 	leastTileBits = 128
 	// mostTileTerms keeps sums of columns far from the ends of int64.
 	mostTileTerms = 1 << 30
@@ -74,15 +75,15 @@ var tileBlocks = [...]int{2, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
 const fewTileBlocks, manyTileBlocks = 2, 7
 
-// A tileRoom is memory that is kept for the next product: pages that are met for the first time
-// took a tenth of the time of a product of 1000 x 1000 numbers.
+// A tileRoom is memory that is kept for the next product. Page faults of new memory took a tenth of
+// the time of a product of 1000 x 1000 numbers.
 type tileRoom []uint64
 
-// vectorRooms are those of digits of vectors, sumRooms those of workers, dotRooms those of dot
+// vectorRooms holds rooms for digits of vectors, sumRooms for sums of workers, dotRooms for dot
 // products.
 var vectorRooms, sumRooms, dotRooms sync.Pool
 
-// newRoom returns room for n words, whatever is in them, at a multiple of 64 bytes.
+// newRoom returns n words with unspecified contents, aligned to 64 bytes.
 func newRoom(p *sync.Pool, n int) tileRoom {
 	if r, ok := p.Get().(*tileRoom); ok && cap(*r) >= n {
 		return (*r)[:n]
@@ -92,14 +93,14 @@ func newRoom(p *sync.Pool, n int) tileRoom {
 	return r
 }
 
-// A Plan says how sums of products are taken on tiles.
+// A Plan describes how sums of products are computed on tiles.
 type Plan struct {
 	Unit   *Unit
 	Blocks int // of digits
 }
 
-// PlanRows returns how to sum n products for rounding to p bits, with the guard of groupsFor, if
-// the numbers of a and the size suit.
+// PlanRows returns a plan for sums of n products that are rounded to p bits, with ten guard bits.
+// It is not ok if tiles do not support format a or are slower for this size.
 func PlanRows(a num.Format, p, rows, n int) (t Plan, ok bool) {
 	u := tilesOf()
 	if u == nil || a.Kind != num.MP || n > mostTileTerms || rows < u.rows || rows*n <= u.few {
@@ -119,13 +120,13 @@ func PlanRows(a num.Format, p, rows, n int) (t Plan, ok bool) {
 	return t, false
 }
 
-// Digits is how many digits numbers have.
+// Digits returns the number of digits of a number.
 func (t Plan) Digits() int { return blockDigits * t.Blocks }
 
-// ProductBound is the bound on the error of a product in units of the last column.
+// ProductBound bounds the error of a product, in units of the last column.
 func (t Plan) ProductBound() uint64 { return uint64(t.Digits()/2+1) << 8 }
 
-// quadBytes is what the digits of four columns of 16 numbers take.
+// quadBytes returns the size of the digits of a quad, four columns of 16 numbers, in bytes.
 func (t Plan) quadBytes() int {
 	if t.Blocks == 2 {
 		return 2 * TileBytes
@@ -133,7 +134,7 @@ func (t Plan) quadBytes() int {
 	return (t.Blocks + 3) / 4 * 4 * TileBytes
 }
 
-// Cost is about what a product takes.
+// Cost estimates the time of a product of two numbers, in ns.
 func (t Plan) Cost() float64 {
 	b := float64(t.Blocks)
 	return 0.6 + 1.05*b + 0.11*b*b // may fuse: an estimate
@@ -143,11 +144,12 @@ func (t Plan) Cost() float64 {
 // first-level cache. The assembly relies on it that units of 7 or more blocks have one quad.
 func (t Plan) unitQuads() int { return max(1, 8/t.Blocks) }
 
-// SumQuads is how many quads the sums of which are in int32.
+// SumQuads returns the number of quads whose products an int32 can hold.
 func (t Plan) SumQuads() int { return (1<<31 - 1) / (tileProduct * t.Digits()) / Quad }
 
-// tileJob tells a unit what to add up; the assembly knows its layout. A unit is 16 rows of so many
-// quads, and the steps of it lead from one to the next. Elements are counted of what is not bytes.
+// tileJob describes the products that a unit adds up; the assembly depends on its layout. A unit is
+// 16 rows of quads quads. Fields with unit in their names are steps from a unit to the next. Steps
+// in arrays that are not of bytes count elements, unless the comment says bytes.
 type tileJob struct {
 	a       unsafe.Pointer // room for the digits of a unit
 	b       unsafe.Pointer // digits of x
@@ -155,13 +157,13 @@ type tileJob struct {
 	c       unsafe.Pointer // int32 sums
 	cUnit   int            // bytes
 	sig     unsafe.Pointer
-	top     int // bytes to behind the highest word of a number
+	top     int // bytes from the first word of a number to the end of the last
 	rowSig  int // bytes
 	colSig  int
 	unitSig int
 	exp     unsafe.Pointer // int32
 	cls     unsafe.Pointer // uint8
-	step    int            // of exp and cls: from a column to the next, or a row
+	step    int            // of exp and cls: from a column, or a row, to the next
 	unitExp int
 	ref     unsafe.Pointer // int64, of a row
 	unitRef int
@@ -171,10 +173,10 @@ type tileJob struct {
 	quads   int
 	units   int
 	stage   unsafe.Pointer // room for shifts and signs
-	masks   unsafe.Pointer // which words of eight are there, see wordMasks
-	columns int            // 1 if columns lie in line, 0 if rows do
-	ready   int            // 1 if the digits of the first unit are there
-	// What is wanted of the next unit: runs of so many bytes.
+	masks   unsafe.Pointer // words of a number that exist, see wordMasks
+	columns int            // 1 if the numbers of a column are adjacent, 0 if those in a row are
+	ready   int            // 1 if the digits of the first unit are stored
+	// Memory of the next unit to prefetch: runs of soonBytes bytes, soonPitch apart.
 	soonPitch int
 	soonBytes int
 	after     uintptr // what is wanted after the last one
@@ -186,7 +188,7 @@ type tileJob struct {
 	limbs int // of a number
 }
 
-// skip leaves out the first k units.
+// skip removes the first k units from the job.
 func (j *tileJob) skip(k int) {
 	j.b, j.c = unsafe.Add(j.b, k*j.bUnit), unsafe.Add(j.c, k*j.cUnit)
 	j.sig = unsafe.Add(j.sig, k*j.unitSig)
@@ -196,8 +198,8 @@ func (j *tileJob) skip(k int) {
 	j.units -= k
 }
 
-// convert stores the digits of a unit: of all its numbers, or only of those that the assembly
-// leaves out: not finite ones, and those that are shifted by a word or more.
+// convert stores the digits of a unit, of all its numbers or only of the numbers that the assembly
+// skips: numbers that are not finite or are shifted by a word or more.
 func (j *tileJob) convert(all bool) {
 	row, col := j.step, 1
 	if j.columns != 0 {
@@ -220,8 +222,7 @@ func (j *tileJob) convert(all bool) {
 	}
 }
 
-// put stores the digits of the number in row r and column c of the unit, which is shifted by d bits
-// and one more.
+// put stores the digits of the number in row r and column c of the unit, shifted by d + 1 bits.
 func (j *tileJob) put(r, c int, cls num.Cls, d int64, neg bool) {
 	n := 2 * j.blocks
 	sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, r*j.rowSig+c*j.colSig)), j.limbs)
@@ -265,7 +266,7 @@ func tileRowsGeneric(j *tileJob) {
 	}
 }
 
-// addTile is TDPBSSD.
+// addTile computes what the instruction TDPBSSD does: C += A B, for tiles of signed bytes.
 func addTile(c []int32, a, b []int8) {
 	for r := range Rows {
 		row := c[blockDigits*r:][:blockDigits]
@@ -280,9 +281,10 @@ func addTile(c []int32, a, b []int8) {
 	}
 }
 
-// wordMasks returns, for every eight words of n from the highest on, or four, of which limbs are
-// there, the masks of those and of the ones above each, and 0 if that is all, 1 if all but the one
-// above the highest, else 2.
+// wordMasks returns masks for groups of 8 of n words (of 4 words if n <= 4), from the highest on,
+// of which the highest limbs words exist. A group has 4 bytes: the mask of words that exist, the
+// mask of words whose next higher word exists, and a kind. It is 0 if both masks are full, 1 if
+// only the first is full, else 2.
 func wordMasks(n, limbs int) []uint8 {
 	var m []uint8
 	size := 8
@@ -311,21 +313,21 @@ func wordMasks(n, limbs int) []uint8 {
 	return m
 }
 
-// Vector is a vector in digits for tiles. Columns come in quads, the last of which are the last
-// four, with nothing for those that the one before has.
+// Vector is a vector in digits for tiles. Its entries come in quads. The last quad has the last
+// four entries; entries that it shares with the quad before are zero in it.
 type Vector struct {
 	digits []int8
 	room   tileRoom  // of the digits
 	scale  []int64   // of the columns of quads
-	signs  []num.Cls // zero for what there is nothing for
-	bias   []int64   // what columns lack because tiles are given less than digits
+	signs  []num.Cls // Zero for entries that belong to the quad before
+	bias   []int64   // amount by which each column is too low, because tiles get t_s - B/2
 }
 
 // quadAt returns the first column of a quad.
 func quadAt(q, n int) int { return min(Quad*q, n-Quad) }
 
-// Vector returns x in digits, and its exponents, superacc.NoScale for zeros. ok is false if there
-// is an infinity or NaN.
+// Vector returns x in digits, and its exponents, superacc.NoScale for zeros. ok is false if x has
+// an infinity or NaN.
 func (t Plan) Vector(x num.Vec) (v *Vector, scale []int64, ok bool) {
 	quads := (x.N + Quad - 1) / Quad
 	size := t.Blocks * TileBytes
@@ -343,7 +345,7 @@ func (t Plan) Vector(x num.Vec) (v *Vector, scale []int64, ok bool) {
 		q := slot / Quad
 		j := quadAt(q, x.N) + slot%Quad
 		r := num.Real{}
-		if j >= Quad*q { // the quad before has none
+		if j >= Quad*q { // else the quad before has it
 			r = x.Arr.Value(x.At(j), buf)
 			scale[j] = superacc.NoScale
 		}
@@ -359,7 +361,7 @@ func (t Plan) Vector(x num.Vec) (v *Vector, scale []int64, ok bool) {
 				words[k] = num.WordAt(r.Mag, top+1-int64(64*(n-k)))
 			}
 			num.Negate(words)
-			// Half a digit more makes all but the highest those of a balanced number.
+			// Half a digit more makes all digits but the highest balanced.
 			carry := uint64(0)
 			for k, w := range words {
 				h := uint64(halfDigits)
@@ -385,8 +387,8 @@ func (t Plan) Vector(x num.Vec) (v *Vector, scale []int64, ok bool) {
 	return v, scale, true
 }
 
-// spreadDigits stores the rows of tiles with a number: row r of four of block k has the digits from
-// 16 k + 4 r + i + n on at 4 n + i.
+// spreadDigits stores a number in its four rows of the tiles: in block k, byte 4 n + i of row r is
+// digit 16 k + 4 r + i + n.
 func spreadDigits(dst []int8, pitch int, digits []byte, blocks int) {
 	for k := range blocks {
 		for r := range Quad {
@@ -398,10 +400,10 @@ func spreadDigits(dst []int8, pitch int, digits []byte, blocks int) {
 	}
 }
 
-// Free gives the room back.
+// Free returns the memory to the pool.
 func (v *Vector) Free() { vectorRooms.Put(&v.room) }
 
-// Sums holds what the rows of a product take.
+// Sums computes sums of products of rows of a matrix with a vector, and holds their memory.
 type Sums struct {
 	plan   Plan
 	m      num.Mat
@@ -410,19 +412,19 @@ type Sums struct {
 
 	x     *Vector // of the last call of add
 	rows  int
-	whole []int64 // wide, of these rows
+	whole []int64 // the part of wide for these rows, nil if sums hold all products
 
 	room  tileRoom // of what follows
 	unit  []uint64 // digits
 	stage []uint64 // shifts and signs
 	sums  []uint64 // tiles of int32
-	wide  []uint64 // int64 of rows, if there are too many products for these
+	wide  []uint64 // int64 columns of rows, if there are too many products for int32
 	one   []int64
 	masks []uint8
 }
 
-// NewSums returns what sums of a block of rows of m take, whose reference exponents are ref. byRows
-// says that the rows lie in line.
+// NewSums returns Sums for blocks of block rows of m with reference exponents ref. byRows means
+// that the numbers of a row are adjacent.
 func NewSums(t Plan, m num.Mat, byRows bool, block int, ref []int64) *Sums {
 	sizes := [...]int{
 		t.unitQuads() * t.quadBytes() / 8,
@@ -447,10 +449,10 @@ func NewSums(t Plan, m num.Mat, byRows bool, block int, ref []int64) *Sums {
 	return s
 }
 
-// Free gives the room back.
+// Free returns the memory to the pool.
 func (s *Sums) Free() { sumRooms.Put(&s.room) }
 
-// addRow adds the sums of a row to those of columns.
+// addRow adds the sums of row r to the sums of columns at to.
 func (s *Sums) addRow(to []int64, r, rows, blocks int) {
 	n := blocks * TileBytes / 4
 	b := r / Rows
@@ -464,8 +466,8 @@ func (s *Sums) addRow(to []int64, r, rows, blocks int) {
 	}
 }
 
-// BlockRows returns about how many of all rows to compute at a time, so that there are 16 of them
-// at least each time.
+// BlockRows returns a number of rows per block, near rows, such that every block of all rows has at
+// least 16 rows.
 func BlockRows(rows, all int) int {
 	rows = (rows + Rows - 1) / Rows * Rows
 	for all%rows != 0 && all%rows < Rows {
@@ -474,11 +476,11 @@ func BlockRows(rows, all int) int {
 	return rows
 }
 
-// rowsAt returns the first row of a block of 16, the last of which are the last 16.
+// rowsAt returns the first row of block b of 16 rows. The last block has the last 16 rows.
 func rowsAt(b, rows int) int { return min(Rows*b, rows-Rows) }
 
-// valueOfBytes returns the number that columns of digits stand for, in units of the last one, in
-// the memory of mag.
+// valueOfBytes returns the number that columns represent, in units of the last column. It uses the
+// memory of mag.
 func valueOfBytes(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	carry, k := int64(0), 0
 	for c := len(columns); c > 0; c -= 8 {
@@ -497,15 +499,16 @@ func valueOfBytes(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	return p.Finish(carry)
 }
 
-// MagWords are the words that valueOfBytes needs.
+// MagWords returns the number of words that valueOfBytes needs.
 func (t Plan) MagWords() int { return t.Digits()/8 + 3 }
 
-// cacheQuads is how many quads of a vector are to stay in the second-level cache, half a MB of it:
-// with a quarter of that 1000 x 1000 numbers of 212 bits in rows took a fifth more, with two times
-// or more those of 1696 bits 0.9 times as long on one machine and 1.1 times on another.
+// cacheQuads is the number of quads of a vector that stay in the second-level cache, in half a MB.
+// With a quarter of it a product of 1000 x 1000 numbers of 212 bits in rows took a fifth longer.
+// With twice as much or more, 1696 bits took 0.9 times as long on one machine and 1.1 times on
+// another.
 func (t Plan) cacheQuads() int { return max(t.unitQuads(), 512/t.Blocks) }
 
-// Add computes the sums of products of rows lo <= i < hi, of which there are 16 at least, with x.
+// Add computes the sums of products of x with the rows lo <= i < hi, at least 16 of them.
 func (s *Sums) Add(x *Vector, lo, hi int) {
 	t := s.plan
 	s.x, s.rows, s.whole = x, hi-lo, nil
@@ -523,7 +526,8 @@ func (s *Sums) Add(x *Vector, lo, hi int) {
 	}
 }
 
-// Value returns the sum of row r of these, in units of the last column, in the memory of mag.
+// Value returns the sum of row lo + r of the last Add, in units of the last column. It uses the
+// memory of mag.
 func (s *Sums) Value(mag []uint64, r int) (m []uint64, neg bool) {
 	t := s.plan
 	copy(s.one, s.x.bias)
@@ -537,10 +541,10 @@ func (s *Sums) Value(mag []uint64, r int) (m []uint64, neg bool) {
 	return valueOfBytes(mag, s.one)
 }
 
-// addTiles adds the products of rows lo <= i < hi and of some quads to the sums.
+// addTiles adds the products of rows lo <= i < hi and quads first <= q < end to the sums.
 func (s *Sums) addTiles(lo, hi, first, end int) {
 	t := s.plan
-	whole := end // quads that follow each other
+	whole := end // end of the quads that do not overlap
 	if end*Quad > s.m.Cols {
 		whole--
 	}
@@ -581,11 +585,11 @@ func (s *Sums) addTiles(lo, hi, first, end int) {
 	}
 }
 
-// A tileStart is where units begin: at a block of 16 rows and a quad.
+// A tileStart is the block of 16 rows and the quad at which a unit begins.
 type tileStart struct{ block, quad int }
 
-// addUnits adds the products of units, of so many blocks of rows and so many times quads: either is
-// 1. The next ones begin at next.
+// addUnits adds the products of units from at on: blocks units one below the other or units units
+// side by side, each of quads quads. blocks or units is 1. The next call begins at next.
 func (s *Sums) addUnits(lo, rows int, at tileStart, blocks, quads, units int, next tileStart) {
 	t, a, x := s.plan, s.m.Arr, s.x
 	first := func(at tileStart) int { return s.m.At(lo+rowsAt(at.block, rows), quadAt(at.quad, s.m.Cols)) }
@@ -618,8 +622,9 @@ func (s *Sums) addUnits(lo, rows int, at tileStart, blocks, quads, units int, ne
 	t.Unit.run(j)
 }
 
-// Near reports whether no product with x of some rows and columns is far below the largest one of
-// its row, or 0: units come to a stop at each of these, and others do not mind them.
+// Near samples rows and columns of m. It reports whether every sampled entry is finite and no
+// product with x is far below the largest of its row. Tiles are slow on such products; other
+// methods are not.
 func (t Plan) Near(m num.Mat, scale []int64) bool {
 	const cols, span = 64, 50
 	n := t.Unit.samples

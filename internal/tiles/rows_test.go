@@ -67,7 +67,7 @@ func TestTileVector(t *testing.T) {
 	}
 }
 
-// TestTileKernels compares the sums and the digits of the machine with those of the loops in Go.
+// TestTileKernels compares the sums and the digits of the machine's kernels with the loops in Go.
 func TestTileKernels(t *testing.T) {
 	fast := machineTiles()
 	if fast == nil {

@@ -1,4 +1,5 @@
-// Package trsv solves triangular systems on the host, with every quotient rounded once.
+// Package trsv solves triangular systems on the host by substitution. Each entry of the solution is
+// the exact quotient for the rounded entries before it, rounded once.
 package trsv
 
 import (
@@ -19,7 +20,7 @@ type Config struct {
 	par.Run
 	// Multiply stores alpha A B + beta old, rounded once, in c. c may be old.
 	Multiply func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (residue.Stats, error)
-	// Vectors says that Solve computes products with one column itself, not with Multiply.
+	// Vectors means that Solve computes products with one column itself, not with Multiply.
 	Vectors bool
 	// Floats allows larger blocks of rows to be solved entry by entry in systems of binary64 and
 	// binary32 numbers. Such systems need fewer calls of Multiply.

@@ -9,9 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 )
 
-// NewReference returns a fake device with the kernels for bases of several precisions, and those of
-// package halfulp. With
-// spoil the sums of its blocks are wrong.
+// NewReference returns a fake device with the kernels for bases of several precisions, and the
+// kernels of package halfulp. With spoil the sums of its blocks are wrong.
 func NewReference(t *testing.T, base func(p int) (*Base, error), precisions []int, spoil bool) *cuda.Device {
 	t.Helper()
 	of := map[int32]*reference{}

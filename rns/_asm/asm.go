@@ -99,8 +99,9 @@ func sub() {
 
 // barrett replaces the lanes p < m² by p minus a multiple of m, below 2.2 m. With
 // a = ⌊p / 2^(L-1)⌋ < 2^(L+1) and mu = ⌊2^(L+31) / m⌋ < 2^32 the quotient ⌊a mu / 2^32⌋ is
-// below p/m by less than 1 for its own truncation, 2^(L-1)/m < 1 for that of a, and
-// a/2^32 ≤ m² / 2^(L+31) for that of mu; for L ≤ 30 the last two are below 9/8 together.
+// below p/m by less than 1 for its own truncation, 2^(L-1)/m < 1 for the truncation of a, and
+// a/2^32 ≤ m² / 2^(L+31) for the truncation of mu. For L ≤ 30 the last two are below 9/8
+// together.
 func barrett(p, m, mu, shift VecVirtual) {
 	q := YMM()
 	VPSRLVQ(shift, p, q)

@@ -428,7 +428,7 @@ times.append(now())
 halfulp.dot(numpy.ones(3), numpy.ones(3))
 times.append(now())
 for a, b in zip(times, times[1:]): print(b[0] - a[0], b[1] - a[1])`
-	// Modules are compiled once, as those of an installed package are.
+	// Modules are compiled once, like the modules of an installed package.
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "PYTHONDONTWRITEBYTECODE=") {

@@ -41,7 +41,7 @@ type figure struct {
 	QDMin     float64 `json:"qd_min_ns"`
 	Own       float64 `json:"own_median_ns"`
 	OwnMin    float64 `json:"own_min_ns"`
-	Ratio     float64 `json:"median_ratio"`          // of QD's timing to that of halfulp after it
+	Ratio     float64 `json:"median_ratio"`          // of QD's time to halfulp's after it
 	RatioMin  float64 `json:"ratio_of_minima"`       //
 	Deviation float64 `json:"largest_relative_diff"` // between the results
 }

@@ -81,7 +81,7 @@ type command struct {
 	printed           bool // it prints its times
 }
 
-// times are those of one run, in seconds.
+// times holds the times of one run, in seconds.
 type times struct{ processor, user, elapsed float64 }
 
 func (r *results) run(other, path string) error {
@@ -239,7 +239,7 @@ func timed(call func() error) (times, error) {
 	return times{(user + system).Seconds(), user.Seconds(), elapsed.Seconds()}, err
 }
 
-// medians are those of each time.
+// medians returns the median of each time.
 func medians(x []times) times {
 	of := func(get func(times) float64) float64 {
 		s := make([]float64, len(x))

@@ -29,7 +29,7 @@ type figure struct {
 	N       int     `json:"n"`
 	Bits    uint    `json:"bits"`
 	Kappa   float64 `json:"kappa,omitempty"`   // 0: random entries
-	Weights float64 `json:"weights,omitempty"` // log2 of those of P, 0: no normal matrix
+	Weights float64 `json:"weights,omitempty"` // log2 of the weights of P, 0: no normal matrix
 	Method  string  `json:"method"`
 	Median  float64 `json:"median,omitempty"`
 	Min     float64 `json:"min,omitempty"`
@@ -189,7 +189,7 @@ func (p *problem) measure(o *options, py *python, expected map[string]float64) (
 	spent := make([]float64, len(methods))
 	for i, m := range methods {
 		figures[i] = figure{N: p.n, Bits: p.bits, Kappa: p.kappa, Weights: p.weights, Method: m.name}
-		// Times grow with n³ or more, but those of Solve and of a product.
+		// Times grow with n³ or more, except for Solve and a product.
 		if t := expected[fmt.Sprint(m.name, p.bits)] * cube; m.slow && t > o.most {
 			figures[i].Skipped = fmt.Sprintf("expected to take %.3g s or more", t)
 		}

@@ -36,8 +36,7 @@ func names() (list []string) {
 	return list
 }
 
-// routines are the routines measured, with square matrices of order n but for those of lstsq, which
-// are n x n/2.
+// routines lists the routines measured. Matrices are square of order n, for lstsq n x n/2.
 var routines = []routine{
 	{"gemm", func(p *problem) []*halfulp.Matrix {
 		return []*halfulp.Matrix{p.random(1, p.n, p.n), p.random(2, p.n, p.n)}

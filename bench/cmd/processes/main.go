@@ -26,9 +26,9 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// A times is the medians of the times of one way to compute a product, in seconds: of the clock,
-// and of the processors, which counts where other programs take them. That of a process is the
-// largest.
+// A times holds median times of one way to compute a product, in seconds: by the clock, and of the
+// processors, which is the better measure if other programs run. Process is the largest processor
+// time of a process.
 type times struct {
 	Wall    float64 `json:"wall"`
 	Process float64 `json:"cpu_of_a_process,omitempty"`
@@ -48,8 +48,9 @@ type figure struct {
 	Devices []string `json:"devices,omitempty"`
 	One     times    `json:"one"`
 	Shared  times    `json:"shared"`
-	// Gain is the ratio of the clock's times, Work that of the processor times of one process to
-	// those of the busiest of several: the gain on a machine that is idle but for them.
+	// Gain is the ratio of the clock's times. Work is the ratio of the processor time of one
+	// process alone to the largest processor time of several: the gain on an otherwise idle
+	// machine.
 	Gain float64 `json:"gain"`
 	Work float64 `json:"gain_in_processor_time,omitempty"`
 }
@@ -157,7 +158,7 @@ func load() string {
 	return words[0]
 }
 
-// files measures the program from file to file. Processor times are those of all processes.
+// files measures the program from file to file. Processor times are sums over all processes.
 func files(o options, dir, program, format string) (figure, error) {
 	f := figure{Format: format, N: o.n, What: "files", Alone: o.one, Processes: o.ranks, Threads: o.threads, Repeats: o.repeats}
 	call := func(name string, args ...string) (times, error) {
@@ -208,7 +209,7 @@ func (f *figure) finish() {
 		f.Format, f.N, f.What, f.One.Wall, f.One.All, f.Processes, f.Shared.Wall, f.Shared.Process, f.Shared.All, f.Gain, f.Work, f.Devices)
 }
 
-// medians are those of each time.
+// medians returns the median of each time.
 func medians(list []times) times {
 	of := func(get func(times) float64) float64 {
 		var x []float64

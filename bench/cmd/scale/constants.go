@@ -26,7 +26,7 @@ const (
 // point is a measured product on one GPU: seconds of its stages.
 type point struct{ n, bits, products, multiply, residues, finish, scan, all float64 }
 
-// stages are those of a solver on one GPU, in seconds.
+// stages holds the times of the stages of a solver on one GPU, in seconds.
 type stages struct{ seed, proof, products, rounding, all float64 }
 
 // Measured is what the records of an H100 say.
@@ -89,7 +89,7 @@ func Read(root string) (*Measured, error) {
 	return m, nil
 }
 
-// A solverRecord is one of "halfulp bench", with those of versions before.
+// A solverRecord is a record of "halfulp bench" for solvers, of this version or an earlier one.
 type solverRecord struct {
 	Cases []struct {
 		Operation string  `json:"operation"`
@@ -188,7 +188,7 @@ func between(bits float64, of func(bits float64) float64) float64 {
 // small and large are the orders between which rates are fitted.
 const small, large = 1000, 4096
 
-// costs are those of a product of that many bits on one GPU.
+// costs holds the costs of a product of some precision on one GPU.
 type costs struct {
 	bytes    float64 // of a number
 	scan     float64 // seconds for a number of an operand

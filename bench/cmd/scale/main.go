@@ -1,6 +1,6 @@
 // Scale writes docs/guide/scale.md and its picture: a model of halfulp on 1 to 1024 GPUs. It
 // simulates products, solutions and Cholesky factors on grids of them, with rates measured on one
-// GPU and between two, and those of data sheets where nothing was measured. It runs in the folder
+// GPU and between two, and rates of data sheets where nothing was measured. It runs in the folder
 // bench.
 package main
 

@@ -12,7 +12,7 @@ type System struct {
 	Unlimited bool
 }
 
-// grid returns the sides of the grid, a power of two each, and those of a node's part of it.
+// grid returns the sides of the grid and of a node's part of it, each a power of two.
 func (s System) grid() (rows, cols, nodeRows, nodeCols int) {
 	rows, cols = 1, 1
 	for rows*cols < s.GPUs {

@@ -1,6 +1,6 @@
 // Thin measures products of matrices of which one is thin, or whose exponents spread widely, by
 // every way of internal/product and by its choice, in turn, in processor time, and prints how much
-// longer the choice takes than the best way. The best is that of k calls of Gemv as well.
+// longer the choice takes than the best way. One of the ways is k calls of Gemv.
 package main
 
 import (

@@ -452,7 +452,7 @@ func (g *generator) zeroIncrement() {
 	}))
 }
 
-// checked reports whether a routine checks its arguments: those of the levels 2 and 3 do.
+// checked reports whether a routine checks its arguments, as routines of levels 2 and 3 do.
 func (g *generator) checked() bool {
 	for _, a := range g.args {
 		if a.kind == letter || g.name == "ger" {
@@ -530,8 +530,8 @@ func (g *generator) call(args string) {
 }
 
 // checks writes the checks of arguments in their order; the first that fails sets info. The names
-// of the variables have a suffix. In a row-major call, if rows is a condition for it, leading
-// dimensions are those of rows.
+// of the variables have a suffix. rows, if not empty, is a condition in C for a row-major
+// call, in which a leading dimension is at least the length of a row.
 func (g *generator) checks(suffix string, before int, rows string) {
 	say := "\t"
 	check := func(i int, condition string) {

@@ -79,7 +79,7 @@ var mixed = []routine{
 const plain = `scopy_ dcopy_ sswap_ dswap_ isamax_ idamax_ lsame_ xerbla_array_
 	cblas_scopy cblas_dcopy cblas_sswap cblas_dswap cblas_isamax cblas_idamax`
 
-// forwarded returns the names that the BLAS behind has: those of complex numbers.
+// forwarded returns the names of the routines for complex numbers, which the next BLAS provides.
 func forwarded() []string {
 	const both = `axpy copy dotc dotu gbmv gemm gemv gerc geru hbmv hemm hemv her her2 her2k herk hpmv hpr hpr2 rotg scal swap symm
 		syr2k syrk tbmv tbsv tpmv tpsv trmm trmv trsm trsv`

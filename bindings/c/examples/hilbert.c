@@ -18,7 +18,7 @@ static void check(int status) {
 	}
 }
 
-/* to_mpfr sets z, whose precision is that of a 1 x 1 matrix, to its number. */
+/* to_mpfr sets z to the number of the 1 x 1 matrix m. z has the precision of m. */
 static void to_mpfr(mpfr_t z, halfulp_matrix m) {
 	int64_t count, exponent;
 	int8_t sign;

@@ -1,4 +1,4 @@
-"""Checks the package on an NVIDIA GPU, with PyTorch: results are those of the CPU, bit for bit.
+"""Checks the package on an NVIDIA GPU, with PyTorch: results equal the CPU's, bit for bit.
 
     python3 tests/device.py RESULT.json [--device cuda:0] [--limit 58]
 
@@ -272,7 +272,7 @@ def check_exported(shape, f):
 
 
 def check_freed():
-    """The numbers of a tensor outlive it, and those of an array outlive that."""
+    """The memory of a tensor outlives the tensor, and the memory of an array outlives the array."""
     x = numbers(300, 300)
     t = tensor(x)
     a = hp.from_dlpack(t)
@@ -844,7 +844,7 @@ def routine(f, args):
 
 
 def of_tensors(f, args):
-    """Compares a routine of tensors with that of numpy's arrays."""
+    """Compares a routine on tensors with the routine on numpy's arrays."""
     want = outcome(f, *(plain(a) for a in args))
     got = outcome(f, *(tensor(plain(a)) for a in args))
     assert got == want, f"{got!r:.700}\nwant {want!r:.700}"

@@ -1,4 +1,4 @@
-// Command _asm writes the kernels of package direct, those of one architecture a run:
+// Command _asm writes the kernels of package direct, one architecture a run:
 //
 //	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
 //	go run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg direct

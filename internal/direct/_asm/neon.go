@@ -177,7 +177,7 @@ func (w *neonWriter) mulAdd(words int, axpy bool) {
 	}
 
 	w.Label("loop")
-	// Zeros are left out. The mask is that of the product's sign.
+	// Zeros are skipped. mask is the mask of the product's sign.
 	w.Go("MOVBU (R%d), R%d", ac, mask)
 	if axpy {
 		w.Go("TBZ $1, R%d, next", mask)

@@ -27,7 +27,7 @@ type Report struct {
 	Samples     [MaxSamples]Sample
 }
 
-// Outcome tells how the entries were settled: List is the number of entries left to the exact pass
+// Outcome counts how the entries were settled: List is the number of entries left to the exact pass
 // and Rest of those left to the host; Overflow and Underflow count results out of range.
 type Outcome struct {
 	List, Rest          uint32

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Family says how entries are drawn.
+// Family selects how entries are drawn.
 type Family int
 
 const (
@@ -91,7 +91,7 @@ func RandomMat(rng *rand.Rand, f num.Format, kind Family, m, n int) num.Mat {
 	return a
 }
 
-// edgesOf returns exponents of which two make results that overflow, barely or not, are
+// edgesOf returns exponents for factors. Products of two of them overflow, almost overflow, are
 // ordinary, or underflow.
 func edgesOf(f num.Format) [5]int {
 	switch f.Kind {

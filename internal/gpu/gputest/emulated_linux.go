@@ -35,10 +35,10 @@ var sources = sync.OnceValue(func() string {
 // notEmulated are kernels whose blocks wait for each other.
 var notEmulated = map[string]bool{"pivotPanel": true}
 
-// emulate has the kernels of sources, such as rows/triangular, run as a C++ compiler makes them for
-// the host (see emulator/cuda.h), in place of their references in Go, which have to be there. It
-// skips the test where there is no compiler, or no source. For "all" they are those of all sources
-// but the ones for Hopper alone.
+// emulate replaces the Go references of the kernels in files, such as rows/triangular, by the
+// kernels themselves, compiled for the host by a C++ compiler (see emulator/cuda.h). The references
+// must exist. It skips the test if there is no compiler or no source. "all" means all sources
+// except the ones for Hopper only.
 func emulate(t testing.TB, drv *fake.Driver, files ...string) {
 	t.Helper()
 	compiler, err := exec.LookPath("g++")
@@ -92,7 +92,7 @@ type launch struct {
 	params      *unsafe.Pointer
 }
 
-// emulated returns what runs a kernel. Its source is compiled when the first one is launched.
+// emulated returns a function that runs a kernel. Its source is compiled at the first launch.
 func emulated(t testing.TB, compiler, file, kernel string) func(l *fake.Launch, params []unsafe.Pointer) bool {
 	kept, _ := libraries.LoadOrStore(file, new(library))
 	lib := kept.(*library)
@@ -191,7 +191,7 @@ var instructions = []struct{ ptx, host string }{
 	{`""`, ";"},
 }
 
-// forHost returns CUDA C++ without what no macro can change.
+// forHost returns CUDA C++ without the syntax that no macro can replace.
 func forHost(text string) string {
 	text = dynamic.ReplaceAllString(text, "$1 *$2 = ($1 *)emulator::m().room;")
 	return inline.ReplaceAllStringFunc(text, func(s string) string {

@@ -82,7 +82,7 @@ func refMagnitudesTimes(l *fake.Launch, k abi.Bounding) {
 	}
 }
 
-// rootColumn returns column j of F, of which a GPU may have but some.
+// rootColumn returns column j of F. A GPU may have only some of the columns.
 func rootColumn(l *fake.Launch, g abi.Root, j int) []float64 {
 	return fake.Slice[float64](l, g.F+cuda.Pointer(8*j*int(g.N)), int(g.N))
 }

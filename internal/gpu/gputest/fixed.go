@@ -126,7 +126,7 @@ func refFixedCorrection(l *fake.Launch, q abi.Refining) {
 	}
 }
 
-// fixedTop returns a number of what q.Tops, or q.Highest, is.
+// fixedTop returns an element of q.Tops or q.Highest.
 func fixedTop(l *fake.Launch, tops cuda.Pointer, q abi.Refining) *int32 {
 	return &fake.Slice[int32](l, tops, int(q.Step)+1)[q.Step]
 }
@@ -190,7 +190,8 @@ func refFixedProduct(l *fake.Launch, q abi.Refining) {
 	}
 }
 
-// fixedSums returns the integers of a chunk and a slice of F, of a GPU with so many.
+// fixedSums returns the integers of a chunk and a slice of F. slices is the number of slices of the
+// GPU.
 func fixedSums(l *fake.Launch, q abi.Refining, of cuda.Pointer, slices, chunk, slice int) integers {
 	n, words := int(q.N), abi.FixedChunk+1
 	at := of + cuda.Pointer(8*(chunk*slices+slice)*words*n)

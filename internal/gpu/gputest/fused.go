@@ -25,11 +25,11 @@ func fusedAddends(l *fake.Launch, r *abi.FusedReduction, products bool, i int, f
 	}
 }
 
-// refTerms returns of how many terms the numbers are the sum.
+// refTerms returns the number of terms of a number.
 func refTerms(x abi.Vectors) int { return max(1, num.Format{Kind: num.Kind(x.A.Kind)}.Terms()) }
 
-// fusedSpan returns the reference of row i, a multiple of the bits of a digit, and what else is
-// known of its addends.
+// fusedSpan returns the reference of row i, a multiple of the bits of a digit, the negated least
+// exponent and the flags of its addends.
 func fusedSpan(l *fake.Launch, r *abi.FusedReduction, products bool, i int) (top, bottom int64, flags uint32) {
 	top, bottom = -1<<61, -1<<61
 	fusedAddends(l, r, products, i, func(d addend, later bool) {
@@ -61,8 +61,8 @@ func refFused(l *fake.Launch, r abi.FusedReduction, products bool) {
 	refFusedSums(l, r, products, func(d addend, total *big.Int, top int64) { d.addTo(total, products, int(r.Digits), top) })
 }
 
-// refFusedSums computes what kernels of one launch do. add adds an addend to a sum in units of the
-// last column, of a row with reference top.
+// refFusedSums computes the sums of kernels with one launch. add adds an addend to a sum in units
+// of the last column, of a row with reference top.
 func refFusedSums(l *fake.Launch, r abi.FusedReduction, products bool, add func(d addend, total *big.Int, top int64)) {
 	n, k := int(r.A.N), int(r.Digits)
 	sums := newReferenceSums(n, k)
@@ -109,7 +109,7 @@ func sumsIn(l *fake.Launch, columns cuda.Pointer, s abi.Spans, n, k int) *refere
 		top: fake.Slice[int64](l, s.Top, n), bottom: fake.Slice[int64](l, s.Bottom, n), flags: fake.Slice[uint32](l, s.Flags, n)}
 }
 
-// conclude computes what conclude of kernels/rows/conclude.cuh does, for all rows.
+// conclude computes the function conclude of kernels/rows/conclude.cuh for all rows.
 func (s *referenceSums) conclude(l *fake.Launch, e abi.RowEnding) {
 	switch e.Does {
 	case abi.Tells:

@@ -120,7 +120,7 @@ func refSummed(l *fake.Launch, k abi.Summing) {
 	}
 }
 
-// refWindow returns x_ij + d_ij, both cut off below the last of so many words; no words for zeros.
+// refWindow returns x_ij + d_ij, both truncated to words words. It returns no words for zeros.
 func refWindow(x, d num.Mat, i, j, words int) (neg bool, mag []uint64, exp int64) {
 	numbers := [2]num.Real{
 		x.Arr.Value(x.At(i, j), make([]uint64, num.ValueWords(x.Arr.Format))),

@@ -11,7 +11,7 @@ import (
 
 func refScanPanel(l *fake.Launch, q abi.Panels, x abi.Vectors, p int32) {
 	found, leads := q.Record(int(p))
-	var totals abi.Totals // which nobody wants
+	var totals abi.Totals // not used
 	refScanVectors(l, x, found, &totals)
 	m := matOf(l, x)
 	for k := range abi.MaxSamples {

@@ -154,7 +154,7 @@ func sampledRow(k, n int) int {
 	return int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(n))
 }
 
-// refSamples takes a, of whose rows row returns row i, that of sample k.
+// refSamples computes samples. row(k, i) returns row i of a, for sample k.
 func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
 	b := matOf(l, y)
 	var acc superacc.Acc
@@ -464,7 +464,7 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 				of := spans[i/abi.Tile*int(p.Cols)+j/abi.Tile]
 				var s int32
 				if of.begin == of.end {
-					s = int32(i*j) % 100 // of a tile that nobody wants
+					s = int32(i*j) % 100 // of a tile that is not needed
 				} else if a != nil && b != nil {
 					for h, x := range a[of.begin*abi.Tile : of.end*abi.Tile] {
 						s += int32(x) * int32(b[of.begin*abi.Tile+h])
@@ -706,7 +706,7 @@ func coefficientAt(l *fake.Launch, s abi.Scaling) num.Real {
 	return r
 }
 
-// scaledOld returns beta, and old entry (i, j); zeros if there is none.
+// scaledOld returns beta and old entry (i, j), or zeros if there are no old entries.
 func scaledOld(l *fake.Launch, e abi.ExpressionArgs, i, j int) (beta, old num.Real) {
 	if e.Adds == 0 {
 		return num.Real{}, num.Real{}
@@ -715,7 +715,7 @@ func scaledOld(l *fake.Launch, e abi.ExpressionArgs, i, j int) (beta, old num.Re
 	return coefficientAt(l, e.Beta), arrayOf(l, e.Old, 0, at+1).Value(at, make([]uint64, num.MaxValueWords))
 }
 
-// tally counts what a result met.
+// tally counts the flags of a result.
 func tally(l *fake.Launch, counts cuda.Pointer, f num.Flags) {
 	c := fake.Slice[uint64](l, counts, 2)
 	if f&num.Overflow != 0 {

@@ -72,7 +72,7 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	}
 }
 
-// columnOf returns column j of F, of which a GPU may have but some.
+// columnOf returns column j of F. A GPU may have only some of the columns.
 func columnOf(l *fake.Launch, g abi.Elimination, j int) []float64 {
 	return fake.Slice[float64](l, g.F+cuda.Pointer(8*j*int(g.N)), int(g.N))
 }
@@ -218,8 +218,8 @@ func takePivots(l *fake.Launch, g abi.Elimination, p panelRows, given bool) {
 	copy(order[g.First:], front)
 }
 
-// rightRows makes rows of the right factor, of the columns from begin on of F as steps before have
-// left it, for columns of which each has a block of threads or not.
+// rightRows computes rows of the right factor from the columns from begin on of F, as the steps
+// before left it. has reports whether a column has a block of threads.
 func rightRows(l *fake.Launch, g abi.Elimination, begin, end int, has func(j int) bool) {
 	n, panel, width := int(g.N), int(g.Panel), int(g.Width)
 	order := fake.Slice[int32](l, g.Order, n)

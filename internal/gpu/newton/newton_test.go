@@ -274,7 +274,7 @@ func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
 	return nil
 }
 
-// top returns the exponent of x, which is below that of all others for 0.
+// top returns the exponent of x. The exponent of 0 is below all others.
 func top(x *big.Float) int {
 	if x.Sign() == 0 {
 		return -1 << 20

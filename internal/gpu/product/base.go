@@ -42,7 +42,7 @@ var checkedPool = sync.OnceValues(func() (*modgemm.BytePool, int) { return pool(
 // A baseKey identifies a base by the number of its moduli and by their pool.
 type baseKey struct {
 	moduli  int
-	checked bool // the moduli are those of checkedPool
+	checked bool // the moduli come from checkedPool
 }
 
 // pool returns the pool from which the base takes its moduli, and the redundant modulus or 0.

@@ -93,7 +93,8 @@ func benchmarkExactPass(b *testing.B, dev *cuda.Device, f num.Format, n, rows in
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		rng := rand.New(rand.NewPCG(6, 6))
 		x, y := gputest.RandomMat(rng, f, gputest.Spread, n, n), gputest.RandomMat(rng, f, gputest.Spread, n, n)
-		// the second halves of rows are the first ones' negatives, those of column 0 their equals
+		// The second half of a row is the negative of the first. In column 0 it is equal to the
+		// first.
 		for h := range n / 2 {
 			for i := range rows {
 				x.Arr.CopyFrom(x.At(i, n/2+h), x.Arr, x.At(i, h))

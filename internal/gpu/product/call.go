@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// An outcome receives the results of parts, or of blocks of them: add receives the statistics of
-// those that the device has computed, leave receives those left to the host.
+// An outcome receives the results of parts, or of blocks of parts: add receives the statistics of
+// parts that the device has computed, leave receives the parts left to the host.
 type outcome struct {
 	add   func(residue.Stats)
 	leave func(part)

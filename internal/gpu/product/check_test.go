@@ -19,8 +19,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestFaults flips bits of residues of factors and of products, one at a time: each is caught, and
-// those of products by the name of their entry.
+// TestFaults flips bits of residues of factors and of products, one at a time. Each fault is
+// caught, and the error for a fault in a product names the entry.
 func TestFaults(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
 		spoilProducts(t, gputest.Reference(t, &fake.Driver{}), 3, 4, 5, testlength.Of(5, 10, 30))
@@ -45,7 +45,8 @@ func spoilProducts(t *testing.T, dev *cuda.Device, m, n, k, faults int) {
 			cfg := Config{Pattern: place.Pattern{Triangle: triangle}, Run: par.Run{Ctx: context.Background(), Check: true}, spoil: spoil}.defaults()
 			return multiply(dev, cfg, alpha, a, b, num.Real{}, c, c)
 		}
-		// residues returns those of entries of the product, moduli and columns after one another.
+		// residues returns the residues of entries of the product, modulus after modulus and column
+		// after column.
 		residues := func(mul *multiplication, r room) ([]int, error) {
 			y, wide := make([]uint8, r.n*int64(mul.base.plain)), make([]uint16, r.n*int64(mul.base.karatsuba()))
 			if err := errors.Join(cuda.Download(mul.s, y, r.y.Pointer()), cuda.Download(mul.s, wide, r.wide.Pointer())); err != nil {

@@ -25,8 +25,8 @@ type Config struct {
 	// columns on the device; if panels are scanned, it is the whole matrix. Its first column is a
 	// multiple of tiles. B and C are of any kind.
 	Panels *Panels
-	// Elsewhere, if not nil, holds the parts of the operands. Those of A, B and C that it holds
-	// then provide only shapes and formats. It excludes Check.
+	// Elsewhere, if not nil, holds the parts of the operands. For the operands that it holds, A, B
+	// and C provide only shapes and formats. It excludes Check.
 	Elsewhere *Elsewhere
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool

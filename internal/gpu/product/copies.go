@@ -72,7 +72,7 @@ func (k *copied) view(c *Copies, m num.Mat) mem.Matrix {
 // of reports whether c keeps copies of m or of its transpose.
 func (c *Copies) of(m num.Mat) bool { return c != nil && (m == c.mat || m == c.mat.T()) }
 
-// whole returns the copy on the device of s, which it makes if there is none. It returns nil if m
+// whole returns the copy on the device of s, and makes it if necessary. It returns nil if m
 // is neither the matrix nor its transpose, or if there is no room.
 func (c *Copies) whole(s *cuda.Stream, m num.Mat) (*copied, error) {
 	if !c.of(m) {

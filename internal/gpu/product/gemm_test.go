@@ -34,7 +34,7 @@ type problem struct {
 	triangle     byte
 	memory       int64
 	bits         int        // of significands of alpha and beta, if not 0
-	old          num.Format // of Old, if not that of C
+	old          num.Format // of Old, if it differs from the format of C
 	oldKind      gputest.Family
 	oldExp       int64 // of a factor of Old
 	against      bool  // Old is the rounded -alpha/beta A B for alpha = beta = 1
@@ -357,7 +357,7 @@ func residuals(t *testing.T, dev *cuda.Device, n int) {
 }
 
 // TestQuotientWeights checks that the weights of the quotient have the digits that
-// kernels/exact/finish.cu takes, for residues of two bytes as for those of one.
+// kernels/exact/finish.cu takes, for residues of one byte and of two bytes.
 func TestQuotientWeights(t *testing.T) {
 	p := pool()
 	for i, m := range p.Moduli {

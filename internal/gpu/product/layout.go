@@ -181,8 +181,8 @@ type planes struct {
 	stride int64
 }
 
-// planes returns the residues of the vectors of o: kept ones, or those in a room for the given
-// vectors.
+// planes returns the residues of the vectors of o: kept residues, or residues in a room for the
+// given vectors.
 func (o *operand) planes(b *base, c chunk, room *cuda.Memory, vectors int) planes {
 	if o.residues == nil {
 		return planes{room.Pointer(), residueBytes(vectors, o.k)}

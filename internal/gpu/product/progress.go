@@ -17,7 +17,7 @@ func newMeter(f func(done float64)) *meter { return &meter{f: f} }
 
 // share returns the progress function of a part, which is the fraction of of the whole product. It
 // may be called from any goroutine. If a part starts anew and reports less than before, its
-// progress counts once it exceeds the earlier value. share returns nil if nobody wants progress.
+// progress counts once it exceeds the earlier value. share returns nil if no progress is reported.
 func (m *meter) share(of float64) func(done float64) {
 	if m.f == nil {
 		return nil

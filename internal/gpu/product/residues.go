@@ -142,7 +142,7 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 	vectors, numbers, shared := groupOf(min(steps, abi.MaxSteps))
 	grid := cuda.Dim{X: roundUp(h1-h0, abi.Tile) / numbers, Y: max(x.count(), y.count()) / vectors, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
-	steps = max(steps, 1) // the constants of 16 digits are the first half of those of 32
+	steps = max(steps, 1) // the constants for 16 digits are the first half of the constants for 32
 	for first := 0; first < steps; first += abi.MaxSteps {
 		var both abi.Sides
 		for i, f := range []converted{x, y} {

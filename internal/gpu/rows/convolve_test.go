@@ -17,7 +17,7 @@ import (
 // convolveSources have the kernels of kernels/rows/convolve.cuh.
 const convolveSources = "rows/convolve17 rows/convolve32 rows/convolve62"
 
-// convolveProblems are for all kernels: rows and columns about those of a tile and of a step,
+// convolveProblems cover all kernels: rows and columns near the sizes of a tile and of a step,
 // several tiles and slices, even and odd counts of limbs, numbers shorter and longer than what
 // kernels keep, two lengths of numbers, and results shorter and longer than factors.
 func convolveProblems() (list []rowProblem) {

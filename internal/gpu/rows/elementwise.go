@@ -58,7 +58,7 @@ func AxpyOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, x, y mem.Vector, 
 	return GerOnDevice(s, cfg, alpha, x, mem.Vector{N: 1}, y.Col(), count)
 }
 
-// ones is the vector (1), which Ger takes for y if there is none. On the device a vector without
+// ones is the vector (1), which Ger uses for y if it has no y. On the device a vector without an
 // array stands for it.
 var ones = func() num.Vec {
 	a := num.New(num.Float64, 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// TestElementwise compares the routines that work entry by entry, and exact sums, with those of the
-// host.
+// TestElementwise compares the routines that work entry by entry, and exact sums, with the host's
+// results.
 func TestElementwise(t *testing.T) {
 	dev := gputest.Machine(t)
 	list := append(updateProblems(41, 3), updateProblems(300, 20)...)

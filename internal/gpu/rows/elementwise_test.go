@@ -147,7 +147,7 @@ func adversaries(rng *rand.Rand, f num.Format, n, inc int) num.Vec {
 	return v
 }
 
-// data returns the operands of p; without n those of Axpy.
+// data returns the operands of p; if n is 0, the operands of Axpy.
 func (p updateProblem) data() (x, y num.Vec, c num.Mat) {
 	rng := rand.New(rand.NewPCG(uint64(p.m), uint64(p.n)))
 	n := max(1, p.n)

@@ -22,7 +22,7 @@ func alwaysOuter(t testing.TB) {
 	t.Cleanup(func() { outerRules = old })
 }
 
-// outerProblems are for all shapes: lengths about those of a stage, on one block and on several,
+// outerProblems cover all shapes: lengths near the length of a stage, on one block and on several,
 // numbers shorter and longer than what shapes keep, two lengths of numbers, and results shorter and
 // longer than factors.
 func outerProblems() (list []rowProblem) {

@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Counts tells how the results of level 1 and 2 were obtained.
+// Counts counts the methods by which results of level 1 and 2 were obtained.
 type Counts struct {
 	Digits int   // digits in radix 2^28 that the last pass on the device kept
 	Again  int64 // results that needed a second pass

@@ -82,7 +82,7 @@ func TestSanitizeOuter(t *testing.T) {
 	}
 }
 
-// TestWords compares sums of all MP numbers by the kernels of kernels/rows/words.cuh with those of
+// TestWords compares sums of all MP numbers by the kernels of kernels/rows/words.cuh with sums of
 // the host.
 func TestWords(t *testing.T) {
 	dev := gputest.Machine(t)

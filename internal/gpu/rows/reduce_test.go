@@ -436,7 +436,7 @@ func checkColumnsOf(t *testing.T, dev *cuda.Device, p rowProblem, digits int, pr
 	}
 }
 
-// checkSum compares sum i of h with that of a, or of its products with x.
+// checkSum compares sum i of h with the sum of a, or of the products of a and x.
 func checkSum(t *testing.T, name string, h *hostSums, i int, a, x num.Vec) {
 	top, bottom, seen := int64(math.MinInt64), int64(math.MaxInt64), uint32(0)
 	var bufs [2][num.MaxValueWords]uint64
@@ -464,7 +464,7 @@ func checkSum(t *testing.T, name string, h *hostSums, i int, a, x num.Vec) {
 		return
 	}
 	if above := h.top[i] - top; above < 0 || above >= abi.RowDigit || h.bottom[i] != -bottom {
-		t.Errorf("%s: reference %d, least exponent %d, those of addends from %d to %d", name, h.top[i], -h.bottom[i], bottom, top)
+		t.Errorf("%s: reference %d, least exponent %d, exponents of addends from %d to %d", name, h.top[i], -h.bottom[i], bottom, top)
 	}
 	var acc superacc.Acc
 	if h.q.x != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// Results that need more than the rounded sum of a row: those with an alpha that is not a power of
-// two, with beta y, and in formats whose numbers are sums of terms. kernels/rows/integers.cu turns
-// the sums into integers, and kernels/exact/settle.cu settles them as it settles the entries of
-// matrix products.
+// Results that need more than the rounded sum of a row: results with an alpha that is not a power
+// of two, with beta y, and in formats whose numbers are sums of terms. kernels/rows/integers.cu
+// turns the sums into integers, and kernels/exact/settle.cu settles them as it settles the entries
+// of matrix products.
 
 const (
 	integerThreads = 128 // threads of a block of integersOfRows

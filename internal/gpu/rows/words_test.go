@@ -20,7 +20,7 @@ func alwaysWords(t testing.TB) {
 	t.Cleanup(func() { wordDigits = old })
 }
 
-// wordProblems are for all kernels: lengths about those of a stage and of the stages of all warps,
+// wordProblems cover all kernels: lengths near a stage and near the stages of all warps,
 // numbers that follow each other and others, results shorter and longer than numbers, numbers
 // longer than what is kept.
 func wordProblems() (list []rowProblem) {

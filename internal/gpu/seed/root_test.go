@@ -49,8 +49,8 @@ func definite(n int) []problem {
 	}
 }
 
-// rootResidual returns the largest entry of S F S^T - I, about, and checks that S is lower
-// triangular with a positive diagonal, and that of F near 1.
+// rootResidual returns approximately the largest entry of S F S^T - I. It checks that S is lower
+// triangular with a positive diagonal, and that the diagonal of F is near 1.
 func rootResidual(t *testing.T, name string, a num.Mat, s []float64, exps []int64) float64 {
 	t.Helper()
 	n := a.Rows

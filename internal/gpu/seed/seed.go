@@ -27,8 +27,8 @@ const (
 // ok, and x unspecified, if a pivot is 0, if numbers are not finite, or if F exceeds the range of
 // float64.
 //
-// Attempts are numbered from 0. The pivots of a later attempt are good where those of an earlier
-// attempt may not be. The seed is nil if there is no such attempt, or if n is above MaxOrder.
+// Attempts are numbered from 0. A later attempt may have good pivots where an earlier attempt
+// does not. The seed is nil if there is no such attempt, or if n is above MaxOrder.
 //
 // All work is queued on s and, for large matrices, on a sidestream, which Inverse waits for. It
 // waits for s only until the exponents are known, when little has been done yet.

@@ -91,9 +91,9 @@ func TestDirect(t *testing.T) {
 	})
 }
 
-// TestDirectFailures lets calls fail that bring blocks of factors from GPU to GPU: the error comes
-// out, and all memory is given back. Where there is no memory for copies, results are those of
-// factors that kernels read where they are.
+// TestDirectFailures makes calls fail that copy blocks of factors from GPU to GPU. The error is
+// returned, and all memory is freed. Without memory for copies, kernels read factors where they
+// are, and the results are the same.
 func TestDirectFailures(t *testing.T) {
 	defer several.Balance(1)()
 	defer several.Tiles(1)()

@@ -181,8 +181,9 @@ func TestPanelsKnown(t *testing.T) {
 	})
 }
 
-// TestPanelsOnHost has numbers of one panel far above and below those of others, and a scalar that
-// leaves the product to the host, which gets the whole factor.
+// TestPanelsOnHost multiplies by a factor with one panel of much larger and smaller numbers than
+// the others, and by a scalar for which the host computes the product. The host gets the whole
+// factor.
 func TestPanelsOnHost(t *testing.T) {
 	on(t, 2, func([]*cuda.Device, *fake.Driver) {
 		f := MP(60)

@@ -160,8 +160,7 @@ const tile = 128
 // they are distributed one by one. Tests change it.
 var tiles = 4
 
-// multiple returns the number of which the numbers of columns of a GPU are multiples, for n
-// columns.
+// multiple returns a divisor of the numbers of columns of all GPUs, for n columns.
 func multiple(n, gpus int) int {
 	if n >= gpus*tiles*tile {
 		return tile

@@ -30,7 +30,7 @@ type coming struct {
 	known       bool
 }
 
-// work runs jobs, those of a GPU one after the other. The first error stops the others.
+// work runs jobs in parallel, but jobs of one GPU in turn. The first error stops the others.
 func (p *Place) work(c place.Config, jobs []job) error {
 	return p.workBy(c, jobs, p.runAll)
 }

@@ -13,8 +13,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The tiles' functions name all registers: those of tile instructions are bytes to avo, which
-// therefore cannot choose any. A tile instruction changes no general register.
+// The functions for tiles name all registers, because avo sees tile instructions as bytes and
+// cannot choose registers for them. A tile instruction changes no general register.
 const (
 	// plainRows and karatsubaRows are the rows of the block before that a step but the last
 	// reduces: 9 steps of 64 hide all 32 rows under the products, and 17 of the last plane.
@@ -33,8 +33,8 @@ const (
 	// place of 4 for 4 products 1976, with 4 into tiles that no product reads 1858: products that
 	// wait for loads cannot be overlapped with them on such a core.
 	gap = 6
-	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus, and the upper
-	// one that residue times splitFactor 2^-15, rounded.
+	// karatsubaBase is the base of the two bytes of a residue modulo a Karatsuba modulus. The upper
+	// byte is that residue times splitFactor 2^-15, rounded.
 	karatsubaBase = 128
 	splitFactor   = 257
 	// magic is 1.5 2^23: added to and taken off a float32 below 2^22 it rounds that to an integer.
@@ -224,10 +224,11 @@ func spaced(ops []amx.Op, parts []func()) {
 	}
 }
 
-// byteLoop emits the loops over panels of A. While a block is multiplied, the rows of the one
-// before are reduced: a plain modulus has one block, which is to be written again at the end of the
-// panel. Modulo a Karatsuba modulus the sums of a plane are made for all panels before those of the
-// next, so that a plane of B stays in the first level cache, and reduced along with the last ones.
+// byteLoop emits the loops over panels of A. While a block is multiplied, the rows of the block
+// before are reduced. A plain modulus has one block, which is written again at the end of the
+// panel. For a Karatsuba modulus the loops compute the sums of one plane for all panels before the
+// next plane, so that a plane of B stays in the first level cache. The sums are reduced along with
+// the last plane.
 func byteLoop(karatsuba bool) {
 	if !karatsuba {
 		bytePass("panel", plainRows, false)
@@ -320,8 +321,8 @@ func bytePass(name string, rows int, karatsuba bool) {
 	next(nil)
 	DECQ(RDX)
 	JNZ(LabelRef(label("Bare")))
-	// Along with the last products the first step of the next panel is loaded, that of this one
-	// again where there is none.
+	// Along with the last products the first step of the next panel is loaded, or the first step
+	// of this panel again if it is the last.
 	Label(label("Last"))
 	MOVQ(R8, RSI)
 	Load(Param("b"), RDI)

@@ -11,8 +11,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tailWords are the words of a modulus among the tails of a ByteConversion, and behind those of
-// pairs of a plain modulus.
+// tailWords is the number of words of a modulus in the tails of a ByteConversion, and of a plain
+// modulus after the words of its pairs.
 const tailWords = 3
 
 // packedWords is the order of vectors of words from four that were packed.
@@ -53,7 +53,7 @@ func plainConversion(lanes Mem) {
 		Label(name)
 		CMPQ(moduli, I8(n))
 		JLT(LabelRef(name + "Done"))
-		// The rows' ends: the words before them are those of pairs.
+		// The rows' ends: the words before them belong to pairs.
 		ends := []Register{R9, R10, R11, R12}[:n]
 		MOVQ(table, RAX)
 		for _, e := range ends {
@@ -136,8 +136,8 @@ func plainConversion(lanes Mem) {
 }
 
 // byteConversion writes convertBytesAMX. Sums of 64 entries, two blocks, modulo a group of moduli
-// are made on tiles, then reduced modulus by modulus: while they are, those of the next 64 entries
-// are made in two other blocks.
+// are computed on tiles, then reduced modulus by modulus. Meanwhile the sums of the next 64 entries
+// are computed in two other blocks.
 func byteConversion(config, lanes Mem) {
 	TEXT("convertBytesAMX", NOSPLIT, "func(dst *int8, stride int, table *int8, tails *uint32, digits *int16, plain, karatsuba, pairs, steps, blocks int, block *int32, stream bool)")
 	Pragma("noescape")
@@ -187,8 +187,8 @@ func byteConversion(config, lanes Mem) {
 	RET()
 }
 
-// The constants of a conversion, and those of the modulus that is reduced.
-var vSplit, vMinus, vFirst = Z28, Z27, Z25 // and those of products
+// The constants of a conversion, and the constants of the modulus that is reduced.
+var vSplit, vMinus, vFirst = Z28, Z27, Z25 // and the constants of products
 
 // A conversion is what the groups of both kinds of moduli share: entries to reduce by 64, digits,
 // results, the way to the other blocks. EAX is 0 unless results go past the caches.

@@ -28,7 +28,7 @@ const (
 func neonSum(r, v int) int { return neonFirst + 2*r + v }
 
 // A neonWriter writes the kernels for arm64. Registers: 0 is the result, 1 its pitch in bytes, 2
-// and 3 panel and pitch of A, 4 that of B, 5 the panels to come, 6 the pairs to come, 7 and 8 run
+// and 3 panel and pitch of A, 4 panel of B, 5 the panels to come, 6 the pairs to come, 7 and 8 run
 // along A and B, 9 counts, 10 runs along the result.
 type neonWriter struct{ *neon.File }
 

@@ -45,7 +45,7 @@ func New(set place.Settings) *Run {
 	return s
 }
 
-// Begin resets Stats to those of a routine that has not computed anything.
+// Begin resets Stats for a routine that has not computed anything yet.
 func (s *Run) Begin() {
 	s.Stats = Stats{Device: place.Host, Method: Method, Threads: s.Threads}
 	if s.Set.Check {

@@ -17,7 +17,7 @@ const (
 	// magic is 1.5 2^52 as a word: added to a float64 below 2^51 it makes an integer of it.
 	magic = 0x4338_0000_0000_0000
 	sign  = 1 << 63
-	// lowBits are those of the lower half of the last word of M.
+	// lowBits is the number of bits in the lower half of the last word of M.
 	lowBits = 31
 )
 
@@ -787,8 +787,8 @@ func wideIntegers() {
 	RET()
 }
 
-// wideRound writes roundAVX512, with the steps of roundAVX2 for eight numbers. Fours whose first
-// words are not in the same row as those of the other four are rounded one after the other.
+// wideRound writes roundAVX512, with the steps of roundAVX2 for eight numbers. If the first words
+// of the two groups of four are in different rows, the groups are rounded one after the other.
 func wideRound() {
 	TEXT("roundAVX512", NOSPLIT, "func(z *uint64, top *int64, ok, mag *uint64, stride, count, limbs, spare int, errRow float64, errCol *float64, n int)")
 	Pragma("noescape")

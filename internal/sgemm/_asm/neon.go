@@ -110,8 +110,8 @@ func neonMicroPairs(f *neon.File) {
 	f.Go("RET")
 }
 
-// addProductOfPairs returns the instructions of column s, which use five registers from temp on:
-// those of microPairs, under its names.
+// addProductOfPairs returns the instructions of column s. They are the operations of microPairs,
+// under its names, in five registers from temp on.
 func addProductOfPairs(s, temp int) (lines []string) {
 	x, x1, a, a1 := 2*s, 2*s+1, 16, 17
 	p, e, y, t, u := temp, temp+1, temp+2, temp+3, temp+4

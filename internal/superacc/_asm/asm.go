@@ -1,4 +1,4 @@
-// Command _asm writes the kernels of package superacc, those of one architecture a run:
+// Command _asm writes the kernels of package superacc, one architecture a run:
 //
 //	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg superacc
 //	go run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg superacc
@@ -229,8 +229,8 @@ func sumRows() {
 func sumRowsNear(limbs int) {
 	name := fmt.Sprintf("sumRowsNear%dAVX2", limbs)
 	TEXT(name, NOSPLIT, "func(rows, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)")
-	Doc(fmt.Sprintf("%s is the loop of sumRows for finite numbers of %d words, those of odd index in other rows: their ", name, limbs) +
-		"sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to " +
+	Doc(fmt.Sprintf("%s is the loop of sumRows for finite numbers of %d words. Numbers of odd index go to other rows: their ", name, limbs) +
+		"sums need not wait for the sums before. table has, for every exponent from low on and both signs, the bytes to " +
 		"where a number goes, used a byte that is set then. n is positive and even, half counts bytes.")
 	Pragma("noescape")
 	rows := []Register{Load(Param("rows"), GP64()), Load(Param("others"), GP64())}

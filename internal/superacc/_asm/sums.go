@@ -26,7 +26,7 @@ func sumDigits(words, vectors int) {
 		doc = fmt.Sprintf("%s is the loop of sumDigits for numbers of %d to %d words", name, max(3, 8*vectors-7), 8*vectors)
 	}
 	TEXT(name, NOSPLIT, "func(out *uint64, sig *uint64, exp *int32, cls *uint8, n, limbs int, low int64, signs uint64)")
-	Doc(doc + ". n is a positive multiple of 8; out is aligned, with 16 words before those of the loop.")
+	Doc(doc + ". n is a positive multiple of 8; out is aligned; its first 16 words are scratch.")
 	Pragma("noescape")
 	out := Load(Param("out"), GP64())
 	sig, exp, cls, n := numbers()

@@ -154,7 +154,7 @@ func TestLUByDigits(t *testing.T) {
 		})
 	}
 	if !enough() {
-		t.Fatalf("%d enclosures, %d of many digits, %d none, %d others than those of the largest pivots, %d entries rounded", found, long, none, ties, rounded)
+		t.Fatalf("%d enclosures, %d of many digits, %d none, %d with other than the largest pivots, %d entries rounded", found, long, none, ties, rounded)
 	}
 }
 

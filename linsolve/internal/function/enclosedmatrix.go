@@ -79,7 +79,7 @@ func EncloseMatrix(s *call.Run, a num.Mat, bits int) (*EnclosedMatrix, error) {
 				}
 				at := mid.At(i, j)
 				if mid.Arr.Cls[at].Class() != num.Finite {
-					return nil, fmt.Errorf("exponents beyond those of formats: %w", call.ErrRange)
+					return nil, fmt.Errorf("exponents outside the range of formats: %w", call.ErrRange)
 				}
 				x.radius[i+j*n] = radius{0.5, int64(mid.Arr.Exp[at]) - int64(bits)}
 			}

@@ -14,7 +14,7 @@ import (
 
 // ErrUnit is wrapped by errors about units that are 0, and about units of weights that are not
 // positive.
-var ErrUnit = errors.New("units are not 0, and those of weights positive")
+var ErrUnit = errors.New("units must not be 0, and units of weights must be positive")
 
 // Estimates has the fields of Fit in package linsolve.
 type Estimates struct {

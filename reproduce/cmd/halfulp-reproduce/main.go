@@ -25,7 +25,7 @@ import (
 
 const description = `Runs the experiments of published papers and prints their figures beside those measured here: one paper, or all in one report.`
 
-// grammar is that of the command line.
+// grammar is the grammar of the command line.
 type grammar struct {
 	All reproduceAllCmd `cmd:"" name:"all" help:"All experiments, and one report of them as HTML, Markdown, CSV and JSON."`
 
@@ -92,7 +92,7 @@ func (f *reproduceFlags) flags() string {
 	return flags
 }
 
-// options are those of an experiment.
+// options holds the options of an experiment.
 func (f *reproduceFlags) options(env *cli.Environment, x *reproduce.Experiment, machine reproduce.Machine) reproduce.Options {
 	return reproduce.Options{
 		Threads: f.Threads, Context: env.Ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: machine, Device: f.Device,

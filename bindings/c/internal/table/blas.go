@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// blas are the routines of the BLAS on arrays of doubles and of floats. Kinds number and numbers
-// are those of either.
+// blas lists the routines of the BLAS. Each exists for arrays of doubles and of floats; the kinds
+// number and numbers stand for either.
 var blas = []Function{
 	{Name: "dot", Args: "n:int x:numbers incx:int y:numbers incy:int options > result:real",
 		Go: "blasDot(n, x, incx, y, incy, opt)"},
@@ -15,7 +15,7 @@ var blas = []Function{
 	{Name: "asum", Args: "n:int x:numbers incx:int options > result:real",
 		Go: "blasReduce(halfulp.Asum, n, x, incx, opt)"},
 	{Name: "sum", Args: "n:int x:numbers incx:int options > result:real",
-		Go: "blasReduce(halfulp.Sum, n, x, incx, opt)", Doc: "Σ x_i of a vector, correctly rounded. The BLAS have no such routine; the arguments are those of asum."},
+		Go: "blasReduce(halfulp.Sum, n, x, incx, opt)", Doc: "Σ x_i of a vector, correctly rounded. The BLAS have no such routine; it has the arguments of asum."},
 	{Name: "axpy", Args: "n:int alpha:number x:numbers incx:int y:numbers-out incy:int options",
 		Go: `halfulp.Axpy(number(alpha), vec(x, n, incx), written("incy", y, n, incy), opt)`},
 	{Name: "scal", Args: "n:int alpha:number x:numbers-out incx:int options",

@@ -1,6 +1,6 @@
 package table
 
-// Kind says how an argument of one kind looks in C, in Go and in Python.
+// Kind describes arguments of one kind in C, in Go and in Python.
 type Kind struct {
 	C      string // type of the argument in C
 	Go     string // type of the exported Go function
@@ -27,8 +27,8 @@ var In = map[string]Kind{
 	"uplo":            {"char", "C.char", `k.uplo("%[1]s", %[2]s)`, "c_char", "'U' for the upper triangle, 'L' for the lower one"},
 	"diag":            {"char", "C.char", `k.diag("%[1]s", %[2]s)`, "c_char", "'N', or 'U' for a diagonal of ones that is not read"},
 	"side":            {"char", "C.char", `k.side("%[1]s", %[2]s)`, "c_char", "'L' for the left side, 'R' for the right one"},
-	"norm":            {"char", "C.char", `k.norm("%[1]s", %[2]s)`, "c_char", "'1' or 'O' for the largest sum of a column, 'I' for that of a row"},
-	"any-norm":        {"char", "C.char", `k.anyNorm("%[1]s", %[2]s)`, "c_char", "'1' or 'O' for the largest sum of a column, 'I' for that of a row, 'F' or 'E' for Frobenius, 'M' for the largest magnitude"},
+	"norm":            {"char", "C.char", `k.norm("%[1]s", %[2]s)`, "c_char", "'1' or 'O' for the largest sum of a column, 'I' for the largest sum of a row"},
+	"any-norm":        {"char", "C.char", `k.anyNorm("%[1]s", %[2]s)`, "c_char", "'1' or 'O' for the largest sum of a column, 'I' for the largest sum of a row, 'F' or 'E' for Frobenius, 'M' for the largest magnitude"},
 	"int":             {"int64_t", "C.int64_t", `int(%[2]s)`, "c_int64", "integer"},
 	"uint":            {"uint64_t", "C.uint64_t", `uint64(%[2]s)`, "c_uint64", "integer"},
 	"bool":            {"int", "C.int", `%[2]s != 0`, "c_int", "0 or 1"},

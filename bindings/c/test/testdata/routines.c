@@ -65,7 +65,7 @@ static void sums(void) {
 	free_handle(v);
 }
 
-/* Systems whose numbers are those of arrays of C. */
+/* Systems that share the memory of arrays of C. */
 static void systems_of_arrays(void) {
 	double a[] = {0, 3, 2, 1, 0, 4, 5, 0, 9, 9, 9, 9}; /* columns of a 3 x 3 matrix, 4 apart */
 	double b[] = {1, 4, 2, 5, 3, 6}, x[] = {7, 7, 7, 7, 7, 7, 7}, same[6];

@@ -1,7 +1,7 @@
 """Linear algebra at any precision, every result correctly rounded, the same bits everywhere.
 
 halfulp computes what numpy computes, but each result is the number nearest to the exact value, of
-float64 or of any format that is asked for:
+float64 or of any requested format:
 
 >>> import halfulp as hp
 >>> print(hp.sum([1e16, 1, -1e16]))

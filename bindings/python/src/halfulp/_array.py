@@ -187,7 +187,7 @@ class Scalar:
         return self if device == "cpu" else asarray(self).to_device(device, stream=stream)
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns what the key selects of an array of no dimensions: with () or ... the number."""
+        """Returns the selection of a key from an array of no dimensions: the number for () or ...."""
         return self if isinstance(key, tuple) and key in ((), (Ellipsis,)) or key is Ellipsis else asarray(self)[key]
 
     __iter__ = None  # a number has no parts
@@ -241,7 +241,7 @@ class Scalar:
         return bool(library().scalar_is_inf(self._handle))
 
     def text(self, digits: int = 0) -> str:
-        """Returns decimal text: the shortest that reads back to the same number, or so many digits."""
+        """Returns decimal text: the shortest that reads back to the same number, or with the given digits."""
         return str(library().scalar_get_text(self._handle, digits))
 
     def hex(self) -> str:
@@ -666,7 +666,7 @@ class Array:
 
     def _check_writable(self) -> None:
         if getattr(self._keep, "readonly", False):
-            raise ValueError("the numbers are those of a read-only tensor: assign to a copy")
+            raise ValueError("the array shares the memory of a read-only tensor: assign to a copy")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._check_writable()
@@ -692,7 +692,7 @@ class Array:
         return iter(split(self)) if len(self._shape) > 1 else (self[i] for i in range(len(self)))
 
     def item(self, *index: int) -> Scalar:
-        """Returns one entry as a Scalar: the only one, or that of an index."""
+        """Returns one entry as a Scalar: the only entry, or the entry at an index."""
         if index:
             return self[index[0] if len(index) == 1 else index]  # type: ignore[no-any-return]
         if self.size != 1:
@@ -782,7 +782,7 @@ class Array:
         def one(s: Scalar) -> Any:
             negative, m, e = s._dyadic()
             p = max(s.format.precision, m.bit_length(), 2)
-            # The exponents of gmpy2's contexts are narrower than those of MPFR.
+            # The exponent range of gmpy2's contexts is narrower than MPFR's.
             with gmpy2.context(precision=p, emin=gmpy2.get_emin_min(), emax=gmpy2.get_emax_max()):
                 if m < 0:
                     return gmpy2.mpfr("nan" if m == NAN else "-inf" if negative else "inf")
@@ -1161,7 +1161,7 @@ class Array:
         return self._moved(lambda a: np.squeeze(a, axis))
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
-        """Returns a copy of which two axes are exchanged."""
+        """Returns a copy with two axes exchanged."""
         return self._moved(lambda a: a.swapaxes(axis1, axis2))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Array:
@@ -1300,9 +1300,9 @@ def _unpickled(data: bytes, shape: tuple[int, ...]) -> Array:
 
 
 def _wanted(x: Any, a: Array) -> Format:
-    """Returns the format in which results are wanted of an operand x, whose numbers are those of a.
+    """Returns the format that an operand x, converted to a, requests for results.
 
-    Integers of numpy and Python are exact operands, and want float64.
+    Integers of numpy and Python are exact operands, and request float64.
     """
     if isinstance(x, (Array, Scalar)) or a.format.kind != "mp" and not _numbers.integral(x):
         return a.format
@@ -1355,7 +1355,7 @@ def elementwise(name: str, x: Array, y: Array, f: Format) -> Array:
 
 
 def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None) -> Array:
-    """Returns x itself if it is an Array of the format, else array(x, format).
+    """Returns x itself if it is an Array of the format, otherwise array(x, format).
 
     A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
     does.
@@ -1375,8 +1375,8 @@ def asarray(x: Any, format: FormatLike | None = None, *, prec: int | None = None
 def array(data: Any, format: FormatLike | None = None, *, prec: int | None = None, device: str | None = None) -> Array:
     """Returns an array with the numbers of data, each rounded once to a format.
 
-    data: a number, nested lists, or an array of numpy, mpmath or python-flint. Numbers are those of
-        Python, numpy, mpmath, gmpy2, python-flint, Fraction, Decimal, Scalar, and texts.
+    data: a number, nested lists, or an array of numpy, mpmath or python-flint. Numbers may be of
+        Python, numpy, mpmath, gmpy2, python-flint, Fraction, Decimal, Scalar, or texts.
     format: a format, such as "mp:424"; prec=424 is the same. Without a format the result has one that
         holds all numbers exactly: float64 (float32 for arrays of it), or a wider one. Numbers that no
         format holds, such as Fraction(1, 3), are an error then.

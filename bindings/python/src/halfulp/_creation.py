@@ -40,8 +40,8 @@ def _made(data: Any, format: Any, dtype: Any, device: Any, default: Format | Non
 def array(data: Any, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = True) -> Any:
     """Returns an array with the numbers of data, each rounded once to a format.
 
-    data: a number, nested lists, or an array of numpy, mpmath or python-flint. Numbers are those of
-        Python, numpy, mpmath, gmpy2, python-flint, Fraction, Decimal, Scalar, and texts.
+    data: a number, nested lists, or an array of numpy, mpmath or python-flint. Numbers may be of
+        Python, numpy, mpmath, gmpy2, python-flint, Fraction, Decimal, Scalar, or texts.
     format: a format, such as "mp:424"; prec=424 is the same. Without a format the result has one that
         holds all numbers exactly: float64 (float32 for arrays of it), or a wider one. Numbers that no
         format holds, such as Fraction(1, 3), are an error then.
@@ -83,7 +83,7 @@ def _truth_values(data: Any) -> bool:
 def asarray(x: Any, /, format: Any = None, *, dtype: Any = None, prec: int | None = None, device: str | None = None, copy: bool | None = None) -> Any:
     """Returns x itself if it is an Array of the format and place, else array(x, format).
 
-    Truth values alone make an array of numpy, as the Array API has it, if no format is asked for. A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
+    Truth values alone make an array of numpy, as in the Array API, if no format is requested. A tensor of PyTorch, CuPy or any other producer of DLPack is used without a copy where from_dlpack
     does.
     """
     if format is None and dtype is None and prec is None and device in (None, "cpu") and _truth_values(x):
@@ -176,8 +176,8 @@ def _exact(x: Any, name: str) -> Fraction:
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, format: FormatLike | None = None, device: str | None = None) -> Any:
     """Returns start + i step < stop, i from 0 on, each exact number rounded once.
 
-    Numbers may be Fractions and texts. Without a format it is float64, or that of Scalars among them.
-    numpy adds with rounding, and may return one number too many.
+    Numbers may be Fractions and texts. The default format is float64, or the format of Scalars among
+    the arguments. numpy rounds its additions, and may return one number too many.
 
     >>> import halfulp as hp
     >>> hp.arange("0", "0.3", "0.1", format="mp:80")
@@ -236,7 +236,7 @@ def random(rows: int, cols: int, *, seed: int = 1, spread: int = 0, format: Form
 def vander(x: Any, N: int | None = None, increasing: bool = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:  # noqa: N803
     """Returns the powers x_i^j of a vector, each rounded once, j from N - 1 down to 0, as numpy does.
 
-    With increasing, j goes from 0 up to N - 1. N is the number of columns, by default that of x.
+    With increasing, j goes from 0 up to N - 1. N is the number of columns, by default the length of x.
     """
     o = Operands(x, format=format, prec=prec)
     a = _vector(o.arrays[0], "x")

@@ -1,6 +1,6 @@
 """Products, sums and solutions of small arrays of numpy, without handles.
 
-The functions return None for what they do not serve: other arrays, long calls, which have to look
+The functions return None for operands that they do not support: other arrays, long calls, which have to look
 at signals, and calls inside options(). The general functions give the same bits.
 """
 

@@ -144,10 +144,10 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """Returns an Array of the numbers of a tensor of numpy, PyTorch, CuPy or any other producer of DLPack.
 
     Numbers of float64 and float32 are used where they lie, on the host or on an NVIDIA GPU: what is
-    written to either is seen in both, and the tensor's memory stays as long as the Array. The numbers
-    of a row, or those of a column, lie side by side, as do those of each matrix of a stack; vectors
-    may have any stride but 0. Other tensors are copied once, on their device. numpy's truth values stay
-    an array of numpy.
+    written to either is seen in both, and the tensor's memory stays as long as the Array. This needs
+    adjacent numbers in each row, or in each column, of each matrix of a stack; vectors may have any
+    stride but 0. Other tensors are copied once, on their device. numpy's truth values stay an array of
+    numpy.
 
     device: where the result lives; another device than the tensor's takes a copy.
     copy: True makes a copy in any case, False makes BufferError of one that would be needed.
@@ -185,7 +185,7 @@ def _taken(x: Any, copy: bool | None) -> Array:
         place = "cpu"
         capsule = _asked(x, max_version=_VERSION)
     else:
-        raise BufferError(f"the numbers live on a device of DLPack's type {kind}: those of the CPU and of CUDA can be used")
+        raise BufferError(f"the numbers live on a device of DLPack's type {kind}: only the CPU and CUDA are supported")
     name = _get_name(capsule)
     if name not in _NAMES:
         raise BufferError(f"the capsule is named {name!r}: one of dltensor and dltensor_versioned is needed")
@@ -274,7 +274,7 @@ def exported(a: Array, stream: Any, max_version: Any, dl_device: Any, copy: bool
         if device[0] == CPU and int(stream) != -1:
             raise BufferError("the array lives on the CPU, which has no streams: stream is None")
         if int(stream) == 0 or int(stream) < -1:
-            raise BufferError(f"{stream} is no stream of CUDA: 1 is the default one, 2 that of a thread")
+            raise BufferError(f"{stream} is no stream of CUDA: 1 is the default stream, 2 the default stream of a thread")
     made = bool(copy)
     if dl_device is not None and tuple(int(k) for k in dl_device) != device:
         if tuple(int(k) for k in dl_device) != (CPU, 0):

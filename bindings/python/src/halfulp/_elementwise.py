@@ -254,7 +254,7 @@ def trunc(x: Any, /) -> Any:
 
 
 def round(x: Any, /, decimals: int = 0) -> Any:
-    """Returns the integers nearest to x, the even one of two; or x rounded to so many decimals.
+    """Returns the integers nearest to x, ties to even; or x rounded to the given number of decimals.
 
     With decimals, the result is the number of the format nearest to the rounded decimal number.
     (numpy.round scales by powers of ten and rounds three times.)

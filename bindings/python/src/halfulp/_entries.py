@@ -128,7 +128,7 @@ def span(a: Array) -> tuple[int, int]:
 
 
 def holding(bits: int) -> Format:
-    """Returns the mp format of so many bits, in which a sum or product is exact."""
+    """Returns the mp format with enough bits for an exact sum or product."""
     if bits > MAX_PRECISION:
         raise RangeError(f"the exact value needs {bits} bits, more than the {MAX_PRECISION} of the widest format: the magnitudes lie too far apart")
     return mp(max(bits, 2))

@@ -46,7 +46,7 @@ class Fit(NamedTuple):
     centered: bool
     """Whether a column of A is constant, an intercept."""
     covariance: Any
-    """The covariance matrix of the estimates, or one for each right-hand side; None if not asked for."""
+    """The covariance matrix of the estimates, or one for each right-hand side; None if not requested."""
 
 
 def _unit(u: Any) -> bytes | None:
@@ -88,7 +88,7 @@ def polynomial_regression(
 ) -> Fit:
     """Fits a polynomial to points (x_i, y_i) and returns the coefficients of 1, x, x² and so on, with statistics.
 
-    The arguments are those of regression; the powers of x are exact.
+    The arguments are as for regression; the powers of x are exact.
     """
     operands = (x, y) if weights is None else (x, y, weights)
     o = Operands(*operands, format=format, prec=prec)
@@ -131,7 +131,7 @@ def _fit(h: int, o: Operands, vector: bool, covariance: bool) -> Fit:
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the coefficients of the polynomial of a degree that fits points best, the highest power first.
 
-    The arguments are those of numpy.polyfit: w_i multiplies the residual y_i - p(x_i), so that
+    The arguments are as for numpy.polyfit: w_i multiplies the residual y_i - p(x_i), so that
     Σ w_i² (y_i - p(x_i))² is minimized; y may have several columns. With cov=True the result is a pair
     of the coefficients and their covariance matrix. Each number is the exact one rounded once. full is
     an error: no singular values are computed. polynomial_regression returns more statistics.

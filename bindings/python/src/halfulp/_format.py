@@ -87,7 +87,7 @@ class Format:
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """numpy's type of the same numbers; None if there is none."""
+        """numpy's type of the same numbers, or None."""
         if self.kind == "f64":
             return np.dtype(np.float64)
         return np.dtype(np.float32) if self.kind == "f32" else None
@@ -125,7 +125,7 @@ dd, td, qd = Format("dd"), Format("td"), Format("qd")
 
 
 def mp(precision: int) -> Format:
-    """Returns the format of binary floating point with so many bits."""
+    """Returns the format of binary floating point with the given bits."""
     return Format(f"mp:{int(precision)}")
 
 
@@ -144,7 +144,7 @@ def promoted(f: Format, g: Format) -> Format:
 
 
 def asked(format: FormatLike | None, prec: int | None) -> Format | None:
-    """Returns the format that the arguments format= and prec= ask for; None for none."""
+    """Returns the format that the arguments format= and prec= request, or None."""
     if prec is not None:
         if format is not None:
             raise MisuseError("give format= or prec=, not both")

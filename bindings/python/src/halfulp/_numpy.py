@@ -46,7 +46,7 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def ufunc_of_arrays(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Computes a universal function of numpy of operands of which one is an Array."""
+    """Computes a universal function of numpy if at least one operand is an Array."""
     name = ufunc.__name__
     out = kwargs.pop("out", None)
     target = out[0] if out else None

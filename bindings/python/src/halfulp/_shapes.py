@@ -31,12 +31,12 @@ def _moving(name: str, parameters: str, doc: str) -> Any:
         return _moved(x, lambda n: function(n, *args, **kwargs))
 
     move.__name__ = move.__qualname__ = name
-    move.__doc__ = f"{doc}\n\nIts arguments are those of numpy.{name}: x, {parameters}."
+    move.__doc__ = f"{doc}\n\nIts arguments are as for numpy.{name}: x, {parameters}."
     return move
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Returns an array without dimensions of 1: without those of some axes, or without all."""
+    """Returns an array without dimensions of 1: without the given axes, or without all of them."""
     return _moved(x, lambda n: np.squeeze(n, axis))
 
 
@@ -66,7 +66,7 @@ def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
 
 
 def swapaxes(x: Any, /, axis1: int, axis2: int) -> Any:
-    """Returns an array of which two axes are exchanged."""
+    """Returns an array with two axes exchanged."""
     return _moved(x, lambda n: np.swapaxes(n, axis1, axis2))
 
 
@@ -131,7 +131,7 @@ def _on_diagonal(n: np.ndarray, k: int) -> np.ndarray:
 
 
 def _masked(x: Any, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Any:
-    """Returns matrices of which entries are 0 where a relation of row and column does not hold."""
+    """Returns matrices with entries set to 0 where a relation of row and column does not hold."""
     if np.ndim(x) < 2:
         raise MisuseError("a matrix, or a stack of them, is needed")
     rows, cols = np.shape(x)[-2:]

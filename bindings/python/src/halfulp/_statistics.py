@@ -449,7 +449,7 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Returns whether the entries of x1 are among those of x2, as numpy's truth values."""
+    """Returns for each entry of x1 whether it is an entry of x2, as an array of numpy's truth values."""
     x, y = asarray(x1), asarray(x2)
     if not x.size or not y.size:
         return np.full(x.shape, invert)

@@ -83,7 +83,7 @@ class finfo(NamedTuple):  # noqa: N801
     """What a format holds: the bits of a number, the distance of 1 from the next one, and its range.
 
     For formats other than float32 and float64 the numbers are Scalars. Expansions hold 1 + 2^-300 as
-    well: eps is that of numbers of their usual bits.
+    well; eps refers to their nominal number of bits.
     """
 
     bits: int
@@ -141,7 +141,7 @@ class Info:
         return "cpu"
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """Returns the types of results where none is asked for. There are no complex numbers."""
+        """Returns the default types of results. There are no complex numbers."""
         return {"real floating": float64, "complex floating": None, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:

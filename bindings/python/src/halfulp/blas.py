@@ -55,7 +55,7 @@ def _number(x: Any) -> Scalar:
 
 
 class _Call(Operands):
-    """Operands of a routine, of which some may be missing."""
+    """Operands of a routine; some may be missing."""
 
     def __init__(self, *values: Any, format: FormatLike | None, prec: int | None) -> None:
         super().__init__(*(v for v in values if v is not None), format=format, prec=prec)
@@ -199,7 +199,7 @@ def gbmv(m: int, n: int, kl: int, ku: int, alpha: Any, a: Any, x: Any, /, beta: 
 
 
 def symv(alpha: Any, a: Any, x: Any, /, beta: Any = 0.0, y: Any = None, *, lower: Any = 0, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns α A x + β y for a symmetric matrix of which one triangle is read."""
+    """Returns α A x + β y for a symmetric matrix. Only one triangle is read."""
     o = _Call(a, x, y, format=format, prec=prec)
     m, v = _matrix(o.given_arrays[0], "a"), _needs(o.given_arrays[1], "x")
     z = o.target(2, (m.shape[0],))
@@ -222,7 +222,7 @@ def sbmv(k: int, alpha: Any, a: Any, x: Any, /, beta: Any = 0.0, y: Any = None, 
 
 
 def spmv(n: int, alpha: Any, ap: Any, x: Any, /, beta: Any = 0.0, y: Any = None, *, lower: Any = 0, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns α A x + β y for a symmetric matrix of which ap holds a triangle column after column."""
+    """Returns α A x + β y for a symmetric matrix with one triangle in ap, column after column."""
     o = _Call(ap, x, y, format=format, prec=prec)
     packed, v = _needs(o.given_arrays[0], "ap"), _needs(o.given_arrays[1], "x")
     z = o.target(2, (operator.index(n),))
@@ -293,7 +293,7 @@ def gemm(alpha: Any, a: Any, b: Any, /, beta: Any = 0.0, c: Any = None, *, trans
 
 
 def symm(alpha: Any, a: Any, b: Any, /, beta: Any = 0.0, c: Any = None, *, side: Any = 0, lower: Any = 0, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns α A B + β C, or with side=1 α B A + β C, for a symmetric matrix A of which one triangle is read."""
+    """Returns α A B + β C, or with side=1 α B A + β C, for a symmetric matrix A. Only one triangle is read."""
     o = _Call(a, b, c, format=format, prec=prec)
     x, y = _matrix(o.given_arrays[0], "a"), _matrix(o.given_arrays[1], "b")
     z = o.target(2, y.shape)

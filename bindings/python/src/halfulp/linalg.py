@@ -1,8 +1,8 @@
 """Linear algebra under numpy's names (numpy.linalg, and scipy.linalg where numpy has none).
 
-All functions take arrays of numpy, of halfulp, or nested lists. The format of results is that of
-the more precise operand, or what format= or prec= asks for. numpy's numbers in give numpy's numbers
-out, unless another format is asked for. Solutions, inverses, determinants and the like are correctly
+All functions take arrays of numpy, of halfulp, or nested lists. Results have the format of the more
+precise operand, or the format that format= or prec= requests. Arrays of numpy give arrays of numpy,
+unless another format is requested. Solutions, inverses, determinants and the like are correctly
 rounded whatever the condition of the matrix. Stacks of matrices are computed one after the other.
 """
 
@@ -218,7 +218,8 @@ def slogdet(a: Any, /, *, format: FormatLike | None = None, prec: int | None = N
 def matrix_rank(a: Any, /, *, tol: Any = None, rtol: Any = None) -> Any:
     """Returns the exact rank of the matrix as stored, which is proved.
 
-    numpy counts singular values above a tolerance; here there is none, so tol and rtol are errors.
+    numpy counts singular values above a tolerance. This function has no tolerance, so tol and rtol
+    are errors.
     """
     if tol is not None or rtol is not None:
         raise MisuseError("the rank is the exact one: there is no tolerance")
@@ -297,7 +298,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, f
         order = 2 if ord is None else ord
         return vector_norm(x, axis=axis, keepdims=keepdims, ord=order, format=format, prec=prec)
     if dims < 2 or axes is not None and len(axes) != 2 or axes is None and dims != 2:
-        raise MisuseError("norms are those of vectors or matrices: give one or two axes")
+        raise MisuseError("norm is defined for vectors and matrices: give one or two axes")
     if axes is not None:
         axes = _routines._axes(tuple(axes), dims)
         x = _shapes.moveaxis(x, axes, (-2, -1))
@@ -328,7 +329,8 @@ def _record(handle: int, names: str, f: Format) -> list[Any]:
 def cholesky(a: Any, /, *, upper: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns L of A = L Lᵀ, or Lᵀ if upper, each entry correctly rounded.
 
-    NotPositiveDefiniteError, a numpy.linalg.LinAlgError, where there is none; this is proved.
+    Raises NotPositiveDefiniteError, a numpy.linalg.LinAlgError, if A is not positive definite, which
+    is proved.
     """
     o = Operands(a, format=format, prec=prec)
 

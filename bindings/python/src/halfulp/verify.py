@@ -37,7 +37,7 @@ def _verdict(handle: int) -> Verdict:
 
 
 def product(a: Any, b: Any, c: Any, /) -> Verdict:
-    """Compares C, from whatever program, with the exact product A B rounded to the format of C.
+    """Compares C, from any program, with the exact product A B rounded to the format of C.
 
     >>> import halfulp as hp, numpy as np
     >>> a = np.array([[1e16, 1.0, -1e16]])
@@ -50,7 +50,7 @@ def product(a: Any, b: Any, c: Any, /) -> Verdict:
 
 
 def solution(a: Any, b: Any, x: Any, /) -> Verdict:
-    """Compares X, from whatever program, with the exact solution of A X = B rounded to the format of X."""
+    """Compares X, from any program, with the exact solution of A X = B rounded to the format of X."""
     o = Operands(a, b, x)
     m, y, z = o.arrays
     return _verdict(call("verify_solution", m._handle, y._handle, z._handle, work=1e7))
