@@ -121,9 +121,9 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 }
 
 // eliminate solves the system.
-func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
+func (r *run) eliminate(opt SolveOptions, a, b, x *halfulp.Matrix) error {
 	va, vb, vx := a.View(), b.View(), x.View()
-	work := o.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
+	work := opt.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
 	if err := r.room(work); err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		products = max(1, r.limit-work)
 	}
 	if r.at != nil {
-		e := place.Elimination{ZeroRule: o.Pivoting == ZeroPivoting}
-		if o.Updates == ExactUpdates {
-			e.Block = o.Block
+		e := place.Elimination{ZeroRule: opt.Pivoting == ZeroPivoting}
+		if opt.Updates == ExactUpdates {
+			e.Block = opt.Block
 		}
 		r.Progress = par.Rising(r.Progress)
 		err := r.solveOnDevice(e, products, va, vb, vx)
 		if errors.Is(err, place.ErrUnsupported) {
-			return r.solveInstead(o, products, a, b, x)
+			return r.solveInstead(opt, products, a, b, x)
 		}
 		var singular place.Singular
 		if errors.As(err, &singular) {
@@ -147,12 +147,12 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		}
 		return err
 	}
-	return r.solveOnHost(o, products, a, b, x)
+	return r.solveOnHost(opt, products, a, b, x)
 }
 
 // solveInstead is solveOnHost for operands anywhere. It runs where a device leaves an exact product
 // to the host.
-func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func (r *run) solveInstead(opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	onHost := [2]*halfulp.Matrix{a, b}
 	for i, m := range onHost {
 		var err error
@@ -162,23 +162,23 @@ func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matr
 	}
 	r.stats.Device, r.stats.Kernel = place.Host, isa.Level().String()
 	z := onHost[1] // a copy
-	if err := r.solveOnHost(o, products, onHost[0], z, z); err != nil {
+	if err := r.solveOnHost(opt, products, onHost[0], z, z); err != nil {
 		return err
 	}
 	return x.CopyFrom(z)
 }
 
 // solveOnHost solves the system on the CPU, where all operands live.
-func (r *run) solveOnHost(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func (r *run) solveOnHost(opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	switch x.View().Arr.Format.Kind {
 	case num.F64:
-		return solve[float1](r, o, products, a, b, x)
+		return solve[float1](r, opt, products, a, b, x)
 	case num.DD:
-		return solve[DD](r, o, products, a, b, x)
+		return solve[DD](r, opt, products, a, b, x)
 	case num.TD:
-		return solve[TD](r, o, products, a, b, x)
+		return solve[TD](r, opt, products, a, b, x)
 	}
-	return solve[QD](r, o, products, a, b, x)
+	return solve[QD](r, opt, products, a, b, x)
 }
 
 // check returns an error for invalid options, and replaces zeros by defaults.
@@ -253,20 +253,20 @@ func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *
 }
 
 // solve is Solve on the CPU; products is the memory limit of exact products.
-func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func solve[E eliminable[E]](r *run, opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	n, m := b.Dims()
 	if n == 0 || m == 0 {
 		return nil
 	}
-	s := newSystem[E](r, b.NumberFormat(), n, m, o.Pivoting == ZeroPivoting)
+	s := newSystem[E](r, b.NumberFormat(), n, m, opt.Pivoting == ZeroPivoting)
 	copyMatrix(s.columns(0, n), a)
 	copyMatrix(s.columns(n, n+m), b)
 	var err error
 	switch {
 	case r.byBlocks():
 		err = s.solveByColumns()
-	case o.Updates == ExactUpdates:
-		err = s.solveByBlocks(o.Block, products)
+	case opt.Updates == ExactUpdates:
+		err = s.solveByBlocks(opt.Block, products)
 	default:
 		err = s.solveByPanels()
 	}

@@ -134,11 +134,11 @@ const (
 	summing
 )
 
-// newRun checks o, of the device its name, and fills in the defaults.
-func newRun(o *Options, double bool) (*run, error) {
+// newRun checks opt, of the device its name, and fills in the defaults.
+func newRun(opt *Options, double bool) (*run, error) {
 	r := &run{double: double, ctx: context.Background(), mu: new(sync.Mutex)}
-	if o != nil {
-		r.Options = *o
+	if opt != nil {
+		r.Options = *opt
 	}
 	switch {
 	case r.Slices < 0 || r.Slices > MaxSlices:
