@@ -49,6 +49,17 @@ const (
 	Unit    Diag = 'U'
 )
 
+// Norm selects a norm of vectors or matrices.
+type Norm byte
+
+// The values of Norm. The norms of a vector are OneNorm, ‖x‖₁ = ∑ |x_i|, and InfNorm, ‖x‖_∞ = max
+// |x_i|. The norms of a matrix are OneNorm, the largest sum of magnitudes of a column, and InfNorm,
+// the largest sum of magnitudes of a row.
+const (
+	OneNorm Norm = '1'
+	InfNorm Norm = 'I'
+)
+
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {

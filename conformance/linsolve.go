@@ -431,12 +431,12 @@ var linearRoutines = []linearRoutine{
 		return sameEntries("Z", f, out[0], want)
 	}, nil},
 	{"Cond, 1-norm", squareA, func(c *linear) error {
-		z, err := linsolve.Cond(linsolve.OneNorm, c.a, c.f, c.opt)
+		z, err := linsolve.Cond(halfulp.OneNorm, c.a, c.f, c.opt)
 		c.scalar(z)
 		return err
 	}, condition(true), nil},
 	{"Cond, infinity norm", squareA, func(c *linear) error {
-		z, err := linsolve.Cond(linsolve.InfNorm, c.a, c.f, c.opt)
+		z, err := linsolve.Cond(halfulp.InfNorm, c.a, c.f, c.opt)
 		c.scalar(z)
 		return err
 	}, condition(false), nil},

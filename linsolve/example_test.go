@@ -89,7 +89,7 @@ func ExampleLogDet() {
 
 // The condition number of the Hilbert matrix of order 12 in the 1-norm.
 func ExampleCond() {
-	cond, err := linsolve.Cond(linsolve.OneNorm, halfulp.Hilbert(halfulp.MP(200), 12), halfulp.Float64, nil)
+	cond, err := linsolve.Cond(halfulp.OneNorm, halfulp.Hilbert(halfulp.MP(200), 12), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

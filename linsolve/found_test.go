@@ -96,7 +96,7 @@ func TestWideFormats(t *testing.T) {
 	if z, err := Det(three, f, nil); err != nil || z.Float64() != 3 {
 		t.Errorf("%v, %v", z, err)
 	}
-	if _, err := Cond(OneNorm, three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
+	if _, err := Cond(halfulp.OneNorm, three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
 		t.Error(err)
 	}
 	if _, err := Inverse(three, f, nil); !errors.Is(err, halfulp.ErrMemory) {

@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -259,23 +260,13 @@ func Rot(x, y *Vector, c, s *Number, opt *Options) error {
 	return r.end("rotation", err)
 }
 
-// Norm selects a norm.
-type Norm int
-
-// The norms: ‖x‖₁ = Σ |x_i|, the largest column sum of a matrix; ‖x‖_∞ = max |x_i|, the
-// largest row sum of a matrix.
-const (
-	OneNorm Norm = iota
-	InfNorm
-)
-
 // Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN, so is the
 // norm. InfNorm runs on the CPU; entries on a device are copied to the host.
-func Nrm(kind Norm, x *Vector, opt *Options) (*Number, error) {
+func Nrm(kind halfulp.Norm, x *Vector, opt *Options) (*Number, error) {
 	switch kind {
-	case OneNorm:
+	case halfulp.OneNorm:
 		return reduceBlocks("Nrm", x, nil, true, opt)
-	case InfNorm:
+	case halfulp.InfNorm:
 	default:
 		panic(errNorm)
 	}

@@ -134,11 +134,11 @@ func (r *run) geScale(left, right *Vector, a *Matrix) error {
 // GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm). One
 // block of threads computes each sum, as for the rows in Gemv. For a matrix on a device the sums
 // are computed there and compared on the host.
-func GeNorm(kind Norm, a *Matrix, opt *Options) (*Number, error) {
-	if kind != OneNorm && kind != InfNorm {
+func GeNorm(kind halfulp.Norm, a *Matrix, opt *Options) (*Number, error) {
+	if kind != halfulp.OneNorm && kind != halfulp.InfNorm {
 		panic(errNorm)
 	}
-	trans := kind == OneNorm
+	trans := kind == halfulp.OneNorm
 	r, err := begin("GeNorm", opt, a.arr.b, a.view())
 	if err != nil {
 		return nil, err

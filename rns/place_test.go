@@ -227,9 +227,9 @@ var routines = []routine{
 	{"Reduce3", 0, func(c *operands, o *Options) (*Number, error) { return Reduce3(c.x, o) }},
 	{"Asum", 0, func(c *operands, o *Options) (*Number, error) { return Asum(c.x, o) }},
 	{"Dot", 0, func(c *operands, o *Options) (*Number, error) { return Dot(c.x, c.y, o) }},
-	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(OneNorm, c.x, o) }},
-	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(InfNorm, c.x, o) }},
-	{"GeNorm", 0, func(c *operands, o *Options) (*Number, error) { return GeNorm(InfNorm, c.a, o) }},
+	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(halfulp.OneNorm, c.x, o) }},
+	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(halfulp.InfNorm, c.x, o) }},
+	{"GeNorm", 0, func(c *operands, o *Options) (*Number, error) { return GeNorm(halfulp.InfNorm, c.a, o) }},
 	{"Scal", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Scal(c.alpha, c.x, o))
 	}},
@@ -450,7 +450,7 @@ func TestCancel(t *testing.T) {
 		"Reduce1": func() error { _, err := Reduce1(x, &o); return err },
 		"Reduce2": func() error { _, err := Reduce2(x, &o); return err },
 		"Reduce3": func() error { _, err := Reduce3(x, &o); return err },
-		"Nrm":     func() error { _, err := Nrm(InfNorm, x, &o); return err },
+		"Nrm":     func() error { _, err := Nrm(halfulp.InfNorm, x, &o); return err },
 		"Gemv": func() error {
 			err := Gemv(halfulp.NoTrans, one, b.NewMatrix(1, x.n), x, one, b.NewVector(1), &o)
 			return err

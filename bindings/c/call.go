@@ -241,12 +241,12 @@ func (k *call) diag(arg string, c C.char) halfulp.Diag { return halfulp.Diag(k.l
 func (k *call) side(arg string, c C.char) halfulp.Side { return halfulp.Side(k.letter(arg, c, "LR")) }
 
 // norm returns the norm for LAPACK's letters: 1 or O for the 1-norm, I for the maximum norm.
-func (k *call) norm(arg string, c C.char) linsolve.Norm {
+func (k *call) norm(arg string, c C.char) halfulp.Norm {
 	b := k.letter(arg, c, "1OI")
 	if b == 'O' {
 		b = '1'
 	}
-	return linsolve.Norm(b)
+	return halfulp.Norm(b)
 }
 
 // anyNorm returns the norm for the letters of LAPACK's lange: O becomes 1, and E becomes F.

@@ -14,7 +14,7 @@ func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, hal
 	return sign, log, err
 }
 
-func cond(norm linsolve.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
+func cond(norm halfulp.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return linsolve.Cond(norm, a, f, opt)
 }

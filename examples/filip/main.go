@@ -93,7 +93,7 @@ func condition() float64 {
 	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), a, nil); err != nil {
 		log.Fatal(err)
 	}
-	k, err := linsolve.Cond(linsolve.OneNorm, a, halfulp.Float64, nil)
+	k, err := linsolve.Cond(halfulp.OneNorm, a, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

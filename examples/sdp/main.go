@@ -58,7 +58,7 @@ func main() {
 
 // condition returns the condition number in the maximum norm.
 func condition(s *halfulp.Matrix) float64 {
-	k, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
+	k, err := linsolve.Cond(halfulp.InfNorm, s, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
