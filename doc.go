@@ -40,12 +40,12 @@
 // Outputs may share storage with inputs and overlap them in any way, on the host and on devices:
 // the result is the same as for distinct storage.
 //
-// # Places
+// # Devices
 //
 // A [Matrix] or [Vector] lives on the host or on a device: see [Matrix.On], [Matrix.Host] and
-// [Matrix.Place]. All operands of a routine must live in one place, otherwise the error wraps
-// [ErrPlace]. If they live on the host, Options.Device chooses where the routine runs, and numbers
-// are copied there and back. If they live on a device the routine runs there, whatever
+// [Matrix.Device]. All operands of a routine must live on the same device, otherwise the error
+// wraps [ErrMixedDevices]. If they live on the host, Options.Device chooses where the routine runs,
+// and numbers are copied there and back. If they live on a device the routine runs there, whatever
 // Options.Device says, and its result stays there, except that scalars are returned to the host:
 //
 //   - [Sum], [Asum], [Trace], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy],
@@ -85,11 +85,11 @@
 // Misuse that a program can avoid panics with a constant message, before anything else: shapes that
 // do not fit, indices out of range, nil operands, the use of a freed matrix and the like. Messages
 // and fields of errors count rows, columns and entries from 0. All other failures are errors: of
-// options ([ErrDevice], [ErrMethod]), of mixed places ([ErrPlace]), of memory ([ErrMemory]), of
-// devices, and the error of a cancelled context. [Options.Validate] finds errors of options without
-// running anything. After an error there is no scalar result, and an output is unchanged, with two
-// exceptions: the outputs of [Gemm], [Symm], [Syrk], [Syr2k], [Syr] and [Syr2], and all outputs
-// that live on a device, are unspecified.
+// options ([ErrDevice], [ErrMethod]), of operands on different devices ([ErrMixedDevices]), of
+// memory ([ErrMemory]), of devices, and the error of a cancelled context. [Options.Validate] finds
+// errors of options without running anything. After an error there is no scalar result, and an
+// output is unchanged, with two exceptions: the outputs of [Gemm], [Symm], [Syrk], [Syr2k], [Syr]
+// and [Syr2], and all outputs that live on a device, are unspecified.
 //
 // # Statistics
 //

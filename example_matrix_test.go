@@ -170,7 +170,7 @@ func ExampleNewMatrixOn() {
 		log.Fatal(err)
 	}
 	defer c.Free()
-	h, err := halfulp.Hilbert(halfulp.DD, 2).On(c.Place())
+	h, err := halfulp.Hilbert(halfulp.DD, 2).On(c.Device())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func ExampleNewVectorOn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(x.Place(), norm)
+	fmt.Println(x.Device(), norm)
 	// Output: cpu 5e-300
 }
 

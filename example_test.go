@@ -306,7 +306,7 @@ func ExampleMatrix_On() {
 	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
 		f := b.NumberFormat()
 		// x, r, p and q are columns of one matrix.
-		work, err := halfulp.NewMatrixOn(a.Place(), f, b.Len(), 4)
+		work, err := halfulp.NewMatrixOn(a.Device(), f, b.Len(), 4)
 		if err != nil {
 			return nil, err
 		}

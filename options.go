@@ -73,7 +73,7 @@ type Options struct {
 	// Several GPUs are named by numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or by
 	// "cuda:all". The routines of level 3 cut the result into parts, one for each GPU, and compute
 	// them at the same time. The other routines run on the first GPU. For operands that live on
-	// several GPUs see Places in the package documentation.
+	// several GPUs see Devices in the package documentation.
 	Device Device
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. At most 4 GOMAXPROCS +
 	// 16 threads are used.

@@ -96,7 +96,7 @@ func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sa
 }
 
 // Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to format f; NaN for the
-// empty vector. See Rounding, Special values, Places and Errors in the package documentation.
+// empty vector. See Rounding, Special values, Devices and Errors in the package documentation.
 func Mean(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("Mean", x, f, opt, mean)
 }
@@ -118,7 +118,7 @@ func mean(x sample, f Format) (num.Real, error) {
 //	RN(√(∑ (x_i - m)² / (n-1))) = RN(√((n ∑ x_i² - (∑ x_i)²) / (n (n-1)))), m the exact mean,
 //
 // rounded once to format f. It is NaN for fewer than two entries, or if an entry is infinite or
-// NaN. See Rounding, Places and Errors in the package documentation.
+// NaN. See Rounding, Devices and Errors in the package documentation.
 func StdDev(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("StdDev", x, f, opt, stdDev)
 }
@@ -142,7 +142,7 @@ func stdDev(x sample, f Format) (num.Real, error) {
 //
 // rounded once to format f. It is NaN if the denominator is 0, or if an entry is infinite or NaN.
 // The error wraps [ErrMemory] if the exponents of x spread so far that the exact quotient does not
-// fit. See Rounding, Places and Errors in the package documentation.
+// fit. See Rounding, Devices and Errors in the package documentation.
 func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return statistic("Autocorr1", x, f, opt, autocorr1)
 }

@@ -41,8 +41,8 @@ func (c *linear) result(z *halfulp.Matrix, err error) error {
 		}
 		return err
 	}
-	if z.Place() != c.a.Place() {
-		return mismatchf("a result on %s of a matrix on %s", z.Place(), c.a.Place())
+	if z.Device() != c.a.Device() {
+		return mismatchf("a result on %s of a matrix on %s", z.Device(), c.a.Device())
 	}
 	h, err := z.Host()
 	z.Free()

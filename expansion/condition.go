@@ -57,7 +57,7 @@ type estimate struct {
 // solveAndEstimate is Solve with an estimate of the digits of X.
 func (r *run) solveAndEstimate(opt SolveOptions, a, b, x *halfulp.Matrix) error {
 	n, m := b.Dims()
-	e := &estimate{run: r, home: a.Place(), a: a, b: b}
+	e := &estimate{run: r, home: a.Device(), a: a, b: b}
 	defer e.close()
 	e.opt = halfulp.Options{Device: halfulp.CPU, Threads: r.Threads, Context: r.Ctx}
 	if r.at != nil && !r.resident {

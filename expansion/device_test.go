@@ -789,7 +789,7 @@ func TestDeviceStats(t *testing.T) {
 				t.Errorf("%s, cancelled: %v", what, err)
 			}
 		}
-		if err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrPlace) {
+		if err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrMixedDevices) {
 			t.Errorf("%s of operands in two places: %v", name, err)
 		}
 		for _, several := range []halfulp.Device{"cuda:0,1", "cuda:all", "cuda:0-3", "cuda:", "cuda:9", "gpu"} {
@@ -814,10 +814,10 @@ func TestDeviceStats(t *testing.T) {
 			"Solve":  func(o *halfulp.Options) error { return errOf(Solve(m[0], m[1], m[1], &SolveOptions{Options: *o})) },
 		} {
 			if err := run(few); !errors.Is(err, halfulp.ErrMemory) {
-				t.Errorf("%s on %s with %d bytes: %v", name, m[0].Place(), few.MemoryLimit, err)
+				t.Errorf("%s on %s with %d bytes: %v", name, m[0].Device(), few.MemoryLimit, err)
 			}
 			if err := run(&halfulp.Options{MemoryLimit: 4 * (few.MemoryLimit + 1)}); err != nil {
-				t.Errorf("%s on %s with more: %v", name, m[0].Place(), err)
+				t.Errorf("%s on %s with more: %v", name, m[0].Device(), err)
 			}
 		}
 	}

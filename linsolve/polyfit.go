@@ -26,14 +26,14 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		panic(errShape)
 	}
 	const name = "PolyFit"
-	if x.Place() != place.Host {
-		d := x.Place()
+	if x.Device() != place.Host {
+		d := x.Device()
 		var err error
 		if x, err = x.Host(); err != nil {
 			return nil, wrapped(name, err)
 		}
-		if y.Place() != d {
-			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
+		if y.Device() != d {
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Device(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
 			return nil, wrapped(name, err)

@@ -42,7 +42,7 @@ func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
 }
 
 // begin checks the options and operands of routine name and starts its run. All operands must live
-// in one place. It returns the operands on the host.
+// on one device. It returns the operands on the host.
 func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {

@@ -65,9 +65,9 @@
 // adds in an order of its own: the products without error have the same bits there, and the others
 // satisfy the same bound.
 //
-// # Places
+// # Devices
 //
-// Places and Aliasing are as in the documentation of package halfulp: products run on the device
+// Devices and Aliasing are as in the documentation of package halfulp: products run on the device
 // where A, B and C live and leave C there, or for operands of the host, where Options.Device says.
 // C may overlap A and B everywhere. A cancelled context ends a product between blocks, and progress
 // rises to 1. Devices do not support a factor alpha that is infinite or NaN: its operands are

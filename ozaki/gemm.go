@@ -37,8 +37,8 @@ import (
 //
 // Gemm panics for shapes that do not fit, a bad tA or tB, a freed matrix, and bounds that share
 // storage with A, B or C. Errors wrap ErrOptions, ErrFormat, ErrTolerance, ErrFloat32Range for
-// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory if a
-// device has too little memory, or the error of a cancelled context; C and the bounds are then
+// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrMixedDevices, halfulp.ErrMemory
+// if a device has too little memory, or the error of a cancelled context; C and the bounds are then
 // unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)

@@ -165,7 +165,7 @@ type cgState struct {
 	rho        *Number // r·z of the iteration before
 }
 
-// cg is CG in the place where its operands live.
+// cg is CG where its operands live.
 func (r *run) cg(a *Sparse, b, x *Vector, opt *CGOptions) (CGResult, error) {
 	s := &cgState{run: r, parts: r.Options, a: a, b: b, x: x}
 	// The routines run where the operands live.

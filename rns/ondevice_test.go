@@ -46,8 +46,8 @@ func TestPlaces(t *testing.T) {
 		all := fill(b.NewArray(4*n+9), r, xs)
 		there, err := all.On("cuda:0")
 		must(t, err)
-		if there.Place() != "cuda:0" || all.Place() != halfulp.CPU || there.Len() != all.Len() || there.Base() != b {
-			t.Fatalf("copy of %d numbers at %v", there.Len(), there.Place())
+		if there.Device() != "cuda:0" || all.Device() != halfulp.CPU || there.Len() != all.Len() || there.Base() != b {
+			t.Fatalf("copy of %d numbers at %v", there.Len(), there.Device())
 		}
 		wantArray(t, "Array.On", there, all)
 		for _, inc := range []int{1, 3, -1, -2} {
@@ -67,7 +67,7 @@ func TestPlaces(t *testing.T) {
 			wantArray(t, "Vector.CopyFrom on the device", there, all)
 			h = b.NewVector(n)
 			must(t, h.CopyFrom(d))
-			if !h.Same(from) || again.Place() != "cuda:0" {
+			if !h.Same(from) || again.Device() != "cuda:0" {
 				t.Errorf("Vector.CopyFrom to the host, n = %d", n)
 			}
 			again.Free()
@@ -88,7 +88,7 @@ func TestPlaces(t *testing.T) {
 			wantArray(t, "Matrix.CopyFrom", there, all)
 			again, err := from.On("cuda:0")
 			must(t, err)
-			if h, err = again.Host(); err != nil || !h.Same(from) || again.Place() != "cuda:0" {
+			if h, err = again.Host(); err != nil || !h.Same(from) || again.Device() != "cuda:0" {
 				t.Errorf("Matrix.On, %d rows: %v", n/2, err)
 			}
 			again.Free()
@@ -110,8 +110,8 @@ func TestPlaces(t *testing.T) {
 	must(t, err)
 	h, err := d.Host()
 	must(t, err)
-	if rows, cols := d.Dims(); rows != 2 || cols != 4 || d.Place() != "cuda:0" || d.Base() != b || !h.values.Same(values) || h.Place() != halfulp.CPU {
-		t.Errorf("sparse matrix of %d x %d at %v", rows, cols, d.Place())
+	if rows, cols := d.Dims(); rows != 2 || cols != 4 || d.Device() != "cuda:0" || d.Base() != b || !h.values.Same(values) || h.Device() != halfulp.CPU {
+		t.Errorf("sparse matrix of %d x %d at %v", rows, cols, d.Device())
 	}
 	d.Free()
 	d.Free()
@@ -142,10 +142,10 @@ func TestPlaceErrors(t *testing.T) {
 	must(t, err)
 	one := b.NewNumber().SetInt64(1)
 	_, err = Dot(x, d, nil)
-	if !errors.Is(err, halfulp.ErrPlace) || !strings.Contains(err.Error(), "cpu and cuda:0") {
+	if !errors.Is(err, halfulp.ErrMixedDevices) || !strings.Contains(err.Error(), "cpu and cuda:0") {
 		t.Errorf("Dot of two places: %v", err)
 	}
-	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrPlace) {
+	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrMixedDevices) {
 		t.Errorf("Axpy of two places: %v", err)
 	}
 	// Operands on a device determine where a routine runs.

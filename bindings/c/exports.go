@@ -616,7 +616,7 @@ func goHalfulp_matrix_device(c_a C.uint64_t, c_result **C.char, error_ **C.char)
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	k.needed("result", unsafe.Pointer(c_result))
-	result := string(a.Place())
+	result := string(a.Device())
 	k.putText(c_result, result)
 	return
 }

@@ -80,7 +80,7 @@ func compare(x, y halfulp.Scalar) (int, error) {
 
 // result returns a matrix of zeros for a result, at the place of an operand.
 func result(f halfulp.Format, rows, cols int, operand *halfulp.Matrix) (*halfulp.Matrix, error) {
-	return newMatrix(f, rows, cols, string(operand.Place()))
+	return newMatrix(f, rows, cols, string(operand.Device()))
 }
 
 // needSquare panics unless a matrix is square.

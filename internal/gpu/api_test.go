@@ -57,7 +57,7 @@ func newOperands(f Format, n int, at Device) *operands {
 		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
 	o.da, o.db, o.dc = must(o.a.On(at)), must(o.b.On(at)), must(o.c.On(at))
 	o.dx, o.dy = must(o.x.On(at)), must(o.y.On(at))
-	o.at = o.dx.Place()
+	o.at = o.dx.Device()
 	return o
 }
 
@@ -215,8 +215,8 @@ func TestNewMatrices(t *testing.T) {
 			} else {
 				want = want.T()
 			}
-			if got.Place() != "cuda:0" || !must(got.Host()).Same(want) {
-				t.Errorf("%s in %v: %v on %s, want %v", name, f, got, got.Place(), want)
+			if got.Device() != "cuda:0" || !must(got.Host()).Same(want) {
+				t.Errorf("%s in %v: %v on %s, want %v", name, f, got, got.Device(), want)
 			}
 		}
 	}

@@ -126,7 +126,7 @@ var Functions = []Group{
 			"The numbers of rows and columns."},
 		{"matrix_format", "a:matrix > result:text", "a.NumberFormat().String(), nil",
 			"The format of the entries: f32, f64, dd, td, qd or mp:P."},
-		{"matrix_device", "a:matrix > result:text", "string(a.Place()), nil",
+		{"matrix_device", "a:matrix > result:text", "string(a.Device()), nil",
 			"Where the matrix lives: cpu or cuda:N."},
 		{"matrix_clone", "a:matrix > result:matrix", "clone(a)",
 			"A copy with numbers of its own, where the matrix lives."},
