@@ -211,7 +211,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, tria
 
 func stats(st residue.Stats, threads int) Stats {
 	z := Stats{
-		Device: st.Device, Processes: st.Processes, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
+		Device: st.Device, Processes: st.Processes, Method: Method(st.Method), Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
 		WidthA: st.WidthL, WidthB: st.WidthR, Blocks: st.Blocks, Exact: st.Exact, Overflow: st.Overflow, Underflow: st.Underflow,
 	}
 	if st.Check != (residue.Check{}) {

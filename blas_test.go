@@ -529,7 +529,7 @@ func TestVec(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	a := Random(Float64, 60, 60, 0, 1)
 	c := NewMatrix(Float64, 60, 60)
-	for _, method := range []string{"residue", "direct", "auto"} {
+	for _, method := range []Method{Residue, Direct, AutoMethod} {
 		if err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: math.MaxInt, Method: method}); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}

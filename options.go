@@ -60,6 +60,21 @@ const (
 	InfNorm Norm = 'I'
 )
 
+// Method names an algorithm, in [Options] and in [Stats].
+type Method string
+
+// The methods of this package. Packages expansion, ozaki and rns have further ones; Stats names
+// them, and Options selects the methods of expansion. Routines of package linsolve have no method
+// of their own: Options selects the method of their matrix products, and Stats says "solve".
+const (
+	AutoMethod Method = "auto" // the method that is estimated to take less time
+	// Residue multiplies matrices modulo small moduli, on SIMD integer units or tensor cores.
+	Residue Method = methodResidue
+	// Direct adds up products: from their leading digits if these decide the rounding, otherwise in
+	// multi-limb arithmetic into exact accumulators.
+	Direct Method = methodDirect
+)
+
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {
@@ -78,10 +93,8 @@ type Options struct {
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. At most 4 GOMAXPROCS +
 	// 16 threads are used.
 	Threads int
-	// Method selects the algorithm: "auto" (or empty), "residue" (products modulo small moduli on
-	// SIMD integer units) or "direct" (sums of products from their leading digits, and multi-limb
-	// arithmetic into exact accumulators).
-	Method string
+	// Method selects the algorithm: [AutoMethod] (or empty), [Residue] or [Direct].
+	Method Method
 	// Context cancels a routine, which then returns the error of the context.
 	Context context.Context
 	// Progress, if not nil, is called now and then with the fraction of the work that is done,
@@ -94,7 +107,7 @@ type Options struct {
 	// keep to the limit, or returns an error that names the bytes it needs. On a GPU MemoryLimit
 	// bounds the memory of a product in addition to its operands; 0 means most of the GPU's memory.
 	MemoryLimit int64
-	// Check detects hardware faults. Matrix products by the method "residue" run with one modulus
+	// Check detects hardware faults. Matrix products by the method [Residue] run with one modulus
 	// more than they need, the redundant modulus, and the integer of every entry is compared with
 	// the product modulo the redundant modulus. If they differ the routine returns a
 	// [HardwareError] and no result. The comparison finds any fault in the residues of one modulus,
@@ -106,7 +119,7 @@ type Options struct {
 	// Stats.Check reports how many entries were compared and how many were not. Package linsolve's
 	// arithmetic modulo primes, which decides ties and computes determinants that no elimination
 	// gives, is not checked. Gemm, Symm, Syrk, Syr2k, Trmm and the matrix products within package
-	// linsolve are checked, wherever they run. The other routines, the method "direct" and the
+	// linsolve are checked, wherever they run. The other routines, the method [Direct] and the
 	// other packages return an error that wraps ErrMethod. Check changes no bit of a result.
 	Check bool
 	// Stats, if not nil, receives how the routine ran; after an error it covers the work done so
@@ -163,7 +176,7 @@ var ErrMemory = product.ErrMemory
 // as far as enclosures show it. Proof describes the evidence for the result.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
-	Method   string `json:"method"`             // algorithm that ran
+	Method   Method `json:"method"`             // algorithm that ran
 	Kernel   string `json:"kernel,omitempty"`   // small-integer kernel
 	Threads  int    `json:"threads"`            // threads used at most
 	Moduli   int    `json:"moduli,omitempty"`   // moduli of the residue base

@@ -183,7 +183,7 @@ func TestBlockSystems(t *testing.T) {
 			a, b := randomMatrix(r, f, n, n, ordinaryNumber), randomMatrix(r, f, n, m, ordinaryNumber)
 			zeros(r, a)
 			var x [2]*halfulp.Matrix
-			for i, method := range []string{SquareBlocks, LinearBlocks} {
+			for i, method := range []halfulp.Method{SquareBlocks, LinearBlocks} {
 				x[i] = copied(b)
 				o := SolveOptions{Pivoting: rule, Options: halfulp.Options{Method: method, Threads: 1 + i}, Estimate: i == 1}
 				var st halfulp.Stats
@@ -278,7 +278,7 @@ func TestBlockErrors(t *testing.T) {
 func checkBlocks(t *testing.T, systems [][2]int, products [][3]int) {
 	for _, f := range blockFormats {
 		for i, s := range systems {
-			for k, method := range []string{SquareBlocks, LinearBlocks} {
+			for k, method := range []halfulp.Method{SquareBlocks, LinearBlocks} {
 				o := SolveOptions{Pivoting: Pivoting((i + k) % 2), Options: halfulp.Options{Method: method}}
 				checkSolve(t, f, s[0], s[1], o, nil)
 				if s[0] > 1 {

@@ -10,14 +10,11 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Method is the value of Stats.Method.
-const Method = call.Method
-
 // stats returns how a routine ran.
 func stats(s *call.Run) halfulp.Stats {
 	t := &s.Stats
 	z := halfulp.Stats{
-		Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
+		Device: t.Device, Method: halfulp.Method(t.Method), Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
 		Proof: halfulp.Proof{
 			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
 			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,

@@ -154,7 +154,7 @@ func newRun(opt *Options, double bool) (*run, error) {
 	case r.Check:
 		return nil, fmt.Errorf("option Check: %w: package ozaki has no residues to check", halfulp.ErrMethod)
 	case r.Method != "" && r.Method != place.Auto:
-		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each", r.Method, halfulp.ErrMethod)
+		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each method (want auto)", r.Method, halfulp.ErrMethod)
 	}
 	switch r.SGEMM {
 	case "", "auto":

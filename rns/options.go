@@ -92,7 +92,7 @@ func (o *Options) with() (Options, error) {
 	case p.Check:
 		return p, fmt.Errorf("option Check: %w: package rns has no redundant modulus", halfulp.ErrMethod)
 	case p.Method != "" && p.Method != place.Auto:
-		return p, fmt.Errorf("method %q: %w: package rns has a routine for each", p.Method, halfulp.ErrMethod)
+		return p, fmt.Errorf("method %q: %w: package rns has a routine for each method (want auto)", p.Method, halfulp.ErrMethod)
 	}
 	if _, err := place.ParseName(string(p.Device)); err != nil {
 		return p, err

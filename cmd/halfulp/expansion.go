@@ -12,12 +12,12 @@ const expansionHelp = `
 Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format.`
 
 // hasBlocks reports whether the method is one of the block schemes of package expansion.
-func hasBlocks(method string) bool {
+func hasBlocks(method halfulp.Method) bool {
 	return method == expansion.SquareBlocks || method == expansion.LinearBlocks
 }
 
 // isExpansion reports whether the method is the method of package expansion.
-func isExpansion(how *runFlags) bool { return how.Method == expansion.Method }
+func isExpansion(how *runFlags) bool { return how.Method == string(expansion.Method) }
 
 // checkExpansion returns an error for formats that package expansion does not support.
 func checkExpansion(format halfulp.Format) error {

@@ -581,7 +581,7 @@ func TestMethodResidue(t *testing.T) {
 		defer dc.Free()
 		for _, x := range []struct {
 			alpha  Scalar
-			method string
+			method Method
 			want   error
 		}{
 			{Float(math.Inf(1)), "residue", ErrMethod},
