@@ -85,11 +85,11 @@
 // Misuse that a program can avoid panics with a constant message, before anything else: shapes that
 // do not fit, indices out of range, nil operands, the use of a freed matrix and the like. Messages
 // and fields of errors count rows, columns and entries from 0. All other failures are errors: of
-// options ([ErrDevice], [ErrMethod]), of operands on different devices ([ErrMixedDevices]), of
-// memory ([ErrMemory]), of devices, and the error of a cancelled context. [Options.Validate] finds
-// errors of options without running anything. After an error there is no scalar result, and an
-// output is unchanged, with two exceptions: the outputs of [Gemm], [Symm], [Syrk], [Syr2k], [Syr]
-// and [Syr2], and all outputs that live on a device, are unspecified.
+// options ([ErrDevice], [ErrMethod], [ErrOptions]), of operands on different devices
+// ([ErrMixedDevices]), of memory ([ErrMemory]), of devices, and the error of a cancelled context.
+// [Options.Validate] finds errors of options without running anything. After an error there is no
+// scalar result, and an output is unchanged, with two exceptions: the outputs of [Gemm], [Symm],
+// [Syrk], [Syr2k], [Syr] and [Syr2], and all outputs that live on a device, are unspecified.
 //
 // # Statistics
 //

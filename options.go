@@ -3,6 +3,7 @@ package halfulp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"time"
 
@@ -166,6 +167,10 @@ func (o *Options) Validate() error {
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not apply.
 var ErrMethod = product.ErrMethod
+
+// ErrOptions is wrapped by errors about numbers in the options of packages expansion, ozaki and rns
+// that are out of range or do not fit together.
+var ErrOptions = errors.New("invalid options")
 
 // ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
 // smallest blocks, and about matrices, vectors and exact numbers that do not fit.

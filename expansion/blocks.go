@@ -54,7 +54,7 @@ func (r *run) productFormats(z *num.Array, in []num.Mat) (words int, err error) 
 	}
 	for i, m := range in {
 		if m.Arr.Kind != num.F64 && m.Arr.Kind != num.F32 {
-			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want f64 or f32; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat)
+			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want f64 or f32; convert it first)", i+1, m.Arr.Format, z.Format, halfulp.ErrFormat)
 		}
 	}
 	return 1, nil
@@ -151,7 +151,7 @@ func (s *system[E]) solveByColumns() error {
 // checkBlocks returns an error for options that block schemes do not support.
 func (o *SolveOptions) checkBlocks(method halfulp.Method) error {
 	if o.Updates != NativeUpdates || o.Block != 0 {
-		return fmt.Errorf("updates %d, blocks of %d columns with method %s: %w", o.Updates, o.Block, method, halfulp.ErrMethod)
+		return fmt.Errorf("updates %d, blocks of %d columns with method %s: %w", o.Updates, o.Block, method, halfulp.ErrOptions)
 	}
 	return nil
 }

@@ -261,11 +261,11 @@ func TestBlockErrors(t *testing.T) {
 		"linear blocks":   {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, d, &linear)), halfulp.ErrMethod},
 		"Gemv":            {errOf(Gemv(halfulp.NoTrans, one, d, d.Col(0), zero, d.Col(1), &square)), halfulp.ErrMethod},
 		"Add":             {errOf(Add(d, d, d, &square)), halfulp.ErrMethod},
-		"exact updates":   {errOf(Solve(d, d, d, &SolveOptions{Options: square, Updates: ExactUpdates})), halfulp.ErrMethod},
-		"blocks":          {errOf(Solve(d, d, d, &SolveOptions{Options: linear, Block: 32})), halfulp.ErrMethod},
-		"doubles":         {errOf(Solve(a, a, a, nil)), ErrFormat},
-		"double products": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, a, zero, a, nil)), ErrFormat},
-		"shorter results": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, a, &square)), ErrFormat},
+		"exact updates":   {errOf(Solve(d, d, d, &SolveOptions{Options: square, Updates: ExactUpdates})), halfulp.ErrOptions},
+		"blocks":          {errOf(Solve(d, d, d, &SolveOptions{Options: linear, Block: 32})), halfulp.ErrOptions},
+		"doubles":         {errOf(Solve(a, a, a, nil)), halfulp.ErrFormat},
+		"double products": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, a, zero, a, nil)), halfulp.ErrFormat},
+		"shorter results": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, a, &square)), halfulp.ErrFormat},
 		"validation":      {Validate(&square), nil},
 	} {
 		if !errors.Is(c.err, c.want) || c.want == nil && c.err != nil {

@@ -661,7 +661,7 @@ func checkFormats(t *testing.T) {
 				what := fmt.Sprintf("seed %d: %v of %v and %v, %d", seed, f, x.NumberFormat(), y.NumberFormat(), k)
 				want, got := run(x, y, z), run(dx, dy, dz)
 				if want != nil || got != nil {
-					if !errors.Is(want, ErrFormat) || got.Error() != want.Error() {
+					if !errors.Is(want, halfulp.ErrFormat) || got.Error() != want.Error() {
 						t.Fatalf("%s: %v, want %v", what, got, want)
 					}
 					continue

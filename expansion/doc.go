@@ -48,7 +48,7 @@
 // elimination. For all of them:
 //
 //   - Formats: the result has format DD, TD or QD. Operands may have fewer words, also Float32 and
-//     Float64; these convert exactly. Other formats are errors that wrap [ErrFormat]. Solve
+//     Float64; these convert exactly. Other formats are errors that wrap [halfulp.ErrFormat]. Solve
 //     requires one format for all.
 //   - Devices: if all operands live on one device, the routine runs there and leaves the result
 //     there, except the number of Dot. For operands on the host it runs on the CPU, also for the

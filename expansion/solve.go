@@ -64,8 +64,9 @@ type SolveOptions struct {
 	Estimate bool
 }
 
-// ErrNoPivot is wrapped by errors about matrices in which no row has a pivot.
-var ErrNoPivot = errors.New("singular matrix")
+// ErrNoPivot is wrapped by errors about systems in whose elimination all possible pivots of a
+// column are zero. Elimination rounds, so this does not prove that the matrix is singular.
+var ErrNoPivot = errors.New("no nonzero pivot")
 
 // panelWidth is the number of columns of a panel, defaultBlock the number of columns of a block of
 // panels. BenchmarkDeviceSolve measures blocks.
@@ -85,9 +86,9 @@ const (
 // Block and whether the method is [Method], not on the device or the number of threads.
 //
 // X may overlap A and B in any way; otherwise A and B are unchanged. The error wraps ErrNoPivot if
-// all entries that could be a pivot are zero, ErrFormat if formats differ or are not supported, and
-// halfulp.ErrMethod for an invalid Pivoting, Updates or Block. A NaN is a pivot. With an error X is
-// unchanged, unless a device has failed. Solve panics if shapes do not fit.
+// all entries that could be a pivot are zero, halfulp.ErrFormat if formats differ or are not
+// supported, and [halfulp.ErrOptions] for an invalid Pivoting, Updates or Block. A NaN is a pivot.
+// With an error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	va, vb, vx := a.View(), b.View(), x.View()
 	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
@@ -112,7 +113,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	}
 	f := vx.Arr.Format
 	if va.Arr.Format != f || vb.Arr.Format != f || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD && (f.Kind != num.F64 || !r.byBlocks()) {
-		return r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, ErrFormat))
+		return r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, halfulp.ErrFormat))
 	}
 	if o.Estimate && vb.Rows > 0 && vb.Cols > 0 {
 		return r.solveAndEstimate(o, a, b, x)
@@ -185,11 +186,11 @@ func (r *run) solveOnHost(opt SolveOptions, products int64, a, b, x *halfulp.Mat
 func (o *SolveOptions) check() error {
 	switch {
 	case o.Pivoting != PartialPivoting && o.Pivoting != ZeroPivoting:
-		return fmt.Errorf("pivoting %d: %w", o.Pivoting, halfulp.ErrMethod)
+		return fmt.Errorf("pivoting %d: %w", o.Pivoting, halfulp.ErrOptions)
 	case o.Updates != NativeUpdates && o.Updates != ExactUpdates:
-		return fmt.Errorf("updates %d: %w", o.Updates, halfulp.ErrMethod)
+		return fmt.Errorf("updates %d: %w", o.Updates, halfulp.ErrOptions)
 	case o.Block < 0 || o.Block%panelWidth != 0:
-		return fmt.Errorf("blocks of %d columns: %w (want a positive multiple of %d)", o.Block, halfulp.ErrMethod, panelWidth)
+		return fmt.Errorf("blocks of %d columns: %w (want a positive multiple of %d)", o.Block, halfulp.ErrOptions, panelWidth)
 	case o.Block == 0:
 		o.Block = defaultBlock
 	}
@@ -215,7 +216,7 @@ func (k noPivot) Error() string { return k.From(0) }
 
 // From implements counted.From.
 func (k noPivot) From(first int) string {
-	return fmt.Sprintf("%v: no pivot in column %d", ErrNoPivot, int(k)+first)
+	return fmt.Sprintf("%v in column %d", ErrNoPivot, int(k)+first)
 }
 func (noPivot) Unwrap() error { return ErrNoPivot }
 

@@ -64,8 +64,8 @@ func gemvShapes(trans bool, a *Matrix, x, y *Vector) {
 // on a two-dimensional grid for B; one thread a residue, in blocks of at least MinBS threads
 // (formula 8); one thread a number; and the sums of step 4 by blocks of opt.BlockSize threads, one
 // thread an addition, in shared memory. There, blocks of more than 256 threads, or of more than
-// shared memory has room for, are an error that wraps ErrOptions. Stats.Stages has the time of
-// every step, as a GPU's events measure it, and then the time of the copies.
+// shared memory has room for, are an error that wraps halfulp.ErrOptions. Stats.Stages has the time
+// of every step, as a GPU's events measure it, and then the time of the copies.
 func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options) error {
 	return gemv("Gemv", trans, alpha, a, x, beta, y, opt, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
 }

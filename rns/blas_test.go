@@ -699,7 +699,7 @@ func TestCheck(t *testing.T) {
 		} {
 			c := x.Clone().arr
 			corrupt(c)
-			if err := c.Check(); !errors.Is(err, ErrForm) {
+			if err := c.Check(); !errors.Is(err, ErrMalformed) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

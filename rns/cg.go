@@ -119,11 +119,11 @@ func (o *CGOptions) complete(a *Sparse) error {
 	}
 	switch {
 	case o.Tolerance.IsNaN() || o.Tolerance.Sign() < 0:
-		return fmt.Errorf("rns.CG: %w: tolerance %v", ErrOptions, o.Tolerance)
+		return fmt.Errorf("rns.CG: %w: tolerance %v", halfulp.ErrOptions, o.Tolerance)
 	case o.MaxIterations < 0:
-		return fmt.Errorf("rns.CG: %w: %d iterations", ErrOptions, o.MaxIterations)
+		return fmt.Errorf("rns.CG: %w: %d iterations", halfulp.ErrOptions, o.MaxIterations)
 	case o.Preconditioner != NoPreconditioner && o.Preconditioner != Jacobi:
-		return fmt.Errorf("rns.CG: %w: preconditioner %d", ErrOptions, o.Preconditioner)
+		return fmt.Errorf("rns.CG: %w: preconditioner %d", halfulp.ErrOptions, o.Preconditioner)
 	}
 	return nil
 }

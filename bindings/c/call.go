@@ -87,7 +87,7 @@ func statusOf(err error) C.int {
 		{C.HALFULP_MEMORY, []error{halfulp.ErrMemory}},
 		{C.HALFULP_DEVICE, []error{halfulp.ErrDevice}},
 		{C.HALFULP_HARDWARE, []error{halfulp.ErrHardware}},
-		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights}},
+		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights}},
 		{C.HALFULP_FILE, []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist}},
 	} {
 		for _, e := range s.errors {
