@@ -32,7 +32,7 @@ func TestNil(t *testing.T) {
 		"CumSum": CumSum, "Gbmv": Gbmv, "Gemm": Gemm, "GemmTo": GemmTo, "Gemv": Gemv, "GemvTo": GemvTo, "Ger": Ger, "Iamax": Iamax, "Rot": Rot, "Rotm": Rotm,
 		"Sbmv": Sbmv, "Scal": Scal, "Spmv": Spmv, "Swap": Swap, "Symm": Symm, "SymmTo": SymmTo, "Symv": Symv, "Syr": Syr, "Syr2": Syr2, "Syr2k": Syr2k,
 		"Syr2kTo": Syr2kTo, "Syrk": Syrk, "Trmm": Trmm, "TrmmTo": TrmmTo, "Trmv": Trmv, "Trsm": Trsm, "TrsmTo": TrsmTo, "Trsv": Trsv, "Rotg": Rotg,
-		"Rotmg": Rotmg, "FromGonum": FromGonum, "Prepare": Prepare, "Vandermonde": Vandermonde, "NewScalar": NewScalar, "NewVectorBig": NewVectorBig,
+		"Rotmg": Rotmg, "FromGonum": FromGonum, "Prepare": Prepare, "NewScalar": NewScalar, "NewVectorBig": NewVectorBig,
 		"Mul": Mul, "Add": Add, "Sub": Sub,
 	})
 	nilOperands().Methods(t, Identity(Float64, 2))

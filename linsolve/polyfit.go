@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -56,5 +57,5 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return fitted(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
+	return fitted(name, gallery.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
 }
