@@ -1,6 +1,6 @@
 // Package halfulp computes linear algebra at any precision with every result correctly rounded.
 //
-// The routines are the BLAS, and some statistics, with the names and arguments of the BLAS and the
+// The routines are the BLAS, and sums, with the names and arguments of the BLAS and the
 // options last. The headings below state what all routines promise; the documentation of a routine
 // refers to them by name.
 //
@@ -48,7 +48,7 @@
 // and numbers are copied there and back. If they live on a device the routine runs there, whatever
 // Options.Device says, and its result stays there, except that scalars are returned to the host:
 //
-//   - [Sum], [Asum], [Trace], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy],
+//   - [Sum], [Asum], [Trace], [Dot], [Nrm2], the statistics of package stats, [Iamax], [Axpy],
 //     [Scal], [Copy], [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv],
 //     [Trsv], [Gemm], [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly on the
 //     device. A matrix that is stored in part (a triangle or a band) is copied there for the call,

@@ -45,8 +45,8 @@ func TestHilbertVandermonde(t *testing.T) {
 	}
 }
 
-// TestVandermondeRange takes powers at the ends of the exponents of halfulp.MP, which big.Float does not
-// reach.
+// TestVandermondeRange takes powers at the ends of the exponents of halfulp.MP, which big.Float
+// does not reach.
 func TestVandermondeRange(t *testing.T) {
 	for _, c := range []struct {
 		f          halfulp.Format
@@ -75,7 +75,8 @@ func TestVandermondeRange(t *testing.T) {
 				t.Errorf("%v: (%s)^%d is %s, want %s", c.f, c.node, j, got, w)
 			}
 		}
-		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} { // the numbers are beyond these formats
+		// the numbers are beyond these formats
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
 			for j, s := range want {
 				got := Vandermonde(f, x, len(want)).At(0, j)
 				if w := v.At(0, j).Convert(f); !got.Same(w) {

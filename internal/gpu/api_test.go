@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/stats"
 )
 
 // onCPU keeps auto from choosing a GPU.
@@ -182,9 +183,9 @@ func (o *operands) reductions(t *testing.T) {
 			{"Sum", func(opt *Options) (Scalar, error) { return Sum(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Sum(o.dx, f, opt) }},
 			{"Asum", func(opt *Options) (Scalar, error) { return Asum(row, f, opt) }, func(opt *Options) (Scalar, error) { return Asum(drow, f, opt) }},
 			{"Dot", func(opt *Options) (Scalar, error) { return Dot(o.x, row, f, opt) }, func(opt *Options) (Scalar, error) { return Dot(o.dx, drow, f, opt) }},
-			{"Mean", func(opt *Options) (Scalar, error) { return Mean(row, f, opt) }, func(opt *Options) (Scalar, error) { return Mean(drow, f, opt) }},
-			{"StdDev", func(opt *Options) (Scalar, error) { return StdDev(row, f, opt) }, func(opt *Options) (Scalar, error) { return StdDev(drow, f, opt) }},
-			{"Autocorr1", func(opt *Options) (Scalar, error) { return Autocorr1(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Autocorr1(o.dx, f, opt) }},
+			{"Mean", func(opt *Options) (Scalar, error) { return stats.Mean(row, f, opt) }, func(opt *Options) (Scalar, error) { return stats.Mean(drow, f, opt) }},
+			{"StdDev", func(opt *Options) (Scalar, error) { return stats.StdDev(row, f, opt) }, func(opt *Options) (Scalar, error) { return stats.StdDev(drow, f, opt) }},
+			{"Autocorr1", func(opt *Options) (Scalar, error) { return stats.Autocorr1(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return stats.Autocorr1(o.dx, f, opt) }},
 			{"Nrm2", func(opt *Options) (Scalar, error) { return Nrm2(row, f, opt) }, func(opt *Options) (Scalar, error) { return Nrm2(drow, f, opt) }},
 		} {
 			want, err := r.h(onCPU)
