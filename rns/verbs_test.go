@@ -9,7 +9,7 @@ import (
 
 // TestVerbs: package fmt prints numbers as it prints those of package halfulp.
 func TestVerbs(t *testing.T) {
-	b, err := BaseFor(106, 32)
+	b, err := BaseFor(500, 31)
 	if err != nil {
 		t.Fatal(err)
 	}
