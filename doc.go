@@ -1,8 +1,15 @@
 // Package halfulp computes linear algebra at any precision with every result correctly rounded.
 //
-// The routines are the BLAS, and sums, with the names and arguments of the BLAS and the
-// options last. The headings below state what all routines promise; the documentation of a routine
-// refers to them by name.
+//	x := halfulp.NewVectorFloat64(3, 1, []float64{1e16, 1, -1e16})
+//	s, err := halfulp.Sum(x, halfulp.Float64, nil) // 1
+//	a := halfulp.Random(halfulp.MP(200), 3, 3, 0, 1)
+//	c, err := halfulp.Mul(a, a, halfulp.DD, nil) // every entry rounded once to DD
+//	fmt.Printf("%.30f\n", c)
+//
+// The routines are the BLAS, and sums, with the names and arguments of the BLAS and the options
+// last. The headings below state what all routines promise; the documentation of a routine refers
+// to them by name. Package linsolve solves systems, stats computes statistics, matfile reads and
+// writes files, and gallery has test matrices.
 //
 // # Rounding
 //

@@ -2,6 +2,11 @@
 // numbers: [DD], [TD] and [QD], unevaluated sums of two, three and four float64
 // words, about 106, 159 and 212 bits.
 //
+//	x := expansion.QDOf(2).Sqrt()
+//	fmt.Printf("%.60f\n", x)
+//	c := halfulp.NewMatrix(halfulp.QD, 2, 2)
+//	err := expansion.Add(a, b, c, nil) // matrices and vectors of package halfulp
+//
 // Every operation is straight-line code of float64 additions, multiplications, divisions, square
 // roots and fused multiply-adds in one fixed order, written once on words (addDD, mulQD, …). That
 // order is the definition: scalars, vectors under every instruction set and GPUs give the same

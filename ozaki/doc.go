@@ -4,6 +4,11 @@
 // package halfulp, the results are not correctly rounded; [Gemm] returns a bound on the error of
 // each entry instead.
 //
+//	bound := halfulp.NewMatrix(halfulp.Float64, m, n)
+//	err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: 3, Bound: bound})
+//
+// The paper is:
+//
 //   - 002: Nanai, Fujimoto, Evaluation of Double-precision Matrix Multiplication based on the
 //     Ozaki Scheme with a Small Constant Number of Split Matrices in Single-precision for
 //     Gaming GPUs, 2021 (algorithms 1 and 2).

@@ -4,6 +4,12 @@
 // rounding errors. Results are reproducible bit for bit. Unlike the results of package halfulp,
 // they are not correctly rounded.
 //
+//	b, err := rns.SummationBase(120)
+//	sum, err := rns.Reduce2(b.VectorFloat64([]float64{1e16, 1, -1e16}), nil)
+//	fmt.Println(sum) // 1
+//
+// The papers are:
+//
 //   - 001: Isupov, Knyazkov, Multiple-precision matrix-vector multiplication on graphics
 //     processing units, 2020.
 //   - 003: Isupov, Knyazkov, Kuvaev, Multiple-precision summation on CPUs and GPUs with
