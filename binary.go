@@ -21,8 +21,10 @@ var nan32 = math.Float32bits(float32(math.NaN()))
 
 // appendBinary appends the binary form of m with dims dimensions: 0 for a scalar, 1 for a vector, 2
 // for a matrix.
-func appendBinary(dst []byte, m num.Mat, dims int) []byte {
-	needHost(m.Arr)
+func appendBinary(dst []byte, m num.Mat, dims int) ([]byte, error) {
+	if err := onHost("the binary form", m.Arr); err != nil {
+		return dst, err
+	}
 	f := m.Arr.Format
 	dst = append(dst, binaryMagic...)
 	dst = append(dst, binaryVersion, byte(dims), byte(f.Kind), 0)
@@ -82,7 +84,7 @@ func appendBinary(dst []byte, m num.Mat, dims int) []byte {
 			})
 		}
 	}
-	return dst
+	return dst, nil
 }
 
 // binarySize returns the length of the binary form of m.
@@ -186,7 +188,7 @@ func fillBinary(a *num.Array, data []byte) {
 
 // AppendBinary appends the binary form of s, version 1: see [Matrix.AppendBinary]. The error is
 // nil.
-func (s Scalar) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, s.mat(), 0), nil }
+func (s Scalar) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, s.mat(), 0) }
 
 // MarshalBinary returns the binary form of s. The error is nil.
 func (s Scalar) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
@@ -203,13 +205,13 @@ func (s *Scalar) UnmarshalBinary(data []byte) error {
 // mat returns s as a matrix.
 func (s Scalar) mat() num.Mat { return num.Mat{Arr: s.array(), RS: 1, CS: 1, Rows: 1, Cols: 1} }
 
-// AppendBinary appends the binary form of x, version 1: see [Matrix.AppendBinary]. The error is
-// nil.
+// AppendBinary appends the binary form of x, version 1: see [Matrix.AppendBinary]. Entries on a
+// device are an error.
 func (x Vector) AppendBinary(dst []byte) ([]byte, error) {
-	return appendBinary(dst, x.vec().Mat(), 1), nil
+	return appendBinary(dst, x.vec().Mat(), 1)
 }
 
-// MarshalBinary returns the binary form of x. The error is nil.
+// MarshalBinary returns the binary form of x, like [Vector.AppendBinary].
 func (x Vector) MarshalBinary() ([]byte, error) {
 	return x.AppendBinary(make([]byte, 0, binarySize(x.vec().Mat(), 1)))
 }
@@ -247,10 +249,10 @@ func (x *Vector) UnmarshalBinary(data []byte) error {
 //     are 0.
 //
 // UnmarshalBinary accepts exactly these bits: NaN has one form, and sums of doubles are canonical,
-// see [DD]. The error is nil.
-func (m Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2), nil }
+// see [DD]. Entries on a device are an error.
+func (m Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2) }
 
-// MarshalBinary returns the binary form of m: see [Matrix.AppendBinary]. The error is nil.
+// MarshalBinary returns the binary form of m, like [Matrix.AppendBinary].
 func (m Matrix) MarshalBinary() ([]byte, error) {
 	return m.AppendBinary(make([]byte, 0, binarySize(m.mat(), 2)))
 }

@@ -6,19 +6,19 @@ import (
 )
 
 // Sum returns RN(∑ x_i), the sum of the entries of x rounded once to format f. See Rounding,
-// Special values, Places and Errors in the package documentation.
+// Special values, Devices and Errors in the package documentation.
 func Sum(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return reduce("Sum", direct.Sum, x, x, f, opt)
 }
 
 // Asum returns RN(∑ |x_i|), the sum of the magnitudes of the entries of x rounded once to format f.
-// See Rounding, Special values, Places and Errors in the package documentation.
+// See Rounding, Special values, Devices and Errors in the package documentation.
 func Asum(x *Vector, f Format, opt *Options) (Scalar, error) {
 	return reduce("Asum", direct.Asum, x, x, f, opt)
 }
 
 // Trace returns RN(∑ a_ii), the sum of the diagonal of a square matrix rounded once to format f.
-// Other entries are not read. It panics if a is not square. See Rounding, Special values, Places
+// Other entries are not read. It panics if a is not square. See Rounding, Special values, Devices
 // and Errors in the package documentation.
 func Trace(a *Matrix, f Format, opt *Options) (Scalar, error) {
 	if a.Rows() != a.Cols() {
@@ -30,7 +30,8 @@ func Trace(a *Matrix, f Format, opt *Options) (Scalar, error) {
 }
 
 // Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format f. It panics if
-// the lengths differ. See Rounding, Special values, Places and Errors in the package documentation.
+// the lengths differ. See Rounding, Special values, Devices and Errors in the package
+// documentation.
 func Dot(x, y *Vector, f Format, opt *Options) (Scalar, error) {
 	if x.vec().N != y.vec().N {
 		panic(errShape)
@@ -62,8 +63,8 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 
 // Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f: the correctly
 // rounded square root of the exact sum, and +0 for the empty vector. If an entry is NaN the norm is
-// NaN, otherwise if an entry is infinite it is +Inf. See Rounding, Places and Errors in the package
-// documentation.
+// NaN, otherwise if an entry is infinite it is +Inf. See Rounding, Devices and Errors in the
+// package documentation.
 func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 	r, err := begin("Nrm2", opt, x.vec().Arr)
 	if err != nil {
@@ -84,7 +85,7 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, error) {
 
 // Iamax returns the index of the first entry of x whose magnitude is largest. Magnitudes are
 // compared exactly. NaN counts as larger than every number, so the first NaN wins; infinities are
-// larger than finite numbers. The index is -1 if x is empty or after an error. See Places and
+// larger than finite numbers. The index is -1 if x is empty or after an error. See Devices and
 // Errors in the package documentation.
 func Iamax(x *Vector, opt *Options) (int, error) {
 	r, err := begin("Iamax", opt, x.vec().Arr)
@@ -106,7 +107,7 @@ func Iamax(x *Vector, opt *Options) (int, error) {
 
 // Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the lengths
 // differ. The CPU copies vectors of the host, whatever Options.Device says. See Rounding, Aliasing,
-// Places and Errors in the package documentation.
+// Devices and Errors in the package documentation.
 func Copy(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Copy", x, y, opt); err != nil {
 		return err
@@ -142,7 +143,7 @@ func CumSum(x, y *Vector, opt *Options) error {
 
 // Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format of
 // its vector. If x and y overlap, x is written first. It panics if the lengths differ. The CPU
-// exchanges vectors of the host, whatever Options.Device says. See Rounding, Aliasing, Places and
+// exchanges vectors of the host, whatever Options.Device says. See Rounding, Aliasing, Devices and
 // Errors in the package documentation.
 func Swap(x, y *Vector, opt *Options) error {
 	if r, err := beginThere("Swap", x, y, opt); err != nil {
@@ -190,7 +191,7 @@ func (r *run) swapThere(x, y num.Vec) error {
 }
 
 // Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y. α = 0 leaves y
-// unchanged. It panics if the lengths differ. See Rounding, Special values, Aliasing, Places and
+// unchanged. It panics if the lengths differ. See Rounding, Special values, Aliasing, Devices and
 // Errors in the package documentation.
 func Axpy(alpha Scalar, x, y *Vector, opt *Options) error {
 	if x.vec().N != y.vec().N {
@@ -205,7 +206,7 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) error {
 }
 
 // Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x. α = 0 stores +0. See
-// Rounding, Special values, Places and Errors in the package documentation.
+// Rounding, Special values, Devices and Errors in the package documentation.
 func Scal(alpha Scalar, x *Vector, opt *Options) error {
 	r, err := begin("Scal", opt, x.vec().Arr)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Ger stores A ← RN(α x yᵀ + A), a_ij ← RN(α x_i y_j + a_ij), each entry rounded once to the format
 // of A. α = 0 leaves A unchanged. It panics unless the length of x is the number of rows of A and
-// the length of y the number of columns. See Rounding, Special values, Aliasing, Places and Errors
+// the length of y the number of columns. See Rounding, Special values, Aliasing, Devices and Errors
 // in the package documentation.
 func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error {
 	if x.vec().N != a.mat().Rows || y.vec().N != a.mat().Cols {
@@ -26,7 +26,7 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) error {
 
 // Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and ConjTrans:
 // y_i ← RN(∑_j α a_ij x_j + β y_i), each entry rounded once to the format of y. It panics for a bad
-// t and for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in
+// t and for shapes that do not fit. See Rounding, Special values, Aliasing, Devices and Errors in
 // the package documentation.
 func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) error {
 	return GemvTo(t, alpha, a, x, beta, y, y, opt)
@@ -152,7 +152,7 @@ func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *O
 // A, which a holds in the triangle uplo. The other triangle is not read, nor is the diagonal for
 // diag = Unit; entries of the other triangle are no addends, so 0 · ∞ does not occur there. It
 // panics for a bad uplo, t or diag and for shapes that do not fit. See Rounding, Special values,
-// Aliasing, Places and Errors in the package documentation.
+// Aliasing, Devices and Errors in the package documentation.
 func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) error {
 	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.mat(), Float(1), x, Float(0), x, opt)
 }

@@ -18,7 +18,7 @@ import (
 //
 // with op(A) m x k, op(B) k x n, C m x n, in any mix of formats, each entry rounded once to the
 // format of C. It panics for a bad tA or tB and for shapes that do not fit. See Rounding, Special
-// values, Aliasing, Places and Errors in the package documentation.
+// values, Aliasing, Devices and Errors in the package documentation.
 //
 // The method "residue" runs the exact engine: integer matrix products modulo small coprime moduli
 // (Ozaki scheme II), the Chinese remainder theorem, and Ziv's rounding test with an exact second
@@ -211,7 +211,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *place.Kept, tria
 
 func stats(st residue.Stats, threads int) Stats {
 	z := Stats{
-		Device: st.Device, Processes: st.Processes, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
+		Device: st.Device, Processes: st.Processes, Method: Method(st.Method), Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
 		WidthA: st.WidthL, WidthB: st.WidthR, Blocks: st.Blocks, Exact: st.Exact, Overflow: st.Overflow, Underflow: st.Underflow,
 	}
 	if st.Check != (residue.Check{}) {

@@ -38,7 +38,7 @@ func TestGemmToTies(t *testing.T) {
 				want[i+j*rows], _ = exact.Add(exact, product).Float64()
 			}
 		}
-		for _, method := range []string{"auto", "direct", "residue"} {
+		for _, method := range []Method{AutoMethod, Direct, Residue} {
 			if method == "residue" && k == 0 {
 				continue
 			}
@@ -112,7 +112,7 @@ func TestShortWidths(t *testing.T) {
 			b.SetFloat64(0, j, 1-0x1p-8)
 		}
 		got, want := NewMatrix(MP(2), 4, 32), NewMatrix(MP(2), 4, 32)
-		for method, z := range map[string]*Matrix{"residue": got, "direct": want} {
+		for method, z := range map[Method]*Matrix{Residue: got, Direct: want} {
 			if err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), z, &Options{Method: method}); err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestSignsOfSparseZeros(t *testing.T) {
 		a, b, c := fill(m, k, minus), fill(k, n, false), fill(m, n, minus)
 		alpha, beta := Float([]float64{1, -1, 0.3, 0, math.Inf(1)}[r.IntN(5)]), Float([]float64{0, 1, -2, math.Inf(-1)}[r.IntN(4)])
 		var results []*Matrix
-		for _, method := range []string{"residue", "direct"} {
+		for _, method := range []Method{Residue, Direct} {
 			d := NewMatrix(MP(70), m, n)
 			err := GemmTo(NoTrans, NoTrans, alpha, a, b, beta, c, d, &Options{Method: method})
 			if errors.Is(err, ErrMethod) { // residues for infinite factors

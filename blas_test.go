@@ -77,94 +77,6 @@ func TestReductions(t *testing.T) {
 	})
 }
 
-func TestStatistics(t *testing.T) {
-	trials(t, 1500, func(r *rand.Rand) error {
-		fam, n, f := pickFamily(r), pickLength(r), pickFormat(r)
-		x := drawVector(r, pickFormat(r), n, fam)
-		var ts []term
-		finite := true
-		exp := int64(math.MaxInt64)
-		for i := range n {
-			u := termAt(x.v, i)
-			finite = finite && u.class < num.Inf
-			if u.class == num.Finite {
-				exp = min(exp, u.exp)
-			}
-			ts = append(ts, u)
-		}
-		what := fmt.Sprintf("%s n=%d to %v, x=%s", fam.name, n, f, dump(x.v))
-		mean, _ := Mean(x, f, nil)
-		dev, _ := StdDev(x, f, nil)
-		auto, err := Autocorr1(x, f, nil)
-		if err != nil {
-			return err
-		}
-		if !finite || n == 0 {
-			if !dev.IsNaN() || !auto.IsNaN() {
-				return fmt.Errorf("%s: want NaN", what)
-			}
-			if n > 0 {
-				return sameScalar("Mean "+what, mean, roundTo(f, total(ts)))
-			}
-			return nil
-		}
-		if exp == math.MaxInt64 {
-			exp = 0
-		}
-		big0 := func() *big.Int { return new(big.Int) }
-		var e []*big.Int
-		s := big0()
-		for _, u := range ts {
-			m := big0()
-			if u.class == num.Finite {
-				m.Lsh(u.n, uint(u.exp-exp))
-			}
-			if u.neg {
-				m.Neg(m)
-			}
-			e = append(e, m)
-			s.Add(s, m)
-		}
-		bn := big.NewInt(int64(n))
-		want := roundTo(f, total(ts))
-		if s.Sign() != 0 {
-			want = quotient(f, s, bn, exp)
-		}
-		if err := sameScalar("Mean "+what, mean, want); err != nil {
-			return err
-		}
-		// deviations times n
-		above, below := big0(), big0()
-		var last *big.Int
-		for _, m := range e {
-			d := big0().Mul(m, bn)
-			d.Sub(d, s)
-			below.Add(below, big0().Mul(d, d))
-			if last != nil {
-				above.Add(above, big0().Mul(d, last))
-			}
-			last = d
-		}
-		want = NaN(f)
-		if n > 1 {
-			q := big0().Mul(bn, bn)
-			want = wantRoot(f, below, 2*exp, q.Mul(q, big.NewInt(int64(n-1))))
-		}
-		if err := sameScalar("StdDev "+what, dev, want); err != nil {
-			return err
-		}
-		switch {
-		case below.Sign() == 0:
-			want = NaN(f)
-		case above.Sign() == 0:
-			want = roundTo(f, num.Real{})
-		default:
-			want = quotient(f, above, below, 0)
-		}
-		return sameScalar("Autocorr1 "+what, auto, want)
-	})
-}
-
 // quotient returns RN(a/b 2^exp) for b > 0.
 func quotient(f Format, a, b *big.Int, exp int64) Scalar {
 	shift := 9000 + b.BitLen() + f.Bits()
@@ -460,8 +372,7 @@ func TestRoutineErrors(t *testing.T) {
 		e5 := Scal(Float(2), x, c.opt)
 		e6 := Ger(Float(2), x, x, NewMatrix(Float64, 3, 3), c.opt)
 		e7 := Gemv(NoTrans, Float(2), NewMatrix(Float64, 3, 3), x, Float(0), x, c.opt)
-		_, e8 := StdDev(x, Float64, c.opt)
-		for i, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
+		for i, err := range []error{e1, e2, e3, e4, e5, e6, e7} {
 			if !errors.Is(err, c.want) {
 				t.Errorf("routine %d: error %v, want %v", i, err, c.want)
 			}
@@ -529,7 +440,7 @@ func TestVec(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	a := Random(Float64, 60, 60, 0, 1)
 	c := NewMatrix(Float64, 60, 60)
-	for _, method := range []string{"residue", "direct", "auto"} {
+	for _, method := range []Method{Residue, Direct, AutoMethod} {
 		if err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: math.MaxInt, Method: method}); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}

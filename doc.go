@@ -1,8 +1,15 @@
 // Package halfulp computes linear algebra at any precision with every result correctly rounded.
 //
-// The routines are the BLAS, and some statistics, with the names and arguments of the BLAS and the
-// options last. The headings below state what all routines promise; the documentation of a routine
-// refers to them by name.
+//	x := halfulp.NewVectorFloat64(3, 1, []float64{1e16, 1, -1e16})
+//	s, err := halfulp.Sum(x, halfulp.Float64, nil) // 1
+//	a := halfulp.Random(halfulp.MP(200), 3, 3, 0, 1)
+//	c, err := halfulp.Mul(a, a, halfulp.DD, nil) // every entry rounded once to DD
+//	fmt.Printf("%.30f\n", c)
+//
+// The routines are the BLAS, and sums, with the names and arguments of the BLAS and the options
+// last. The headings below state what all routines promise; the documentation of a routine refers
+// to them by name. Package linsolve solves systems, stats computes statistics, matfile reads and
+// writes files, and gallery has test matrices.
 //
 // # Rounding
 //
@@ -40,15 +47,15 @@
 // Outputs may share storage with inputs and overlap them in any way, on the host and on devices:
 // the result is the same as for distinct storage.
 //
-// # Places
+// # Devices
 //
 // A [Matrix] or [Vector] lives on the host or on a device: see [Matrix.On], [Matrix.Host] and
-// [Matrix.Place]. All operands of a routine must live in one place, otherwise the error wraps
-// [ErrPlace]. If they live on the host, Options.Device chooses where the routine runs, and numbers
-// are copied there and back. If they live on a device the routine runs there, whatever
+// [Matrix.Device]. All operands of a routine must live on the same device, otherwise the error
+// wraps [ErrMixedDevices]. If they live on the host, Options.Device chooses where the routine runs,
+// and numbers are copied there and back. If they live on a device the routine runs there, whatever
 // Options.Device says, and its result stays there, except that scalars are returned to the host:
 //
-//   - [Sum], [Asum], [Trace], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy],
+//   - [Sum], [Asum], [Trace], [Dot], [Nrm2], the statistics of package stats, [Iamax], [Axpy],
 //     [Scal], [Copy], [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv],
 //     [Trsv], [Gemm], [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly on the
 //     device. A matrix that is stored in part (a triangle or a band) is copied there for the call,
@@ -85,11 +92,11 @@
 // Misuse that a program can avoid panics with a constant message, before anything else: shapes that
 // do not fit, indices out of range, nil operands, the use of a freed matrix and the like. Messages
 // and fields of errors count rows, columns and entries from 0. All other failures are errors: of
-// options ([ErrDevice], [ErrMethod]), of mixed places ([ErrPlace]), of memory ([ErrMemory]), of
-// devices, and the error of a cancelled context. [Options.Validate] finds errors of options without
-// running anything. After an error there is no scalar result, and an output is unchanged, with two
-// exceptions: the outputs of [Gemm], [Symm], [Syrk], [Syr2k], [Syr] and [Syr2], and all outputs
-// that live on a device, are unspecified.
+// options ([ErrDevice], [ErrMethod], [ErrOptions]), of operands on different devices
+// ([ErrMixedDevices]), of memory ([ErrMemory]), of devices, and the error of a cancelled context.
+// [Options.Validate] finds errors of options without running anything. After an error there is no
+// scalar result, and an output is unchanged, with two exceptions: the outputs of [Gemm], [Symm],
+// [Syrk], [Syr2k], [Syr] and [Syr2], and all outputs that live on a device, are unspecified.
 //
 // # Statistics
 //

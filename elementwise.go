@@ -9,7 +9,7 @@ import (
 
 // Mul returns the product A B, each entry RN(Σ_h a_ih b_hj), rounded once to format f. The result
 // lives where A and B live. It panics if shapes do not fit. Mul is [Gemm] with α = 1, β = 0 and a
-// new C: special values, places, errors and methods are as for Gemm.
+// new C: special values, devices, errors and methods are as for Gemm.
 func Mul(a, b *Matrix, f Format, opt *Options) (*Matrix, error) {
 	if a.Cols() != b.Rows() {
 		panic(errShape)
@@ -68,7 +68,7 @@ func combine(name string, a *Matrix, s num.Real, b, c *Matrix, opt *Options) err
 // made returns a new matrix of format f that lives where like lives, after compute has stored its
 // entries.
 func made(name string, like *Matrix, f Format, rows, cols int, compute func(c *Matrix) error) (*Matrix, error) {
-	c, err := NewMatrixOn(like.Place(), f, rows, cols)
+	c, err := NewMatrixOn(like.Device(), f, rows, cols)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

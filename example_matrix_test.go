@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
@@ -25,7 +26,7 @@ func ExampleAdd() {
 
 // The rounding errors of the Hilbert matrix in float64.
 func ExampleSub() {
-	exact, rounded := halfulp.Hilbert(halfulp.MP(200), 3), halfulp.Hilbert(halfulp.Float64, 3)
+	exact, rounded := gallery.Hilbert(halfulp.MP(200), 3), gallery.Hilbert(halfulp.Float64, 3)
 	difference, err := halfulp.Sub(exact, rounded, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -60,17 +61,6 @@ func ExampleFromRows() {
 	// 16777216 inf
 }
 
-// Every entry is rounded once, in float32 and with 200 bits.
-func ExampleHilbert() {
-	fmt.Println(halfulp.Hilbert(halfulp.Float32, 3))
-	fmt.Printf("%.40f\n", halfulp.Hilbert(halfulp.MP(200), 3).At(0, 2))
-	// Output:
-	//          1        0.5 0.33333334
-	//        0.5 0.33333334       0.25
-	// 0.33333334       0.25        0.2
-	// 0.3333333333333333333333333333333333333333
-}
-
 // An elimination matrix: the identity with one more entry.
 func ExampleIdentity() {
 	a := halfulp.Identity(halfulp.DD, 3)
@@ -89,32 +79,6 @@ func ExampleRandom() {
 	c := halfulp.Random(halfulp.MP(100), 2, 2, 0, 8)
 	fmt.Println(a.Same(b), a.Same(c))
 	// Output: true false
-}
-
-// The powers x^0 to x^3 of three nodes.
-func ExampleVandermonde() {
-	nodes := halfulp.NewVectorFloat64(3, 1, []float64{-2, 3, 10})
-	fmt.Println(halfulp.Vandermonde(halfulp.Float64, nodes, 4))
-	// Output:
-	// 1 -2   4   -8
-	// 1  3   9   27
-	// 1 10 100 1000
-}
-
-// The first rows of a problem of the NIST reference datasets.
-func ExampleWampler() {
-	x, y := halfulp.Wampler(halfulp.Float64, 1)
-	fmt.Println(x.Slice(0, 4, 0, 6))
-	fmt.Println(y.Slice(0, 4))
-	// Output:
-	// 1 0 0  0  0   0
-	// 1 1 1  1  1   1
-	// 1 2 4  8 16  32
-	// 1 3 9 27 81 243
-	// 1
-	// 6
-	// 63
-	// 364
 }
 
 // A matrix of zeros, whose entries are set from decimals.
@@ -170,7 +134,7 @@ func ExampleNewMatrixOn() {
 		log.Fatal(err)
 	}
 	defer c.Free()
-	h, err := halfulp.Hilbert(halfulp.DD, 2).On(c.Place())
+	h, err := gallery.Hilbert(halfulp.DD, 2).On(c.Device())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -245,7 +209,7 @@ func ExampleNewVectorOn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(x.Place(), norm)
+	fmt.Println(x.Device(), norm)
 	// Output: cpu 5e-300
 }
 
@@ -347,7 +311,7 @@ func ExampleExactly() {
 // A file that names its format keeps it; others are read in float64.
 func ExampleOwnOr() {
 	var file strings.Builder
-	if err := matrixmarket.Write(&file, halfulp.Hilbert(halfulp.DD, 2), nil); err != nil {
+	if err := matrixmarket.Write(&file, gallery.Hilbert(halfulp.DD, 2), nil); err != nil {
 		log.Fatal(err)
 	}
 	for _, text := range []string{file.String(), "%%MatrixMarket matrix array real general\n1 1\n0.1\n"} {
@@ -366,7 +330,7 @@ func ExampleOwnOr() {
 // A routine that may take half of the memory that routines take by default.
 func ExampleDefaultMemoryLimit() {
 	opt := &halfulp.Options{MemoryLimit: halfulp.DefaultMemoryLimit() / 2}
-	h := halfulp.Hilbert(halfulp.Float64, 2)
+	h := gallery.Hilbert(halfulp.Float64, 2)
 	c, err := halfulp.Mul(h, h, halfulp.Float64, opt)
 	if err != nil {
 		log.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/matrixmarket"
 	"gonum.org/v1/gonum/mat"
 )
@@ -51,7 +52,7 @@ func Example() {
 
 // The square of the Hilbert matrix of order 10 with 424-bit entries.
 func ExampleGemm() {
-	h := halfulp.Hilbert(halfulp.MP(424), 10)
+	h := gallery.Hilbert(halfulp.MP(424), 10)
 	c := halfulp.NewMatrix(halfulp.MP(424), 10, 10)
 
 	one, zero := halfulp.Float(1), halfulp.Float(0)
@@ -194,7 +195,7 @@ func ExampleNrm2() {
 // double-double, b in float64, and r in a format of 113 bits: every mix is one
 // exact expression and one rounding.
 func ExampleGemv_mixedFormats() {
-	a := halfulp.Hilbert(halfulp.Float32, 3)
+	a := gallery.Hilbert(halfulp.Float32, 3)
 	x := halfulp.NewVector(halfulp.DD, 3)
 	b := halfulp.NewVectorFloat64(3, 1, []float64{1, 0, 0})
 	for i, s := range []string{"9", "-36", "30"} { // the first column of the inverse
@@ -306,7 +307,7 @@ func ExampleMatrix_On() {
 	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
 		f := b.NumberFormat()
 		// x, r, p and q are columns of one matrix.
-		work, err := halfulp.NewMatrixOn(a.Place(), f, b.Len(), 4)
+		work, err := halfulp.NewMatrixOn(a.Device(), f, b.Len(), 4)
 		if err != nil {
 			return nil, err
 		}
@@ -344,7 +345,7 @@ func ExampleMatrix_On() {
 	b := halfulp.NewVector(f, 4)
 	b.SetFloat64(0, 1)
 	for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
-		a, err := halfulp.Hilbert(f, 4).On(device)
+		a, err := gallery.Hilbert(f, 4).On(device)
 		if errors.Is(err, halfulp.ErrDevice) {
 			continue // there is no GPU
 		}
@@ -439,7 +440,7 @@ func ExampleMatrix_Format() {
 	third := halfulp.QD.Quo(halfulp.Float(1), halfulp.Float(3))
 	fmt.Printf("%.50f\n%.3e\n", third, third)
 
-	h := halfulp.Hilbert(halfulp.DD, 3)
+	h := gallery.Hilbert(halfulp.DD, 3)
 	fmt.Printf("%8.5f\n", h)
 	// Output:
 	// 0.33333333333333333333333333333333333333333333333333
@@ -451,7 +452,7 @@ func ExampleMatrix_Format() {
 
 // JSON keeps every bit of every format.
 func ExampleMatrix_MarshalJSON() {
-	text, err := json.Marshal(halfulp.Hilbert(halfulp.DD, 2))
+	text, err := json.Marshal(gallery.Hilbert(halfulp.DD, 2))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -460,7 +461,7 @@ func ExampleMatrix_MarshalJSON() {
 	if err := json.Unmarshal(text, &back); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(back.Same(halfulp.Hilbert(halfulp.DD, 2)))
+	fmt.Println(back.Same(gallery.Hilbert(halfulp.DD, 2)))
 	// Output:
 	// {"format":"dd","rows":2,"columns":2,"entries":[["1","0.5"],["0.5","0.333333333333333333333333333333332"]]}
 	// true

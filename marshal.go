@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // AppendText appends the text of s: the name of its format, a blank, and the shortest decimal that
@@ -133,6 +134,14 @@ func fitsJSON(f Format, n int) error {
 	return nil
 }
 
+// onHost returns an error unless the numbers of a, which form requires, live on the host.
+func onHost(form string, a *num.Array) error {
+	if a.Away == nil {
+		return nil
+	}
+	return fmt.Errorf("halfulp: %s of entries that live on %s: Host copies them", form, placeName(place.Of(a)))
+}
+
 // entriesJSON returns the entries of row i of m.
 func entriesJSON(m *Matrix, i int) []entryJSON {
 	row := make([]entryJSON, m.Cols())
@@ -143,8 +152,11 @@ func entriesJSON(m *Matrix, i int) []entryJSON {
 }
 
 // MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, without loss: every entry is the
-// shortest decimal that reads back to it.
+// shortest decimal that reads back to it. Entries on a device are an error.
 func (x Vector) MarshalJSON() ([]byte, error) {
+	if err := onHost("JSON", x.vec().Arr); err != nil {
+		return nil, err
+	}
 	return json.Marshal(vectorJSON{x.NumberFormat().String(), entriesJSON(x.Matrix().T(), 0)})
 }
 
@@ -181,8 +193,12 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by row
-// and without loss: every entry is the shortest decimal that reads back to it.
+// and without loss: every entry is the shortest decimal that reads back to it. Entries on a device
+// are an error.
 func (m Matrix) MarshalJSON() ([]byte, error) {
+	if err := onHost("JSON", m.mat().Arr); err != nil {
+		return nil, err
+	}
 	v := matrixJSON{Format: m.NumberFormat().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
 	for i := range v.Entries {
 		v.Entries[i] = entriesJSON(&m, i)

@@ -375,3 +375,25 @@ func TestZeroFormat(t *testing.T) {
 		t.Error("a matrix of the zero format is none of doubles")
 	}
 }
+
+// TestMarshalDevice: matrices and vectors on a device have no JSON and no binary form, which is an
+// error.
+func TestMarshalDevice(t *testing.T) {
+	fakeGPUs(t, 1)
+	m, err := NewMatrixOn("cuda:0", DD, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Free()
+	x := m.Col(1)
+	for _, v := range []any{m, *m, x, *x, map[string]any{"m": m}} {
+		if b, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), "live on cuda:0: Host copies them") {
+			t.Errorf("%T: %s, %v", v, b, err)
+		}
+	}
+	for _, f := range []func() ([]byte, error){m.MarshalBinary, x.MarshalBinary} {
+		if b, err := f(); err == nil || len(b) != 0 || !strings.Contains(err.Error(), "live on cuda:0: Host copies them") {
+			t.Errorf("%s, %v", b, err)
+		}
+	}
+}

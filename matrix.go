@@ -39,7 +39,7 @@ const (
 // Matrix is a rows x cols matrix of numbers in one format, or a view of one. It is stored column by
 // column as a structure of arrays with a leading dimension (the distance of columns). T, Slice,
 // Row, Col and Vec return views, which share storage with their matrix. A matrix lives on the host
-// or on a device: see On, Host and Place. The zero Matrix is a Float64 matrix of no rows and no
+// or on a device: see On, Host and Device. The zero Matrix is a Float64 matrix of no rows and no
 // columns.
 type Matrix struct {
 	m        num.Mat

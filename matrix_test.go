@@ -22,7 +22,6 @@ func TestShapesBeyondInt(t *testing.T) {
 		{func() { NewMatrixBig(QD, half, 4, nil) }, errTooMany},
 		{func() { NewVector(QD, half) }, errTooMany},
 		{func() { NewVector(MP(MaxPrec), half/(MaxPrec/64)*4) }, errTooMany},
-		{func() { Hilbert(Float64, math.MaxInt) }, errTooMany},
 		{func() { NewMatrixFloat64(2, half, 4, data) }, errShort},
 		{func() { NewMatrixFloat64(half, 4, half, data) }, errShort},
 		{func() { NewVectorFloat64(2, math.MinInt, data) }, errShort},

@@ -3,6 +3,7 @@ package halfulp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"time"
 
@@ -49,6 +50,32 @@ const (
 	Unit    Diag = 'U'
 )
 
+// Norm selects a norm of vectors or matrices.
+type Norm byte
+
+// The values of Norm. The norms of a vector are OneNorm, ‖x‖₁ = ∑ |x_i|, and InfNorm, ‖x‖_∞ = max
+// |x_i|. The norms of a matrix are OneNorm, the largest sum of magnitudes of a column, and InfNorm,
+// the largest sum of magnitudes of a row.
+const (
+	OneNorm Norm = '1'
+	InfNorm Norm = 'I'
+)
+
+// Method names an algorithm, in [Options] and in [Stats].
+type Method string
+
+// The methods of this package. Packages expansion, ozaki and rns have further ones; Stats names
+// them, and Options selects the methods of expansion. Routines of package linsolve have no method
+// of their own: Options selects the method of their matrix products, and Stats says "solve".
+const (
+	AutoMethod Method = "auto" // the method that is estimated to take less time
+	// Residue multiplies matrices modulo small moduli, on SIMD integer units or tensor cores.
+	Residue Method = methodResidue
+	// Direct adds up products: from their leading digits if these decide the rounding, otherwise in
+	// multi-limb arithmetic into exact accumulators.
+	Direct Method = methodDirect
+)
+
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {
@@ -62,15 +89,13 @@ type Options struct {
 	// Several GPUs are named by numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or by
 	// "cuda:all". The routines of level 3 cut the result into parts, one for each GPU, and compute
 	// them at the same time. The other routines run on the first GPU. For operands that live on
-	// several GPUs see Places in the package documentation.
+	// several GPUs see Devices in the package documentation.
 	Device Device
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. At most 4 GOMAXPROCS +
 	// 16 threads are used.
 	Threads int
-	// Method selects the algorithm: "auto" (or empty), "residue" (products modulo small moduli on
-	// SIMD integer units) or "direct" (sums of products from their leading digits, and multi-limb
-	// arithmetic into exact accumulators).
-	Method string
+	// Method selects the algorithm: [AutoMethod] (or empty), [Residue] or [Direct].
+	Method Method
 	// Context cancels a routine, which then returns the error of the context.
 	Context context.Context
 	// Progress, if not nil, is called now and then with the fraction of the work that is done,
@@ -83,7 +108,7 @@ type Options struct {
 	// keep to the limit, or returns an error that names the bytes it needs. On a GPU MemoryLimit
 	// bounds the memory of a product in addition to its operands; 0 means most of the GPU's memory.
 	MemoryLimit int64
-	// Check detects hardware faults. Matrix products by the method "residue" run with one modulus
+	// Check detects hardware faults. Matrix products by the method [Residue] run with one modulus
 	// more than they need, the redundant modulus, and the integer of every entry is compared with
 	// the product modulo the redundant modulus. If they differ the routine returns a
 	// [HardwareError] and no result. The comparison finds any fault in the residues of one modulus,
@@ -95,7 +120,7 @@ type Options struct {
 	// Stats.Check reports how many entries were compared and how many were not. Package linsolve's
 	// arithmetic modulo primes, which decides ties and computes determinants that no elimination
 	// gives, is not checked. Gemm, Symm, Syrk, Syr2k, Trmm and the matrix products within package
-	// linsolve are checked, wherever they run. The other routines, the method "direct" and the
+	// linsolve are checked, wherever they run. The other routines, the method [Direct] and the
 	// other packages return an error that wraps ErrMethod. Check changes no bit of a result.
 	Check bool
 	// Stats, if not nil, receives how the routine ran; after an error it covers the work done so
@@ -143,6 +168,10 @@ func (o *Options) Validate() error {
 // ErrMethod is wrapped by errors about methods that do not exist or do not apply.
 var ErrMethod = product.ErrMethod
 
+// ErrOptions is wrapped by errors about numbers in the options of packages expansion, ozaki and rns
+// that are out of range or do not fit together.
+var ErrOptions = errors.New("invalid options")
+
 // ErrMemory is wrapped by errors about products that cannot fit the memory allowed even in the
 // smallest blocks, and about matrices, vectors and exact numbers that do not fit.
 var ErrMemory = product.ErrMemory
@@ -152,7 +181,7 @@ var ErrMemory = product.ErrMemory
 // as far as enclosures show it. Proof describes the evidence for the result.
 type Stats struct {
 	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
-	Method   string `json:"method"`             // algorithm that ran
+	Method   Method `json:"method"`             // algorithm that ran
 	Kernel   string `json:"kernel,omitempty"`   // small-integer kernel
 	Threads  int    `json:"threads"`            // threads used at most
 	Moduli   int    `json:"moduli,omitempty"`   // moduli of the residue base

@@ -11,8 +11,8 @@ import (
 // Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
 // each number rounded once to the format of its vector. c = 0 and s = 0 multiply like any other
 // number. If x and y overlap, x is written first. It panics if the lengths differ. The CPU rotates
-// vectors of the host, whatever Options.Device says. See Rounding, Special values, Aliasing, Places
-// and Errors in the package documentation.
+// vectors of the host, whatever Options.Device says. See Rounding, Special values, Aliasing,
+// Devices and Errors in the package documentation.
 func Rot(x, y *Vector, c, s Scalar, opt *Options) error {
 	u, v := c.value(), s.value()
 	w := v

@@ -72,7 +72,7 @@ func newRun(name string, opt *Options) (*run, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if s.Method == methodResidue {
-		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.Method, ErrMethod)
+		return nil, fmt.Errorf("%s: method %q: %w: this routine has the method direct only (want auto or direct)", name, s.Method, ErrMethod)
 	}
 	if err := s.Unchecked(name); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// The names of methods.
+// The names of methods in [place.Settings].
 const (
 	methodAuto    = "auto"
 	methodResidue = "residue"
@@ -35,12 +35,12 @@ func (o *Options) settings() (place.Settings, error) {
 	switch o.Method {
 	case "", methodAuto:
 	case methodResidue, methodDirect:
-		s.Method = o.Method
+		s.Method = string(o.Method)
 	default:
 		return s, fmt.Errorf("method %q: %w (want auto, residue or direct)", o.Method, ErrMethod)
 	}
 	if s.Check = o.Check; s.Check && s.Method == methodDirect {
-		return s, fmt.Errorf("method %q: %w: it has no redundant modulus to check products by", o.Method, ErrMethod)
+		return s, fmt.Errorf("method %q: %w: it has no redundant modulus to check products by (want auto or residue)", o.Method, ErrMethod)
 	}
 	if o.Context != nil {
 		s.Ctx = o.Context

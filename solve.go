@@ -67,7 +67,7 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 // There is no test for singular matrices. Special values follow IEEE 754 for the sum and the
 // division, so a zero on the diagonal makes an infinity or NaN. α = 0 stores +0. After an error B
 // is unchanged. It panics for a bad side, uplo, tA or diag and for shapes that do not fit. See
-// Aliasing, Places and Errors in the package documentation.
+// Aliasing, Devices and Errors in the package documentation.
 //
 // The methods are the methods of [Gemm]: a product updates the rows not yet solved, block by block,
 // to some bits more than the format has. A quotient whose rounding these bits leave undecided is

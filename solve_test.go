@@ -89,7 +89,7 @@ func TestTrsmBlocks(t *testing.T) {
 		}
 		opt := pickOptions(r)
 		opt.MemoryLimit = []int64{0, 1, 1 << 16}[r.IntN(3)]
-		opt.Method = []string{"auto", "direct"}[r.IntN(2)]
+		opt.Method = []Method{AutoMethod, Direct}[r.IntN(2)]
 		for name, solve := range map[string]func() (*Matrix, error){
 			"L L N": func() (*Matrix, error) {
 				x := b.Clone()

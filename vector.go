@@ -7,7 +7,7 @@ import (
 )
 
 // Vector is a vector of numbers in one format with a stride, or a view of one. It lives on the host
-// or on a device: see On, Host and Place. The zero Vector is a Float64 vector of no entries.
+// or on a device: see On, Host and Device. The zero Vector is a Float64 vector of no entries.
 type Vector struct{ v num.Vec }
 
 // vec returns the storage and length of x. It panics for nil, like [Matrix.mat].

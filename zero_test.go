@@ -31,10 +31,10 @@ func TestZeroValues(t *testing.T) {
 			t.Errorf("%T: binary %x, %v, not %x", z, got, err, want)
 		}
 	}
-	if m.NumberFormat() != Float64 || m.Place() != CPU || !m.T().Clone().Same(&m) {
+	if m.NumberFormat() != Float64 || m.Device() != CPU || !m.T().Clone().Same(&m) {
 		t.Error("the zero Matrix is no empty one")
 	}
-	if x.NumberFormat() != Float64 || x.Place() != CPU || x.Len() != 0 || x.Clone().Len() != 0 || x.Slice(0, 0).Len() != 0 {
+	if x.NumberFormat() != Float64 || x.Device() != CPU || x.Len() != 0 || x.Clone().Len() != 0 || x.Slice(0, 0).Len() != 0 {
 		t.Error("the zero Vector is no empty one")
 	}
 	if z, err := Sum(&x, Float64, nil); err != nil || !z.Same(s) {

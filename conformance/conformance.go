@@ -110,7 +110,7 @@ var formats = []halfulp.Format{
 // config is one way to run a routine. It must not change a bit of the results.
 type config struct {
 	mode    Mode
-	method  string
+	method  halfulp.Method
 	threads int
 	memory  int64
 	way     string // forced on matrix products, if not empty
@@ -124,7 +124,7 @@ func (c config) String() string {
 }
 
 var (
-	methods      = []string{"auto", "residue", "direct"}
+	methods      = []halfulp.Method{halfulp.AutoMethod, halfulp.Residue, halfulp.Direct}
 	threadCounts = []int{1, 2, 5}
 	memoryLimits = []int64{0, 1, 1 << 13, 1 << 16, 1 << 18, 1 << 21}
 )
@@ -313,8 +313,8 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) error) error {
 				tr.stats["way "+c.way]++
 			}
 			if tr.product {
-				tr.stats[c.mode.Name+" "+st.Method]++
-				tr.stats[st.Method+" "+tr.format]++
+				tr.stats[c.mode.Name+" "+string(st.Method)]++
+				tr.stats[string(st.Method)+" "+tr.format]++
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func TestExactSubnormalsAreNotCounted(t *testing.T) {
 	}
 	b.SetFloat64(0, 0, 0x1p-535)
 	var counts []int64
-	for _, method := range []string{"direct", "residue"} {
+	for _, method := range []halfulp.Method{halfulp.Direct, halfulp.Residue} {
 		c := halfulp.NewMatrix(halfulp.Float64, n, n)
 		var st halfulp.Stats
 		err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Method: method, Stats: &st})
@@ -139,10 +139,10 @@ func TestBorderOfExpansions(t *testing.T) {
 				}
 				row, column := halfulp.NewMatrixFloat64(1, 3, 1, a), halfulp.NewMatrixFloat64(3, 1, 3, b)
 				x, y := halfulp.NewVectorFloat64(3, 1, a), halfulp.NewVectorFloat64(3, 1, b)
-				for _, method := range []string{"direct", "residue"} {
+				for _, method := range []halfulp.Method{halfulp.Direct, halfulp.Residue} {
 					c := halfulp.NewMatrix(f, 1, 1)
 					err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), row, column, halfulp.Float(0), c, &halfulp.Options{Method: method, Stats: &st})
-					check("Gemm, "+method, c.At(0, 0), err)
+					check("Gemm, "+string(method), c.At(0, 0), err)
 				}
 				z := halfulp.NewVector(f, 1)
 				err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), row, y, halfulp.Float(0), z, &halfulp.Options{Stats: &st})
@@ -175,7 +175,7 @@ func TestExactSubnormalTermsAreNotCounted(t *testing.T) {
 		}
 		b.SetFloat64(0, 0, math.Ldexp(1, -1074-low+20)) // column 0: odd multiples of 2^-1074
 		var counts []int64
-		for _, method := range []string{"direct", "residue"} {
+		for _, method := range []halfulp.Method{halfulp.Direct, halfulp.Residue} {
 			c := halfulp.NewMatrix(f, n, n)
 			var st halfulp.Stats
 			err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Method: method, Stats: &st})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -41,8 +42,8 @@ func (c *linear) result(z *halfulp.Matrix, err error) error {
 		}
 		return err
 	}
-	if z.Place() != c.a.Place() {
-		return mismatchf("a result on %s of a matrix on %s", z.Place(), c.a.Place())
+	if z.Device() != c.a.Device() {
+		return mismatchf("a result on %s of a matrix on %s", z.Device(), c.a.Device())
 	}
 	h, err := z.Host()
 	z.Free()
@@ -432,12 +433,12 @@ var linearRoutines = []linearRoutine{
 		return sameEntries("Z", f, out[0], want)
 	}, nil},
 	{"Cond, 1-norm", squareA, func(c *linear) error {
-		z, err := linsolve.Cond(linsolve.OneNorm, c.a, c.f, c.opt)
+		z, err := linsolve.Cond(halfulp.OneNorm, c.a, c.f, c.opt)
 		c.scalar(z)
 		return err
 	}, condition(true), nil},
 	{"Cond, infinity norm", squareA, func(c *linear) error {
-		z, err := linsolve.Cond(linsolve.InfNorm, c.a, c.f, c.opt)
+		z, err := linsolve.Cond(halfulp.InfNorm, c.a, c.f, c.opt)
 		c.scalar(z)
 		return err
 	}, condition(false), nil},
@@ -829,7 +830,7 @@ func (s *suite) linearMisuse(t *testing.T) {
 	for _, r := range linearRoutines {
 		tr := s.trial("misuse of linsolve."+r.name, 0)
 		options := func() *halfulp.Options { return tr.b.Options() }
-		a, b := shaped(r.kind, 16000, halfulp.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
+		a, b := shaped(r.kind, 16000, gallery.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
 		a, b = a.Clone(), b.Clone()
 		expect := func(what string, a, b *halfulp.Matrix, opt *halfulp.Options, want error) {
 			t.Helper()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/stats"
 )
 
 // routine runs one trial of one routine with results of format f.
@@ -463,7 +464,7 @@ func runMean(tr *trial, f halfulp.Format, fam family) error {
 		exact = exact.ratio(n, fine(f, exact.top()-int64(n.BitLen())))
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
-		return halfulp.Mean(tr.vectorOf(x), f, opt)
+		return stats.Mean(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -516,7 +517,7 @@ func runStdDev(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
-		return halfulp.StdDev(tr.vectorOf(x), f, opt)
+		return stats.StdDev(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -540,7 +541,7 @@ func runAutocorr1(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, error) {
-		return halfulp.Autocorr1(tr.vectorOf(x), f, opt)
+		return stats.Autocorr1(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }

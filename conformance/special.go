@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/stats"
 )
 
 // rounding checks that numbers of every kind are stored in every format as the oracle rounds them.
@@ -535,9 +536,9 @@ func (tr *trial) emptyVectors(t *testing.T, f halfulp.Format) {
 	})
 	check("Dot", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Dot(x, x, f, o) })
 	check("Nrm2", real{}, func(o options) (halfulp.Scalar, error) { return halfulp.Nrm2(x, f, o) })
-	check("Mean", nan, func(o options) (halfulp.Scalar, error) { return halfulp.Mean(x, f, o) })
-	check("StdDev", nan, func(o options) (halfulp.Scalar, error) { return halfulp.StdDev(x, f, o) })
-	check("Autocorr1", nan, func(o options) (halfulp.Scalar, error) { return halfulp.Autocorr1(x, f, o) })
+	check("Mean", nan, func(o options) (halfulp.Scalar, error) { return stats.Mean(x, f, o) })
+	check("StdDev", nan, func(o options) (halfulp.Scalar, error) { return stats.StdDev(x, f, o) })
+	check("Autocorr1", nan, func(o options) (halfulp.Scalar, error) { return stats.Autocorr1(x, f, o) })
 	if i, err := halfulp.Iamax(x, nil); i != -1 || err != nil {
 		t.Errorf("empty Iamax = %d, %v", i, err)
 	}
@@ -576,9 +577,9 @@ func (s *suite) cancelled(t *testing.T) {
 		{"Dot", func(o *halfulp.Options) error { _, err := halfulp.Dot(x, y, f, o); return err }},
 		{"Nrm2", func(o *halfulp.Options) error { _, err := halfulp.Nrm2(x, f, o); return err }},
 		{"Iamax", func(o *halfulp.Options) error { _, err := halfulp.Iamax(x, o); return err }},
-		{"Mean", func(o *halfulp.Options) error { _, err := halfulp.Mean(x, f, o); return err }},
-		{"StdDev", func(o *halfulp.Options) error { _, err := halfulp.StdDev(x, f, o); return err }},
-		{"Autocorr1", func(o *halfulp.Options) error { _, err := halfulp.Autocorr1(x, f, o); return err }},
+		{"Mean", func(o *halfulp.Options) error { _, err := stats.Mean(x, f, o); return err }},
+		{"StdDev", func(o *halfulp.Options) error { _, err := stats.StdDev(x, f, o); return err }},
+		{"Autocorr1", func(o *halfulp.Options) error { _, err := stats.Autocorr1(x, f, o); return err }},
 		{"Axpy", func(o *halfulp.Options) error { return halfulp.Axpy(third, x, y, o) }},
 		{"Axpy, alpha 0", func(o *halfulp.Options) error { return halfulp.Axpy(halfulp.Float(0), x, y, o) }},
 		{"Scal", func(o *halfulp.Options) error { return halfulp.Scal(third, y, o) }},

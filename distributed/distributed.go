@@ -9,7 +9,7 @@
 //		grid := distributed.Device(0, 0)
 //		a, err := x.On(grid) // this process keeps its blocks of x, which all processes have
 //		...
-//		st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil)
+//		err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil)
 //		z, err := c.Host() // all processes get all of c
 //	}
 //

@@ -43,8 +43,8 @@ func TestAlone(t *testing.T) {
 				t.Fatalf("%s of %v: %v", what, f, err)
 			}
 			together := slices.ContainsFunc(st.Stages, func(g halfulp.Stage) bool { return strings.HasSuffix(g.Name, stage) })
-			if got.Place() != distributed.Device(0, 0) || together == alone {
-				t.Errorf("%s of %v: %v, result on %s", what, f, st.Stages, got.Place())
+			if got.Device() != distributed.Device(0, 0) || together == alone {
+				t.Errorf("%s of %v: %v, result on %s", what, f, st.Stages, got.Device())
 			}
 			if h, err := got.Host(); err != nil || !h.Same(want) {
 				t.Errorf("%s of %v: other bits, %v", what, f, err)

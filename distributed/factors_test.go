@@ -61,8 +61,8 @@ func sameOnGrid(t *testing.T, name string, st halfulp.Stats, pairs ...*halfulp.M
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		got, want := pairs[i], pairs[i+1]
-		if got.Place() != distributed.Device(0, 0) {
-			t.Errorf("%s: matrix %d lives on %s", name, i/2, got.Place())
+		if got.Device() != distributed.Device(0, 0) {
+			t.Errorf("%s: matrix %d lives on %s", name, i/2, got.Device())
 		}
 		h, err := got.Host()
 		if err != nil {

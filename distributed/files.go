@@ -55,7 +55,7 @@ func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.M
 func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
 	g, ok := place.Of(m.View().Arr).(*grid.Grid)
 	if !ok {
-		return fmt.Errorf("%s: %w: the matrix does not live on a grid of processes, but on %s", name, halfulp.ErrPlace, m.Place())
+		return fmt.Errorf("%s: %w: the matrix does not live on a grid of processes, but on %s", name, halfulp.ErrMixedDevices, m.Device())
 	}
 	var o matrixmarket.Options
 	if opt != nil {

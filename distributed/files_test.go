@@ -55,8 +55,8 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := m.Host(); err != nil || m.Place() != on || !got.Same(h) {
-			t.Errorf("%s on %s: another matrix, %v", name, m.Place(), err)
+		if got, err := m.Host(); err != nil || m.Device() != on || !got.Same(h) {
+			t.Errorf("%s on %s: another matrix, %v", name, m.Device(), err)
 		}
 		if err := distributed.Write(all, m, nil); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestFiles(t *testing.T) {
 	if _, err := distributed.Read(name, halfulp.CPU, nil); !errors.Is(err, halfulp.ErrDevice) {
 		t.Errorf("%v on the host", err)
 	}
-	if err := distributed.Write(name, halfulp.NewMatrix(halfulp.Float64, 1, 1), nil); !errors.Is(err, halfulp.ErrPlace) {
+	if err := distributed.Write(name, halfulp.NewMatrix(halfulp.Float64, 1, 1), nil); !errors.Is(err, halfulp.ErrMixedDevices) {
 		t.Errorf("%v from the host", err)
 	}
 }

@@ -264,16 +264,16 @@ func TestProductErrors(t *testing.T) {
 		err := Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, one, c, o)
 		return err
 	}
-	if err := gemm(mp, dd, dd, nil); !errors.Is(err, ErrFormat) {
+	if err := gemm(mp, dd, dd, nil); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("MP operand: %v", err)
 	}
-	if err := gemm(dd, dd, mp, nil); !errors.Is(err, ErrFormat) {
+	if err := gemm(dd, dd, mp, nil); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("MP result: %v", err)
 	}
 	if err := gemm(dd, dd, dd, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Dot(dd.Col(0), mp.Col(0), halfulp.DD, nil); !errors.Is(err, ErrFormat) {
+	if _, err := Dot(dd.Col(0), mp.Col(0), halfulp.DD, nil); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("MP vector: %v", err)
 	}
 	for message, f := range map[string]func(){

@@ -32,17 +32,17 @@ import (
 // operands of Float64 and Float32 and sums of products s ← fma(a, b, s). On the CPU, which has no
 // blocks of threads, they compute the same bits.
 const (
-	SquareBlocks = place.SquareBlocks
-	LinearBlocks = place.LinearBlocks
+	SquareBlocks halfulp.Method = place.SquareBlocks
+	LinearBlocks halfulp.Method = place.LinearBlocks
 )
 
 // hasBlocks reports whether a routine supports the method; routine "" stands for any.
-func hasBlocks(routine, method string) bool {
+func hasBlocks(routine string, method halfulp.Method) bool {
 	return routine == "" || routine == "Solve" || routine == "Gemm" && method == SquareBlocks
 }
 
 // isBlocks reports whether a method is a block scheme.
-func isBlocks(method string) bool { return method == SquareBlocks || method == LinearBlocks }
+func isBlocks(method halfulp.Method) bool { return method == SquareBlocks || method == LinearBlocks }
 
 // byBlocks reports whether the run is by a block scheme.
 func (r *run) byBlocks() bool { return isBlocks(r.stats.Method) }
@@ -54,7 +54,7 @@ func (r *run) productFormats(z *num.Array, in []num.Mat) (words int, err error) 
 	}
 	for i, m := range in {
 		if m.Arr.Kind != num.F64 && m.Arr.Kind != num.F32 {
-			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want f64 or f32; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat)
+			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want f64 or f32; convert it first)", i+1, m.Arr.Format, z.Format, halfulp.ErrFormat)
 		}
 	}
 	return 1, nil
@@ -149,9 +149,9 @@ func (s *system[E]) solveByColumns() error {
 }
 
 // checkBlocks returns an error for options that block schemes do not support.
-func (o *SolveOptions) checkBlocks(method string) error {
+func (o *SolveOptions) checkBlocks(method halfulp.Method) error {
 	if o.Updates != NativeUpdates || o.Block != 0 {
-		return fmt.Errorf("updates %d, blocks of %d columns with method %s: %w", o.Updates, o.Block, method, halfulp.ErrMethod)
+		return fmt.Errorf("updates %d, blocks of %d columns with method %s: %w", o.Updates, o.Block, method, halfulp.ErrOptions)
 	}
 	return nil
 }

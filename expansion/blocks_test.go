@@ -183,7 +183,7 @@ func TestBlockSystems(t *testing.T) {
 			a, b := randomMatrix(r, f, n, n, ordinaryNumber), randomMatrix(r, f, n, m, ordinaryNumber)
 			zeros(r, a)
 			var x [2]*halfulp.Matrix
-			for i, method := range []string{SquareBlocks, LinearBlocks} {
+			for i, method := range []halfulp.Method{SquareBlocks, LinearBlocks} {
 				x[i] = copied(b)
 				o := SolveOptions{Pivoting: rule, Options: halfulp.Options{Method: method, Threads: 1 + i}, Estimate: i == 1}
 				var st halfulp.Stats
@@ -261,11 +261,11 @@ func TestBlockErrors(t *testing.T) {
 		"linear blocks":   {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, d, &linear)), halfulp.ErrMethod},
 		"Gemv":            {errOf(Gemv(halfulp.NoTrans, one, d, d.Col(0), zero, d.Col(1), &square)), halfulp.ErrMethod},
 		"Add":             {errOf(Add(d, d, d, &square)), halfulp.ErrMethod},
-		"exact updates":   {errOf(Solve(d, d, d, &SolveOptions{Options: square, Updates: ExactUpdates})), halfulp.ErrMethod},
-		"blocks":          {errOf(Solve(d, d, d, &SolveOptions{Options: linear, Block: 32})), halfulp.ErrMethod},
-		"doubles":         {errOf(Solve(a, a, a, nil)), ErrFormat},
-		"double products": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, a, zero, a, nil)), ErrFormat},
-		"shorter results": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, a, &square)), ErrFormat},
+		"exact updates":   {errOf(Solve(d, d, d, &SolveOptions{Options: square, Updates: ExactUpdates})), halfulp.ErrOptions},
+		"blocks":          {errOf(Solve(d, d, d, &SolveOptions{Options: linear, Block: 32})), halfulp.ErrOptions},
+		"doubles":         {errOf(Solve(a, a, a, nil)), halfulp.ErrFormat},
+		"double products": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, a, zero, a, nil)), halfulp.ErrFormat},
+		"shorter results": {errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, d, d, zero, a, &square)), halfulp.ErrFormat},
 		"validation":      {Validate(&square), nil},
 	} {
 		if !errors.Is(c.err, c.want) || c.want == nil && c.err != nil {
@@ -278,7 +278,7 @@ func TestBlockErrors(t *testing.T) {
 func checkBlocks(t *testing.T, systems [][2]int, products [][3]int) {
 	for _, f := range blockFormats {
 		for i, s := range systems {
-			for k, method := range []string{SquareBlocks, LinearBlocks} {
+			for k, method := range []halfulp.Method{SquareBlocks, LinearBlocks} {
 				o := SolveOptions{Pivoting: Pivoting((i + k) % 2), Options: halfulp.Options{Method: method}}
 				checkSolve(t, f, s[0], s[1], o, nil)
 				if s[0] > 1 {

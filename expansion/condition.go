@@ -55,13 +55,13 @@ type estimate struct {
 }
 
 // solveAndEstimate is Solve with an estimate of the digits of X.
-func (r *run) solveAndEstimate(o SolveOptions, a, b, x *halfulp.Matrix) error {
+func (r *run) solveAndEstimate(opt SolveOptions, a, b, x *halfulp.Matrix) error {
 	n, m := b.Dims()
-	e := &estimate{run: r, home: a.Place(), a: a, b: b}
+	e := &estimate{run: r, home: a.Device(), a: a, b: b}
 	defer e.close()
 	e.opt = halfulp.Options{Device: halfulp.CPU, Threads: r.Threads, Context: r.Ctx}
 	if r.at != nil && !r.resident {
-		e.opt.Device = o.Device
+		e.opt.Device = opt.Device
 	}
 	// The elimination takes about n/2 + m steps an entry of A, the product of X and A about m.
 	steps := float64(float64(n)/2) + float64(m+2*samples)
@@ -73,7 +73,7 @@ func (r *run) solveAndEstimate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		return r.end(stageScale, err)
 	}
 	r.stage(stageScale)
-	if err := r.eliminate(o, a, e.all, e.all); err != nil {
+	if err := r.eliminate(opt, a, e.all, e.all); err != nil {
 		return r.end(stageSolve, err)
 	}
 	r.stage(r.last(stageSolve))

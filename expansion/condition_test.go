@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -118,7 +119,7 @@ func trueError(x *halfulp.Matrix, want [][]*big.Rat) float64 {
 
 // hilbertSystem is the Hilbert matrix of order n rounded to a format, and two right-hand sides.
 func hilbertSystem(f halfulp.Format, n int) (a, b *halfulp.Matrix) {
-	a, b = halfulp.Hilbert(f, n), halfulp.NewMatrix(f, n, 2)
+	a, b = gallery.Hilbert(f, n), halfulp.NewMatrix(f, n, 2)
 	for i := range n {
 		b.SetFloat64(i, 0, 1)
 		b.SetFloat64(i, 1, float64(i%3-1))

@@ -40,7 +40,7 @@ func (d *deviceRun) close() {
 }
 
 func (d *deviceRun) config() place.Config {
-	return place.Config{Run: d.Run, Method: d.stats.Method, Limit: d.limit}
+	return place.Config{Run: d.Run, Method: string(d.stats.Method), Limit: d.limit}
 }
 
 // matrix returns a rows x cols matrix of +0 at the run's place.

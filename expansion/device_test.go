@@ -661,7 +661,7 @@ func checkFormats(t *testing.T) {
 				what := fmt.Sprintf("seed %d: %v of %v and %v, %d", seed, f, x.NumberFormat(), y.NumberFormat(), k)
 				want, got := run(x, y, z), run(dx, dy, dz)
 				if want != nil || got != nil {
-					if !errors.Is(want, ErrFormat) || got.Error() != want.Error() {
+					if !errors.Is(want, halfulp.ErrFormat) || got.Error() != want.Error() {
 						t.Fatalf("%s: %v, want %v", what, got, want)
 					}
 					continue
@@ -789,7 +789,7 @@ func TestDeviceStats(t *testing.T) {
 				t.Errorf("%s, cancelled: %v", what, err)
 			}
 		}
-		if err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrPlace) {
+		if err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrMixedDevices) {
 			t.Errorf("%s of operands in two places: %v", name, err)
 		}
 		for _, several := range []halfulp.Device{"cuda:0,1", "cuda:all", "cuda:0-3", "cuda:", "cuda:9", "gpu"} {
@@ -814,10 +814,10 @@ func TestDeviceStats(t *testing.T) {
 			"Solve":  func(o *halfulp.Options) error { return errOf(Solve(m[0], m[1], m[1], &SolveOptions{Options: *o})) },
 		} {
 			if err := run(few); !errors.Is(err, halfulp.ErrMemory) {
-				t.Errorf("%s on %s with %d bytes: %v", name, m[0].Place(), few.MemoryLimit, err)
+				t.Errorf("%s on %s with %d bytes: %v", name, m[0].Device(), few.MemoryLimit, err)
 			}
 			if err := run(&halfulp.Options{MemoryLimit: 4 * (few.MemoryLimit + 1)}); err != nil {
-				t.Errorf("%s on %s with more: %v", name, m[0].Place(), err)
+				t.Errorf("%s on %s with more: %v", name, m[0].Device(), err)
 			}
 		}
 	}

@@ -2,6 +2,11 @@
 // numbers: [DD], [TD] and [QD], unevaluated sums of two, three and four float64
 // words, about 106, 159 and 212 bits.
 //
+//	x := expansion.QDOf(2).Sqrt()
+//	fmt.Printf("%.60f\n", x)
+//	c := halfulp.NewMatrix(halfulp.QD, 2, 2)
+//	err := expansion.Add(a, b, c, nil) // matrices and vectors of package halfulp
+//
 // Every operation is straight-line code of float64 additions, multiplications, divisions, square
 // roots and fused multiply-adds in one fixed order, written once on words (addDD, mulQD, …). That
 // order is the definition: scalars, vectors under every instruction set and GPUs give the same
@@ -48,14 +53,14 @@
 // elimination. For all of them:
 //
 //   - Formats: the result has format DD, TD or QD. Operands may have fewer words, also Float32 and
-//     Float64; these convert exactly. Other formats are errors that wrap [ErrFormat]. Solve
+//     Float64; these convert exactly. Other formats are errors that wrap [halfulp.ErrFormat]. Solve
 //     requires one format for all.
-//   - Places: if all operands live on one device, the routine runs there and leaves the result
+//   - Devices: if all operands live on one device, the routine runs there and leaves the result
 //     there, except the number of Dot. For operands on the host it runs on the CPU, also for the
 //     device "auto". With Options.Device = "cuda:N" it copies them to that GPU, and the result
-//     back. Several GPUs are an error that wraps halfulp.ErrDevice, operands in different places an
-//     error that wraps halfulp.ErrPlace.
-//   - Bits depend on the place only in Gemv. They never depend on threads or the instruction set.
+//     back. Several GPUs are an error that wraps halfulp.ErrDevice, operands on different devices
+//     an error that wraps halfulp.ErrMixedDevices.
+//   - Bits depend on the device only in Gemv. They never depend on threads or the instruction set.
 //   - Aliasing: the result may overlap operands in any way, wherever they live. Routines use the
 //     operands' values before the call; they copy operands that overlap the result in another view.
 //   - Panics: shapes that differ or do not fit, a bad Transpose and freed operands. All else is an

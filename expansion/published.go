@@ -1,6 +1,10 @@
 package expansion
 
-import "math"
+import (
+	"math"
+
+	"github.com/halfulp/halfulp"
+)
 
 // Published is a method of [Add], [Sub], [Mul], [Div], [Sqrt] and [Map]: the algorithms of Sivkova,
 // Dovgilovich, Voskoboynikova, Sofronov, QD arithmetic algorithms on CUDA for matrices, sections 2,
@@ -39,7 +43,7 @@ import "math"
 // near their zeros, and sines and cosines of |x| >= 10^15 are NaN. Words of a QD may overlap in a
 // bit, since Renorm passes over them once; arrays store the canonical form. Range and special
 // values are as in the package documentation.
-const Published = "expansion-published"
+const Published halfulp.Method = "expansion-published"
 
 // One number at a time, with branches, as printed. Section numbers refer to the paper. twoSum,
 // fastTwoSum (Quick-Two-Sum) and twoProd are the functions of this package.

@@ -100,7 +100,7 @@ func TestPublishedRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := errOf(Add(q, q, q, o)); !errors.Is(err, ErrFormat) {
+	if err := errOf(Add(q, q, q, o)); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("td: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,7 +150,7 @@ func TestPublishedReference(t *testing.T) {
 		checkPublished(t, halfulp.QD, n)
 	}
 	x := randomMatrix(testseed.Rand(t, 1, 1), halfulp.TD, 3, 1, ordinaryNumber).Col(0)
-	if err := errOf(Add(x, x, x, &halfulp.Options{Method: Published, Device: device})); !errors.Is(err, ErrFormat) {
+	if err := errOf(Add(x, x, x, &halfulp.Options{Method: Published, Device: device})); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("td: %v", err)
 	}
 }

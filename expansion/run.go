@@ -13,7 +13,7 @@ import (
 )
 
 // Method is the name of this package's algorithms among the methods of products.
-const Method = "expansion"
+const Method halfulp.Method = "expansion"
 
 // Validate returns an error unless the routines on arrays can run with these options on operands of
 // the host. It opens the device. It returns an error for a device that does not exist or that this
@@ -93,15 +93,15 @@ func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
 	switch opt.Method {
 	case SquareBlocks, LinearBlocks:
 		if !hasBlocks(r.name, opt.Method) {
-			return device, fmt.Errorf("method %q: %w for this routine", opt.Method, halfulp.ErrMethod)
+			return device, fmt.Errorf("method %q: %w for this routine (want auto or %s)", opt.Method, halfulp.ErrMethod, Method)
 		}
 	case "", "auto", Method:
 	case Published:
 		if r.paper = true; !hasPublished(r.name) {
-			return device, fmt.Errorf("method %q: %w for this routine", opt.Method, halfulp.ErrMethod)
+			return device, fmt.Errorf("method %q: %w for this routine (want auto or %s)", opt.Method, halfulp.ErrMethod, Method)
 		}
 	default:
-		return device, fmt.Errorf("method %q: %w (want auto, %s or %s)", opt.Method, halfulp.ErrMethod, Method, Published)
+		return device, fmt.Errorf("method %q: %w (want auto, %s, %s, %s or %s)", opt.Method, halfulp.ErrMethod, Method, Published, SquareBlocks, LinearBlocks)
 	}
 	return place.ParseName(string(opt.Device))
 }

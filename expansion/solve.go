@@ -64,8 +64,9 @@ type SolveOptions struct {
 	Estimate bool
 }
 
-// ErrNoPivot is wrapped by errors about matrices in which no row has a pivot.
-var ErrNoPivot = errors.New("singular matrix")
+// ErrNoPivot is wrapped by errors about systems in whose elimination all possible pivots of a
+// column are zero. Elimination rounds, so this does not prove that the matrix is singular.
+var ErrNoPivot = errors.New("no nonzero pivot")
 
 // panelWidth is the number of columns of a panel, defaultBlock the number of columns of a block of
 // panels. BenchmarkDeviceSolve measures blocks.
@@ -85,9 +86,9 @@ const (
 // Block and whether the method is [Method], not on the device or the number of threads.
 //
 // X may overlap A and B in any way; otherwise A and B are unchanged. The error wraps ErrNoPivot if
-// all entries that could be a pivot are zero, ErrFormat if formats differ or are not supported, and
-// halfulp.ErrMethod for an invalid Pivoting, Updates or Block. A NaN is a pivot. With an error X is
-// unchanged, unless a device has failed. Solve panics if shapes do not fit.
+// all entries that could be a pivot are zero, halfulp.ErrFormat if formats differ or are not
+// supported, and [halfulp.ErrOptions] for an invalid Pivoting, Updates or Block. A NaN is a pivot.
+// With an error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
 func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	va, vb, vx := a.View(), b.View(), x.View()
 	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
@@ -112,7 +113,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 	}
 	f := vx.Arr.Format
 	if va.Arr.Format != f || vb.Arr.Format != f || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD && (f.Kind != num.F64 || !r.byBlocks()) {
-		return r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, ErrFormat))
+		return r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, halfulp.ErrFormat))
 	}
 	if o.Estimate && vb.Rows > 0 && vb.Cols > 0 {
 		return r.solveAndEstimate(o, a, b, x)
@@ -121,9 +122,9 @@ func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) error {
 }
 
 // eliminate solves the system.
-func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
+func (r *run) eliminate(opt SolveOptions, a, b, x *halfulp.Matrix) error {
 	va, vb, vx := a.View(), b.View(), x.View()
-	work := o.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
+	work := opt.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
 	if err := r.room(work); err != nil {
 		return err
 	}
@@ -132,14 +133,14 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		products = max(1, r.limit-work)
 	}
 	if r.at != nil {
-		e := place.Elimination{ZeroRule: o.Pivoting == ZeroPivoting}
-		if o.Updates == ExactUpdates {
-			e.Block = o.Block
+		e := place.Elimination{ZeroRule: opt.Pivoting == ZeroPivoting}
+		if opt.Updates == ExactUpdates {
+			e.Block = opt.Block
 		}
 		r.Progress = par.Rising(r.Progress)
 		err := r.solveOnDevice(e, products, va, vb, vx)
 		if errors.Is(err, place.ErrUnsupported) {
-			return r.solveInstead(o, products, a, b, x)
+			return r.solveInstead(opt, products, a, b, x)
 		}
 		var singular place.Singular
 		if errors.As(err, &singular) {
@@ -147,12 +148,12 @@ func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
 		}
 		return err
 	}
-	return r.solveOnHost(o, products, a, b, x)
+	return r.solveOnHost(opt, products, a, b, x)
 }
 
 // solveInstead is solveOnHost for operands anywhere. It runs where a device leaves an exact product
 // to the host.
-func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func (r *run) solveInstead(opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	onHost := [2]*halfulp.Matrix{a, b}
 	for i, m := range onHost {
 		var err error
@@ -162,34 +163,34 @@ func (r *run) solveInstead(o SolveOptions, products int64, a, b, x *halfulp.Matr
 	}
 	r.stats.Device, r.stats.Kernel = place.Host, isa.Level().String()
 	z := onHost[1] // a copy
-	if err := r.solveOnHost(o, products, onHost[0], z, z); err != nil {
+	if err := r.solveOnHost(opt, products, onHost[0], z, z); err != nil {
 		return err
 	}
 	return x.CopyFrom(z)
 }
 
 // solveOnHost solves the system on the CPU, where all operands live.
-func (r *run) solveOnHost(o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func (r *run) solveOnHost(opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	switch x.View().Arr.Format.Kind {
 	case num.F64:
-		return solve[float1](r, o, products, a, b, x)
+		return solve[float1](r, opt, products, a, b, x)
 	case num.DD:
-		return solve[DD](r, o, products, a, b, x)
+		return solve[DD](r, opt, products, a, b, x)
 	case num.TD:
-		return solve[TD](r, o, products, a, b, x)
+		return solve[TD](r, opt, products, a, b, x)
 	}
-	return solve[QD](r, o, products, a, b, x)
+	return solve[QD](r, opt, products, a, b, x)
 }
 
 // check returns an error for invalid options, and replaces zeros by defaults.
 func (o *SolveOptions) check() error {
 	switch {
 	case o.Pivoting != PartialPivoting && o.Pivoting != ZeroPivoting:
-		return fmt.Errorf("pivoting %d: %w", o.Pivoting, halfulp.ErrMethod)
+		return fmt.Errorf("pivoting %d: %w", o.Pivoting, halfulp.ErrOptions)
 	case o.Updates != NativeUpdates && o.Updates != ExactUpdates:
-		return fmt.Errorf("updates %d: %w", o.Updates, halfulp.ErrMethod)
+		return fmt.Errorf("updates %d: %w", o.Updates, halfulp.ErrOptions)
 	case o.Block < 0 || o.Block%panelWidth != 0:
-		return fmt.Errorf("blocks of %d columns: %w (want a positive multiple of %d)", o.Block, halfulp.ErrMethod, panelWidth)
+		return fmt.Errorf("blocks of %d columns: %w (want a positive multiple of %d)", o.Block, halfulp.ErrOptions, panelWidth)
 	case o.Block == 0:
 		o.Block = defaultBlock
 	}
@@ -215,7 +216,7 @@ func (k noPivot) Error() string { return k.From(0) }
 
 // From implements counted.From.
 func (k noPivot) From(first int) string {
-	return fmt.Sprintf("%v: no pivot in column %d", ErrNoPivot, int(k)+first)
+	return fmt.Sprintf("%v in column %d", ErrNoPivot, int(k)+first)
 }
 func (noPivot) Unwrap() error { return ErrNoPivot }
 
@@ -253,20 +254,20 @@ func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *
 }
 
 // solve is Solve on the CPU; products is the memory limit of exact products.
-func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+func solve[E eliminable[E]](r *run, opt SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
 	n, m := b.Dims()
 	if n == 0 || m == 0 {
 		return nil
 	}
-	s := newSystem[E](r, b.NumberFormat(), n, m, o.Pivoting == ZeroPivoting)
+	s := newSystem[E](r, b.NumberFormat(), n, m, opt.Pivoting == ZeroPivoting)
 	copyMatrix(s.columns(0, n), a)
 	copyMatrix(s.columns(n, n+m), b)
 	var err error
 	switch {
 	case r.byBlocks():
 		err = s.solveByColumns()
-	case o.Updates == ExactUpdates:
-		err = s.solveByBlocks(o.Block, products)
+	case opt.Updates == ExactUpdates:
+		err = s.solveByBlocks(opt.Block, products)
 	default:
 		err = s.solveByPanels()
 	}

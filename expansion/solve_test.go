@@ -176,11 +176,11 @@ func TestSolveErrors(t *testing.T) {
 		{a, SolveOptions{Options: halfulp.Options{Method: "residue"}}, halfulp.ErrMethod},
 		{a, SolveOptions{Options: halfulp.Options{Device: "cuda:"}}, halfulp.ErrDevice},
 		{a, SolveOptions{Options: halfulp.Options{MemoryLimit: enough - 1}}, halfulp.ErrMemory},
-		{a, SolveOptions{Pivoting: 7}, halfulp.ErrMethod},
-		{a, SolveOptions{Updates: 7}, halfulp.ErrMethod},
-		{a, SolveOptions{Block: 33}, halfulp.ErrMethod},
-		{a, SolveOptions{Block: -32}, halfulp.ErrMethod},
-		{qd, SolveOptions{}, ErrFormat},
+		{a, SolveOptions{Pivoting: 7}, halfulp.ErrOptions},
+		{a, SolveOptions{Updates: 7}, halfulp.ErrOptions},
+		{a, SolveOptions{Block: 33}, halfulp.ErrOptions},
+		{a, SolveOptions{Block: -32}, halfulp.ErrOptions},
+		{qd, SolveOptions{}, halfulp.ErrFormat},
 	} {
 		if err := Solve(a, c.b, x, &c.o); !errors.Is(err, c.want) || !x.Same(a) {
 			t.Errorf("case %d: error %v, want %v", i, err, c.want)

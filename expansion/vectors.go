@@ -69,7 +69,7 @@ func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 		return err
 	}
 	if cos.Arr.Format != sin.Arr.Format {
-		return r.failed(fmt.Errorf("cosines of format %v, sines of %v: %w", cos.Arr.Format, sin.Arr.Format, ErrFormat))
+		return r.failed(fmt.Errorf("cosines of format %v, sines of %v: %w", cos.Arr.Format, sin.Arr.Format, halfulp.ErrFormat))
 	}
 	last := r.last(stageCompute)
 	if r.at != nil {
@@ -96,10 +96,6 @@ func SinCos[A Array](x, s, c A, opt *halfulp.Options) error {
 	}
 	return r.end(last, err)
 }
-
-// ErrFormat is wrapped by errors about formats that a routine does not support. It is
-// [halfulp.ErrFormat].
-var ErrFormat = halfulp.ErrFormat
 
 const (
 	errShape     = "expansion: shapes do not fit"
@@ -201,7 +197,7 @@ func newElementwise[A Array](name string, opt *halfulp.Options, z A, in []A, oth
 		return r, r.failed(err)
 	}
 	if r.paper && r.words == 3 {
-		return r, r.failed(fmt.Errorf("method %q with td: %w (want dd or qd)", Published, ErrFormat))
+		return r, r.failed(fmt.Errorf("method %q with td: %w (want dd or qd)", Published, halfulp.ErrFormat))
 	}
 	if r.at != nil {
 		return r, nil
@@ -226,11 +222,11 @@ func formatsFit(z *num.Array, in []num.Mat) (words int, err error) {
 	switch z.Kind {
 	case num.DDouble.Kind, num.TDouble.Kind, num.QDouble.Kind:
 	default:
-		return 0, fmt.Errorf("result of format %v: %w (want dd, td or qd)", z.Format, ErrFormat)
+		return 0, fmt.Errorf("result of format %v: %w (want dd, td or qd)", z.Format, halfulp.ErrFormat)
 	}
 	for i, m := range in {
 		if m.Arr.Kind == num.MP || m.Arr.Kind != num.F32 && m.Arr.Terms() > z.Terms() {
-			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want %v or a shorter one; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat, z.Format)
+			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want %v or a shorter one; convert it first)", i+1, m.Arr.Format, z.Format, halfulp.ErrFormat, z.Format)
 		}
 	}
 	return z.Terms(), nil

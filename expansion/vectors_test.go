@@ -280,7 +280,7 @@ func TestSinCosVectors(t *testing.T) {
 		}
 	}
 	x := halfulp.NewVector(halfulp.DD, 3)
-	if err := SinCos(x, x, halfulp.NewVector(halfulp.TD, 3), nil); !errors.Is(err, ErrFormat) {
+	if err := SinCos(x, x, halfulp.NewVector(halfulp.TD, 3), nil); !errors.Is(err, halfulp.ErrFormat) {
 		t.Errorf("results of two formats: %v", err)
 	}
 }
@@ -314,11 +314,11 @@ func TestVectorErrors(t *testing.T) {
 	for i, c := range []struct {
 		err, want error
 	}{
-		{errOf(Add(dd, qd, dd, nil)), ErrFormat},
-		{errOf(Add(dd, mp, dd, nil)), ErrFormat},
-		{errOf(Add(dd, dd, f64, nil)), ErrFormat},
-		{errOf(Add(dd, dd, mp, nil)), ErrFormat},
-		{errOf(Map(Exp, qd, dd, nil)), ErrFormat},
+		{errOf(Add(dd, qd, dd, nil)), halfulp.ErrFormat},
+		{errOf(Add(dd, mp, dd, nil)), halfulp.ErrFormat},
+		{errOf(Add(dd, dd, f64, nil)), halfulp.ErrFormat},
+		{errOf(Add(dd, dd, mp, nil)), halfulp.ErrFormat},
+		{errOf(Map(Exp, qd, dd, nil)), halfulp.ErrFormat},
 		{errOf(Add(dd, dd, dd, &halfulp.Options{Context: ctx})), context.Canceled},
 		{errOf(Add(dd, dd, dd, &halfulp.Options{Method: "residue"})), halfulp.ErrMethod},
 	} {

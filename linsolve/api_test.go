@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -103,7 +104,7 @@ func TestSolveErrors(t *testing.T) {
 
 // TestSolveSame checks that solutions are the same for all numbers of threads and methods.
 func TestSolveSame(t *testing.T) {
-	a, b := halfulp.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
+	a, b := gallery.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
 	want, err := Solve(a, b, halfulp.DD, nil)
 	if err != nil {
 		t.Fatal(err)

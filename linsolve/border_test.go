@@ -149,7 +149,7 @@ var borderCases = []borderCase{
 	}},
 	{"Cond", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {
 		zero, one := new(big.Float), big.NewFloat(1)
-		z, err := Cond(OneNorm, rowsOf([]*big.Float{one, zero}, []*big.Float{zero, v}), f, nil)
+		z, err := Cond(halfulp.OneNorm, rowsOf([]*big.Float{one, zero}, []*big.Float{zero, v}), f, nil)
 		return withSign(z, v), err
 	}},
 	{"Pow", func(v *big.Float, f halfulp.Format) (halfulp.Scalar, error) {

@@ -84,7 +84,7 @@ func BenchmarkConditions(b *testing.B) {
 					{"Solve", func() error { return lintest.Into(x)(Solve(a, y, x.NumberFormat(), nil)) }},
 					{"Inverse", func() error { return lintest.Into(inverse)(Inverse(a, inverse.NumberFormat(), nil)) }},
 					{"Det", func() error { _, err := Det(a, f, nil); return err }},
-					{"Cond", func() error { _, err := Cond(OneNorm, a, f, nil); return err }},
+					{"Cond", func() error { _, err := Cond(halfulp.OneNorm, a, f, nil); return err }},
 					{"LU", func() error { _, err := LU(a, f, nil); return err }},
 					{"QR", func() error { _, err := QR(a, f, nil); return err }},
 					{"LDLT", func() error { _, err := LDLT(s, f, nil); return err }},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -34,7 +35,7 @@ func TestLDLTSame(t *testing.T) {
 			"integers":  lintest.Integers(r, n, n, 1<<20),
 			"ill":       lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 45)),
 			"very ill":  lintest.Gram(lintest.Ill(r, halfulp.MP(200), n, 150)),
-			"Hilbert":   halfulp.Hilbert(halfulp.MP(200), n),
+			"Hilbert":   gallery.Hilbert(halfulp.MP(200), n),
 			"wide rows": lintest.Gram(scaledRows(r, n, 100)),
 			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
 		} {

@@ -4,7 +4,7 @@
 // that it cannot decide, and [Enclose] and [EncloseSet] return bounds. Singular matrices are proved
 // to be singular.
 //
-//	a := halfulp.Hilbert(halfulp.MP(200), 12)
+//	a := gallery.Hilbert(halfulp.MP(200), 12)
 //	x, err := linsolve.Solve(a, b, halfulp.Float64, nil) // A X = B
 //	d, err := linsolve.Det(a, halfulp.MP(200), nil)
 //	l, err := linsolve.Cholesky(a, halfulp.Float64, nil) // A = L L^T

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -46,7 +47,7 @@ func ExampleSingularError() {
 // The inverse of the Hilbert matrix of order 4. The matrix has 200 bits, so that the roundings of
 // its entries 1/3, 1/5, ... do not show in the inverse.
 func ExampleInverse() {
-	inverse, err := linsolve.Inverse(halfulp.Hilbert(halfulp.MP(200), 4), halfulp.Float64, nil)
+	inverse, err := linsolve.Inverse(gallery.Hilbert(halfulp.MP(200), 4), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func ExampleDet() {
 
 // The determinant of the Hilbert matrix of order 30 is far below the range of float64.
 func ExampleLogDet() {
-	h := halfulp.Hilbert(halfulp.MP(300), 30)
+	h := gallery.Hilbert(halfulp.MP(300), 30)
 	det, err := linsolve.Det(h, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -89,7 +90,7 @@ func ExampleLogDet() {
 
 // The condition number of the Hilbert matrix of order 12 in the 1-norm.
 func ExampleCond() {
-	cond, err := linsolve.Cond(linsolve.OneNorm, halfulp.Hilbert(halfulp.MP(200), 12), halfulp.Float64, nil)
+	cond, err := linsolve.Cond(halfulp.OneNorm, gallery.Hilbert(halfulp.MP(200), 12), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func ExampleEncloseSet() {
 // Problem Wampler2 of the NIST reference datasets: a polynomial of degree 5, whose coefficients
 // come out as they were chosen.
 func ExampleLeastSquares() {
-	x, y := halfulp.Wampler(halfulp.MP(200), 2)
+	x, y := gallery.Wampler(halfulp.MP(200), 2)
 	c, err := linsolve.LeastSquares(x, y.Matrix(), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -290,7 +291,7 @@ func ExampleCholesky() {
 
 // Factors solve one system after another, each as exactly as the function Solve.
 func ExampleCholeskyFactors_Solve() {
-	factors, err := linsolve.Cholesky(halfulp.Hilbert(halfulp.MP(200), 4), halfulp.Float64, nil)
+	factors, err := linsolve.Cholesky(gallery.Hilbert(halfulp.MP(200), 4), halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestBeyondExponents(t *testing.T) {
 					}
 					return nil
 				})
-				_, err = Cond(InfNorm, a, f, nil)
+				_, err = Cond(halfulp.InfNorm, a, f, nil)
 				report("Cond", err, func() error { return nil })
 				z, err := Det(a, f, nil)
 				report("Det", err, func() error {

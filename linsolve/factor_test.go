@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -93,7 +94,7 @@ func TestLU(t *testing.T) {
 			checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
 			checkLU(t, name+", wide integers", lintest.Integers(r, m, n, 1<<(bits.UintSize-11)), f)
 		}
-		checkLU(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
+		checkLU(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
 	checkLU(t, "panels", halfulp.Random(halfulp.Float64, 60, 55, 0, seed), halfulp.Float64)
 	checkLU(t, "many ties", lintest.Integers(r, 55, 60, 1), halfulp.MP(24))
@@ -174,7 +175,7 @@ func TestCholesky(t *testing.T) {
 			a.SetBig(1, 1, new(big.Float).SetPrec(100).Add(big.NewFloat(1), power2(1, -70)))
 			checkCholesky(t, fmt.Sprintf("2^%d off the diagonal", e), a, f)
 		}
-		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
+		checkCholesky(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
 	checkCholesky(t, "panels", lintest.Gram(halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
 	checkCholesky(t, "semidefinite", lintest.Gram(lintest.Integers(r, 30, 40, 9)), halfulp.Float64)
@@ -267,7 +268,7 @@ func TestQR(t *testing.T) {
 			}
 		}
 		checkQR(t, "Pythagoras", halfulp.NewMatrixFloat64(2, 2, 2, []float64{3, 1, 4, 2}), f, false)
-		checkQR(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f, true)
+		checkQR(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 12), f, true)
 	}
 }
 
@@ -407,7 +408,7 @@ func TestLDLT(t *testing.T) {
 			}
 			checkLDLT(t, name+", no diagonal", signs, f)
 		}
-		checkLDLT(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 15), f)
+		checkLDLT(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 15), f)
 		hollow := lintest.Integers(testseed.Rand(t, 1, 2), 6, 6, 9)
 		for i := range 6 {
 			hollow.SetFloat64(i, i, 0)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -96,7 +97,7 @@ func TestWideFormats(t *testing.T) {
 	if z, err := Det(three, f, nil); err != nil || z.Float64() != 3 {
 		t.Errorf("%v, %v", z, err)
 	}
-	if _, err := Cond(OneNorm, three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
+	if _, err := Cond(halfulp.OneNorm, three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
 		t.Error(err)
 	}
 	if _, err := Inverse(three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
@@ -169,7 +170,7 @@ func TestSolveZerosAmongIntegers(t *testing.T) {
 	for i := range 4 {
 		x.SetFloat64(7*i, 0, 0)
 	}
-	a := halfulp.Hilbert(halfulp.MP(304), n)
+	a := gallery.Hilbert(halfulp.MP(304), n)
 	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), nil, b, nil); err != nil {
 		t.Fatal(err)
 	}

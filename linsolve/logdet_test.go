@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -50,7 +51,7 @@ func TestLogDet(t *testing.T) {
 			checkLogDet(t, name+", integers", lintest.Integers(r, n, n, 5), f)
 			checkLogDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}
-		checkLogDet(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 14), f)
+		checkLogDet(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 14), f)
 		// |det| = 1, and 1 + 2^-e, decided by enclosures or only by exact arithmetic.
 		for _, e := range []int{0, 20, 52, 200, 2000} {
 			a := halfulp.NewMatrix(halfulp.MP(2100), 3, 3)

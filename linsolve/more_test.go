@@ -92,9 +92,9 @@ func TestCond(t *testing.T) {
 			n := 1 + r.IntN(6)
 			a := halfulp.Random(halfulp.DD, n, n, r.IntN(20), r.Uint64())
 			inverse := lintest.Of(a).Solve(lintest.Identity(n))
-			for _, norm := range []Norm{OneNorm, InfNorm} {
+			for _, norm := range []halfulp.Norm{halfulp.OneNorm, halfulp.InfNorm} {
 				of := func(m lintest.Matrix) *big.Rat {
-					if norm == OneNorm {
+					if norm == halfulp.OneNorm {
 						m = m.T(n)
 					}
 					return m.Norm()
@@ -112,14 +112,14 @@ func TestCond(t *testing.T) {
 		}
 		for want, x := range map[float64][]float64{1: {1, 0, 0, 1}, 2: {1, 1, 1, -1}, math.Inf(1): {0, 0, 0, 0}} {
 			a := halfulp.NewMatrixFloat64(2, 2, 2, x)
-			if z, err := Cond(InfNorm, a, f, nil); err != nil || z.Float64() != want {
+			if z, err := Cond(halfulp.InfNorm, a, f, nil); err != nil || z.Float64() != want {
 				t.Fatalf("%v: %v, %v, want %g", x, z, err, want)
 			}
 		}
 	}
 	// [2 1; 1 1] and its inverse have the norm 3: 9 lies halfway between 8 and 10, of 3 bits.
 	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{2, 1, 1, 1})
-	if z, err := Cond(OneNorm, a, halfulp.MP(3), nil); err != nil || z.Float64() != 8 {
+	if z, err := Cond(halfulp.OneNorm, a, halfulp.MP(3), nil); err != nil || z.Float64() != 8 {
 		t.Fatalf("%v, %v, want 8", z, err)
 	}
 }

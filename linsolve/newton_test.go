@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -84,7 +85,7 @@ func TestNewton(t *testing.T) {
 			check(t, name+"integer columns", lintest.Unimodular(r, n), lintest.Integers(r, n, k, 9), f)
 			check(t, name+"zero columns", lintest.Integers(r, n, n, 5), lintest.Integers(r, n, k, 0), f)
 		}
-		checkInverse(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f)
+		checkInverse(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 12), f)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -105,8 +106,8 @@ func TestFactorsByProducts(t *testing.T) {
 			}
 			checkLU(t, fmt.Sprintf("%s, condition 2^%d", name, -low), ill, f)
 		}
-		checkLU(t, name+", Hilbert", halfulp.Hilbert(halfulp.MP(200), n), f)
-		checkCholesky(t, name+", Hilbert", halfulp.Hilbert(halfulp.Float64, n), f)
+		checkLU(t, name+", Hilbert", gallery.Hilbert(halfulp.MP(200), n), f)
+		checkCholesky(t, name+", Hilbert", gallery.Hilbert(halfulp.Float64, n), f)
 	}
 }
 

@@ -15,7 +15,7 @@ func TestNil(t *testing.T) {
 	add := func(in reflect.Type, make func() reflect.Value) { o[in] = make }
 	add(niltest.Of(func() *halfulp.Matrix { return halfulp.Identity(halfulp.Float64, 2) }))
 	add(niltest.Of(func() *halfulp.Vector { return halfulp.FromRows(halfulp.Float64, [][]float64{{1, 2}}).Row(0) }))
-	add(niltest.Of(func() Norm { return OneNorm }))
+	add(niltest.Of(func() halfulp.Norm { return halfulp.OneNorm }))
 	o.Functions(t, map[string]any{
 		"Cholesky": Cholesky, "LDLT": LDLT, "LU": LU, "QR": QR, "QRPivoted": QRPivoted, "PolyFit": PolyFit, "Regression": Regression,
 		"VerifyProduct": VerifyProduct, "VerifySolution": VerifySolution, "Cond": Cond, "Det": Det, "LogDet": LogDet, "Enclose": Enclose,

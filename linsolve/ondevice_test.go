@@ -28,8 +28,8 @@ func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 // checkSameThere checks that a matrix lives on the device and has the bits of a matrix on the host.
 func checkSameThere(t *testing.T, name string, got, want *halfulp.Matrix) {
 	t.Helper()
-	if got.Place() != where {
-		t.Errorf("%s lives on %s", name, got.Place())
+	if got.Device() != where {
+		t.Errorf("%s lives on %s", name, got.Device())
 	}
 	h, err := got.Host()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -147,7 +148,7 @@ func TestOnDeviceLDLTLeft(t *testing.T) {
 					}
 				}
 			}), true},
-			{"ill-conditioned", halfulp.Hilbert(halfulp.MP(300), n), false},
+			{"ill-conditioned", gallery.Hilbert(halfulp.MP(300), n), false},
 			{"small", symmetricIn(halfulp.Float64, 5, 0, 1, 0), false},
 			{"1 x 1", halfulp.Identity(halfulp.Float64, 1), false},
 			{"empty", halfulp.NewMatrix(halfulp.Float64, 0, 0), false},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -42,7 +43,7 @@ func TestByEliminationSingular(t *testing.T) {
 func TestFactoredDet(t *testing.T) {
 	s := prooftest.Run(t, 2)
 	for i, n := range []int{seed.Fewest, seed.Fewest + 9, 50}[:testlength.Of(2, 2, 3)] {
-		a := halfulp.Hilbert(halfulp.MP(300), n)
+		a := gallery.Hilbert(halfulp.MP(300), n)
 		if i > 0 { // three rows in another order
 			a = halfulp.MatrixOf(modular.Chosen(a.View(), append([]int{2, 0, 1, 5, 4, 3}, call.All(n)[6:]...), call.All(n)))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -77,7 +78,7 @@ func TestEqualPivots(t *testing.T) {
 		n := seed.Fewest + r.IntN(12)
 		check(fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Integers(r, n, n, 1+trial%3))
 	}
-	check("Hilbert", halfulp.Hilbert(halfulp.MP(200), seed.Fewest+4))
+	check("Hilbert", gallery.Hilbert(halfulp.MP(200), seed.Fewest+4))
 }
 
 // TestPivotsAreFirst checks the order that takes the first of equal pivots, and orders that take

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -26,14 +27,14 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		panic(errShape)
 	}
 	const name = "PolyFit"
-	if x.Place() != place.Host {
-		d := x.Place()
+	if x.Device() != place.Host {
+		d := x.Device()
 		var err error
 		if x, err = x.Host(); err != nil {
 			return nil, wrapped(name, err)
 		}
-		if y.Place() != d {
-			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), place.ErrPlace)
+		if y.Device() != d {
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Device(), place.ErrPlace)
 		}
 		if y, err = y.Host(); err != nil {
 			return nil, wrapped(name, err)
@@ -56,5 +57,5 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return fitted(name, halfulp.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
+	return fitted(name, gallery.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
 }

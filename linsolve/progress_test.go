@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve/internal/det"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
@@ -129,8 +130,8 @@ func TestPlans(t *testing.T) {
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), square, nil); err != nil {
 		t.Fatal(err)
 	}
-	hilbert, unit := halfulp.Hilbert(f, n/4), halfulp.Identity(halfulp.Float64, n/4)
-	large, small := halfulp.Hilbert(f, n/2), halfulp.Hilbert(f, n/8)
+	hilbert, unit := gallery.Hilbert(f, n/4), halfulp.Identity(halfulp.Float64, n/4)
+	large, small := gallery.Hilbert(f, n/2), gallery.Hilbert(f, n/8)
 	for name, run := range map[string]func(s *call.Run) error{
 		"inverse":  func(s *call.Run) error { _, err := solve.Solve(s, a.View(), b.View(), f.View()); return err },
 		"solve":    func(s *call.Run) error { _, err := solve.Solve(s, a.View(), square.View(), f.View()); return err },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -321,7 +322,7 @@ func TestRegressionNearTies(t *testing.T) {
 func TestRegressionExactFit(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for k := 1; k <= 2; k++ {
-			a, b := halfulp.Wampler(halfulp.Float64, k)
+			a, b := gallery.Wampler(halfulp.Float64, k)
 			checkRegression(t, "Wampler", a, b.Matrix(), f, &RegressionOptions{})
 			checkRegression(t, "Wampler without a constant", a.Slice(0, 21, 1, 6), a.Slice(0, 21, 4, 5), f, &RegressionOptions{})
 		}

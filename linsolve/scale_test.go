@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -21,7 +22,7 @@ func TestSolveSpread(t *testing.T) {
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := halfulp.Random(halfulp.MP(60), n, n, 2000, r.Uint64())
 		if trial%2 == 0 {
-			h := halfulp.Hilbert(halfulp.MP(60), n)
+			h := gallery.Hilbert(halfulp.MP(60), n)
 			left, right := make([]int, n), make([]int, n)
 			for i := range n {
 				left[i], right[i] = r.IntN(1000)-500, r.IntN(1000)-500

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -62,7 +63,7 @@ func TestEnclose(t *testing.T) {
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for name, a := range map[string]*halfulp.Matrix{
 				"random": halfulp.Random(g, n, n, 0, r.Uint64()), "spread": halfulp.Random(g, n, n, 50, r.Uint64()),
-				"Hilbert": halfulp.Hilbert(halfulp.MP(100), 12), "powers": halfulp.Identity(halfulp.Float64, n),
+				"Hilbert": gallery.Hilbert(halfulp.MP(100), 12), "powers": halfulp.Identity(halfulp.Float64, n),
 			} {
 				b := halfulp.Random(g, a.Rows(), k, r.IntN(2)*100, r.Uint64())
 				for _, steps := range []int{0, 1, 4, 40} {

@@ -10,14 +10,11 @@ import (
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
 )
 
-// Method is the value of Stats.Method.
-const Method = call.Method
-
 // stats returns how a routine ran.
 func stats(s *call.Run) halfulp.Stats {
 	t := &s.Stats
 	z := halfulp.Stats{
-		Device: t.Device, Method: t.Method, Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
+		Device: t.Device, Method: halfulp.Method(t.Method), Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow, Check: (*halfulp.Check)(t.Check),
 		Proof: halfulp.Proof{
 			Cond: t.Cond, Rounds: t.Rounds, Rho: halfulp.Measure(t.Rho), Steps: t.Steps, Precision: t.Precision, Primes: t.Primes, Solved: t.Solved,
 			Ties: t.Ties, Digits: t.Digits, Undecided: t.Undecided,
@@ -42,7 +39,7 @@ func ended(opt *halfulp.Options, s *call.Run, name string, err error) error {
 }
 
 // begin checks the options and operands of routine name and starts its run. All operands must live
-// in one place. It returns the operands on the host.
+// on one device. It returns the operands on the host.
 func begin(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, []num.Mat, error) {
 	s, err := start(name, opt, operands...)
 	if err != nil {

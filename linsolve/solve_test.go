@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -60,7 +61,7 @@ func TestSolve(t *testing.T) {
 			check(t, name+", powers", lintest.Integers(r, n, n, 1), lintest.Integers(r, n, k, 0), f)
 		}
 		for _, n := range testlength.Of([]int{12}, []int{12, 20}, []int{12, 20, 30}) {
-			check(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), n), halfulp.Random(halfulp.Float64, n, 1, 0, 1), f)
+			check(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), n), halfulp.Random(halfulp.Float64, n, 1, 0, 1), f)
 		}
 	}
 }
@@ -78,7 +79,7 @@ func TestDet(t *testing.T) {
 			checkDet(t, name+", integers", lintest.Integers(r, n, n, 5), f)
 			checkDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}
-		checkDet(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 14), f)
+		checkDet(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 14), f)
 		n := testlength.Of(10, 20, 40)
 		checkDet(t, "random", halfulp.Random(halfulp.DD, n, n, 0, 3), f)
 	}

@@ -37,7 +37,7 @@ func (y *system) solve(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options
 	if a.Rows != a.Cols || b.Rows() != a.Rows {
 		panic(errShape)
 	}
-	if p := place.Of(a.Arr); p != nil && place.Label(p) == string(b.Place()) {
+	if p := place.Of(a.Arr); p != nil && place.Label(p) == string(b.Device()) {
 		return Solve(halfulp.MatrixOf(a), b, f, opt)
 	}
 	s, on, err := begin("Solve", opt, b.View())

@@ -82,7 +82,7 @@ func TestScalarsLeaveRange(t *testing.T) {
 		var err error
 		switch x.name {
 		case "Cond":
-			z, err = Cond(OneNorm, x.a, x.f, &halfulp.Options{Stats: &stats})
+			z, err = Cond(halfulp.OneNorm, x.a, x.f, &halfulp.Options{Stats: &stats})
 		case "Det":
 			z, err = Det(x.a, x.f, &halfulp.Options{Stats: &stats})
 		default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -23,7 +24,7 @@ func TestWays(t *testing.T) {
 		matrices := map[string]*halfulp.Matrix{
 			"random":  halfulp.Random(halfulp.Float64, n, n, 0, uint64(trial)),
 			"spread":  halfulp.Random(halfulp.MP(70), n, n, 40, uint64(trial)+10),
-			"Hilbert": halfulp.Hilbert(halfulp.MP(300), min(n, 40)),
+			"Hilbert": gallery.Hilbert(halfulp.MP(300), min(n, 40)),
 		}
 		for name, a := range matrices {
 			order := a.Rows()

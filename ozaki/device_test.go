@@ -395,11 +395,11 @@ func TestDeviceErrors(t *testing.T) {
 
 	x, y := on(t, a), on(t, a)
 	for name, m := range map[string][3]*halfulp.Matrix{"A": {a, x, x}, "B": {x, a, x}, "C": {x, x, a}} {
-		if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m[0], m[1], 0, m[2], &Options{Slices: 2}); !errors.Is(err, halfulp.ErrPlace) {
+		if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m[0], m[1], 0, m[2], &Options{Slices: 2}); !errors.Is(err, halfulp.ErrMixedDevices) {
 			t.Errorf("%s on the host: error %v", name, err)
 		}
 	}
-	if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, gpu(Options{Slices: 2, Bound: x})); !errors.Is(err, halfulp.ErrPlace) {
+	if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, gpu(Options{Slices: 2, Bound: x})); !errors.Is(err, halfulp.ErrMixedDevices) {
 		t.Errorf("bounds on a GPU, C on the host: error %v", err)
 	}
 	if err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, y, &Options{Slices: 2, SGEMM: "cublas"}); !errors.Is(err, halfulp.ErrMethod) {

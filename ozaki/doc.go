@@ -4,6 +4,11 @@
 // package halfulp, the results are not correctly rounded; [Gemm] returns a bound on the error of
 // each entry instead.
 //
+//	bound := halfulp.NewMatrix(halfulp.Float64, m, n)
+//	err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &ozaki.Options{Slices: 3, Bound: bound})
+//
+// The paper is:
+//
 //   - 002: Nanai, Fujimoto, Evaluation of Double-precision Matrix Multiplication based on the
 //     Ozaki Scheme with a Small Constant Number of Split Matrices in Single-precision for
 //     Gaming GPUs, 2021 (algorithms 1 and 2).
@@ -65,9 +70,9 @@
 // adds in an order of its own: the products without error have the same bits there, and the others
 // satisfy the same bound.
 //
-// # Places
+// # Devices
 //
-// Places and Aliasing are as in the documentation of package halfulp: products run on the device
+// Devices and Aliasing are as in the documentation of package halfulp: products run on the device
 // where A, B and C live and leave C there, or for operands of the host, where Options.Device says.
 // C may overlap A and B everywhere. A cancelled context ends a product between blocks, and progress
 // rises to 1. Devices do not support a factor alpha that is infinite or NaN: its operands are

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -77,7 +78,7 @@ func ExampleSplit() {
 
 // Take as few slices as a bound needs: 1e-9 of the norms of row and column.
 func ExampleGemm_tolerance() {
-	a := halfulp.Hilbert(halfulp.Float64, 50)
+	a := gallery.Hilbert(halfulp.Float64, 50)
 	c := halfulp.NewMatrix(halfulp.Float64, 50, 50)
 	var s ozaki.Stats
 	err := ozaki.Gemm(halfulp.NoTrans, halfulp.Trans, 1, a, a, 0, c, &ozaki.Options{Tolerance: 1e-9, Stats: &s})
@@ -89,7 +90,7 @@ func ExampleGemm_tolerance() {
 // Powers of a matrix where it lives: on a GPU nothing travels between the products.
 func ExampleGemm_device() {
 	for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
-		a, err := halfulp.Hilbert(halfulp.Float64, 40).On(device)
+		a, err := gallery.Hilbert(halfulp.Float64, 40).On(device)
 		if errors.Is(err, halfulp.ErrDevice) {
 			continue // there is no GPU
 		}

@@ -36,10 +36,10 @@ import (
 // Options.SGEMM = "own"; cuBLAS adds in an order of its own.
 //
 // Gemm panics for shapes that do not fit, a bad tA or tB, a freed matrix, and bounds that share
-// storage with A, B or C. Errors wrap ErrOptions, ErrFormat, ErrTolerance, ErrFloat32Range for
-// literal slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory if a
-// device has too little memory, or the error of a cancelled context; C and the bounds are then
-// unspecified.
+// storage with A, B or C. Errors wrap halfulp.ErrOptions, halfulp.ErrFormat, ErrTolerance,
+// ErrFloat32Range for literal slices, halfulp.ErrMethod, halfulp.ErrDevice,
+// halfulp.ErrMixedDevices, halfulp.ErrMemory if a device has too little memory, or the error of a
+// cancelled context; C and the bounds are then unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) error {
 	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)
 }
@@ -99,7 +99,7 @@ func check(a, b, c, bounds num.Mat) {
 func (r *run) run() (err error) {
 	for i, m := range []num.Mat{r.left, r.right, r.out, r.bounds} {
 		if m.Arr != nil && m.Arr.Format != num.Float64 && (m.Arr.Format != num.Float32 || i > 1) {
-			return fmt.Errorf("%v: %w (want f64, or f32 for A and B)", m.Arr.Format, ErrFormat)
+			return fmt.Errorf("%v: %w (want f64, or f32 for A and B)", m.Arr.Format, halfulp.ErrFormat)
 		}
 	}
 	if err := place.Single(r.at); err != nil {

@@ -487,20 +487,20 @@ func TestErrors(t *testing.T) {
 		want     error
 		validate bool // finds it too
 	}{
-		{"neither slices nor tolerance", a, c, nil, ErrOptions, false},
-		{"a negative tolerance", a, c, &Options{Tolerance: -1}, ErrOptions, false},
-		{"the tolerance NaN", a, c, &Options{Tolerance: math.NaN()}, ErrOptions, false},
-		{"too many slices", a, c, &Options{Slices: MaxSlices + 1}, ErrOptions, true},
-		{"-1 slices", a, c, &Options{Slices: -1}, ErrOptions, true},
-		{"a negative block", a, c, &Options{Slices: 2, Block: -1}, ErrOptions, true},
-		{"too large a block", a, c, &Options{Slices: 2, Block: MaxBlock + 1}, ErrOptions, true},
+		{"neither slices nor tolerance", a, c, nil, halfulp.ErrOptions, false},
+		{"a negative tolerance", a, c, &Options{Tolerance: -1}, halfulp.ErrOptions, false},
+		{"the tolerance NaN", a, c, &Options{Tolerance: math.NaN()}, halfulp.ErrOptions, false},
+		{"too many slices", a, c, &Options{Slices: MaxSlices + 1}, halfulp.ErrOptions, true},
+		{"-1 slices", a, c, &Options{Slices: -1}, halfulp.ErrOptions, true},
+		{"a negative block", a, c, &Options{Slices: 2, Block: -1}, halfulp.ErrOptions, true},
+		{"too large a block", a, c, &Options{Slices: 2, Block: MaxBlock + 1}, halfulp.ErrOptions, true},
 		{"a method", a, c, &Options{Slices: 2, Options: halfulp.Options{Method: "residue"}}, halfulp.ErrMethod, true},
 		{"an SGEMM", a, c, &Options{Slices: 2, SGEMM: "mkl"}, halfulp.ErrMethod, true},
 		{"a device", a, c, &Options{Slices: 2, Options: halfulp.Options{Device: "tpu"}}, halfulp.ErrDevice, true},
 		{"a cancelled context", a, c, &Options{Slices: 2, Options: halfulp.Options{Context: cancelled}}, context.Canceled, true},
-		{"A in DD", a.Convert(halfulp.DD), c, &Options{Slices: 2}, ErrFormat, false},
-		{"C in Float32", a, c.Convert(halfulp.Float32), &Options{Slices: 2}, ErrFormat, false},
-		{"bounds in Float32", a, c, &Options{Slices: 2, Bound: c.Convert(halfulp.Float32)}, ErrFormat, false},
+		{"A in DD", a.Convert(halfulp.DD), c, &Options{Slices: 2}, halfulp.ErrFormat, false},
+		{"C in Float32", a, c.Convert(halfulp.Float32), &Options{Slices: 2}, halfulp.ErrFormat, false},
+		{"bounds in Float32", a, c, &Options{Slices: 2, Bound: c.Convert(halfulp.Float32)}, halfulp.ErrFormat, false},
 	} {
 		if err := Gemm('N', 'N', 1, test.a, b, 0, test.c, test.opt); !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)

@@ -246,11 +246,11 @@ func TestLiteralOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Split: Literal}, {Split: Literal, Tolerance: 1e-3}, {Split: Literal, Slices: 2, Block: 16}, {Split: Literal + 1, Slices: 2}, {Split: -1, Slices: 2},
 	} {
-		if err := Gemm('N', 'N', 1, a, a, 0, c, &o); !errors.Is(err, ErrOptions) {
+		if err := Gemm('N', 'N', 1, a, a, 0, c, &o); !errors.Is(err, halfulp.ErrOptions) {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
-	if err := (&Options{Split: Literal + 1}).Validate(); !errors.Is(err, ErrOptions) {
+	if err := (&Options{Split: Literal + 1}).Validate(); !errors.Is(err, halfulp.ErrOptions) {
 		t.Errorf("Validate: error %v", err)
 	}
 	a.SetFloat64(0, 0, 1e300)

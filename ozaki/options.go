@@ -61,16 +61,9 @@ type Options struct {
 // ErrTolerance is wrapped by the error for a Tolerance that MaxSlices slices do not meet.
 var ErrTolerance = errors.New("tolerance not met")
 
-// ErrOptions is wrapped by errors about Slices, Tolerance or Block out of range.
-var ErrOptions = errors.New("invalid options")
-
-// ErrFormat is wrapped by errors about formats that a routine does not support. It is
-// [halfulp.ErrFormat].
-var ErrFormat = halfulp.ErrFormat
-
 // Validate returns an error unless products can run with these options, like Validate of
-// halfulp.Options: [ErrOptions] for numbers out of range, halfulp.ErrMethod for an unknown Method
-// or SGEMM, halfulp.ErrDevice for a Device that does not exist, or the error of a cancelled
+// halfulp.Options: [halfulp.ErrOptions] for numbers out of range, halfulp.ErrMethod for an unknown
+// Method or SGEMM, halfulp.ErrDevice for a Device that does not exist, or the error of a cancelled
 // context. It opens the device. It does not check whether cuBLAS is available, nor the requirement
 // of Gemm that Slices or Tolerance is set. Nil is valid.
 func (o *Options) Validate() error {
@@ -134,27 +127,27 @@ const (
 	summing
 )
 
-// newRun checks o, of the device its name, and fills in the defaults.
-func newRun(o *Options, double bool) (*run, error) {
+// newRun checks opt, of the device its name, and fills in the defaults.
+func newRun(opt *Options, double bool) (*run, error) {
 	r := &run{double: double, ctx: context.Background(), mu: new(sync.Mutex)}
-	if o != nil {
-		r.Options = *o
+	if opt != nil {
+		r.Options = *opt
 	}
 	switch {
 	case r.Slices < 0 || r.Slices > MaxSlices:
-		return nil, fmt.Errorf("%w: %d slices, want up to %d", ErrOptions, r.Slices, MaxSlices)
+		return nil, fmt.Errorf("%w: %d slices, want up to %d", halfulp.ErrOptions, r.Slices, MaxSlices)
 	case r.Block < 0 || r.Block > MaxBlock:
-		return nil, fmt.Errorf("%w: sums of %d products, want up to %d", ErrOptions, r.Block, MaxBlock)
+		return nil, fmt.Errorf("%w: sums of %d products, want up to %d", halfulp.ErrOptions, r.Block, MaxBlock)
 	case r.Split != Scaled && r.Split != Literal:
-		return nil, fmt.Errorf("%w: there is no split %d", ErrOptions, r.Split)
+		return nil, fmt.Errorf("%w: there is no split %d", halfulp.ErrOptions, r.Split)
 	case !double && r.Split == Literal && (r.Slices == 0 || r.Block != 0):
-		return nil, fmt.Errorf("%w: the literal split takes a number of slices, and no Block", ErrOptions)
+		return nil, fmt.Errorf("%w: the literal split takes a number of slices, and no Block", halfulp.ErrOptions)
 	case !double && r.Slices == 0 && !(r.Tolerance > 0):
-		return nil, fmt.Errorf("%w: neither Slices nor a positive Tolerance", ErrOptions)
+		return nil, fmt.Errorf("%w: neither Slices nor a positive Tolerance", halfulp.ErrOptions)
 	case r.Check:
 		return nil, fmt.Errorf("option Check: %w: package ozaki has no residues to check", halfulp.ErrMethod)
 	case r.Method != "" && r.Method != place.Auto:
-		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each", r.Method, halfulp.ErrMethod)
+		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each method (want auto)", r.Method, halfulp.ErrMethod)
 	}
 	switch r.SGEMM {
 	case "", "auto":

@@ -30,7 +30,7 @@ var qdFormats = []struct {
 type qdKind struct {
 	name   string
 	format halfulp.Format
-	method string // of package expansion; qdExact for halfulp.Axpy
+	method halfulp.Method // of package expansion; qdExact for halfulp.Axpy
 }
 
 // Suffixes of the names of formats for an arithmetic other than ours.

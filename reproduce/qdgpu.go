@@ -208,7 +208,7 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 		}
 		return e.wait()
 	}}
-	multiply := func(name, method string) qdCase {
+	multiply := func(name string, method halfulp.Method) qdCase {
 		return qdCase{name: name, run: func() error {
 			return expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
 		}}
@@ -230,7 +230,10 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 			return err
 		}
 	}
-	for _, scheme := range []struct{ table, name, method string }{
+	for _, scheme := range []struct {
+		table, name string
+		method      halfulp.Method
+	}{
 		{tableQDSquare, qdSquareBlocks, expansion.SquareBlocks}, {tableQDLinear, qdLinearBlocks, expansion.LinearBlocks},
 	} {
 		o := &expansion.SolveOptions{Pivoting: expansion.ZeroPivoting, Options: halfulp.Options{Method: scheme.method}}

@@ -181,7 +181,7 @@ func algorithm1Away(q place.RNSQueue, r *run, g place.RNSGemv) error {
 	times, err := q.Algorithm1(g)
 	r.stats.Stages = steps(times)
 	if errors.Is(err, place.ErrBlockSize) {
-		return fmt.Errorf("%w: %w", ErrOptions, err)
+		return fmt.Errorf("%w: %w", halfulp.ErrOptions, err)
 	}
 	return err
 }

@@ -150,7 +150,7 @@ func TestAlgorithm1Fails(t *testing.T) {
 		}{
 			{Options{Options: halfulp.Options{MemoryLimit: 3000}}, halfulp.ErrMemory},
 			{Options{Options: halfulp.Options{Context: cancelled}}, context.Canceled},
-			{Options{BlockSize: 257}, ErrOptions},
+			{Options{BlockSize: 257}, halfulp.ErrOptions},
 			{Options{BlockSize: 256}, nil},
 		} {
 			o, want := k.o, k.want
@@ -172,7 +172,7 @@ func TestAlgorithm1Fails(t *testing.T) {
 	x := many.NewVector(1)
 	err := gemvPublished(halfulp.NoTrans, many.NewNumber().SetInt64(1), many.NewMatrix(1, 1), x, many.NewNumber(), x.Clone(),
 		&Options{Options: halfulp.Options{Device: "cuda:0"}, BlockSize: 256})
-	if !errors.Is(err, ErrOptions) || !strings.Contains(fmt.Sprint(err), "shared memory") {
+	if !errors.Is(err, halfulp.ErrOptions) || !strings.Contains(fmt.Sprint(err), "shared memory") {
 		t.Errorf("256 sums of 200 moduli: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -36,20 +37,20 @@ func (b *Base) scalars(xs ...*Number) (vs [4]val) {
 }
 
 // Asum returns Σ |x_i|, summed as Reduce3 does.
-func Asum(x *Vector, o *Options) (*Number, error) {
-	return reduceBlocks("Asum", x, nil, true, o)
+func Asum(x *Vector, opt *Options) (*Number, error) {
+	return reduceBlocks("Asum", x, nil, true, opt)
 }
 
 // Dot returns Σ fl(x_i y_i), summed as Reduce3 does.
-func Dot(x, y *Vector, o *Options) (*Number, error) {
+func Dot(x, y *Vector, opt *Options) (*Number, error) {
 	x.like(y)
-	return reduceBlocks("Dot", x, y, false, o)
+	return reduceBlocks("Dot", x, y, false, opt)
 }
 
 // Scal sets x_i = fl(α x_i).
-func Scal(alpha *Number, x *Vector, o *Options) error {
+func Scal(alpha *Number, x *Vector, opt *Options) error {
 	a := x.arr.b.scalars(alpha)
-	r, err := begin("Scal", o, x.arr.b, x.view())
+	r, err := begin("Scal", opt, x.arr.b, x.view())
 	if err != nil {
 		return err
 	}
@@ -75,11 +76,11 @@ func (r *run) scale(alpha *val, x *Vector, share float64) error {
 }
 
 // Axpy sets y_i = fl(fl(α x_i) + y_i).
-func Axpy(alpha *Number, x, y *Vector, o *Options) error {
+func Axpy(alpha *Number, x, y *Vector, opt *Options) error {
 	x.like(y)
 	b := x.arr.b
 	a := b.scalars(alpha)
-	r, err := begin("Axpy", o, b, x.view(), y.view())
+	r, err := begin("Axpy", opt, b, x.view(), y.view())
 	if err != nil {
 		return err
 	}
@@ -103,11 +104,11 @@ func Axpy(alpha *Number, x, y *Vector, o *Options) error {
 
 // Maxpy sets r_i = fl(y_i - fl(α x_i)), the MAXPY of MPRES-BLAS, with an error of at most
 // u |y_i - α x_i| + u (1 + u) |α x_i|.
-func Maxpy(alpha *Number, x, y, r *Vector, o *Options) error {
+func Maxpy(alpha *Number, x, y, r *Vector, opt *Options) error {
 	x.like(y, r)
 	b := x.arr.b
 	a := b.scalars(alpha)
-	run, err := begin("Maxpy", o, b, x.view(), y.view(), r.view())
+	run, err := begin("Maxpy", opt, b, x.view(), y.view(), r.view())
 	if err != nil {
 		return err
 	}
@@ -138,12 +139,12 @@ func (r *run) subtract(alpha *val, x, y, z *Vector, share float64) error {
 // does. It is the AXPY_DOT of the BLAS Technical Forum's standard and of MPRES-BLAS. u and v may be
 // w; otherwise w must not overlap them. The error bound of w is the bound of [Maxpy]. [DotBound] of
 // u and the new w bounds the difference between the returned number and their exact product.
-func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, error) {
+func AxpyDot(alpha *Number, w, v, u *Vector, opt *Options) (*Number, error) {
 	w.like(v, u)
 	b := w.arr.b
 	a := b.scalars(alpha)
 	operands := []view{v.view(), u.view(), w.view()}
-	r, err := begin("AxpyDot", o, b, operands...)
+	r, err := begin("AxpyDot", opt, b, operands...)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +180,8 @@ func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, error) {
 // Nrm2 returns fl(√s), s = Σ fl(x_i²) summed as Reduce3 does: ‖x‖₂, the NORM2 of MPRES-BLAS.
 // [Nrm2Bound] bounds its error. A square with an exponent above 2^30 is NaN, one with an exponent
 // below -2^30 is 0. The host computes the root.
-func Nrm2(x *Vector, o *Options) (*Number, error) {
-	z, err := reduceBlocks("Nrm2", x, x, false, o)
+func Nrm2(x *Vector, opt *Options) (*Number, error) {
+	z, err := reduceBlocks("Nrm2", x, x, false, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +189,11 @@ func Nrm2(x *Vector, o *Options) (*Number, error) {
 }
 
 // Waxpby sets w_i = fl(fl(α x_i) + fl(β y_i)).
-func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) error {
+func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, opt *Options) error {
 	x.like(y, w)
 	b := x.arr.b
 	a := b.scalars(alpha, beta)
-	r, err := begin("Waxpby", o, b, x.view(), y.view(), w.view())
+	r, err := begin("Waxpby", opt, b, x.view(), y.view(), w.view())
 	if err != nil {
 		return err
 	}
@@ -216,11 +217,11 @@ func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) er
 }
 
 // Rot sets x_i = fl(fl(c x_i) + fl(s y_i)) and y_i = fl(fl(c y_i) - fl(s x_i)).
-func Rot(x, y *Vector, c, s *Number, o *Options) error {
+func Rot(x, y *Vector, c, s *Number, opt *Options) error {
 	x.like(y)
 	b := x.arr.b
 	a := b.scalars(c, s)
-	r, err := begin("Rot", o, b, x.view(), y.view())
+	r, err := begin("Rot", opt, b, x.view(), y.view())
 	if err != nil {
 		return err
 	}
@@ -259,27 +260,17 @@ func Rot(x, y *Vector, c, s *Number, o *Options) error {
 	return r.end("rotation", err)
 }
 
-// Norm selects a norm.
-type Norm int
-
-// The norms: ‖x‖₁ = Σ |x_i|, the largest column sum of a matrix; ‖x‖_∞ = max |x_i|, the
-// largest row sum of a matrix.
-const (
-	OneNorm Norm = iota
-	InfNorm
-)
-
 // Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN, so is the
 // norm. InfNorm runs on the CPU; entries on a device are copied to the host.
-func Nrm(kind Norm, x *Vector, o *Options) (*Number, error) {
+func Nrm(kind halfulp.Norm, x *Vector, opt *Options) (*Number, error) {
 	switch kind {
-	case OneNorm:
-		return reduceBlocks("Nrm", x, nil, true, o)
-	case InfNorm:
+	case halfulp.OneNorm:
+		return reduceBlocks("Nrm", x, nil, true, opt)
+	case halfulp.InfNorm:
 	default:
 		panic(errNorm)
 	}
-	r, err := begin("Nrm", o, x.arr.b, x.view())
+	r, err := begin("Nrm", opt, x.arr.b, x.view())
 	if err != nil {
 		return nil, err
 	}

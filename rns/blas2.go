@@ -48,37 +48,37 @@ func gemvShapes(trans bool, a *Matrix, x, y *Vector) {
 //  1. d_j = fl(α x_j);
 //  2. y_i = fl(β y_i), or 0 for β = 0, which leaves y unread;
 //  3. b_ij = fl(a_ij d_j), B = A diag(d), or diag(d) A for the transpose;
-//  4. the rows of B, or its columns, are summed, each by one block of o.BlockSize
+//  4. the rows of B, or its columns, are summed, each by one block of opt.BlockSize
 //     threads as in steps 1 and 2 of Reduce3 with one block, and y_i = fl(sum + y_i).
 //
 // α = 0 leaves A and x unread. y must not overlap A and x. Every product and sum is rounded like an
-// operation of Number, in this order. (18) and (19) of the paper bound the error; o.Bound receives
-// these bounds.
+// operation of Number, in this order. (18) and (19) of the paper bound the error; opt.Bound
+// receives these bounds.
 //
 // Products of step 3 are added as they are made, and B is never stored: on a GPU these are four
 // launches.
 //
-// With o.Variant = [Published] the result has the same bits, but B is stored, and products are made
-// in three passes: signs, exponents and interval evaluations; digits; rounding. On a GPU these are
-// the ten launches of the paper, on copies of operands as its mp_array_t: one thread a number, on a
-// two-dimensional grid for B; one thread a residue, in blocks of at least MinBS threads (formula
-// 8); one thread a number; and the sums of step 4 by blocks of o.BlockSize threads, one thread an
-// addition, in shared memory. There, blocks of more than 256 threads, or of more than shared memory
-// has room for, are an error that wraps ErrOptions. Stats.Stages has the time of every step, as a
-// GPU's events measure it, and then the time of the copies.
-func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
-	return gemv("Gemv", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
+// With opt.Variant = [Published] the result has the same bits, but B is stored, and products are
+// made in three passes: signs, exponents and interval evaluations; digits; rounding. On a GPU these
+// are the ten launches of the paper, on copies of operands as its mp_array_t: one thread a number,
+// on a two-dimensional grid for B; one thread a residue, in blocks of at least MinBS threads
+// (formula 8); one thread a number; and the sums of step 4 by blocks of opt.BlockSize threads, one
+// thread an addition, in shared memory. There, blocks of more than 256 threads, or of more than
+// shared memory has room for, are an error that wraps halfulp.ErrOptions. Stats.Stages has the time
+// of every step, as a GPU's events measure it, and then the time of the copies.
+func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options) error {
+	return gemv("Gemv", trans, alpha, a, x, beta, y, opt, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
 }
 
 // GemvBasic sets y = α A x + β y, or y = α Aᵀ x + β y, by the loops of the reference BLAS, one
 // operation after the other, the "basic implementation" of the paper: y_i = fl(β y_i), then y_i =
 // fl(y_i + fl(fl(α x_j) a_ij)) for j = 1, 2, …; for the transpose t = fl(t + fl(a_ij x_i)) for i =
 // 1, 2, … and y_j = fl(y_j + fl(α t)). Special cases and the bound on the error are the same as for
-// Gemv. On a GPU several lanes of a warp share a number. With o.Variant = [Published] one thread
+// Gemv. On a GPU several lanes of a warp share a number. With opt.Variant = [Published] one thread
 // for each row carries out its operations, on copies of the operands as arrays of mp_float_t, and
 // Stats.Stages has the time of each launch and of the copies.
-func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
-	return gemv("GemvBasic", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})
+func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options) error {
+	return gemv("GemvBasic", trans, alpha, a, x, beta, y, opt, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})
 }
 
 // gemvMethod is a product. here, on the CPU, and away, on a device, add α A x to β y. The published
@@ -92,11 +92,11 @@ type gemvMethod struct {
 }
 
 // gemv runs a product.
-func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options, m gemvMethod) error {
+func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options, m gemvMethod) error {
 	trans := isTrans(t)
 	gemvShapes(trans, a, x, y)
 	f := a.arr.b.scalars(alpha, beta)
-	r, err := begin(name, o, a.arr.b, a.view(), x.view(), y.view())
+	r, err := begin(name, opt, a.arr.b, a.view(), x.view(), y.view())
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (m *Matrix) line(trans bool, i int) *Vector {
 }
 
 // Ger sets a_ij = fl(a_ij + fl(fl(α x_i) y_j)). A must not overlap x and y.
-func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) error {
+func Ger(alpha *Number, x, y *Vector, a *Matrix, opt *Options) error {
 	b := a.arr.b
 	if !b.same(x.arr.b) || !b.same(y.arr.b) {
 		panic(errBase)
@@ -289,7 +289,7 @@ func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) error {
 		panic(errShape)
 	}
 	f := b.scalars(alpha)
-	r, err := begin("Ger", o, b, x.view(), y.view(), a.view())
+	r, err := begin("Ger", opt, b, x.view(), y.view(), a.view())
 	if err != nil {
 		return err
 	}

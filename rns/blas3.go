@@ -20,20 +20,20 @@ func (m *Matrix) like(bs ...*Matrix) {
 }
 
 // GeAdd sets c_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) error {
-	return geAdd("GeAdd", alpha, a, beta, b, c, o)
+func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, opt *Options) error {
+	return geAdd("GeAdd", alpha, a, beta, b, c, opt)
 }
 
 // GeAcc sets b_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, o *Options) error {
-	return geAdd("GeAcc", alpha, a, beta, b, b, o)
+func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, opt *Options) error {
+	return geAdd("GeAcc", alpha, a, beta, b, b, opt)
 }
 
-func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) error {
+func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, opt *Options) error {
 	a.like(b, c)
 	base := a.arr.b
 	f := base.scalars(alpha, beta)
-	r, err := begin(name, o, base, a.view(), b.view(), c.view())
+	r, err := begin(name, opt, base, a.view(), b.view(), c.view())
 	if err != nil {
 		return err
 	}
@@ -57,23 +57,23 @@ func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o 
 }
 
 // GeDiagScale sets A = diag(d) A, a_ij = fl(d_i a_ij), or A = A diag(d), a_ij = fl(a_ij d_j).
-func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, o *Options) error {
+func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, opt *Options) error {
 	switch side {
 	case halfulp.Left:
-		return geScale("GeDiagScale", d, nil, a, o)
+		return geScale("GeDiagScale", d, nil, a, opt)
 	case halfulp.Right:
-		return geScale("GeDiagScale", nil, d, a, o)
+		return geScale("GeDiagScale", nil, d, a, opt)
 	}
 	panic(errSide)
 }
 
 // GeLRScale sets A = diag(l) A diag(r), a_ij = fl(fl(l_i a_ij) r_j).
-func GeLRScale(l, r *Vector, a *Matrix, o *Options) error {
-	return geScale("GeLRScale", l, r, a, o)
+func GeLRScale(l, r *Vector, a *Matrix, opt *Options) error {
+	return geScale("GeLRScale", l, r, a, opt)
 }
 
 // geScale multiplies by the diagonals that are not nil.
-func geScale(name string, left, right *Vector, a *Matrix, o *Options) error {
+func geScale(name string, left, right *Vector, a *Matrix, opt *Options) error {
 	var operands []view
 	for _, d := range []struct {
 		v *Vector
@@ -90,7 +90,7 @@ func geScale(name string, left, right *Vector, a *Matrix, o *Options) error {
 		operands = append(operands, d.v.view())
 	}
 	operands = append(operands, a.view())
-	r, err := begin(name, o, a.arr.b, operands...)
+	r, err := begin(name, opt, a.arr.b, operands...)
 	if err != nil {
 		return err
 	}
@@ -134,12 +134,12 @@ func (r *run) geScale(left, right *Vector, a *Matrix) error {
 // GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm). One
 // block of threads computes each sum, as for the rows in Gemv. For a matrix on a device the sums
 // are computed there and compared on the host.
-func GeNorm(kind Norm, a *Matrix, o *Options) (*Number, error) {
-	if kind != OneNorm && kind != InfNorm {
+func GeNorm(kind halfulp.Norm, a *Matrix, opt *Options) (*Number, error) {
+	if kind != halfulp.OneNorm && kind != halfulp.InfNorm {
 		panic(errNorm)
 	}
-	trans := kind == OneNorm
-	r, err := begin("GeNorm", o, a.arr.b, a.view())
+	trans := kind == halfulp.OneNorm
+	r, err := begin("GeNorm", opt, a.arr.b, a.view())
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (r *run) lineSums(trans bool, a *Matrix) (*Vector, error) {
 // Gemm sets c_ij = fl(fl(α s) + fl(β c_ij)), s the recursive sum of fl(a_ik b_kj) over k = 1, 2, …,
 // for A or its transpose and B or its transpose. β = 0 leaves C unread, α = 0 leaves A and B
 // unread. C must not overlap A and B.
-func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) error {
+func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, opt *Options) error {
 	tA, tB := isTrans(transA), isTrans(transB)
 	rows, inner := a.op(tA)
 	k, cols := b.op(tB)
@@ -194,7 +194,7 @@ func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *N
 		panic(errShape)
 	}
 	f := base.scalars(alpha, beta)
-	r, err := begin("Gemm", o, base, a.view(), b.view(), c.view())
+	r, err := begin("Gemm", opt, base, a.view(), b.view(), c.view())
 	if err != nil {
 		return err
 	}

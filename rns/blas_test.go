@@ -192,7 +192,7 @@ func TestSums(t *testing.T) {
 				wantSame(t, "Dot", sumOf(Dot(x, y, o)), sum3(b, func(i int) *Number { return mul(x.At(i), y.At(i)) }, n, p.Blocks, p.BlockSize))
 				asum := sum3(b, func(i int) *Number { return b.NewNumber().Abs(x.At(i)) }, n, p.Blocks, p.BlockSize)
 				wantSame(t, "Asum", sumOf(Asum(x, o)), asum)
-				wantSame(t, "Nrm", sumOf(Nrm(OneNorm, x, o)), asum)
+				wantSame(t, "Nrm", sumOf(Nrm(halfulp.OneNorm, x, o)), asum)
 				squares := sum3(b, func(i int) *Number { return mul(x.At(i), x.At(i)) }, n, p.Blocks, p.BlockSize)
 				wantSame(t, "Nrm2", sumOf(Nrm2(x, o)), b.NewNumber().Sqrt(squares))
 			}
@@ -202,7 +202,7 @@ func TestSums(t *testing.T) {
 					s = b.NewNumber().Abs(x.At(i))
 				}
 			}
-			wantSame(t, "Nrm", sumOf(Nrm(InfNorm, x, nil)), s)
+			wantSame(t, "Nrm", sumOf(Nrm(halfulp.InfNorm, x, nil)), s)
 		}
 	}
 }
@@ -479,15 +479,15 @@ func TestMatrixRoutines(t *testing.T) {
 				check("Ger", z, func(i, j int) *Number { return add(a.At(i, j), mul(mul(alpha, l.At(i)), d.At(j))) })
 
 				p := blocksOf(t, o)
-				for kind, m := range []Norm{OneNorm, InfNorm} {
+				for kind, m := range []halfulp.Norm{halfulp.OneNorm, halfulp.InfNorm} {
 					lines, length := cols, rows
-					if m == InfNorm {
+					if m == halfulp.InfNorm {
 						lines, length = rows, cols
 					}
 					want := b.NewNumber()
 					for i := range lines {
 						s := blockSum(b, func(j int) *Number {
-							if m == InfNorm {
+							if m == halfulp.InfNorm {
 								return b.NewNumber().Abs(a.At(i, j))
 							}
 							return b.NewNumber().Abs(a.At(j, i))
@@ -503,7 +503,7 @@ func TestMatrixRoutines(t *testing.T) {
 				}
 			}
 		}
-		if n := sumOf(GeNorm(OneNorm, b.MatrixOf(halfulp.NewMatrixFloat64(1, 2, 1, []float64{1, math.Inf(1)})), nil)); !n.IsNaN() {
+		if n := sumOf(GeNorm(halfulp.OneNorm, b.MatrixOf(halfulp.NewMatrixFloat64(1, 2, 1, []float64{1, math.Inf(1)})), nil)); !n.IsNaN() {
 			t.Errorf("norm %v with a NaN", n)
 		}
 	}
@@ -699,7 +699,7 @@ func TestCheck(t *testing.T) {
 		} {
 			c := x.Clone().arr
 			corrupt(c)
-			if err := c.Check(); !errors.Is(err, ErrForm) {
+			if err := c.Check(); !errors.Is(err, ErrMalformed) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -52,7 +52,7 @@ type CGResult struct {
 }
 
 // CG solves A x = b by the conjugate gradient method, or by the preconditioned one with
-// o.Preconditioner = [Jacobi]. A is n x n, symmetric and positive definite. x holds the initial
+// opt.Preconditioner = [Jacobi]. A is n x n, symmetric and positive definite. x holds the initial
 // guess, and receives the result. These are mp_cg and mp_pcg of MPRES-BLAS, except that m_i below
 // are not rounded to float64. Every operation is a routine of this package, so that CPU and GPU
 // have the same bits:
@@ -79,28 +79,28 @@ type CGResult struct {
 // = "cuda:N", and x is copied back. MemoryLimit applies to the memory of CG and to the memory of
 // each of its routines. The diagonal, scalars and the bound of TrueResidual are computed on the
 // host, to which A, b and x are copied.
-func CG(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
+func CG(a *Sparse, b, x *Vector, opt *CGOptions) (CGResult, error) {
 	a.fits(x, b)
 	if a.rows != a.cols {
 		panic(errShape)
 	}
-	var opt CGOptions
-	if o != nil {
-		opt = *o
+	var all CGOptions
+	if opt != nil {
+		all = *opt
 	}
 	var r *run
-	err := opt.complete(a)
+	err := all.complete(a)
 	if err == nil {
-		r, err = begin("CG", &opt.Options, a.Base(), a.values.view(), b.view(), x.view())
+		r, err = begin("CG", &all.Options, a.Base(), a.values.view(), b.view(), x.view())
 	}
 	if err != nil {
 		return CGResult{}, err
 	}
 	var result CGResult
 	if r.at == nil || r.resident {
-		result, err = r.cg(a, b, x, &opt)
+		result, err = r.cg(a, b, x, &all)
 	} else {
-		result, err = r.cgAway(a, b, x, &opt)
+		result, err = r.cgAway(a, b, x, &all)
 	}
 	return result, r.end("iterations", err)
 }
@@ -119,17 +119,17 @@ func (o *CGOptions) complete(a *Sparse) error {
 	}
 	switch {
 	case o.Tolerance.IsNaN() || o.Tolerance.Sign() < 0:
-		return fmt.Errorf("rns.CG: %w: tolerance %v", ErrOptions, o.Tolerance)
+		return fmt.Errorf("rns.CG: %w: tolerance %v", halfulp.ErrOptions, o.Tolerance)
 	case o.MaxIterations < 0:
-		return fmt.Errorf("rns.CG: %w: %d iterations", ErrOptions, o.MaxIterations)
+		return fmt.Errorf("rns.CG: %w: %d iterations", halfulp.ErrOptions, o.MaxIterations)
 	case o.Preconditioner != NoPreconditioner && o.Preconditioner != Jacobi:
-		return fmt.Errorf("rns.CG: %w: preconditioner %d", ErrOptions, o.Preconditioner)
+		return fmt.Errorf("rns.CG: %w: preconditioner %d", halfulp.ErrOptions, o.Preconditioner)
 	}
 	return nil
 }
 
 // cgAway is CG on a device, for operands that live on the host.
-func (r *run) cgAway(a *Sparse, b, x *Vector, o *CGOptions) (result CGResult, err error) {
+func (r *run) cgAway(a *Sparse, b, x *Vector, opt *CGOptions) (result CGResult, err error) {
 	at := halfulp.Device(place.Label(r.at))
 	da, err := a.On(at)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *run) cgAway(a *Sparse, b, x *Vector, o *CGOptions) (result CGResult, er
 	}
 	defer dx.Free()
 	r.resident = true
-	if result, err = r.cg(da, db, dx, o); err != nil {
+	if result, err = r.cg(da, db, dx, opt); err != nil {
 		return result, err
 	}
 	return result, x.CopyFrom(dx)
@@ -165,14 +165,14 @@ type cgState struct {
 	rho        *Number // r·z of the iteration before
 }
 
-// cg is CG in the place where its operands live.
-func (r *run) cg(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
+// cg is CG where its operands live.
+func (r *run) cg(a *Sparse, b, x *Vector, opt *CGOptions) (CGResult, error) {
 	s := &cgState{run: r, parts: r.Options, a: a, b: b, x: x}
 	// The routines run where the operands live.
 	s.parts.Progress, s.parts.Bound, s.parts.Stats, s.parts.Device = nil, nil, nil, halfulp.CPU
 	defer s.free()
 	var result CGResult
-	if err := s.prepare(o.Preconditioner); err != nil {
+	if err := s.prepare(opt.Preconditioner); err != nil {
 		return result, err
 	}
 	norm, err := s.start()
@@ -180,13 +180,13 @@ func (r *run) cg(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 		return result, err
 	}
 	result.Residuals = append(result.Residuals, norm)
-	limit := r.b.NewNumber().Mul(o.Tolerance, norm)
+	limit := r.b.NewNumber().Mul(opt.Tolerance, norm)
 	for {
 		c, ordered := norm.Cmp(limit)
 		if !ordered {
 			return result, fmt.Errorf("%w: ‖r‖ is no number after %d iterations", ErrBreakdown, result.Iterations)
 		}
-		if result.Converged = c <= 0; result.Converged || result.Iterations == o.MaxIterations {
+		if result.Converged = c <= 0; result.Converged || result.Iterations == opt.MaxIterations {
 			break
 		}
 		if norm, err = s.iterate(result.Iterations == 0, norm); err != nil {
@@ -194,7 +194,7 @@ func (r *run) cg(a *Sparse, b, x *Vector, o *CGOptions) (CGResult, error) {
 		}
 		result.Iterations++
 		result.Residuals = append(result.Residuals, norm)
-		s.progress(&result, limit, o.MaxIterations)
+		s.progress(&result, limit, opt.MaxIterations)
 	}
 	result.TrueResidual, err = s.trueResidual()
 	return result, err

@@ -345,10 +345,10 @@ func TestCGErrors(t *testing.T) {
 		{"negative diagonal", spd{{1, 0}, {0, -1}}, &CGOptions{Preconditioner: Jacobi}, ErrBreakdown, "entry (1, 1) of the diagonal is -1"},
 		{"no diagonal", spd{{0, 1}, {1, 1}}, &CGOptions{Preconditioner: Jacobi}, ErrBreakdown, "entry (0, 0) of the diagonal is 0"},
 		{"no number", spd{{math.Inf(1), 0}, {0, 1}}, nil, ErrBreakdown, "‖r‖ is no number after 0 iterations"},
-		{"tolerance", poisson(2), &CGOptions{Tolerance: b.NewNumber().SetInt64(-1)}, ErrOptions, "tolerance -1"},
-		{"iterations", poisson(2), &CGOptions{MaxIterations: -1}, ErrOptions, "-1 iterations"},
-		{"preconditioner", poisson(2), &CGOptions{Preconditioner: 2}, ErrOptions, "preconditioner 2"},
-		{"options", poisson(2), &CGOptions{Options: Options{RowThreads: 3}}, ErrOptions, "3 threads a row"},
+		{"tolerance", poisson(2), &CGOptions{Tolerance: b.NewNumber().SetInt64(-1)}, halfulp.ErrOptions, "tolerance -1"},
+		{"iterations", poisson(2), &CGOptions{MaxIterations: -1}, halfulp.ErrOptions, "-1 iterations"},
+		{"preconditioner", poisson(2), &CGOptions{Preconditioner: 2}, halfulp.ErrOptions, "preconditioner 2"},
+		{"options", poisson(2), &CGOptions{Options: Options{RowThreads: 3}}, halfulp.ErrOptions, "3 threads a row"},
 	} {
 		_, err := CG(c.a.sparse(t, b), f, b.NewVector(2), c.o)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || !strings.HasPrefix(err.Error(), "rns.CG: ") {

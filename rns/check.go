@@ -7,25 +7,25 @@ import (
 	"math/big"
 )
 
-// ErrForm is wrapped by the errors of Check.
-var ErrForm = errors.New("rns: malformed number")
+// ErrMalformed is wrapped by the errors of Check.
+var ErrMalformed = errors.New("rns: malformed number")
 
-// Check returns an error that wraps ErrForm unless all numbers of the array satisfy the conditions
-// of the package documentation. Code that writes to the fields of an Array must preserve
+// Check returns an error that wraps ErrMalformed unless all numbers of the array satisfy the
+// conditions of the package documentation. Code that writes to the fields of an Array must preserve
 // these conditions: routines rely on them. The array lives on the host.
 func (a *Array) Check() error {
 	a.needHost()
 	n := a.Len()
 	if len(a.Digits) != n*a.b.n || len(a.Sign) != n || len(a.Eval) != 2*n {
-		return fmt.Errorf("%w: %d exponents, %d digits, %d signs, %d bounds", ErrForm, n, len(a.Digits), len(a.Sign), len(a.Eval))
+		return fmt.Errorf("%w: %d exponents, %d digits, %d signs, %d bounds", ErrMalformed, n, len(a.Digits), len(a.Sign), len(a.Eval))
 	}
 	for i := range n {
 		v := a.val(i)
 		if what := a.b.malformed(&v); what != "" {
-			return fmt.Errorf("%w %d: %s", ErrForm, i, what)
+			return fmt.Errorf("%w %d: %s", ErrMalformed, i, what)
 		}
 		if s := a.Sign[i]; s != 0 && s != 1 {
-			return fmt.Errorf("%w %d: sign %d", ErrForm, i, s)
+			return fmt.Errorf("%w %d: sign %d", ErrMalformed, i, s)
 		}
 	}
 	return nil

@@ -178,7 +178,7 @@ func compareSums(t *testing.T, dev place.Place, b *Base, r *rand.Rand, f family,
 		for _, o := range optionSets {
 			wantSame(t, fmt.Sprintf("Reduce3 of %d %+v", n, o), sumOf(Reduce3(dx, o)), sumOf(Reduce3(x, o)))
 			wantSame(t, fmt.Sprint("Asum of ", n), sumOf(Asum(dx, o)), sumOf(Asum(x, o)))
-			for _, kind := range []Norm{OneNorm, InfNorm} {
+			for _, kind := range []halfulp.Norm{halfulp.OneNorm, halfulp.InfNorm} {
 				wantSame(t, fmt.Sprintf("Nrm %d of %d", kind, n), sumOf(Nrm(kind, dx, o)), sumOf(Nrm(kind, x, o)))
 			}
 			wantSame(t, fmt.Sprint("Dot of ", n), sumOf(Dot(dx, dy, o)), sumOf(Dot(x, y, o)))
@@ -275,7 +275,7 @@ func compareProducts(t *testing.T, dev place.Place, b *Base, r *rand.Rand, f fam
 			wantArray(t, fmt.Sprintf("GemvBasic trans=%v", trans), dy.arr, y.arr)
 		}
 	}
-	for _, kind := range []Norm{OneNorm, InfNorm} {
+	for _, kind := range []halfulp.Norm{halfulp.OneNorm, halfulp.InfNorm} {
 		wantSame(t, fmt.Sprint("GeNorm ", kind), sumOf(GeNorm(kind, da, nil)), sumOf(GeNorm(kind, a, nil)))
 	}
 	compareMatrices(t, dev, b, r, f, a, da, u, v, du, dv)

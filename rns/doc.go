@@ -4,6 +4,12 @@
 // rounding errors. Results are reproducible bit for bit. Unlike the results of package halfulp,
 // they are not correctly rounded.
 //
+//	b, err := rns.SummationBase(120)
+//	sum, err := rns.Reduce2(b.VectorFloat64([]float64{1e16, 1, -1e16}), nil)
+//	fmt.Println(sum) // 1
+//
+// The papers are:
+//
 //   - 001: Isupov, Knyazkov, Multiple-precision matrix-vector multiplication on graphics
 //     processing units, 2020.
 //   - 003: Isupov, Knyazkov, Kuvaev, Multiple-precision summation on CPUs and GPUs with
@@ -141,15 +147,15 @@
 // and updates entry by entry. It proves nothing about its result except an enclosure of the
 // residual.
 //
-// # Places, options and errors
+// # Devices, options and errors
 //
 // Arrays, and with them vectors, matrices and sparse matrices, live on the host or on an NVIDIA
 // GPU. On, Host and CopyFrom copy them; views live where their array does. Importing _
 // "github.com/halfulp/halfulp/cuda" adds the GPUs to a program. The operands of a call must all
-// live in one place, else the error wraps [halfulp.ErrPlace]. If they live on a GPU, the routine
-// runs there and leaves its outputs there; a [Number] that it returns lives on the host. Operands
-// on the host are copied to the device and back if Options.Device names one. Routines that always
-// run on the CPU say so. [Number], [Base], conversions and single entries work on the host;
+// live on one device, else the error wraps [halfulp.ErrMixedDevices]. If they live on a GPU, the
+// routine runs there and leaves its outputs there; a [Number] that it returns lives on the host.
+// Operands on the host are copied to the device and back if Options.Device names one. Routines that
+// always run on the CPU say so. [Number], [Base], conversions and single entries work on the host;
 // conversions and single entries panic for arrays that live elsewhere.
 //
 // A routine returns when its work is done. Its statistics report where it ran; Method is "rns", and

@@ -1,7 +1,6 @@
 package rns
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -60,10 +59,6 @@ const (
 	Published
 )
 
-// ErrOptions is wrapped by errors about Options with an invalid order of additions or an unknown
-// variant.
-var ErrOptions = errors.New("rns: invalid options")
-
 // Validate returns an error unless a routine can run with these options, like Validate of
 // halfulp.Options. Nil is valid.
 func (o *Options) Validate() error {
@@ -82,17 +77,17 @@ func (o *Options) with() (Options, error) {
 	}
 	switch {
 	case p.Blocks < 0 || p.Blocks > MaxBlocks:
-		return p, fmt.Errorf("%w: %d blocks, want up to %d", ErrOptions, p.Blocks, MaxBlocks)
+		return p, fmt.Errorf("%w: %d blocks, want up to %d", halfulp.ErrOptions, p.Blocks, MaxBlocks)
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
-		return p, fmt.Errorf("%w: blocks of %d threads, want up to %d", ErrOptions, p.BlockSize, MaxBlockSize)
+		return p, fmt.Errorf("%w: blocks of %d threads, want up to %d", halfulp.ErrOptions, p.BlockSize, MaxBlockSize)
 	case p.RowThreads < 0 || p.RowThreads > MaxRowThreads || p.RowThreads&(p.RowThreads-1) != 0:
-		return p, fmt.Errorf("%w: %d threads a row, want a power of two up to %d", ErrOptions, p.RowThreads, MaxRowThreads)
+		return p, fmt.Errorf("%w: %d threads a row, want a power of two up to %d", halfulp.ErrOptions, p.RowThreads, MaxRowThreads)
 	case p.Variant < AutoVariant || p.Variant > Published:
-		return p, fmt.Errorf("%w: variant %d", ErrOptions, p.Variant)
+		return p, fmt.Errorf("%w: variant %d", halfulp.ErrOptions, p.Variant)
 	case p.Check:
 		return p, fmt.Errorf("option Check: %w: package rns has no redundant modulus", halfulp.ErrMethod)
 	case p.Method != "" && p.Method != place.Auto:
-		return p, fmt.Errorf("method %q: %w: package rns has a routine for each", p.Method, halfulp.ErrMethod)
+		return p, fmt.Errorf("method %q: %w: package rns has a routine for each method (want auto)", p.Method, halfulp.ErrMethod)
 	}
 	if _, err := place.ParseName(string(p.Device)); err != nil {
 		return p, err

@@ -186,8 +186,8 @@ func (a *Sparse) Float64() bool { return a.doubles != nil }
 // Base returns the base of the entries.
 func (a *Sparse) Base() *Base { return a.values.arr.b }
 
-// Place returns where a lives: "cpu" or "cuda:N".
-func (a *Sparse) Place() halfulp.Device { return a.values.Place() }
+// Device returns where a lives: "cpu" or "cuda:N".
+func (a *Sparse) Device() halfulp.Device { return a.values.Device() }
 
 // On returns a copy of a that lives on a device, like [Array.On].
 func (a *Sparse) On(d halfulp.Device) (*Sparse, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// SpMV sets y_i = Σ fl(a_ij x_j). T = o.RowThreads threads add the products of a row in the order
+// SpMV sets y_i = Σ fl(a_ij x_j). T = opt.RowThreads threads add the products of a row in the order
 // of its places. Thread t adds the products of the entries in places t, t + T, t + 2 T, … to 0, in
 // this order. Then for h = T/2, T/4, …, 1 thread t < h adds the sum of thread t + h. Unused places
 // count, but add nothing. y must not overlap A and x.
@@ -22,10 +22,10 @@ import (
 //
 //	|y*_i - ŷ_i| ≤ n u / (1 - n u) Σ_j |a_ij x_j|,
 //
-// which o.Bound receives for the 1-norm, and [SpMVBound] returns.
-func SpMV(a *Sparse, x, y *Vector, o *Options) error {
+// which opt.Bound receives for the 1-norm, and [SpMVBound] returns.
+func SpMV(a *Sparse, x, y *Vector, opt *Options) error {
 	a.fits(x, y)
-	r, err := begin("SpMV", o, a.Base(), a.values.view(), x.view(), y.view())
+	r, err := begin("SpMV", opt, a.Base(), a.values.view(), x.view(), y.view())
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ func (b *Base) addTo(z, x *val, w *scratch) {
 }
 
 // Reduce1 returns the sum of x by recursive summation, from the first entry on (003, algorithm 3).
-// On a device, o.Variant selects how.
-func Reduce1(x *Vector, o *Options) (*Number, error) {
-	r, err := begin("Reduce1", o, x.arr.b, x.view())
+// On a device, opt.Variant selects how.
+func Reduce1(x *Vector, opt *Options) (*Number, error) {
+	r, err := begin("Reduce1", opt, x.arr.b, x.view())
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ func (r *run) recursive(x *Vector, share float64) (*Number, error) {
 // Reduce2 returns the sum of x by pairwise summation with a stack of log₂ n entries (003, algorithm
 // 4). Entries are pushed. After entry i, counted from 1, as many pairs on top of the stack are
 // added, lower + upper, as i has factors of two. The remaining sums are added from the top down,
-// lower + upper. On a device, o.Variant selects how.
-func Reduce2(x *Vector, o *Options) (*Number, error) {
-	r, err := begin("Reduce2", o, x.arr.b, x.view())
+// lower + upper. On a device, opt.Variant selects how.
+func Reduce2(x *Vector, opt *Options) (*Number, error) {
+	r, err := begin("Reduce2", opt, x.arr.b, x.view())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (r *run) pairwise(x *Vector) (*Number, error) {
 }
 
 // Reduce3 returns the sum of x by the block-parallel hybrid algorithm (003, algorithm 5)
-// with o.Blocks blocks of o.BlockSize threads, the blocks on o.Threads goroutines:
+// with opt.Blocks blocks of opt.BlockSize threads, the blocks on opt.Threads goroutines:
 //
 //  1. thread t of block k adds the entries i and i + BlockSize for
 //     i = 2 k BlockSize + t + j (2 BlockSize Blocks), j = 0, 1, …, in this order, to 0;
@@ -141,17 +141,17 @@ func (r *run) pairwise(x *Vector) (*Number, error) {
 //
 // The result does not depend on the number of goroutines. On a device, the blocks run there, and
 // the host adds their sums.
-func Reduce3(x *Vector, o *Options) (*Number, error) {
-	return reduceBlocks("Reduce3", x, nil, false, o)
+func Reduce3(x *Vector, opt *Options) (*Number, error) {
+	return reduceBlocks("Reduce3", x, nil, false, opt)
 }
 
 // reduceBlocks is Reduce3 of x, of |x| if absolute, or of the products with y if y is not nil.
-func reduceBlocks(name string, x, y *Vector, absolute bool, o *Options) (*Number, error) {
+func reduceBlocks(name string, x, y *Vector, absolute bool, opt *Options) (*Number, error) {
 	operands := []view{x.view()}
 	if y != nil {
 		operands = append(operands, y.view())
 	}
-	r, err := begin(name, o, x.arr.b, operands...)
+	r, err := begin(name, opt, x.arr.b, operands...)
 	if err != nil {
 		return nil, err
 	}

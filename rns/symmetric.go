@@ -48,18 +48,18 @@ func (m *Matrix) stored(t place.RNSTriangle, i, j int) val {
 
 // Symv sets y = α A x + β y for a symmetric matrix A; a holds the triangle uplo. The order of
 // operations is the same as in [Gemv], with rows added as if both triangles were stored. Special
-// cases, errors and the bound on the error, (18) and (19) of 001 for o.Bound, are the same as for
+// cases, errors and the bound on the error, (18) and (19) of 001 for opt.Bound, are the same as for
 // Gemv. y must not overlap A and x. (MPRES-BLAS adds a row in one thread, and multiplies the sum by
 // α.)
-func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
+func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options) error {
 	t := triangle(uplo)
 	a.square()
 	gemvShapes(false, a, x, y)
-	if o == nil || o.Bound == nil {
-		return symv(t, alpha, a, x, beta, y, o)
+	if opt == nil || opt.Bound == nil {
+		return symv(t, alpha, a, x, beta, y, opt)
 	}
 	_ = a.arr.b.scalars(alpha, beta)
-	ctx := o.Context
+	ctx := opt.Context
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -67,18 +67,18 @@ func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, 
 	if err != nil {
 		return fmt.Errorf("rns.Symv: %w", err)
 	}
-	p := *o
+	p := *opt
 	p.Bound = nil
 	if err := symv(t, alpha, a, x, beta, y, &p); err != nil {
 		return err
 	}
-	*o.Bound, err = boundOfResult(limit, y)
+	*opt.Bound, err = boundOfResult(limit, y)
 	return err
 }
 
 // symv is Symv without the bound.
-func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) error {
-	return gemv("Symv", halfulp.NoTrans, alpha, a, x, beta, y, o, gemvMethod{
+func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, opt *Options) error {
+	return gemv("Symv", halfulp.NoTrans, alpha, a, x, beta, y, opt, gemvMethod{
 		here: func(r *run, _ bool, alpha *val, a *Matrix, x, y *Vector) error {
 			return r.rowProducts(alpha, x, y, func(i, j int) val { return a.stored(t, i, j) })
 		},
@@ -129,11 +129,11 @@ func (m *Matrix) mirrored(t place.RNSTriangle) (*Matrix, error) {
 
 // Syr sets a_ij = fl(a_ij + fl(α fl(x_i x_j))) in the triangle uplo of A, with an error of at most
 // γ₃ |α x_i x_j| + u |a_ij + α x_i x_j|, γ_k = k u / (1 - k u). A must not overlap x.
-func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, o *Options) error {
+func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, opt *Options) error {
 	t := triangle(uplo)
 	b := a.rankOne(x)
 	f := b.scalars(alpha)
-	r, err := begin("Syr", o, b, x.view(), a.view())
+	r, err := begin("Syr", opt, b, x.view(), a.view())
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func Syr(uplo halfulp.Uplo, alpha *Number, x *Vector, a *Matrix, o *Options) err
 // Syr2 sets a_ij = fl(fl(fl(α fl(x_i y_j)) + fl(α fl(y_i x_j))) + a_ij) in the triangle uplo of A,
 // with an error of at most γ₄ (|α x_i y_j| + |α y_i x_j|) + u |a_ij + α x_i y_j + α y_i x_j|, γ_k
 // as for [Syr]. A must not overlap x and y.
-func Syr2(uplo halfulp.Uplo, alpha *Number, x, y *Vector, a *Matrix, o *Options) error {
+func Syr2(uplo halfulp.Uplo, alpha *Number, x, y *Vector, a *Matrix, opt *Options) error {
 	t := triangle(uplo)
 	b := a.rankOne(x, y)
 	f := b.scalars(alpha)
-	r, err := begin("Syr2", o, b, x.view(), y.view(), a.view())
+	r, err := begin("Syr2", opt, b, x.view(), y.view(), a.view())
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (m *Matrix) rankOne(xs ...*Vector) *Base {
 // recursive sum of fl(a_ki a_kj). [Gemm] computes the same entries. β = 0 leaves C unread, α = 0
 // leaves A unread. The error is at most γ_(K+2) (|α| Σ |a_ik a_jk| + |β c_ij|), γ_k as for [Syr]. C
 // must not overlap A.
-func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, beta *Number, c *Matrix, o *Options) error {
+func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, beta *Number, c *Matrix, opt *Options) error {
 	t, tr := triangle(uplo), isTrans(trans)
 	n, k := a.op(tr)
 	b := c.arr.b
@@ -217,7 +217,7 @@ func Syrk(uplo halfulp.Uplo, trans halfulp.Transpose, alpha *Number, a *Matrix, 
 		panic(errShape)
 	}
 	f := b.scalars(alpha, beta)
-	r, err := begin("Syrk", o, b, a.view(), c.view())
+	r, err := begin("Syrk", opt, b, a.view(), c.view())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package rns
 
-import "github.com/halfulp/halfulp"
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+)
 
 // textGuard is the number of bits, beyond the bits of a significand, with which text is read before
 // it is rounded to the base.
@@ -25,3 +29,10 @@ func (z *Number) Text(digits int) string {
 
 // String returns Text(0).
 func (z *Number) String() string { return z.Text(0) }
+
+// Format prints z with a verb of package fmt as halfulp.Scalar.Format does: v and s print String,
+// and e, f, g, x and the like, with flags, widths and precisions, print the digits of the exact
+// number.
+func (z *Number) Format(state fmt.State, verb rune) {
+	z.Scalar(halfulp.MP(uint(z.b.maxSigBits+textGuard))).Format(state, verb)
+}

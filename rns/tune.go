@@ -13,8 +13,8 @@ import (
 	"github.com/halfulp/halfulp/internal/calibration"
 )
 
-// TuneSum returns the Options o with the Blocks and BlockSize with which Reduce3 of n numbers of a
-// base is fastest on the GPU o.Device, "cuda:N". They set the order of additions: results have
+// TuneSum returns the options opt with the Blocks and BlockSize with which Reduce3 of n numbers of
+// a base is fastest on the GPU opt.Device, "cuda:N". They set the order of additions: results have
 // other bits than with other Options, but the same bits on CPUs and GPUs. No routine calls TuneSum
 // by itself.
 //
@@ -29,32 +29,32 @@ import (
 // nothing is remembered.
 //
 // TuneSum returns the errors of [Base.NewArrayOn] and Reduce3.
-func TuneSum(b *Base, n int, o *Options) (Options, error) {
+func TuneSum(b *Base, n int, opt *Options) (Options, error) {
 	shapes := []tuning{{DefaultBlocks, DefaultBlockSize}}
 	for _, k := range [][2]int{{64, 256}, {64, 1024}, {128, 128}, {128, 512}, {256, 64}, {256, 256}} {
 		shapes = append(shapes, tuning{Blocks: k[0], BlockSize: k[1]})
 	}
-	return tune("sum", b, n, o, shapes, func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error) {
+	return tune("sum", b, n, opt, shapes, func(n, bits int, d halfulp.Device) (run func(opt *Options) error, free func(), err error) {
 		n = min(n, maxTuneSum)
 		x, err := tuneArray(b, n, bits).On(d)
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(o *Options) error {
-			_, err := Reduce3(x.Vector(0, n, 1), o)
+		return func(opt *Options) error {
+			_, err := Reduce3(x.Vector(0, n, 1), opt)
 			return err
 		}, x.Free, nil
 	})
 }
 
-// TuneGemv returns the Options o with the BlockSize with which Gemv of order n is fastest, in the
+// TuneGemv returns the options opt with the BlockSize with which Gemv of order n is fastest, in the
 // same way as TuneSum.
-func TuneGemv(b *Base, n int, o *Options) (Options, error) {
+func TuneGemv(b *Base, n int, opt *Options) (Options, error) {
 	shapes := []tuning{{BlockSize: DefaultBlockSize}}
 	for _, size := range []int{16, 64, 128, 256} {
 		shapes = append(shapes, tuning{BlockSize: size})
 	}
-	return tune("gemv", b, n, o, shapes, func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error) {
+	return tune("gemv", b, n, opt, shapes, func(n, bits int, d halfulp.Device) (run func(opt *Options) error, free func(), err error) {
 		n = min(n, maxTuneGemv)
 		all, err := tuneArray(b, n*n+2*n, bits).On(d)
 		if err != nil {
@@ -62,8 +62,8 @@ func TuneGemv(b *Base, n int, o *Options) (Options, error) {
 		}
 		one, zero := b.NewNumber().SetInt64(1), b.NewNumber()
 		a, x, y := all.Matrix(0, n, n, max(n, 1)), all.Vector(n*n, n, 1), all.Vector(n*n+n, n, 1)
-		return func(o *Options) error {
-			err := Gemv(halfulp.NoTrans, one, a, x, zero, y, o)
+		return func(opt *Options) error {
+			err := Gemv(halfulp.NoTrans, one, a, x, zero, y, opt)
 			return err
 		}, all.Free, nil
 	})
@@ -93,16 +93,16 @@ func tuneArray(b *Base, n, bits int) *Array {
 	return a
 }
 
-// tune returns o with the fastest of shapes, the first of which is the default. It returns a
+// tune returns opt with the fastest of shapes, the first of which is the default. It returns a
 // remembered shape if there is one. Else it measures the function that load returns for n numbers
 // with significands of so many bits.
-func tune(routine string, b *Base, n int, o *Options, shapes []tuning, load func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error)) (Options, error) {
+func tune(routine string, b *Base, n int, opt *Options, shapes []tuning, load func(n, bits int, d halfulp.Device) (run func(opt *Options) error, free func(), err error)) (Options, error) {
 	if n < 0 {
 		panic(errShape)
 	}
 	var p Options
-	if o != nil {
-		p = *o
+	if opt != nil {
+		p = *opt
 	}
 	if err := p.Validate(); err != nil {
 		return Options{}, err
@@ -152,10 +152,10 @@ func tune(routine string, b *Base, n int, o *Options, shapes []tuning, load func
 	return best.in(p), nil
 }
 
-// in returns o with the blocks of k.
-func (k tuning) in(o Options) Options {
-	o.Blocks, o.BlockSize = k.Blocks, k.BlockSize
-	return o
+// in returns opt with the blocks of k.
+func (k tuning) in(opt Options) Options {
+	opt.Blocks, opt.BlockSize = k.Blocks, k.BlockSize
+	return opt
 }
 
 // tunedSize returns the size that is measured in place of n.

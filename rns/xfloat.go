@@ -227,6 +227,15 @@ func (x XFloat) Big() *big.Float {
 // String returns x as F·2^I.
 func (x XFloat) String() string { return fmt.Sprintf("%v·2^%d", x.F, x.I) }
 
+// Format prints x as F·2^I, F with the verb, the flags, the width and the precision, as fmt prints
+// a float64; the verb s prints String.
+func (x XFloat) Format(state fmt.State, verb rune) {
+	if verb == 's' {
+		verb = 'v'
+	}
+	fmt.Fprintf(state, fmt.FormatString(state, verb)+"·2^%d", x.F, x.I)
+}
+
 // roundBig returns a finite r ≥ 0 rounded to 53 bits.
 func roundBig(r *big.Float, up bool) XFloat {
 	if r.Sign() == 0 {

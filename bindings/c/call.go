@@ -87,7 +87,7 @@ func statusOf(err error) C.int {
 		{C.HALFULP_MEMORY, []error{halfulp.ErrMemory}},
 		{C.HALFULP_DEVICE, []error{halfulp.ErrDevice}},
 		{C.HALFULP_HARDWARE, []error{halfulp.ErrHardware}},
-		{C.HALFULP_MISUSE, []error{halfulp.ErrPlace, halfulp.ErrMethod, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights}},
+		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights}},
 		{C.HALFULP_FILE, []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist}},
 	} {
 		for _, e := range s.errors {
@@ -241,12 +241,12 @@ func (k *call) diag(arg string, c C.char) halfulp.Diag { return halfulp.Diag(k.l
 func (k *call) side(arg string, c C.char) halfulp.Side { return halfulp.Side(k.letter(arg, c, "LR")) }
 
 // norm returns the norm for LAPACK's letters: 1 or O for the 1-norm, I for the maximum norm.
-func (k *call) norm(arg string, c C.char) linsolve.Norm {
+func (k *call) norm(arg string, c C.char) halfulp.Norm {
 	b := k.letter(arg, c, "1OI")
 	if b == 'O' {
 		b = '1'
 	}
-	return linsolve.Norm(b)
+	return halfulp.Norm(b)
 }
 
 // anyNorm returns the norm for the letters of LAPACK's lange: O becomes 1, and E becomes F.

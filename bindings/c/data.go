@@ -92,7 +92,7 @@ func converted(m *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 
 // likeMatrix returns a matrix of zeros with the shape of m, in format f, at the place of m.
 func likeMatrix(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	return newMatrix(f, m.Rows(), m.Cols(), string(m.Place()))
+	return newMatrix(f, m.Rows(), m.Cols(), string(m.Device()))
 }
 
 // copyInto copies a to z, which has the same shape, and rounds the entries to the format of z. The
@@ -101,8 +101,8 @@ func copyInto(a, z *halfulp.Matrix, opt *halfulp.Options) error {
 	if a.Rows() != z.Rows() || a.Cols() != z.Cols() {
 		return misuse("shapes differ: %d x %d and %d x %d", a.Rows(), a.Cols(), z.Rows(), z.Cols())
 	}
-	if a.Place() != z.Place() {
-		b, err := a.On(z.Place())
+	if a.Device() != z.Device() {
+		b, err := a.On(z.Device())
 		if err != nil {
 			return err
 		}
@@ -358,7 +358,7 @@ func fromTexts(data **C.char, rows, cols, rs, cs int, f halfulp.Format) (*halful
 // onHost returns a matrix on the host in format f with the entries of m: m itself if it lives there
 // and has this format.
 func onHost(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
-	if m.Place() != halfulp.CPU {
+	if m.Device() != halfulp.CPU {
 		h, err := m.Host()
 		if err != nil {
 			return nil, err
@@ -538,10 +538,10 @@ func take(m *halfulp.Matrix, i0, istep, rows, j0, jstep, cols int) (*halfulp.Mat
 	z := halfulp.NewMatrix(m.NumberFormat(), rows, cols)
 	from := h.View()
 	each(z, func(a *num.Array, at, i, j int) { a.CopyFrom(at, from.Arr, from.At(i0+i*istep, j0+j*jstep)) })
-	if m.Place() == halfulp.CPU {
+	if m.Device() == halfulp.CPU {
 		return z, nil
 	}
-	return z.On(m.Place())
+	return z.On(m.Device())
 }
 
 func entry(m *halfulp.Matrix, i, j int) (halfulp.Scalar, error) {

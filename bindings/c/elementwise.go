@@ -72,8 +72,8 @@ func repeated(m *halfulp.Matrix, rows, cols int) num.Mat {
 // b.
 func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	rows, cols := broadcast(a, b)
-	if a.Place() != b.Place() {
-		panic(misuse("a lives on %s, b on %s", a.Place(), b.Place()))
+	if a.Device() != b.Device() {
+		panic(misuse("a lives on %s, b on %s", a.Device(), b.Device()))
 	}
 	if err := checkMemory(f, rows, cols); err != nil {
 		return nil, err
@@ -138,10 +138,10 @@ func (op operation) apply(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.O
 	if err := par.For(ctx, threads, to.Cols, column); err != nil {
 		return nil, err
 	}
-	if a.Place() == halfulp.CPU {
+	if a.Device() == halfulp.CPU {
 		return z, nil
 	}
-	z, err = z.On(a.Place())
+	z, err = z.On(a.Device())
 	return z, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/stats"
 )
 
 //export goHalfulp_version
@@ -616,7 +617,7 @@ func goHalfulp_matrix_device(c_a C.uint64_t, c_result **C.char, error_ **C.char)
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	k.needed("result", unsafe.Pointer(c_result))
-	result := string(a.Place())
+	result := string(a.Device())
 	k.putText(c_result, result)
 	return
 }
@@ -1500,7 +1501,7 @@ func goHalfulp_mean(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := halfulp.Mean(x, format, opt)
+		result, err := stats.Mean(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1519,7 +1520,7 @@ func goHalfulp_stddev(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t, c_
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := halfulp.StdDev(x, format, opt)
+		result, err := stats.StdDev(x, format, opt)
 		if err != nil {
 			return err
 		}
@@ -1538,7 +1539,7 @@ func goHalfulp_autocorr1(c_x C.uint64_t, c_format *C.char, c_options C.uint64_t,
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := halfulp.Autocorr1(x, format, opt)
+		result, err := stats.Autocorr1(x, format, opt)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, hal
 	return sign, log, err
 }
 
-func cond(norm linsolve.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
+func cond(norm halfulp.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return linsolve.Cond(norm, a, f, opt)
 }
@@ -28,7 +28,7 @@ func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 // the Frobenius norm, and 'M' the largest magnitude of an entry. Rounding is monotonic, so the
 // largest rounded column sum is the largest column sum, rounded.
 func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
-	if a.Place() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
+	if a.Device() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
 		h, err := a.Host() // its entries may not lie at equal distances
 		if err != nil {
 			return halfulp.Scalar{}, err

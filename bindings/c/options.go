@@ -52,9 +52,9 @@ func (o *options) set(name, value string) error {
 		}
 	case "method":
 		p := o.options
-		p.Method, p.Device = value, halfulp.CPU
+		p.Method, p.Device = halfulp.Method(value), halfulp.CPU
 		if err = p.Validate(); err == nil {
-			o.options.Method = value
+			o.options.Method = halfulp.Method(value)
 		}
 	case "threads":
 		if n, err = number(0); err == nil {

@@ -102,7 +102,7 @@ func recordIntegers(r *record, name string, data *int64, room int) (int, error) 
 // and all views of its matrices are freed.
 func factors(a *halfulp.Matrix, free func(), solve func(b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)) *record {
 	r := &record{solve: solve, order: -1}
-	if a.Place() != halfulp.CPU {
+	if a.Device() != halfulp.CPU {
 		r.memory = &memory{free: free, at: place.Of(a.View().Arr)}
 	}
 	if a.Rows() == a.Cols() {

@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -80,7 +81,7 @@ func compare(x, y halfulp.Scalar) (int, error) {
 
 // result returns a matrix of zeros for a result, at the place of an operand.
 func result(f halfulp.Format, rows, cols int, operand *halfulp.Matrix) (*halfulp.Matrix, error) {
-	return newMatrix(f, rows, cols, string(operand.Place()))
+	return newMatrix(f, rows, cols, string(operand.Device()))
 }
 
 // needSquare panics unless a matrix is square.
@@ -150,7 +151,7 @@ func hilbert(n int, f halfulp.Format) (*halfulp.Matrix, error) {
 	if err := checkOrder(n, f); err != nil {
 		return nil, err
 	}
-	return halfulp.Hilbert(f, n), nil
+	return gallery.Hilbert(f, n), nil
 }
 
 func identity(n int, f halfulp.Format) (*halfulp.Matrix, error) {
@@ -176,7 +177,7 @@ func vandermonde(x *halfulp.Vector, cols int, f halfulp.Format) (*halfulp.Matrix
 	if err := checkMemory(f, x.Len(), cols); err != nil {
 		return nil, err
 	}
-	return halfulp.Vandermonde(f, x, cols), nil
+	return gallery.Vandermonde(f, x, cols), nil
 }
 
 func scalarFromInt(n int) (halfulp.Scalar, error) {

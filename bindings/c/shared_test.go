@@ -107,8 +107,8 @@ func TestWrapCUDAReference(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %+v: %v", what, l, err)
 			}
-			if m.Place() != "cuda:0" || m.NumberFormat() != f {
-				t.Errorf("%s %+v: format %v on %s", what, l, m.NumberFormat(), m.Place())
+			if m.Device() != "cuda:0" || m.NumberFormat() != f {
+				t.Errorf("%s %+v: format %v on %s", what, l, m.NumberFormat(), m.Device())
 			}
 			h, err := onHost(m, halfulp.Float64)
 			if err != nil || !h.Same(want) {

@@ -203,7 +203,7 @@ func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 		return nil, cli.Misuse("--plot: %s: a name that ends in .svg is wanted", c.Plot)
 	}
 	for _, d := range c.Device {
-		if err := (&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(d), Method: c.Method, Check: c.Check}).Validate(); err != nil {
+		if err := (&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(d), Method: halfulp.Method(c.Method), Check: c.Check}).Validate(); err != nil {
 			return nil, err
 		}
 	}
@@ -388,7 +388,7 @@ func (g *benchGroup) run(o benchOperation) (timedRun, error) {
 	}
 	defer cancel()
 	opt := &halfulp.Options{
-		Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method,
+		Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: halfulp.Method(g.cmd.Method),
 		MemoryLimit: int64(g.cmd.Memory), Check: g.cmd.Check,
 	}
 	var r timedRun

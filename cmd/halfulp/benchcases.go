@@ -85,7 +85,7 @@ var benchOperations = []benchOperation{
 		return err
 	}},
 	{"cond", "condition number in the 1-norm", "A", cubic(1), func(d *benchData, opt *halfulp.Options) error {
-		_, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt)
+		_, err := linsolve.Cond(halfulp.OneNorm, d.matrix(opA), d.format, opt)
 		return err
 	}},
 	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) error {

@@ -12,12 +12,12 @@ const expansionHelp = `
 The method expansion uses double-double, triple-double or quad-double arithmetic for --format dd, td or qd. Its results are not correctly rounded, so auto never selects it; the documentation of package expansion gives an error bound relative to the sum of the absolute values of the products. Operands are rounded to --format first.`
 
 // hasBlocks reports whether the method is one of the block schemes of package expansion.
-func hasBlocks(method string) bool {
+func hasBlocks(method halfulp.Method) bool {
 	return method == expansion.SquareBlocks || method == expansion.LinearBlocks
 }
 
 // isExpansion reports whether the method is the method of package expansion.
-func isExpansion(how *runFlags) bool { return how.Method == expansion.Method }
+func isExpansion(how *runFlags) bool { return how.Method == string(expansion.Method) }
 
 // checkExpansion returns an error for formats that package expansion does not support.
 func checkExpansion(format halfulp.Format) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cli"
 )
 
@@ -71,7 +72,7 @@ Example:
 }
 
 func (c *genHilbertCmd) Run(env *cli.Environment) error {
-	return c.write(env, "hilbert", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Hilbert(f, c.N) })
+	return c.write(env, "hilbert", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return gallery.Hilbert(f, c.N) })
 }
 
 type genVandermondeCmd struct {
@@ -118,7 +119,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 		cols = *c.Cols
 	}
 	return c.write(env, "vandermonde", nodes.Len(), cols, true, func(f halfulp.Format) *halfulp.Matrix {
-		return halfulp.Vandermonde(f, nodes, cols)
+		return gallery.Vandermonde(f, nodes, cols)
 	})
 }
 
@@ -175,7 +176,7 @@ func (c *genWamplerCmd) Run(env *cli.Environment) error {
 		return cli.Misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
 	}
 	return c.write(env, "wampler", 21, 6, false, func(f halfulp.Format) *halfulp.Matrix {
-		x, y := halfulp.Wampler(f, c.K)
+		x, y := gallery.Wampler(f, c.K)
 		if c.RHS {
 			return y.Matrix()
 		}

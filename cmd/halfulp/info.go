@@ -141,9 +141,9 @@ func machine() machineInfo {
 		namedText{ozakiAuto, floats + "the least K that meets a tolerance"},
 		namedText{ozakiLiteral + ":K", floats + "the same with the paper's slices to the letter"},
 		namedText{doubleFloat, floats + "numbers of two words"},
-		namedText{expansion.Method, "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"},
-		namedText{expansion.SquareBlocks, "gemm, solve-gj, the same and f64 by a paper's blocks of 8 x 8 threads"},
-		namedText{expansion.LinearBlocks, "solve-gj, the same and f64 by a paper's blocks of 128 threads"})
+		namedText{string(expansion.Method), "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"},
+		namedText{string(expansion.SquareBlocks), "gemm, solve-gj, the same and f64 by a paper's blocks of 8 x 8 threads"},
+		namedText{string(expansion.LinearBlocks), "solve-gj, the same and f64 by a paper's blocks of 128 threads"})
 	for _, l := range isa.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}

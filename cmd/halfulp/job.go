@@ -92,7 +92,7 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 	if j.grid, err = team.resident(command, how); err != nil {
 		return nil, nearestName(command, how, err)
 	}
-	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method, Check: how.Check}); err != nil {
+	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: halfulp.Method(how.Method), Check: how.Check}); err != nil {
 		return nil, nearestName(command, how, err)
 	}
 	return j, nil
@@ -127,13 +127,13 @@ func methodsOf(command string) []string {
 	}
 	switch command {
 	case "gemm":
-		names = append(names, ozakiAuto, ozakiLiteral+":K", doubleFloat, expansion.Method, expansion.SquareBlocks)
+		names = append(names, ozakiAuto, ozakiLiteral+":K", doubleFloat, string(expansion.Method), string(expansion.SquareBlocks))
 	case "dot", "gemv":
-		names = append(names, expansion.Method)
+		names = append(names, string(expansion.Method))
 	case "map":
-		names = append(names, expansion.Method, expansion.Published)
+		names = append(names, string(expansion.Method), string(expansion.Published))
 	case "solve-gj":
-		names = append(names, expansion.SquareBlocks, expansion.LinearBlocks)
+		names = append(names, string(expansion.SquareBlocks), string(expansion.LinearBlocks))
 	}
 	return names
 }
@@ -195,7 +195,7 @@ func (j *job) options() *halfulp.Options {
 	return &halfulp.Options{
 		Device:   halfulp.Device(j.how.Device),
 		Threads:  int(j.how.Threads),
-		Method:   j.how.Method,
+		Method:   halfulp.Method(j.how.Method),
 		Context:  j.env.Ctx,
 		Progress: j.startProgress(j.command),
 

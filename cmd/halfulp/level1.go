@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/stats"
 )
 
 type sumCmd struct {
@@ -224,7 +225,7 @@ func (c *statsCmd) Run(env *cli.Environment) error {
 	routines := []struct {
 		name    string
 		routine reduction
-	}{{"mean", halfulp.Mean}, {"sd", halfulp.StdDev}, {"r1", halfulp.Autocorr1}}
+	}{{"mean", stats.Mean}, {"sd", stats.StdDev}, {"r1", stats.Autocorr1}}
 	if c.Axis != whole {
 		var results []namedMatrix
 		for _, r := range routines {

@@ -304,9 +304,9 @@ func (c *condCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	norm := linsolve.OneNorm
+	norm := halfulp.OneNorm
 	if c.Norm == "inf" {
-		norm = linsolve.InfNorm
+		norm = halfulp.InfNorm
 	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
 		return linsolve.Cond(norm, a, j.format, opt)

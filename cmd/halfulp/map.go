@@ -185,7 +185,7 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if c.Stats == textStats && bound != nil && c.Method != expansion.Published {
+	if c.Stats == textStats && bound != nil && c.Method != string(expansion.Published) {
 		words := c.Format.Bits() / 53
 		fmt.Fprintf(env.Stderr, "relative error     at most %g x 2^%d\n", bound(words), -53*words)
 	}

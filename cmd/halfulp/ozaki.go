@@ -148,7 +148,7 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	err := runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
 	own.Slices, own.Bits, own.Block, own.Products, own.Skipped = s.Slices, s.Bits, s.Block, s.Products, s.Skipped
 	stats := s.Stats
-	stats.Method, stats.Products = j.how.Method, 0
+	stats.Method, stats.Products = halfulp.Method(j.how.Method), 0
 	if err != nil {
 		return stats, err
 	}

@@ -134,7 +134,7 @@ Examples:
 
 func (c *gemmCmd) Run(env *cli.Environment) error {
 	var slices *ozaki.Options
-	native := isExpansion(&c.runFlags) || hasBlocks(c.Method)
+	native := isExpansion(&c.runFlags) || hasBlocks(halfulp.Method(c.Method))
 	valid := func(opt *halfulp.Options) (err error) {
 		if slices, err = ozakiOptions(&c.runFlags, &c.ozakiFlags); err != nil {
 			return err

@@ -34,7 +34,7 @@ func (t rows) stats(s *halfulp.Stats) {
 	if s.Processes != nil {
 		t.row("devices of processes", ofProcesses(s.Processes))
 	}
-	t.row("method", s.Method)
+	t.row("method", string(s.Method))
 	if s.Kernel != "" {
 		t.row("kernel", s.Kernel)
 	}
@@ -46,7 +46,7 @@ func (t rows) stats(s *halfulp.Stats) {
 	}
 	t.some("blocks", int64(s.Blocks))
 	native := s.Method == expansion.Method || s.Method == expansion.Published || hasBlocks(s.Method) || s.Method == powersMethod
-	if !isRNS(s.Method) && !isOzaki(s.Method) && !native {
+	if !isRNS(string(s.Method)) && !isOzaki(string(s.Method)) && !native {
 		t.row("entries in the exact pass", s.Exact)
 	}
 	if native { // these methods do not count all of them

@@ -269,7 +269,7 @@ func (j *job) rnsRun(c *rnsChoice) *rnsRun {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	r := &rnsRun{rnsChoice: c, job: j, start: time.Now(), threads: threads}
-	r.stats = halfulp.Stats{Device: string(c.device), Method: j.how.Method, Threads: threads, Moduli: c.base.Len()}
+	r.stats = halfulp.Stats{Device: string(c.device), Method: halfulp.Method(j.how.Method), Threads: threads, Moduli: c.base.Len()}
 	r.own = rnsStats{Precision: c.base.Precision(), Moduli: c.base.Moduli(), Range: c.base.Range().BitLen(), UnitRoundoff: boundText(c.base.UnitRoundoff())}
 	switch j.how.Method {
 	case "rns-hybrid":

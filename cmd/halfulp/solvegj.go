@@ -106,7 +106,7 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 // solvable returns an error for formats that solve-gj does not support; it names the supported
 // ones.
 func solvable(f halfulp.Format, method string) error {
-	if f == halfulp.Float64 && hasBlocks(method) {
+	if f == halfulp.Float64 && hasBlocks(halfulp.Method(method)) {
 		return nil
 	}
 	for _, have := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {

@@ -174,7 +174,7 @@ func (j *job) there(operands ...**halfulp.Matrix) error {
 		return nil
 	}
 	for _, m := range operands {
-		if (*m).Place() == d {
+		if (*m).Device() == d {
 			continue
 		}
 		var err error

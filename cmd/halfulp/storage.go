@@ -216,7 +216,7 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
 	}
-	if j.grid != nil && z.Place() == halfulp.Device(j.how.Device) {
+	if j.grid != nil && z.Device() == halfulp.Device(j.how.Device) {
 		return j.written(func(last func() error) error {
 			opt.Last = last
 			return gridfiles.Write(j.grid, j.print.target(), j.env.Stdout, z, opt)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // Family generates systems A X = B, where A is n x n and B is n x k.
@@ -101,14 +102,14 @@ var Families = []Family{
 		}), Integers(r, n, k, 9)
 	}, 0},
 	{"Hilbert", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
-		return halfulp.Hilbert(anyFormat(r), n), Integers(r, n, k, 9)
+		return gallery.Hilbert(anyFormat(r), n), Integers(r, n, k, 9)
 	}, 0},
 	{"Vandermonde", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		x := halfulp.NewVector(halfulp.Float64, n)
 		for i := range n {
 			x.SetFloat64(i, float64(r.IntN(17)-8)/4)
 		}
-		return halfulp.Vandermonde(halfulp.Float64, x, n), Integers(r, n, k, 9)
+		return gallery.Vandermonde(halfulp.Float64, x, n), Integers(r, n, k, 9)
 	}, 0},
 	{"Toeplitz", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		x := Integers(r, 2*n, 1, 3)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // Ill returns a random matrix; a larger k makes it worse conditioned.
@@ -163,7 +164,7 @@ func IllConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
 	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), weights, weights, halfulp.Float(0), normal, nil); err != nil {
 		panic(err)
 	}
-	return map[string]*halfulp.Matrix{"graded": graded, "normal": normal, "Hilbert": halfulp.Hilbert(f, n), "rows far apart": spreadOut(graded)}
+	return map[string]*halfulp.Matrix{"graded": graded, "normal": normal, "Hilbert": gallery.Hilbert(f, n), "rows far apart": spreadOut(graded)}
 }
 
 // spreadOut returns a matrix with rows and columns multiplied by powers of two.

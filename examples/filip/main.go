@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -82,7 +83,7 @@ func polyFit(x, y *halfulp.Vector, unit *big.Rat) []*big.Float {
 
 // condition returns the condition number of XᵀX, X the matrix of the powers of x, in the 1-norm.
 func condition() float64 {
-	x := halfulp.Vandermonde(halfulp.MP(512), integers(nodes), degree+1) // exact
+	x := gallery.Vandermonde(halfulp.MP(512), integers(nodes), degree+1) // exact
 	for j := range degree + 1 {                                          // 10^-9 j, rounded
 		unit := new(big.Float).SetPrec(512).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places*j)), nil))
 		for i := range x.Rows() {
@@ -93,7 +94,7 @@ func condition() float64 {
 	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), a, nil); err != nil {
 		log.Fatal(err)
 	}
-	k, err := linsolve.Cond(linsolve.OneNorm, a, halfulp.Float64, nil)
+	k, err := linsolve.Cond(halfulp.OneNorm, a, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

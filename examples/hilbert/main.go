@@ -20,7 +20,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		condition, err := linsolve.Cond(linsolve.InfNorm, a, halfulp.Float64, nil)
+		condition, err := linsolve.Cond(halfulp.InfNorm, a, halfulp.Float64, nil)
 		if err != nil {
 			log.Fatal(err)
 		}

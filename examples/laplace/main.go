@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -38,7 +39,7 @@ func main() {
 // all else in one format, and returns the largest error of f(t) at t = k log 2, k < 10.
 func invert(n int, format halfulp.Format) (*big.Float, error) {
 	// Σ c_j e^(-j t) has the transform Σ c_j / (s + j).
-	h, given := halfulp.Hilbert(format, n), transform(n, format)
+	h, given := gallery.Hilbert(format, n), transform(n, format)
 	c, err := linsolve.Solve(h, given, format, nil)
 	if err != nil {
 		return nil, err

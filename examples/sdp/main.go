@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -58,7 +59,7 @@ func main() {
 
 // condition returns the condition number in the maximum norm.
 func condition(s *halfulp.Matrix) float64 {
-	k, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
+	k, err := linsolve.Cond(halfulp.InfNorm, s, halfulp.Float64, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func program(gap int) (v, w, g *halfulp.Matrix) {
 	for i := range order {
 		g.SetFloat64(i, 0, float64(1+i%3))
 	}
-	return halfulp.Vandermonde(halfulp.MP(424), nodes, order), w, g
+	return gallery.Vandermonde(halfulp.MP(424), nodes, order), w, g
 }
 
 // difference returns the largest difference relative to the entries of exact.

@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/stats"
 )
 
 // onCPU keeps auto from choosing a GPU.
@@ -57,7 +58,7 @@ func newOperands(f Format, n int, at Device) *operands {
 		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
 	o.da, o.db, o.dc = must(o.a.On(at)), must(o.b.On(at)), must(o.c.On(at))
 	o.dx, o.dy = must(o.x.On(at)), must(o.y.On(at))
-	o.at = o.dx.Place()
+	o.at = o.dx.Device()
 	return o
 }
 
@@ -182,9 +183,9 @@ func (o *operands) reductions(t *testing.T) {
 			{"Sum", func(opt *Options) (Scalar, error) { return Sum(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Sum(o.dx, f, opt) }},
 			{"Asum", func(opt *Options) (Scalar, error) { return Asum(row, f, opt) }, func(opt *Options) (Scalar, error) { return Asum(drow, f, opt) }},
 			{"Dot", func(opt *Options) (Scalar, error) { return Dot(o.x, row, f, opt) }, func(opt *Options) (Scalar, error) { return Dot(o.dx, drow, f, opt) }},
-			{"Mean", func(opt *Options) (Scalar, error) { return Mean(row, f, opt) }, func(opt *Options) (Scalar, error) { return Mean(drow, f, opt) }},
-			{"StdDev", func(opt *Options) (Scalar, error) { return StdDev(row, f, opt) }, func(opt *Options) (Scalar, error) { return StdDev(drow, f, opt) }},
-			{"Autocorr1", func(opt *Options) (Scalar, error) { return Autocorr1(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return Autocorr1(o.dx, f, opt) }},
+			{"Mean", func(opt *Options) (Scalar, error) { return stats.Mean(row, f, opt) }, func(opt *Options) (Scalar, error) { return stats.Mean(drow, f, opt) }},
+			{"StdDev", func(opt *Options) (Scalar, error) { return stats.StdDev(row, f, opt) }, func(opt *Options) (Scalar, error) { return stats.StdDev(drow, f, opt) }},
+			{"Autocorr1", func(opt *Options) (Scalar, error) { return stats.Autocorr1(o.x, f, opt) }, func(opt *Options) (Scalar, error) { return stats.Autocorr1(o.dx, f, opt) }},
 			{"Nrm2", func(opt *Options) (Scalar, error) { return Nrm2(row, f, opt) }, func(opt *Options) (Scalar, error) { return Nrm2(drow, f, opt) }},
 		} {
 			want, err := r.h(onCPU)
@@ -215,8 +216,8 @@ func TestNewMatrices(t *testing.T) {
 			} else {
 				want = want.T()
 			}
-			if got.Place() != "cuda:0" || !must(got.Host()).Same(want) {
-				t.Errorf("%s in %v: %v on %s, want %v", name, f, got, got.Place(), want)
+			if got.Device() != "cuda:0" || !must(got.Host()).Same(want) {
+				t.Errorf("%s in %v: %v on %s, want %v", name, f, got, got.Device(), want)
 			}
 		}
 	}
@@ -581,7 +582,7 @@ func TestMethodResidue(t *testing.T) {
 		defer dc.Free()
 		for _, x := range []struct {
 			alpha  Scalar
-			method string
+			method Method
 			want   error
 		}{
 			{Float(math.Inf(1)), "residue", ErrMethod},

@@ -7,6 +7,7 @@ import (
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/stats"
 )
 
 // TestElements compares routines of level 1 on "cuda:0", for operands of the host, with those
@@ -47,7 +48,7 @@ func TestElements(t *testing.T) {
 				name string
 				call func(x *Vector, f Format, opt *Options) (Scalar, error)
 			}{
-				{"Mean", Mean}, {"StdDev", StdDev}, {"Autocorr1", Autocorr1},
+				{"Mean", stats.Mean}, {"StdDev", stats.StdDev}, {"Autocorr1", stats.Autocorr1},
 				{"Iamax", func(x *Vector, _ Format, opt *Options) (Scalar, error) {
 					i, err := Iamax(x, opt)
 					return Float(float64(i)), err
@@ -81,7 +82,7 @@ func TestElementMemory(t *testing.T) {
 		func() error { return Axpy(Float(3), x, y, opt) },
 		func() error { return Scal(Float(3), y, opt) },
 		func() error { _, err := Iamax(x, opt); return err },
-		func() error { _, err := Mean(x, Float64, opt); return err },
+		func() error { _, err := stats.Mean(x, Float64, opt); return err },
 	} {
 		if err := call(); !errors.Is(err, ErrMemory) {
 			t.Errorf("routine %d: %v", i, err)

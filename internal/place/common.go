@@ -10,7 +10,7 @@ import (
 const Freed = "halfulp: use of a matrix or vector after Free"
 
 // Common returns the place where all operands of a routine live, nil for the host. The error wraps
-// ErrPlace if they live in different places. Common panics if one of the operands was freed.
+// ErrPlace if they live on different devices. Common panics if one of the operands was freed.
 func Common(routine string, operands ...*num.Array) (p Place, err error) {
 	for _, a := range operands {
 		if a.Away != nil && a.Away.Freed() {

@@ -9,8 +9,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// ErrPlace is wrapped by errors about operands that live in different places.
-var ErrPlace = errors.New("operands live in different places")
+// ErrPlace is wrapped by errors about operands that live on different devices.
+var ErrPlace = errors.New("operands live on different devices")
 
 // Label returns the name of a place, Host for nil.
 func Label(p Place) string {

@@ -199,15 +199,15 @@ func TestPlaces(t *testing.T) {
 	on(t, 3, func(devs []*cuda.Device, _ *fake.Driver) {
 		for name, want := range map[Device]Device{"cuda:0-2": "cuda:0,1,2", "cuda:all": "cuda:0,1,2", "cuda:2,0": "cuda:2,0", "cuda:1-1": "cuda:1"} {
 			m := must(NewMatrixOn(name, Float64, 2, 2))
-			if m.Place() != want {
-				t.Errorf("%s: %s", name, m.Place())
+			if m.Device() != want {
+				t.Errorf("%s: %s", name, m.Device())
 			}
 		}
 		if _, err := NewMatrixOn("cuda:1,3", Float64, 2, 2); !errors.Is(err, ErrDevice) {
 			t.Errorf("a GPU that is not there: %v", err)
 		}
 		a, b := must(NewMatrixOn("cuda:0,1", Float64, 2, 2)), must(NewMatrixOn("cuda:1,0", Float64, 2, 2))
-		if err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), a, nil); !errors.Is(err, ErrPlace) {
+		if err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), a, nil); !errors.Is(err, ErrMixedDevices) {
 			t.Errorf("two places: %v", err)
 		}
 		for _, shape := range [][2]int{{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 2}, {2, 1}, {5, 2}, {2, 5}} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -60,7 +61,7 @@ func TestLDLTByDigits(t *testing.T) {
 		case 2: // zeros and ties
 			a = lintest.Integers(r, n, n, 2)
 		case 3: // ill-conditioned
-			a = halfulp.Hilbert(halfulp.MP(100), n)
+			a = gallery.Hilbert(halfulp.MP(100), n)
 		default: // no diagonal: blocks of two
 			a = halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64())
 			for i := range n {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -69,7 +70,7 @@ func TestRootByDigits(t *testing.T) {
 		case 2: // factors of few bits
 			a = lintest.Integers(r, n+extra, n, 2)
 		case 3: // ill-conditioned
-			a = halfulp.Hilbert(halfulp.MP(100), n+extra).Slice(0, n+extra, 0, n)
+			a = gallery.Hilbert(halfulp.MP(100), n+extra).Slice(0, n+extra, 0, n)
 		default: // columns that hardly differ
 			a = halfulp.NewMatrix(halfulp.MP(200), n+extra, n)
 			for i := range n + extra {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -23,7 +24,7 @@ func TestRootByBlocks(t *testing.T) {
 	s := prooftest.Run(t, 2)
 	for trial := range testlength.Of(2, 4, 12) {
 		n := factors.RootLeaf + 1 + r.IntN(40)
-		c := halfulp.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
+		c := gallery.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
 		if trial%2 == 1 {                        // half of it is well-conditioned
 			c = lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 40))
 		}

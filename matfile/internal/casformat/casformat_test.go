@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 func written(t *testing.T, kind string, m *halfulp.Matrix, digits int) (string, error) {
@@ -56,7 +57,7 @@ func TestKinds(t *testing.T) {
 	if _, err := written(t, "mpmath", halfulp.NewMatrix(halfulp.DD, 0, 2), 0); err == nil {
 		t.Error("an empty list")
 	}
-	third := halfulp.Hilbert(halfulp.MP(100), 3).Slice(2, 3, 0, 1)
+	third := gallery.Hilbert(halfulp.MP(100), 3).Slice(2, 3, 0, 1)
 	if got, err := written(t, "mathematica", third, 10); err != nil || got != "{{0.3333333333`30.10}}\n" {
 		t.Errorf("%q, %v", got, err)
 	}

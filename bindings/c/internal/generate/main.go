@@ -243,6 +243,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/stats"
 )
 `)
 	for _, g := range table.All() {

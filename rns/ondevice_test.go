@@ -46,8 +46,8 @@ func TestPlaces(t *testing.T) {
 		all := fill(b.NewArray(4*n+9), r, xs)
 		there, err := all.On("cuda:0")
 		must(t, err)
-		if there.Place() != "cuda:0" || all.Place() != halfulp.CPU || there.Len() != all.Len() || there.Base() != b {
-			t.Fatalf("copy of %d numbers at %v", there.Len(), there.Place())
+		if there.Device() != "cuda:0" || all.Device() != halfulp.CPU || there.Len() != all.Len() || there.Base() != b {
+			t.Fatalf("copy of %d numbers at %v", there.Len(), there.Device())
 		}
 		wantArray(t, "Array.On", there, all)
 		for _, inc := range []int{1, 3, -1, -2} {
@@ -67,7 +67,7 @@ func TestPlaces(t *testing.T) {
 			wantArray(t, "Vector.CopyFrom on the device", there, all)
 			h = b.NewVector(n)
 			must(t, h.CopyFrom(d))
-			if !h.Same(from) || again.Place() != "cuda:0" {
+			if !h.Same(from) || again.Device() != "cuda:0" {
 				t.Errorf("Vector.CopyFrom to the host, n = %d", n)
 			}
 			again.Free()
@@ -88,7 +88,7 @@ func TestPlaces(t *testing.T) {
 			wantArray(t, "Matrix.CopyFrom", there, all)
 			again, err := from.On("cuda:0")
 			must(t, err)
-			if h, err = again.Host(); err != nil || !h.Same(from) || again.Place() != "cuda:0" {
+			if h, err = again.Host(); err != nil || !h.Same(from) || again.Device() != "cuda:0" {
 				t.Errorf("Matrix.On, %d rows: %v", n/2, err)
 			}
 			again.Free()
@@ -110,8 +110,8 @@ func TestPlaces(t *testing.T) {
 	must(t, err)
 	h, err := d.Host()
 	must(t, err)
-	if rows, cols := d.Dims(); rows != 2 || cols != 4 || d.Place() != "cuda:0" || d.Base() != b || !h.values.Same(values) || h.Place() != halfulp.CPU {
-		t.Errorf("sparse matrix of %d x %d at %v", rows, cols, d.Place())
+	if rows, cols := d.Dims(); rows != 2 || cols != 4 || d.Device() != "cuda:0" || d.Base() != b || !h.values.Same(values) || h.Device() != halfulp.CPU {
+		t.Errorf("sparse matrix of %d x %d at %v", rows, cols, d.Device())
 	}
 	d.Free()
 	d.Free()
@@ -142,10 +142,10 @@ func TestPlaceErrors(t *testing.T) {
 	must(t, err)
 	one := b.NewNumber().SetInt64(1)
 	_, err = Dot(x, d, nil)
-	if !errors.Is(err, halfulp.ErrPlace) || !strings.Contains(err.Error(), "cpu and cuda:0") {
+	if !errors.Is(err, halfulp.ErrMixedDevices) || !strings.Contains(err.Error(), "cpu and cuda:0") {
 		t.Errorf("Dot of two places: %v", err)
 	}
-	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrPlace) {
+	if err := Axpy(one, d, x, nil); !errors.Is(err, halfulp.ErrMixedDevices) {
 		t.Errorf("Axpy of two places: %v", err)
 	}
 	// Operands on a device determine where a routine runs.
@@ -227,9 +227,9 @@ var routines = []routine{
 	{"Reduce3", 0, func(c *operands, o *Options) (*Number, error) { return Reduce3(c.x, o) }},
 	{"Asum", 0, func(c *operands, o *Options) (*Number, error) { return Asum(c.x, o) }},
 	{"Dot", 0, func(c *operands, o *Options) (*Number, error) { return Dot(c.x, c.y, o) }},
-	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(OneNorm, c.x, o) }},
-	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(InfNorm, c.x, o) }},
-	{"GeNorm", 0, func(c *operands, o *Options) (*Number, error) { return GeNorm(InfNorm, c.a, o) }},
+	{"Nrm 1", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(halfulp.OneNorm, c.x, o) }},
+	{"Nrm inf", 0, func(c *operands, o *Options) (*Number, error) { return Nrm(halfulp.InfNorm, c.x, o) }},
+	{"GeNorm", 0, func(c *operands, o *Options) (*Number, error) { return GeNorm(halfulp.InfNorm, c.a, o) }},
 	{"Scal", 1, func(c *operands, o *Options) (*Number, error) {
 		return withoutNumber(Scal(c.alpha, c.x, o))
 	}},
@@ -394,12 +394,12 @@ func TestOptions(t *testing.T) {
 		{nil, nil},
 		{&Options{}, nil},
 		{&Options{Options: halfulp.Options{Threads: -3, Device: "cuda:0", Method: "auto"}, Blocks: MaxBlocks, BlockSize: MaxBlockSize, Variant: OverAll}, nil},
-		{&Options{Blocks: -1}, ErrOptions},
-		{&Options{Blocks: MaxBlocks + 1}, ErrOptions},
-		{&Options{BlockSize: -1}, ErrOptions},
-		{&Options{BlockSize: MaxBlockSize + 1}, ErrOptions},
-		{&Options{Variant: Published + 1}, ErrOptions},
-		{&Options{Variant: -1}, ErrOptions},
+		{&Options{Blocks: -1}, halfulp.ErrOptions},
+		{&Options{Blocks: MaxBlocks + 1}, halfulp.ErrOptions},
+		{&Options{BlockSize: -1}, halfulp.ErrOptions},
+		{&Options{BlockSize: MaxBlockSize + 1}, halfulp.ErrOptions},
+		{&Options{Variant: Published + 1}, halfulp.ErrOptions},
+		{&Options{Variant: -1}, halfulp.ErrOptions},
 		{&Options{Options: halfulp.Options{Method: "direct"}}, halfulp.ErrMethod},
 		{&Options{Options: halfulp.Options{Device: "gpu"}}, halfulp.ErrDevice},
 		{&Options{Options: halfulp.Options{Device: "cuda:9"}}, halfulp.ErrDevice},
@@ -450,7 +450,7 @@ func TestCancel(t *testing.T) {
 		"Reduce1": func() error { _, err := Reduce1(x, &o); return err },
 		"Reduce2": func() error { _, err := Reduce2(x, &o); return err },
 		"Reduce3": func() error { _, err := Reduce3(x, &o); return err },
-		"Nrm":     func() error { _, err := Nrm(InfNorm, x, &o); return err },
+		"Nrm":     func() error { _, err := Nrm(halfulp.InfNorm, x, &o); return err },
 		"Gemv": func() error {
 			err := Gemv(halfulp.NoTrans, one, b.NewMatrix(1, x.n), x, one, b.NewVector(1), &o)
 			return err

@@ -341,14 +341,14 @@ func (b *Base) NewMatrixOn(d halfulp.Device, rows, cols int) (*Matrix, error) {
 	return a.Matrix(0, rows, cols, max(rows, 1)), nil
 }
 
-// Place returns where a lives: "cpu" or "cuda:N".
-func (a *Array) Place() halfulp.Device { return halfulp.Device(place.Label(a.at)) }
+// Device returns where a lives: "cpu" or "cuda:N".
+func (a *Array) Device() halfulp.Device { return halfulp.Device(place.Label(a.at)) }
 
-// Place returns where x lives: "cpu" or "cuda:N".
-func (x *Vector) Place() halfulp.Device { return x.arr.Place() }
+// Device returns where x lives: "cpu" or "cuda:N".
+func (x *Vector) Device() halfulp.Device { return x.arr.Device() }
 
-// Place returns where m lives: "cpu" or "cuda:N".
-func (m *Matrix) Place() halfulp.Device { return m.arr.Place() }
+// Device returns where m lives: "cpu" or "cuda:N".
+func (m *Matrix) Device() halfulp.Device { return m.arr.Device() }
 
 // On returns a copy of a that lives on a device, "cuda:N" or "cpu", with the errors of
 // [Base.NewArrayOn]. Free releases its memory.

@@ -54,11 +54,11 @@ func GPUs() ([]DeviceInfo, error) {
 // ErrDevice is wrapped by errors about devices that do not exist.
 var ErrDevice = place.ErrDevice
 
-// ErrPlace is wrapped by errors about operands that live in different places.
-var ErrPlace = place.ErrPlace
+// ErrMixedDevices is wrapped by errors about operands that live on different devices.
+var ErrMixedDevices = place.ErrPlace
 
-// whereabouts returns the place where all operands live, nil for the host. The error wraps ErrPlace
-// if they live in different places. It panics if an operand was freed.
+// whereabouts returns the place where all operands live, nil for the host. The error wraps
+// ErrMixedDevices if they live on different devices. It panics if an operand was freed.
 func whereabouts(name string, operands ...*num.Array) (place.Place, error) {
 	return place.Common(name, operands...)
 }
@@ -101,11 +101,11 @@ func NewVectorOn(d Device, f Format, n int) (*Vector, error) {
 	return m.Col(0), nil
 }
 
-// Place returns where m lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
-func (m *Matrix) Place() Device { return placeName(place.Of(m.mat().Arr)) }
+// Device returns where m lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
+func (m *Matrix) Device() Device { return placeName(place.Of(m.mat().Arr)) }
 
-// Place returns where x lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
-func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
+// Device returns where x lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
+func (x *Vector) Device() Device { return placeName(place.Of(x.vec().Arr)) }
 
 // On returns a copy of m that lives on device d. Names and errors are as for [NewMatrixOn]. Free
 // returns the memory.
