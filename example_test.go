@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -27,8 +27,7 @@ func Example() {
 0
 1e-9
 `
-	a, err := matrixmarket.Read(strings.NewReader(file), "lauchli.mtx",
-		&matrixmarket.Options{In: halfulp.Exactly(halfulp.DD)})
+	a, err := matfile.ReadFrom(strings.NewReader(file), &matfile.Options{In: halfulp.Exactly(halfulp.DD)})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/mpi"
 )
@@ -80,8 +81,8 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.opt.NoTable != nil {
-		*r.opt.NoTable = true
+	if r.opt.Info != nil {
+		*r.opt.Info = matfile.Info{Kind: matfile.MatrixMarket}
 	}
 	digits, bits := a.Measure()
 	return m, r.lost(halfulp.InputStats{
