@@ -27,6 +27,18 @@
 // digits. A file that this package wrote names its format, so that reading it loses nothing: in the
 // comment line "halfulp format mp:424", or in the array "format" of a .npz file.
 //
+// # Matrix Market
+//
+// All files of real, integer, unsigned-integer and pattern numbers are read, and those that are
+// called Hermitian as symmetric; complex matrices are an error. Numbers are separated by blanks,
+// tabs, vertical tabs and form feeds, and a line ends with a line feed, a carriage return or both.
+// A number may have any number of digits, a Fortran exponent (1.5D+3, 1.5+300) and hexadecimal
+// digits (0x1.8p+3); inf and nan are numbers too. Entries of a coordinate file that name the same
+// place are added exactly, and their sum is rounded once. Written files are real, general arrays.
+//
+// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial
+// Design, NISTIR 5935, 1996.
+//
 // # Memory
 //
 // A large Matrix Market array, a large table and a large .npy or .npz file that is not packed are

@@ -8,8 +8,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/matfile/internal/casformat"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // Kind is a kind of file.

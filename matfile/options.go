@@ -8,8 +8,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/matfile/internal/delimited"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // Options are options for reading and writing. A nil *Options and zero fields stand for the

@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile/internal/delimited"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // Read returns the matrix in the file called name, or in standard input for "-". FILE.npz:L names

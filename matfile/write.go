@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile/internal/casformat"
 	"github.com/halfulp/halfulp/matfile/internal/delimited"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // Write writes m to the file called name, or to standard output for "-". The extension chooses the

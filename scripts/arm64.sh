@@ -84,7 +84,7 @@ longest=(linsolve conformance expansion ozaki rns internal/proof/seed linsolve/i
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|market|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(matrixmarket|mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited))?$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited|matrixmarket))?$')
 fi
 list "${packages[@]}" | awk -v longest="${longest[*]}" '
 	BEGIN { n = split(longest, name); for (i = 1; i <= n; i++) first["github.com/halfulp/halfulp/" name[i]] = i }
