@@ -18,10 +18,10 @@ type Doubles struct {
 	n     int
 }
 
-// OpenDoubles opens a .npy file to read it in parts. The numbers must be doubles in the byte order of
-// this machine, in an array of any shape, and the file a regular one of at least 64 KiB. For all
-// other files ok is false; Read reads them. ctx bounds the wait for the clock of the file system, by
-// which Check finds changes.
+// OpenDoubles opens a .npy file to read it in parts. The numbers must be doubles in the byte order
+// of this machine, in an array of any shape, and the file a regular one of at least 64 KiB. For all
+// other files ok is false; Read reads them. ctx bounds the wait for the clock of the file system,
+// by which Check finds changes.
 func OpenDoubles(ctx context.Context, name string) (d *Doubles, ok bool) {
 	if i, err := os.Stat(name); err != nil || !i.Mode().IsRegular() || KindOf(name) != NPY {
 		return nil, false
@@ -55,8 +55,8 @@ func (d *Doubles) find(ctx context.Context) (ok bool) {
 // Len returns the number of numbers.
 func (d *Doubles) Len() int { return d.n }
 
-// Read reads len(z) numbers into z, from number i on, in the order of the file. It keeps the bits of
-// every NaN.
+// Read reads len(z) numbers into z, from number i on, in the order of the file. It keeps the bits
+// of every NaN.
 func (d *Doubles) Read(z []float64, i int) error {
 	return files.Named(files.Shown(d.in.name), npy.ReadDoubles(d.in.file, z, d.at+8*int64(i)))
 }

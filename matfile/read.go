@@ -28,8 +28,8 @@ func Read(name string, opt *Options) (*halfulp.Matrix, error) {
 }
 
 // ReadFrom returns the matrix that r contains, which may be packed by gzip. The content determines
-// its kind, unless opt.Kind names the kind. ReadFrom reads r to its end before it reads the numbers.
-// Errors are as for [Read], with the name "input".
+// its kind, unless opt.Kind names the kind. ReadFrom reads r to its end before it reads the
+// numbers. Errors are as for [Read], with the name "input".
 func ReadFrom(r io.Reader, opt *Options) (*halfulp.Matrix, error) {
 	o := opt.filled()
 	in := &input{name: "input", from: r}
@@ -53,8 +53,8 @@ func ReadSparseFrom(r io.Reader, opt *Options) (*Sparse, error) {
 
 // Sparse holds the entries of a sparse matrix, ordered by rows and within a row by columns, each
 // position at most once. Values.At(k) is the entry in row Row[k] and column Col[k], counted from 0.
-// All other entries are 0. Entries of a file that name the same position are added, and their sum is
-// rounded once.
+// All other entries are 0. Entries of a file that name the same position are added, and their sum
+// is rounded once.
 type Sparse struct {
 	Rows, Cols int
 	Row, Col   []int32
@@ -150,9 +150,9 @@ func (opt options) densify(text []byte) {
 	}
 }
 
-// SplitName separates the name of a file from the part of the file to read: FILE.npz:L is the matrix
-// L, and FILE.csv:2,price are columns of a table. If there is a file with the whole name, part is
-// empty.
+// SplitName separates the name of a file from the part of the file to read: FILE.npz:L is the
+// matrix L, and FILE.csv:2,price are columns of a table. If there is a file with the whole name,
+// part is empty.
 func SplitName(name string) (file, part string) {
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
@@ -247,9 +247,9 @@ func (in *input) readInBlocks(opt options) (m *halfulp.Matrix, ok bool, err erro
 		opt.densify(head)
 		m, err = matrixmarket.ReadAt(in.file, in.size, files.Shown(in.name), opt.matrixMarket())
 	case k.isTable() && foreign(head) == nil && !files.IsPacked(in.name) && !bytes.HasPrefix(head, []byte(gzipMagic)):
-		o, e := opt.table()
-		if e != nil {
-			return nil, false, nil
+		var o delimited.Options
+		if o, err = opt.table(); err != nil {
+			return nil, true, err
 		}
 		if m, ok, err = delimited.ReadAt(in.file, in.size, files.Shown(in.name), o); !ok {
 			return nil, false, nil

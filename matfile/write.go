@@ -15,13 +15,13 @@ import (
 )
 
 // Write writes m to the file called name, or to standard output for "-". The extension chooses the
-// kind of file unless opt.Kind does: see [Kind]. The extension .gz after it packs the file. Any other
-// extension is an error. The complete file appears under its name, in place of an older one, or not
-// at all.
+// kind of file unless opt.Kind does: see [KindOf]. The extension .gz after it packs the file. Any
+// other extension is an error. The complete file appears under its name, in place of an older one,
+// or not at all.
 //
 // Reading the file returns the same matrix, in the same format, if opt.Digits is 0 or halfulp.Hex
-// and the kind is not one of the lists for other programs. Write panics for a matrix that lives on a
-// device; see [halfulp.Matrix.Host].
+// and the kind is not one of the lists for other programs. Write panics for a matrix that lives on
+// a device; see [halfulp.Matrix.Host].
 func Write(name string, m *halfulp.Matrix, opt *Options) error {
 	return WriteAll([]Named{{Name: name, Matrix: m}}, opt)
 }

@@ -28,9 +28,9 @@ func main() {
 }
 `
 
-// TestUserModule makes a module of a user that imports halfulp, linsolve, matfile and cuda, and tidies
-// it without a network. Besides halfulp its go.mod and go.sum may list only the modules that these
-// packages need.
+// TestUserModule makes a module of a user that imports halfulp, linsolve, matfile and cuda, and
+// tidies it without a network. Besides halfulp its go.mod and go.sum may list only the modules that
+// these packages need.
 func TestUserModule(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// Read returns the content of the file called name, or of stdin for "-", unpacked if gzip packed it.
+// Read returns the content of the file called name, or of stdin for "-", unpacked if gzip packed
+// it.
 func Read(name string, stdin io.Reader) ([]byte, error) {
 	if name != Stdio {
 		f, err := os.Open(name)

@@ -85,7 +85,7 @@ func Text(dir, path string, targets []string) ([]byte, error) {
 	}
 	fmt.Fprintf(&own, "%sGo: its library and runtime\n\n", Head)
 	if err := appendLicenses(&own, goRoot(modules)); err != nil {
-		return nil, fmt.Errorf("Go: %w", err)
+		return nil, fmt.Errorf("the licence of Go: %w", err)
 	}
 	return append(own.Bytes(), bytes.TrimRight(others.Bytes(), "\n")...), nil
 }

@@ -338,7 +338,8 @@ func (r *reading) alone() (*halfulp.Matrix, error) {
 	if err := r.agree(err); err != nil {
 		return nil, err
 	}
-	about, format, kind := make([]int64, 10), make([]byte, 32), make([]byte, 32) // what the others have to know
+	// What the other processes have to know.
+	about, format, kind := make([]int64, 10), make([]byte, 32), make([]byte, 32)
 	if r.first() {
 		stats := info.Stats
 		copy(format, m.NumberFormat().String())

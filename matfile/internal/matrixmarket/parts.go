@@ -15,8 +15,8 @@ type Parts struct {
 	begin int64
 }
 
-// OpenParts reads the lines before the entries, given as many bytes of the beginning of a file of size
-// bytes. The error is textio.ErrWhole for files that are no arrays, or are malformed.
+// OpenParts reads the lines before the entries from text, the beginning of a file of size bytes.
+// The error is textio.ErrWhole for files that are no arrays, or are malformed.
 func OpenParts(text []byte, size int64, name string, opt *Options) (*Parts, error) {
 	o := opt.filled()
 	o.Progress = nil
