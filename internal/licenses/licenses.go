@@ -72,23 +72,25 @@ func Text(dir, path string, targets []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own, others bytes.Buffer
-	for _, m := range modules {
-		to := &others
-		if m.Main {
-			to = &own
-		}
-		fmt.Fprintf(to, "%s\n\n", m.Title())
-		if err := appendLicenses(to, m.Dir); err != nil {
+	// The program's own module first, then Go, then the others.
+	main := slices.IndexFunc(modules, func(m Module) bool { return m.Main })
+	if main < 0 {
+		return nil, fmt.Errorf("%s is not a package of the module in %s", path, dir)
+	}
+	parts := append([]Module{modules[main], {Path: goTitle, Dir: goRoot(modules)}}, slices.Delete(slices.Clone(modules), main, main+1)...)
+	var text bytes.Buffer
+	seen := map[string]string{}
+	for _, m := range parts {
+		fmt.Fprintf(&text, "%s\n\n", m.Title())
+		if err := appendLicenses(&text, seen, m); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
 	}
-	fmt.Fprintf(&own, "%sGo: its library and runtime\n\n", Head)
-	if err := appendLicenses(&own, goRoot(modules)); err != nil {
-		return nil, fmt.Errorf("the licence of Go: %w", err)
-	}
-	return append(own.Bytes(), bytes.TrimRight(others.Bytes(), "\n")...), nil
+	return append(bytes.TrimRight(text.Bytes(), "\n"), '\n'), nil
 }
+
+// goTitle is the title of Go's licence.
+const goTitle = "Go: its library and runtime"
 
 // goRoot returns a folder with Go's licence: Go's own or, where a package of the system put the
 // licence elsewhere, the folder of golang.org/x/sys, which has the same licence.
@@ -106,10 +108,11 @@ func goRoot(modules []Module) string {
 	return root
 }
 
-// appendLicenses appends the files in a folder that have the terms of a licence, and the files in a
-// folder of licences in it.
-func appendLicenses(to *bytes.Buffer, dir string) error {
-	entries, err := os.ReadDir(dir)
+// appendLicenses appends the files in the folder of a module that have the terms of a licence, and
+// the files in a folder of licences in it. seen has the texts so far, and where each is: a text is
+// not repeated.
+func appendLicenses(to *bytes.Buffer, seen map[string]string, m Module) error {
+	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func appendLicenses(to *bytes.Buffer, dir string) error {
 		}
 		files := []string{e.Name()}
 		if e.IsDir() {
-			inner, err := os.ReadDir(filepath.Join(dir, e.Name()))
+			inner, err := os.ReadDir(filepath.Join(m.Dir, e.Name()))
 			if err != nil {
 				return err
 			}
@@ -130,13 +133,19 @@ func appendLicenses(to *bytes.Buffer, dir string) error {
 			}
 		}
 		for _, name := range files {
-			text, err := os.ReadFile(filepath.Join(dir, name))
+			text, err := os.ReadFile(filepath.Join(m.Dir, name))
 			if err != nil {
 				return err
 			}
 			found = true
-			text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-			fmt.Fprintf(to, "---- %s\n\n%s\n\n", filepath.ToSlash(name), bytes.TrimSpace(text))
+			name = filepath.ToSlash(name)
+			words := string(bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))))
+			if where := seen[words]; where != "" {
+				fmt.Fprintf(to, "---- %s: the same text as %s\n\n", name, where)
+				continue
+			}
+			seen[words] = name + " of " + m.Path
+			fmt.Fprintf(to, "---- %s\n\n%s\n\n", name, words)
 		}
 	}
 	if !found {

@@ -26,5 +26,5 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(args[1], append(text, '\n'), 0o644)
+	return os.WriteFile(args[1], text, 0o644)
 }
