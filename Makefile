@@ -1,9 +1,10 @@
 # The verbs of this project. Only go is needed, but for bench and parts of check.
 
 FUZZTIME ?= 30s
+VERSION ?= v0.1.0
 SOAK ?= 30m
 
-.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib wheel gpu-pack install clean
+.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib wheel release gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +59,9 @@ lib: ## Build the C library and the BLAS into dist/lib and dist/include (needs a
 
 wheel: ## Build a wheel of the Python package for old and new Linux, into dist.
 	scripts/wheel.sh
+
+release: ## Build the archives of release VERSION (v0.1.0) twice, compare, and write them to dist/release.
+	go run ./scripts/release -version $(VERSION)
 
 gpu-pack: ## Build tests and benchmarks for a machine with a GPU, into .bin/gpu.
 	scripts/gpu-pack.sh

@@ -9,7 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/gallery"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // A + B in a wider format than both, which loses nothing.
@@ -281,8 +281,7 @@ func ExampleParseFormat() {
 // The matrix of a file has a wider format than float64 if a number of the file has more digits.
 func ExampleAtLeast() {
 	const file = "%%MatrixMarket matrix array real general\n2 1\n0.1\n0.3333333333333333333333333\n"
-	a, err := matrixmarket.Read(strings.NewReader(file), "a.mtx",
-		&matrixmarket.Options{In: halfulp.AtLeast(halfulp.Float64)})
+	a, err := matfile.ReadFrom(strings.NewReader(file), &matfile.Options{In: halfulp.AtLeast(halfulp.Float64)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -297,8 +296,7 @@ func ExampleAtLeast() {
 // The numbers of a file, rounded once to the format asked for.
 func ExampleExactly() {
 	const file = "%%MatrixMarket matrix array real general\n2 1\n0.1\n0.3333333333333333333333333\n"
-	a, err := matrixmarket.Read(strings.NewReader(file), "a.mtx",
-		&matrixmarket.Options{In: halfulp.Exactly(halfulp.Float32)})
+	a, err := matfile.ReadFrom(strings.NewReader(file), &matfile.Options{In: halfulp.Exactly(halfulp.Float32)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -311,12 +309,11 @@ func ExampleExactly() {
 // A file that names its format keeps it; others are read in float64.
 func ExampleOwnOr() {
 	var file strings.Builder
-	if err := matrixmarket.Write(&file, gallery.Hilbert(halfulp.DD, 2), nil); err != nil {
+	if err := matfile.WriteTo(&file, gallery.Hilbert(halfulp.DD, 2), nil); err != nil {
 		log.Fatal(err)
 	}
 	for _, text := range []string{file.String(), "%%MatrixMarket matrix array real general\n1 1\n0.1\n"} {
-		a, err := matrixmarket.Read(strings.NewReader(text), "a.mtx",
-			&matrixmarket.Options{In: halfulp.OwnOr(halfulp.Float64)})
+		a, err := matfile.ReadFrom(strings.NewReader(text), &matfile.Options{In: halfulp.OwnOr(halfulp.Float64)})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/gallery"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -28,8 +28,7 @@ func Example() {
 0
 1e-9
 `
-	a, err := matrixmarket.Read(strings.NewReader(file), "lauchli.mtx",
-		&matrixmarket.Options{In: halfulp.Exactly(halfulp.DD)})
+	a, err := matfile.ReadFrom(strings.NewReader(file), &matfile.Options{In: halfulp.Exactly(halfulp.DD)})
 	if err != nil {
 		log.Fatal(err)
 	}

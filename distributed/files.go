@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/gridfiles"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // Read reads the matrix in a file onto a grid. All processes must call it, with the same name and
@@ -20,7 +19,7 @@ import (
 // and long doubles, and texts with lines of more than 4 MiB. FILE.npz:L is the matrix L of several
 // in a .npz file.
 //
-// The matrix has the format and bits that one process reads. opt is as for [matrixmarket.Read]; its
+// The matrix has the format and bits that one process reads. opt is as for [matfile.Read]; its
 // memory limit applies to each process's part, and in the first process also to the files that it
 // reads alone.
 //
@@ -28,40 +27,30 @@ import (
 // file's name and the line or entry if there is one. Files that differ between processes are an
 // error: if their inodes or times of change differ, each process reads its whole file once more for
 // a checksum.
-func Read(name string, on halfulp.Device, opt *matrixmarket.Options) (*halfulp.Matrix, error) {
+func Read(name string, on halfulp.Device, opt *matfile.Options) (*halfulp.Matrix, error) {
 	g, err := gridOf(on)
 	if err != nil {
 		return nil, err
 	}
-	var o matrixmarket.Options
-	if opt != nil {
-		o = *opt
-	}
-	return gridfiles.Read(g, name, nil, matfile.ReadOptions{
-		In: o.In, Stats: o.Stats, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress,
-	})
+	return gridfiles.Read(g, name, opt)
 }
 
 // Write writes a matrix that lives on a grid to a file, with the same bytes as one process would
 // write. All processes must call it, with the same name and options. The name selects the kind of
 // file: .npy for all formats except MP, .npz for all formats, .mtx, .mm or no extension for Matrix
 // Market. Each process writes a part of these files. The first process writes other files alone,
-// such as .csv and all names that end in .gz, and needs memory for the whole matrix. Write uses the
-// fields Digits, Threads, Context and Progress of opt.
+// such as .csv and all names that end in .gz, and needs memory for the whole matrix. opt is as for
+// [matfile.Write].
 //
 // Parts are written to a temporary file beside the named one, on a file system that all processes
 // must share. The file gets its name when all parts are there. After an error in one process, which
 // all processes return, there is no new file, and an existing file of that name is unchanged.
-func Write(name string, m *halfulp.Matrix, opt *matrixmarket.Options) error {
+func Write(name string, m *halfulp.Matrix, opt *matfile.Options) error {
 	g, ok := place.Of(m.View().Arr).(*grid.Grid)
 	if !ok {
 		return fmt.Errorf("%s: %w: the matrix does not live on a grid of processes, but on %s", name, halfulp.ErrMixedDevices, m.Device())
 	}
-	var o matrixmarket.Options
-	if opt != nil {
-		o = *opt
-	}
-	return gridfiles.Write(g, name, nil, m, matfile.WriteOptions{Digits: o.Digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress})
+	return gridfiles.Write(g, name, m, opt)
 }
 
 // gridOf returns the grid with the given name.

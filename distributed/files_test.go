@@ -35,7 +35,7 @@ func TestFiles(t *testing.T) {
 		dir := t.TempDir()
 		t.Setenv(sharedFolder, dir)
 		each(func(h *halfulp.Matrix, name string) {
-			if err := matfile.WriteMatrix(filepath.Join(dir, name), nil, h, matfile.WriteOptions{}); err != nil {
+			if err := matfile.Write(filepath.Join(dir, name), h, nil); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/testlength"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // left returns the names in dir.
@@ -37,9 +36,9 @@ func TestRoundTrip(t *testing.T) {
 		for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(3), halfulp.MP(424)} {
 			m := halfulp.Random(f, 7, 3, 20, 1)
 			path := filepath.Join(dir, name)
-			err := WriteMatrix(path, nil, m, WriteOptions{})
+			err := Write(path, m, nil)
 			if strings.Contains(name, "npy") && f.IsMP() {
-				if err == nil || CheckMatrixName(path, f) == nil {
+				if err == nil || CheckName(path, f) == nil {
 					t.Errorf("%s holds %v", name, f)
 				}
 				continue
@@ -47,7 +46,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := ReadMatrix(path, nil, ReadOptions{})
+			got, err := Read(path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +58,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err = ReadMatrix("-", bytes.NewReader(b), ReadOptions{}); err != nil || !got.Same(m) {
+			if got, err = Read("-", &Options{Stdin: bytes.NewReader(b)}); err != nil || !got.Same(m) {
 				t.Errorf("%s on standard input: %v", name, err)
 			}
 		}
@@ -71,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestStdout(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteMatrix("-", &b, halfulp.Identity(halfulp.Float64, 2), WriteOptions{Digits: 3}); err != nil {
+	if err := Write("-", halfulp.Identity(halfulp.Float64, 2), &Options{Digits: 3, Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}
 	want := "%%MatrixMarket matrix array real general\n% halfulp format f64\n2 2\n1.00\n0\n0\n1.00\n"
@@ -110,7 +109,7 @@ func TestNothingHalfWritten(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	m := halfulp.Random(halfulp.Float64, 100, 100, 0, 1)
-	if err := WriteMatrix(path, nil, m, WriteOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if err := Write(path, m, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	check("cancelled")
@@ -118,7 +117,7 @@ func TestNothingHalfWritten(t *testing.T) {
 		t.Error(err)
 	}
 	check("checked")
-	if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+	if err := Write(path, m, nil); err != nil {
 		t.Error(err)
 	}
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o640 {
@@ -139,7 +138,7 @@ func TestLongNames(t *testing.T) {
 			if err := files.CheckWritable(path); err != nil {
 				t.Errorf("%d bytes: %v", n, err)
 			}
-			if err := WriteMatrix(path, nil, halfulp.Identity(halfulp.Float64, 2), WriteOptions{}); err != nil {
+			if err := Write(path, halfulp.Identity(halfulp.Float64, 2), nil); err != nil {
 				t.Errorf("%d bytes: %v", n, err)
 			}
 			if got := left(t, filepath.Dir(path)); got != name {
@@ -165,13 +164,13 @@ func TestUnwritable(t *testing.T) {
 	if err := files.CheckWritable(os.DevNull); err != nil {
 		t.Error(err)
 	}
-	if err := WriteMatrix(os.DevNull, nil, halfulp.Identity(halfulp.DD, 2), WriteOptions{}); err != nil {
+	if err := Write(os.DevNull, halfulp.Identity(halfulp.DD, 2), nil); err != nil {
 		t.Error(err)
 	}
 	if err := files.CheckWritable("-"); err != nil {
 		t.Error(err)
 	}
-	if err := WriteMatrix("/dev/full", nil, halfulp.Identity(halfulp.DD, 2), WriteOptions{}); err == nil || !strings.HasPrefix(err.Error(), "/dev/full: ") {
+	if err := Write("/dev/full", halfulp.Identity(halfulp.DD, 2), nil); err == nil || !strings.HasPrefix(err.Error(), "/dev/full: ") {
 		if _, e := os.Stat("/dev/full"); e == nil {
 			t.Error(err)
 		}
@@ -212,7 +211,7 @@ func TestLinks(t *testing.T) {
 				if got := left(t, filepath.Dir(at(c.target))); !strings.Contains(got, ".tmp") {
 					t.Errorf("%s: no temporary file beside %s, only %s", c.link, c.target, got)
 				}
-				return matrixmarket.Write(w, m, nil)
+				return WriteTo(w, m, nil)
 			})
 			if err != nil {
 				t.Errorf("%s: %v", c.link, err)
@@ -264,7 +263,7 @@ func TestPacked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.packed), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		m, err := ReadMatrix(path, nil, ReadOptions{})
+		m, err := Read(path, nil)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
@@ -278,7 +277,7 @@ func TestPacked(t *testing.T) {
 	if err := os.WriteFile(path, []byte(one+pack(strings.Repeat(" ", 1<<17))), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadMatrix(path, nil, ReadOptions{MemoryLimit: 1 << 16}); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := Read(path, &Options{MemoryLimit: 1 << 16}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Error(err)
 	}
 }
@@ -287,7 +286,7 @@ func TestPacked(t *testing.T) {
 func TestStats(t *testing.T) {
 	dir := t.TempDir()
 	wide := filepath.Join(dir, "a.npy")
-	if err := WriteMatrix(wide, nil, halfulp.Random(halfulp.Float64, 1, 40, 900, 1), WriteOptions{}); err != nil {
+	if err := Write(wide, halfulp.Random(halfulp.Float64, 1, 40, 900, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -300,12 +299,12 @@ func TestStats(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var stats halfulp.InputStats
-		if _, err := ReadMatrix(path, nil, ReadOptions{In: halfulp.Exactly(halfulp.Float32), Stats: &stats}); err != nil {
+		var info Info
+		if _, err := Read(path, &Options{In: halfulp.Exactly(halfulp.Float32), Info: &info}); err != nil {
 			t.Fatal(err)
 		}
-		if stats.ToInf.Count == 0 || stats.ToZero.Count == 0 || stats.ToInf.Line != c.line {
-			t.Errorf("%s: %+v", c.name, stats)
+		if stats := info.Stats; stats.ToInf.Count == 0 || stats.ToZero.Count == 0 || stats.ToInf.Line != c.line {
+			t.Errorf("%s: %+v", c.name, info)
 		}
 	}
 }
@@ -315,7 +314,7 @@ func TestUnknownExtension(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.mat", "a.json", "a.mtx.bz2", "a.mat.gz"} {
 		path := filepath.Join(dir, name)
-		if err := WriteMatrix(path, nil, halfulp.Identity(halfulp.Float64, 2), WriteOptions{}); err == nil || !strings.Contains(err.Error(), "does not say what kind") {
+		if err := Write(path, halfulp.Identity(halfulp.Float64, 2), nil); err == nil || !strings.Contains(err.Error(), "does not say what kind") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -327,7 +326,7 @@ func TestUnknownExtension(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1 2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := ReadMatrix(path, nil, ReadOptions{}); err != nil || m.Cols() != 2 {
+	if m, err := Read(path, nil); err != nil || m.Cols() != 2 {
 		t.Errorf("%v, %v", m, err)
 	}
 }
@@ -342,7 +341,7 @@ func TestUnreadable(t *testing.T) {
 		return path
 	}
 	var packed bytes.Buffer
-	if err := WriteMatrix(filepath.Join(dir, "whole.csv.gz"), nil, halfulp.Random(halfulp.Float64, 100, 1, 0, 1), WriteOptions{}); err != nil {
+	if err := Write(filepath.Join(dir, "whole.csv.gz"), halfulp.Random(halfulp.Float64, 100, 1, 0, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(filepath.Join(dir, "whole.csv.gz"))
@@ -364,17 +363,17 @@ func TestUnreadable(t *testing.T) {
 		{write("damaged.csv.gz", string(damaged)), "checksum"},
 		{write("a.dat", "Dataset Name: x\nFile Format: y\n"), `a.dat:2: "File" is not a number`},
 	} {
-		if _, err := ReadMatrix(c.path, nil, ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(c.path, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.path, err, c.want)
 		}
 	}
 	big := write("big.csv", strings.Repeat("1 2 3\n", 1000))
-	if _, err := ReadMatrix(big, nil, ReadOptions{MemoryLimit: 1000}); err == nil {
+	if _, err := Read(big, &Options{MemoryLimit: 1000}); err == nil {
 		t.Error("no limit")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ReadMatrix(big, nil, ReadOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Read(big, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -403,11 +402,11 @@ func TestMapped(t *testing.T) {
 				continue
 			}
 			path := filepath.Join(dir, "a"+ext)
-			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+			if err := Write(path, m, nil); err != nil {
 				t.Fatal(err)
 			}
 			in, stop := opened(t, path)
-			_, text, unmap, ok := in.mapNumPy(1 << 30)
+			_, text, unmap, ok := in.mapNumPy(options{Options: Options{MemoryLimit: 1 << 30}})
 			if ok {
 				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
 					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
@@ -418,7 +417,7 @@ func TestMapped(t *testing.T) {
 			if want := ext != ".npz.gz" && mapsFiles; ok != want {
 				t.Errorf("%v %s: mapped %v, want %v", f, path, ok, want)
 			}
-			got, err := ReadMatrix(path, nil, ReadOptions{})
+			got, err := Read(path, nil)
 			if err != nil || !got.Same(m) {
 				t.Errorf("%v %s: %v", f, path, err)
 			}
@@ -432,7 +431,7 @@ func TestMapped(t *testing.T) {
 		if err := os.WriteFile(path, whole, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadMatrix(path, nil, ReadOptions{}); err == nil || !strings.Contains(err.Error(), "checksum") {
+		if _, err := Read(path, nil); err == nil || !strings.Contains(err.Error(), "checksum") {
 			t.Errorf("%v: a damaged file: %v", f, err)
 		}
 	}
@@ -452,11 +451,11 @@ func TestBecameShorter(t *testing.T) {
 				continue
 			}
 			path := filepath.Join(dir, "b"+ext)
-			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+			if err := Write(path, m, nil); err != nil {
 				t.Fatal(err)
 			}
 			in, stop := opened(t, path)
-			k, text, unmap, ok := in.mapNumPy(1 << 30)
+			k, text, unmap, ok := in.mapNumPy(options{Options: Options{MemoryLimit: 1 << 30}})
 			if !ok {
 				t.Fatalf("%s: not mapped", path)
 			}
@@ -465,7 +464,7 @@ func TestBecameShorter(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, threads := range []int{1, 3} {
-					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: in.file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+					if _, err := parse(k, path, text, options{Options: (&Options{Threads: threads}).filled().Options, file: in.file}); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
 						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
 					}
 				}
@@ -480,14 +479,14 @@ func TestBecameShorter(t *testing.T) {
 func TestSciPy(t *testing.T) {
 	for _, format := range []string{"coo", "csr", "csc", "bsr", "dia"} {
 		path := filepath.Join("internal", "npy", "testdata", "scipy-"+format+".npz")
-		m, err := ReadMatrix(path, nil, ReadOptions{})
+		m, err := Read(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		noTable := false
-		a, err := ReadSparse(path, nil, ReadOptions{NoTable: &noTable})
-		if err != nil || !noTable {
-			t.Fatal(err, noTable)
+		var info Info
+		a, err := ReadSparse(path, &Options{Info: &info})
+		if err != nil || info.Kind != NPZ {
+			t.Fatal(err, info)
 		}
 		z := halfulp.NewMatrix(halfulp.Float64, a.Rows, a.Cols)
 		for k := range a.Row {
@@ -515,7 +514,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		// of a memory limit that makes the last one a large file
-		_, err := ReadMatrix(path, nil, ReadOptions{MemoryLimit: 1 << 13})
+		_, err := Read(path, &Options{MemoryLimit: 1 << 13})
 		if err == nil || !strings.HasPrefix(err.Error(), path+": this is a") || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %s", x.name, err, x.want)
 		}
@@ -524,7 +523,7 @@ func TestForeign(t *testing.T) {
 	if err := os.WriteFile(path, []byte("PAR1,b\n1,2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := ReadMatrix(path, nil, ReadOptions{}); err != nil || m.Rows() != 1 {
+	if m, err := Read(path, nil); err != nil || m.Rows() != 1 {
 		t.Errorf("%v, %v", m, err)
 	}
 }

@@ -25,7 +25,7 @@ func contents(t *testing.T, ext string, rows int) (a, b []byte) {
 		for i := range rows {
 			m.SetFloat64(i, 0, float64(k+1))
 		}
-		if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+		if err := Write(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
 		var err error
@@ -63,7 +63,7 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := ReadMatrix(path, nil, ReadOptions{}); err != nil || m.At(c.rows-1, 0).String() != "1" {
+		if m, err := Read(path, nil); err != nil || m.At(c.rows-1, 0).String() != "1" {
 			t.Errorf("%s: unchanged: %v", path, err)
 		}
 		for _, how := range []string{"written", "as long ago as before", "cut", "replaced", "with an error"} {
@@ -73,7 +73,7 @@ func TestChanged(t *testing.T) {
 			if len(a) < mappedSize {
 				time.Sleep(20 * time.Millisecond) // ticks of a kernel last up to 10
 			}
-			z, err := reading(path, nil, ReadOptions{Context: t.Context()}, func(in *input) (string, error) {
+			z, err := reading(path, (&Options{Context: t.Context()}).filled(), func(in *input) (string, error) {
 				switch how {
 				case "written", "as long ago as before", "with an error":
 					write(b)
@@ -113,7 +113,7 @@ func TestChanged(t *testing.T) {
 			continue
 		}
 		once := false
-		if _, err := ReadMatrix(path, nil, ReadOptions{Threads: 1, Progress: func(float64) {
+		if _, err := Read(path, &Options{Threads: 1, Progress: func(float64) {
 			if !once {
 				once = true
 				write(b)

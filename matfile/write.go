@@ -1,69 +1,80 @@
 package matfile
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile/internal/casformat"
 	"github.com/halfulp/halfulp/matfile/internal/delimited"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/matfile/internal/npy"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// WriteOptions are options for writing a matrix; the zero value stands for the defaults.
-type WriteOptions struct {
-	Digits   int                // as in halfulp.Scalar.Text: 0 shortest, n significant, halfulp.Hex
-	Threads  int                // 0: GOMAXPROCS
-	Context  context.Context    // cancels
-	Progress func(done float64) // as in matrixmarket.Options
-	Flat     bool               // NumPy's files have one dimension for a matrix of one column
-	As       string             // a name that chooses the file format in place of the file's name
-	// Last, if not nil, is called once, when everything is written and before a file gets its name.
-	// If it returns an error, no file gets its name.
-	Last func() error
-}
-
-// WriteMatrix writes m to the file called name, or to stdout for "-". The extension chooses the
-// file format: .npy, .npz; .csv, .tsv, .txt and .dat for tables; .arb, .gp, .py and .wl for lists
-// of other programs; .mtx, .mm or no extension for Matrix Market. A further .gz packs the file. Any
+// Write writes m to the file called name, or to standard output for "-". The extension chooses the
+// kind of file unless opt.Kind does: see [KindOf]. The extension .gz after it packs the file. Any
 // other extension is an error. The complete file appears under its name, in place of an older one,
 // or not at all.
-func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
-	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
+//
+// Reading the file returns the same matrix, in the same format, if opt.Digits is 0 or halfulp.Hex
+// and the kind is not one of the lists for other programs. Write panics for a matrix that lives on
+// a device; see [halfulp.Matrix.Host].
+func Write(name string, m *halfulp.Matrix, opt *Options) error {
+	return WriteAll([]Named{{Name: name, Matrix: m}}, opt)
 }
 
-// NamedMatrix is a matrix and the name of the file to write it to.
-type NamedMatrix struct {
-	Name   string
-	Matrix *halfulp.Matrix
+// WriteTo writes m to w, as a file of the kind opt.Kind: Matrix Market by default.
+func WriteTo(w io.Writer, m *halfulp.Matrix, opt *Options) error {
+	o := opt.filled()
+	k := o.Kind
+	if k == "" {
+		k = MatrixMarket
+	}
+	if err := k.check("output", m.NumberFormat()); err != nil {
+		return err
+	}
+	if err := k.write(w, m, o); err != nil || o.Last == nil {
+		return err
+	}
+	return o.Last()
 }
 
-// WriteMatrices writes matrices like WriteMatrix. No file appears before all files are complete.
-func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error {
+// Named is a matrix and the name of its file, or of its array in a .npz file.
+type Named struct {
+	Name     string
+	Matrix   *halfulp.Matrix
+	Integers []int // for WriteArchive: an array of integers, if Matrix is nil
+}
+
+// WriteAll writes each matrix to the file of its name, as [Write] does. No file appears before all
+// files are complete.
+func WriteAll(all []Named, opt *Options) error {
 	if len(all) == 0 {
 		return nil
 	}
-	name, m := all[0].Name, all[0].Matrix
-	opt = opt.Filled()
-	as := name
-	if opt.As != "" {
-		as = opt.As
+	name, m, o := all[0].Name, all[0].Matrix, opt.filled()
+	if m == nil {
+		return fmt.Errorf("%s: %w", name, errNoMatrix)
 	}
-	if err := CheckMatrixName(as, m.NumberFormat()); err != nil {
+	k := o.Kind
+	if k == "" {
+		if err := CheckName(name, m.NumberFormat()); err != nil {
+			return err
+		}
+		k = KindOf(name)
+	} else if err := k.check(shown(name), m.NumberFormat()); err != nil {
 		return err
 	}
 	var others error // errors of the others name their own files
-	last := opt.Last
+	last := o.Last
 	if len(all) > 1 {
 		last = nil // the last matrix has it
 	}
-	err := files.WriteThen(name, stdout, last, func(w io.Writer) error {
-		if err := writeMatrix(w, as, m, opt); err != nil || len(all) == 1 {
+	err := files.WriteThen(name, o.Stdout, last, func(w io.Writer) error {
+		if err := k.write(w, m, o); err != nil || len(all) == 1 {
 			return err
 		}
 		if f, ok := w.(interface{ Flush() error }); ok {
@@ -71,7 +82,7 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 				return err
 			}
 		}
-		others = WriteMatrices(all[1:], stdout, opt)
+		others = WriteAll(all[1:], opt)
 		return others
 	})
 	if others != nil {
@@ -80,21 +91,22 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 	return err
 }
 
-// IsArchive reports whether the extension of a name stands for a file that holds several matrices.
-func IsArchive(name string) bool { return KindByName(name) == NumPyZip }
+var errNoMatrix = errors.New("there is no matrix to write")
 
-// A Member is an array of a .npz file: a matrix, or integers.
-type Member struct {
-	Name     string
-	Matrix   *halfulp.Matrix // nil for integers
-	Integers []int
+// shown is how messages call a file that is written.
+func shown(name string) string {
+	if name == files.Stdio {
+		return "standard output"
+	}
+	return name
 }
 
-// WriteArchive writes several arrays to the .npz file called name, like WriteMatrix.
-func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOptions) error {
-	opt = opt.Filled()
+// WriteArchive writes several matrices and arrays of integers to one .npz file called name, as
+// [Write] does. FILE.npz:L reads the matrix called L from it.
+func WriteArchive(name string, arrays []Named, opt *Options) error {
+	o := opt.filled()
 	var all []npy.Array
-	for _, m := range members {
+	for _, m := range arrays {
 		if m.Matrix == nil {
 			all = append(all, npy.Integers(m.Name, m.Integers))
 			continue
@@ -105,26 +117,17 @@ func WriteArchive(name string, stdout io.Writer, members []Member, opt WriteOpti
 		}
 		all = append(all, a...)
 	}
-	return files.WriteThen(name, stdout, opt.Last, func(w io.Writer) error {
-		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
+	return files.WriteThen(name, o.Stdout, o.Last, func(w io.Writer) error {
+		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, o) })
 	})
 }
 
-// Filled returns the options with defaults for the zero fields.
-func (opt WriteOptions) Filled() WriteOptions {
-	if opt.Threads <= 0 {
-		opt.Threads = runtime.GOMAXPROCS(0)
-	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
-	}
-	return opt
-}
-
-// writeMatrix writes m in the file format that name chooses.
-func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
-	switch KindByName(name) {
-	case NumPy:
+// write writes m as a file of the kind.
+func (k Kind) write(w io.Writer, m *halfulp.Matrix, opt options) error {
+	switch k {
+	case MatrixMarket:
+		return matrixmarket.Write(w, m, opt.matrixMarket())
+	case NPY:
 		a, err := npy.File(m, opt.Flat)
 		if err != nil {
 			return err
@@ -133,52 +136,26 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 			return err
 		}
 		return writeParts(w, a, opt)
-	case NumPyZip:
+	case NPZ:
 		all, err := npy.Arrays(m, opt.Flat)
 		if err != nil {
 			return err
 		}
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
-	case list:
-		return listOf(name).Write(w, m, casformat.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
-	case tableText:
-		separator := byte(' ')
-		switch Extension(name) {
-		case ".csv":
-			separator = ','
-		case ".tsv":
-			separator = '\t'
-		}
+	case CSV, TSV, Text:
 		return delimited.Write(w, m, delimited.Options{
-			Digits: opt.Digits, Separator: separator, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
+			Digits: opt.Digits, Separator: map[Kind]byte{CSV: ',', TSV: '\t', Text: ' '}[k],
+			Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
 		})
 	}
-	return matrixmarket.Write(w, m, &matrixmarket.Options{
-		Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
-	})
+	list := k.list()
+	if list == nil {
+		return fmt.Errorf("there is no kind of file %q", string(k))
+	}
+	return list.Write(w, m, casformat.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
 }
 
 // writeParts writes the data of an array.
-func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
+func writeParts(w io.Writer, a npy.Array, opt options) error {
 	return textio.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
-}
-
-// IsKind reports whether the extension of a name stands for a kind of file.
-func IsKind(name string) bool { return KindByName(name) != unknown }
-
-// CheckMatrixName returns an error if the extension of name stands for no kind of file, or for a
-// kind that cannot hold numbers of one of the formats.
-func CheckMatrixName(name string, formats ...halfulp.Format) error {
-	switch KindByName(name) {
-	case unknown:
-		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt, .dat, or .arb, .gp, .py or .wl for lists of FLINT, PARI/GP, mpmath or Mathematica, and .gz after it",
-			name, Extension(name))
-	case NumPy:
-		for _, f := range formats {
-			if !npy.Holds(f) {
-				return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
-			}
-		}
-	}
-	return nil
 }

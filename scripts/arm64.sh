@@ -57,7 +57,7 @@ all)
 	# internal/kernels are about text and files, internal/architecture about sources. mpi and
 	# distributed need an MPI for arm64. Files, pages of memory, grids of processes, the GPU driver
 	# and programs have neither kernels nor arithmetic of doubles of their own.
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|market|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(matrixmarket|mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited))?$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited|matrixmarket))?$')
 	;;
 esac
 # As many at a time as there are processors.

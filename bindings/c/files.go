@@ -6,7 +6,6 @@ import "C"
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/files"
@@ -28,8 +27,9 @@ func readFile(name, format string, opt *halfulp.Options) (*halfulp.Matrix, error
 		return nil, misuse("argument file: %q; the name of a file is needed", name)
 	}
 	o := orDefaults(opt)
-	ro := matfile.ReadOptions{In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress}.Filled()
-	m, err := matfile.ReadMatrix(name, strings.NewReader(""), ro)
+	m, err := matfile.Read(name, &matfile.Options{
+		In: in, Threads: o.Threads, MemoryLimit: o.MemoryLimit, Context: o.Context, Progress: o.Progress,
+	})
 	return m, fileError(err)
 }
 
@@ -41,7 +41,7 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 	if name == files.Stdio {
 		return misuse("argument file: %q; the name of a file is needed", name)
 	}
-	if err := matfile.CheckMatrixName(name, m.NumberFormat()); err != nil {
+	if err := matfile.CheckName(name, m.NumberFormat()); err != nil {
 		return misuse("%v", err)
 	}
 	h, err := onHost(m, m.NumberFormat())
@@ -49,8 +49,9 @@ func writeFile(m *halfulp.Matrix, name string, digits int, opt *halfulp.Options)
 		return err
 	}
 	o := orDefaults(opt)
-	wo := matfile.WriteOptions{Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress}.Filled()
-	return fileError(matfile.WriteMatrix(name, nil, h, wo))
+	return fileError(matfile.Write(name, h, &matfile.Options{
+		Digits: digits, Threads: o.Threads, Context: o.Context, Progress: o.Progress,
+	}))
 }
 
 // fileError gives an error of a file the status HALFULP_FILE, unless it is an error of memory or a

@@ -10,8 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matfile"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -66,7 +66,7 @@ func (t benchTable) row(c benchCase) error {
 
 // readBench reads a file that halfulp bench --json wrote.
 func readBench(env *cli.Environment, name string) (*benchReport, error) {
-	text, err := matfile.Read(name, env.Stdin, matfile.ReadOptions{Context: env.Ctx})
+	text, err := files.Read(name, env.Stdin)
 	if err != nil {
 		return nil, err
 	}

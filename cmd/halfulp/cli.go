@@ -64,7 +64,7 @@ type grammar struct {
 	Info       infoCmd           `cmd:"" group:"machine" help:"Show the version, the processor, kernels, devices, formats and methods."`
 	Bench      benchCmd          `cmd:"" group:"machine" help:"Measure how long operations take here, at sizes and precisions, and compare with an earlier run."`
 	Tune       tuneCmd           `cmd:"" group:"machine" help:"Measure this machine's kernels and where the methods cross."`
-	Version    cli.VersionCmd    `cmd:"" group:"machine" help:"Print the version."`
+	Version    versionCmd        `cmd:"" group:"machine" help:"Print the version, or the licences of the program (--licenses)."`
 	Completion cli.CompletionCmd `cmd:"" group:"machine" help:"Print a script that completes command lines in bash, zsh or fish."`
 	Man        cli.ManCmd        `cmd:"" group:"machine" help:"Print a manual page."`
 	HelpOn     cli.HelpCmd       `cmd:"" group:"machine" name:"help" help:"Explain a command."`

@@ -189,7 +189,7 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
-		if err := matfile.CheckMatrixName(file, format); err != nil {
+		if err := matfile.CheckName(file, format); err != nil {
 			return nil, cli.Misuse("%w", err)
 		}
 		if err := files.CheckWritable(file); err != nil {
@@ -246,13 +246,13 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 		factors[i].matrix = f
 	}
-	var to []matfile.NamedMatrix
+	var to []matfile.Named
 	for _, f := range factors {
 		if f.file != "" {
-			to = append(to, matfile.NamedMatrix{Name: f.file, Matrix: f.matrix})
+			to = append(to, matfile.Named{Name: f.file, Matrix: f.matrix})
 		}
 	}
-	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
+	opt := matfile.Options{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Stdout: j.env.Stdout}
 	// factorFiles writes the files of factors; they receive their names after rest.
 	factorFiles := func(rest func() error) error {
 		if len(to) == 0 {
@@ -260,7 +260,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		}
 		opt := opt
 		opt.Last = rest
-		return matfile.WriteMatrices(to, j.env.Stdout, opt)
+		return matfile.WriteAll(to, &opt)
 	}
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
 		return j.writing(factorFiles)
@@ -301,17 +301,17 @@ func (j *job) writeFactors(factors []namedFactor) error {
 }
 
 // writeArchive writes factors to one .npz file, after the files of factorFiles.
-func (j *job) writeArchive(factors []namedFactor, opt matfile.WriteOptions, factorFiles func(rest func() error) error) error {
-	var all []matfile.Member
+func (j *job) writeArchive(factors []namedFactor, opt matfile.Options, factorFiles func(rest func() error) error) error {
+	var all []matfile.Named
 	for _, f := range factors {
-		m := matfile.Member{Name: f.name, Matrix: f.matrix}
+		m := matfile.Named{Name: f.name, Matrix: f.matrix}
 		if f.indices != nil {
-			m = matfile.Member{Name: f.name, Integers: f.indices}
+			m = matfile.Named{Name: f.name, Integers: f.indices}
 		}
 		all = append(all, m)
 	}
 	return j.writing(func(last func() error) error {
 		opt.Last = last
-		return factorFiles(func() error { return matfile.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
+		return factorFiles(func() error { return matfile.WriteArchive(j.print.target(), all, &opt) })
 	})
 }

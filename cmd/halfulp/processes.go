@@ -23,7 +23,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/gridfiles"
-	"github.com/halfulp/halfulp/matrixmarket"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -161,7 +160,7 @@ func (p *processes) decide(ctx context.Context, err error) error {
 
 // same returns an error in all processes if one could not read a file, or if they did not read the
 // same matrix from it.
-func (p *processes) same(opt matfile.ReadOptions, name string, z any, err error) error {
+func (p *processes) same(opt *matfile.Options, name string, z any, err error) error {
 	if p == nil {
 		return err
 	}
@@ -169,17 +168,20 @@ func (p *processes) same(opt matfile.ReadOptions, name string, z any, err error)
 		return err
 	}
 	var sum uint64
-	threads := opt.Filled().Threads
+	threads := opt.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
 	switch m := z.(type) {
 	case *halfulp.Matrix:
 		sum, err = gridfiles.Checksum(opt.Context, threads, m)
-	case *matrixmarket.Sparse:
+	case *matfile.Sparse:
 		sum, err = gridfiles.ChecksumSparse(opt.Context, threads, m)
 	}
 	if err != nil {
 		return err
 	}
-	return gridfiles.Same(opt.Context, p.all, shown(name), sum, *opt.Stats, *opt.Flat, *opt.NoTable)
+	return gridfiles.Same(opt.Context, p.all, shown(name), sum, opt.Info.Stats, opt.Info.Flat, opt.Info.Kind)
 }
 
 // ahead begins at once to read all of r: mpiexec abandons a process that lets its input wait.

@@ -15,7 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -133,7 +133,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 }
 
 // rowPointers returns the index of the first entry of each row, and the number of entries.
-func rowPointers(a *matrixmarket.Sparse) []int {
+func rowPointers(a *matfile.Sparse) []int {
 	pointers := make([]int, a.Rows+1)
 	for _, i := range a.Row {
 		pointers[i+1]++
@@ -145,7 +145,7 @@ func rowPointers(a *matrixmarket.Sparse) []int {
 }
 
 // plainSpMV is A x by a float64 loop.
-func plainSpMV(a *matrixmarket.Sparse, x *halfulp.Vector) [][]float64 {
+func plainSpMV(a *matfile.Sparse, x *halfulp.Vector) [][]float64 {
 	z := make([][]float64, a.Rows)
 	for i := range z {
 		z[i] = []float64{0}
@@ -157,7 +157,7 @@ func plainSpMV(a *matrixmarket.Sparse, x *halfulp.Vector) [][]float64 {
 }
 
 // exactSpMV sets z to A x, or A x - y if y is not nil, each entry rounded once.
-func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progress func(float64)) (halfulp.Stats, error) {
+func (j *job) exactSpMV(a *matfile.Sparse, x, y, z *halfulp.Vector, progress func(float64)) (halfulp.Stats, error) {
 	start := time.Now()
 	threads := int(j.how.Threads)
 	if threads == 0 {
@@ -198,7 +198,7 @@ func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progres
 }
 
 // exactRow returns entry i of A x, or A x - y; row i has the entries lo ≤ k < hi.
-func (j *job) exactRow(a *matrixmarket.Sparse, lo, hi, i int, x, y *halfulp.Vector, f halfulp.Format) (halfulp.Scalar, halfulp.Stats, error) {
+func (j *job) exactRow(a *matfile.Sparse, lo, hi, i int, x, y *halfulp.Vector, f halfulp.Format) (halfulp.Scalar, halfulp.Stats, error) {
 	u := a.Values.Slice(lo, hi)
 	v := halfulp.NewVector(x.NumberFormat(), hi-lo)
 	for k := range hi - lo {
@@ -254,7 +254,7 @@ func (s *sparseStats) write(row func(name string, value any), threads int) {
 }
 
 // sparse converts A to the base and the format of the method.
-func (r *rnsRun) sparse(a *matrixmarket.Sparse) (*rns.Sparse, error) {
+func (r *rnsRun) sparse(a *matfile.Sparse) (*rns.Sparse, error) {
 	var m *rns.Sparse
 	var err error
 	if doubles := float64s(a.Values); doubles != nil {
@@ -298,7 +298,7 @@ func float64s(x *halfulp.Vector) []float64 {
 }
 
 // rnsSpMV runs a product into z.
-func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector) (halfulp.Stats, error) {
+func (j *job) rnsSpMV(c *rnsChoice, a *matfile.Sparse, x, z *halfulp.Vector) (halfulp.Stats, error) {
 	r := j.rnsRun(c)
 	m, err := r.sparse(a)
 	if err != nil {
@@ -448,7 +448,7 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 
 // asymmetric returns a place whose entry differs from the entry of the transpose, -1 if there is
 // none.
-func asymmetric(a *matrixmarket.Sparse) (i, j int) {
+func asymmetric(a *matfile.Sparse) (i, j int) {
 	pointers := rowPointers(a)
 	for k := range a.Row {
 		i, j := int(a.Row[k]), int(a.Col[k])
@@ -476,7 +476,7 @@ func asymmetric(a *matrixmarket.Sparse) (i, j int) {
 // notDefinite names a principal minor of order 1 or 2 that proves that a symmetric matrix is not
 // positive definite. It returns nothing if all such minors with an entry are positive; larger
 // minors may still not be. Infinite entries and NaN are left to the iterations.
-func notDefinite(a *matrixmarket.Sparse) string {
+func notDefinite(a *matfile.Sparse) string {
 	diagonal := make([]int, a.Rows) // places of entries
 	for i := range diagonal {
 		diagonal[i] = -1
@@ -540,7 +540,7 @@ func (s *cgStats) write(row func(name string, value any)) {
 }
 
 // rnsCG runs conjugate gradients from x0.
-func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector, o *rns.CGOptions) (*halfulp.Vector, halfulp.Stats, error) {
+func (j *job) rnsCG(c *rnsChoice, a *matfile.Sparse, b, x0 *halfulp.Vector, o *rns.CGOptions) (*halfulp.Vector, halfulp.Stats, error) {
 	r := j.rnsRun(c)
 	m, err := r.sparse(a)
 	if err != nil {
@@ -589,7 +589,7 @@ func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector,
 }
 
 // exactResidual finds the largest entries of b - A x, each rounded once, and of b.
-func (j *job) exactResidual(a *matrixmarket.Sparse, b, x *halfulp.Vector) error {
+func (j *job) exactResidual(a *matfile.Sparse, b, x *halfulp.Vector) error {
 	r := halfulp.NewVector(residualFormat, a.Rows)
 	if _, err := j.exactSpMV(a, x, b, r, nil); err != nil {
 		return err

@@ -18,7 +18,6 @@ import (
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/matfile/gridfiles"
-	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // matrix reads an operand. A file that is several operands is read once, so the matrix must not be
@@ -47,10 +46,10 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 
 // read reads a matrix, in the format in by default, and warns of losses by the range of its format.
 func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halfulp.InputStats, error) {
-	from := matfile.ReadMatrix
+	from := matfile.Read
 	if j.grid != nil {
-		from = func(name string, stdin io.Reader, opt matfile.ReadOptions) (*halfulp.Matrix, error) {
-			return gridfiles.Read(j.grid, name, stdin, opt)
+		from = func(name string, opt *matfile.Options) (*halfulp.Matrix, error) {
+			return gridfiles.Read(j.grid, name, opt)
 		}
 	}
 	m, stats, err := read(j, name, in, from)
@@ -78,14 +77,14 @@ func (j *job) noteDigits(name string, stats halfulp.InputStats) {
 	if in.Bits() < halfulp.Float64.Bits() {
 		in = halfulp.Float64
 	}
-	file, _ := matfile.Split(name)
+	file, _ := matfile.SplitName(name)
 	fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: decimals of up to %d digits, more than %v holds, are read in full; --in %v rounds them first, as a binary file does\n",
 		shown(file), stats.Digits, j.format, in)
 }
 
 // noteHeader notes, once for each file, how a first row with words was read.
 func (j *job) noteHeader(name, note string) {
-	file, _ := matfile.Split(name)
+	file, _ := matfile.SplitName(name)
 	text := fmt.Sprintf("halfulp: note: %s: %s\n", shown(file), note)
 	if note == "" || j.print.Quiet || slices.Contains(j.headers, text) {
 		return
@@ -95,7 +94,7 @@ func (j *job) noteHeader(name, note string) {
 }
 
 // sparse reads the entries of a matrix.
-func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
+func (j *job) sparse(name string) (*matfile.Sparse, error) {
 	a, stats, err := read(j, name, halfulp.AtLeast(j.format), matfile.ReadSparse)
 	if err != nil {
 		return nil, err
@@ -107,24 +106,18 @@ func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
 
 // read calls a function that reads a file as the flags request, in the format in by default. It
 // returns the losses by the range of the format.
-func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, matfile.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
+func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, *matfile.Options) (T, error)) (T, halfulp.InputStats, error) {
 	start := time.Now()
-	var stats halfulp.InputStats
-	j.densified, j.names = false, nil
-	opt := matfile.ReadOptions{
-		In:        in,
-		Stats:     &stats,
-		Threads:   int(j.how.Threads),
-		Context:   j.env.Ctx,
-		Progress:  j.startProgress("reading " + name),
-		Flat:      &j.flat,
-		Densified: &j.densified,
-		Dialect:   j.in.dialect(),
-		Note:      new(string),
-		Names:     &j.names,
-		NoTable:   new(bool),
-
+	var info matfile.Info
+	opt := &matfile.Options{
+		In:          in,
+		Threads:     int(j.how.Threads),
 		MemoryLimit: int64(j.how.Memory),
+		Context:     j.env.Ctx,
+		Progress:    j.startProgress("reading " + name),
+		Dialect:     j.in.dialect(),
+		Info:        &info,
+		Stdin:       j.env.Stdin,
 	}
 	if j.rounds {
 		opt.In = halfulp.OwnOr(j.format)
@@ -132,17 +125,19 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	if f, ok := j.in.in(); ok {
 		opt.In = halfulp.Exactly(f)
 	}
-	z, err := from(name, j.env.Stdin, opt)
+	z, err := from(name, opt)
 	j.finish()
 	if j.grid == nil {
 		err = team.same(opt, name, z, err)
 	}
 	j.reading += time.Since(start)
-	j.table = j.table || !*opt.NoTable
+	j.densified, j.names = info.Sparse, info.Names
+	j.flat = j.flat || info.Flat
+	j.table = j.table || info.Kind == matfile.Text
 	if err == nil {
-		j.noteHeader(name, *opt.Note)
+		j.noteHeader(name, info.Note)
 	}
-	return z, stats, err
+	return z, info.Stats, err
 }
 
 // convert returns m in format f, and the losses by the range of f.
@@ -200,7 +195,7 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 // warnUnended warns, once for each file, that its last line, with the number line, has no end; 0
 // means that it has one. A single line on standard input is assumed to be meant so.
 func (j *job) warnUnended(name string, line int) {
-	file, _ := matfile.Split(name)
+	file, _ := matfile.SplitName(name)
 	if line == 0 || name == files.Stdio && line == 1 || slices.Contains(j.unended, file) {
 		return
 	}
@@ -210,7 +205,10 @@ func (j *job) warnUnended(name string, line int) {
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := matfile.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
+	opt := &matfile.Options{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, Stdout: j.env.Stdout}
+	if j.print.To != "" {
+		opt.Kind = matfile.KindOf(j.print.as())
+	}
 	// No progress bar among numbers on a terminal.
 	if j.print.target() != files.Stdio && team.first() {
 		opt.Progress = j.startProgress("writing " + j.print.target())
@@ -219,12 +217,12 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 	if j.grid != nil && z.Device() == halfulp.Device(j.how.Device) {
 		return j.written(func(last func() error) error {
 			opt.Last = last
-			return gridfiles.Write(j.grid, j.print.target(), j.env.Stdout, z, opt)
+			return gridfiles.Write(j.grid, j.print.target(), z, opt)
 		})
 	}
 	return j.writing(func(last func() error) error {
 		opt.Last = last
-		return matfile.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
+		return matfile.Write(j.print.target(), z, opt)
 	})
 }
 
@@ -331,7 +329,9 @@ func (f *printFlags) kind() string {
 }
 
 // isArchive reports whether several matrices go to one .npz file.
-func (f *printFlags) isArchive() bool { return f.Several && !f.JSON && matfile.IsArchive(f.kind()) }
+func (f *printFlags) isArchive() bool {
+	return f.Several && !f.JSON && matfile.KindOf(f.kind()) == matfile.NPZ
+}
 
 var errNoName = cli.Misuse("--out: the name is empty")
 
@@ -346,13 +346,13 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 			return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
 		}
 		name := f.as()
-		if name != "" && !matfile.IsKind(name) {
+		if name != "" && matfile.KindOf(name) == "" {
 			return cli.Misuse("--to %s: the kinds are mtx, npz, npy, csv, tsv, txt, flint, pari, mpmath and mathematica%s", f.To, textio.DidYouMean(f.To, matrixKinds))
 		}
 		if name == "" {
 			name = "--out: " + f.target()
 		}
-		if err := matfile.CheckMatrixName(name, formats...); err != nil {
+		if err := matfile.CheckName(name, formats...); err != nil {
 			return cli.Misuse("%w", err)
 		}
 		return files.CheckWritable(f.target())
@@ -368,14 +368,14 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	}
 	if f.To != "" && (f.JSON || ending(f.as(), tableEndings...) == "" && ending(f.as(), ".txt") == "") {
 		meant := ""
-		if !f.JSON && !matfile.IsKind(f.as()) {
+		if !f.JSON && matfile.KindOf(f.as()) == "" {
 			meant = textio.DidYouMean(f.To, []string{"csv", "tsv", "txt"})
 		}
 		return cli.Misuse("--to %s: this result is %s%s", f.To, what, meant)
 	}
-	switch kind := matfile.Extension(f.target()); {
+	switch kind := extension(f.target()); {
 	case f.To != "" || slices.Contains(held, kind):
-	case kind == ".json" || matfile.IsKind(f.target()):
+	case kind == ".json" || matfile.KindOf(f.target()) != "":
 		return cli.Misuse("--out: %s: this result is %s, which a %s file does not hold", f.target(), what, kind)
 	default:
 		return cli.Misuse("--out: %s: the extension %s does not say what kind of file to write: this result is %s, for %s, and .gz after it",
@@ -399,6 +399,11 @@ func ending(name string, endings ...string) string {
 		}
 	}
 	return ""
+}
+
+// extension returns the extension of a name, in lower case and without .gz.
+func extension(name string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz"))
 }
 
 // bytesOf returns the memory of a rows x cols matrix of format f, in bytes.

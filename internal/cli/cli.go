@@ -500,24 +500,6 @@ func removeTemporaries() {
 	}
 }
 
-// VersionCmd is the command that prints the version.
-type VersionCmd struct{}
-
-// Help returns the description of the command.
-func (VersionCmd) Help() string {
-	return `Prints the version, or the commit that the program was built from. halfulp info says more.
-
-Example:
-
-  halfulp version`
-}
-
-// Run prints the version.
-func (VersionCmd) Run(env *Environment) error {
-	_, err := fmt.Fprintln(env.Stdout, "halfulp "+Version())
-	return err
-}
-
 // HelpCmd is in the list of commands only: help COMMAND is read as COMMAND --help.
 type HelpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command to explain (default: a list of all commands)."`

@@ -2,8 +2,15 @@ package cli
 
 import "runtime/debug"
 
-// Version returns the module's version that the build recorded, or the commit.
+// release is the version of a release, which scripts/release has the linker set.
+var release string
+
+// Version returns the version of a release, or the module's version that the build recorded, or the
+// commit.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	b, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown version)"

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/par"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // checkedPiece is the number of bytes that have a checksum of their own. Several threads share the
@@ -57,7 +57,7 @@ func Checksum(ctx context.Context, threads int, m *halfulp.Matrix) (uint64, erro
 }
 
 // ChecksumSparse returns a hash of the shape, the numbers and the positions of a sparse matrix.
-func ChecksumSparse(ctx context.Context, threads int, m *matrixmarket.Sparse) (uint64, error) {
+func ChecksumSparse(ctx context.Context, threads int, m *matfile.Sparse) (uint64, error) {
 	values, err := Checksum(ctx, threads, m.Values.Matrix())
 	if err != nil {
 		return 0, err

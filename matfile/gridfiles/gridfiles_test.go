@@ -108,26 +108,26 @@ func TestRoundTrip(t *testing.T) {
 				sides, round := grids[trial%len(grids)], rounds[trial%len(rounds)]
 				what := fmt.Sprintf("%s of %v, %d x %d, on %v, rounds of %d", name, f, shape[0], shape[1], sides, round)
 				one, all := filepath.Join(dir, "one-"+name), filepath.Join(dir, "all-"+name)
-				writeErr := matfile.WriteMatrix(one, nil, h, matfile.WriteOptions{})
+				writeErr := matfile.Write(one, h, nil)
 				if writeErr != nil { // a table of nothing
 					got := failing(t, sides, func(g *grid.Grid) error {
-						return newWriting(g, one, there(t, g, h), matfile.WriteOptions{}, round).write(nil)
+						return newWriting(g, one, there(t, g, h), nil, round).write()
 					})
 					if got != writeErr.Error() {
 						t.Errorf("%s: %q, want %v", what, got, writeErr)
 					}
 					continue
 				}
-				opt := matfile.ReadOptions{}
+				opt := &matfile.Options{}
 				if strings.HasSuffix(name, ".csv") {
 					opt.In = halfulp.Exactly(f)
 				}
-				want, wantErr := matfile.ReadMatrix(one, nil, opt)
+				want, wantErr := matfile.Read(one, opt)
 				onGrid(t, sides, func(g *grid.Grid) error {
-					if err := newWriting(g, all, there(t, g, h), matfile.WriteOptions{}, round).write(nil); err != nil {
+					if err := newWriting(g, all, there(t, g, h), nil, round).write(); err != nil {
 						return fmt.Errorf("%s: %w", what, err)
 					}
-					m, err := newReading(g, one, opt, round).read(nil)
+					m, err := newReading(g, one, opt, round).read()
 					if wantErr != nil {
 						if err == nil || err.Error() != wantErr.Error() {
 							t.Errorf("%s: error %v, want %v", what, err, wantErr)
@@ -169,11 +169,11 @@ func TestViews(t *testing.T) {
 	} {
 		for _, name := range []string{"a.npz", "a.mtx"} {
 			one, all := filepath.Join(dir, "one-"+name), filepath.Join(dir, "all-"+name)
-			if err := matfile.WriteMatrix(one, nil, of(h), matfile.WriteOptions{}); err != nil {
+			if err := matfile.Write(one, of(h), nil); err != nil {
 				t.Fatal(err)
 			}
 			onGrid(t, [2]int{2, 2}, func(g *grid.Grid) error {
-				return newWriting(g, all, of(there(t, g, h)), matfile.WriteOptions{}, 300).write(nil)
+				return newWriting(g, all, of(there(t, g, h)), nil, 300).write()
 			})
 			a, _ := os.ReadFile(one)
 			b, _ := os.ReadFile(all)
@@ -236,21 +236,20 @@ func TestNumPy(t *testing.T) {
 	for name := range all {
 		for _, in := range []halfulp.InputFormat{{}, halfulp.Exactly(halfulp.Float32), halfulp.Exactly(halfulp.MP(30))} {
 			path := filepath.Join(dir, name+".npy")
-			var wantStats halfulp.InputStats
-			wantFlat := false
-			want, err := matfile.ReadMatrix(path, nil, matfile.ReadOptions{In: in, Stats: &wantStats, Flat: &wantFlat})
+			var wantInfo matfile.Info
+			want, err := matfile.Read(path, &matfile.Options{In: in, Info: &wantInfo})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for k, sides := range grids {
 				onGrid(t, sides, func(g *grid.Grid) error {
-					stats, flat, noTable := halfulp.InputStats{Digits: 7}, false, false
-					m, err := newReading(g, path, matfile.ReadOptions{In: in, Stats: &stats, Flat: &flat, NoTable: &noTable}, rounds[k%len(rounds)]).read(nil)
+					info := matfile.Info{Stats: halfulp.InputStats{Digits: 7}}
+					m, err := newReading(g, path, &matfile.Options{In: in, Info: &info}, rounds[k%len(rounds)]).read()
 					if err != nil {
 						return fmt.Errorf("%s %v: %w", name, in, err)
 					}
-					if got := home(t, g, m); !got.Same(want) || stats != wantStats || flat != wantFlat || !noTable {
-						t.Errorf("%s %v on %v: %+v, want %+v, %v\n%v\nwant\n%v", name, in, sides, stats, wantStats, flat, got, want)
+					if got := home(t, g, m); !got.Same(want) || !same(info, wantInfo) || info.Kind != matfile.NPY {
+						t.Errorf("%s %v on %v: %+v, want %+v\n%v\nwant\n%v", name, in, sides, info, wantInfo, got, want)
 					}
 					return nil
 				})
@@ -259,15 +258,20 @@ func TestNumPy(t *testing.T) {
 	}
 }
 
+// same reports whether two processes found the same in a file, as far as all processes find it.
+func same(a, b matfile.Info) bool {
+	return a.Kind == b.Kind && a.Flat == b.Flat && a.Stats == b.Stats
+}
+
 // TestArchive reads matrices of a .npz file that has several, compressed or not.
 func TestArchive(t *testing.T) {
 	dir := t.TempDir()
 	stored, packed := filepath.Join(dir, "F.npz"), filepath.Join(dir, "G.npz")
-	all := []matfile.Member{{Name: "P", Integers: []int{3, 1 << 30, 2}}}
+	all := []matfile.Named{{Name: "P", Integers: []int{3, 1 << 30, 2}}}
 	for name, m := range map[string]*halfulp.Matrix{"L": specials(halfulp.DD, 9, 8), "U": specials(halfulp.MP(90), 8, 7)} {
-		all = append(all, matfile.Member{Name: name, Matrix: m})
+		all = append(all, matfile.Named{Name: name, Matrix: m})
 	}
-	if err := matfile.WriteArchive(stored, nil, all, matfile.WriteOptions{}); err != nil {
+	if err := matfile.WriteArchive(stored, all, nil); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(stored)
@@ -298,9 +302,9 @@ func TestArchive(t *testing.T) {
 	}
 	for _, file := range []string{stored, packed} {
 		for _, member := range []string{":L", ":U", ":P", ":Q", ""} {
-			want, wantErr := matfile.ReadMatrix(file+member, nil, matfile.ReadOptions{})
+			want, wantErr := matfile.Read(file+member, nil)
 			got := failing(t, [2]int{2, 2}, func(g *grid.Grid) error {
-				m, err := newReading(g, file+member, matfile.ReadOptions{}, 200).read(nil)
+				m, err := newReading(g, file+member, nil, 200).read()
 				if err == nil && wantErr == nil && !home(t, g, m).Same(want) {
 					t.Errorf("%s%s: another matrix", file, member)
 				}
@@ -384,22 +388,21 @@ func TestMarket(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, in := range []halfulp.InputFormat{{}, halfulp.Exactly(halfulp.Float32), halfulp.OwnOr(halfulp.QD)} {
-			var wantStats halfulp.InputStats
-			noTable := false
-			want, wantErr := matfile.ReadMatrix(path, nil, matfile.ReadOptions{In: in, Stats: &wantStats, NoTable: &noTable})
+			var wantInfo matfile.Info
+			want, wantErr := matfile.Read(path, &matfile.Options{In: in, Info: &wantInfo})
 			for k, sides := range grids {
 				what := fmt.Sprintf("%s, %v, on %v", name, in, sides)
 				got := failing(t, sides, func(g *grid.Grid) error {
-					stats, no := halfulp.InputStats{}, false
-					m, err := newReading(g, path, matfile.ReadOptions{In: in, Stats: &stats, NoTable: &no}, rounds[k%len(rounds)]).read(nil)
+					var info matfile.Info
+					m, err := newReading(g, path, &matfile.Options{In: in, Info: &info}, rounds[k%len(rounds)]).read()
 					if err != nil {
 						return err
 					}
 					if got := home(t, g, m); wantErr == nil && !got.Same(want) {
 						t.Errorf("%s: read\n%v\nwant\n%v", what, got, want)
 					}
-					if wantErr == nil && (stats != wantStats || !no) {
-						t.Errorf("%s: %+v, want %+v", what, stats, wantStats)
+					if wantErr == nil && (!same(info, wantInfo) || info.Kind != matfile.MatrixMarket) {
+						t.Errorf("%s: %+v, want %+v", what, info, wantInfo)
 					}
 					return nil
 				})
@@ -440,7 +443,7 @@ func TestParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		onGrid(t, [2]int{1, 3}, func(g *grid.Grid) error {
-			r := newReading(g, path, matfile.ReadOptions{}, 100)
+			r := newReading(g, path, nil, 100)
 			whole, err := r.open()
 			defer r.file.Close()
 			if whole || err != nil {
@@ -483,7 +486,7 @@ func TestDamaged(t *testing.T) {
 		if name == "a.npy" {
 			m = h.Convert(halfulp.DD)
 		}
-		if err := matfile.WriteMatrix(path, nil, m, matfile.WriteOptions{}); err != nil {
+		if err := matfile.Write(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
 		good, err := os.ReadFile(path)
@@ -502,9 +505,9 @@ func TestDamaged(t *testing.T) {
 				if err := os.WriteFile(path, bad, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				want, wantErr := matfile.ReadMatrix(path, nil, matfile.ReadOptions{})
+				want, wantErr := matfile.Read(path, nil)
 				got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
-					m, err := newReading(g, path, matfile.ReadOptions{}, 200).read(nil)
+					m, err := newReading(g, path, nil, 200).read()
 					if err == nil && wantErr == nil && !home(t, g, m).Same(want) {
 						t.Errorf("%s, byte %d, cut %v: another matrix", name, at, cut)
 					}
@@ -529,7 +532,7 @@ func TestChanged(t *testing.T) {
 			for i := range n {
 				h.SetFloat64(i, 0, float64(3+k))
 			}
-			if err := matfile.WriteMatrix(path, nil, h, matfile.WriteOptions{}); err != nil {
+			if err := matfile.Write(path, h, nil); err != nil {
 				t.Fatal(err)
 			}
 			var err error
@@ -543,7 +546,7 @@ func TestChanged(t *testing.T) {
 			}
 			got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
 				var once sync.Once
-				opt := matfile.ReadOptions{Progress: func(float64) {
+				opt := &matfile.Options{Progress: func(float64) {
 					if g.Transport().Rank() > 0 {
 						return
 					}
@@ -556,7 +559,7 @@ func TestChanged(t *testing.T) {
 				if k == 0 {
 					opt.Progress = nil
 				}
-				_, err := newReading(g, path, opt, 2000).read(nil)
+				_, err := newReading(g, path, opt, 2000).read()
 				return err
 			})
 			if got != want {
@@ -579,13 +582,13 @@ func TestElsewhere(t *testing.T) {
 			m := h.Clone()
 			m.SetFloat64(0, 0, float64(p))
 			m.SetFloat64(29, 39, float64(p))
-			if err := matfile.WriteMatrix(filepath.Join(sub, name), nil, m, matfile.WriteOptions{}); err != nil {
+			if err := matfile.Write(filepath.Join(sub, name), m, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		at := func(g *grid.Grid, p int) int { return min(max(g.Transport().Rank()-p, 0), 1) }
 		got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
-			_, err := newReading(g, filepath.Join(dir, fmt.Sprint(at(g, 1)), name), matfile.ReadOptions{}, roundSize).read(nil)
+			_, err := newReading(g, filepath.Join(dir, fmt.Sprint(at(g, 1)), name), nil, roundSize).read()
 			if err != nil { // files have different names here
 				err = errors.New(strings.ReplaceAll(err.Error(), filepath.Join(dir, fmt.Sprint(at(g, 1))), "DIR"))
 			}
@@ -595,7 +598,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		got = failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
-			_, err := newReading(g, filepath.Join(dir, []string{"0", "nix", "0"}[g.Transport().Rank()], name), matfile.ReadOptions{}, roundSize).read(nil)
+			_, err := newReading(g, filepath.Join(dir, []string{"0", "nix", "0"}[g.Transport().Rank()], name), nil, roundSize).read()
 			return err
 		})
 		if want := "process 1: " + filepath.Join(dir, "nix", name) + ": no such file or directory"; got != want {
@@ -603,7 +606,7 @@ func TestElsewhere(t *testing.T) {
 		}
 	}
 	got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
-		_, err := newReading(g, filepath.Join(dir, "nix"), matfile.ReadOptions{}, roundSize).read(nil)
+		_, err := newReading(g, filepath.Join(dir, "nix"), nil, roundSize).read()
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("process %d: %v is another error", g.Transport().Rank(), err)
 		}
@@ -628,12 +631,12 @@ func TestCopies(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := matfile.WriteMatrix(filepath.Join(dir, sub, name), nil, m, matfile.WriteOptions{Digits: 17}); err != nil {
+			if err := matfile.Write(filepath.Join(dir, sub, name), m, &matfile.Options{Digits: 17}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		read := func(g *grid.Grid, sub string) (*halfulp.Matrix, error) {
-			return newReading(g, filepath.Join(dir, sub, name), matfile.ReadOptions{}, 5000).read(nil)
+			return newReading(g, filepath.Join(dir, sub, name), nil, 5000).read()
 		}
 		onGrid(t, [2]int{1, 3}, func(g *grid.Grid) error {
 			m, err := read(g, []string{"0", "1", "0"}[g.Transport().Rank()])
@@ -662,11 +665,11 @@ func TestMemoryLimit(t *testing.T) {
 	h := specials(halfulp.Float64, 60, 60)
 	for _, name := range []string{"a.npy", "a.npz", "a.mtx"} {
 		path := filepath.Join(dir, name)
-		if err := matfile.WriteMatrix(path, nil, h, matfile.WriteOptions{}); err != nil {
+		if err := matfile.Write(path, h, nil); err != nil {
 			t.Fatal(err)
 		}
 		onGrid(t, [2]int{2, 2}, func(g *grid.Grid) error {
-			m, err := newReading(g, path, matfile.ReadOptions{MemoryLimit: 8 * 60 * 60 / 4}, 500).read(nil)
+			m, err := newReading(g, path, &matfile.Options{MemoryLimit: 8 * 60 * 60 / 4}, 500).read()
 			if err != nil {
 				return err
 			}
@@ -676,7 +679,7 @@ func TestMemoryLimit(t *testing.T) {
 			return nil
 		})
 		got := failing(t, [2]int{2, 2}, func(g *grid.Grid) error {
-			_, err := newReading(g, path, matfile.ReadOptions{MemoryLimit: 8*60*60/4 - 1}, 500).read(nil)
+			_, err := newReading(g, path, &matfile.Options{MemoryLimit: 8*60*60/4 - 1}, 500).read()
 			return err
 		})
 		if !strings.Contains(got, "memory limit") {
@@ -712,11 +715,11 @@ func TestUnwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := failing(t, [2]int{1, 3}, func(g *grid.Grid) error {
-			w := newWriting(g, path, there(t, g, h), matfile.WriteOptions{}, 300)
+			w := newWriting(g, path, there(t, g, h), nil, 300)
 			if g.Transport().Rank() == 2 {
 				w.through = func(to io.WriterAt) io.WriterAt { return &full{to, 2} }
 			}
-			return w.write(nil)
+			return w.write()
 		})
 		if want := path + ": no space left on device"; got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -727,14 +730,14 @@ func TestUnwritten(t *testing.T) {
 	}
 	for _, x := range []struct{ name, want string }{{"nix/a.npy", "no such file"}, {"a.xyz", "extension"}, {".", "is a directory"}} {
 		got := failing(t, [2]int{1, 2}, func(g *grid.Grid) error {
-			return newWriting(g, filepath.Join(dir, x.name), there(t, g, h), matfile.WriteOptions{}, 300).write(nil)
+			return newWriting(g, filepath.Join(dir, x.name), there(t, g, h), nil, 300).write()
 		})
 		if !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q", x.name, got)
 		}
 	}
 	if got := failing(t, [2]int{1, 2}, func(g *grid.Grid) error {
-		return newWriting(g, filepath.Join(dir, "b.npy"), there(t, g, h.Convert(halfulp.MP(70))), matfile.WriteOptions{}, 300).write(nil)
+		return newWriting(g, filepath.Join(dir, "b.npy"), there(t, g, h.Convert(halfulp.MP(70))), nil, 300).write()
 	}); !strings.Contains(got, "does not hold") {
 		t.Errorf("%q", got)
 	}

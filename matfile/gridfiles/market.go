@@ -7,11 +7,11 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/grid"
-	"github.com/halfulp/halfulp/internal/market"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -19,14 +19,14 @@ import (
 // of bytes, in the order of ranks, and reads the lines that begin there. The numbers of entries
 // that the processes before it read determine the places of its entries.
 func (r *reading) market() (*halfulp.Matrix, error) {
-	a, err := market.Open(r.head, r.size, r.name, &matrixmarket.Options{In: r.opt.In, Threads: r.opt.Threads, Context: r.ctx})
+	a, err := matrixmarket.OpenParts(r.head, r.size, r.name, &matrixmarket.Options{In: r.opt.In, Threads: r.opt.Threads, Context: r.ctx})
 	if err := r.agreeWhole(err); err != nil {
 		return nil, err
 	}
 	passes := 0
 	var extent decimal.Extent
 	if a.Scanned() {
-		err := r.rounds(a, func(t *market.Text, _ []grid.Range, done float64) error {
+		err := r.rounds(a, func(t *matrixmarket.Text, _ []grid.Range, done float64) error {
 			r.progress(done / 2)
 			return r.agree(a.Scan(t, &extent))
 		})
@@ -51,7 +51,7 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	o := grid.Order{Rows: a.Rows(), Cols: a.Cols(), Below: a.Below()}
 	var room, negatives *num.Array
 	var lost textio.Stats
-	err = r.rounds(a, func(t *market.Text, all []grid.Range, done float64) error {
+	err = r.rounds(a, func(t *matrixmarket.Text, all []grid.Range, done float64) error {
 		r.progress((float64(passes) + done) / float64(passes+1))
 		if room == nil || room.Len() < t.Entries {
 			room = num.New(f, t.Entries)
@@ -80,8 +80,8 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.opt.NoTable != nil {
-		*r.opt.NoTable = true
+	if r.opt.Info != nil {
+		*r.opt.Info = matfile.Info{Kind: matfile.MatrixMarket}
 	}
 	digits, bits := a.Measure()
 	return m, r.lost(halfulp.InputStats{
@@ -91,7 +91,7 @@ func (r *reading) market() (*halfulp.Matrix, error) {
 
 // rounds calls f in each round with the text that this process reads, and with the ranges of
 // entries that all processes read. At the end it checks the number of entries.
-func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range, done float64) error) error {
+func (r *reading) rounds(a *matrixmarket.Parts, f func(t *matrixmarket.Text, all []grid.Range, done float64) error) error {
 	line, entries, last := a.Line(), 0, 0
 	procs := int64(r.Size())
 	for at := a.Begin(); at < r.size; {
@@ -193,7 +193,7 @@ func (r *reading) bytes(b []byte, at, n int64) ([]byte, error) {
 // market writes an array file of Matrix Market in rounds. The lengths of the texts in a round
 // determine where each process writes, and where the next round begins.
 func (w *writing) market(to io.WriterAt) error {
-	head := market.Head(w.format, w.order.Rows, w.order.Cols)
+	head := matrixmarket.Head(w.format, w.order.Rows, w.order.Cols)
 	at := int64(len(head))
 	var err error
 	if w.first() {
@@ -240,7 +240,7 @@ func (w *writing) texts(a *num.Array) (texts [][]byte, length int64, err error) 
 	texts = make([][]byte, (n+size-1)/size)
 	column := num.Mat{Arr: a, RS: 1, CS: max(n, 1), Rows: n, Cols: 1}
 	err = par.For(w.ctx, w.opt.Threads, len(texts), func(_, i int) {
-		texts[i] = market.Append(nil, column, i*size, min(n, (i+1)*size), w.opt.Digits)
+		texts[i] = matrixmarket.AppendEntries(nil, column, i*size, min(n, (i+1)*size), w.opt.Digits)
 	})
 	for _, text := range texts {
 		length += int64(len(text))

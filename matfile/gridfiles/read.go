@@ -20,18 +20,18 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
-// Read reads the matrix in the file called name, like matfile.ReadMatrix, onto g. All processes
+// Read reads the matrix in the file called name, like matfile.Read, onto g. All processes
 // must call it. The memory limit applies to each process's part of the matrix, and in the first
 // process also to files that it reads alone.
-func Read(g *grid.Grid, name string, stdin io.Reader, opt matfile.ReadOptions) (*halfulp.Matrix, error) {
-	return newReading(g, name, opt, roundSize).read(stdin)
+func Read(g *grid.Grid, name string, opt *matfile.Options) (*halfulp.Matrix, error) {
+	return newReading(g, name, opt, roundSize).read()
 }
 
 // reading is the state of Read.
 type reading struct {
 	team
 	g      *grid.Grid
-	opt    matfile.ReadOptions
+	opt    matfile.Options
 	given  string // the name, with the name of a matrix in a .npz file
 	name   string
 	member string
@@ -48,12 +48,12 @@ type reading struct {
 // headSize is the number of leading bytes that determine the kind of a file.
 const headSize = 1 << 16
 
-func newReading(g *grid.Grid, name string, opt matfile.ReadOptions, round int) *reading {
-	opt = opt.Filled()
-	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, given: name, name: name}
+func newReading(g *grid.Grid, name string, opt *matfile.Options, round int) *reading {
+	o := filled(opt)
+	return &reading{team: team{g.Transport(), o.Context, round}, g: g, opt: o, given: name, name: name}
 }
 
-func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
+func (r *reading) read() (*halfulp.Matrix, error) {
 	whole, err := r.open()
 	if r.file != nil {
 		defer r.file.Close()
@@ -70,7 +70,7 @@ func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
 			return m, err
 		}
 	}
-	return r.alone(stdin)
+	return r.alone()
 }
 
 // open opens the file in all processes, and checks that it is the same in all. whole means that the
@@ -79,7 +79,7 @@ func (r *reading) open() (whole bool, err error) {
 	if r.given == files.Stdio {
 		return true, nil
 	}
-	name, member := matfile.Split(r.given)
+	name, member := matfile.SplitName(r.given)
 	i, err := os.Stat(name)
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
@@ -94,6 +94,9 @@ func (r *reading) open() (whole bool, err error) {
 	}
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
+	}
+	if member == "" {
+		member = r.opt.Part
 	}
 	r.member, r.size = member, i.Size()
 	r.head = make([]byte, min(r.size, headSize))
@@ -146,9 +149,11 @@ func (r *reading) parts() (*halfulp.Matrix, error) {
 	if isPacked(r.name) {
 		return nil, textio.ErrWhole
 	}
-	switch k := matfile.KindOf(r.name, r.head); {
-	case r.member != "" && k != matfile.NumPyZip: // columns of a table
-	case k == matfile.NumPy || k == matfile.NumPyZip:
+	k := matfile.Detect(r.name, r.head)
+	switch {
+	case r.opt.Kind != "" && r.opt.Kind != k:
+	case r.member != "" && k != matfile.NPZ: // columns of a table
+	case k == matfile.NPY || k == matfile.NPZ:
 		if err := r.compare(); err != nil {
 			return nil, err
 		}
@@ -185,7 +190,7 @@ func (r *reading) agreeWhole(err error) error {
 func (r *reading) numpy(k matfile.Kind) (*halfulp.Matrix, error) {
 	var src *npy.Source
 	var err error
-	if k == matfile.NumPy {
+	if k == matfile.NPY {
 		src, err = npy.OpenParts(r.file, r.size, r.opt.In)
 	} else {
 		src, err = npy.OpenZipParts(r.file, r.size, r.opt.In, r.member)
@@ -206,11 +211,8 @@ func (r *reading) numpy(k matfile.Kind) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.opt.NoTable != nil {
-		*r.opt.NoTable = true
-	}
-	if r.opt.Flat != nil && src.Flat {
-		*r.opt.Flat = true
+	if r.opt.Info != nil {
+		*r.opt.Info = matfile.Info{Kind: k, Flat: src.Flat}
 	}
 	o := grid.Order{Rows: src.Rows, Cols: src.Cols, ByRows: src.ByRows}
 	var losses halfulp.InputStats
@@ -293,10 +295,10 @@ func (r *reading) progress(done float64) {
 	}
 }
 
-// lost adds up the losses of all processes in opt.Stats. The lines are the lines of the first
+// lost adds up the losses of all processes in opt.Info.Stats. The lines are the lines of the first
 // number lost, or 0 if there is none.
 func (r *reading) lost(stats halfulp.InputStats) error {
-	if r.opt.Stats == nil {
+	if r.opt.Info == nil {
 		return nil
 	}
 	counts := []int64{stats.ToInf.Count, stats.ToZero.Count}
@@ -307,7 +309,7 @@ func (r *reading) lost(stats halfulp.InputStats) error {
 	if err := r.Allreduce(r.ctx, mpi.Min, lines); err != nil {
 		return err
 	}
-	*r.opt.Stats = halfulp.InputStats{
+	r.opt.Info.Stats = halfulp.InputStats{
 		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
 		Digits: stats.Digits, Bits: stats.Bits, Unended: stats.Unended,
 	}
@@ -325,29 +327,33 @@ func firstLine(l halfulp.Losses) int64 {
 }
 
 // alone reads the file in the first process, which sends all others their parts.
-func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
+func (r *reading) alone() (*halfulp.Matrix, error) {
 	var m *halfulp.Matrix
 	var err error
 	own := r.opt
-	var stats halfulp.InputStats
-	var flat, noTable bool
-	if own.Stats, own.Flat, own.NoTable = &stats, &flat, &noTable; r.first() {
-		m, err = matfile.ReadMatrix(r.given, stdin, own)
+	var info matfile.Info
+	if own.Info = &info; r.first() {
+		m, err = matfile.Read(r.given, &own)
 	}
 	if err := r.agree(err); err != nil {
 		return nil, err
 	}
-	about, format := make([]int64, 11), make([]byte, 32) // what the others have to know
+	// What the other processes have to know.
+	about, format, kind := make([]int64, 10), make([]byte, 32), make([]byte, 32)
 	if r.first() {
+		stats := info.Stats
 		copy(format, m.NumberFormat().String())
-		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
+		copy(kind, info.Kind)
+		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(info.Flat), stats.ToInf.Count, int64(stats.ToInf.Line),
 			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits), int64(stats.Bits), int64(stats.Unended)})
 	}
 	if err := r.Allreduce(r.ctx, mpi.Sum, about); err != nil {
 		return nil, err
 	}
-	if err := r.Bcast(r.ctx, format, 0); err != nil {
-		return nil, err
+	for _, text := range [][]byte{format, kind} {
+		if err := r.Bcast(r.ctx, text, 0); err != nil {
+			return nil, err
+		}
 	}
 	f, err := num.ParseFormat(string(bytes.TrimRight(format, "\x00")))
 	if err != nil {
@@ -358,17 +364,13 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.opt.Flat != nil && about[2] > 0 {
-		*r.opt.Flat = true
-	}
-	if r.opt.NoTable != nil {
-		*r.opt.NoTable = about[3] > 0
-	}
-	if r.opt.Stats != nil {
-		*r.opt.Stats = halfulp.InputStats{
-			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])},
-			Digits: int(about[8]), Bits: int(about[9]), Unended: int(about[10]),
+	if r.opt.Info != nil {
+		info.Kind, info.Flat = matfile.Kind(bytes.TrimRight(kind, "\x00")), about[2] > 0
+		info.Stats = halfulp.InputStats{
+			ToInf: halfulp.Losses{Count: about[3], Line: int(about[4])}, ToZero: halfulp.Losses{Count: about[5], Line: int(about[6])},
+			Digits: int(about[7]), Bits: int(about[8]), Unended: int(about[9]),
 		}
+		*r.opt.Info = info // names, notes and Sparse in the first process only
 	}
 	o := grid.Order{Rows: rows, Cols: cols}
 	return z, r.owned(o, f, func(all []grid.Range) error {

@@ -14,12 +14,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/matfile"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -239,4 +241,21 @@ func (t team) owned(o grid.Order, f num.Format, each func(all []grid.Range) erro
 		}
 	}
 	return nil
+}
+
+// filled returns the options with defaults for the fields that this package uses.
+func filled(opt *matfile.Options) (o matfile.Options) {
+	if opt != nil {
+		o = *opt
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.MemoryLimit <= 0 {
+		o.MemoryLimit = halfulp.DefaultMemoryLimit()
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	return o
 }

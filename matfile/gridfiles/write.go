@@ -15,20 +15,20 @@ import (
 )
 
 // Write writes a matrix that lives on g to the file called name, with the same bytes as
-// matfile.WriteMatrix. All processes must call it, and must find the folder of the file under the
+// matfile.Write. All processes must call it, and must find the folder of the file under the
 // same name. The file appears under its name when all processes have written their parts, or not at
 // all.
-func Write(g *grid.Grid, name string, stdout io.Writer, m *halfulp.Matrix, opt matfile.WriteOptions) error {
-	return newWriting(g, name, m, opt, roundSize).write(stdout)
+func Write(g *grid.Grid, name string, m *halfulp.Matrix, opt *matfile.Options) error {
+	return newWriting(g, name, m, opt, roundSize).write()
 }
 
 // writing is the state of Write.
 type writing struct {
 	team
 	g       *grid.Grid
-	opt     matfile.WriteOptions
+	opt     matfile.Options
 	name    string // name of the file
-	as      string // name that chooses the kind
+	kind    matfile.Kind
 	m       *halfulp.Matrix
 	format  num.Format
 	order   grid.Order
@@ -36,29 +36,33 @@ type writing struct {
 	through func(io.WriterAt) io.WriterAt // wraps the output file, for tests
 }
 
-func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt matfile.WriteOptions, round int) *writing {
-	opt = opt.Filled()
+func newWriting(g *grid.Grid, name string, m *halfulp.Matrix, opt *matfile.Options, round int) *writing {
+	o := filled(opt)
 	v := m.View()
 	w := &writing{
-		team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name, as: name, m: m,
+		team: team{g.Transport(), o.Context, round}, g: g, opt: o, name: name, kind: o.Kind, m: m,
 		format: v.Arr.Format, order: grid.Order{Rows: v.Rows, Cols: v.Cols},
 		through: func(to io.WriterAt) io.WriterAt { return to },
 	}
-	if opt.As != "" {
-		w.as = opt.As
+	if w.kind == "" {
+		w.kind = matfile.KindOf(name)
 	}
 	return w
 }
 
-func (w *writing) write(stdout io.Writer) error {
-	err := w.agree(matfile.CheckMatrixName(w.as, w.m.NumberFormat()))
+func (w *writing) write() error {
+	as := w.name
+	if w.opt.Kind != "" {
+		as = "." + string(w.kind)
+	}
+	err := w.agree(matfile.CheckName(as, w.m.NumberFormat()))
 	if err != nil {
 		return err
 	}
 	if w.entries, err = w.g.EntriesOf(w.ctx, w.m.View()); err != nil {
 		return err
 	}
-	whole := w.name == files.Stdio || isPacked(w.name) || isPacked(w.as)
+	whole := w.name == files.Stdio || isPacked(w.name)
 	if w.first() && !whole {
 		i, err := os.Stat(w.name)
 		whole = err == nil && !i.Mode().IsRegular() // a pipe, say, which has no offsets
@@ -66,11 +70,10 @@ func (w *writing) write(stdout io.Writer) error {
 	if whole, err = w.any(whole); err != nil {
 		return err
 	}
-	k := matfile.KindByName(w.as)
-	switch {
+	switch k := w.kind; {
 	case whole:
-	case k == matfile.NumPy || k == matfile.NumPyZip:
-		sink, err := npy.NewSink(w.m, k == matfile.NumPyZip, w.opt.Flat)
+	case k == matfile.NPY || k == matfile.NPZ:
+		sink, err := npy.NewSink(w.m, k == matfile.NPZ, w.opt.Flat)
 		if err != nil {
 			return err
 		}
@@ -78,7 +81,7 @@ func (w *writing) write(stdout io.Writer) error {
 	case k == matfile.MatrixMarket:
 		return w.draft(w.market)
 	}
-	return w.alone(stdout)
+	return w.alone()
 }
 
 // draft calls write in all processes, each of which writes its part of one temporary file, and then
@@ -182,7 +185,7 @@ func (w *writing) progress(all []grid.Range) {
 }
 
 // alone writes the file in the first process, which gets the whole matrix.
-func (w *writing) alone(stdout io.Writer) error {
+func (w *writing) alone() error {
 	all := num.New(w.format, 0)
 	if w.first() {
 		all = num.New(w.format, w.order.Len())
@@ -205,7 +208,7 @@ func (w *writing) alone(stdout io.Writer) error {
 	}
 	if w.first() {
 		m := num.Mat{Arr: all, RS: 1, CS: max(w.order.Rows, 1), Rows: w.order.Rows, Cols: w.order.Cols}
-		err = matfile.WriteMatrix(w.name, stdout, halfulp.MatrixOf(m), opt)
+		err = matfile.Write(w.name, halfulp.MatrixOf(m), &opt)
 		if !asked {
 			err = w.agree(err)
 		}

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"html"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile"
 )
 
 // Colours of drawings: ink, a box, a right result and a wrong one.
@@ -136,12 +135,7 @@ func zivPicture() []byte {
 // arithmetic and as halfulp compute it.
 func piPicture(root string) ([]byte, error) {
 	read := func(name string) (*halfulp.Matrix, error) {
-		f, err := os.Open(filepath.Join(root, "examples", name))
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return matrixmarket.Read(f, name, nil)
+		return matfile.Read(filepath.Join(root, "examples", name), nil)
 	}
 	a, err := read("pascal.mtx")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 )
 
 // ZipMagic begins every .npz file.

@@ -12,7 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 )
 
 // Sparse matrices that SciPy's save_npz wrote are .npz files with the arrays format, shape and

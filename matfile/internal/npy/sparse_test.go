@@ -13,7 +13,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/internal/textio"
-	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/matfile/internal/matrixmarket"
 )
 
 // numbersOf returns an array of one dimension of int32, int64 or another type, in the byte order

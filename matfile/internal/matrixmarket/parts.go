@@ -5,25 +5,20 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/market"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/textio"
 )
 
-func init() {
-	market.Open = openParts
-	market.Head = head
-	market.Append = appendEntries
-}
-
-// parts reads an array file in parts: see package market.
-type parts struct {
+// Parts is an array file that several processes read in parts.
+type Parts struct {
 	*reader
 	begin int64
 }
 
-func openParts(text []byte, size int64, name string, opt any) (market.Array, error) {
-	o := opt.(*Options).filled()
+// OpenParts reads the lines before the entries from text, the beginning of a file of size bytes.
+// The error is textio.ErrWhole for files that are no arrays, or are malformed.
+func OpenParts(text []byte, size int64, name string, opt *Options) (*Parts, error) {
+	o := opt.filled()
 	o.Progress = nil
 	h, err := parseHeader(name, textio.EndLines(text, 1))
 	switch {
@@ -34,27 +29,56 @@ func openParts(text []byte, size int64, name string, opt any) (market.Array, err
 	case float64(h.rows)*float64(h.cols) > float64(4*size) || h.rows > maxSide || h.cols > maxSide:
 		return nil, textio.ErrWhole // too few entries, or none
 	}
-	return &parts{&reader{Options: o, header: h, name: name}, int64(len(text) - len(h.body))}, nil
+	return &Parts{&reader{Options: o, header: h, name: name}, int64(len(text) - len(h.body))}, nil
 }
 
-func (p *parts) Rows() int     { return int(p.rows) }
-func (p *parts) Cols() int     { return int(p.cols) }
-func (p *parts) Begin() int64  { return p.begin }
-func (p *parts) Line() int     { return p.bodyLine }
-func (p *parts) Skew() bool    { return p.symmetry == skew }
-func (p *parts) Entries() int  { return int(p.entriesOfArray()) }
-func (p *parts) Scanned() bool { return p.integer || !p.In.Exact() && p.header.format == nil }
+// Rows returns the number of rows.
+func (p *Parts) Rows() int { return int(p.rows) }
+
+// Cols returns the number of columns.
+func (p *Parts) Cols() int { return int(p.cols) }
+
+// Begin returns the byte at which the entries begin, with a line.
+func (p *Parts) Begin() int64 { return p.begin }
+
+// Line returns the number of that line.
+func (p *Parts) Line() int { return p.bodyLine }
+
+// Skew reports whether entries above the diagonal are the negatives of the entries below it.
+func (p *Parts) Skew() bool { return p.symmetry == skew }
+
+// Entries returns the number of entries that the file must have.
+func (p *Parts) Entries() int { return int(p.entriesOfArray()) }
+
+// Scanned reports whether the format can be chosen only when the text of all numbers is known.
+func (p *Parts) Scanned() bool { return p.integer || !p.In.Exact() && p.header.format == nil }
 
 // Below returns 0 if a column has all its rows in the file, 1 if the rows from the diagonal on, 2
 // if the rows below the diagonal.
-func (p *parts) Below() int {
+func (p *Parts) Below() int {
 	return map[symmetry]int{general: 0, symmetric: 1, skew: 2}[p.symmetry]
 }
 
+// A Text is whole lines of an array file.
+type Text struct {
+	Pieces  []textio.Piece
+	Counts  []int64 // of the entries of each piece
+	Entries int
+	Lines   int // line feeds
+	Last    int // the number of the last line that is not blank, from 1; 0 if there is none
+}
+
+// Shift adds n, the number of lines before the text, to the numbers of its lines.
+func (t *Text) Shift(n int) {
+	for i := range t.Pieces {
+		t.Pieces[i].Line += n
+	}
+}
+
 // Count splits a text into pieces and counts its entries.
-func (p *parts) Count(text []byte) *market.Text {
+func (p *Parts) Count(text []byte) *Text {
 	text = textio.EndLines(text, p.Threads)
-	t := &market.Text{Pieces: textio.Cut(text, 0, p.Threads)}
+	t := &Text{Pieces: textio.Cut(text, 0, p.Threads)}
 	t.Counts = make([]int64, len(t.Pieces))
 	// The only error is the context's, which later calls report.
 	_ = textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
@@ -73,7 +97,7 @@ func (p *parts) Count(text []byte) *market.Text {
 }
 
 // Scan extends e by the numbers of a text.
-func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
+func (p *Parts) Scan(t *Text, e *decimal.Extent) error {
 	extents := make([]decimal.Extent, len(t.Pieces))
 	err := textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
 		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
@@ -90,7 +114,7 @@ func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
 }
 
 // Choose returns the format for the numbers that e describes.
-func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
+func (p *Parts) Choose(e decimal.Extent) (num.Format, error) {
 	f, err := p.choose(e)
 	if err != nil {
 		return num.Format{}, err
@@ -99,7 +123,7 @@ func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
 }
 
 // Read stores the numbers of a text in z, and their negatives in negatives if that is not nil.
-func (p *parts) Read(t *market.Text, z, negatives *num.Array) (textio.Stats, error) {
+func (p *Parts) Read(t *Text, z, negatives *num.Array) (textio.Stats, error) {
 	firsts, _ := sums(t.Counts)
 	losses := make([]textio.Losses, len(t.Pieces))
 	err := textio.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *textio.Piece) error {
@@ -124,15 +148,15 @@ func (p *parts) Read(t *market.Text, z, negatives *num.Array) (textio.Stats, err
 }
 
 // Measure returns Digits and Bits of [halfulp.InputStats].
-func (p *parts) Measure() (digits, bits int) { return p.about.Digits, p.about.Bits }
+func (p *Parts) Measure() (digits, bits int) { return p.about.Digits, p.about.Bits }
 
 // Truncated returns the error for too few entries.
-func (p *parts) Truncated(line, have int) error {
+func (p *Parts) Truncated(line, have int) error {
 	return &textio.Error{Name: p.name, Line: max(line, p.sizeLine), Err: errTruncated(int64(have), p.entriesOfArray())}
 }
 
 // TooMany returns the error for too many entries, at entry k of a text.
-func (p *parts) TooMany(t *market.Text, k int) error {
+func (p *Parts) TooMany(t *Text, k int) error {
 	all := reader{header: p.header, name: p.name, pieces: t.Pieces}
 	firsts, _ := sums(t.Counts)
 	return all.tooMany(firsts, int64(k), 0)

@@ -15,7 +15,7 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	o := opt.filled()
 	rows, cols := m.Dims()
 	n, v := rows*cols, m.View()
-	if _, err := w.Write(head(v.Arr.Format, rows, cols)); err != nil {
+	if _, err := w.Write(Head(v.Arr.Format, rows, cols)); err != nil {
 		return err
 	}
 	if n > 0 {
@@ -24,17 +24,17 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	// Blocks of about 256 KiB of text.
 	size := max(1, 1<<20/max(64, m.NumberFormat().Bits()))
 	return textio.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
-		return appendEntries(dst, v, block*size, min(n, (block+1)*size), o.Digits)
+		return AppendEntries(dst, v, block*size, min(n, (block+1)*size), o.Digits)
 	}, o.Progress)
 }
 
-// head returns the lines before the entries.
-func head(f num.Format, rows, cols int) []byte {
+// Head returns the lines before the entries.
+func Head(f num.Format, rows, cols int) []byte {
 	return fmt.Appendf(nil, "%s matrix array real general\n%% %s%v\n%d %d\n", Banner, formatComment, f, rows, cols)
 }
 
-// appendEntries appends entries from ≤ k < to of v, column by column.
-func appendEntries(dst []byte, v num.Mat, from, to, digits int) []byte {
+// AppendEntries appends entries from ≤ k < to of v, column by column.
+func AppendEntries(dst []byte, v num.Mat, from, to, digits int) []byte {
 	c := decimal.Borrow(v.Arr.Format)
 	defer c.Return()
 	for k := from; k < to; k++ {
