@@ -55,7 +55,14 @@ func TestMemory(t *testing.T) {
 			}
 			return z.U, nil
 		}},
-		{"Det", halfulp.Float64, 250, determinant},
+		{"QR", halfulp.Float64, 300, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+			z, err := factors.FactorQR(s, a, f, false)
+			if err != nil {
+				return num.Mat{}, err
+			}
+			return z.Q, nil
+		}},
+		{"Det", halfulp.Float64, 400, determinant},
 		{"Det", halfulp.MP(1000), 150, determinant},
 		{"Cholesky", halfulp.Float64, 400, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 			for j := range a.Cols {

@@ -65,15 +65,12 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	tiles := r.panels * perPanel
 	run := max(1, min(tileRun, tiles/(8*max(threads, 1))))
 	tasks := (tiles + run - 1) / run
-	type scratch struct {
-		digits, residues []int16
-		room             digitScratch
-	}
-	work := make([]*scratch, max(threads, 1))
+	work := make([]*digitRoom, max(threads, 1))
+	defer releaseDigits(work)
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = &scratch{digits: make([]int16, modgemm.ByteDigits(pairs, entries)), residues: make([]int16, nPanels*r.kernel.MR*stride)}
+			s = newDigitRoom(modgemm.ByteDigits(pairs, entries), nPanels*r.kernel.MR*stride)
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
@@ -86,8 +83,8 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 			}
 			h := step * modgemm.StepNumbers
 			v := panel*r.panel + half*modgemm.TileVectors
-			if !o.digitsTile(r.kernel, s.digits, pairs, &s.room.floats, v, h, r.side, r.width) {
-				o.write(r.kernel, s.digits, pairs, &s.room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			if !o.digitsTile(r.kernel, s.digits, pairs, &s.scratch.floats, v, h, r.side, r.width) {
+				o.write(r.kernel, s.digits, pairs, &s.scratch, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
 			}
 			at := r.planed[tile*entries:]
 			if len(rest) > 0 {

@@ -3,7 +3,9 @@ package residue
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -94,6 +96,39 @@ type digitScratch struct {
 	words  [wordBatch / 4]modgemm.WordGroup
 	rows   []uint64
 	base   []int64
+}
+
+// A digitRoom is the memory in which a worker converts numbers to digits and digits to residues. It
+// is kept between products: a product in many tiles would leave one for each tile to the garbage
+// collector.
+type digitRoom struct {
+	digits, residues []int16
+	scratch          digitScratch
+}
+
+var digitRooms bufpool.Shelf[*digitRoom]
+
+// newDigitRoom returns memory for so many digits and residues, all 0.
+func newDigitRoom(digits, residues int) *digitRoom {
+	r, ok := digitRooms.Take(0, math.MaxInt)
+	if !ok {
+		r = new(digitRoom)
+	}
+	r.digits, r.residues = grow(&r.digits, digits), grow(&r.residues, residues)
+	clear(r.digits)
+	clear(r.residues)
+	clear(r.scratch.rows)
+	return r
+}
+
+// releaseDigits releases the memory of the workers that have some.
+func releaseDigits(rooms []*digitRoom) {
+	for _, r := range rooms {
+		if r != nil {
+			bytes := int64(unsafe.Sizeof(*r)) + bufpool.Bytes(r.digits) + bufpool.Bytes(r.residues)
+			digitRooms.Put(r, cap(r.digits), bytes+bufpool.Bytes(r.scratch.rows)+bufpool.Bytes(r.scratch.base))
+		}
+	}
 }
 
 // wordBatch is the number of MP numbers whose digits are written at a time, a multiple of the

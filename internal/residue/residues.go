@@ -129,11 +129,8 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
 	chunks := (r.kPairs + chunk - 1) / chunk
 	tasks := r.panels * chunks
-	type scratch struct {
-		digits []int16
-		room   digitScratch
-	}
-	work := make([]*scratch, max(threads, 1))
+	work := make([]*digitRoom, max(threads, 1))
+	defer releaseDigits(work)
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		defer done(1 / float64(tasks))
 		p, q0 := task/chunks, task%chunks*chunk
@@ -151,10 +148,10 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		entries := r.panel * 2 * (q1 - q0)
 		s := work[worker]
 		if s == nil {
-			s = &scratch{digits: make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))}
+			s = newDigitRoom(2*pairs*(r.panel*2*chunk+r.kernel.NR), 0)
 			work[worker] = s
 		}
-		o.write(r.kernel, s.digits, pairs, &s.room, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
+		o.write(r.kernel, s.digits, pairs, &s.scratch, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
 		modgemm.Convert(r.kernel, out, r.stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 	})

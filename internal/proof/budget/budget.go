@@ -3,7 +3,6 @@ package budget
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 
@@ -24,9 +23,9 @@ type Budget struct {
 	// the smallest total that was refused since a request was last granted; 0: none
 	least float64
 	// If the caller has set the limit, keeps is set, base is the size of the heap when the routine
-	// began, and after is the size beyond which Reclaim collects garbage.
-	keeps       bool
-	base, after int64
+	// began, and last is its resident size after the last collection by Reclaim, or 0.
+	keeps      bool
+	base, last int64
 }
 
 // New returns a budget of limit bytes, the value of Options.MemoryLimit, and at least Least. For 0
@@ -35,38 +34,47 @@ func New(limit int64) Budget {
 	if limit <= 0 {
 		return Budget{limit: max(memlimit.Available().Bytes, Least)}
 	}
-	b := Budget{limit: max(limit, Least), keeps: true, base: heap()}
-	b.after = b.base + b.limit
-	return b
+	return Budget{limit: max(limit, Least), keeps: true, base: heap()}
 }
 
 // heap returns the bytes of all objects of the heap, including garbage.
-func heap() int64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
+func heap() int64 { return classes("/memory/classes/heap/objects:bytes") }
+
+// resident returns the bytes of the heap that the system provides: objects, and free memory that
+// has not been returned to the system.
+func resident() int64 {
+	return classes("/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes", "/memory/classes/heap/free:bytes")
+}
+
+// classes returns the sum of metrics of the Go runtime.
+func classes(names ...string) (bytes int64) {
+	samples := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		samples[i].Name = name
+	}
+	metrics.Read(samples)
+	for _, s := range samples {
+		bytes += int64(min(s.Value.Uint64(), math.MaxInt64/8))
+	}
+	return bytes
 }
 
 // Reclaim frees memory before an allocation of the given bytes, if the heap would grow beyond a
-// limit that the caller has set. It drops the buffers that are kept for later and collects garbage;
-// without this the collector would let garbage grow to the size of all memory in use. For large
-// allocations it also returns free memory to the system, since free memory in pieces cannot be used
-// for them. It does nothing if the heap has hardly grown since the last time.
+// limit that the caller has set. It drops the buffers that are kept for later, collects garbage,
+// and returns free memory to the system; without this the collector would let garbage grow to the
+// size of all memory in use. It does nothing if the heap has hardly grown since the last time.
 func (b *Budget) Reclaim(bytes int64) {
-	if !b.keeps || heap()+bytes <= b.after {
+	if !b.keeps {
+		return
+	}
+	late := b.limit / 32
+	if r := resident(); r+bytes <= b.base+b.limit-late || r <= b.last+late {
 		return
 	}
 	bufpool.Drop()
-	if bytes >= many {
-		debug.FreeOSMemory()
-	} else {
-		runtime.GC()
-	}
-	b.after = max(b.base+b.limit, heap()+bytes+b.limit/16)
+	debug.FreeOSMemory()
+	b.last = resident()
 }
-
-// many is the size of an allocation before which free memory is returned to the system.
-const many = 1 << 20
 
 // Take adds bytes, which may be negative, to the count. It does not check the bound: see Check.
 func (b *Budget) Take(bytes int64) {

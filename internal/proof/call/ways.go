@@ -83,11 +83,13 @@ const (
 	ByPivots = "pivots" // enclosed pivots of an elimination in enough bits
 	ByPrimes = "primes" // an integer modulo primes
 	ByTraces = "traces" // on devices: traces of powers of the error of an inverse
+
+	ByBlockTraces = "block traces" // the same in less memory, on the host
 )
 
 // DeterminantWays lists the names of all ways to enclose determinants on the host, in the order in
 // which they are tried.
-var DeterminantWays = []string{ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
+var DeterminantWays = []string{ByBlockTraces, ByDigits, ByBlocks, ByElimination, ByPivots, ByPrimes}
 
 // Ways to enclose factors, besides ByDigits and ByElimination.
 const (

@@ -57,7 +57,10 @@ const LeastNewton = 3
 // New returns the iteration that starts from X = R, the approximate inverse p of a; nil if A has
 // numbers of more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func New(s *call.Run, a num.Mat, p *seed.Approximate, most int) *Iteration {
-	return newIn(s, a, p, most, num.NewMat)
+	return newIn(s, a, p, most, func(f num.Format, rows, cols int) num.Mat {
+		s.Budget.Reclaim(call.MatrixBytes(f, rows, cols))
+		return num.NewMat(f, rows, cols)
+	})
 }
 
 // newIn is New with memory for F and X from room, which returns matrices of zeros.
@@ -95,8 +98,6 @@ func scaledFloats(a num.Mat, by scale.Scaling, room func(f num.Format, rows, col
 	if m.Arr.Kind != num.F64 {
 		return num.Mat{}
 	}
-	z := room(num.Float64, m.Rows, m.Cols)
-	to := z
 	const far = 400
 	for j := range m.Cols {
 		for i := range m.Rows {
@@ -104,10 +105,16 @@ func scaledFloats(a num.Mat, by scale.Scaling, room func(f num.Format, rows, col
 			if size := math.Abs(x); x != 0 && (size < 0x1p-400 || size > 0x1p400 || shift < -far || shift > far) {
 				return num.Mat{}
 			}
+		}
+	}
+	to := room(num.Float64, m.Rows, m.Cols)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			x, shift := m.Arr.F64[0][m.At(i, j)], by.Rows[i]+by.Cols[j]
 			to.Arr.F64[0][to.At(i, j)] = x * scale.Power(max(-far, min(shift, far)))
 		}
 	}
-	return z
+	return to
 }
 
 // scaledMatrix returns the exact F of A, as scaledFloats or call.Arranged compute it, and keeps it

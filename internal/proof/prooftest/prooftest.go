@@ -19,8 +19,17 @@ import (
 // Run returns a run for tests, on the host.
 func Run(t testing.TB, threads int) *call.Run {
 	t.Helper()
+	return Limited(t, threads, 0)
+}
+
+// Limited is Run with a limit of memory in bytes; 0: the default.
+func Limited(t testing.TB, threads int, limit int64) *call.Run {
+	t.Helper()
 	run := par.Run{Ctx: t.Context(), Threads: threads, Memory: memlimit.Default()}
-	return call.New(place.Settings{Run: run, Device: place.Name{Kind: place.Auto}, Method: "auto"})
+	if limit > 0 {
+		run.Memory = limit
+	}
+	return call.New(place.Settings{Run: run, Limit: limit, Device: place.Name{Kind: place.Auto}, Method: "auto"})
 }
 
 // Outside returns the distance of x from the enclosure of entry (i, j) of y, as a multiple of the

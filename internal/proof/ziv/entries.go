@@ -42,10 +42,12 @@ type nearNumber struct {
 	off *big.Float // bounds the distance of the entry from tie
 }
 
-// Unknown holds the undecided entries of the factors of a matrix C with given pivots, in a block
-// partition.
+// Unknown holds the undecided entries of the factors of a matrix with given pivots, in a block
+// partition. The matrix is C, or C above the rows of Below, which may have another format: a copy
+// of both in one format can take more memory than the factors.
 type Unknown struct {
 	C      num.Mat
+	Below  num.Mat // without an array: no rows
 	K      int
 	Blocks []int // sizes of the diagonal blocks, each 1 or 2; their sum is K
 	filled [][]uint64
@@ -62,6 +64,38 @@ func NewUnknown(c num.Mat, k int, blocks []int, some int) *Unknown {
 	return u
 }
 
+// rows returns the number of rows of the matrix.
+func (u *Unknown) rows() int { return u.C.Rows + u.Below.Rows }
+
+// at returns the array and the index of entry (i, j) of the matrix.
+func (u *Unknown) at(i, j int) (*num.Array, int) {
+	if i < u.C.Rows {
+		return u.C.Arr, u.C.At(i, j)
+	}
+	return u.Below.Arr, u.Below.At(i-u.C.Rows, j)
+}
+
+// join copies C and the rows of Below into one matrix, which replaces C. C has at least the bits of
+// Below.
+func (u *Unknown) join(s *call.Run) error {
+	if u.Below.Arr == nil {
+		return nil
+	}
+	f, m, n := u.C.Format(), u.rows(), u.C.Cols
+	if err := s.Budget.Check(float64(call.MatrixBytes(f, m, n))); err != nil {
+		return err
+	}
+	c := num.NewMat(f, m, n)
+	for j := range n {
+		for i := range m {
+			from, at := u.at(i, j)
+			c.Arr.Convert(c.At(i, j), from, at)
+		}
+	}
+	u.C, u.Below = c, num.Mat{}
+	return nil
+}
+
 // Ones returns the sizes of k blocks of size 1.
 func Ones(k int) []int {
 	b := make([]int, k)
@@ -74,13 +108,12 @@ func Ones(k int) []int {
 // Fill eliminates symbolically, with the pattern of C. A zero entry from which the elimination
 // subtracts nothing stays 0.
 func (u *Unknown) Fill() {
-	m, n := u.C.Dims()
-	c := u.C
+	m, n := u.rows(), u.C.Cols
 	u.filled = make([][]uint64, m)
 	for i := range u.filled {
 		u.filled[i] = make([]uint64, (n+63)/64)
 		for j := range n {
-			if c.Arr.Class(c.At(i, j)) != num.Zero {
+			if from, at := u.at(i, j); from.Class(at) != num.Zero {
 				u.filled[i][j/64] |= 1 << (j % 64)
 			}
 		}
@@ -142,8 +175,8 @@ func (u *Unknown) Want(p Part, i, j int, z num.Mat, r, c int) {
 	switch {
 	case !u.Has(i, j):
 	case p == OfU && u.untouched(i):
-		from, to := u.C, z
-		to.Arr.Convert(to.At(r, c), from.Arr, from.At(i, j))
+		from, at := u.at(i, j)
+		z.Arr.Convert(z.At(r, c), from, at)
 		if z.Format().IsMP() {
 			return
 		}
@@ -174,7 +207,8 @@ func (w *Wanted) lose(s *call.Run, lo, hi *big.Float) {
 // which other entries are likely to need as well.
 func RoundFactors(s *call.Run, u *Unknown, e *Enclosure) error {
 	for _, w := range u.copied {
-		x := u.C.Big(w.I, w.J)
+		from, at := u.at(w.I, w.J)
+		x := from.Big(at)
 		w.lose(s, x, x)
 	}
 	u.copied = nil
@@ -272,6 +306,9 @@ func prove(s *call.Run, u *Unknown, e *Enclosure) error {
 	}
 	if len(ties) == 0 {
 		return nil
+	}
+	if err := u.join(s); err != nil {
+		return err
 	}
 	z := modular.ToIntegers(u.C)
 	orders := make([]int, u.K+1) // orders[b] is the end of the block that contains row b-1
@@ -495,7 +532,7 @@ func (u *Unknown) Lower() (at [][2]int) {
 	b := 0
 	for _, size := range u.Blocks {
 		for j := b; j < b+size; j++ {
-			for i := b + size; i < u.C.Rows; i++ {
+			for i := b + size; i < u.rows(); i++ {
 				if u.Has(i, j) {
 					at = append(at, [2]int{i, j})
 				}

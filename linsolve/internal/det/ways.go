@@ -28,6 +28,7 @@ type enclosed struct {
 	// the number of bits that the factors lose.
 	lu     *seed.Factors
 	loss   int
+	tight  error   // blocks do not fit in memory; nil if they do
 	failed bool    // the last way met numbers out of range, or its enclosure is too wide
 	cost   float64 // of byPrimes; 0 before primesCost computes it
 }
@@ -46,6 +47,7 @@ func (x *enclosed) ends() (lo, hi *big.Float) {
 // ways are the methods for determinants on the host, faster ones first. The last one always
 // succeeds.
 var ways = []call.Way[*enclosed]{
+	{Name: call.ByBlockTraces, Applies: (*enclosed).traceable, Faster: func(x *enclosed) bool { return x.tight != nil }, Run: (*enclosed).byBlockTraces},
 	{Name: call.ByDigits, Applies: func(x *enclosed) bool {
 		_, ok := x.digits()
 		return ok
@@ -76,7 +78,7 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 		return x, x.settled(call.Try(s.Ctx, waysThere, x))
 	}
 	if bits+256 <= bound.MaxBits && !bound.Far(a, call.MostExponent) {
-		err := blocks.CheckDet(s, a, bits) // digits take more
+		err := x.checkMemory(blocks.CheckDet(s, a, bits)) // digits take more
 		if err != nil {
 			return x, x.settled(err)
 		}
@@ -89,6 +91,9 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 			x.loss = math.MaxInt
 		} else if err != nil {
 			return x, err
+		}
+		if x.tight != nil && !x.short() {
+			return x, x.tight
 		}
 	}
 	return x, x.settled(call.Try(s.Ctx, ways, x))

@@ -57,7 +57,8 @@ type Root struct {
 	Numbers
 	scale.Scaling
 	m, N    int
-	c       num.Mat
+	c       num.Mat    // the leading part of C
+	under   num.Mat    // the rows below
 	lower   [][]uint64 // row i: factors l_ij + 1/2, j < i, D words apart
 	Upper   [][]uint64 // of each panel of rows: vectors of rows of L^T
 	prefix  [][]int64  // of each panel: Σ_k l_ik over the known rows k
@@ -94,8 +95,25 @@ func LeastRootBytes(m, n, bits int) float64 {
 	if d > RootDigits || rootWords(m, n, d) > digitBytes/8 || m > n && n*d > digitsBelow*lanes.Count() {
 		return math.Inf(1)
 	}
-	upper, lower := (n*n/2+(m-n)*n)*(d+1), n*n/2*d
-	return 8 * float64(upper+max(lower, n*n+boundColumns*n))
+	of, ok := lanes.New(d)
+	if !ok {
+		return math.Inf(1)
+	}
+	return (&Root{Numbers: Numbers{of, d}, m: m, N: n}).leastBytes()
+}
+
+// room returns the words of the vectors and of the factors.
+func (t *Root) room() (upper, lower int) {
+	for p := range t.panels() {
+		upper += t.rowsOf(p) * t.Size()
+	}
+	return upper, t.N * (t.N - 1) / 2 * t.D
+}
+
+// leastBytes returns the bytes of an elimination that gives lower back before bound.
+func (t *Root) leastBytes() float64 {
+	upper, lower := t.room()
+	return 8 * float64(upper+max(lower, t.N*t.N+boundColumns*t.N))
 }
 
 const (
@@ -111,40 +129,40 @@ const (
 // errNegative reports that an elimination met a negative pivot that is not noise.
 var errNegative = errors.New("a pivot is negative")
 
-// NewRoot returns an enclosure of the factor of the leading n x n part of c, which is symmetric,
-// and of the rows below, with errors of about 2^-bits; nil where an elimination in digits is not
-// possible. *known says that it is known whether the leading part is regular; NewRoot sets it when
-// it finds out.
-func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
-	m := c
-	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, call.MostExponent) {
+// NewRoot returns an enclosure of the factor of c, which is symmetric, and of the rows of under
+// below c, with errors of about 2^-bits; nil where an elimination in digits is not possible. under
+// may have another format than c, or no array. *known says that it is known whether c is regular;
+// NewRoot sets it when it finds out.
+func NewRoot(s *call.Run, c, under num.Mat, bits int, known *bool) (*Root, error) {
+	n, m := c.Rows, c.Rows+under.Rows
+	if n == 0 || s.Set.Check || lanes.Bits() == 0 || bound.Far(c, call.MostExponent) || under.Rows > 0 && bound.Far(under, call.MostExponent) {
 		return nil, nil
 	}
-	by := scale.Unscaled(m.Rows, n)
+	by := scale.Unscaled(m, n)
 	for i := range n {
-		class, top, _ := m.Arr.Span(m.At(i, i))
+		class, top, _ := c.Arr.Span(c.At(i, i))
 		if class != num.Finite {
 			return nil, nil
 		}
 		by.Cols[i] = -((top + 3) >> 1)
 		by.Rows[i] = by.Cols[i]
 	}
-	for i := n; i < m.Rows; i++ { // entries of orthonormal columns do not exceed 1
+	for i := n; i < m; i++ { // entries of orthonormal columns do not exceed 1
 		by.Rows[i] = -2
 	}
-	loss, err := rootLoss(s, m, by)
+	loss, err := rootLoss(s, c, by)
 	if loss < 0 || err != nil {
 		return nil, err
 	}
 	var z *Root
 	err = ziv.Decide(s, ziv.Loop{What: "a root in digits", First: bits + loss, Most: RootDigits * lanes.Bits()}, func(all int) (more int, err error) {
 		d := max((all+lanes.Bits()-1)/lanes.Bits(), 3)
-		if rootWords(m.Rows, n, d) > digitBytes/8 || m.Rows > n && n*d > digitsBelow*lanes.Count() {
+		if rootWords(m, n, d) > digitBytes/8 || m > n && n*d > digitsBelow*lanes.Count() {
 			return ziv.Done, nil
 		}
-		s.Plan(digitRootCost(m.Rows, n, d) + call.WantedCost(s, m.Rows, n)) // may fuse: an estimate
+		s.Plan(digitRootCost(m, n, d) + call.WantedCost(s, m, n)) // may fuse: an estimate
 		release := s.Temporary()
-		t, more, err := eliminateRoot(s, c, n, by, d)
+		t, more, err := eliminateRoot(s, c, under, by, d)
 		switch {
 		case err == nil && t.Gain >= bits-RootSlack:
 			z = t
@@ -155,7 +173,7 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 		case errors.Is(err, errNegative) || errors.Is(err, call.ErrRange):
 			return ziv.Done, nil
 		default:
-			err = seed.AskForMore(s, err, c.Slice(0, n, 0, n), known)
+			err = seed.AskForMore(s, err, c, known)
 			if errors.Is(err, call.ErrSingular) {
 				return ziv.Done, nil
 			}
@@ -165,12 +183,13 @@ func NewRoot(s *call.Run, c num.Mat, n, bits int, known *bool) (*Root, error) {
 	return z, err
 }
 
-// RootAttempt is an attempt to decide the factor by digits. The first attempt, with u = nil, rounds
-// the decided entries into z, the leading part of the factor, and into below, and calls want for
-// the others. The enclosure is nil where an elimination in digits is not possible.
-func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
+// RootAttempt is an attempt to decide the factor of c, with the rows of under below it, by digits.
+// The first attempt, with u = nil, rounds the decided entries into z, the leading part of the
+// factor, and into below, and calls want for the others. The enclosure is nil where an elimination
+// in digits is not possible.
+func RootAttempt(s *call.Run, c, under num.Mat, bits int, known *bool, u *ziv.Unknown, z, below num.Mat, want func(u *ziv.Unknown, i, j int)) (*ziv.Unknown, *ziv.Enclosure, error) {
 	defer s.Temporary()()
-	t, err := NewRoot(s, c, n, bits, known)
+	t, err := NewRoot(s, c, under, bits, known)
 	if t == nil || err != nil {
 		return u, nil, err
 	}
@@ -179,8 +198,8 @@ func RootAttempt(s *call.Run, c num.Mat, n, bits int, known *bool, u *ziv.Unknow
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Did(call.WantedCost(s, t.m, n))
-		u = &ziv.Unknown{C: c, K: n, Blocks: ziv.Ones(n)}
+		s.Did(call.WantedCost(s, t.m, t.N))
+		u = &ziv.Unknown{C: c, Below: under, K: t.N, Blocks: ziv.Ones(t.N)}
 		if len(open) > 0 {
 			u.Fill()
 		}
@@ -240,21 +259,18 @@ type rootLanes struct {
 
 // eliminateRoot eliminates in d digits. If these do not suffice, it guesses how many more bits
 // will.
-func eliminateRoot(s *call.Run, c num.Mat, n int, by scale.Scaling, d int) (t *Root, more int, err error) {
+func eliminateRoot(s *call.Run, c, under num.Mat, by scale.Scaling, d int) (t *Root, more int, err error) {
 	lanes, _ := lanes.New(d)
-	a := c
+	n := c.Rows
 	t = &Root{
-		s: s, Numbers: Numbers{lanes, d}, Scaling: by, m: a.Rows, N: n, c: a,
+		s: s, Numbers: Numbers{lanes, d}, Scaling: by, m: n + under.Rows, N: n, c: c, under: under,
 		lower: make([][]uint64, n), Roots: make([]*big.Int, n), root: make([]float64, n),
 		inverse: make([]uint64, n*d), shift: make([]int, n),
 	}
 	count, size := t.Count(), t.Size()
-	upper, lower := 0, n*(n-1)/2*d
-	for p := range t.panels() {
-		upper += t.rowsOf(p) * size
-	}
+	upper, lower := t.room()
 	if s.Budget.Check(8*float64(upper+lower+2*n*n)) != nil { // including the memory of bound
-		if s.Budget.Check(8*float64(upper+max(lower, n*n+boundColumns*n))) != nil {
+		if s.Budget.Check(t.leastBytes()) != nil {
 			return nil, 0, call.ErrRange // the caller takes another way
 		}
 		t.short = true
@@ -417,8 +433,12 @@ func (t *Root) row(p, i int, w *rootLanes) error {
 // p; not ok if an entry is too large for F to be positive definite.
 func (t *Root) addEntries(s []int64, p, i int, w *rootLanes) (ok bool) {
 	first, end := t.Place(p)
+	from, above := t.c, 0
+	if first >= t.N {
+		from, above = t.under, t.N
+	}
 	for j := max(first, i); j < end; j++ {
-		if !t.addNumber(s, j-first, t.c.Arr, t.c.At(j, i), t.Rows[j]+t.Cols[i]+1, &w.buf) {
+		if !t.addNumber(s, j-first, from.Arr, from.At(j-above, i), t.Rows[j]+t.Cols[i]+1, &w.buf) {
 			return false
 		}
 	}

@@ -107,7 +107,8 @@ func TestRootByDigits(t *testing.T) {
 		name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, c.Rows(), n, bits)
 		s := prooftest.Run(t, 1+trial%2)
 		known := true // even if it is not: then there is none
-		z, err := digits.NewRoot(s, c.View(), n, bits, &known)
+		all := c.View()
+		z, err := digits.NewRoot(s, all.Slice(0, n, 0, n), all.Slice(n, all.Rows, 0, n), bits, &known)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

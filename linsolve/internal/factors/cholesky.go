@@ -103,7 +103,7 @@ var choleskyWays = []call.Way[*cholesky]{
 func (p *cholesky) want(u *ziv.Unknown, i, j int) { u.Want(ziv.OfRoot, i, j, p.l, i, j) }
 
 func (p *cholesky) byDigits() (err error) {
-	p.u, p.e, err = digits.RootAttempt(p.s, p.a, p.a.Rows, p.bits-ziv.SpareBits, &p.known, p.u, p.l, num.Mat{}, p.want)
+	p.u, p.e, err = digits.RootAttempt(p.s, p.a, num.Mat{}, p.bits-ziv.SpareBits, &p.known, p.u, p.l, num.Mat{}, p.want)
 	p.digits = p.e != nil
 	return err
 }
@@ -125,7 +125,7 @@ func (p *cholesky) unknown() {
 func (p *cholesky) byNewton() (err error) {
 	n := p.a.Rows
 	if !p.begun {
-		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func (p *ldltFactors) begin() (err error) {
 	}
 	p.begun = true
 	if n := p.a.Rows; p.newton == nil {
-		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2, 0); err != nil {
+		if err := reserve(p.s, p.a, n, p.f.Bits(), n*(n+1)/2); err != nil {
 			return err
 		}
 		if p.newton, err = newRook(p.s, p.a, MostBits(p.f)); err != nil {

@@ -163,7 +163,7 @@ func (p *lu) byDigits() error {
 
 func (p *lu) byNewton() (err error) {
 	if p.newton == nil && p.first {
-		if err := reserve(p.s, p.a, p.k(), p.f.Bits(), p.k()*(p.a.Rows+p.a.Cols-p.k()), 0); err != nil {
+		if err := reserve(p.s, p.a, p.k(), p.f.Bits(), p.k()*(p.a.Rows+p.a.Cols-p.k())); err != nil {
 			return err
 		}
 		if !p.small(p.k(), call.ByNewton) {

@@ -16,10 +16,9 @@ import (
 // error if it exceeds the limit. The leading k columns of c are eliminated. It counts the scaled c,
 // two matrices as large as all factors in some more bits than the results, another matrix of order
 // k, two float64 inverses, and the list of wanted entries. The counts were measured for random
-// matrices of order 600. Residues use the memory that is left. beside is added for c itself, if c
-// is no operand.
-func reserve(s *call.Run, c num.Mat, k, bits, wanted int, beside float64) error {
-	return s.Budget.Reserve(newtonBytes(c.Rows, c.Cols, k, c.Format().Bits(), bits, wanted) + beside)
+// matrices of order 600. Residues use the memory that is left.
+func reserve(s *call.Run, c num.Mat, k, bits, wanted int) error {
+	return s.Budget.Reserve(newtonBytes(c.Rows, c.Cols, k, c.Format().Bits(), bits, wanted))
 }
 
 // newtonBytes returns the bytes that reserve counts, for an m x n matrix of numbers of given bits.
@@ -41,16 +40,19 @@ func stackedBytes(a num.Mat, pivoting bool) float64 {
 	return float64(call.MatrixBytes(f, m+n, n))
 }
 
-// reserveQR counts the bytes of A^T A above A, or returns an error if they and the factors exceed
-// the limit.
+// reserveQR counts the bytes of A^T A, with pivoting of A^T A above A, or returns an error if they
+// and the factors exceed the limit. Digits read A itself.
 func reserveQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) error {
 	m, n := a.Dims()
 	bytes := stackedBytes(a, pivoting)
-	least := newtonBytes(m+n, n, n, squareBits(a), f.Bits(), n*(n+1)/2+m*n)
-	if !pivoting && !s.Set.Check {
-		least = min(least, digits.LeastRootBytes(m+n, n, f.Bits()))
+	least := bytes + newtonBytes(m+n, n, n, squareBits(a), f.Bits(), n*(n+1)/2+m*n)
+	if !pivoting {
+		bytes = float64(call.MatrixBytes(call.MP(squareBits(a)), n, n))
+		if !s.Set.Check {
+			least = min(least, bytes+digits.LeastRootBytes(m+n, n, f.Bits()))
+		}
 	}
-	if err := s.Budget.Reserve(bytes + least); err != nil {
+	if err := s.Budget.Reserve(least); err != nil {
 		return err
 	}
 	return s.Budget.Reserve(bytes)

@@ -72,7 +72,7 @@ type qrFactors struct {
 	a, normal num.Mat // normal is A^T A
 	pivoting  bool
 	z         *QRFactors
-	c         num.Mat // A^T A above A, in z's order of columns
+	c         num.Mat // A^T A above A, in z's order of columns; nothing until stack makes it
 	newton    *CholeskyNewton
 	begun     bool // newton has been computed for c, or has failed
 	digits    bool // digits have not failed yet
@@ -111,12 +111,26 @@ func (p *qrFactors) set(order []int) (changed bool) {
 	}
 	m, n := p.a.Dims()
 	p.z = &QRFactors{P: order, Q: num.NewMat(p.f, m, n), R: num.NewMat(p.f, n, n)}
-	p.c, p.u, p.newton, p.begun = Stacked(p.normal, p.a, order), nil, nil, false
-	if !p.pivoting {
-		p.normal = p.c.Slice(0, n, 0, n) // the same, in less memory
-	}
+	p.c, p.u, p.newton, p.begun = num.Mat{}, nil, nil, false
 	p.s.Did(call.StackCost(p.s, m, n))
 	return true
+}
+
+// stack makes c, once for an order of columns. It reserves the bytes of c and more.
+func (p *qrFactors) stack(more float64) error {
+	if err := p.s.Budget.Reserve(stackedBytes(p.a, p.pivoting) + more); err != nil || p.c.Arr != nil {
+		return err
+	}
+	p.c = Stacked(p.normal, p.a, p.z.P)
+	if p.pivoting {
+		return nil
+	}
+	n := p.a.Cols
+	p.normal = p.c.Slice(0, n, 0, n) // the same, in less memory
+	if p.u != nil {
+		p.u.C, p.u.Below = p.c, num.Mat{}
+	}
+	return nil
 }
 
 // begin computes newton for an order of columns.
@@ -126,7 +140,7 @@ func (p *qrFactors) begin(order []int) (err error) {
 	}
 	p.begun = true
 	m, n := p.a.Dims()
-	if err := reserve(p.s, p.c, n, p.f.Bits(), n*(n+1)/2+m*n, stackedBytes(p.a, p.pivoting)); err != nil {
+	if err := p.stack(newtonBytes(m+n, n, n, p.normal.Format().Bits(), p.f.Bits(), n*(n+1)/2+m*n)); err != nil {
 		return err
 	}
 	p.wanted()
@@ -196,7 +210,7 @@ func (p *qrFactors) take(e *ziv.Enclosure) error {
 
 func (p *qrFactors) byDigits() (err error) {
 	p.set(call.All(p.a.Cols))
-	p.u, p.e, err = digits.RootAttempt(p.s, p.c, p.a.Cols, p.bits-ziv.SpareBits, &p.known, p.u, p.z.R.T(), p.z.Q, p.z.want)
+	p.u, p.e, err = digits.RootAttempt(p.s, p.normal, p.a, p.bits-ziv.SpareBits, &p.known, p.u, p.z.R.T(), p.z.Q, p.z.want)
 	p.digits = p.e != nil
 	return err
 }
@@ -234,6 +248,9 @@ func (p *qrFactors) byIntervals() error {
 	if err := p.order(); err != nil || p.unordered {
 		return err
 	}
+	if err := p.stack(0); err != nil {
+		return err
+	}
 	p.wanted()
 	e, _, err := p.positiveByIntervals(p.c, p.a.Cols)
 	if e == nil || err != nil {
@@ -244,6 +261,9 @@ func (p *qrFactors) byIntervals() error {
 
 func (p *qrFactors) byElimination() error {
 	if err := p.order(); err != nil || p.unordered {
+		return err
+	}
+	if err := p.stack(0); err != nil {
 		return err
 	}
 	p.wanted()
