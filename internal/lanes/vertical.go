@@ -475,10 +475,10 @@ func (v *Rows) AddBlock(a *num.Array, at, step, rows int, ref []int64, x *Vector
 
 // AddRows adds the products of rows lo <= i < hi of m, of these reference exponents, and x: it
 // takes a vector of columns at a time.
-func (v *Rows) AddRows(m num.Mat, lo, hi int, ref []int64, x *Vector) {
+func (v *Rows) AddRows(m num.Mat, lo, hi int, ref []int64, x *Vector, stopped func() bool) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
-	for j := 0; j < m.Cols; {
+	for j := 0; j < m.Cols && !stopped(); {
 		n := min(t.Numbers, (m.Cols-j)/lanes)
 		rest := 0
 		if n == 0 {
