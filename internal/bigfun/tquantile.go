@@ -125,8 +125,8 @@ func (q *tQuantile) bisect() *big.Float {
 			return nil
 		}
 	}
-	// Newton's method is fast from numbers with relative errors below |P'(t) / (t P''(t))|, which is
-	// (n + t²) / ((n + 1) t²). That falls with t.
+	// Newton's method is fast from numbers with relative errors below |P'(t) / (t P''(t))|. This is
+	// (n + t²) / ((n + 1) t²), which falls with t.
 	for {
 		a, _ := q.lower.Float64()
 		b, _ := q.upper.Float64()
