@@ -75,6 +75,10 @@ var ErrWeights = lsq.ErrWeights
 // positive.
 var ErrUnit = lsq.ErrUnit
 
+// ErrConfidence is wrapped by errors about confidence levels that are not between 0 and 1, or so
+// near 1 that the limits have no bound.
+var ErrConfidence = lsq.ErrConfidence
+
 // failure is an error with one of this package's error types inside and the text of the internal
 // error, which tells more about where it happened.
 type failure struct {

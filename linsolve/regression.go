@@ -12,6 +12,9 @@ type RegressionOptions struct {
 	LeastSquaresOptions
 	// Covariance requests covariance matrices.
 	Covariance bool
+	// Confidence, if not nil, requests confidence intervals of the estimates. It is their level, a
+	// number between 0 and 1: big.NewRat(95, 100) is 95 per cent.
+	Confidence *big.Rat
 	// Unit, if not nil, is the unit of the numbers of B: the right-hand side is Unit B. It makes
 	// decimals exact: with B = 1234 and the unit 1/1000, b is 1.234.
 	Unit *big.Rat
@@ -35,6 +38,13 @@ type Fit struct {
 	// StandardErrors, n x k, are the standard deviations of the estimates, √(s² u_ii) with s the
 	// residual standard deviation and U = (AᵀWA)^-1; NaN for m = n.
 	StandardErrors *halfulp.Matrix
+	// Lower and Upper, n x k, are the limits of the confidence intervals of the estimates, nil
+	// unless requested: x ∓ t s, where s is the standard error of x and t the number that a
+	// Student's t of m - n degrees of freedom exceeds in magnitude with probability 1 - Confidence.
+	// They are NaN for m = n, and equal to X for residuals of 0.
+	Lower, Upper *halfulp.Matrix
+	// Undecided counts the limits that may not be the nearest number: see [Regression].
+	Undecided int
 	// Covariances, if requested, are the n x n matrices s² U, one for each column of B. Their
 	// entries are NaN for m = n.
 	Covariances []*halfulp.Matrix
@@ -64,14 +74,22 @@ type Response struct {
 //	fmt.Println(fit.X.Float64(0, 0), fit.Responses[0].RSquared)
 //
 // Errors are as for [LeastSquares]. The error is a *RankError also if fewer than n rows have
-// nonzero weights, and it wraps ErrUnit for invalid units. Stats.Overflow counts the numbers of Fit
-// that f made infinite, Stats.Underflow the numbers that lost bits below the smallest normal number
-// of f. Regression panics if the shapes do not fit or m < n.
+// nonzero weights, and it wraps ErrUnit for invalid units and ErrConfidence for an invalid
+// confidence level. Stats.Overflow counts the numbers of Fit that f made infinite, Stats.Underflow
+// the numbers that lost bits below the smallest normal number of f. Regression panics if the shapes
+// do not fit or m < n.
 //
 // Method. Residual sums of squares r are components of the solutions of larger linear systems, so
 // they suffer no cancellation. The other statistics are functions of r, of entries of (AᵀWA)^-1 and
 // of exact sums. They are enclosed until both ends of the enclosure round to one number. A
 // statistic that lies halfway between two numbers is proved to do so by arithmetic modulo primes.
+//
+// Limits of confidence intervals are enclosed in the same way, with an enclosure of Student's t:
+// Newton's method approximates t, and the incomplete beta function on both sides proves it. No
+// proof decides a limit that is halfway between two numbers, or 0 where the standard error is not.
+// With p the bits of f, if 8 (p + 64) bits leave a limit open, Undecided counts it, and Regression
+// returns the number nearest to the middle of its enclosure, or 0 if the enclosure contains 0. That
+// number differs from the exact limit by at most half an ulp plus 2^-7p (|x| + t s).
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
@@ -94,6 +112,9 @@ func fitted(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *Regression
 	}
 	r := lsq.NewRegressor(m, f.View(), opt.Covariance)
 	r.Units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
+	if err := r.Confidence(opt.Confidence); err != nil {
+		return nil, ended(opt.options(), s, name, err)
+	}
 	if err := r.Fit(m.Equations); err != nil {
 		return nil, ended(opt.options(), s, name, err)
 	}
@@ -107,6 +128,9 @@ func newFit(e *lsq.Estimates) *Fit {
 	z := &Fit{
 		Observations: e.Observations, DegreesOfFreedom: e.DegreesOfFreedom, Centered: e.Centered,
 		X: halfulp.MatrixOf(e.X), StandardErrors: halfulp.MatrixOf(e.StandardErrors),
+	}
+	if e.Lower.Arr != nil {
+		z.Lower, z.Upper, z.Undecided = halfulp.MatrixOf(e.Lower), halfulp.MatrixOf(e.Upper), e.Undecided
 	}
 	for _, c := range e.Covariances {
 		z.Covariances = append(z.Covariances, halfulp.MatrixOf(c))

@@ -84,6 +84,9 @@ func regress(a lintest.Matrix, b, w []*big.Rat, centered bool) *rationalFit {
 // texts returns all numbers of a fit.
 func texts(fit *Fit) []string {
 	z := []string{fit.X.Text(halfulp.Hex), fit.StandardErrors.Text(halfulp.Hex)}
+	if fit.Lower != nil {
+		z = append(z, fit.Lower.Text(halfulp.Hex), fit.Upper.Text(halfulp.Hex))
+	}
 	for _, c := range fit.Covariances {
 		z = append(z, c.Text(halfulp.Hex))
 	}
@@ -95,9 +98,61 @@ func texts(fit *Fit) []string {
 	return z
 }
 
+// halfLimits returns the limits of the confidence interval of 50 per cent of an estimate x with a
+// variance, rounded to format f, for 1 and 2 degrees of freedom: Student's t is 1 and √(2/3).
+func halfLimits(f halfulp.Format, x, variance *big.Rat, freedom int) (lower, upper halfulp.Scalar, ok bool) {
+	square := new(big.Rat).Set(variance)
+	switch freedom {
+	case 1:
+	case 2:
+		square.Mul(square, big.NewRat(2, 3))
+	default:
+		return lower, upper, false
+	}
+	n, d := new(big.Int).Sqrt(square.Num()), new(big.Int).Sqrt(square.Denom())
+	if root := new(big.Rat).SetFrac(n, d); new(big.Rat).Mul(root, root).Cmp(square) == 0 {
+		return lintest.Nearest(f, new(big.Rat).Sub(x, root)), lintest.Nearest(f, new(big.Rat).Add(x, root)), true
+	}
+	// A sum of a rational number and an irrational root is no tie.
+	const prec = 1 << 14
+	root := new(big.Float).SetPrec(prec).SetRat(square)
+	root.Sqrt(root)
+	middle := new(big.Float).SetPrec(prec).SetRat(x)
+	return halfulp.NewScalar(f, new(big.Float).SetPrec(prec).Sub(middle, root)), halfulp.NewScalar(f, new(big.Float).SetPrec(prec).Add(middle, root)), true
+}
+
+// TestConfidence fits means, whose limits of 50 per cent are known, and refuses invalid levels.
+func TestConfidence(t *testing.T) {
+	half := &RegressionOptions{Confidence: big.NewRat(1, 2)}
+	one := halfulp.NewMatrixFloat64(2, 1, 2, []float64{1, 1})
+	for _, c := range []struct{ b0, b1, lower, upper float64 }{{1, 2, 1, 2}, {0, 1, 0, 1}, {-3, 5, -3, 5}, {7, 7, 7, 7}} {
+		fit, err := Regression(one, halfulp.NewMatrixFloat64(2, 1, 2, []float64{c.b0, c.b1}), halfulp.Float64, half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, u := fit.Lower.Float64(0, 0), fit.Upper.Float64(0, 0); l != c.lower || u != c.upper {
+			t.Errorf("%g, %g: limits %g and %g", c.b0, c.b1, l, u)
+		}
+		if undecided := fit.Undecided; undecided != 0 && c.lower != 0 || undecided != 1 && c.lower == 0 {
+			t.Errorf("%g, %g: %d limits undecided", c.b0, c.b1, undecided)
+		}
+	}
+	near := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(300), nil)))
+	fit, err := Regression(one, halfulp.NewMatrixFloat64(2, 1, 2, []float64{1, 2}), halfulp.Float64, &RegressionOptions{Confidence: near})
+	// 1.5 + 0.5 tan(π/2 level), about 10^300/π
+	if err != nil || !(fit.Upper.Float64(0, 0) > 1e299) {
+		t.Fatalf("%v, %+v", err, fit)
+	}
+	for _, level := range []*big.Rat{new(big.Rat), big.NewRat(1, 1), big.NewRat(95, 1), big.NewRat(-1, 2)} {
+		if _, err := Regression(one, one, halfulp.Float64, &RegressionOptions{Confidence: level}); !errors.Is(err, ErrConfidence) {
+			t.Errorf("%v: %v", level, err)
+		}
+	}
+}
+
 func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) {
 	t.Helper()
-	opt.Covariance = true
+	opt.Covariance, opt.Confidence = true, big.NewRat(1, 2)
 	var stats halfulp.Stats
 	opt.Stats = &stats
 	fit, err := Regression(a, b, f, opt)
@@ -113,6 +168,9 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 		}
 		r := lsq.NewRegressor(m, f.View(), true)
 		r.Units(opt.Unit, opt.WeightUnit, opt.ColumnUnits)
+		if err := r.Confidence(opt.Confidence); err != nil {
+			t.Fatal(err)
+		}
 		if err := r.Fit(m.Augmented); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -205,7 +263,14 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 			same(fmt.Sprintf("x[%d]", i), fit.X.At(i, j), want.x[i], false)
 			if want.covariance == nil {
 				same("standard error", fit.StandardErrors.At(i, j), nil, false)
+				same("lower limit", fit.Lower.At(i, j), nil, false)
+				same("upper limit", fit.Upper.At(i, j), nil, false)
 				continue
+			}
+			if lower, upper, ok := halfLimits(f, want.x[i], want.covariance[i][i], fit.DegreesOfFreedom); ok && fit.Undecided == 0 {
+				if !fit.Lower.At(i, j).Same(lower) || !fit.Upper.At(i, j).Same(upper) {
+					t.Fatalf("%s: limits %d are %s and %s, want %s and %s", name, i, fit.Lower.At(i, j).Hex(), fit.Upper.At(i, j).Hex(), lower.Hex(), upper.Hex())
+				}
 			}
 			same(fmt.Sprintf("standard error %d", i), fit.StandardErrors.At(i, j), want.covariance[i][i], true)
 			for l := range a.Cols() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/matfile"
 )
 
@@ -26,7 +27,7 @@ func temporary(name string) (path string, remove func()) {
 func Example() {
 	name, remove := temporary("h.npz")
 	defer remove()
-	h := halfulp.Hilbert(halfulp.MP(300), 3)
+	h := gallery.Hilbert(halfulp.MP(300), 3)
 	if err := matfile.Write(name, h, nil); err != nil {
 		log.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // TestReadersAndWriters writes every kind of file to a writer and reads it back, packed too.
@@ -112,7 +113,7 @@ func TestForcedKind(t *testing.T) {
 // TestPart reads a part that Options name.
 func TestPart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npz")
-	l, u := halfulp.Hilbert(halfulp.MP(100), 2), halfulp.Identity(halfulp.DD, 3)
+	l, u := gallery.Hilbert(halfulp.MP(100), 2), halfulp.Identity(halfulp.DD, 3)
 	if err := WriteArchive(path, []Named{{Name: "L", Matrix: l}, {Name: "U", Matrix: u}}, nil); err != nil {
 		t.Fatal(err)
 	}

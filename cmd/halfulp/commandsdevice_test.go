@@ -173,7 +173,7 @@ var deviceCases = map[string][]deviceCase{
 	},
 	"lstsq": {
 		{line: "lstsq tall.mtx tallb.mtx"},
-		{line: "lstsq tall.mtx tallb.mtx --intercept --p-values"},
+		{line: "lstsq tall.mtx tallb.mtx --intercept --p-values --confidence 95%"},
 		{line: "lstsq tall.mtx tallb.mtx --solution", there: true},
 		{line: "lstsq tall.mtx tallb.mtx --solution --weights weights.csv --format mp:150"},
 		{line: "lstsq tall.mtx weights.csv --weights weights.csv --covariance"},
@@ -185,7 +185,7 @@ var deviceCases = map[string][]deviceCase{
 	},
 	"polyfit": {
 		{line: "polyfit weights.csv tallb.mtx --degree 1", status: cli.ExitMisuse},
-		{line: "polyfit nodes.csv weights.csv --degree 2 --intercept --p-values"},
+		{line: "polyfit nodes.csv weights.csv --degree 2 --intercept --p-values --confidence 95%"},
 		{line: "polyfit nodes.csv weights.csv --degree 1 --weights weights.csv --covariance --format dd"},
 	},
 	"inv": {

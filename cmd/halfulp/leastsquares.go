@@ -17,6 +17,26 @@ type fitFlags struct {
 	Weights    string `placeholder:"FILE" help:"Weights of the rows, a vector: the weighted sum of the squares of residuals is minimised; rows of weight 0 are left out."`
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
 	PValues    bool   `name:"p-values" help:"Print t, the estimate over its standard error, and the p-values of the estimates (two-sided, Student's t) and of F, too. The fit is computed twice."`
+	Confidence string `placeholder:"LEVEL" help:"Print the confidence intervals of the estimates of this level (Student's t), too: 95% or 0.95."`
+}
+
+// level returns the confidence level, nil if no intervals are requested.
+func (c *fitFlags) level() (*big.Rat, error) {
+	if c.Confidence == "" {
+		return nil, nil
+	}
+	number, percent := strings.CutSuffix(c.Confidence, "%")
+	x, ok := new(big.Rat), len(number) <= 1000 && strings.Trim(number, "0123456789.") == ""
+	if ok {
+		_, ok = x.SetString(number)
+	}
+	if percent {
+		x.Quo(x, big.NewRat(100, 1))
+	}
+	if !ok || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
+		return nil, cli.Misuse("--confidence: %s is not a level between 0 and 1, like 0.95 or 95%%", shown(c.Confidence))
+	}
+	return x, nil
 }
 
 // fitHelp describes the output of a fit of b. parameters is the number of parameters beside a
@@ -34,7 +54,9 @@ func fitHelp(estimates, model, b, center, parameters string) string {
 
 Decimals of text files enter exactly, 0.1 as one tenth, unless the file or --in names a format. If there are as many estimates as observations, as in a square system, the fit is exact and no degree of freedom remains: the standard errors, residual MS, residual sd and F are nan.
 
---p-values prints t and p-values as well, each the number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2 P + 128) of it of the middle between them, P the bits of the format.`
+--p-values prints t and p-values as well, each the number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2 P + 128) of it of the middle between them, P the bits of the format.
+
+--confidence 95% prints the limits of the confidence intervals of the estimates as well, x - t s and x + t s, where s is the standard error of x and t the number that a Student's t of as many degrees of freedom exceeds in magnitude with a probability of 5%. Each limit is the exact one rounded once; a warning counts limits that 8 (P + 64) bits left undecided.`
 }
 
 type lstsqCmd struct {
@@ -56,7 +78,7 @@ Examples:
 
   halfulp lstsq A.csv b.txt
   halfulp lstsq points.csv:one,x points.csv:y        # columns of one table
-  halfulp lstsq points.csv:x points.csv:y --intercept
+  halfulp lstsq points.csv:x points.csv:y --intercept --confidence 95%
   halfulp lstsq A.csv b.txt --weights w.txt --covariance --digits 6
   halfulp lstsq A.mtx B.mtx --solution --out X.mtx`
 }
@@ -71,6 +93,9 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	}
 	if c.Solution && c.PValues {
 		return cli.Misuse("--p-values: --solution prints the estimates alone")
+	}
+	if c.Solution && c.Confidence != "" {
+		return cli.Misuse("--confidence: --solution prints the estimates alone")
 	}
 	if c.Solution {
 		return c.solution(j)
@@ -121,13 +146,13 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: no column of %s is constant: the model has no intercept, and R-squared and F compare it with 0, not with the mean; --intercept adds a column of ones\n", shown(c.A))
 	}
 	tests, err := c.tests(j, c.A, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
-		opt.Options, opt.Covariance = *run, false
+		opt.Options, opt.Covariance, opt.Confidence = *run, false, nil
 		return linsolve.Regression(a, b, f, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeFit(fit, tests, estimates, names(responses, "column ", 1, b.Cols()))
+	return j.writeFit(fit, c.Confidence, tests, estimates, names(responses, "column ", 1, b.Cols()))
 }
 
 // withOnes returns A with a column of ones before the others.
@@ -264,13 +289,13 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	tests, err := c.tests(j, c.X, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
-		opt.Options, opt.Covariance = *run, false
+		opt.Options, opt.Covariance, opt.Confidence = *run, false, nil
 		return linsolve.PolyFit(x, y, *c.Degree, f, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeFit(fit, tests, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
+	return j.writeFit(fit, c.Confidence, tests, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
 }
 
 // tests returns the tests of a fit, nil if they are not requested. refit computes the fit in a
@@ -335,6 +360,9 @@ func (c *fitFlags) operands(names ...string) []string {
 // of rows with weights other than 0.
 func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) (left int, err error) {
 	opt.Covariance = c.Covariance
+	if opt.Confidence, err = c.level(); err != nil {
+		return 0, err
+	}
 	if units != nil {
 		opt.Unit = units[0]
 	}
@@ -402,7 +430,8 @@ type fitResult struct {
 	Observations int              `json:"observations"`
 	Freedom      int              `json:"degrees_of_freedom"`
 	Centered     bool             `json:"centered"` // total sums of squares are about the mean
-	Names        []string         `json:"names"`    // of the estimates
+	Confidence   string           `json:"confidence,omitempty"`
+	Names        []string         `json:"names"` // of the estimates
 	Responses    []responseResult `json:"responses"`
 	Stats        *runStats        `json:"stats"`
 }
@@ -411,6 +440,8 @@ type responseResult struct {
 	Name           string     `json:"name"`
 	Estimates      []string   `json:"estimates"`
 	StandardErrors []string   `json:"standard_errors"`
+	Lower          []string   `json:"lower,omitempty"` // limits of confidence intervals
+	Upper          []string   `json:"upper,omitempty"`
 	Covariance     [][]string `json:"covariance,omitempty"`
 	ResidualSS     string     `json:"residual_ss"`
 	ResidualMS     string     `json:"residual_ms"`
@@ -423,16 +454,19 @@ type responseResult struct {
 	FP             string     `json:"f_p_value,omitempty"`
 }
 
-// writeFit writes a table for each response, with names of estimates and responses; tests is nil if
-// they are not requested.
-func (j *job) writeFit(fit *linsolve.Fit, tests []testResult, estimates, responses []string) error {
+// writeFit writes a table for each response, with names of estimates and responses; level is the
+// confidence level as it was given. tests is nil if they are not requested.
+func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, estimates, responses []string) error {
 	j.report(j.solver)
 	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: as many estimates as observations: no degrees of freedom are left, and standard errors are nan\n")
 	}
+	if fit.Undecided > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: limits of confidence intervals that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", fit.Undecided)
+	}
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
-		Centered: fit.Centered, Names: estimates, Stats: j.resultStats(j.solver),
+		Centered: fit.Centered, Confidence: level, Names: estimates, Stats: j.resultStats(j.solver),
 	}
 	n := fit.X.Rows()
 	for k, of := range fit.Responses {
@@ -444,6 +478,9 @@ func (j *job) writeFit(fit *linsolve.Fit, tests []testResult, estimates, respons
 		}
 		for i := range n {
 			z.Estimates[i], z.StandardErrors[i] = j.text(fit.X.At(i, k)), j.text(fit.StandardErrors.At(i, k))
+			if fit.Lower != nil {
+				z.Lower, z.Upper = append(z.Lower, j.text(fit.Lower.At(i, k))), append(z.Upper, j.text(fit.Upper.At(i, k)))
+			}
 			if fit.Covariances != nil {
 				row := make([]string, n)
 				for l := range row {
@@ -469,12 +506,18 @@ func (j *job) writeFit(fit *linsolve.Fit, tests []testResult, estimates, respons
 			fmt.Fprintf(&b, "%s\n", z.Name)
 		}
 		b.WriteString("\testimate\tstandard error")
+		if z.Lower != nil {
+			fmt.Fprintf(&b, "\tlower %s\tupper %s", level, level)
+		}
 		if tests != nil {
 			b.WriteString("\tt\tp-value")
 		}
 		b.WriteByte('\n')
 		for i := range n {
 			fmt.Fprintf(&b, "%s\t%s\t%s", estimates[i], z.Estimates[i], z.StandardErrors[i])
+			if z.Lower != nil {
+				fmt.Fprintf(&b, "\t%s\t%s", z.Lower[i], z.Upper[i])
+			}
 			if tests != nil {
 				fmt.Fprintf(&b, "\t%s\t%s", z.T[i], z.P[i])
 			}

@@ -93,7 +93,7 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	if p.Alpha.Class == num.Finite && p.A.Cols == 1 {
 		return 0, w.outer(p, count)
 	}
-	g := newGemv(p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
+	g := newGemv(w.stopped, p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
 	if g.sums.floats && p.C.Rows*p.C.Cols <= fewFloatProducts/p.A.Cols {
 		return w.fewFloats(p, g)
 	}
@@ -219,11 +219,12 @@ func (g *gemv) blockRows(threads, n int) int {
 // Entries computes the product in exact accumulators, entry by entry.
 func Entries(w Work, p Product, count func(num.Flags)) error {
 	rows, n := p.C.Rows, p.C.Rows*p.C.Cols
-	part := max(1, min(1<<10, 1<<12/(p.A.Cols+1)))
+	part := max(1, min(1<<10, superacc.Part(p.A.Arr.Format, p.B.Arr.Format)/4/(p.A.Cols+1)))
 	parts := (n + part - 1) / part
 	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	return w.loop(parts, func(worker, t int) {
 		a := &accs[worker]
+		a.Stopped = w.stopped
 		for e := t * part; e < min((t+1)*part, n); e++ {
 			i, j := e%rows, e/rows
 			if i0, i1 := p.rows(j, i, i+1); i0 < i1 {
@@ -261,6 +262,7 @@ func (w Work) outer(p Product, count func(num.Flags)) error {
 		buf [num.MaxValueWords]uint64
 	}
 	workers := make([]*scratch, max(1, min(w.Threads, p.C.Cols)))
+	look := superacc.Part(p.A.Arr.Format, p.B.Arr.Format)
 	return w.loop(p.C.Cols, func(worker, j int) {
 		if workers[worker] == nil {
 			workers[worker] = new(scratch)
@@ -269,12 +271,18 @@ func (w Work) outer(p Product, count func(num.Flags)) error {
 		i0, i1 := p.rows(j, 0, p.C.Rows)
 		if !plain {
 			for i := i0; i < i1; i++ {
+				if i%look == 0 && w.stopped() {
+					return
+				}
 				p.entry(&s.acc, i, j, count)
 			}
 			return
 		}
 		y := p.B.Arr.Value(p.B.At(0, j), s.buf[:])
 		for i := i0; i < i1; i++ {
+			if i%look == 0 && w.stopped() {
+				return
+			}
 			if unit && p.floatProduct(i, j) {
 				continue
 			}

@@ -105,6 +105,7 @@ type gemv struct {
 	alpha, beta num.Real
 	m           num.Mat
 	count       func(num.Flags)
+	stopped     func() bool // whether the context is cancelled
 	sums        sums
 	block       int  // number of rows at a time
 	byRows      bool // vertical digits belong to numbers of the same row
@@ -217,8 +218,8 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 }
 
 // newGemv prepares products of m with vectors of format x for results of format z.
-func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count func(num.Flags)) *gemv {
-	g := &gemv{alpha: alpha, beta: beta, m: m, count: count}
+func newGemv(stopped func() bool, alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count func(num.Flags)) *gemv {
+	g := &gemv{alpha: alpha, beta: beta, m: m, count: count, stopped: stopped}
 	if alpha.Class == num.Finite {
 		g.sums = sumsFor(m.Rows, m.Cols, m.Arr.Format, x, z, m.RS == 1 || m.CS == 1)
 		g.byRows = m.Arr.Kind == num.MP && m.CS == 1 && (m.RS != 1 || m.Rows < 4)
@@ -259,6 +260,7 @@ type gemvWorker struct {
 
 func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	w := &gemvWorker{gemv: g, tmp: num.New(z, 1)}
+	w.acc.Stopped = g.stopped
 	if g.sums.vertical.Digits == 0 && g.sums.top.words == 0 && g.sums.groups == 0 {
 		return w
 	}
@@ -293,13 +295,14 @@ func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	return w
 }
 
-// rows computes the rows lo <= i < hi and returns the number of rows that took the exact sum.
+// rows computes the rows lo <= i < hi and returns the number of rows that took the exact sum. If
+// the context is cancelled, it stops, and the rows have no meaning.
 func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	if w.xf != nil {
 		return w.rowsFloat(lo, hi)
 	}
 	if w.scale == nil {
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && !w.stopped(); i++ {
 			w.exactRow(i)
 		}
 		return 0
@@ -314,7 +317,7 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 		return w.rowsTop(lo, hi)
 	}
 	clear(w.columns)
-	for j := 0; j < w.m.Cols; j += w.products {
+	for j := 0; j < w.m.Cols && !w.stopped(); j += w.products {
 		n := min(w.products, w.m.Cols-j)
 		a, at := w.m, w.m.At(lo, j)
 		if w.cut != nil {
@@ -330,6 +333,9 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 		}
 	}
 	for r := range hi - lo {
+		if w.stopped() {
+			return exact
+		}
 		if w.special[r] || !w.round(lo+r, w.ref[r], w.columns[r*8*w.sums.groups:(r+1)*8*w.sums.groups]) {
 			w.exactRow(lo + r)
 			exact++

@@ -16,7 +16,7 @@ import (
 func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 	w.gathered = atLeast(w.gathered, max(w.m.Cols, hi-lo))
 	if w.m.CS == 1 {
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && !w.stopped(); i++ {
 			if !w.rowFloat(i, floatsOf(w.m.Row(i), 0, w.m.Cols, w.gathered)) {
 				w.exactRow(i)
 				exact++
@@ -26,6 +26,9 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 	}
 	s, e, m := w.columnsFloat(lo, hi)
 	for r := range hi - lo {
+		if r%lookColumns == 0 && w.stopped() {
+			return exact
+		}
 		if !w.laneFloat(lo+r, s[r], e[r], m[r]) {
 			w.exactRow(lo + r)
 			exact++
@@ -48,7 +51,7 @@ var floatWorkers = sync.Pool{New: func() any { return new(gemvWorker) }}
 // fewFloats is Gemm for few products of binary32 and binary64 numbers, on one thread.
 func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
 	f := floatWorkers.Get().(*gemvWorker)
-	f.gemv = g
+	f.gemv, f.acc.Stopped = g, g.stopped
 	if f.tmp == nil || f.tmp.Format != p.C.Arr.Format {
 		f.tmp = num.New(p.C.Arr.Format, 1)
 	}
@@ -61,7 +64,7 @@ func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
 			exact += f.rowsFloat(i0, i1)
 		}
 	}
-	f.gemv, f.column = nil, column{}
+	f.gemv, f.column, f.acc.Stopped = nil, column{}, nil
 	floatWorkers.Put(f)
 	if w.Done != nil {
 		w.Done(1, 1)
@@ -114,6 +117,10 @@ func (w *gemvWorker) roundFloat(i int, bound float64) bool {
 	return w.roundRest(i, superacc.FloatReal(bound, make([]uint64, 1)))
 }
 
+// lookColumns is the number of columns of a block of rows, or of rows to be rounded, between two
+// looks at the context.
+const lookColumns = 64
+
 // columnsFloat returns the compensated sums of rows lo <= i < hi.
 func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	for k := range w.lanes {
@@ -127,6 +134,9 @@ func (w *gemvWorker) columnsFloat(lo, hi int) (s, e, m []float64) {
 	}
 	column := num.Vec{Arr: w.m.Arr, Inc: w.m.RS, N: w.m.Rows}
 	for j, x := range w.xf {
+		if j%lookColumns == 0 && w.stopped() {
+			break
+		}
 		column.Off = w.m.At(0, j)
 		axpy(floatsOf(column, lo, hi, w.gathered), x, s, e, m)
 	}

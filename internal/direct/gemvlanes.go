@@ -18,12 +18,15 @@ func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 	}
 	w.vertical.Reset(hi - lo)
 	if w.byRows {
-		w.vertical.AddRows(w.m, lo, hi, w.ref, w.xVertical)
+		w.vertical.AddRows(w.m, lo, hi, w.ref, w.xVertical, w.stopped)
 	} else {
 		w.addColumnsVertical(lo, hi)
 	}
 	bound := uint64(w.m.Cols) * t.ProductBound()
 	for r := range hi - lo {
+		if w.stopped() {
+			return exact
+		}
 		m, neg := w.vertical.Value(w.mag, r)
 		x := num.Real{Class: num.Finite, Neg: neg, Exp: w.ref[r] - int64(t.Unit.Bits*t.Digits), Mag: m}
 		if w.special[r] || len(m) == 0 || !w.roundSum(lo+r, x, bound) {
@@ -38,7 +41,7 @@ func (w *gemvWorker) rowsVertical(lo, hi int) (exact int64) {
 // x.
 func (w *gemvWorker) addColumnsVertical(lo, hi int) {
 	t := w.sums.vertical
-	for j := 0; j < w.m.Cols; j += t.Numbers {
+	for j := 0; j < w.m.Cols && !w.stopped(); j += t.Numbers {
 		n := min(t.Numbers, w.m.Cols-j)
 		for term := range t.Terms {
 			a, at, step := w.m.Arr, w.m.At(lo, j), w.m.CS

@@ -15,6 +15,9 @@ func (w *gemvWorker) rowsTiles(lo, hi int) (exact int64) {
 	w.tiles.Add(w.xTiles, lo, hi)
 	bound := uint64(w.m.Cols) * t.ProductBound()
 	for r := range hi - lo {
+		if w.stopped() {
+			return exact
+		}
 		m, neg := w.tiles.Value(w.mag, r)
 		x := num.Real{Class: num.Finite, Neg: neg, Exp: w.ref[r] + 2 - int64(8*(t.Digits()+1)), Mag: m}
 		if w.special[r] || len(m) == 0 || !w.roundSum(lo+r, x, bound) {

@@ -17,7 +17,7 @@ const (
 	Squares                  // sum x_i^2
 )
 
-// chunk is the number of entries that one call of a worker processes.
+// chunk is the most entries that one call of a worker processes.
 const chunk = 1 << 14
 
 // addTo adds the reduction of the entries lo <= i < hi to a. Only Dot reads y.
@@ -68,6 +68,9 @@ func (w Work) together(a *superacc.Acc, bound num.Real, ok bool) (*superacc.Acc,
 	return a, bounds.Exact(), true, nil
 }
 
+// stopped reports whether the context is cancelled.
+func (w Work) stopped() bool { return w.Ctx.Err() != nil }
+
 // loop calls f(worker, i) for all i < n.
 func (w Work) loop(n int, f func(worker, i int)) error {
 	return par.For(w.Ctx, w.Threads, n, func(worker, i int) {
@@ -80,6 +83,10 @@ func (w Work) loop(n int, f func(worker, i int)) error {
 
 // Exact returns the exact reduction.
 func (r Reduction) Exact(w Work, x, y num.Vec) (*superacc.Acc, error) {
+	chunk := superacc.Part(x.Arr.Format, x.Arr.Format)
+	if r == Dot {
+		chunk = superacc.Part(x.Arr.Format, y.Arr.Format)
+	}
 	parts := (x.N + chunk - 1) / chunk
 	accs := make([]superacc.Acc, max(1, min(w.Threads, parts)))
 	err := w.loop(parts, func(worker, i int) {

@@ -141,24 +141,30 @@ func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
 	clear(sums)
 	switch {
 	case w.topRows[0] != nil && w.m.CS != 1:
-		for r := 0; r < hi-lo; r += rowTile {
+		for r := 0; r < hi-lo && !w.stopped(); r += rowTile {
 			w.tileTop(lo, r, min(r+rowTile, hi-lo))
 		}
 	case w.m.RS == 1 && w.topRows[0] == nil:
 		for j, f := range w.scale {
+			if j%lookColumns == 0 && w.stopped() {
+				break
+			}
 			if f != superacc.NoScale {
 				at := w.m.At(lo, j)
 				t.axpy(sums, w.ref, a, at, at+hi-lo, w.xTop, j, f)
 			}
 		}
 	default:
-		for r := range hi - lo {
+		for r := 0; r < hi-lo && !w.stopped(); r++ {
 			at := w.m.At(lo+r, 0)
 			t.dot(w.topRows[0], sums[t.sum*r:t.sum*(r+1)], w.ref[r], a, at, at+w.m.Cols, w.xTop, 0)
 		}
 	}
 	bound := uint64(w.m.Cols) * t.err
 	for r := range hi - lo {
+		if w.stopped() {
+			return exact
+		}
 		v := t.value(sums[t.sum*r:t.sum*(r+1)], w.ref[r])
 		if w.special[r] || len(v.Mag) == 0 || !w.roundSum(lo+r, v, bound) {
 			w.exactRow(lo + r)

@@ -7,9 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// large is the size of large pages, on all systems but a few.
-const large = 1 << 21
-
 // least is the smallest size, in bytes, of slices that get large pages. With it the first product
 // of a process, n = 300 at 106 bits, takes 9 ms; it takes 12 ms if only slices of 4 MB get them.
 const least = 1 << 19
@@ -24,8 +21,8 @@ func Large[T any](x []T) {
 		return
 	}
 	first := uintptr(unsafe.Pointer(&x[0]))
-	start := first &^ (large - 1)
-	length := (first + size - start + large - 1) &^ (large - 1)
+	start := first &^ (Size - 1)
+	length := (first + size - start + Size - 1) &^ (Size - 1)
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, length, unix.MADV_HUGEPAGE) // advice
 	runtime.KeepAlive(x)
 }

@@ -478,11 +478,11 @@ func (v *Rows) AddBlock(a *num.Array, at, step, rows int, ref []int64, x *Vector
 }
 
 // AddRows adds the products of the rows lo <= i < hi of m with x, a vector of columns at a time.
-// ref has the reference exponents of the rows.
-func (v *Rows) AddRows(m num.Mat, lo, hi int, ref []int64, x *Vector) {
+// ref has the reference exponents of the rows. It ends early once stopped returns true.
+func (v *Rows) AddRows(m num.Mat, lo, hi int, ref []int64, x *Vector, stopped func() bool) {
 	t, lanes := v.plan, v.plan.Unit.Lanes
 	size := lanes * (t.Digits + 1)
-	for j := 0; j < m.Cols; {
+	for j := 0; j < m.Cols && !stopped(); {
 		n := min(t.Numbers, (m.Cols-j)/lanes)
 		rest := 0
 		if n == 0 {

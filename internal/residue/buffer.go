@@ -1,8 +1,12 @@
 package residue
 
 import (
+	"context"
+	"unsafe"
+
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/hugepage"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // Large buffers are kept between products.
@@ -26,6 +30,26 @@ func getBuffer[T int8 | int16](n int) []T {
 	b := make([]T, n)
 	hugepage.Large(b)
 	return b
+}
+
+// touchBytes is the memory that one task of getPlanes touches. The system takes up to 20 ms to
+// clear it.
+const touchBytes = 16 << 20
+
+// getPlanes is getBuffer for planes of residues. A task that computes residues stores numbers to
+// every plane, and a page of 2 MiB takes the system about 1 ms at the first store to it. So a first
+// task could take a second. getPlanes touches these pages first, on all threads, and looks at ctx
+// after each touchBytes.
+func getPlanes[T int8 | int16](ctx context.Context, threads, n int) ([]T, error) {
+	b := getBuffer[T](n)
+	size := int(unsafe.Sizeof(b[0]))
+	page, part := hugepage.Size/size, touchBytes/size
+	err := par.For(ctx, threads, (n+part-1)/part, func(_, task int) {
+		for i := task * part; i < min(n, (task+1)*part); i += page {
+			b[i] = 0
+		}
+	})
+	return b, err
 }
 
 func putBuffer[T int8 | int16](b []T) {

@@ -39,7 +39,10 @@ func (b *base) convertedFrom(pairs int) int {
 // others. Where the conversion to bytes does not support so many digits, residues of 13 bits modulo
 // the plain moduli are narrowed to bytes.
 func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, done func(share float64)) error {
-	r.room = getBuffer[int8](r.byteRoom())
+	var err error
+	if r.room, err = getPlanes[int8](ctx, threads, r.byteRoom()); err != nil {
+		return err
+	}
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
 	// The bytes modulo the planes from index from on are computed directly from the digits.

@@ -411,12 +411,14 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		}
 		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
 		for t := range b.planes {
-			if p.cfg.Ctx.Err() != nil {
-				return
-			}
 			plane := wk.c[t*stride : (t+1)*stride]
 			for _, r := range wk.regions {
-				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, betaC != nil)
+				ended := !p.inParts(r, ra, rb, func(part region, add bool) {
+					multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, part, add || betaC != nil)
+				})
+				if ended {
+					return
+				}
 			}
 		}
 		if f := spoil.Load(); f != nil {
@@ -451,6 +453,31 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		err = fault
 	}
 	return failed, err
+}
+
+// partProducts bounds the products of residues between two looks at the context: some 20 ms with
+// AVX2. Sums of fewer than partLength products are not divided, since the residues of a block pass
+// through the caches once more for each part.
+const (
+	partProducts = 1 << 29
+	partLength   = 1 << 11
+)
+
+// inParts calls f for parts of the sums of region r, one after the other. add is set for all parts
+// but the first. If the context is cancelled, inParts stops and returns false.
+func (p *product) inParts(r region, ra, rb *residues, f func(part region, add bool)) bool {
+	numbers, align := ra.unit()
+	length := max(partProducts/(r.mp*ra.panel*r.np*rb.panel), partLength) / numbers / align * align
+	for add := false; !add || r.from < r.to; add = true {
+		if p.cfg.Ctx.Err() != nil {
+			return false
+		}
+		part := r
+		part.to = min(r.to, r.from+length)
+		f(part, add)
+		r.from = part.to
+	}
+	return true
 }
 
 // A multiplier computes a region of the product modulo the modulus of plane t, and adds it to c if
@@ -567,6 +594,7 @@ func (p *product) exactPass(failed [][2]int32) error {
 	err := par.For(p.cfg.Ctx, p.cfg.Threads, len(failed), func(id, task int) {
 		if workers[id] == nil {
 			workers[id] = newDirectWorker(p)
+			workers[id].acc.Stopped = func() bool { return p.cfg.Ctx.Err() != nil }
 		}
 		workers[id].entry(int(failed[task][0]), int(failed[task][1]))
 	})

@@ -36,8 +36,15 @@ func (o *operand) summary() plan.Operand {
 // zeroExp stands for the exponent of a zero vector.
 const zeroExp = math.MinInt64 / 4
 
-// scanBlock is the number of vectors that one task scans.
-const scanBlock = 64
+// scanBlock is the most vectors that one task scans. leastBlock is the least, two cache lines of
+// numbers of vectors that are stored side by side.
+const (
+	scanBlock  = 64
+	leastBlock = 16
+)
+
+// scanNumbers bounds the numbers that one task scans, unless leastBlock vectors have more.
+const scanNumbers = 1 << 23
 
 // scan computes exponents, norms and exact widths of the rows of m.
 func scan(ctx context.Context, threads int, m num.Mat) (*operand, error) {
@@ -46,10 +53,11 @@ func scan(ctx context.Context, threads int, m num.Mat) (*operand, error) {
 	o.norm = make([]float64, o.n)
 	o.special = make([]bool, o.n)
 	o.spans = make([]span, o.n)
-	blocks := (o.n + scanBlock - 1) / scanBlock
+	block := max(leastBlock, min(scanBlock, scanNumbers/max(o.k, 1)))
+	blocks := (o.n + block - 1) / block
 	widths := make([]int64, blocks)
 	err := par.For(ctx, threads, blocks, func(_, b int) {
-		v0, v1 := b*scanBlock, min(o.n, (b+1)*scanBlock)
+		v0, v1 := b*block, min(o.n, (b+1)*block)
 		widths[b] = o.scanVectors(v0, v1)
 		o.spanVectors(v0, v1)
 	})

@@ -118,7 +118,10 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	if r.bytes != nil {
 		return r.computeBytes(ctx, threads, o, done)
 	}
-	r.data = getBuffer[int16](r.planes() * r.stride)
+	var err error
+	if r.data, err = getPlanes[int16](ctx, threads, r.planes()*r.stride); err != nil {
+		return err
+	}
 	pairs := digitPairs(r.width)
 	constants := r.base.conversion(r.kernel, 0, len(r.base.planes), pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.planes)

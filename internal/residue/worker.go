@@ -74,7 +74,7 @@ func (wk *worker) release() {
 }
 
 // reconstruct computes entries of C from the residues of the block at (i0, j0) of rows x ldc
-// entries. Planes are stride apart.
+// entries. Planes are stride apart. It stops if the context is cancelled.
 func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	n := len(f.p.plan.base.moduli)
@@ -97,6 +97,9 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 		}
 		if f.w.check != nil {
 			f.residues = wk.c[n*stride+e0:]
+		}
+		if f.p.cfg.Ctx.Err() != nil {
+			return
 		}
 		wk.combine(e0, e1, rows*ldc, stride)
 		if a := wk.across; a != nil {

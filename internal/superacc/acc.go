@@ -37,6 +37,10 @@ const (
 // exponents. The sum is kept as signed pages of bits that overlap in their
 // carries only. The zero Acc is the empty sum. It is not for concurrent use.
 type Acc struct {
+	// Stopped, if not nil, is called between the parts of a long sum of AddEntry and Entry. If it
+	// returns true, they stop, and the sum has no meaning.
+	Stopped func() bool
+
 	seen   uint
 	cache  [8]*page // page of index i at i mod 8, or nil, or another one
 	index  map[int64]*page

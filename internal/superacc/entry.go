@@ -86,10 +86,29 @@ func (a *Acc) AddAbs(x num.Vec) {
 // AddEntry adds the products alpha x_h y_h and the product beta c. If alpha = 0 it does
 // not read x and y; if beta = 0 it does not read c.
 func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
-	a.AddScaledDots(alpha, 1, func(int) (u, v num.Vec) { return x, y })
+	part := max(x.N, 1)
+	if a.Stopped != nil && alpha.Class != num.Zero {
+		part = Part(x.Arr.Format, y.Arr.Format)
+	}
+	a.AddScaledDots(alpha, (x.N+part-1)/part, func(k int) (u, v num.Vec) {
+		if a.Stopped != nil && a.Stopped() {
+			return x.Slice(0, 0), y.Slice(0, 0)
+		}
+		return x.Slice(k*part, min((k+1)*part, x.N)), y.Slice(k*part, min((k+1)*part, x.N))
+	})
 	if beta.Class != num.Zero {
 		a.AddProduct(beta, c)
 	}
+}
+
+// partWords bounds the products of 64-bit words in a part of a sum: some milliseconds.
+const partWords = 1 << 22
+
+// Part returns the number of products of numbers of formats x and y between two looks at a context:
+// from 16 to 2^14.
+func Part(x, y num.Format) int {
+	words := (x.Bits()/64 + 1) * (y.Bits()/64 + 1)
+	return max(1<<4, min(1<<14, partWords/words))
 }
 
 // AddScaledDots adds the products alpha u_h v_h of n pairs of vectors. If alpha = 0 it does not

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -121,7 +122,7 @@ func (p *qrFactors) stack(more float64) error {
 	if err := p.s.Budget.Reserve(stackedBytes(p.a, p.pivoting) + more); err != nil || p.c.Arr != nil {
 		return err
 	}
-	p.c = Stacked(p.normal, p.a, p.z.P)
+	p.c = stacked(p.s.Run, p.normal, p.a, p.z.P)
 	if p.pivoting {
 		return nil
 	}
@@ -304,17 +305,23 @@ func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
 // Stacked returns A^T A above A, exactly, with the columns of A in the given order. The lower
 // triangular factor of A^T A is R^T, and below it is Q.
 func Stacked(normal, a num.Mat, order []int) num.Mat {
+	return stacked(par.Run{}.Filled(), normal, a, order)
+}
+
+// stacked is Stacked on several threads. If the context is cancelled, the matrix is incomplete.
+func stacked(run par.Run, normal, a num.Mat, order []int) num.Mat {
 	m, n := a.Dims()
 	c := num.NewMat(normal.Format(), n+m, n)
-	z, x, y := c, normal, a
-	for j, p := range order {
+	// The error is that of the context, which every use of the matrix returns too.
+	_ = par.For(run.Ctx, run.Threads, len(order), func(_, j int) {
+		z, x, y, p := c, normal, a, order[j]
 		for i, q := range order {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
 		}
 		for i := range m {
 			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // A has no more bits than A^T A
 		}
-	}
+	})
 	return c
 }
 

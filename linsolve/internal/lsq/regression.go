@@ -2,8 +2,11 @@ package lsq
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
+	"slices"
 
+	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -16,11 +19,16 @@ import (
 // positive.
 var ErrUnit = errors.New("units must not be 0, and units of weights must be positive")
 
+// ErrConfidence is wrapped by errors about confidence levels that are not between 0 and 1.
+var ErrConfidence = errors.New("confidence levels lie between 0 and 1")
+
 // Estimates has the fields of Fit in package linsolve.
 type Estimates struct {
 	Observations, DegreesOfFreedom int
 	Centered                       bool
 	X, StandardErrors              num.Mat
+	Lower, Upper                   num.Mat // without entries if not requested
+	Undecided                      int
 	Covariances                    []num.Mat
 	Responses                      []response
 }
@@ -39,6 +47,11 @@ type Regressor struct {
 	Estimates
 	f          num.Format
 	covariance bool // whether covariances are requested
+	// tail is 1 minus the confidence level; nil if no confidence intervals are requested.
+	tail *big.Rat
+	// quantile encloses Student's t of the intervals, in quantileBits bits.
+	quantile     interval.Interval
+	quantileBits interval.Prec
 	// units of the numbers of B, of the weights, and of the columns of A
 	unit, weight *big.Rat
 	columns      []*big.Rat
@@ -71,6 +84,18 @@ func (r *Regressor) Units(unit, weight *big.Rat, columns []*big.Rat) {
 	}
 }
 
+// Confidence requests confidence intervals of the given level, unless it is nil.
+func (r *Regressor) Confidence(level *big.Rat) error {
+	if level == nil {
+		return nil
+	}
+	r.tail = new(big.Rat).Sub(big.NewRat(1, 1), level)
+	if level.Sign() <= 0 || r.tail.Sign() <= 0 {
+		return ErrConfidence
+	}
+	return nil
+}
+
 // Fit computes all estimates and statistics by the system that equations returns.
 func (r *Regressor) Fit(equations func() (*Equations, error)) error {
 	if err := r.tall(); err != nil {
@@ -83,6 +108,9 @@ func (r *Regressor) Fit(equations func() (*Equations, error)) error {
 		}
 	}
 	r.Observations, r.DegreesOfFreedom = r.a.Rows, r.a.Rows-n
+	if r.tail != nil && r.DegreesOfFreedom > 0 && r.studentT(64).Hi.IsInf() {
+		return fmt.Errorf("%w: this one is too near 1", ErrConfidence)
+	}
 	r.Centered = r.intercept()
 	var err error
 	whole := r.s.Work
@@ -98,6 +126,9 @@ func (r *Regressor) Fit(equations func() (*Equations, error)) error {
 	r.s.Stage("equations")
 
 	r.X, r.StandardErrors = num.NewMat(r.f, n, k), num.NewMat(r.f, n, k)
+	if r.tail != nil {
+		r.Lower, r.Upper = num.NewMat(r.f, n, k), num.NewMat(r.f, n, k)
+	}
 	r.Responses = make([]response, k)
 	open := make([][]*statistic, k)
 	for j := range open {
@@ -168,6 +199,46 @@ type statistic struct {
 	equation func(t *big.Float) (k, c *big.Float)
 	store    func(z num.Scalar)
 	never    *big.Float // a tie that the statistic is proved not to equal
+	// limit is not nil if the statistic is a limit of a confidence interval. It encloses the
+	// statistic for an enclosure v of the product, the estimate, and an enclosure of spread, the
+	// variance. Then value and equation belong to the estimate, which the limit equals if the
+	// variance is 0.
+	limit  func(p interval.Prec, v, variance interval.Interval) interval.Interval
+	spread product
+}
+
+// uses reports whether the statistic needs a product with a property.
+func (t *statistic) uses(of func(p product) bool) bool {
+	return of(t.product) || t.limit != nil && of(t.spread)
+}
+
+// studentT encloses the number of standard errors between an estimate and the limits of its
+// confidence interval.
+func (r *Regressor) studentT(p interval.Prec) interval.Interval {
+	if r.quantileBits != p {
+		lower, upper := bigfun.TQuantile(r.tail, int64(r.DegreesOfFreedom), uint(p))
+		r.quantile, r.quantileBits = interval.Interval{Lo: lower, Hi: upper}, p
+	}
+	return r.quantile
+}
+
+// limits returns the limits of the confidence interval of an estimate, given its statistic, its
+// variance as a product, and the unit of that product.
+func (r *Regressor) limits(estimate *statistic, variance product, scale *big.Rat, lower, upper func(num.Scalar)) []*statistic {
+	of := linear(variance, scale, true, nil)
+	limit := func(sign bool) func(p interval.Prec, v, variance interval.Interval) interval.Interval {
+		return func(p interval.Prec, v, variance interval.Interval) interval.Interval {
+			d := p.Mul(r.studentT(p), of.value(p, variance))
+			if sign {
+				d = interval.Interval{Lo: new(big.Float).Neg(d.Hi), Hi: new(big.Float).Neg(d.Lo)}
+			}
+			return p.Sub(estimate.value(p, v), d)
+		}
+	}
+	low, high := *estimate, *estimate
+	low.spread, low.limit, low.store = variance, limit(false), lower
+	high.spread, high.limit, high.store = variance, limit(true), upper
+	return []*statistic{&low, &high}
 }
 
 // linear returns the statistic product · scale, or its root.
@@ -207,11 +278,12 @@ func (r *Regressor) statistics(j int) []*statistic {
 		return func(v num.Scalar) { m.SetEntry(i, j, v) }
 	}
 	rat := func() *big.Rat { return new(big.Rat) }
-	var z []*statistic
+	var z, estimates []*statistic
 	for i, u := range units {
 		x := product{u: [2]int{-1, -1}, x: i}
-		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.X, i, j)))
+		estimates = append(estimates, linear(x, rat().Quo(unit, u), false, entry(r.X, i, j)))
 	}
+	z = append(z, estimates...)
 	square := rat().Mul(unit, unit)
 	square.Mul(square, weight)
 	residual := product{r: true, u: [2]int{-1, -1}, x: -1}
@@ -247,6 +319,10 @@ func (r *Regressor) statistics(j int) []*statistic {
 	ms, sd, f := put(&of.ResidualMS), put(&of.ResidualSD), put(&of.F)
 	for i := range n {
 		entry(r.StandardErrors, i, j)
+		if r.tail != nil {
+			entry(r.Lower, i, j)
+			entry(r.Upper, i, j)
+		}
 	}
 	if r.Covariances != nil {
 		for i := range n {
@@ -293,6 +369,9 @@ func (r *Regressor) statistics(j int) []*statistic {
 			scale.Quo(scale, weight)
 			if i == l {
 				z = append(z, linear(u, scale, true, entry(r.StandardErrors, i, j)))
+				if r.tail != nil {
+					z = append(z, r.limits(estimates[i], u, scale, entry(r.Lower, i, j), entry(r.Upper, i, j))...)
+				}
 			}
 			if r.Covariances != nil {
 				z = append(z, linear(u, scale, false, entry(r.Covariances[j], i, l)))
@@ -331,14 +410,13 @@ func (r *Regressor) decide(open [][]*statistic) error {
 		}
 		return z, solve.With(s, approximate, e.m, d, z)
 	}
-	err := ziv.Decide(s, ziv.Loop{What: "statistics", First: r.f.Bits() + 64}, func(bits int) (missing int, err error) {
+	first := r.f.Bits() + 64
+	err := ziv.Decide(s, ziv.Loop{What: "statistics", First: first}, func(bits int) (missing int, err error) {
 		f := num.Precision(uint(bits))
 		needs := func(of func(p product) bool) bool {
 			for _, statistics := range open {
-				for _, t := range statistics {
-					if of(t.product) {
-						return true
-					}
+				if slices.ContainsFunc(statistics, func(t *statistic) bool { return t.uses(of) }) {
+					return true
 				}
 			}
 			return false
@@ -384,6 +462,9 @@ func (r *Regressor) decide(open [][]*statistic) error {
 			if open[j], err = r.round(j, open[j], p, value); err != nil {
 				return 0, err
 			}
+			if bits >= limitShare*first {
+				open[j] = r.settleLimits(open[j], p, value)
+			}
 			if len(open[j]) > 0 {
 				missing = ziv.Double
 			}
@@ -392,6 +473,31 @@ func (r *Regressor) decide(open [][]*statistic) error {
 	})
 	s.Work = whole
 	return err
+}
+
+// limitShare is the number of bits of the last attempt to round a limit of a confidence interval,
+// relative to the first attempt. No proof decides a limit that is halfway between two numbers.
+const limitShare = 8
+
+// settleLimits stores the limits of confidence intervals among the open statistics, as the middles
+// of their enclosures, or 0 if the enclosure contains 0. It returns the other statistics.
+func (r *Regressor) settleLimits(open []*statistic, p interval.Prec, value func(product) interval.Interval) []*statistic {
+	return slices.DeleteFunc(open, func(t *statistic) bool {
+		if t.limit == nil {
+			return false
+		}
+		v := t.limit(p, value(t.product), value(t.spread))
+		middle := new(big.Float)
+		if !v.HasZero() {
+			middle.SetPrec(uint(p)).Add(v.Lo, v.Hi)
+			middle.SetMantExp(middle, -1)
+		}
+		z := num.NewScalar(r.f, middle)
+		ziv.LeavesRange(r.s, z, v.Lo, v.Hi)
+		t.store(z)
+		r.Undecided++
+		return true
+	})
 }
 
 // round stores the decided statistics of column j and returns the others.
@@ -404,7 +510,15 @@ func (r *Regressor) round(j int, open []*statistic, p interval.Prec, value func(
 		t.store(z)
 	}
 	for _, t := range open {
-		v := t.value(p, value(t.product))
+		product := value(t.product)
+		v := t.value(p, product)
+		if t.limit != nil {
+			if variance := value(t.spread); variance.IsZero() {
+				t.limit = nil
+			} else {
+				v = t.limit(p, product, variance)
+			}
+		}
 		if v.Lo.IsInf() && v.Hi.IsInf() { // F for residuals of 0
 			t.store(num.NewScalar(r.f, v.Lo))
 			continue
@@ -420,7 +534,7 @@ func (r *Regressor) round(j int, open []*statistic, p interval.Prec, value func(
 		}
 		left = append(left, t)
 		c, _ := ziv.Tie(lower, upper)
-		if c == nil || t.never != nil && c.Cmp(t.never) == 0 {
+		if c == nil || t.limit != nil || t.never != nil && c.Cmp(t.never) == 0 {
 			continue
 		}
 		t.k, t.c = t.equation(c)
