@@ -45,8 +45,8 @@ func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		f      Format
 		n      int
-		method string
-	}{{Float64, 300, "residue"}, {MP(300), 120, "residue"}, {Float64, 300, "direct"}, {MP(848), 100, "direct"}, {MP(20000), 6, "direct"}} {
+		method Method
+	}{{Float64, 300, Residue}, {MP(300), 120, Residue}, {Float64, 300, Direct}, {MP(848), 100, Direct}, {MP(20000), 6, Direct}} {
 		a, b, z := Random(c.f, c.n, c.n, 0, 1), Random(c.f, c.n, c.n, 0, 2), NewMatrix(c.f, c.n, c.n)
 		calls = append(calls, call{fmt.Sprintf("Gemm %d %v %s", c.n, c.f, c.method), c.n * c.n * c.n * words(c.f), func(opt *Options) error {
 			opt.Method = c.method

@@ -123,7 +123,7 @@ func ExampleReadSparseFrom() {
 
 // Standard output receives a table in place of a file, with 20 digits.
 func ExampleWrite() {
-	third := halfulp.Hilbert(halfulp.DD, 3).Slice(0, 1, 0, 3)
+	third := gallery.Hilbert(halfulp.DD, 3).Slice(0, 1, 0, 3)
 	if err := matfile.Write("-", third, &matfile.Options{Kind: matfile.CSV, Digits: 20}); err != nil {
 		log.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func ExampleWrite() {
 // A matrix for PARI/GP.
 func ExampleWriteTo() {
 	var b bytes.Buffer
-	if err := matfile.WriteTo(&b, halfulp.Hilbert(halfulp.Float64, 2), &matfile.Options{Kind: matfile.PARI}); err != nil {
+	if err := matfile.WriteTo(&b, gallery.Hilbert(halfulp.Float64, 2), &matfile.Options{Kind: matfile.PARI}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Print(b.String())
@@ -163,7 +163,7 @@ func ExampleWriteArchive() {
 	name, remove := temporary("lu.npz")
 	defer remove()
 	err := matfile.WriteArchive(name, []matfile.Named{
-		{Name: "L", Matrix: halfulp.Hilbert(halfulp.MP(100), 2)},
+		{Name: "L", Matrix: gallery.Hilbert(halfulp.MP(100), 2)},
 		{Name: "P", Integers: []int{1, 0}},
 	}, nil)
 	if err != nil {
