@@ -16,18 +16,30 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
-// Newton's method starts from inverses in slices, which have more bits than float64. Steps to so
-// many bits would be products of few bits, which at usual orders take about as long as products of
-// many bits.
+// Newton's method starts from inverses in slices or by a series, which have more bits than float64.
+// Steps to so many bits would be products of few bits, which at usual orders take about as long as
+// products of many bits.
+
+// likelySlices and likelySeries are the bits that these inverses gain for random matrices of order
+// 300.
+const (
+	likelySlices = 64
+	likelySeries = 116
+)
 
 // SolveByNewton solves A X = B for many columns by Newton's method, starting from an inverse that
 // float64 products compute, as far as the method decides entries. It sets the finished columns of
 // todo to nil.
 func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo []*ziv.Entries) error {
 	n := f.N
-	cost := slicesCost(n)
-	s.Plan(cost + ManyCost(n, b.Cols, wantedBits(z))) // may fuse: an estimate
-	v, r, err := SolveByFloats(s, a, f, mostSolvedBits(z))
+	bits, cost := wantedBits(z), slicesCost(n)
+	s.Plan(cost + ManyCost(n, b.Cols, bits)) // may fuse: an estimate
+	half := (bits + 3) / 2
+	if !ziv.IsIdentity(b) {
+		half += 10 // for the condition number
+	}
+	series := steps(likelySeries, half) < steps(likelySlices, half)
+	v, r, err := SolveByFloats(s, a, f, series, mostSolvedBits(z))
 	s.Did(cost)
 	s.Stage("approximate inverse")
 	if err != nil || v == nil {
@@ -45,9 +57,17 @@ func SolveByNewton(s *call.Run, a, b num.Mat, f *seed.Factors, z num.Mat, todo [
 	return err
 }
 
-// SolveByFloats starts from an inverse in slices; nil if there is none. It returns the float64
-// inverse as well.
-func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, most int) (*Iteration, *seed.FloatInverse, error) {
+// SolveByFloats starts from an inverse by a series, if series is set and the series suffices, or
+// else in slices. It returns nil if there is no such inverse. It returns the float64 inverse as
+// well.
+func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, series bool, most int) (*Iteration, *seed.FloatInverse, error) {
+	if series {
+		if t, err := InvertSeries(s, a, f, likelySeries-16); err != nil {
+			return nil, nil, err
+		} else if t != nil {
+			return newtonBySums(s, a, f, t.start(), most), t.float, nil
+		}
+	}
 	t, err := InvertSlices(s, a, f)
 	if err != nil || t == nil {
 		return nil, nil, err

@@ -182,6 +182,14 @@ func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*SeriesI
 	return t, nil
 }
 
+// start returns the columns of the inverse of F.
+func (t *SeriesInverse) start() *floatSums {
+	n := len(t.Sums)
+	return &floatSums{norm: t.Norm(), off: t.Off, sign: 1, column: func(j int) [][]float64 {
+		return [][]float64{t.R[j*n:][:n], t.D1[j*n:][:n], t.D2[j*n:][:n], t.D3[j*n:][:n]}
+	}}
+}
+
 // Norm bounds ‖R‖∞.
 func (t *SeriesInverse) Norm() float64 { return call.LargestOf(t.Sums) }
 

@@ -111,8 +111,12 @@ type powerSuspect struct {
 // round stores those open entries in z whose enclosures round to one number. It returns the other
 // entries, and the suspects among them, which seem to be zeros or ties.
 func (x *EnclosedMatrix) round(s *call.Run, open []position, z num.Mat) (left []position, suspects []powerSuspect, err error) {
+	const look = 1 << 10 // entries between two looks at the context
 	f := z.Format()
-	for _, p := range open {
+	for k, p := range open {
+		if k%look == 0 && s.Ctx.Err() != nil {
+			return nil, nil, s.Ctx.Err()
+		}
 		if x.isZero(p.row, p.col) {
 			continue // z is +0
 		}
