@@ -55,7 +55,7 @@ func TestNestedModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	var scripts strings.Builder
-	for _, name := range []string{"scripts/check.sh", "scripts/check", ".ci/run", "Makefile"} {
+	for _, name := range []string{"scripts/check.sh", "scripts/generated.sh", ".ci/run", "Makefile"} {
 		appendFiles(t, &scripts, filepath.Join(root, name))
 	}
 	for folder := range found {
