@@ -188,8 +188,9 @@ func runPage(t *testing.T, list [][]string, bin string) {
 					runLine(t, work, bin, command)
 				}
 			}
-		case "c", "julia", "py":
-			// TestGuide of bindings/c/test runs the programs in C. No Julia, no PyTorch.
+		case "c", "golang", "julia", "py":
+			// TestGuide of bindings/c/test runs the programs in C, TestTasks the columns of
+			// docs/guide/tasks.md. No Julia, no PyTorch.
 		default:
 			t.Errorf("a listing in the language %q, which no test runs:\n%s", language, text)
 		}
