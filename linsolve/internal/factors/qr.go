@@ -122,8 +122,11 @@ func (p *qrFactors) stack(more float64) error {
 	if err := p.s.Budget.Reserve(stackedBytes(p.a, p.pivoting) + more); err != nil || p.c.Arr != nil {
 		return err
 	}
-	p.c = stacked(p.s.Run, p.normal, p.a, p.z.P)
-	if p.pivoting {
+	c, err := stacked(p.s.Run, p.normal, p.a, p.z.P)
+	if err != nil {
+		return err
+	}
+	if p.c = c; p.pivoting {
 		return nil
 	}
 	n := p.a.Cols
@@ -305,15 +308,15 @@ func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
 // Stacked returns A^T A above A, exactly, with the columns of A in the given order. The lower
 // triangular factor of A^T A is R^T, and below it is Q.
 func Stacked(normal, a num.Mat, order []int) num.Mat {
-	return stacked(par.Run{}.Filled(), normal, a, order)
+	c, _ := stacked(par.Run{}.Filled(), normal, a, order) // without a context there is no error
+	return c
 }
 
-// stacked is Stacked on several threads. If the context is cancelled, the matrix is incomplete.
-func stacked(run par.Run, normal, a num.Mat, order []int) num.Mat {
+// stacked is Stacked on several threads. It returns an error if the context is cancelled.
+func stacked(run par.Run, normal, a num.Mat, order []int) (num.Mat, error) {
 	m, n := a.Dims()
 	c := num.NewMat(normal.Format(), n+m, n)
-	// The error is that of the context, which every use of the matrix returns too.
-	_ = par.For(run.Ctx, run.Threads, len(order), func(_, j int) {
+	err := par.For(run.Ctx, run.Threads, len(order), func(_, j int) {
 		z, x, y, p := c, normal, a, order[j]
 		for i, q := range order {
 			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
@@ -322,7 +325,7 @@ func stacked(run par.Run, normal, a num.Mat, order []int) num.Mat {
 			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // A has no more bits than A^T A
 		}
 	})
-	return c
+	return c, err
 }
 
 // sameNormal returns an error if C v and A^T (A v) differ modulo a prime for a fixed vector v: then
