@@ -339,7 +339,8 @@ def python(text: str) -> subprocess.Popen[str]:
 
 
 def test_interrupt():
-    text = (
+    text = (  # the tests may run where the signal is ignored, as in the background of a shell
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import halfulp as hp\na = hp.random(200, 200, format='mp:8000')\n"
         "try:\n    print('ready', flush=True)\n    while True: a @ a\nexcept KeyboardInterrupt: print('interrupted')"
     )
