@@ -105,7 +105,7 @@ func TracedInBlocks(s *call.Run, a num.Mat, f *seed.Factors, places int) (*seed.
 	var odd bool
 	t.order, odd = f.Order()
 	if s.Work.Report != nil {
-		s.Plan(1.5 * float64(call.ProductOf(n, n, n, t.format.Bits()))) // may fuse: an estimate
+		s.Plan(1.5 * float64(call.ProductOf(n, n, n, t.format.Bits())))
 	}
 	if ok, err := t.invert(); !ok || err != nil {
 		return nil, err
@@ -302,12 +302,12 @@ func (t *blockTraces) pair(e num.Mat, i0, j0 int) {
 // log returns log det(I + E), approximately, and adds its error to lost; nil if ‖E‖ is too large.
 func (t *blockTraces) log() *big.Float {
 	n := float64(t.f.N)
-	slack := float64(n*n) * 0x1p-52
+	slack := float64(float64(n*n) * 0x1p-52)
 	if !(t.size < 0x1p-16 && slack < 0x1p-8) {
 		return nil
 	}
 	up := bound.Upper
-	kept := up().SetFloat64(math.Sqrt(t.size*(1+2*slack)) * (1 + 0x1p-50))
+	kept := up().SetFloat64(math.Sqrt(t.size*(1+float64(2*slack))) * (1 + 0x1p-50))
 	near := up().Mul(kept, bound.Exp2(-23)) // η
 	near.Add(near, up().Mul(up().SetFloat64(n), bound.Exp2(-149)))
 	near.Add(near, t.lost)
