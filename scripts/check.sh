@@ -152,7 +152,7 @@ levels() {
 	have "$(go env CC)" || { left_out "go test -race: no C compiler"; return; }
 	# Packages that start goroutines, the suite, which calls every routine with several numbers of
 	# threads, and linsolve. Tests say themselves which of them need no race detector.
-	CGO_ENABLED=1 gotest -race -short ./conformance ./linsolve $(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=_asm '^\s*go [a-z]|\.Go\(' -- cmd internal matfile |
+	CGO_ENABLED=1 gotest -race -short ./conformance ./linsolve $(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir='_*' '^\s*go [a-z]|\.Go\(' -- cmd internal matfile |
 		xargs -n1 dirname | sort -u | sed 's|^|./|')
 }
 
