@@ -75,33 +75,6 @@ func SolveByFloats(s *call.Run, a num.Mat, f *seed.Factors, series bool, most in
 	return newtonBySums(s, a, f, t.start(), most), t.FloatInverse, nil
 }
 
-// addFloat adds x, truncated, to a two's-complement number in units of 2^unit; |x| is below 2^190
-// units. Numbers x below 2^-1022 count as 0.
-func addFloat(sum *[3]uint64, x float64, unit int64) {
-	a := math.Float64bits(x)
-	exp := int64(a >> 52 & 0x7ff)
-	if exp == 0 {
-		return
-	}
-	m := a&(1<<52-1) | 1<<52
-	var w [3]uint64
-	switch e := exp - 1075 - unit; {
-	case e >= 128:
-		w[2] = m << uint(e-128)
-	case e >= 64:
-		w[1], w[2] = m<<uint(e-64), m>>uint(128-e)
-	case e >= 0:
-		w[0], w[1] = m<<uint(e), m>>uint(64-e)
-	default:
-		w[0] = m >> uint(-e)
-	}
-	sign := uint64(int64(a) >> 63)
-	var carry uint64
-	sum[0], carry = bits.Add64(sum[0], w[0]^sign, sign&1)
-	sum[1], carry = bits.Add64(sum[1], w[1]^sign, carry)
-	sum[2], _ = bits.Add64(sum[2], w[2]^sign, carry)
-}
-
 // floatSums are the columns of an X near F^-1 as sums of columns of float64 numbers.
 type floatSums struct {
 	norm   float64                 // bound of ‖X‖∞, up to far smaller terms
@@ -137,7 +110,7 @@ func newtonBySums(s *call.Run, a num.Mat, f *seed.Factors, t *floatSums, most in
 		for i := range n {
 			var sum [3]uint64
 			for _, term := range terms {
-				addFloat(&sum, term[i], unit)
+				AddProduct(&sum, term[i], 1, unit)
 			}
 			sign := uint64(int64(sum[2]) >> 63) // no branch: it is random
 			var borrow uint64
