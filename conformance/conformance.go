@@ -166,7 +166,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
 	t.Run("Linsolve", func(t *testing.T) {
-		every := testlength.Of(3, 2, 1)
+		every := testlength.Of(7, 5, 1)
 		if testlength.Slow() {
 			every *= 3
 		}

@@ -118,7 +118,7 @@ func TestEnvironment(t *testing.T) {
 func TestOracle(t *testing.T) {
 	testlength.SkipRace(t, "no goroutines meet in the oracle")
 	r := testseed.Rand(t, 1, 2)
-	for range 20000 {
+	for range testlength.Of(4000, 8000, 20000) {
 		x, y := math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
 		if r.IntN(2) == 0 {
 			y = math.Ldexp(x, r.IntN(120)-60) * (1 + r.Float64())

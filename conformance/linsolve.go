@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -625,7 +626,7 @@ const emulatedBits = 1000
 // linear tests the routines of package linsolve in one of every `every` trials.
 func (s *suite) linear(t *testing.T, every int) {
 	count := 0
-	routines := linearRoutines
+	routines := slices.Concat(linearRoutines, eigenRoutines)
 	switch {
 	case s.b.gpus > 0 && s.b.place != "":
 		routines = slices.Concat(routines, linearWaysThere)
@@ -909,3 +910,59 @@ func (s *suite) linearMisuse(t *testing.T) {
 		}
 	}
 }
+
+// eigenRoutines are routines of package eigen that take matrices as package linsolve does.
+var eigenRoutines = []linearRoutine{
+	{"Sym", symmetricA, func(c *linear) error {
+		return c.spectrum(eigen.Sym(c.a, c.f, &eigen.SymOptions{Options: *c.opt, ValuesOnly: c.valuesOnly()}))
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		x := lintest.Of(a)
+		for p := range a.Rows() {
+			if w := x.Eigenvalue(f, p, out[0].At(p, 0)); !out[0].At(p, 0).Same(w) {
+				return mismatchf("eigenvalue %d is %s, want %s", p, out[0].At(p, 0).Hex(), w.Hex())
+			}
+		}
+		return nil
+	}, nil},
+	{"SVD", tallA, func(c *linear) error {
+		z, err := eigen.SVD(c.a, c.f, &eigen.SVDOptions{Options: *c.opt, ValuesOnly: c.valuesOnly()})
+		if err != nil {
+			return err
+		}
+		if err := c.result(z.S.Matrix(), nil); err != nil {
+			return err
+		}
+		if c.valuesOnly() {
+			return nil
+		}
+		if err := c.result(z.U, nil); err != nil {
+			return err
+		}
+		return c.result(z.V, nil)
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		x := lintest.Of(a)
+		n := a.Cols()
+		gram := x.T(n).Times(x, n)
+		for q := range n {
+			if w := gram.SingularValue(f, n-1-q, out[0].At(q, 0)); !out[0].At(q, 0).Same(w) {
+				return mismatchf("singular value %d is %s, want %s", q, out[0].At(q, 0).Hex(), w.Hex())
+			}
+		}
+		return nil
+	}, nil},
+}
+
+// spectrum adds eigenvalues and eigenvectors.
+func (c *linear) spectrum(z *eigen.SymResult, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := c.result(z.Values.Matrix(), nil); err != nil || c.valuesOnly() {
+		return err
+	}
+	return c.result(z.Vectors, nil)
+}
+
+// valuesOnly reports whether vectors are left out: their small entries are enclosed to more than 5
+// times the bits of the format, which takes seconds for wide formats and exponents far apart.
+func (c *linear) valuesOnly() bool { return c.f.Bits() > 128 || wide[c.family] }

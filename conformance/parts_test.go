@@ -24,7 +24,7 @@ func TestWithoutParts(t *testing.T) {
 	defer place.Register(place.CUDA, plainBackend{p})()
 	for _, resident := range []bool{false, true} {
 		t.Run(fmt.Sprintf("resident=%v", resident), func(t *testing.T) {
-			RunSome(t, Processes("cuda:0", resident), testlength.Of(40, 40, 10))
+			RunSome(t, Processes("cuda:0", resident), testlength.Of(90, 70, 10))
 		})
 	}
 	if p.calls.Load() == 0 {

@@ -134,10 +134,7 @@ func (s *suite) configurations(t *testing.T) {
 
 // aliasing passes routines an output that shares storage with inputs.
 func (s *suite) aliasing(t *testing.T) {
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
+	rounds := testlength.Of(1, 2, 4)
 	for _, f := range formats[:len(formats)-1] {
 		for i := range rounds {
 			for _, name := range []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp"} {
@@ -274,7 +271,7 @@ func (s *suite) prepared(t *testing.T) {
 	names := []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp", "Hilbert", "sparse", "spread1000"}
 	for i, f := range fs {
 		for k, name := range names {
-			if (i+k)%testlength.Of(4, 2, 1) != 0 {
+			if (i+k)%testlength.Of(6, 4, 1) != 0 {
 				continue
 			}
 			tr := s.trial(fmt.Sprintf("prepared %v %s", f, name), k)
@@ -392,10 +389,10 @@ func (s *suite) large(t *testing.T) {
 		{halfulp.Float64, 300, 530, 12, "uniform"},
 		{halfulp.Float64, 37, 41, 1000, "uniform"},
 		{halfulp.DD, 65, 130, 64, "cancel to one ulp"},
-		{halfulp.MP(424), 61, 53, 67, "spread1000"},
 		{halfulp.QD, 40, 60, 80, "uniform"},
 		{halfulp.Float32, 259, 97, 33, "ties and a tiny term"},
 		{halfulp.MP(53), 17, 17, 700, "cancel to zero"},
+		{halfulp.MP(424), 61, 53, 67, "spread1000"},
 		{halfulp.MP(1696), 33, 34, 35, "uniform"},
 		{halfulp.MP(64), 90, 100, 30, "residual"},
 		{halfulp.Float64, 9, 11, 5000, "all ones"},
@@ -405,7 +402,7 @@ func (s *suite) large(t *testing.T) {
 		{halfulp.TD, 49, 35, 60, "patterns"},
 		{halfulp.Float64, 70, 70, 70, "Inf and NaN"},
 	}
-	cases = cases[:testlength.Of(3, 8, len(cases))]
+	cases = cases[:testlength.Of(2, 7, len(cases))]
 	for i, l := range cases {
 		name := fmt.Sprintf("%v_%dx%dx%d_%s", l.f, l.m, l.n, l.k, l.family)
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,7 @@ var rooms = []struct {
 	{[]string{"linsolve/internal/det"}, false},
 	{[]string{"linsolve/internal/lsq"}, false},
 	{[]string{"linsolve/internal/function"}, false},
+	{[]string{"eigen/internal/sym", "eigen/internal/roots"}, false},
 }
 
 // rowOf returns the row of a room, not ok for other packages.
@@ -45,7 +46,9 @@ func rowOf(path string) (row int, ok bool) {
 }
 
 // isRoom reports whether a package stands where rooms do.
-func isRoom(path string) bool { return under(path, "internal/proof", "linsolve/internal") }
+func isRoom(path string) bool {
+	return under(path, "internal/proof", "linsolve/internal", "eigen/internal")
+}
 
 // readers read and write files. Of this module they import each other and readerNeeds alone.
 var (

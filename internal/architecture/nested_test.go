@@ -24,6 +24,7 @@ var nested = map[string]string{
 	"internal/rounding/_asm": "_asm",
 	"internal/sgemm/_asm":    "_asm",
 	"internal/superacc/_asm": "_asm",
+	"internal/symeig/_asm":   "_asm",
 	"internal/tiles/_asm":    "_asm",
 	"ozaki/_asm":             "_asm",
 	"reproduce":              "reproduce",

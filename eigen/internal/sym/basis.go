@@ -1,0 +1,167 @@
+package sym
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+)
+
+// settle stores what the last rounds have left open of the vectors, and the vectors of clusters,
+// which are a basis that depends only on their subspace. It leaves vectors open whose sign or
+// pivots the enclosures do not decide.
+func (e *solver) settle(t *state, links []link, y *bound.Nearly, far []size) error {
+	for p := 0; p < t.n; p++ {
+		first := p
+		for links[p] == together {
+			p++
+		}
+		clear := links[p] == apart && (first == 0 || links[first-1] == apart)
+		switch {
+		case !clear || e.columns[first].done || !e.anyWanted(first, p):
+		case first == p:
+			e.settleColumn(t, y, far, e.vectors, e.columns, p)
+		default:
+			if err := e.basis(t, first, p, y, far); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// basis stores a basis of the subspace of the vectors at the positions first to last. With the
+// projector P = V Vᵀ on it, for an orthonormal basis V, the columns of the Cholesky factor of P
+// with pivots, P = L Lᵀ, are orthonormal: Lᵀ L = I follows from P² = P. They depend on the pivots
+// and on the subspace alone. A pivot is the first diagonal entry that exceeds π/4 of the largest
+// one left.
+func (e *solver) basis(t *state, first, last int, y *bound.Nearly, far []size) error {
+	n, k := t.n, last-first+1
+	j := t.order[first : last+1]
+	p := interval.Prec(e.vectorBits + 64)
+	v := make([][]*big.Float, n) // rows of V
+	var sum size
+	for _, q := range j {
+		sum = sum.add(far[q].mul(far[q]))
+	}
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, i int) {
+		v[i] = make([]*big.Float, k)
+		for l, q := range j {
+			v[i][l] = exactly(y, i, q)
+			v[i][l].SetPrec(uint(p))
+		}
+	}); err != nil {
+		return err
+	}
+	// Rows of V have norms of at most 1 + far, and differ from the exact ones by at most far in
+	// norm, so entries of P by 2 far + far², and by the roundings of k products and sums.
+	err := sum.sqrt().times(2.5).add(power(int64(16 - e.vectorBits))).big()
+	product := func(i, q int) interval.Interval {
+		z := new(big.Float).SetPrec(uint(p))
+		w := new(big.Float).SetPrec(uint(p))
+		for l := range k {
+			z.Add(z, w.Mul(v[i][l], v[q][l]))
+		}
+		return interval.Interval{Lo: p.Down().Sub(z, err), Hi: p.Up().Add(z, err)}
+	}
+	factor, errPar := e.choleskyBasis(n, k, product)
+	if errPar != nil || !e.narrow(factor) {
+		return errPar
+	}
+	if e.left != nil && first >= e.zeros {
+		if ok, err := e.leftBasis(first, factor); !ok || err != nil {
+			return err
+		}
+	}
+	for l := range k {
+		for i := range n {
+			x := factor[l][i]
+			e.store(e.vectors, i, first+l, interval.Interval{Lo: x.Lo.SetMantExp(x.Lo, e.turned), Hi: x.Hi.SetMantExp(x.Hi, e.turned)})
+		}
+		e.columns[first+l].open, e.columns[first+l].done = nil, true
+	}
+	e.runs = append(e.runs, [2]int{first, last})
+	return nil
+}
+
+// narrow reports whether there are enclosures, and all are as narrow as settled ones.
+func (e *solver) narrow(x [][]interval.Interval) bool {
+	width := new(big.Float)
+	for _, column := range x {
+		for _, v := range column {
+			if width.SetPrec(64).Sub(v.Hi, v.Lo); width.Sign() != 0 && width.MantExp(nil) > settled-e.last {
+				return false
+			}
+		}
+	}
+	return x != nil
+}
+
+// choleskyBasis returns enclosures of the first k columns of the Cholesky factor with pivots of a
+// projector of order n, whose entries product encloses; nil if they do not decide a pivot.
+func (e *solver) choleskyBasis(n, k int, product func(i, q int) interval.Interval) ([][]interval.Interval, error) {
+	p := interval.Prec(e.vectorBits + 64)
+	left := make([]interval.Interval, n) // the diagonal of P - L Lᵀ
+	factor := make([][]interval.Interval, k)
+	if err := par.For(e.s.Ctx, e.s.Threads, n, func(_, i int) { left[i] = product(i, i) }); err != nil {
+		return nil, err
+	}
+	for l := range k {
+		q, ok := pivot(p, left)
+		if !ok {
+			return nil, nil
+		}
+		root := p.Sqrt(left[q])
+		factor[l] = make([]interval.Interval, n)
+		if err := par.For(e.s.Ctx, e.s.Threads, n, func(_, i int) {
+			x := product(i, q)
+			for m := range l {
+				x = p.Sub(x, times(p, factor[m][i], factor[m][q]))
+			}
+			x = p.Quo(x, root)
+			factor[l][i] = x
+		}); err != nil {
+			return nil, err
+		}
+		for i := range n {
+			left[i] = p.Sub(left[i], times(p, factor[l][i], factor[l][i]))
+		}
+	}
+	return factor, nil
+}
+
+// times encloses x y.
+func times(p interval.Prec, x, y interval.Interval) interval.Interval {
+	if y.Lo.Sign() < 0 && x.Lo.Sign() >= 0 {
+		x, y = y, x
+	}
+	return p.Mul(x, y)
+}
+
+// pivot returns the first index whose number exceeds π/4 of the largest one; not ok if the
+// enclosures do not decide.
+func pivot(p interval.Prec, x []interval.Interval) (int, bool) {
+	most := interval.Of(new(big.Float))
+	for _, v := range x {
+		if v.Lo.Cmp(most.Lo) > 0 {
+			most.Lo = v.Lo
+		}
+		if v.Hi.Cmp(most.Hi) > 0 {
+			most.Hi = v.Hi
+		}
+	}
+	if most.Lo.Sign() <= 0 {
+		return 0, false
+	}
+	quarter := p.Mul(most, interval.Interval{Lo: big.NewFloat(0.7853981633974482), Hi: big.NewFloat(0.7853981633974484)})
+	for i, v := range x {
+		switch {
+		case v.Lo.Cmp(quarter.Hi) > 0:
+			return i, true
+		case v.Hi.Cmp(quarter.Lo) >= 0:
+			return 0, false
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,374 @@
+package sym
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// state is what one round knows: approximate eigenvectors X, S = Xᵀ A X and R = I - Xᵀ B X, where B
+// is the unit matrix unless the problem has another one.
+//
+// S and R are upper triangles, of numbers rounded to places bits. Beside that rounding, entry (i,
+// j) of S, i ≤ j, differs from the exact one by at most longS[i] lostS[j], and entry (i, j) of R by
+// at most longR[i] lostR[j]. Nil stands for zeros.
+type state struct {
+	s      *call.Run
+	n      int
+	x      num.Mat
+	places int
+	sm, r  num.Mat
+	wide   size // ≥ the 2-norm of each row of X
+	// image are the 2-norms of the columns of C X for A = CᵀC, and total is ‖C X‖ in Frobenius'
+	// norm.
+	image []size
+	total size
+
+	longS, lostS, longR, lostR []size
+	// d are the Rayleigh quotients s_ii / (1 - r_ii), each in error by at most dLost.
+	d     []*big.Float
+	dLost []size
+	dSize []size
+	order []int // the columns in ascending order of d
+	// sb and rb bound the entries of S and of R, errors included, column by column. The diagonal of
+	// sb is not used.
+	sb, rb []size
+	// rowS and rowR are the 2-norms of the rows of S and of R without the diagonal.
+	rowS, rowR []size
+	alpha      size // ≥ ‖R‖
+	clusters   []cluster
+	of         []int // of[k] is the cluster of column k
+}
+
+// release drops the matrices of the state.
+func (t *state) release() { t.s.Drop(t.sm, t.r, t.x) }
+
+// measure computes the bounds of S and R, and d.
+func (t *state) measure() error {
+	n := t.n
+	t.rowS, t.rowR = make([]size, n), make([]size, n)
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
+		for i := range j + 1 {
+			v := sizeOf(t.sm.Arr, t.sm.At(i, j)).add(t.lostIn(t.longS, t.lostS, i, j))
+			w := sizeOf(t.r.Arr, t.r.At(i, j)).add(t.lostIn(t.longR, t.lostR, i, j))
+			t.sb[i+j*n], t.rb[i+j*n] = v, w
+			t.sb[j+i*n], t.rb[j+i*n] = v, w
+		}
+	}); err != nil {
+		return err
+	}
+	var sum size
+	for j := range n {
+		var a, b size
+		for i := range n {
+			if i != j {
+				v, w := t.sb[i+j*n], t.rb[i+j*n]
+				a, b = a.add(v.mul(v)), b.add(w.mul(w))
+			}
+		}
+		t.rowS[j], t.rowR[j] = a.sqrt(), b.sqrt()
+		w := t.rb[j+j*n]
+		sum = sum.add(b).add(w.mul(w))
+	}
+	t.alpha = sum.sqrt()
+	if !t.alpha.less(power(-2)) {
+		return ErrSeed
+	}
+	t.d, t.dLost, t.dSize = make([]*big.Float, n), make([]size, n), make([]size, n)
+	p := uint(t.places + 32)
+	for i := range n {
+		g := new(big.Float).SetPrec(p).Sub(big.NewFloat(1), t.r.Big(i, i))
+		t.d[i] = new(big.Float).SetPrec(p).Quo(t.sm.Big(i, i), g)
+		// S, R and d are rounded; 1/(1 - r_ii) ≤ 4/3.
+		v := sizeOfBig(t.d[i])
+		t.dSize[i] = v
+		lost := t.lostIn(t.longS, t.lostS, i, i).add(v.mul(t.lostIn(t.longR, t.lostR, i, i)))
+		t.dLost[i] = v.shifted(2 - int64(t.places)).add(lost.times(1.5))
+	}
+	t.order = call.All(n)
+	slices.SortStableFunc(t.order, func(i, j int) int { return t.d[i].Cmp(t.d[j]) })
+	return nil
+}
+
+// lostIn returns the bound long[i] lost[j] for the upper triangle, in either order of i and j.
+func (t *state) lostIn(long, lost []size, i, j int) size {
+	if lost == nil {
+		return size{}
+	}
+	return long[min(i, j)].mul(lost[max(i, j)])
+}
+
+// apart returns a lower bound of |d_i - d_j|.
+func (t *state) apart(i, j int) size { return differ(t.d[i], t.d[j], t.dSize[i], t.dSize[j]) }
+
+// differ returns a lower bound of |x - y|, given bounds of |x| and |y| that are at most 2^-40 too
+// large, relatively.
+func differ(x, y *big.Float, xSize, ySize size) size {
+	if xSize.less(ySize) {
+		x, y, xSize, ySize = y, x, ySize, xSize
+	}
+	if xSize.zero() {
+		return size{}
+	}
+	if ySize.e < xSize.e-1 || x.Sign() != y.Sign() {
+		low := xSize.times(1 - 0x1p-38)
+		if x.Sign()*y.Sign() <= 0 {
+			return low
+		}
+		return low.lower(ySize)
+	}
+	return lowerOfBig(new(big.Float).SetPrec(64).Sub(x, y)) // relative error 2^-64
+}
+
+// entry returns entry (i, j) of S + m R, for i ≠ j, rounded to places bits.
+func (t *state) entry(i, j int, m *big.Float) *big.Float {
+	if i > j {
+		i, j = j, i
+	}
+	p := uint(t.places)
+	z := new(big.Float).SetPrec(p).Mul(m, t.r.Big(i, j))
+	return z.Add(z, t.sm.Big(i, j))
+}
+
+// A cluster is a set of columns whose eigenvalues are not told apart, or a single column. Exactly
+// as many eigenvalues as it has columns differ by at most radius from center; counted in ascending
+// order with multiplicities, they are the ones at the positions of the columns in order.
+type cluster struct {
+	first, last int // positions in order, last included
+	center      *big.Float
+	radius      size
+	proved      bool // radius is valid
+	// tilt bounds the coupling to the other columns: ‖z‖ for the components z of an eigenvector
+	// with a part of norm 1 in the cluster.
+	tilt size
+	gap  size // a lower bound of the distance of the cluster from the other d
+	// spread bounds |d_i - center| and the couplings within the cluster.
+	spread size
+}
+
+func (c *cluster) count() int { return c.last - c.first + 1 }
+
+// unresolved says when a pair of columns belongs to one cluster: if its coupling exceeds 2^-12
+// times its gap.
+const unresolved = 12
+
+// couple divides the columns into clusters and encloses the eigenvalues of each.
+func (t *state) couple() error {
+	n := t.n
+	joined := make([]bool, n) // joined[p]: positions p and p + 1 are in one cluster
+	far := make([]int, n)     // the last position to which position p is coupled
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, p int) {
+		i := t.order[p]
+		far[p] = p
+		for q := n - 1; q > p; q-- {
+			k := t.order[q]
+			v := t.sb[i+k*n].add(t.dSize[i].max(t.dSize[k]).mul(t.rb[i+k*n]))
+			if !v.shifted(unresolved).less(t.apart(i, k)) {
+				far[p] = q
+				break
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	for p, end := 0, 0; p < n; p++ {
+		end = max(end, far[p])
+		joined[p] = p < end
+	}
+	t.of = make([]int, n)
+	t.divide(joined)
+	for {
+		if err := par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(_, i int) {
+			if c := &t.clusters[i]; !c.proved {
+				t.enclose(c)
+			}
+		}); err != nil {
+			return err
+		}
+		if !t.join(joined) {
+			return nil
+		}
+		t.divide(joined)
+	}
+}
+
+// divide makes the clusters of columns whose positions are joined. Clusters that are proved and
+// have not grown stay as they are.
+func (t *state) divide(joined []bool) {
+	old := map[[2]int]cluster{}
+	for _, c := range t.clusters {
+		old[[2]int{c.first, c.last}] = c
+	}
+	t.clusters = nil
+	for p := 0; p < t.n; p++ {
+		first := p
+		for joined[p] {
+			p++
+		}
+		for q := first; q <= p; q++ {
+			t.of[t.order[q]] = len(t.clusters)
+		}
+		c, ok := old[[2]int{first, p}]
+		if !ok {
+			c = cluster{first: first, last: p}
+		}
+		t.clusters = append(t.clusters, c)
+	}
+}
+
+// join joins each cluster that is not proved with its nearest neighbour. It reports whether there
+// was one.
+func (t *state) join(joined []bool) (any bool) {
+	for i := range t.clusters {
+		c := &t.clusters[i]
+		if c.proved {
+			continue
+		}
+		any = true
+		switch {
+		case c.first == 0:
+			joined[c.last] = true
+		case c.last == t.n-1 || t.apart(t.order[c.first-1], t.order[c.first]).less(t.apart(t.order[c.last], t.order[c.last+1])):
+			joined[c.first-1] = true
+		default:
+			joined[c.last] = true
+		}
+	}
+	return any
+}
+
+// enclose computes the interval of a cluster J. Let K be the other columns.
+//
+// For a number m, A - m B and M = S - m (I - R) = Xᵀ (A - m B) X have the same inertia (Sylvester),
+// so the number of eigenvalues below m is the number of negative eigenvalues of M. Write M_KK =
+// D + O, with the diagonal D, and let gap_k ≤ |D_kk| and ρ_k ≥ the 2-norm of row k of O for all m
+// in an interval around the center c. If θ = (Σ (ρ_k / gap_k)²)^(1/2) < 1, then D + τ O is regular
+// for 0 ≤ τ ≤ 1, so M_KK has the inertia of D. The inertia of M is the sum of the inertias of M_KK
+// and of
+//
+//	C = M_JJ - M_JK M_KK^-1 M_KJ.
+//
+// With x_k ≥ ‖M_kJ‖ the second term is at most
+//
+//	ε = Σ x_k²/gap_k + (Σ x_k ρ_k/gap_k) (Σ x_k²/gap_k²)^(1/2) / (1 - θ),
+//
+// because (D + O)^-1 = D^-1 - D^-1 O (D + O)^-1 and ‖(D + O)^-1 M_KJ‖ ≤ ‖D^-1 M_KJ‖/(1 - θ). And
+// M_JJ = N - (m - c) (I - R_JJ), where Gershgorin's theorem bounds N = S_JJ - c (I - R_JJ). So C is
+// positive definite for c - m > (‖N‖ + ε)/(1 - ‖R‖), and negative definite for m - c beyond it.
+func (t *state) enclose(c *cluster) {
+	n := t.n
+	j := t.order[c.first : c.last+1]
+	c.proved = false
+	var inner size // ≥ ‖N‖
+	c.center = t.d[j[0]]
+	if len(j) > 1 {
+		c.center = new(big.Float).SetPrec(uint(t.places+33)).Add(t.d[j[0]], t.d[j[len(j)-1]])
+		c.center.SetMantExp(c.center, -1)
+	}
+	center := sizeOfBig(c.center)
+	for _, i := range j {
+		v := t.dLost[i]
+		if len(j) > 1 {
+			v = v.add(sizeOfBig(new(big.Float).SetPrec(64).Sub(t.d[i], c.center))).times(1.5)
+			for _, k := range j {
+				if k != i {
+					v = v.add(t.sb[i+k*n]).add(center.mul(t.rb[i+k*n]))
+				}
+			}
+		}
+		inner = inner.max(v)
+	}
+	c.spread = inner
+	// The interval of m is the center plus or minus inner + 2^-7 gap; 1 - 2^-6 is for gap_k.
+	nearest := size{}
+	gaps := make([]size, n)
+	for k := range n {
+		if t.of[k] == t.of[j[0]] {
+			continue
+		}
+		g := differ(t.d[k], c.center, t.dSize[k], center).lower(inner.times(1.5))
+		if gaps[k] = g; g.zero() {
+			return
+		}
+		if nearest.zero() || g.less(nearest) {
+			nearest = g
+		}
+	}
+	c.gap = nearest
+	most := center.add(inner.times(1.5)).add(nearest.shifted(-7)) // ≥ |m|
+	var sum, sumGap, sumRow, theta size
+	for k := range n {
+		if t.of[k] == t.of[j[0]] {
+			continue
+		}
+		// |D_kk| ≥ (1 - ‖R‖) |d_k - m| - error ≥ 1/2 of the gap; nearer 1 for small R.
+		g := gaps[k].times(1 - 0x1p-6)
+		g = g.lower(g.mul(t.alpha)).lower(t.dLost[k].times(1.25))
+		if g.zero() {
+			return
+		}
+		var x2 size
+		for _, i := range j {
+			v := t.sb[i+k*n].add(most.mul(t.rb[i+k*n]))
+			x2 = x2.add(v.mul(v))
+		}
+		row := t.rowS[k].add(most.mul(t.rowR[k])).over(g)
+		x := x2.sqrt().over(g)
+		sum = sum.add(x2.over(g))
+		sumGap = sumGap.add(x.mul(x))
+		sumRow = sumRow.add(x2.sqrt().mul(row))
+		theta = theta.add(row.mul(row))
+	}
+	theta = theta.sqrt()
+	if !theta.less(power(-1)) {
+		return
+	}
+	inverse := power(0).add(theta.shifted(1)) // 1/(1 - θ) ≤ 1 + 2 θ
+	c.tilt = sumGap.sqrt().mul(inverse)
+	eps := sum.add(sumRow.mul(c.tilt))
+	if len(j) > 1 {
+		eps = eps.add(inner)
+	} else {
+		eps = eps.add(t.dLost[j[0]])
+	}
+	eps = eps.mul(power(0).add(t.alpha.times(1.5))) // 1/(1 - α) ≤ 1 + 4/3 α
+	if !nearest.zero() && !eps.less(inner.times(1.25).add(nearest.shifted(-7))) {
+		return
+	}
+	c.radius, c.proved = eps, true
+}
+
+// precise returns about how many bits of the eigenvectors and of their norms are right: -log2 of
+// the largest entry of the first-order correction E of a pair of columns in different clusters, and
+// of the largest entry of R.
+func (t *state) precise() (int64, error) {
+	n := t.n
+	most := make([]size, t.s.Threads)
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(w, j int) {
+		z := t.rb[j+j*n]
+		for i := range j {
+			z = z.max(t.rb[i+j*n])
+			if t.of[i] != t.of[j] {
+				v := t.sb[i+j*n].add(t.dSize[i].max(t.dSize[j]).mul(t.rb[i+j*n]))
+				z = z.max(v.over(t.apart(i, j)))
+			}
+		}
+		most[w] = most[w].max(z)
+	}); err != nil {
+		return 0, err
+	}
+	z := slices.MaxFunc(most, func(x, y size) int {
+		if x.less(y) {
+			return -1
+		}
+		return 1
+	})
+	if z.zero() {
+		return math.MaxInt32, nil
+	}
+	return -z.e, nil
+}

@@ -1,0 +1,236 @@
+package sym
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/symeig"
+)
+
+// correction returns X E in the given bits, for the first-order correction E with
+//
+//	e_kj = (s_kj + d_j r_kj) / (d_j - d_k)
+//
+// for columns of different clusters, and r_kj/2 for others (Ogita and Aishima, Iterative refinement
+// for symmetric eigenvalue decomposition, Japan J. Indust. Appl. Math. 35, 2018). The columns of X
+// + X E are orthonormal up to terms of second order. E is rounded to bits bits, X is cut to as
+// many.
+//
+// e_kj + e_jk = r_kj, so only the entry in the column of the smaller |d| takes a division; the
+// error of the difference is small relative to (|s_kj| + |d_j| |r_kj|) / |d_j - d_k| for the larger
+// |d|.
+func (t *state) correction(bits int) (num.Mat, error) {
+	n, s := t.n, t.s
+	f := call.MP(bits)
+	e := s.MatrixHere(f, n, n)
+	defer s.Drop(e)
+	var d []pair
+	if bits <= pairBits {
+		d = make([]pair, n)
+		for j := range d {
+			d[j] = pairOfBig(t.d[j])
+		}
+	}
+	if err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
+		for k := range j + 1 {
+			if t.of[k] == t.of[j] {
+				v := t.r.Big(k, j)
+				v.SetMantExp(v, -1)
+				e.SetBig(k, j, v)
+				if k != j {
+					e.SetBig(j, k, v)
+				}
+				continue
+			}
+			small, large := j, k // by |d|
+			if t.dSize[k].less(t.dSize[j]) {
+				small, large = k, j
+			}
+			if bits <= pairBits {
+				r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
+				v := m.add(d[small].mul(r)).over(d[small].add(d[large].negated()))
+				v.store(e.Arr, e.At(large, small))
+				r.add(v.negated()).store(e.Arr, e.At(small, large))
+				continue
+			}
+			p := uint(bits + 8)
+			v := t.entry(k, j, t.d[small])
+			v.SetPrec(p).Quo(v, new(big.Float).SetPrec(p).Sub(t.d[small], t.d[large]))
+			e.SetBig(large, small, v)
+			e.SetBig(small, large, v.Sub(t.r.Big(k, j).SetPrec(p), v))
+		}
+	}); err != nil {
+		return num.Mat{}, err
+	}
+	x := t.x
+	if x.Format().Bits() > bits {
+		x = s.MatrixHere(f, n, n)
+		defer s.Drop(x)
+		if err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
+			for i := range n {
+				x.Arr.Convert(x.At(i, j), t.x.Arr, t.x.At(i, j))
+			}
+		}); err != nil {
+			return num.Mat{}, err
+		}
+	}
+	d0 := s.MatrixHere(f, n, n)
+	return d0, s.Gemm(1, x, e, 0, num.Mat{}, d0)
+}
+
+// improved returns vectors of the given bits, the sum X + D turned within the clusters: the vectors
+// of each cluster J are multiplied by the eigenvectors of S_JJ + c R_JJ, from float64 arithmetic.
+func (t *state) improved(d num.Mat, bits int) (num.Mat, error) {
+	s, n := t.s, t.n
+	f := call.MP(bits)
+	x := s.MatrixHere(f, n, n)
+	if err := s.Sum(t.x, d, x); err != nil {
+		return num.Mat{}, err
+	}
+	for i := range t.clusters {
+		c := &t.clusters[i]
+		k := c.count()
+		if k == 1 {
+			continue
+		}
+		w, err := t.turn(c, bits)
+		if err != nil || w.Arr == nil {
+			return x, err
+		}
+		of := s.MatrixHere(f, n, k)
+		for q := range k {
+			of.Col(q).Mat().CopyFrom(x.Col(t.order[c.first+q]).Mat())
+		}
+		z := s.MatrixHere(f, n, k)
+		if err := s.Gemm(1, of, w, 0, num.Mat{}, z); err != nil {
+			return num.Mat{}, err
+		}
+		for q := range k {
+			x.Col(t.order[c.first+q]).Mat().CopyFrom(z.Col(q).Mat())
+		}
+		s.Drop(of, z)
+	}
+	return x, nil
+}
+
+// turn returns eigenvectors of the couplings within a cluster, orthonormal to the given bits, as
+// columns; a matrix without an array if there are no couplings.
+func (t *state) turn(c *cluster, bits int) (num.Mat, error) {
+	k := c.count()
+	j := t.order[c.first : c.last+1]
+	entries := make([]*big.Float, k*k)
+	top := math.MinInt
+	if err := par.For(t.s.Ctx, t.s.Threads, k, func(_, q int) {
+		for p := range q {
+			entries[p+q*k] = t.entry(j[p], j[q], c.center)
+		}
+		v := new(big.Float).SetPrec(uint(t.places)).Sub(t.d[j[q]], c.center)
+		entries[q+q*k] = v
+	}); err != nil {
+		return num.Mat{}, err
+	}
+	for _, v := range entries {
+		if v != nil && v.Sign() != 0 {
+			top = max(top, v.MantExp(nil))
+		}
+	}
+	if top == math.MinInt {
+		return num.Mat{}, nil
+	}
+	a := make([]float64, k*k)
+	for q := range k {
+		for p := range q + 1 {
+			v := entries[p+q*k]
+			x, _ := v.SetMantExp(v, -top).Float64()
+			a[p*k+q], a[q*k+p] = x, x
+		}
+	}
+	if _, ok := symeig.Sym(t.s.Ctx, a, k, true, t.s.Threads); !ok {
+		return num.Mat{}, t.s.Ctx.Err()
+	}
+	return t.orthonormal(a, k, bits)
+}
+
+// orthonormal returns the k x k matrix W, by rows, with columns that are orthonormal to the given
+// bits: W <- W + W (I - Wᵀ W)/2 doubles the bits.
+func (t *state) orthonormal(a []float64, k, bits int) (num.Mat, error) {
+	s := t.s
+	w := num.NewMat(num.Float64, k, k)
+	for p := range k {
+		for q := range k {
+			w.SetFloat64(p, q, a[p*k+q])
+		}
+	}
+	one, err := s.Identity(k)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	w = w.Convert(call.MP(64))
+	for have := 40; have < bits; have *= 2 {
+		f := call.MP(min(2*have, bits) + 16)
+		r, d, z := num.NewMat(call.MP(have+16), k, k), num.NewMat(call.MP(have+16), k, k), num.NewMat(f, k, k)
+		if err := s.Gemm(-1, w.T(), w, 1, one, r); err != nil {
+			return num.Mat{}, err
+		}
+		if err := s.Gemm(0.5, w, r, 0, num.Mat{}, d); err != nil {
+			return num.Mat{}, err
+		}
+		if err := s.Sum(w, d, z); err != nil {
+			return num.Mat{}, err
+		}
+		w = z
+	}
+	return w, nil
+}
+
+// Seed returns eigenvectors of a symmetric matrix, of float64 precision, as columns in MP.
+func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
+	a, _, err := normalized(a, false)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return seed(s, a)
+}
+
+// seed returns eigenvectors of A, of float64 precision, as columns in MP, by decreasing magnitude
+// of the eigenvalues.
+func seed(s *call.Run, a num.Mat) (num.Mat, error) {
+	n := a.Rows
+	x := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			x[i*n+j] = a.Float64(i, j)
+		}
+	}
+	w, ok := symeig.Sym(s.Ctx, x, n, true, s.Threads)
+	if err := s.Ctx.Err(); err != nil {
+		return num.Mat{}, err
+	}
+	z := num.NewMat(call.MP(53), n, n)
+	if !ok {
+		for i := range n {
+			z.SetFloat64(i, i, 1)
+		}
+		return z, nil
+	}
+	order := call.All(n)
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch p, q := math.Abs(w[i]), math.Abs(w[j]); {
+		case p > q:
+			return -1
+		case p < q:
+			return 1
+		}
+		return 0
+	})
+	for j, k := range order {
+		for i := range n {
+			z.SetFloat64(i, j, x[i*n+k])
+		}
+	}
+	return z, nil
+}

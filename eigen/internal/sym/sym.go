@@ -1,0 +1,530 @@
+package sym
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/interval"
+	"github.com/halfulp/halfulp/internal/proof/scale"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
+)
+
+// ErrSeed says that the columns of approximate eigenvectors are far from orthonormal.
+var ErrSeed = errors.New("approximate eigenvectors are not orthonormal")
+
+// Wanted says what is computed.
+type Wanted struct {
+	Vectors bool
+	// First and Last are the positions of the wanted eigenvalues, counted in ascending order from
+	// 0, last included.
+	First, Last int
+	// Above and UpTo restrict them to the eigenvalues λ with Above < λ ≤ UpTo; nil does not.
+	Above, UpTo *big.Float
+}
+
+// Result has the wanted eigenvalues of a symmetric matrix of order n and their eigenvectors.
+type Result struct {
+	First   int     // the position of the first one among all eigenvalues
+	Values  num.Mat // k x 1, ascending
+	Vectors num.Mat // n x k, or without an array
+	// Clusters are runs of eigenvalues that are not separated, positions within Values, last
+	// included. Their vectors are a basis of a subspace.
+	Clusters [][2]int
+}
+
+// solver computes the decomposition of 2^shift times the problem p.
+type solver struct {
+	s     *call.Run
+	p     *problem
+	n     int
+	shift int
+	// turned is the exponent of the power of two by which computed eigenvectors are multiplied.
+	turned int
+	f      num.Format
+	want   Wanted
+
+	values  num.Mat
+	decided []bool // eigenvalues, by their positions in ascending order
+	outside []side // of the interval that is wanted
+	below   int    // how many eigenvalues lie below the interval
+	null    []nullity
+	vectors num.Mat
+	columns []column
+	left    *left
+	zeros   int // how many eigenvalues of CᵀC are proved to be 0
+	runs    [][2]int
+
+	round int
+	// Eigenvalues, and entries of vectors, are enclosed to about so many bits.
+	valueBits, vectorBits int
+	last                  int // entries of vectors that are not decided by so many bits are settled
+}
+
+// side says whether an eigenvalue lies in the wanted interval.
+type side int8
+
+const (
+	unknown side = iota
+	inside
+	outside
+)
+
+// nullity is the exact multiplicity of m as an eigenvalue.
+type nullity struct {
+	m     *big.Float
+	count int
+}
+
+// Sym returns eigenvalues of a symmetric matrix of finite numbers on the host, and their
+// eigenvectors, rounded to format f.
+func Sym(s *call.Run, a num.Mat, f num.Format, want Wanted) (Result, error) {
+	a, shift, err := normalized(a, false)
+	if err != nil {
+		return Result{}, err
+	}
+	e := newSolver(s, &problem{a: a}, f, want)
+	if e.shift = shift; e.n == 0 {
+		return e.result(), s.Ctx.Err()
+	}
+	x, err := seed(s, a)
+	if err != nil {
+		return Result{}, err
+	}
+	s.Stage("float64 eigenvectors")
+	if err := e.run(x); err != nil {
+		return Result{}, err
+	}
+	return e.result(), nil
+}
+
+// General is Sym for A x = λ B x, with approximate eigenvectors x. Xᵀ B X must be near the unit
+// matrix, which proves that B is positive definite; if it is not, the error is ErrSeed.
+func General(s *call.Run, a, b, x num.Mat, f num.Format, want Wanted) (Result, error) {
+	a, shift, err := normalized(a, false)
+	if err != nil {
+		return Result{}, err
+	}
+	b, by, err := normalized(b, true)
+	if err != nil {
+		return Result{}, err
+	}
+	e := newSolver(s, &problem{a: a, b: b}, f, want)
+	if e.shift, e.turned = shift-by, -by/2; e.n == 0 {
+		return e.result(), s.Ctx.Err()
+	}
+	scaling := scale.Unscaled(x.Rows, x.Cols)
+	for i := range scaling.Rows {
+		scaling.Rows[i] = int64(by / 2)
+	}
+	if x = call.Scaled(x, scaling, bound.MaxBits); x.Arr == nil {
+		return Result{}, fmt.Errorf("exponents of B: %w", call.ErrRange)
+	}
+	if err := e.run(x); err != nil {
+		return Result{}, err
+	}
+	return e.result(), nil
+}
+
+// normalized returns 2^-shift A with entries below 1. If even is set, shift is even.
+func normalized(a num.Mat, even bool) (z num.Mat, shift int, err error) {
+	top, _ := ziv.Span(a)
+	if even {
+		top += top & 1
+	}
+	by := scale.Unscaled(a.Rows, a.Cols)
+	for i := range by.Rows {
+		by.Rows[i] = -top
+	}
+	if z = call.Scaled(a, by, bound.MaxBits); z.Arr == nil {
+		return z, 0, fmt.Errorf("exponents of a matrix: %w", call.ErrRange)
+	}
+	return z, int(top), nil
+}
+
+func newSolver(s *call.Run, p *problem, f num.Format, want Wanted) *solver {
+	n := p.a.Cols
+	e := &solver{s: s, p: p, n: n, f: f, want: want, values: num.NewMat(f, n, 1), decided: make([]bool, n), outside: make([]side, n)}
+	for p := range n {
+		switch {
+		case p < want.First || p > want.Last:
+			e.outside[p] = outside
+		case want.Above == nil && want.UpTo == nil:
+			e.outside[p] = inside
+		}
+	}
+	if want.Vectors {
+		e.vectors = num.NewMat(f, n, n)
+		e.columns = make([]column, n)
+		for p := range e.columns {
+			e.columns[p].open = call.All(n)
+		}
+	}
+	return e
+}
+
+// result returns the wanted part of the spectrum.
+func (e *solver) result() Result {
+	first, last := 0, e.n-1
+	for first < e.n && e.outside[first] == outside {
+		first++
+	}
+	for last >= first && e.outside[last] == outside {
+		last--
+	}
+	if last < first { // all lie outside
+		first = max(e.below, e.want.First)
+		last = first - 1
+	}
+	z := Result{First: first, Values: e.values.Slice(first, last+1, 0, 1)}
+	if e.columns != nil {
+		z.Vectors = e.vectors.Slice(0, e.n, first, last+1)
+	}
+	for _, c := range e.runs {
+		if lo, hi := max(c[0], first), min(c[1], last); lo <= hi {
+			z.Clusters = append(z.Clusters, [2]int{lo - first, hi - first})
+		}
+	}
+	return z
+}
+
+// mostRounds bounds the rounds of a decomposition. Each of them doubles the bits that are right, or
+// tells eigenvalues apart that are 2^-45 as far from each other as the ones before.
+const mostRounds = 1 << 12
+
+// slack is how many more bits X and corrections have than they need in theory.
+const slack = 10
+
+// run computes everything that is wanted, beginning with the approximate eigenvectors x.
+func (e *solver) run(x num.Mat) error {
+	s, n := e.s, e.n
+	guard := ziv.Guard(n)
+	e.valueBits, e.vectorBits = e.f.Bits()+guard, e.f.Bits()+guard
+	e.last = lastTimes*e.f.Bits() + lastBits
+	bits, settling := x.Format().Bits(), false
+	places := max(128, 2*bits)
+	// X should have expected right bits. If rounding to bits bits spoils some of them, loss is how
+	// many more bits it takes. A round that separates eigenvalues begins anew with the bits of
+	// float64.
+	expected, loss, parts := int64(0), 0, 0
+	for e.round = 1; ; e.round++ {
+		if e.round > mostRounds {
+			return call.Contradiction("eigenvalues do not converge")
+		}
+		t, err := e.p.products(s, x, places)
+		if err != nil {
+			return err
+		}
+		if err := t.couple(); err != nil {
+			return err
+		}
+		right, err := t.precise()
+		if err != nil {
+			return err
+		}
+		s.Stats.Steps, s.Stats.Precision = e.round, int(min(2*right, bound.MaxBits))
+		s.Stage("products")
+		missing, err := e.roundValues(t)
+		if err != nil {
+			return err
+		}
+		var d num.Mat
+		if right2 := 2*right + 8; e.vectorsOpen() && right2 >= int64(e.vectorBits) {
+			wide := int(max(24, int64(e.vectorBits)-right+slack))
+			if d, err = t.correction(wide); err != nil {
+				return err
+			}
+			far, pull, err := t.distances(wide)
+			if err != nil {
+				return err
+			}
+			if err := e.decideVectors(t, d, far, pull, settling); err != nil {
+				return err
+			}
+			switch {
+			case e.vectorBits < e.last:
+				e.vectorBits = min(2*e.vectorBits, e.last)
+			case settling:
+				e.vectorBits *= 2
+			}
+			// From now on eigenvalues are as well separated as they will be.
+			settling = e.vectorBits >= e.last
+		}
+		s.Stage("rounding")
+		need := 0
+		if e.valuesOpen() {
+			if 2*right+8 >= int64(e.valueBits) {
+				e.valueBits += min(max(missing, 32), 4*e.valueBits)
+			}
+			need = e.valueBits / 2
+		}
+		if e.vectorsOpen() {
+			need = max(need, e.vectorBits/2)
+		}
+		if need == 0 {
+			t.release()
+			s.Drop(d)
+			return nil
+		}
+		if need > bound.MaxBits/4 {
+			return fmt.Errorf("eigenvalues in %d bits: %w", 2*need, call.ErrMemory)
+		}
+		if len(t.clusters) == parts && right < expected {
+			loss += int(expected - right)
+		}
+		for need += slack; int64(need) > max(2*right+4, 53); {
+			need = need/2 + slack
+		}
+		bits = max(bits, need+loss)
+		expected, parts = min(2*right, int64(need))-8, len(t.clusters)
+		if d.Arr == nil {
+			if d, err = t.correction(int(max(24, int64(bits)-right+slack))); err != nil {
+				return err
+			}
+		}
+		if x, err = t.improved(d, bits); err != nil {
+			return err
+		}
+		t.release()
+		s.Drop(d)
+		places = max(places, 2*bits+guard)
+		s.Stage("improvement")
+	}
+}
+
+// decideVectors rounds the entries of vectors that the enclosure X + D decides, with the errors far
+// and pull of distances, and with settling also the others.
+func (e *solver) decideVectors(t *state, d num.Mat, far, pull []size, settling bool) error {
+	links := e.links(t)
+	y := e.enclosure(t, d, far)
+	if err := e.findSigns(t, links, y); err != nil {
+		return err
+	}
+	if err := e.roundColumns(t, links, y, far, e.vectors, e.columns); err != nil {
+		return err
+	}
+	var l *leftSide
+	if e.left != nil {
+		var err error
+		if l, err = e.leftEnclosure(t, y, pull); err != nil {
+			return err
+		}
+		defer t.s.Drop(l.y.X, l.y.D)
+		if err := e.roundColumns(t, links, l.y, l.far, e.left.vectors, e.left.columns); err != nil {
+			return err
+		}
+	}
+	if !settling || e.left != nil && e.valuesOpen() {
+		return nil
+	}
+	if err := e.settle(t, links, y, far); err != nil || l == nil {
+		return err
+	}
+	return e.settleLeft(t, links, l)
+}
+
+// valuesOpen reports whether a wanted eigenvalue is not decided.
+func (e *solver) valuesOpen() bool {
+	for p, d := range e.decided {
+		if e.outside[p] == unknown || e.outside[p] == inside && !d {
+			return true
+		}
+	}
+	return false
+}
+
+// vectorsOpen reports whether an entry of a wanted eigenvector is not decided.
+func (e *solver) vectorsOpen() bool {
+	for p := range e.columns {
+		if e.outside[p] != outside && !e.columns[p].done {
+			return true
+		}
+	}
+	return e.leftOpen()
+}
+
+// roundValues rounds the eigenvalues whose enclosures decide them, and proves ties and zeros. It
+// returns how many bits are missing for the others.
+func (e *solver) roundValues(t *state) (missing int, err error) {
+	for i := range t.clusters {
+		c := &t.clusters[i]
+		lo, hi := e.ends(c)
+		open, err := e.compare(t, c, lo, hi)
+		if err != nil {
+			return 0, err
+		}
+		if open {
+			missing = max(missing, 64)
+		}
+		if !e.wanted(c) || e.decided[c.first] && e.decided[c.last] {
+			continue
+		}
+		lower, upper := num.NewScalar(e.f, lo), num.NewScalar(e.f, hi)
+		if lower.Same(upper) {
+			e.set(c, lower, lo, hi)
+			continue
+		}
+		m, spacing := ziv.Tie(lower, upper)
+		if m != nil {
+			equal, err := e.tied(t, c, m, spacing)
+			if err != nil {
+				return 0, err
+			}
+			if equal != nil {
+				z := num.NewScalar(e.f, new(big.Float).Copy(m))
+				for _, o := range equal {
+					e.set(o, z, m, m)
+				}
+				e.s.Stats.Ties++
+				continue
+			}
+		}
+		if lo.Sign()*hi.Sign() <= 0 {
+			missing = max(missing, e.valueBits)
+		} else {
+			missing = max(missing, 8, int(c.radius.e-sizeOfBig(c.center).e)+e.f.Bits()+8)
+		}
+	}
+	return missing, nil
+}
+
+// ends returns the ends of the interval of a cluster, of eigenvalues or singular values.
+func (e *solver) ends(c *cluster) (lo, hi *big.Float) {
+	r := c.radius.big()
+	p := c.center.Prec() + 64
+	if !c.radius.zero() && c.center.Sign() != 0 {
+		p = min(p, uint(max(int64(64), int64(c.center.MantExp(nil))-c.radius.e+128)))
+	}
+	lo = new(big.Float).SetPrec(p).SetMode(big.ToNegativeInf).Sub(c.center, r)
+	hi = new(big.Float).SetPrec(p).SetMode(big.ToPositiveInf).Add(c.center, r)
+	if e.p.gram {
+		root := interval.Prec(p).Sqrt(interval.Interval{Lo: lo, Hi: hi})
+		if lo.Sign() <= 0 { // it may be 0
+			root.Lo = new(big.Float).Neg(root.Hi)
+		}
+		lo, hi = root.Lo, root.Hi
+	}
+	return lo.SetMantExp(lo, e.shift), hi.SetMantExp(hi, e.shift)
+}
+
+// set stores the eigenvalues of a cluster, which lie in [lo, hi] and round to z.
+func (e *solver) set(c *cluster, z num.Scalar, lo, hi *big.Float) {
+	for p := c.first; p <= c.last; p++ {
+		if e.outside[p] != outside && !e.decided[p] {
+			ziv.LeavesRange(e.s, z, lo, hi)
+		}
+		e.values.SetEntry(p, 0, z)
+		e.decided[p] = true
+	}
+}
+
+// wanted reports whether an eigenvalue of a cluster may be wanted.
+func (e *solver) wanted(c *cluster) bool { return e.anyWanted(c.first, c.last) }
+
+// anyWanted reports whether an eigenvalue at the positions first to last may be wanted.
+func (e *solver) anyWanted(first, last int) bool {
+	for p := first; p <= last; p++ {
+		if e.outside[p] != outside {
+			return true
+		}
+	}
+	return false
+}
+
+// compare finds out on which side of the ends of the wanted interval the eigenvalues of a cluster
+// lie. It reports whether that is still open.
+func (e *solver) compare(t *state, c *cluster, lo, hi *big.Float) (open bool, err error) {
+	for _, m := range []*big.Float{e.want.Above, e.want.UpTo} {
+		if m == nil || !e.wanted(c) || lo.Cmp(m) > 0 && m == e.want.Above || hi.Cmp(m) <= 0 && m == e.want.UpTo {
+			continue
+		}
+		beyond := lo.Cmp(m) > 0 || hi.Cmp(m) <= 0
+		if !beyond {
+			equal, err := e.tied(t, c, m, new(big.Float).SetMantExp(big.NewFloat(1), e.shift))
+			if err != nil {
+				return false, err
+			}
+			if equal == nil {
+				return true, nil
+			}
+			beyond = m == e.want.Above
+		}
+		if beyond {
+			for p := c.first; p <= c.last; p++ {
+				if m == e.want.Above && e.outside[p] != outside {
+					e.below++
+				}
+				e.outside[p] = outside
+			}
+		}
+	}
+	for p := c.first; p <= c.last; p++ {
+		if e.outside[p] == unknown {
+			e.outside[p] = inside
+		}
+	}
+	return false, nil
+}
+
+// tied returns the clusters whose eigenvalues are all proved to be the number m, among them c, or
+// nil. The multiplicity of m is n minus the rank of A - m I; the eigenvalues are m if exactly as
+// many lie in the intervals that contain m. It takes time, so it is only tried if the interval of c
+// is by far narrower than spacing.
+func (e *solver) tied(t *state, c *cluster, m, spacing *big.Float) ([]*cluster, error) {
+	lo, hi := e.ends(c)
+	width := new(big.Float).SetMode(big.ToPositiveInf).SetPrec(64).Sub(hi, lo)
+	if m.Sign() == 0 {
+		if width.Sign() != 0 && width.MantExp(nil) > e.shift-60 && e.round < 3 {
+			return nil, nil
+		}
+	} else if width.SetMantExp(width, ziv.Suspicion).Cmp(spacing) > 0 {
+		return nil, nil
+	}
+	count, err := e.nullity(m)
+	if err != nil || count == 0 {
+		return nil, err
+	}
+	var equal []*cluster
+	for i := range t.clusters {
+		o := &t.clusters[i]
+		if lo, hi := e.ends(o); lo.Cmp(m) <= 0 && m.Cmp(hi) <= 0 {
+			equal = append(equal, o)
+			count -= o.count()
+		}
+	}
+	if count != 0 {
+		return nil, nil
+	}
+	if m.Sign() == 0 {
+		for _, k := range e.null {
+			if k.m.Sign() == 0 {
+				e.zeros = k.count
+			}
+		}
+	}
+	e.s.Stats.Exact += int64(len(equal))
+	return equal, nil
+}
+
+// nullity returns the multiplicity of m as an eigenvalue of A.
+func (e *solver) nullity(m *big.Float) (int, error) {
+	for _, k := range e.null {
+		if k.m.Cmp(m) == 0 {
+			return k.count, nil
+		}
+	}
+	v := new(big.Float).Copy(m)
+	v.SetMantExp(v, -e.shift)
+	if e.p.gram {
+		v = new(big.Float).SetPrec(2*m.MinPrec()+2).Mul(v, v)
+	}
+	count, err := e.p.nullity(e.s, v)
+	if err != nil {
+		return 0, err
+	}
+	e.null = append(e.null, nullity{new(big.Float).Copy(m), count})
+	return count, nil
+}
