@@ -222,7 +222,7 @@ type Proof struct {
 	Ties int `json:"exact_entries,omitempty"`
 	// p-adic digits computed for Ties and for solutions in rational numbers
 	Digits    int `json:"p_adic_digits,omitempty"`
-	Undecided int `json:"undecided,omitempty"` // entries of Expm that seem to be 0 or ties
+	Undecided int `json:"undecided,omitempty"` // entries that seem to be 0 or ties
 }
 
 // ErrHardware is wrapped by errors about results that contradict their redundant modulus, see

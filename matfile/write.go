@@ -47,6 +47,7 @@ type Named struct {
 	Name     string
 	Matrix   *halfulp.Matrix
 	Integers []int // for WriteArchive: an array of integers, if Matrix is nil
+	Flat     bool  // for WriteArchive: a matrix of one column becomes an array of one dimension
 }
 
 // WriteAll writes each matrix to the file of its name, as [Write] does. No file appears before all
@@ -111,7 +112,7 @@ func WriteArchive(name string, arrays []Named, opt *Options) error {
 			all = append(all, npy.Integers(m.Name, m.Integers))
 			continue
 		}
-		a, err := npy.Member(m.Name, m.Matrix)
+		a, err := npy.Member(m.Name, m.Matrix, m.Flat)
 		if err != nil {
 			return err
 		}

@@ -188,6 +188,14 @@ func (k *call) scalar(arg string, handle C.uint64_t) halfulp.Scalar {
 	return s
 }
 
+func (k *call) optionalScalar(arg string, handle C.uint64_t) *halfulp.Scalar {
+	if handle == 0 {
+		return nil
+	}
+	s := k.scalar(arg, handle)
+	return &s
+}
+
 func (k *call) record(arg string, handle C.uint64_t) *record {
 	r, _ := value[*record](k, arg, handle)
 	return r

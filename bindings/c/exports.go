@@ -2630,6 +2630,31 @@ func goHalfulp_ldlt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	return
 }
 
+//export goHalfulp_eigh
+func goHalfulp_eigh(c_uplo C.char, c_a C.uint64_t, c_vectors C.int, c_first C.int64_t, c_last C.int64_t, c_above C.uint64_t, c_up_to C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_eigh"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	a := k.matrix("a", c_a)
+	vectors := c_vectors != 0
+	first := int(c_first)
+	last := int(c_last)
+	above := k.optionalScalar("above", c_above)
+	up_to := k.optionalScalar("up_to", c_up_to)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := eigh(uplo, a, vectors, first, last, above, up_to, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_factors_solve
 func goHalfulp_factors_solve(c_factors C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_factors_solve"}

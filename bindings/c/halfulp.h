@@ -674,6 +674,17 @@ int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_option
  * blocks, the orders 1 or 2 of the blocks of D. */
 int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
+/* The eigenvalues of a symmetric matrix, one triangle of which is read, in ascending order, and
+ * the eigenvectors if vectors is 1: a record of the matrix w, one column; the matrix V, whose
+ * columns have norm 1; the integer first, the position of w's first entry among all
+ * eigenvalues; the integers clusters, the first and the last position in w of each run of
+ * eigenvalues that are not separated; and the integer undecided, the number of entries of V
+ * that seem to be 0 or halfway between two numbers, without a proof. Each eigenvalue is the
+ * exact one rounded once to format (default: the format of A). first and last select
+ * eigenvalues by position, and last = -1 stands for the last one; above and up_to select the
+ * eigenvalues λ with above < λ ≤ up_to. */
+int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result);
+
 /* The solution X of A X = B for the square matrix A from which a record of factors was
  * computed. Each entry is the exact solution rounded once to format (default: the format of B).
  * Calls after the first are fast. */

@@ -1492,6 +1492,16 @@ int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, 
 	return finish(status, error);
 }
 
+int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_eigh");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_eigh(uplo, a, vectors, first, last, above, up_to, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
 int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_factors_solve");

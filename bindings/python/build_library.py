@@ -48,4 +48,6 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc]
             shutil.copy(built / "lib" / "libhalfulp.so", here / "src" / "halfulp")
         else:
             build_data["force_include"][str(built / "lib" / "libhalfulp.so")] = "halfulp/libhalfulp.so"
+        for name in ("LICENSE", "licenses.txt"):
+            build_data["force_include"][str(built / "share" / "doc" / "halfulp" / name)] = f"halfulp/{name}"
         build_data["shared_scripts"][str(program)] = "halfulp"

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
 // TestOutward compares printed bounds with the numbers that they bound, exactly: they lie on the
 // correct side, at most one unit in the last digit away, or two for numbers with large exponents.
 func TestOutward(t *testing.T) {
+	testlength.SkipRace(t, "results of commands on one thread")
 	const n = 300
 	seed := testseed.Of(t)
 	m := halfulp.Random(halfulp.MP(90), n, 1, 200, seed)

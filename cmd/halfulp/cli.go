@@ -42,20 +42,25 @@ type grammar struct {
 	Pow    powCmd    `cmd:"" group:"compute" help:"Power of a matrix."`
 	Expm   expmCmd   `cmd:"" group:"compute" help:"Exponential of a matrix."`
 
-	Solve   solveCmd     `cmd:"" group:"solve" help:"Solution X of a system A X = B, whatever the condition of A."`
-	Trsm    trsmCmd      `cmd:"" group:"solve" help:"Solution X of a triangular system: A X = alpha B."`
-	Lstsq   lstsqCmd     `cmd:"" group:"solve" help:"Least squares, with standard errors, residuals, R² and F."`
-	Polyfit polyfitCmd   `cmd:"" group:"solve" help:"Polynomial fitted to points by least squares."`
-	Inv     invCmd       `cmd:"" group:"solve" help:"Inverse of a matrix."`
-	Det     detCmd       `cmd:"" group:"solve" help:"Determinant."`
-	Rank    rankCmd      `cmd:"" group:"solve" help:"Rank, proved."`
-	Cond    condCmd      `cmd:"" group:"solve" help:"Condition number, in the 1-norm or maximum norm."`
-	Null    nullSpaceCmd `cmd:"" group:"solve" name:"nullspace" help:"Basis of the null space."`
-	Chol    cholCmd      `cmd:"" group:"solve" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
-	LU      luCmd        `cmd:"" group:"solve" name:"lu" help:"Factors P A = L U, by partial pivoting."`
-	QR      qrCmd        `cmd:"" group:"solve" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
-	LDLT    ldltCmd      `cmd:"" group:"solve" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
-	Verify  verifyCmd    `cmd:"" group:"solve" help:"Count the correctly rounded entries of a solution or product from any program."`
+	Solve   solveCmd      `cmd:"" group:"solve" help:"Solution X of a system A X = B, whatever the condition of A."`
+	Trsm    trsmCmd       `cmd:"" group:"solve" help:"Solution X of a triangular system: A X = alpha B."`
+	Lstsq   lstsqCmd      `cmd:"" group:"solve" help:"Least squares, with standard errors, residuals, R² and F."`
+	Polyfit polyfitCmd    `cmd:"" group:"solve" help:"Polynomial fitted to points by least squares."`
+	Pinv    pinvCmd       `cmd:"" group:"solve" name:"pinv" help:"Pseudo-inverse of a matrix of any shape and rank."`
+	Inv     invCmd        `cmd:"" group:"solve" help:"Inverse of a matrix."`
+	Det     detCmd        `cmd:"" group:"solve" help:"Determinant."`
+	Rank    rankCmd       `cmd:"" group:"solve" help:"Rank, proved."`
+	Cond    condCmd       `cmd:"" group:"solve" help:"Condition number, in the 1-norm, maximum norm or 2-norm."`
+	Norm2   norm2Cmd      `cmd:"" group:"solve" name:"norm2" help:"2-norm of a matrix: its largest singular value."`
+	Null    nullSpaceCmd  `cmd:"" group:"solve" name:"nullspace" help:"Basis of the null space."`
+	Chol    cholCmd       `cmd:"" group:"solve" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
+	LU      luCmd         `cmd:"" group:"solve" name:"lu" help:"Factors P A = L U, by partial pivoting."`
+	QR      qrCmd         `cmd:"" group:"solve" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
+	LDLT    ldltCmd       `cmd:"" group:"solve" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
+	Eigh    eighCmd       `cmd:"" group:"solve" name:"eigh" help:"Eigenvalues and eigenvectors of a symmetric matrix."`
+	Roots   rootsCmd      `cmd:"" group:"solve" help:"Real roots of a polynomial."`
+	Gauss   quadratureCmd `cmd:"" group:"solve" name:"quadrature" help:"Nodes and weights of a Gaussian quadrature rule."`
+	Verify  verifyCmd     `cmd:"" group:"solve" help:"Count the correctly rounded entries of a solution, product or spectrum from any program."`
 
 	Gen       genCmd       `cmd:"" group:"data" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
 	Transpose transposeCmd `cmd:"" group:"data" help:"Transpose of a matrix."`
@@ -168,7 +173,7 @@ type printFlags struct {
 	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever the name of the file, also to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest digits that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
-	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes or warnings on standard error. Two warnings remain: entries that --check-hardware did not compare, and entries that expm could not prove."`
+	Quiet  bool       `group:"run" short:"q" help:"No progress bar, notes or warnings on standard error. Two warnings remain: entries that --check-hardware did not compare, and entries that expm, eigh or --rcond left without a proof."`
 
 	// Several reports whether the result is several matrices, which go to a .npz file or a table.
 	Several bool `kong:"-"`

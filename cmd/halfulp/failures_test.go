@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ func TestNoMPI(t *testing.T) {
 	if runtime.GOOS != "linux" || strconv.IntSize < 64 {
 		t.Skip("left out: MPI on Linux alone, in programs of 64 bits")
 	}
-	c := exec.Command(build(t, t.TempDir()), "sum", "-")
+	c := exec.Command(testProgram(t), "sum", "-")
 	c.Env = []string{"PMI_RANK=0", "PATH=" + t.TempDir()}
 	c.Stdin = strings.NewReader("1\n")
 	out, err := c.CombinedOutput()
@@ -46,9 +47,9 @@ func TestFailingProcesses(t *testing.T) {
 	testlength.SkipRace(t, "the programs that it starts are not watched")
 	mpiexec := mpitest.Mpiexec(t)
 	dir := t.TempDir()
-	halfulp := build(t, dir)
+	halfulp := testProgram(t)
 	t.Chdir(dir)
-	if out, err := exec.Command(halfulp, "gen", "random", "900", "900", "--format", "mp:4000", "--out", "L.npz").CombinedOutput(); err != nil {
+	if out, err := exec.Command(halfulp, "gen", "random", "300", "300", "--format", "mp:4000", "--out", "L.npz").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	script := "#!/bin/sh\n[ \"$PMI_RANK\" != 1 ] || " + "eval \"$SECOND\"\nexec " + halfulp + " \"$@\"\n"
@@ -58,16 +59,16 @@ func TestFailingProcesses(t *testing.T) {
 		}
 	}
 	// another program of the same version: one with another build ID
-	program, err := os.ReadFile(halfulp)
+	text, err := os.ReadFile(halfulp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`[\w-]{20}/[\w-]{20}/`).FindIndex(program[:4096])
+	id := regexp.MustCompile(`[\w-]{20}/[\w-]{20}/`).FindIndex(text[:4096])
 	if id == nil {
 		t.Fatal("no build ID")
 	}
-	program[id[0]] ^= 1
-	if err := os.WriteFile("other", program, 0o700); err != nil {
+	text[id[0]] ^= 1
+	if err := errors.Join(os.Mkdir("other", 0o700), os.WriteFile("other/halfulp", text, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	before := list(t, dir)
@@ -78,13 +79,13 @@ func TestFailingProcesses(t *testing.T) {
 	}{
 		{"file", "cd /", nil, "halfulp: process 1: L.npz: no such file"},
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
-		{"program", "exec ./other \"$@\"", nil, "the same command of the same version"},
+		{"program", "exec ./other/halfulp \"$@\"", nil, "the same command of the same version"},
 		{"early end", "exit 3", nil, "has ended before it joined"},
 		{"interrupt", ": >\"$STARTED\"", syscall.SIGINT, ""},
 		{"terminate", ": >\"$STARTED\"", syscall.SIGTERM, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			c := exec.Command("timeout", "240", mpiexec, "-n", "2", "./lost.sh", "gemm", "L.npz", "L.npz", "--format", "mp:4000", "--out", "E.mtx")
+			c := exec.Command("timeout", "240", mpiexec, "-n", "2", "./lost.sh", "gemm", "L.npz", "L.npz", "--format", "mp:4000", "--method", "direct", "--out", "E.mtx")
 			started := filepath.Join(t.TempDir(), "started")
 			c.Env = append(os.Environ(), "SECOND="+x.second, "STARTED="+started)
 			var out bytes.Buffer

@@ -21,6 +21,7 @@ var exampleOperands = map[string]string{
 	"points.csv": "one,x,y\n1,1,1\n1,2,3\n1,3,2\n",
 	"dA.csv":     "0,.01,0\n0,0,0\n.01,0,0\n", "db.csv": "0\n0\n.01\n",
 	"b.txt": "6\n10\n8\n", "x.txt": "1\n2\n3\n", "y.txt": "1\n3\n2\n", "w.txt": "1\n0.5\n1\n",
+	"p.txt": "-2\n0\n1\n",
 }
 
 // TestHelp runs the examples in the help texts of all commands.

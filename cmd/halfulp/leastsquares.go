@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/linsolve"
@@ -63,7 +65,8 @@ type lstsqCmd struct {
 	A         string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B         string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 	Intercept bool   `help:"Add a column of ones before the first column of A: the model has a constant."`
-	Solution  bool   `help:"Print only the estimates, as a matrix. If A has fewer rows than columns, print the solution of minimal norm. Numbers are rounded when they are read, as for solve."`
+	Solution  bool   `help:"Print only the estimates, as a matrix, for A of any rank: if they are not unique, the solution of minimal norm. Numbers are rounded when they are read, as for solve."`
+	toleranceFlag
 	fitFlags
 	commonFlags
 }
@@ -72,7 +75,7 @@ func (lstsqCmd) Help() string {
 	return `Solves A x = b in the least-squares sense, whatever the condition of A, for each column b of B. A is m x n with m ≥ n. --intercept adds a column of ones, unless A has a constant column. Columns of a table with a header give their names to the estimates and right-hand sides. ` +
 		fitHelp("the estimates x1, x2, ..., after an intercept,", "A x", "b", ", or of b if no column of A is constant", "(number of columns without a constant one)") + `
 
-A must have independent columns. Otherwise it is an error, which states the rank; dependence is proved.
+A must have independent columns. Otherwise it is an error, which states the rank; dependence is proved. With --solution A may have any shape and rank. If the solution is not unique, the one of minimal norm is printed, as by numpy.linalg.lstsq, and a note states the rank. --rcond 1e-15 treats small singular values as 0, see halfulp pinv.
 
 Examples:
 
@@ -80,7 +83,8 @@ Examples:
   halfulp lstsq points.csv:one,x points.csv:y        # columns of one table
   halfulp lstsq points.csv:x points.csv:y --intercept --confidence 95%
   halfulp lstsq A.csv b.txt --weights w.txt --covariance --digits 6
-  halfulp lstsq A.mtx B.mtx --solution --out X.mtx`
+  halfulp lstsq A.mtx B.mtx --solution --out X.mtx
+  halfulp lstsq A.mtx b.mtx --solution --rcond 1e-12`
 }
 
 func (c *lstsqCmd) Run(env *cli.Environment) error {
@@ -96,6 +100,12 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	}
 	if c.Solution && c.Confidence != "" {
 		return cli.Misuse("--confidence: --solution prints the estimates alone")
+	}
+	if c.RCond != nil && !c.Solution {
+		return cli.Misuse("--rcond: statistics need independent columns; --solution prints the solution for singular values above a tolerance")
+	}
+	if c.RCond != nil && c.Weights != "" {
+		return cli.Misuse("--rcond and --weights cannot be combined")
 	}
 	if c.Solution {
 		return c.solution(j)
@@ -139,6 +149,9 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 		opt.Options = *run
 		return linsolve.Regression(a, b, j.format, opt)
 	})
+	if errors.Is(err, linsolve.ErrSingular) {
+		return fmt.Errorf("%w; --solution prints the solution of minimal norm", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -208,7 +221,10 @@ func (c *lstsqCmd) solution(j *job) error {
 			return err
 		}
 	}
-	opt := &linsolve.LeastSquaresOptions{}
+	opt := &eigen.LeastSquaresOptions{}
+	if opt.RCond, err = c.tolerance(j); err != nil {
+		return err
+	}
 	operands := []**halfulp.Matrix{&a, &b}
 	var weights *halfulp.Matrix
 	if c.Weights != "" {
@@ -228,10 +244,7 @@ func (c *lstsqCmd) solution(j *job) error {
 	if weights != nil {
 		opt.Weights = weights.Col(0)
 	}
-	return j.writeSolved(c.A, func(run *halfulp.Options) (*halfulp.Matrix, error) {
-		opt.Options = *run
-		return linsolve.LeastSquares(a, b, j.format, opt)
-	})
+	return j.minimal(c.A, a, b, opt)
 }
 
 type polyfitCmd struct {

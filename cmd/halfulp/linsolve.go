@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/linsolve"
 	"github.com/halfulp/halfulp/matfile"
@@ -258,15 +259,17 @@ func (j *job) logDet(file string, a *halfulp.Matrix) error {
 
 type rankCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	toleranceFlag
 	commonFlags
 }
 
 func (rankCmd) Help() string {
-	return `Prints the rank of A, proved by arithmetic modulo primes. There is no tolerance: A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank. --format only affects how decimals are read, see --in.
+	return `Prints the rank of A, proved by arithmetic modulo primes. A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank. With --rcond C the rank is the number of singular values above C times the largest one, as in numpy.linalg.matrix_rank with rtol; both numbers are rounded once to the bits of the format in which A is read. --format only affects how decimals are read, see --in.
 
 Examples:
 
   halfulp rank A.mtx
+  halfulp rank A.mtx --rcond 1e-12
   printf '1,2\n2,4\n' | halfulp rank -`
 }
 
@@ -275,8 +278,16 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	var of eigen.Options
+	if of.RCond, err = c.tolerance(j); err != nil {
+		return err
+	}
 	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, error) {
-		return linsolve.Rank(a, opt)
+		if of.RCond == nil {
+			return linsolve.Rank(a, opt)
+		}
+		of.Options = *opt
+		return eigen.Rank(a, &of)
 	})
 	if err != nil {
 		return err
@@ -285,24 +296,32 @@ func (c *rankCmd) Run(env *cli.Environment) error {
 }
 
 type condCmd struct {
-	A    string `arg:"" name:"A" help:"Square matrix; - is standard input."`
-	Norm string `group:"input" default:"1" enum:"1,inf" placeholder:"NORM" help:"1: the largest sum of magnitudes in a column; inf: in a row. Default ${default}."`
+	A    string `arg:"" name:"A" help:"Square matrix, for the 2-norm any matrix; - is standard input."`
+	Norm string `group:"input" default:"1" enum:"1,2,inf" placeholder:"NORM" help:"1: the largest sum of magnitudes in a column; inf: in a row; 2: the largest singular value. Default ${default}."`
 	commonFlags
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once. Relative errors of A and b may grow by this factor in the solution of A x = b. The result is inf for a singular matrix, which is proved. In formats other than mp:P a condition number beyond the range becomes inf, with a warning; --format mp:53 holds it.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once. In the 2-norm it is the largest singular value divided by the smallest one, and A need not be square. Relative errors of A and b may grow by this factor in the solution of A x = b. The result is inf for a singular matrix, which is proved. In formats other than mp:P a condition number beyond the range becomes inf, with a warning; --format mp:53 holds it.
 
 Examples:
 
   halfulp cond A.mtx
-  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --norm inf`
+  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --norm inf
+  halfulp cond A.csv --norm 2`
 }
 
 func (c *condCmd) Run(env *cli.Environment) error {
-	j, a, err := c.matrixJob(env, "cond", false, c.A, checkSquare)
+	fits := checkSquare
+	if c.Norm == "2" {
+		fits = nil
+	}
+	j, a, err := c.matrixJob(env, "cond", false, c.A, fits)
 	if err != nil {
 		return err
+	}
+	if c.Norm == "2" {
+		return j.condition2(c.A, a)
 	}
 	norm := halfulp.OneNorm
 	if c.Norm == "inf" {
@@ -406,4 +425,106 @@ func (c *expmCmd) Run(env *cli.Environment) error {
 		}
 		return x, err
 	})
+}
+
+type rootsCmd struct {
+	P string `arg:"" name:"p" help:"Vector of coefficients in ascending powers: c0, c1, ..., cN; - is standard input."`
+	commonFlags
+}
+
+func (rootsCmd) Help() string {
+	return `Prints all real roots of the polynomial c0 + c1 x + ... + cN x^N in ascending order, each the exact one rounded once. A root of multiplicity k is printed k times; roots that are not real are left out. The coefficients are in ascending powers, as in numpy.polynomial; numpy.roots takes them in descending powers.
+
+Decimals of text files enter exactly, 0.1 as one tenth, unless the file or --in names a format.
+
+Examples:
+
+  printf '%s\n' -2 0 1 | halfulp roots -             # x² - 2
+  printf '%s\n' 0.01 -0.2 1 | halfulp roots -        # (x - 0.1)²
+  halfulp roots p.txt --format mp:200 --out x.txt`
+}
+
+func (c *rootsCmd) Run(env *cli.Environment) error {
+	j, err := c.job(env, "roots", true, validDirect, c.P)
+	if err != nil {
+		return err
+	}
+	// The polynomial times a number has the same roots.
+	m, _, err := j.decimals(c.P, false)
+	if err != nil {
+		return err
+	}
+	if err := checkFinite(c.P, m); err != nil {
+		return err
+	}
+	p, err := asVector(c.P, m)
+	if err != nil {
+		return err
+	}
+	return j.writeSolved(c.P, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
+		x, err := eigen.RealRoots(p, j.format, opt)
+		if err != nil {
+			return nil, err
+		}
+		return x.Matrix(), nil
+	})
+}
+
+type quadratureCmd struct {
+	Rule string `arg:"" name:"RULE" enum:"legendre,hermite,laguerre,chebyshev1,chebyshev2" help:"legendre, hermite, laguerre, chebyshev1 or chebyshev2."`
+	N    int    `arg:"" name:"N" help:"Number of points."`
+	resultFlags
+	Threads threads `group:"run" default:"0" placeholder:"N" help:"Number of threads; 0 means one for each processor. Default ${default}."`
+	memoryFlag
+	Stats statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json prints one JSON object."`
+}
+
+func (quadratureCmd) Help() string {
+	return `Prints the nodes and weights of a Gaussian quadrature rule with N points, one row x w for each node, nodes ascending. Every number is the exact one, rounded once. The sum of w g(x) is the integral of g times the weight function, for every polynomial g of degree up to 2 N - 1:
+
+  legendre    1            from -1 to 1
+  hermite     exp(-x²)     from -∞ to ∞
+  laguerre    exp(-x)      from 0 to ∞
+  chebyshev1  1/√(1 - x²)  from -1 to 1
+  chebyshev2  √(1 - x²)    from -1 to 1
+
+Examples:
+
+  halfulp quadrature legendre 5
+  halfulp quadrature hermite 20 --format mp:200 --digits 50 --out rule.csv`
+}
+
+// quadratureRules are the routines of the rules.
+var quadratureRules = map[string]func(int, halfulp.Format, *halfulp.Options) (x, w *halfulp.Vector, err error){
+	"legendre": eigen.GaussLegendre, "hermite": eigen.GaussHermite, "laguerre": eigen.GaussLaguerre,
+	"chebyshev1": eigen.GaussChebyshev1, "chebyshev2": eigen.GaussChebyshev2,
+}
+
+func (c *quadratureCmd) Run(env *cli.Environment) error {
+	if c.N < 0 {
+		return cli.Misuse("%d points: a rule has no negative number of points", c.N)
+	}
+	how := &runFlags{Device: cpuDevice, Method: string(halfulp.AutoMethod), Threads: c.Threads, memoryFlag: c.memoryFlag, Stats: c.Stats}
+	j, err := newJob(env, "quadrature", &inputFlags{}, c.Format.Format, &c.printFlags, how, true, validDirect)
+	if err != nil {
+		return err
+	}
+	if err := c.Memory.checkSize(j.format, c.N, 2); err != nil {
+		return err
+	}
+	j.solver = &halfulp.Stats{}
+	x, w, err := quadratureRules[c.Rule](c.N, j.format, j.options().WithStats(j.solver))
+	j.finish()
+	if err != nil {
+		return err
+	}
+	if n := j.solver.Undecided; n > 0 { // even with --quiet: not proved
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: weights that seem to be halfway between two numbers, without a proof: %d\n", n)
+	}
+	z := halfulp.NewMatrix(j.format, c.N, 2)
+	for i := range c.N {
+		z.Set(i, 0, x.At(i))
+		z.Set(i, 1, w.At(i))
+	}
+	return j.writeMatrix(z, j.solver)
 }

@@ -13,6 +13,7 @@ import (
 
 type cholCmd struct {
 	A string `arg:"" name:"A" help:"Symmetric positive definite matrix; - is standard input."`
+	triangleFlag
 	commonFlags
 }
 
@@ -26,7 +27,11 @@ Examples:
 }
 
 func (c *cholCmd) Run(env *cli.Environment) error {
-	j, a, err := c.matrixJob(env, "chol", true, c.A, checkSquare)
+	j, err := c.solverJob(env, "chol", true, c.A)
+	if err != nil {
+		return err
+	}
+	a, err := j.symmetricMatrix(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
@@ -72,7 +77,7 @@ Examples:
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "lu", c.A, c.L, c.U, c.P)
+	j, err := c.factorsJob(env, "lu", c.A, false, c.L, c.U, c.P)
 	if err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func (c *luCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"L", c.L, z.L, nil}, {"U", c.U, z.U, nil}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P, false}, {"L", c.L, z.L, nil, false}, {"U", c.U, z.U, nil, false}})
 }
 
 type qrCmd struct {
@@ -112,7 +117,7 @@ Examples:
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "qr", c.A, c.Q, c.R, c.P)
+	j, err := c.factorsJob(env, "qr", c.A, false, c.Q, c.R, c.P)
 	if err != nil {
 		return err
 	}
@@ -133,7 +138,7 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"Q", c.Q, z.Q, nil}, {"R", c.R, z.R, nil}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P, false}, {"Q", c.Q, z.Q, nil, false}, {"R", c.R, z.R, nil, false}})
 }
 
 type ldltCmd struct {
@@ -141,6 +146,7 @@ type ldltCmd struct {
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	D string `group:"result" placeholder:"FILE" help:"Write D to FILE."`
 	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: for each row and column of P A P' its index in A."`
+	triangleFlag
 	commonFlags
 }
 
@@ -155,11 +161,11 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "ldlt", c.A, c.L, c.D, c.P)
+	j, err := c.factorsJob(env, "ldlt", c.A, false, c.L, c.D, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.finiteMatrix(c.A, checkSquare)
+	a, err := j.symmetricMatrix(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
@@ -172,12 +178,13 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"L", c.L, z.L, nil}, {"D", c.D, z.D, nil}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P, false}, {"L", c.L, z.L, nil, false}, {"D", c.D, z.D, nil, false}})
 }
 
-// factorsJob begins a command with several results, the last of which is a permutation, and checks
-// their output files.
-func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to ...string) (*job, error) {
+// factorsJob begins a command with several results and checks their output files. The file of a
+// permutation, --p, is the third one. makesMatrix says that the result is a single matrix unless it
+// goes to a file of its own.
+func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, makesMatrix bool, to ...string) (*job, error) {
 	for i, file := range to {
 		if file == "" {
 			continue
@@ -186,7 +193,7 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 			return nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
 		}
 		format := f.Format.Format
-		if i == len(to)-1 {
+		if i == permutationFile {
 			format = halfulp.Float64
 		}
 		if err := matfile.CheckName(file, format); err != nil {
@@ -202,8 +209,11 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 		}
 	}
 	f.Several = true
-	return f.solverJob(env, name, false, operand)
+	return f.solverJob(env, name, makesMatrix, operand)
 }
+
+// permutationFile is the place of the file of P among the files of factors.
+const permutationFile = 2
 
 func checkTall(name string, a *halfulp.Matrix) error {
 	if a.Rows() < a.Cols() {
@@ -217,6 +227,7 @@ type namedFactor struct {
 	name, file string
 	matrix     *halfulp.Matrix
 	indices    []int // the indices in matrix, counted from 0
+	flat       bool  // in a .npz file, a column is an array of one dimension
 }
 
 // permutation returns a permutation as a row, counted from 1.
@@ -235,26 +246,63 @@ type factorText struct {
 	Values [][]string `json:"values"` // by rows
 }
 
-// writeFactors writes factors to their files. If requested, or if there are no files, it writes all
-// of them as one object or as a table.
+// writeFactors writes factors as writeResults does.
 func (j *job) writeFactors(factors []namedFactor) error {
 	j.report(j.solver)
-	for i := range factors {
-		f, err := factors[i].matrix.Host()
+	return j.writeResults(factors, func() string {
+		object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(j.solver)}
+		var table strings.Builder
+		for _, f := range factors {
+			m, cols := f.matrix, f.matrix.Cols()
+			t := factorText{m.Rows(), cols, make([][]string, m.Rows())}
+			fmt.Fprintf(&table, "%s\n", f.name)
+			for i := range t.Values {
+				t.Values[i] = make([]string, cols)
+				for k := range cols {
+					t.Values[i][k] = m.At(i, k).Text(int(j.print.Digits))
+					if f.name == "P" {
+						t.Values[i][k] = m.At(i, k).String()
+					}
+				}
+				fmt.Fprintf(&table, "%s\n", strings.Join(t.Values[i], j.separator()))
+			}
+			if f.name == "P" {
+				object["P"] = t.Values[0]
+				continue
+			}
+			object[f.name] = t
+		}
+		if j.print.JSON {
+			return jsonText(object)
+		}
+		return table.String()
+	})
+}
+
+// separator stands between the cells of a table of results.
+func (j *job) separator() string {
+	return map[string]string{".csv": ",", ".tsv": "\t", "": " "}[ending(j.print.kind(), tableEndings...)]
+}
+
+// writeResults writes several results to their files. If requested, or if there are no files, it
+// writes all of them to one archive, or as the text that the function text returns. Then all
+// matrices are on the host.
+func (j *job) writeResults(results []namedFactor, text func() string) error {
+	var to []matfile.Named
+	for i := range results {
+		f := &results[i]
+		m, err := f.matrix.Host()
 		if err != nil {
 			return err
 		}
-		factors[i].matrix = f
-	}
-	var to []matfile.Named
-	for _, f := range factors {
+		f.matrix = m
 		if f.file != "" {
-			to = append(to, matfile.Named{Name: f.file, Matrix: f.matrix})
+			to = append(to, matfile.Named{Name: f.file, Matrix: m})
 		}
 	}
 	opt := matfile.Options{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Stdout: j.env.Stdout}
-	// factorFiles writes the files of factors; they receive their names after rest.
-	factorFiles := func(rest func() error) error {
+	// ownFiles writes the files of single results; they receive their names after rest.
+	ownFiles := func(rest func() error) error {
 		if len(to) == 0 {
 			return rest()
 		}
@@ -263,55 +311,26 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		return matfile.WriteAll(to, &opt)
 	}
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
-		return j.writing(factorFiles)
-	}
-	if j.print.isArchive() {
-		return j.writeArchive(factors, opt, factorFiles)
-	}
-	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(j.solver)}
-	var table strings.Builder
-	separator := map[string]string{".csv": ",", ".tsv": "\t", "": " "}[ending(j.print.kind(), tableEndings...)]
-	for _, f := range factors {
-		m, cols := f.matrix, f.matrix.Cols()
-		t := factorText{m.Rows(), cols, make([][]string, m.Rows())}
-		fmt.Fprintf(&table, "%s\n", f.name)
-		for i := range t.Values {
-			t.Values[i] = make([]string, cols)
-			for k := range cols {
-				t.Values[i][k] = m.At(i, k).Text(int(j.print.Digits))
-				if f.name == "P" {
-					t.Values[i][k] = m.At(i, k).String()
-				}
-			}
-			fmt.Fprintf(&table, "%s\n", strings.Join(t.Values[i], separator))
-		}
-		if f.name == "P" {
-			object["P"] = t.Values[0]
-			continue
-		}
-		object[f.name] = t
-	}
-	text := table.String()
-	if j.print.JSON {
-		text = jsonText(object)
+		return j.writing(ownFiles)
 	}
 	return j.writing(func(last func() error) error {
-		return factorFiles(func() error { return j.textThen(text, last) })
+		if !j.print.isArchive() {
+			return ownFiles(func() error { return j.textThen(text(), last) })
+		}
+		opt := opt
+		opt.Last = last
+		return ownFiles(func() error { return matfile.WriteArchive(j.print.target(), numpyNames(results), &opt) })
 	})
 }
 
-// writeArchive writes factors to one .npz file, after the files of factorFiles.
-func (j *job) writeArchive(factors []namedFactor, opt matfile.Options, factorFiles func(rest func() error) error) error {
-	var all []matfile.Named
-	for _, f := range factors {
-		m := matfile.Named{Name: f.name, Matrix: f.matrix}
+// numpyNames returns results as the arrays of an archive.
+func numpyNames(results []namedFactor) (all []matfile.Named) {
+	for _, f := range results {
+		m := matfile.Named{Name: f.name, Matrix: f.matrix, Flat: f.flat}
 		if f.indices != nil {
 			m = matfile.Named{Name: f.name, Integers: f.indices}
 		}
 		all = append(all, m)
 	}
-	return j.writing(func(last func() error) error {
-		opt.Last = last
-		return factorFiles(func() error { return matfile.WriteArchive(j.print.target(), all, &opt) })
-	})
+	return all
 }

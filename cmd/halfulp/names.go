@@ -17,9 +17,10 @@ import (
 // calledOtherwise are names of commands in other programs.
 var calledOtherwise = map[string]string{
 	"plus": "add", "sub": "add", "scal": "add", "mul": "gemm", "matmul": "gemm", "mm": "gemm", "multiply": "gemm", "product": "gemm", "prod": "gemm",
-	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "determinant": "det", "slogdet": "det", "cholesky": "chol",
+	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "pseudoinverse": "pinv", "spectralnorm": "norm2", "determinant": "det", "slogdet": "det", "cholesky": "chol",
 	"potrf": "chol", "getrf": "lu", "geqrf": "qr", "sytrf": "ldlt", "gesv": "solve", "linsolve": "solve", "gels": "lstsq", "leastsquares": "lstsq", "fit": "polyfit",
-	"tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
+	"eigvalsh": "eigh", "eigsh": "eigh", "eigenvalues": "eigh", "eigenvectors": "eigh", "syev": "eigh", "syevd": "eigh", "syevr": "eigh",
+	"tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "polyroots": "roots", "roots_legendre": "quadrature", "leggauss": "quadrature", "hermgauss": "quadrature", "laggauss": "quadrature", "gauss": "quadrature", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
 }
 
 // A missing is an operation of linear algebra that the program does not have yet. The page
@@ -31,9 +32,8 @@ type missing struct {
 }
 
 var notYet = []missing{
-	{"eigenvalues and eigenvectors", []string{"eig", "eigh", "eigvals", "eigvalsh", "eigs", "eigsh", "eigenvalues", "eigenvectors", "geev", "syev", "heev"}, ""},
-	{"singular values and vectors", []string{"svd", "svdvals", "svds", "gesvd", "gesdd", "singular"}, "rank proves the rank, cond has the 1-norm and the maximum norm"},
-	{"pseudoinverses", []string{"pinv", "pseudoinverse"}, "lstsq --solution prints the least-squares solution, and if A has fewer rows than columns the one of minimal norm"},
+	{"eigenvalues of matrices that are not symmetric", []string{"eig", "eigvals", "eigs", "geev"}, "eigh has those of symmetric matrices"},
+	{"singular values and vectors", []string{"svd", "svdvals", "svds", "gesvd", "gesdd", "singular"}, "norm2 has the largest, cond --norm 2 its quotient by the smallest, rank --rcond counts them"},
 	{"Schur and Hessenberg forms", []string{"schur", "hessenberg", "hess", "qz", "gees"}, ""},
 	{"functions of matrices other than powers and the exponential", []string{"logm", "sqrtm", "funm", "sinm", "cosm"}, "map applies a function to every entry"},
 	{"Kronecker products", []string{"kron", "kronecker"}, ""},

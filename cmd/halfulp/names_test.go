@@ -4,11 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestNotYet checks that the page on limits has every missing operation, and that no command exists
 // for one.
 func TestNotYet(t *testing.T) {
+	testlength.SkipRace(t, "results of commands on one thread")
 	page, err := os.ReadFile("../../docs/guide/limits.md")
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +37,7 @@ func TestNotYet(t *testing.T) {
 // TestOtherwise runs every name of a command in another program: the command that it stands for
 // must exist.
 func TestOtherwise(t *testing.T) {
+	testlength.SkipRace(t, "results of commands on one thread")
 	for name, here := range calledOtherwise {
 		var stdout, stderr strings.Builder
 		if status := run([]string{name, "A.csv"}, nil, nil, &stderr); status != 2 || !strings.Contains(stderr.String(), "it is called "+here+" here") {

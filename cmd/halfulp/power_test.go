@@ -11,6 +11,7 @@ import (
 
 // TestIntegerPower compares powers with exact products, and special values with math.Pow.
 func TestIntegerPower(t *testing.T) {
+	testlength.SkipRace(t, "results of commands on one thread")
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
 		m := halfulp.Random(f, testlength.Trials(40), 1, 6, 1)
 		for i := range m.Rows() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/linsolve"
 )
 
 // Shared code of the commands of package linsolve.
@@ -127,7 +129,11 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, error
 	j.solver = &halfulp.Stats{}
 	z, err := routine(j.options().WithStats(j.solver))
 	j.finish()
-	return z, named(file, err)
+	err = named(file, err)
+	if errors.Is(err, linsolve.ErrNotSymmetric) {
+		err = fmt.Errorf("%w (--uplo lower reads one triangle only)", err)
+	}
+	return z, err
 }
 
 // solution is solved for a matrix that lives where the operands do. It is returned on the host, or

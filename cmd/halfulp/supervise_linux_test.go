@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -78,6 +79,11 @@ func TestSupervised(t *testing.T) {
 // TestSupervisedSignals sends signals to a supervised run that waits for input.
 func TestSupervisedSignals(t *testing.T) {
 	for s, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated", syscall.SIGKILL: ""} {
+		if signal.Ignored(s) { // and so in what is started here, unless this test takes it
+			taken := make(chan os.Signal, 1)
+			signal.Notify(taken, s)
+			defer signal.Stop(taken)
+		}
 		cmd := limited(t, "sum", "-")
 		var stderr strings.Builder
 		cmd.Stderr = &stderr

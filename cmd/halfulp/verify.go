@@ -11,10 +11,11 @@ import (
 )
 
 type verifyCmd struct {
-	What string `arg:"" name:"WHAT" enum:"solve,gemm" help:"solve: X should solve A X = B; gemm: X should be A B."`
+	What string `arg:"" name:"WHAT" enum:"solve,gemm,eigh" help:"solve: X should solve A X = B; gemm: X should be A B; eigh: B should be the eigenvalues of A, and X the eigenvectors."`
 	A    string `arg:"" name:"A" help:"Matrix; - is standard input."`
-	B    string `arg:"" name:"B" help:"Matrix or vector."`
-	X    string `arg:"" name:"X" help:"Result of some program for A and B."`
+	B    string `arg:"" name:"B" help:"Matrix or vector; for eigh the eigenvalues."`
+	X    string `arg:"" name:"X" optional:"" help:"Result of some program for A and B; for eigh the eigenvectors, which may be left out."`
+	triangleFlag
 	commonFlags
 }
 
@@ -23,11 +24,14 @@ func (verifyCmd) Help() string {
 
 Numbers of X are rounded to --format. Numbers of A and B enter as they are read, see --in. For solve, A is n x n, B and X are n x k; for gemm, A is m x n, B is n x k, X is m x k. A vector may be a row or a column.
 
+For eigh, A is symmetric (or --uplo selects a triangle), B has its n eigenvalues and X its eigenvectors as columns, from numpy.linalg.eigh for example. Eigenvectors are compared up to their signs, and vectors of clusters, which are not unique, are not compared. The result also has the median error of the entries that are not correctly rounded.
+
 Examples:
 
   halfulp verify solve A.npy b.npy x.npy
   halfulp verify gemm A.mtx B.mtx C.mtx --format f32
-  halfulp verify solve A.csv b.csv x.csv --in mp:200 --format dd --json`
+  halfulp verify solve A.csv b.csv x.csv --in mp:200 --format dd --json
+  halfulp eigh A.npy --out F.npz && halfulp verify eigh A.npy F.npz:w F.npz:V`
 }
 
 // verifyResult is the JSON of verify.
@@ -40,9 +44,15 @@ type verifyResult struct {
 }
 
 func (c *verifyCmd) Run(env *cli.Environment) error {
+	if err := c.needed(); err != nil {
+		return err
+	}
 	j, err := c.solverJob(env, "verify", false, c.A, c.B, c.X)
 	if err != nil {
 		return err
+	}
+	if c.What == "eigh" {
+		return c.eigh(j)
 	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {

@@ -263,6 +263,58 @@ def test_systems():
     assert hp.linalg.det(np.zeros((0, 0))) == 1 and hp.linalg.inv(np.zeros((0, 0))).shape == (0, 0)
 
 
+def test_eigenvalues():
+    a = np.random.default_rng(5).standard_normal((6, 6))
+    s = a + a.T
+    for uplo, triangle in (("L", np.tril(a) + np.tril(a, -1).T), ("U", np.triu(a) + np.triu(a, 1).T)):
+        z, want = hp.linalg.eigh(a, uplo), np.linalg.eigh(a, uplo)
+        assert type(z.eigenvalues) is np.ndarray and np.allclose(z.eigenvalues, want.eigenvalues, rtol=1e-12)
+        assert np.allclose(abs(z.eigenvectors), abs(want.eigenvectors)) and np.allclose(triangle @ z.eigenvectors, z.eigenvectors * z.eigenvalues)
+        assert same(hp.linalg.eigvalsh(a, UPLO=uplo.lower()), z.eigenvalues)
+    w, v = hp.linalg.eigh(s)
+    for j in range(6):  # the rule of signs
+        column = v[:, j]
+        assert column[np.argmax(abs(column) > math.pi / 4 * abs(column).max())] > 0
+    # Hilbert's matrix, beside FLINT's value of 60 digits.
+    assert hp.linalg.eigvalsh(hp.hilbert(12, format="mp:200"))[0].text(30) == "1.04794639796222669192599476180e-16"
+    wide = hp.linalg.eigh(hp.array(s, "mp:200"))
+    assert same(np.array(wide.eigenvalues.astype("f64")), w) and wide.eigenvectors.format == "mp:200"
+    # Parts of the spectrum.
+    part = hp.linalg.eigh(s, subset_by_index=(2, 3))
+    assert same(part.eigenvalues, w[2:4]) and same(part.eigenvectors, v[:, 2:4])
+    between = (w[1:] + w[:-1]) / 2
+    assert same(hp.linalg.eigvalsh(s, subset_by_value=(between[1], between[4])), w[2:5])
+    assert same(hp.linalg.eigvalsh(s, subset_by_value=(-np.inf, between[0])), w[:1])
+    assert hp.linalg.eigvalsh(np.diag([1.0, 2, 3]), subset_by_value=(1, "2")).tolist() == [2]
+    none = hp.linalg.eigh(s, subset_by_value=(w[5] + 1, np.inf))
+    assert none.eigenvalues.shape == (0,) and none.eigenvectors.shape == (6, 0)
+    # Stacks, numpy's dispatch, empty and float32 operands.
+    stack = np.stack([s, s @ s])
+    w2, v2 = hp.linalg.eigh(stack)
+    assert w2.shape == (2, 6) and v2.shape == (2, 6, 6) and same(w2[0], w) and same(v2[0], v)
+    assert hp.linalg.eigvalsh(stack, subset_by_index=(0, 1)).shape == (2, 2)
+    assert same(np.linalg.eigh(hp.array(s)).eigenvalues.to_numpy(), w) and same(np.linalg.eigvalsh(hp.array(a), "U").to_numpy(), hp.linalg.eigvalsh(a, "U"))
+    for shape in ((0, 0), (2, 0, 0), (0, 2, 2)):
+        e, n = hp.linalg.eigh(np.zeros(shape)), np.linalg.eigh(np.zeros(shape))
+        assert e.eigenvalues.shape == n.eigenvalues.shape and e.eigenvectors.shape == n.eigenvectors.shape
+    assert hp.linalg.eigvalsh(s.astype(np.float32)).dtype == np.float32
+    with pytest.warns(hp.UndecidedWarning, match="entries of eigenvectors seem to be 0"):
+        hp.linalg.eigh(np.array([[1.0, 1, 0], [1, 0, 1], [0, 1, 1]]))  # an antisymmetric vector
+    for error, what, call in (
+        (np.linalg.LinAlgError, "2 x 3", lambda: hp.linalg.eigh(np.ones((2, 3)))),
+        (np.linalg.LinAlgError, "dimension", lambda: hp.linalg.eigvalsh(np.ones(3))),
+        (np.linalg.LinAlgError, "finite|infinit|NaN", lambda: hp.linalg.eigvalsh(np.array([[math.nan]]))),
+        (ValueError, "UPLO", lambda: hp.linalg.eigh(s, "X")),
+        (ValueError, "no eigenvalues 2 to 6 of 6", lambda: hp.linalg.eigh(s, subset_by_index=(2, 6))),
+        (ValueError, "combined", lambda: hp.linalg.eigh(s, subset_by_index=(2, 3), subset_by_value=(0, 1))),
+        (ValueError, "a lower and an upper bound", lambda: hp.linalg.eigh(s, subset_by_value=(0,))),
+        (ValueError, "compared", lambda: hp.linalg.eigh(s, subset_by_value=(math.nan, 1))),
+        (ValueError, "one matrix", lambda: hp.linalg.eigh(stack, subset_by_value=(0, 1))),
+    ):
+        with pytest.raises(error, match=what):
+            call()
+
+
 def test_errors():
     for matrix, what in ((np.ones((2, 2)), "singular"), (np.ones((2, 3)), "2 x 3"), (np.ones(3), "dimension")):
         with pytest.raises(np.linalg.LinAlgError, match=what):

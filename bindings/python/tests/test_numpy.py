@@ -260,6 +260,9 @@ xp.linalg.slogdet(c)
 xp.linalg.cond(c, 1)
 xp.linalg.cond(c, np.inf)
 xp.linalg.cholesky(c @ c.T)
+xp.linalg.eigvalsh(c @ c.T)
+xp.linalg.eigvalsh(c, UPLO="U")
+xp.linalg.eigh(c)[0]
 xp.linalg.lstsq(c, d)[0]
 xp.linalg.tensorsolve(c.reshape(3, 3), d[:, 0])
 xp.linalg.tensorinv(c, ind=1)
@@ -274,7 +277,7 @@ C = np.array([[1.0, 2, 0], [0, 1, 3], [0, 0, 1]]) @ np.array([[1.0, 0, 0], [-2, 
 D = np.array([[1.0, 2], [3, -1], [0, 4]])
 
 # Whose results numpy rounds: of halves, quotients and roots in other formats than float64.
-APPROXIMATE = ("/", "sqrt", "recip", "mean", "norm", "cov", "** -1", "linalg.inv", "solve", "slogdet", "cond", "lstsq", "det", "chol", "tensorinv", "isclose")
+APPROXIMATE = ("/", "sqrt", "recip", "mean", "norm", "cov", "** -1", "linalg.inv", "solve", "slogdet", "cond", "lstsq", "det", "chol", "eig", "tensorinv", "isclose")
 
 
 def evaluated(expression, xp, a, b):

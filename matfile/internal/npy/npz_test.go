@@ -132,7 +132,7 @@ func TestMembers(t *testing.T) {
 			name string
 			*halfulp.Matrix
 		}{{"A", a}, {"A_b", b}} {
-			arrays, err := Member(m.name, m.Matrix)
+			arrays, err := Member(m.name, m.Matrix, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -144,14 +144,15 @@ func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 
 // Member returns the arrays of the matrix called name in a .npz file of several matrices. For F32
 // to QD this is one array of that name, as in a .npy file. For MP these are the arrays of [Arrays],
-// whose names follow the name of the matrix and an underscore, such as L_limbs.
-func Member(name string, m *halfulp.Matrix) ([]Array, error) {
+// whose names follow the name of the matrix and an underscore, such as L_limbs. If flat is set, a
+// matrix of one column becomes an array of one dimension.
+func Member(name string, m *halfulp.Matrix, flat bool) ([]Array, error) {
 	if Holds(m.NumberFormat()) {
-		a, err := File(m, false)
+		a, err := File(m, flat)
 		a.Name = name
 		return []Array{a}, err
 	}
-	all, err := Arrays(m, false)
+	all, err := Arrays(m, flat)
 	for i := range all {
 		all[i].Name = name + "_" + all[i].Name
 	}

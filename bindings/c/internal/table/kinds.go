@@ -19,6 +19,7 @@ var In = map[string]Kind{
 	"optional-vector": {"halfulp_matrix", "C.uint64_t", `k.optionalVector("%[1]s", %[2]s)`, "c_uint64", "n x 1 or 1 x n matrix, or 0"},
 	"view":            {"halfulp_matrix", "C.uint64_t", `k.view("%[1]s", %[2]s)`, "c_uint64", "matrix"},
 	"scalar":          {"halfulp_scalar", "C.uint64_t", `k.scalar("%[1]s", %[2]s)`, "c_uint64", "scalar"},
+	"optional-scalar": {"halfulp_scalar", "C.uint64_t", `k.optionalScalar("%[1]s", %[2]s)`, "c_uint64", "scalar, or 0"},
 	"record":          {"halfulp_record", "C.uint64_t", `k.record("%[1]s", %[2]s)`, "c_uint64", "record"},
 	"options":         {"halfulp_options", "C.uint64_t", `k.options("%[1]s", %[2]s)`, "c_uint64", "options, or 0 for the defaults"},
 	"set-options":     {"halfulp_options", "C.uint64_t", `k.neededOptions("%[1]s", %[2]s)`, "c_uint64", "options"},

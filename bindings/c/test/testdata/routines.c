@@ -300,6 +300,52 @@ static void factors(void) {
 		free_handle(all[k]);
 }
 
+static void eigenvalues(void) {
+	halfulp_matrix a = MATRIX(2, 2, 2, 7, 1, 2), wide = MATRIX(1, 2, 1, 2), bad = MATRIX(2, 2, 1, 2, NAN, 3), w, v;
+	halfulp_record r;
+	char *text;
+	OK(halfulp_eigh('L', a, 1, 0, -1, 0, 0, NULL, 0, &r));
+	OK(halfulp_record_names(r, &text));
+	CHECK(!strcmp(text, "w matrix\nV matrix\nfirst integer\nclusters integers\nundecided integer\n"));
+	halfulp_text_free(text);
+	OK(halfulp_record_matrix(r, "w", &w));
+	OK(halfulp_record_matrix(r, "V", &v));
+	free_handle(r);
+	EQUAL(entry(w, 0, 0), 1);
+	EQUAL(entry(w, 1, 0), 3);
+	EQUAL(entry(v, 0, 0), 0x1.6a09e667f3bcdp-1);
+	EQUAL(entry(v, 1, 0), -0x1.6a09e667f3bcdp-1);
+	free_handle(w);
+	free_handle(v);
+	// the other triangle; eigenvalues alone, by position and by value
+	int64_t first, count;
+	for (int k = 0; k < 2; k++) {
+		halfulp_scalar low = scalar(k ? -5 : -INFINITY), high = scalar(9);
+		OK(halfulp_eigh('U', a, 0, k ? 0 : 1, k ? -1 : 1, low, high, "mp:100", 0, &r));
+		OK(halfulp_record_matrix(r, "w", &w));
+		OK(halfulp_record_integer(r, "first", &first));
+		OK(halfulp_record_integers(r, "clusters", NULL, 0, &count));
+		FAILS(HALFULP_MISUSE, "no \"V\"", halfulp_record_matrix(r, "V", &v));
+		CHECK(first == 1 && count == 0);
+		EQUAL(entry(w, 0, 0), 9);
+		free_handle(low);
+		free_handle(high);
+		free_handle(w);
+		free_handle(r);
+	}
+	halfulp_scalar nan = scalar(NAN);
+	FAILS(HALFULP_MISUSE, "no eigenvalues 1 to 2 of 2", halfulp_eigh('L', a, 1, 1, 2, 0, 0, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "square", halfulp_eigh('L', wide, 1, 0, -1, 0, 0, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "compared", halfulp_eigh('L', a, 1, 0, -1, nan, 0, NULL, 0, &r));
+	FAILS(HALFULP_NOT_FINITE, "", halfulp_eigh('L', bad, 1, 0, -1, 0, 0, NULL, 0, &r));
+	OK(halfulp_eigh('U', bad, 0, 0, -1, 0, 0, NULL, 0, &r)); // the triangle with NaN is not read
+	free_handle(r);
+	free_handle(nan);
+	free_handle(a);
+	free_handle(wide);
+	free_handle(bad);
+}
+
 static void linear(void) {
 	halfulp_matrix a = MATRIX(2, 2, 1, 2, 3, 4), tall = MATRIX(3, 2, 1, 0, 1, 1, 1, 2), y = MATRIX(3, 1, 1, 2, 4), x, z;
 	halfulp_scalar s;
@@ -502,6 +548,7 @@ int main(int count, char **arguments) {
 	level2();
 	level3();
 	factors();
+	eigenvalues();
 	linear();
 	entries();
 	if (count > 1)

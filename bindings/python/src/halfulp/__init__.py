@@ -109,6 +109,7 @@ from ._library import (
     OutOfMemoryError,
     RangeError,
     SingularMatrixError,
+    UndecidedWarning,
     gpus,
     options,
     version,

@@ -189,6 +189,7 @@ FUNCTIONS = {
     "cholesky": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
     "qr": ((c_uint64, c_int, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix pivoted:bool format:format options:options result:record", 1),
     "ldlt": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
+    "eigh": ((c_char, c_uint64, c_int, c_int64, c_int64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "uplo:uplo a:matrix vectors:bool first:int last:int above:optional-scalar up_to:optional-scalar format:format options:options result:record", 1),
     "factors_solve": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "factors:record b:matrix format:format options:options result:matrix", 1),
     "enclose": ((c_uint64, c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:matrix b:matrix steps:int format:format options:options lower:matrix upper:matrix", 2),
     "enclose_set": ((c_uint64, c_uint64, c_uint64, c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:matrix da:optional-matrix b:matrix db:optional-matrix steps:int format:format options:options lower:matrix upper:matrix", 2),

@@ -29,6 +29,10 @@ class MisuseError(HalfulpError, ValueError):
     """Arguments do not fit: shapes, formats, names."""
 
 
+class UndecidedWarning(UserWarning):
+    """Entries of a result seem to be 0, or halfway between two numbers of the format, without a proof."""
+
+
 class SingularMatrixError(HalfulpError, np.linalg.LinAlgError):
     """The matrix is singular, or its columns are linearly dependent. This is proved."""
 
@@ -87,7 +91,7 @@ _ERRORS: dict[int, type[HalfulpError]] = {
     table.HARDWARE: HardwareError,
     table.INTERNAL: InternalError,
 }
-for _error in (HalfulpError, *_ERRORS.values()):
+for _error in (HalfulpError, UndecidedWarning, *_ERRORS.values()):
     _error.__module__ = "halfulp"  # the name that tracebacks show
 
 

@@ -12,6 +12,7 @@ import functools
 import math
 import operator
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,12 +22,13 @@ from numpy.linalg import LinAlgError
 from . import _array, _direct, _elementwise, _entries, _products, _routines, _shapes, _statistics
 from ._array import Array, Scalar, asarray
 from ._format import Format, FormatLike, promoted
-from ._library import MisuseError, NotFiniteError, call, free, library
+from ._library import MisuseError, NotFiniteError, UndecidedWarning, call, free, library
 from ._products import cross, tensordot
 from ._routines import Operands, matmul, vecdot
 from ._shapes import matrix_transpose
 
 __all__ = [
+    "EighResult",
     "Enclosure",
     "Factors",
     "LDLResult",
@@ -43,6 +45,8 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eigh",
+    "eigvalsh",
     "enclose",
     "enclose_set",
     "expm",
@@ -110,6 +114,13 @@ class LDLResult(NamedTuple):
     L: Any
     D: Any
     perm: Any
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues in ascending order, and the eigenvectors as columns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
 
 
 class LstsqResult(NamedTuple):
@@ -463,6 +474,77 @@ def ldl(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None)
     finally:
         free(h)
     return LDLResult(o.plainly(lower), o.plainly(d), order)
+
+
+def _eigh(
+    a: Any, vectors: bool, uplo: str, by_index: Any, by_value: Any, format: FormatLike | None, prec: int | None
+) -> tuple[Any, Any]:
+    """Returns eigenvalues and eigenvectors, or None for these."""
+    if uplo not in ("L", "U", "l", "u"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    if by_index is not None and by_value is not None:
+        raise MisuseError("subset_by_index and subset_by_value cannot be combined")
+    first, last = (0, -1) if by_index is None else map(operator.index, by_index)
+    o = Operands(a, format=format, prec=prec)
+    lead, matrices = _matrices(o, square=True)
+    n = o.arrays[0].shape[-1]
+    if by_index is not None and not 0 <= first <= last < n:
+        raise MisuseError(f"subset_by_index: there are no eigenvalues {first} to {last} of {n}")
+    if lead and by_value is not None:
+        raise MisuseError("subset_by_value takes one matrix: those of a stack may have different numbers of eigenvalues in an interval")
+    ends = [Scalar(x) for x in by_value] if by_value is not None else []
+    if by_value is not None and len(ends) != 2:
+        raise MisuseError("subset_by_value has a lower and an upper bound")
+    above, up_to = (e._handle for e in ends) if ends else (0, 0)
+    values, columns = [], []
+    for m in matrices:
+        h = call("eigh", uplo.encode(), m._handle, int(vectors), first, last, above, up_to, o.format.code, work=10 * _cube(m))
+        try:
+            w, *v, undecided = _record(h, "w V undecided" if vectors else "w undecided", o.format)
+        finally:
+            free(h)
+        values.append(w.reshape(-1))
+        columns.extend(v)
+        if undecided:
+            warnings.warn(f"{undecided} entries of eigenvectors seem to be 0 or halfway between two numbers, without a proof", UndecidedWarning, stacklevel=3)
+    if not lead:
+        return o.plainly(values[0]), o.plainly(columns[0]) if vectors else None
+    k = last - first + 1 if by_index is not None else n
+    w = _routines._stacked(o, values, (*lead, k))
+    return w, _routines._stacked(o, columns, (*lead, n, k)) if vectors else None
+
+
+def eigh(
+    a: Any, /, UPLO: str = "L", *, subset_by_index: Any = None, subset_by_value: Any = None, format: FormatLike | None = None, prec: int | None = None
+) -> EighResult:
+    """Returns the eigenvalues w of a symmetric matrix in ascending order, and the eigenvectors V.
+
+    Only the lower triangle of A is read, or with UPLO="U" the upper one. Each eigenvalue is the exact
+    one, rounded once, whatever the condition of A. The columns of V have norm 1, A V = V diag(w), and
+    in each column the first entry whose magnitude exceeds π/4 of the largest is positive. Entries of V
+    are correctly rounded; UndecidedWarning counts entries that seem to be 0 or halfway between two
+    numbers, without a proof.
+
+    subset_by_index=(i, j) selects the eigenvalues i to j, both included, counted from 0;
+    subset_by_value=(a, b) selects those with a < w <= b, as in scipy.linalg.eigh.
+
+    >>> import halfulp as hp, numpy as np
+    >>> hp.linalg.eigh(np.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
+    array([1., 3.])
+    """
+    return EighResult(*_eigh(a, True, UPLO, subset_by_index, subset_by_value, format, prec))
+
+
+def eigvalsh(
+    a: Any, /, UPLO: str = "L", *, subset_by_index: Any = None, subset_by_value: Any = None, format: FormatLike | None = None, prec: int | None = None
+) -> Any:
+    """Returns the eigenvalues of a symmetric matrix in ascending order, each correctly rounded: see eigh.
+
+    >>> import halfulp as hp
+    >>> hp.linalg.eigvalsh(hp.hilbert(12, format="mp:200"), format="f64")[0]
+    Scalar('1.0479463979622267e-16', 'f64')
+    """
+    return _eigh(a, False, UPLO, subset_by_index, subset_by_value, format, prec)[0]
 
 
 def lstsq(a: Any, b: Any, /, rcond: Any = None, *, weights: Any = None, format: FormatLike | None = None, prec: int | None = None) -> LstsqResult:
