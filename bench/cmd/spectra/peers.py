@@ -1,0 +1,112 @@
+# Times spectra in other programs. Reads commands, one a line, and answers each with one line: the
+# seconds of a run, or "no" and the reason.
+#   load FILE          a float64 matrix, .npy
+#   time METHOD BITS   METHOD of the functions below
+#   version
+import sys
+import time
+
+a = None
+
+
+def numpy_eigvalsh(bits):
+    import numpy
+    return lambda: numpy.linalg.eigvalsh(a)
+
+
+def numpy_eigh(bits):
+    import numpy
+    return lambda: numpy.linalg.eigh(a)
+
+
+def numpy_svdvals(bits):
+    import numpy
+    return lambda: numpy.linalg.svd(a, compute_uv=False)
+
+
+def numpy_svd(bits):
+    import numpy
+    return lambda: numpy.linalg.svd(a)
+
+
+def torch_eigh(bits):
+    import torch
+    x = torch.tensor(a, dtype=torch.float64, device="cuda")
+
+    def run():
+        torch.linalg.eigh(x)
+        torch.cuda.synchronize()
+    return run
+
+
+def mpmath_matrix(bits):
+    import mpmath
+    mpmath.mp.prec = bits
+    return mpmath, mpmath.matrix(a.tolist())
+
+
+def mpmath_eigsy(bits):
+    mpmath, x = mpmath_matrix(bits)
+    return lambda: mpmath.eigsy(x)
+
+
+def mpmath_eigsy_values(bits):
+    mpmath, x = mpmath_matrix(bits)
+    return lambda: mpmath.eigsy(x, eigvals_only=True)
+
+
+def mpmath_svd_r(bits):
+    mpmath, x = mpmath_matrix(bits)
+    return lambda: mpmath.svd_r(x)
+
+
+def flint_matrix(bits):
+    import flint
+    flint.ctx.prec = bits
+    return flint.acb_mat(a.tolist())
+
+
+def flint_eig(bits):
+    x = flint_matrix(bits)
+    return lambda: x.eig(right=True)
+
+
+def flint_eig_values(bits):
+    x = flint_matrix(bits)
+    return lambda: x.eig()
+
+
+def flint_eig_approximate(bits):
+    x = flint_matrix(bits)
+    return lambda: x.eig(right=True, algorithm="approx")
+
+
+def version():
+    out = []
+    for name in "numpy", "mpmath", "flint", "torch":
+        try:
+            out.append(name + " " + __import__(name).__version__)
+        except ImportError:
+            pass
+    return ", ".join(out)
+
+
+for line in sys.stdin:
+    words = line.split()
+    try:
+        if words[0] == "load":
+            import numpy
+            a = numpy.load(words[1])
+            answer = "loaded"
+        elif words[0] == "version":
+            answer = version()
+        else:
+            run = globals()[words[1]](int(words[2]))
+            if words[1].startswith("torch"):
+                run()
+            begin = time.perf_counter()
+            run()
+            answer = repr(time.perf_counter() - begin)
+    except Exception as e:
+        answer = "no " + type(e).__name__ + ": " + str(e).split("\n")[0]
+    print(answer, flush=True)
