@@ -4,7 +4,7 @@ FUZZTIME ?= 30s
 VERSION ?= v0.1.0
 SOAK ?= 30m
 
-.PHONY: help build test check quick levels generated bindings generate fuzz soak bench site tune lib wheel release gpu-pack install clean
+.PHONY: help build test check quick lint levels generated bindings generate fuzz soak bench site tune lib wheel release gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,16 +19,19 @@ test: ## Build everything and run the tests.
 check: ## Run all that a change must pass, as continuous integration does.
 	scripts/check.sh all
 
-quick: ## Run the first step of check: build, short tests, linters.
+quick: ## Run the first step of check: build, go vet, short tests of most packages.
 	scripts/check.sh quick
 
-levels: ## Run the second step: the tests; short ones at every level and target; races.
+lint: ## Run the step that finds functions that nothing reaches and runs golangci-lint.
+	scripts/check.sh lint
+
+levels: ## Run the step of all tests; short ones at every level and target; races.
 	scripts/check.sh levels
 
 generated: ## Check generated code whose inputs changed, and note that it was checked.
 	scripts/check.sh generated
 
-bindings: ## Run the third step: the C library, the Python package, programs that use them.
+bindings: ## Run the step of the C library, the Python package, programs that use them.
 	scripts/check.sh bindings
 
 generate: ## Write assembly and PTX anew from their generators.

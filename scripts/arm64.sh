@@ -4,8 +4,8 @@
 #
 # usage: scripts/arm64.sh [all | PACKAGE...]
 #
-# Without arguments it runs the packages with kernels for arm64; with all, every package but those
-# without arithmetic.
+# Without arguments it runs the packages with kernels for arm64, without tests and subtests of Go
+# code that is the same on all processors; with all, every package but those without arithmetic.
 #
 # It needs qemu-user and the C library of arm64 (which the driver's loader links; in Debian,
 # libc6-arm64-cross). Exit status 3 says that they are missing, so that nothing was run.
@@ -38,7 +38,7 @@ one() {
 	*) export HALFULP_LEVEL=portable ;;
 	esac
 	if { go test -c -vet=off -gcflags=./...=-S -o "$binaries/$name" "$1" 2>/dev/null || go vet "$1"; } && cd "$2" &&
-		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 0 >"$binaries/$name.log" 2>&1 </dev/null; then
+		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 0 -test.skip "$skip" >"$binaries/$name.log" 2>&1 </dev/null; then
 		printf '%s\t%d s\n' "$1" $((SECONDS - start))
 	else
 		printf 'FAIL %s\t%d s\n%s\n' "$1" $((SECONDS - start)) "$(cat "$binaries/$name.log")"
@@ -47,11 +47,13 @@ one() {
 	rm -f "$binaries/$name" "$binaries/$name.log"
 }
 export -f one
-export binaries qemu libc
 
-packages=("$@")
+packages=("$@") skip=
 case ${1:-} in
-"") packages=(./internal/{superacc,direct,dgemm,modgemm,sgemm} ./expansion) ;;
+"")
+	packages=(./internal/{superacc,direct,dgemm,modgemm,sgemm} ./expansion)
+	skip='^Test(Condition|Extremes|Function|Mac|Numbers|ProductBounds|PublishedCancellation|Solve)|/^(portable|generic)$'
+	;;
 all)
 	# The tests of internal/gpu run the whole library on fake GPUs; internal/gocuda, matfile and
 	# internal/kernels are about text and files, internal/architecture about sources. mpi and
@@ -60,6 +62,7 @@ all)
 	mapfile -t packages < <(go list ./... | grep -vE '/internal/(architecture|gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|cli|cublas|cuda|cudadrv(/.*)?|files|grid|hugepage|place|calibration|bufpool|testseed)$|/cmd/|/scripts/|/(mpi|distributed)$|/matfile(/gridfiles|/internal/(casformat|delimited|matrixmarket))?$')
 	;;
 esac
+export binaries qemu libc skip
 # As many at a time as there are processors.
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "${packages[@]}" | grep . |
 	xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one

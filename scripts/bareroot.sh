@@ -3,11 +3,52 @@
 # and runs there what the pages of the Python package show, word for word.
 #
 # usage: scripts/bareroot.sh [SUITE | FOLDER]...     (default: bookworm trixie)
+#        scripts/bareroot.sh readme [SUITE | FOLDER]
+#
+# With readme the root has git and this machine's Go and nothing else, no C compiler; the commands
+# are the first ones of README.md, which clone the last commit, and the script says how many
+# seconds they take.
 #
 # A folder is a root that exists; it is copied. The script needs to run as root, and needs
-# debootstrap, a network, and the wheel of "make wheel".
+# debootstrap, a network, and without readme the wheel of "make wheel".
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [ "${1:-}" = readme ]; then
+	folder=$(mktemp -d)
+	trap 'rm -rf "$folder"' EXIT
+	if [ -d "${2:-}" ]; then
+		cp -a "$2" "$folder/root"
+	else
+		debootstrap --variant=minbase --include=git,ca-certificates "${2:-bookworm}" "$folder/root" >"$folder/log" 2>&1 ||
+			{ tail "$folder/log" >&2; exit 1; }
+	fi
+	root=$folder/root
+	mkdir -p "$root/work"
+	cp -r "$(go env GOROOT)" "$root/usr/local/go"
+	git clone --quiet --bare . "$root/work/halfulp.git"
+	[ ! -f "${SSL_CERT_FILE:-}" ] || install -D "$SSL_CERT_FILE" "$root/etc/ssl/certs/ca-certificates.crt"
+	cp /etc/resolv.conf "$root/etc/"
+	# block LANGUAGE: the first block in that language.
+	block() { awk -v start="\`\`\`$1" '$0 == start { inside = 1; next } /^```/ && inside { exit } inside' README.md; }
+	block sh >"$root/work/commands.sh"
+	block console | sed '/^\$ /d; /^\.\.\.$/d' >"$root/work/want.txt"
+	unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/bin:/bin:/usr/local/go/bin /bin/bash -euc '
+		git config --global safe.directory "*"
+		git config --global url.file:///work/halfulp.git.insteadOf https://github.com/halfulp/halfulp
+		for compiler in cc gcc g++; do
+			if command -v "$compiler"; then echo "the root has a C compiler"; exit 1; fi
+		done
+		cd /work
+		cat commands.sh
+		bash -euc ". ./commands.sh" >output.txt 2>&1
+		echo "$SECONDS s"
+		test -s want.txt
+		while IFS= read -r line; do
+			grep -qxF -- "$line" output.txt || { cat output.txt; echo "the output lacks: $line"; exit 1; }
+		done <want.txt'
+	echo passed
+	exit
+fi
 shopt -s nullglob
 wheels=(dist/halfulp-*.whl)
 if [ ${#wheels[@]} != 1 ]; then

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Everything that a change must pass, in four steps; "make check" and .ci/run call all of them.
+# Everything that a change must pass, in five steps; "make check" and .ci/run call all of them.
 # It prints the name of each part, with the seconds so far, and stops at the first failure.
 # scripts/soak.sh has the checks that take longer.
 #
-# usage: scripts/check.sh [quick | levels | generated | bindings | all]...
+# usage: scripts/check.sh [quick | lint | levels | generated | bindings | all]...
 #
-#   quick      build, formatting, linters; without levels also short tests
+#   quick      build, formatting, go vet; without levels also short tests, of packages whose tests
+#              take seconds
+#   lint       functions that nothing reaches; golangci-lint
 #   levels     the tests as a user runs them; then short ones: every instruction set, 32 bits,
 #              arm64 in an emulator, the race detector; a search for fused instructions
 #   generated  assembly, PTX and the module bench, where scripts/generated.sha256 does not have the
@@ -18,10 +20,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-deadcode=golang.org/x/tools/cmd/deadcode@v0.52.0
 tools=$PWD/.bin/tools log=$PWD/.bin/log
-export GOGC=${GOGC:-400} PIP_DISABLE_PIP_VERSION_CHECK=1
+# Wheels, archives and the programs for other processors are built with -trimpath. With this flag
+# everywhere each package is compiled once for all of them. Tests then find Go's sources by GOROOT.
+GOROOT=$(go env GOROOT)
+export GOROOT GOFLAGS="${GOFLAGS:-} -trimpath" GOGC=${GOGC:-400} PIP_DISABLE_PIP_VERSION_CHECK=1
 
 part() {
 	fail_with_others
@@ -103,29 +106,29 @@ quick() {
 	in_modules go build ./...
 	in_modules go vet ./...
 
-	beside lint
-	if [[ " $steps " != *" levels "* ]]; then # otherwise levels runs all tests
+	[[ " $steps " == *" levels "* ]] || { # otherwise levels runs all tests
 		part "short tests"
-		in_modules gotest -short ./...
-		joined
-	fi
+		gotest -short $(go list ./... | grep -vE 'halfulp/halfulp$|/(conformance|distributed|linsolve|rns|cmd/halfulp|internal/(gpu(/.*)?|grid|residue|proof/(newton|seed))|scripts/docs)$')
+	}
 }
 
 # lint finds functions that neither a program nor a test reaches, and runs golangci-lint.
 lint() {
-	local dead
+	local dead folder
 	part "deadcode, golangci-lint"
-	GOBIN=$tools go install "$deadcode" && GOBIN=$tools go install "$golangci_lint" ||
-		{ left_out "deadcode, golangci-lint: they cannot be built here"; return; }
+	scripts/tools.sh || { left_out "deadcode, golangci-lint: they cannot be built here"; return; }
 	dead=$(in_modules "$tools/deadcode" -test ./...)
 	[ -z "$dead" ] || { printf '%s\n' "$dead"; exit 1; }
-	in_modules "$tools/golangci-lint" run --allow-parallel-runners ./...
-	(cd bindings/c && "$tools/golangci-lint" run --allow-parallel-runners ./...)
+	for folder in . reproduce bindings/c; do
+		# quick runs go vet, also on generated code.
+		(cd "$folder" && "$tools/golangci-lint" run --disable govet --allow-parallel-runners ./...)
+	done
 }
 
 levels() {
 	part "go build ./... && go test ./..."
-	GOFLAGS="${GOFLAGS:-} -vet=off -timeout=20m" sh -c 'go build ./... && go test ./...'
+	[[ " $steps " == *" quick "* ]] || go build ./...
+	GOFLAGS="$GOFLAGS -vet=off -timeout=20m" go test ./...
 	(cd reproduce && gotest ./...)
 
 	part "the lower levels of instruction sets"
@@ -145,7 +148,7 @@ levels() {
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	[ "$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 gotest -short ./internal/{num,decimal,superacc,lanes,direct,sgemm}
 	scripts/fused.sh
-	GOARCH=arm64 go vet $(find . -name '*_arm64*' ! -path '*/_*' ! -path './.bin/*' -printf '%h\n' | sort -u)
+	CGO_ENABLED=0 GOARCH=arm64 go vet $(find . -name '*_arm64*' ! -path '*/_*' ! -path './.bin/*' -printf '%h\n' | sort -u)
 	scripts/arm64.sh || { [ $? = 3 ] && left_out "tests on arm64" || exit 1; }
 
 	part "race detector"
@@ -180,15 +183,17 @@ bindings() {
 }
 
 steps=${*:-all}
-[ "$steps" != all ] || steps="quick levels bindings generated"
+[ "$steps" != all ] || steps="quick lint bindings levels generated"
 for name in $steps; do
-	[[ " quick levels generated bindings " == *" $name "* ]] || { sed -n '/^# usage/,/^# What/{/^# What/d; s/^# \?//; p}' "$0"; exit 2; }
+	[[ " quick lint levels generated bindings " == *" $name "* ]] || { sed -n '/^# usage/,/^# What/{/^# What/d; s/^# \?//; p}' "$0"; exit 2; }
 done
 prepare
-[[ " $steps " != *" levels "*bindings* ]] || beside bindings
 for name in $steps; do
-	[ -z "${others[$name]:-}" ] || continue # runs already, beside the others
-	"$name"
+	case $name in
+	"${steps##* }") "$name" ;;
+	lint | bindings) beside "$name" ;;
+	*) "$name" ;;
+	esac
 done
 joined
 printf '\n=== passed: %s [%d s]\n' "$steps" "$SECONDS"

@@ -19,7 +19,6 @@ cd "$(dirname "$0")/.."
 mode=${1:-}
 stamps=scripts/generated.sha256
 kernels=internal/kernels
-golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 kernel_hashes=$(PYTHONDONTWRITEBYTECODE=1 "$kernels"/_ptx/hashes.py) || {
 	echo "PTX: no Python: LEFT OUT"
 	[ "$mode" != stale ] || exit 1
@@ -105,7 +104,7 @@ for name in "${todo[@]}"; do
 			echo "bench: its C libraries are not here; bench/setup.sh installs them on Debian 12: LEFT OUT"
 			continue
 		fi
-		GOBIN=$PWD/.bin/tools go install "$golangci_lint"
+		scripts/tools.sh
 		(cd bench && go vet ./... && go test -short ./... && ../.bin/tools/golangci-lint run --allow-parallel-runners ./...)
 		;;
 	*) scripts/check-asm.sh "$name" ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the C library, the drop-in BLAS and its program for processes that fork into FOLDER/lib,
-# and the header into FOLDER/include.
+# the header into FOLDER/include, and the licences of all that they contain into FOLDER/share.
 # "make lib" calls it.
 #
 # usage: scripts/lib.sh [FOLDER]     (default: dist)
@@ -9,7 +9,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:-$root/dist}
-mkdir -p "$out/lib/pkgconfig" "$out/include"
+mkdir -p "$out/lib/pkgconfig" "$out/include" "$out/share/doc/halfulp"
 out=$(cd "$out" && pwd)
 cd "$root/bindings/c"
 flags="-Wl,--version-script=$PWD/exports.map -Wl,-z,nodelete -Wl,-soname,libhalfulp.so -Wl,--strip-all"
@@ -17,6 +17,14 @@ CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -ldflags "-s -w -buildid= -
 rm -f "$out/lib/libhalfulp.h" # Go's, which is not for programs
 cp halfulp.h "$out/include/"
 cp halfulp.pc "$out/lib/pkgconfig/"
+
+# The licences are the program's, which contains all modules that the library contains.
+licenses=$root/cmd/halfulp/licenses.txt
+cp "$root/LICENSE" "$licenses" "$out/share/doc/halfulp/"
+go list -deps -f '{{with .Module}}{{if and .Version (not .Replace)}}======== {{.Path}} {{.Version}}{{end}}{{end}}' . | grep . | sort -u |
+	while read -r title; do
+		grep -qxF "$title" "$licenses" || { echo "lib.sh: $licenses lacks $title" >&2; exit 1; }
+	done
 
 # The drop-in BLAS, for integers of 32 and of 64 bits: C without Go. It has no SONAME: of a link
 # libblas.so.3 to a library with another one, ldconfig would make a link by that name beside.

@@ -29,5 +29,9 @@ CC=$venv/bin/cc HALFULP_PLATFORM=$platform "$venv/bin/python" -m pip wheel --qui
 # everywhere. The wheel is left as it was built, since it needs no repair.
 PATH=$venv/bin:$PATH "$venv/bin/auditwheel" repair --plat "$platform" --wheel-dir "$built/checked" "$built"/*.whl \
 	>"$built/log" 2>&1 || { cat "$built/log" >&2; exit 1; }
+files=$("$venv/bin/python" -m zipfile -l "$built"/*.whl)
+for name in LICENSE licenses.txt; do
+	grep -q "^halfulp/$name " <<<"$files" || { echo "the wheel lacks $name" >&2; exit 1; }
+done
 mv "$built"/*.whl "$out"
 ls -l "$out"/*.whl
