@@ -19,7 +19,8 @@ import (
 var sized = map[string]string{
 	"pip install ./bindings/python mpmath gmpy2 python-flint": "",
 	"python bench/python/peers.py --json FILE":                "",
-	"go test ./...": "go build ./...",
+	// Runs this test.
+	"go test ./...": "go list ./...",
 	// Needs a network; the console block after it runs.
 	"git clone https://github.com/halfulp/halfulp && cd halfulp && go run ./cmd/halfulp gemv examples/pascal.mtx examples/pi.mtx --compare": "",
 	// The same.
@@ -41,7 +42,7 @@ var sized = map[string]string{
 	"mpiexec -n 6 halfulp syrk A.npz --format mp:1000 --grid 2x3 --out C.npz --stats": "",
 
 	// TestProcesses of examples/bootstrap runs commands like these.
-	"go build ./examples/bootstrap":      "go build -o /dev/null ./examples/bootstrap",
+	"go build ./examples/bootstrap":      "go list ./examples/bootstrap", // the page runs it, too
 	"mpiexec -n 4 ./bootstrap":           "",
 	"mpiexec -n 4 ./bootstrap -scale 20": "",
 
@@ -77,10 +78,10 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	bin := t.TempDir()
-	runIn(t, ".", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/halfulp")
-	runIn(t, "reproduce", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/halfulp-reproduce")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Setenv("GOBIN", t.TempDir())
+	t.Setenv("GOBIN", bin) // go install on a page need not link the program again
+	runIn(t, ".", "go", "install", "./cmd/halfulp")
+	runIn(t, "reproduce", "go", "install", "./cmd/halfulp-reproduce")
 	t.Setenv("LC_ALL", "C")
 	shown := map[string]bool{} // commands of sh blocks
 	for _, page := range pages(t) {
@@ -212,7 +213,7 @@ func runLine(t *testing.T, work, bin, command string) string {
 	t.Helper()
 	if strings.HasPrefix(command, "go run ./cmd/halfulp ") {
 		command = strings.TrimPrefix(command, "go run ./cmd/")
-	} else if regexp.MustCompile(`^([A-Z_0-9]+=\S+ )*go (run|build|install) `).MatchString(command) {
+	} else if regexp.MustCompile(`^([A-Z_0-9]+=\S+ )*go (run|build|install|list) `).MatchString(command) {
 		work = "."
 		command = strings.Replace(command, " -o halfulp ", " -o "+filepath.Join(bin, "another")+" ", 1)
 	} else if strings.HasPrefix(command, "go work init ") {

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/distributed"
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/matfile"
 )
 
@@ -39,7 +40,7 @@ func TestFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		for _, n := range []int{1, 2, 3, 4, 6} {
+		for _, n := range testlength.Of([]int{6}, []int{1, 6}, []int{1, 2, 3, 4, 6}) {
 			mpitest.Run(t, n)
 		}
 		return

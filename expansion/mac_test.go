@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -41,7 +42,7 @@ func TestMac(t *testing.T) {
 		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		largest := 0.0
-		for range 2000 {
+		for range testlength.Trials(2000) {
 			k := 1 + r.IntN(30)
 			if r.IntN(20) == 0 {
 				k *= 10

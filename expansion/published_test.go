@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -144,7 +145,7 @@ func TestPublishedCancellation(t *testing.T) {
 // TestPublishedSplit compares Split, and Two-Prod by Split, with their definitions.
 func TestPublishedSplit(t *testing.T) {
 	r := testseed.Rand(t, 1, 1)
-	for range 20000 {
+	for range testlength.Trials(20000) {
 		a, b := word(r, -300, 300), word(r, -300, 300)
 		hi, lo := split(a)
 		if hi+lo != a || hi-a+lo != 0 || math.Float64bits(hi)<<37 != 0 || math.Float64bits(lo)<<37 != 0 {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -14,7 +15,7 @@ func TestStored(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 12))
 	changed := 0
-	for range 400000 {
+	for range testlength.Trials(400000) {
 		w := 2 + r.IntN(3)
 		x := make([]float64, w)
 		x[0] = word(r, -20, 20)
@@ -65,7 +66,7 @@ func TestStored(t *testing.T) {
 			changed++
 		}
 	}
-	if changed < 10000 {
+	if changed < testlength.Trials(10000) {
 		t.Errorf("only %d numbers changed", changed)
 	}
 }

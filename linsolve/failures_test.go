@@ -117,7 +117,7 @@ func TestOnDeviceFailures(t *testing.T) {
 			t.Errorf("%s: %s %d: %v", name, what, at, err)
 			return false
 		}
-		step := testlength.Of(7, 5, 1)
+		step := testlength.Of(13, 11, 1)
 		trim := func() {
 			if err := dev.Do(context.Background(), func(s *cuda.Stream) error { return s.Trim() }); err != nil {
 				t.Fatal(err)

@@ -125,7 +125,7 @@ func TestLeastSquares(t *testing.T) {
 // TestLeastSquaresAugmented uses exponents too far apart for the normal equations.
 func TestLeastSquaresAugmented(t *testing.T) {
 	r := testseed.Rand(t, 5, 6)
-	for trial := range testlength.Of(1, 2, 40) {
+	for trial := range testlength.Of(1, 1, 40) {
 		n := 2 + r.IntN(2)
 		m := n + 1 + r.IntN(2)
 		a, b := halfulp.Random(halfulp.MP(60), m, n, 2000, r.Uint64()), halfulp.Random(halfulp.Float64, m, 2, 50, r.Uint64())

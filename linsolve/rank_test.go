@@ -86,7 +86,7 @@ func TestRanksRefuted(t *testing.T) {
 // Random matrices whose rank is a little less than their order take few primes, and few digits if a
 // row or a column is a simple combination of others.
 func TestRankPrimes(t *testing.T) {
-	const n = 60
+	n := testlength.Of(36, 36, 60)
 	// The last row is twice the first one minus the third.
 	combine := func(a *halfulp.Matrix) *halfulp.Matrix {
 		for j := range n {

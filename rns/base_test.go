@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -157,7 +158,7 @@ func TestGeneration(t *testing.T) {
 
 func TestModulus(t *testing.T) {
 	r := newRand(t, 1)
-	for range 20000 {
+	for range testlength.Trials(20000) {
 		m := 1 + r.Uint64()>>(33+r.IntN(31))
 		p := newModulus(m)
 		z := r.Uint64() >> r.IntN(64)

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // The kernels of internal/kernels/rns/rnskernels.cuh in Go, by the arithmetic of this
@@ -270,7 +271,7 @@ func (r *reference) pairwise(l *fake.Launch, _ refBase, s refPairs) {
 func TestDeviceReference(t *testing.T) {
 	bases := deviceBases(t)
 	for k, i := range []int{1, 9, 13, 14} {
-		if b := bases[i]; k == 0 || !testing.Short() {
+		if b := bases[i]; k == 0 || i != 9 && !testing.Short() || testlength.Long() {
 			deviceSuite(t, newReference(t, b), []*Base{b}, 10+k%3*9)
 		}
 	}

@@ -339,7 +339,7 @@ func TestChain(t *testing.T) {
 		r := newRand(t, 23)
 		x, y := b.NewNumber().SetInt64(1), b.NewNumber()
 		renewed, narrow := 0, false
-		for i := range 20000 {
+		for i := range testlength.Trials(20000) {
 			y.SetFloat64(1 + 1/float64(1+r.IntN(1000)))
 			switch {
 			case x.Float64() > 1e9:
@@ -454,7 +454,7 @@ func TestNumberConversions(t *testing.T) {
 	for _, b := range testBases(t) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 24)
-			for range 500 {
+			for range testlength.Trials(500) {
 				x := math.Float64frombits(r.Uint64())
 				if r.IntN(10) == 0 {
 					x = float64(r.IntN(100) - 50)

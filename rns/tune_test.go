@@ -14,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // onCUDA returns Options for a device.
@@ -86,7 +87,7 @@ func TestTune(t *testing.T) {
 		}
 		// What the file says counts, if it can be.
 		key := dev.Info().Name + ", " + c.routine + ", 8, moduli [3 5 7 11 13 17 19]"
-		for _, f := range []struct {
+		for k, f := range []struct {
 			text string
 			used bool
 		}{
@@ -96,6 +97,9 @@ func TestTune(t *testing.T) {
 			{`{"version": 2}`, false},
 			{`{"version"`, false},
 		} {
+			if (k%2 == 1 || k > 0 && c.routine == "gemv") && !testlength.Long() {
+				continue // files are read in the same way for both
+			}
 			text := strings.NewReplacer("B", strconv.Itoa(c.want.Blocks), "S", strconv.Itoa(c.want.BlockSize)).Replace(f.text)
 			must(t, os.WriteFile(name, []byte(text), 0o644))
 			before := count

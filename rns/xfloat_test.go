@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 func randomX(r *rand.Rand) XFloat {
@@ -34,7 +36,7 @@ func TestXFloat(t *testing.T) {
 		{"*", XFloat.MulDown, XFloat.MulUp, (*big.Float).Mul},
 		{"/", XFloat.DivDown, XFloat.DivUp, (*big.Float).Quo},
 	}
-	for range 100000 {
+	for range testlength.Trials(100000) {
 		x, y := randomX(r), randomX(r)
 		if r.IntN(4) == 0 {
 			y = XFloat{y.F, x.I + int32(r.IntN(5)-2)}

@@ -51,7 +51,7 @@ func TestFew(t *testing.T) {
 		}
 		return a
 	}
-	for trial := range 4000 {
+	for trial := range testlength.Trials(4000) {
 		pick := func() num.Format { return formats[r.IntN(len(formats))] }
 		fx, fy, fz := pick(), pick(), pick()
 		if trial%2 == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -48,7 +49,7 @@ func TestFewAddends(t *testing.T) {
 		return v
 	}
 	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 2}}
-	for round := range 8000 {
+	for round := range testlength.Trials(8000) {
 		n := r.IntN(12)
 		if r.IntN(8) == 0 {
 			n = fewAddends - 1 + r.IntN(3)
@@ -96,7 +97,7 @@ func TestSmallFloatProducts(t *testing.T) {
 		return m
 	}
 	real := func(x float64) num.Real { return superacc.FloatReal(x, make([]uint64, 1)) }
-	for round := range 4000 {
+	for round := range testlength.Trials(4000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(24)
 		next := numbers[r.IntN(len(numbers))]
 		p := Product{
@@ -151,7 +152,7 @@ func TestFloatQuotients(t *testing.T) {
 	numbers := hardFloats(r)
 	kinds := []num.Format{num.Float64, num.Float32}
 	decided := 0
-	for round := range 20000 {
+	for round := range testlength.Trials(20000) {
 		next := numbers[r.IntN(len(numbers))]
 		n := r.IntN(6)
 		s := num.Vec{Arr: num.New(kinds[r.IntN(2)], n+1), Inc: 1, N: n}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/internal/tiles"
 )
@@ -153,7 +154,7 @@ func TestReductions(t *testing.T) {
 				}
 				return num.Format{Kind: num.MP, Prec: []uint32{2, 53, 64, 65, 128, 192, 256, 424, 513, 848, 2048, 2049, 30 + r.Uint32N(900)}[r.IntN(13)]}
 			}
-			for trial := range 300 {
+			for trial := range testlength.Trials(300) {
 				kind, n := r.IntN(7), r.IntN(71)
 				switch r.IntN(8) {
 				case 0:
@@ -222,7 +223,7 @@ func TestDotsNearTies(t *testing.T) {
 		t.Run(level.String(), func(t *testing.T) {
 			defer isa.Force(level)()
 			r := testseed.Rand(t, 73, 74)
-			for trial := range 1500 {
+			for trial := range testlength.Trials(1500) {
 				p := []uint32{53, 64, 106, 120, 150, 212, 300, 424, 500}[r.IntN(9)]
 				f := num.Format{Kind: num.MP, Prec: p + 2}
 				fy := []num.Format{f, f, {Kind: num.F64}, {Kind: num.QD}}[r.IntN(4)]

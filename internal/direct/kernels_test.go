@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -187,7 +188,7 @@ func TestDigitKernels(t *testing.T) {
 func TestTopKernels(t *testing.T) {
 	needAssembly(t)
 	r := testseed.Rand(t, 9, 10)
-	for trial := range 900 {
+	for trial := range testlength.Trials(900) {
 		n, l := 1+r.IntN(12), 2+trial%6
 		a, x := make([]uint64, l*n), make([]uint64, l*n)
 		ae, xe := make([]int32, n), make([]int32, n)

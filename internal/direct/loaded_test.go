@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -17,7 +18,7 @@ func TestLoadedProducts(t *testing.T) {
 	r := testseed.Rand(t, 51, 52)
 	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	decided, trials := 0, 0
-	for trial := range 1500 {
+	for trial := range testlength.Trials(1500) {
 		mp := num.Format{Kind: num.MP, Prec: []uint32{30, 64, 106, 212, 424}[r.IntN(5)]}
 		f := []num.Format{{Kind: num.F32}, {Kind: num.F64}, {Kind: num.DD}, {Kind: num.TD}, {Kind: num.QD}}[r.IntN(5)]
 		n := fewProducts + r.IntN(60)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/superacc"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -22,7 +23,7 @@ func TestPortableProducts(t *testing.T) {
 	r := testseed.Rand(t, 61, 62)
 	w := Work{Run: par.Run{Ctx: context.Background(), Threads: 1}}
 	decided, trials := 0, 0
-	for trial := range 400 {
+	for trial := range testlength.Trials(400) {
 		f := num.Format{Kind: num.MP, Prec: []uint32{106, 448, 500, 848, 1696, 53, 64}[trial%7]}
 		l, n := f.Limbs(), fewProducts+r.IntN(8)
 		x, y := num.New(f, 4*n), num.New(f, n)
@@ -88,7 +89,7 @@ func TestPortableProducts(t *testing.T) {
 // plan's bound for each product.
 func TestTopRows(t *testing.T) {
 	r := testseed.Rand(t, 63, 64)
-	for trial := range 2000 {
+	for trial := range testlength.Trials(2000) {
 		l, n := 1+r.IntN(12), 1+r.IntN(20)
 		rows, sum := newTopRows(l), make([]uint64, l+1)
 		want, unit := new(big.Int), uint(64*l) // in units of sum, times 2^-(128 l)
@@ -134,7 +135,7 @@ func TestTopRows(t *testing.T) {
 // the lower one is 0.
 func TestDotTop1(t *testing.T) {
 	r := testseed.Rand(t, 65, 66)
-	for trial := range 2000 {
+	for trial := range testlength.Trials(2000) {
 		n := 1 + r.IntN(12)
 		a, x, a2, x2 := make([]uint64, n), make([]uint64, n), make([]uint64, 2*n), make([]uint64, 2*n)
 		ae, xe, ac, xc := make([]int32, n), make([]int32, n), make([]uint8, n), make([]uint8, n)
@@ -158,7 +159,7 @@ func TestDotTop1(t *testing.T) {
 // TestAddTop compares sums of the highest words of products with sums of integers.
 func TestAddTop(t *testing.T) {
 	r := testseed.Rand(t, 67, 68)
-	for trial := range 3000 {
+	for trial := range testlength.Trials(3000) {
 		n := 2 + r.IntN(7)
 		if trial%3 == 0 {
 			n = 4

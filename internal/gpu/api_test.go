@@ -552,7 +552,7 @@ func BenchmarkPrepare(b *testing.B) {
 func TestConformance(t *testing.T) {
 	devs, _ := gputest.References(t, 2)
 	defer mem.Substitute(devs...)()
-	every := testlength.Of(400, 400, 100)
+	every := testlength.Of(900, 700, 100)
 	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.CUDA(0, 1), conformance.Resident(0)} {
 		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
 	}
@@ -562,7 +562,7 @@ func TestConformance(t *testing.T) {
 func TestConformanceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
 	defer mem.Substitute(devs...)()
-	every := testlength.Of(400, 400, 100)
+	every := testlength.Of(900, 700, 100)
 	backends := []conformance.Backend{conformance.Resident(0, 1, 2), conformance.Resident(0, 1)}
 	if testing.Short() {
 		backends = backends[:1]

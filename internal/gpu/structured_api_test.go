@@ -9,6 +9,7 @@ import (
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // structuredCalls are routines with band, symmetric and triangular matrices, and rotations, of A n
@@ -87,10 +88,7 @@ func structuredCalls(n int) map[string]func(a, x, c *Matrix, alpha, beta Scalar,
 func TestStructuredOnDevice(t *testing.T) {
 	run := func(t *testing.T, n int, fetched func() uint64) {
 		third := must(ParseScalar(MP(80), "0.33333"))
-		formats := []Format{MP(106), DD, Float64, Float32, MP(424)}
-		if testing.Short() {
-			formats = formats[:2]
-		}
+		formats := []Format{MP(106), DD, Float64, Float32, MP(424)}[:testlength.Of(2, 3, 5)]
 		for _, f := range formats {
 			a, x, c := Random(f, n, n, 5, 1), Random(f, n, 4, 5, 2), Random(f, n, n, 5, 3)
 			da := must(a.On("cuda:0"))
@@ -111,7 +109,7 @@ func TestStructuredOnDevice(t *testing.T) {
 				there := kind == "random" && f != DD && f != Float32 // which systems leave
 				for name, call := range structuredCalls(n) {
 					for i, s := range [][2]Scalar{{Float(1), Float(0)}, {Float(-2), third}, {Float(0), Float(2)}} {
-						if testing.Short() && i > 0 && kind == "Inf" {
+						if !testlength.Long() && i > 0 && kind == "Inf" {
 							break
 						}
 						p, q := x.Clone(), c.Clone()

@@ -55,11 +55,7 @@ func TestZerosLeftOut(t *testing.T) { eachUnit(t, testZerosLeftOut) }
 func testZerosLeftOut(t *testing.T) {
 	rng := testseed.Rand(t, 3, 5)
 	formats := []num.Format{num.Float64, {Kind: num.MP, Prec: 53}, {Kind: num.MP, Prec: 200}, num.Float32, num.DDouble}
-	trials := 24
-	if testlength.Long() {
-		trials = 150
-	}
-	for trial := range trials {
+	for trial := range testlength.Of(12, 18, 150) {
 		x, y := trial%len(zeroPatterns), rng.IntN(len(zeroPatterns))
 		f, g, h := formats[rng.IntN(len(formats))], formats[rng.IntN(len(formats))], formats[rng.IntN(len(formats))]
 		triangle := []byte{0, 'U', 'L'}[rng.IntN(3)]

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -16,7 +17,7 @@ import (
 // numbers.
 func TestFMA(t *testing.T) {
 	rng := testseed.Rand(t, 3, 4)
-	for range 200000 {
+	for range testlength.Trials(200000) {
 		x, y := randomBits(rng), randomBits(rng)
 		z := randomBits(rng)
 		if rng.IntN(2) == 0 { // near the product, or half an ulp off

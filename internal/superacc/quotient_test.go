@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -16,7 +17,7 @@ func TestTryQuotient(t *testing.T) {
 	for _, f := range []num.Format{num.Float64, num.DDouble, num.QDouble, {Kind: num.MP, Prec: 24}, {Kind: num.MP, Prec: 300}} {
 		p := f.Bits()
 		q := NewQuotients(f)
-		for range 4000 {
+		for range testlength.Trials(4000) {
 			d := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Exp: int64(r.IntN(40) - 20), Mag: []uint64{r.Uint64() | 1, r.Uint64() >> r.IntN(64)}}
 			if r.IntN(8) == 0 {
 				d.Mag = []uint64{0, 1 << r.IntN(64)}

@@ -92,12 +92,16 @@ func RaceOnly(m *testing.M, tests ...func(*testing.T)) (code int) {
 	return m.Run()
 }
 
-// Trials returns about how many of n random trials to make: a quarter where tests are slow.
+// Trials returns about how many of n random trials to make: all of them in the long form, a quarter
+// in the short one and where tests are slow, and else half.
 func Trials(n int) int {
-	if Slow() {
+	switch {
+	case Slow() || testing.Short():
 		return (n + 3) / 4
+	case Long():
+		return n
 	}
-	return n
+	return (n + 1) / 2
 }
 
 // Of returns short, usual or long.

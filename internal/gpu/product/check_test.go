@@ -23,7 +23,7 @@ import (
 // caught, and the error for a fault in a product names the entry.
 func TestFaults(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
-		spoilProducts(t, gputest.Reference(t, &fake.Driver{}), 3, 4, 5, testlength.Of(5, 10, 30))
+		spoilProducts(t, gputest.Reference(t, &fake.Driver{}), 3, 4, 5, testlength.Of(3, 5, 30))
 	})
 	t.Run("device", func(t *testing.T) { spoilProducts(t, gputest.Machine(t), 70, 60, 50, testlength.Of(20, 100, 1500)) })
 }

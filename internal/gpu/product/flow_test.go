@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -118,6 +119,7 @@ func checkFlow(t *testing.T, devs ...*cuda.Device) {
 // TestFlowMemory has panels of which a device has room for one alone, and a product that leaves
 // room for panels to come: for some in smaller blocks, for too many in the smallest.
 func TestFlowMemory(t *testing.T) {
+	testlength.SkipRace(t, "it looks at memory")
 	defer flowing()()
 	const short, inner, long = 3, 250, 512
 	rng := testseed.Rand(t, 5, 6)

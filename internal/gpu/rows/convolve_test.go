@@ -62,15 +62,15 @@ func checkConvolve(t *testing.T, dev *cuda.Device, every int) {
 }
 
 // TestConvolveReference runs the host's part, with Go functions for the kernels.
-func TestConvolveReference(t *testing.T) { checkConvolve(t, convolving(t), testlength.Of(3, 1, 1)) }
+func TestConvolveReference(t *testing.T) { checkConvolve(t, convolving(t), testlength.Of(5, 3, 1)) }
 
 // TestConvolveEmulated runs the kernels themselves, compiled for the host.
 func TestConvolveEmulated(t *testing.T) {
 	t.Setenv(gputest.Emulate, convolveSources)
 	dev := convolving(t)
-	checkConvolve(t, dev, testlength.Of(7, 5, 1))
+	checkConvolve(t, dev, testlength.Of(11, 7, 1))
 	if testlength.Long() {
-		checkColumns(t, dev)
+		checkColumns(t, dev, 1)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestSanitizeRows(t *testing.T) {
 }
 
 // TestColumns checks the columns of digits.
-func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t)) }
+func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t), 1) }
 
 // TestOuter compares products of all MP numbers by the kernels of kernels/rows/outer.cuh with those
 // of the host.
@@ -67,7 +67,7 @@ func TestOuter(t *testing.T) {
 		checkGemv(t, dev, p)
 		checkReductions(t, dev, p)
 	}
-	checkColumns(t, dev)
+	checkColumns(t, dev, 1)
 }
 
 // TestSanitizeOuter runs small problems with each of them.
@@ -93,7 +93,7 @@ func TestWords(t *testing.T) {
 			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: 1, k: 100003, alpha: 1, inc: 1})
 		}
 	}
-	checkWords(t, dev, list)
+	checkWords(t, dev, list, 1)
 }
 
 // TestSanitizeWords runs small problems with each of them.

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -39,30 +40,33 @@ func wordProblems() (list []rowProblem) {
 		rowProblem{in: gputest.MP(100), inX: gputest.MP(100), out: gputest.MP(1600), m: 1, k: 20000, alpha: 1, inc: 1})
 }
 
-func checkWords(t *testing.T, dev *cuda.Device, list []rowProblem) {
+// checkWords checks one of every `every` problems.
+func checkWords(t *testing.T, dev *cuda.Device, list []rowProblem, every int) {
 	alwaysWords(t)
-	for _, p := range list {
-		checkReductions(t, dev, p)
+	for i, p := range list {
+		if i%every == 0 {
+			checkReductions(t, dev, p)
+		}
 	}
-	checkColumns(t, dev)
+	checkColumns(t, dev, every)
 }
 
 // checkFakeWords is checkWords on a fake device, of which no memory may be left in use.
-func checkFakeWords(t *testing.T) {
+func checkFakeWords(t *testing.T, every int) {
 	dev := gputest.RowReference(t, &fake.Driver{Shared: 227 << 10})
-	checkWords(t, dev, wordProblems())
+	checkWords(t, dev, wordProblems(), every)
 	if c := dev.Counters(); c.InUse != 0 {
 		t.Errorf("%d bytes left", c.InUse)
 	}
 }
 
 // TestWordsReference runs the host's part, with Go functions for the kernels.
-func TestWordsReference(t *testing.T) { checkFakeWords(t) }
+func TestWordsReference(t *testing.T) { checkFakeWords(t, testlength.Of(7, 5, 1)) }
 
 // TestWordsEmulated runs the kernels themselves, compiled for the host.
 func TestWordsEmulated(t *testing.T) {
 	t.Setenv(gputest.Emulate, "rows/words")
-	checkFakeWords(t)
+	checkFakeWords(t, testlength.Of(19, 11, 1))
 }
 
 // TestWordSlices adds uneven numbers.
@@ -71,8 +75,8 @@ func TestWordSlices(t *testing.T) {
 	t.Setenv(gputest.Emulate, "rows/words")
 	rng := testseed.Rand(t, 6, 8)
 	for _, digits := range []int{9, 13, 32, 62} {
-		for trial := range 12 {
-			const n = 3000
+		for trial := range testlength.Of(3, 3, 12) {
+			n := testlength.Of(1500, 1500, 3000)
 			_, x, large := uneven(rng, digits, n, trial)
 			if trial%3 == 0 {
 				x.Negate(large + 1)

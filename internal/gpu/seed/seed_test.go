@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // A problem is a matrix to invert, and the most that the largest entry of I - R F may be, 0 for
@@ -307,11 +308,7 @@ func reference(t *testing.T) *cuda.Device { return gputest.SeedReference(t, new(
 func TestInverse(t *testing.T) {
 	dev := reference(t)
 	checkAll(t, dev, 1, 2, 63, 64, 65, 150)
-	every := 1
-	if testing.Short() { // kernels compiled for the host take their time
-		every = 3
-	}
-	checkOrder(t, dev, 330, every)
+	checkOrder(t, dev, 330, testlength.Of(5, 3, 1)) // kernels compiled for the host take their time
 	checkFailures(t, dev, 70)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // dealt gives devices columns of a matrix, as many as each is to have.
@@ -124,7 +125,7 @@ func checkTogether(t *testing.T, devs []*cuda.Device, p problem, f num.Format, c
 func TestInverseTogether(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
 	for i, p := range problems(300) {
-		if p.n != 300 || testing.Short() && i%3 != 0 {
+		if p.n != 300 || i%testlength.Of(5, 3, 1) != 0 {
 			continue
 		}
 		checkTogether(t, devs, p, []num.Format{num.Float64, gputest.MP(150)}[i%2], 128, 128, 44)

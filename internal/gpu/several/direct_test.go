@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/residue"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestDirect has GPUs compute columns of products of triangles that others have, from factors where
@@ -135,7 +136,7 @@ func TestDirectFailures(t *testing.T) {
 			calls = calls[:1]
 		}
 		for _, call := range calls {
-			for after := 0; ; after += 1 + after/2 {
+			for after := 0; ; after += 1 + testlength.Of(3*after, 2*after, after/2) {
 				drv.Fail(call, after, cudadrv.InvalidValue)
 				err := multiply()
 				drv.Forgive()
