@@ -61,7 +61,8 @@ type finisher struct {
 	mag    []uint64
 	scaled []uint64 // the product multiplied by alpha
 
-	// Scratch of addOld: beta c, its alignment, the product in a finer unit, the sum.
+	// Scratch of addOld: an entry c, beta c, its alignment, the product in a finer unit, the sum.
+	oldWords                      [num.MaxValueWords]uint64
 	scaledOld, aligned, fine, sum []uint64
 	tmp                           []uint64
 	ends                          *num.Array // two numbers of the output's format
@@ -312,8 +313,7 @@ const maxGap = 4096
 // addOld adds beta c to v. It returns false if the exponents are too far apart, or if the exact
 // pass must decide.
 func (f *finisher) addOld(v *value, at int) bool {
-	var buf [num.MaxValueWords]uint64
-	c := f.old.Arr.Value(at, buf[:])
+	c := f.old.Arr.Value(at, f.oldWords[:])
 	switch c.Class {
 	case num.Zero:
 		return len(v.mag) != 0 // the exact pass determines the sign of a zero sum

@@ -181,10 +181,14 @@ func (t *state) couple() error {
 	}
 	t.of = make([]int, n)
 	t.divide(joined)
+	gaps := make([][]size, t.s.Threads)
 	for {
-		if err := par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(_, i int) {
+		if err := par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(w, i int) {
+			if gaps[w] == nil {
+				gaps[w] = make([]size, n)
+			}
 			if c := &t.clusters[i]; !c.proved {
-				t.enclose(c)
+				t.enclose(c, gaps[w])
 			}
 		}); err != nil {
 			return err
@@ -259,7 +263,9 @@ func (t *state) join(joined []bool) (any bool) {
 // because (D + O)^-1 = D^-1 - D^-1 O (D + O)^-1 and ‖(D + O)^-1 M_KJ‖ ≤ ‖D^-1 M_KJ‖/(1 - θ). And
 // M_JJ = N - (m - c) (I - R_JJ), where Gershgorin's theorem bounds N = S_JJ - c (I - R_JJ). So C is
 // positive definite for c - m > (‖N‖ + ε)/(1 - ‖R‖), and negative definite for m - c beyond it.
-func (t *state) enclose(c *cluster) {
+//
+// gaps is memory for n numbers.
+func (t *state) enclose(c *cluster, gaps []size) {
 	n := t.n
 	j := t.order[c.first : c.last+1]
 	c.proved = false
@@ -285,7 +291,6 @@ func (t *state) enclose(c *cluster) {
 	c.spread = inner
 	// The interval of m is the center plus or minus inner + 2^-7 gap; 1 - 2^-6 is for gap_k.
 	nearest := size{}
-	gaps := make([]size, n)
 	for k := range n {
 		if t.of[k] == t.of[j[0]] {
 			continue

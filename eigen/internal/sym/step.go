@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/symeig"
 )
 
@@ -200,12 +201,7 @@ func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
 // of the eigenvalues.
 func seed(s *call.Run, a num.Mat) (num.Mat, error) {
 	n := a.Rows
-	x := make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			x[i*n+j] = a.Float64(i, j)
-		}
-	}
+	x := floats(a)
 	w, ok := symeig.Sym(s.Ctx, x, n, true, s.Threads)
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
@@ -229,8 +225,20 @@ func seed(s *call.Run, a num.Mat) (num.Mat, error) {
 	})
 	for j, k := range order {
 		for i := range n {
-			z.SetFloat64(i, j, x[i*n+k])
+			call.SetFloat(z.Arr, z.At(i, j), x[i*n+k], 0)
 		}
 	}
 	return z, nil
+}
+
+// floats returns the entries of a matrix in MP, of magnitudes below 1, by rows, cut to 53 bits.
+func floats(a num.Mat) []float64 {
+	x := make([]float64, a.Rows*a.Cols)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			v, e := a.Arr.Leading(a.At(i, j))
+			x[i*a.Cols+j] = scale.Ldexp(v, e)
+		}
+	}
+	return x
 }

@@ -74,13 +74,7 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 // decreasing singular values.
 func singularSeed(s *call.Run, c num.Mat) (num.Mat, error) {
 	m, n := c.Dims()
-	x := make([]float64, m*n)
-	for i := range m {
-		for j := range n {
-			x[i*n+j] = c.Float64(i, j)
-		}
-	}
-	_, _, v, ok := symeig.SVD(s.Ctx, x, m, n, true, s.Threads)
+	_, _, v, ok := symeig.SVD(s.Ctx, floats(c), m, n, true, s.Threads)
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
 	}
@@ -89,7 +83,7 @@ func singularSeed(s *call.Run, c num.Mat) (num.Mat, error) {
 		for j := range n {
 			switch {
 			case ok:
-				z.SetFloat64(i, j, v[i*n+j])
+				call.SetFloat(z.Arr, z.At(i, j), v[i*n+j], 0)
 			case i == j:
 				z.SetFloat64(i, i, 1)
 			}
