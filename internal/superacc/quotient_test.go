@@ -48,7 +48,7 @@ func TestTryQuotient(t *testing.T) {
 			}
 		}
 	}
-	if decided < 5000 {
+	if decided < 5*testlength.Trials(4000)/4 {
 		t.Errorf("%d quotients decided", decided)
 	}
 }
