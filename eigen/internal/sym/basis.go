@@ -54,9 +54,10 @@ func (e *solver) basis(t *state, first, last int, y *bound.Nearly, far []size) e
 	}); err != nil {
 		return err
 	}
-	// Rows of V have norms of at most 1 + far, and differ from the exact ones by at most far in
-	// norm, so entries of P by 2 far + far², and by the roundings of k products and sums.
-	err := sum.sqrt().times(2.5).add(power(int64(16 - e.vectorBits))).big()
+	// Rows of V have norms of at most wide + far, and differ from the exact ones by at most far, so
+	// entries of P differ by (2 wide + far) far, and by the roundings of k products and sums.
+	total, wide := sum.sqrt(), t.wide.max(power(0))
+	err := total.mul(wide.shifted(1).add(total)).add(wide.mul(wide).shifted(int64(16 - e.vectorBits))).big()
 	product := func(i, q int) interval.Interval {
 		z := new(big.Float).SetPrec(uint(p))
 		w := new(big.Float).SetPrec(uint(p))

@@ -53,7 +53,7 @@ func (t *state) correction(bits int) (num.Mat, error) {
 			}
 			if bits <= pairBits {
 				r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
-				v := m.add(d[small].mul(r)).over(d[small].add(d[large].negated()))
+				v := m.add(d[small].mul(r)).over(t.difference(d, small, large))
 				v.store(e.Arr, e.At(large, small))
 				r.add(v.negated()).store(e.Arr, e.At(small, large))
 				continue
@@ -81,6 +81,16 @@ func (t *state) correction(bits int) (num.Mat, error) {
 	}
 	d0 := s.MatrixHere(f, n, n)
 	return d0, s.Gemm(1, x, e, 0, num.Mat{}, d0)
+}
+
+// difference returns d_i - d_j ≠ 0 with the relative error of pairs. Pairs of numbers that are
+// close to each other lose bits.
+func (t *state) difference(d []pair, i, j int) pair {
+	z := d[i].add(d[j].negated())
+	if z.hi == 0 || z.e < max(d[i].e, d[j].e)-4 {
+		return pairOfBig(new(big.Float).SetPrec(128).Sub(t.d[i], t.d[j]))
+	}
+	return z
 }
 
 // improved returns vectors of the given bits, the sum X + D turned within the clusters: the vectors

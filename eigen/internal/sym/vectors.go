@@ -45,7 +45,7 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 			g := t.apart(j, k).lower(rad.shifted(1)).lower(t.dLost[k].times(2))
 			g = g.lower(g.mul(t.alpha))
 			if g.zero() {
-				sum = power(0)
+				sum, pull[j] = power(0), t.total.shifted(2)
 				break
 			}
 			x := t.sb[k+j*n].add(most.mul(t.rb[k+j*n]))
@@ -61,6 +61,10 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 		long := c.tilt.add(own) // ≥ ‖z‖ and ‖E_j‖
 		row := t.rowR[j].add(own)
 		norm := long.mul(long).times(1.25).add(row.mul(long).shifted(1))
+		if c.count() > 1 {
+			long = c.tilt.add(t.rowsOf(c))
+			norm = long.mul(long).shifted(2)
+		}
 		rounding := long.shifted(int64(2 - bits))
 		z[j] = sum.sqrt().add(norm).add(rounding).mul(t.wide)
 		if t.image != nil {
@@ -68,4 +72,15 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 			pull[j] = pull[j].add(t.image[j].add(t.total.mul(long)).mul(norm)).add(rounding.mul(t.total).times(2 * math.Sqrt(float64(n))))
 		}
 	})
+}
+
+// rowsOf bounds the Frobenius norm of the rows of R of a cluster.
+func (t *state) rowsOf(c *cluster) size {
+	var sum size
+	for p := c.first; p <= c.last; p++ {
+		j := t.order[p]
+		v, own := t.rowR[j], t.rb[j+j*t.n]
+		sum = sum.add(v.mul(v)).add(own.mul(own))
+	}
+	return sum.sqrt()
 }
