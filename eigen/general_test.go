@@ -103,3 +103,34 @@ func TestSymGeneralErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSymGeneralCluster has one eigenvalue of full multiplicity, with a B that is ill-conditioned:
+// the basis X of all vectors satisfies Xᵀ B X = I.
+func TestSymGeneralCluster(t *testing.T) {
+	for _, n := range []int{3, 7} {
+		b := gallery.Hilbert(halfulp.MP(300), n)
+		z, err := eigen.SymGeneral(b, b, halfulp.MP(200), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(z.Clusters) != 1 || z.Clusters[0] != [2]int{0, n - 1} {
+			t.Errorf("clusters %v", z.Clusters)
+		}
+		bx, _ := halfulp.Mul(b, z.Vectors, halfulp.MP(500), nil)
+		g, _ := halfulp.Mul(z.Vectors.T(), bx, halfulp.MP(500), nil)
+		for i := range n {
+			if z.Values.Float64(i) != 1 {
+				t.Errorf("eigenvalue %d is %v", i, z.Values.At(i))
+			}
+			for j := range n {
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if d := math.Abs(g.Float64(i, j) - want); d > 1e-12 {
+					t.Errorf("n = %d: entry (%d, %d) of Xᵀ B X is %g", n, i, j, g.Float64(i, j))
+				}
+			}
+		}
+	}
+}

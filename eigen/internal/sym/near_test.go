@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestNearlyEqual has 2 x 2 matrices [a b; b a+q] with eigenvalues that are close to each other. The
-// vector to the eigenvalue a + m is a multiple of (b, m), m = (q ± (q² + 4 b²)^(1/2))/2.
+// TestNearlyEqual has 2 x 2 matrices [a b; b a+q] with eigenvalues that are close to each other.
+// The vector to the eigenvalue a + m is a multiple of (b, m), m = (q ± (q² + 4 b²)^(1/2))/2.
 func TestNearlyEqual(t *testing.T) {
 	rng := testseed.Rand(t, 31, 32)
 	const prec = 3000
@@ -70,8 +70,8 @@ func TestNearlyEqual(t *testing.T) {
 	}
 }
 
-// TestWilkinson compares vectors of Wilkinson's matrices, whose large eigenvalues come in close pairs,
-// in two formats.
+// TestWilkinson compares vectors of Wilkinson's matrices, whose large eigenvalues come in close
+// pairs, in two formats.
 func TestWilkinson(t *testing.T) {
 	for _, n := range []int{21, 41} {
 		a := num.NewMat(num.Float64, n, n)
