@@ -23,22 +23,22 @@ if [ "${1:-}" = readme ]; then
 			{ tail "$folder/log" >&2; exit 1; }
 	fi
 	root=$folder/root
-	mkdir -p "$root/work"
+	mkdir -p "$root/srv"
 	cp -r "$(go env GOROOT)" "$root/usr/local/go"
-	git clone --quiet --bare . "$root/work/halfulp.git"
+	git clone --quiet --bare . "$root/srv/halfulp.git"
 	[ ! -f "${SSL_CERT_FILE:-}" ] || install -D "$SSL_CERT_FILE" "$root/etc/ssl/certs/ca-certificates.crt"
 	cp /etc/resolv.conf "$root/etc/"
 	# block LANGUAGE: the first block in that language.
 	block() { awk -v start="\`\`\`$1" '$0 == start { inside = 1; next } /^```/ && inside { exit } inside' README.md; }
-	block sh >"$root/work/commands.sh"
-	block console | sed '/^\$ /d; /^\.\.\.$/d' >"$root/work/want.txt"
+	block sh >"$root/srv/commands.sh"
+	block console | sed '/^\$ /d; /^\.\.\.$/d' >"$root/srv/want.txt"
 	unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/bin:/bin:/usr/local/go/bin /bin/bash -euc '
 		git config --global safe.directory "*"
-		git config --global url.file:///work/halfulp.git.insteadOf https://github.com/halfulp/halfulp
+		git config --global url.file:///srv/halfulp.git.insteadOf https://github.com/halfulp/halfulp
 		for compiler in cc gcc g++; do
 			if command -v "$compiler"; then echo "the root has a C compiler"; exit 1; fi
 		done
-		cd /work
+		cd /srv
 		cat commands.sh
 		bash -euc ". ./commands.sh" >output.txt 2>&1
 		echo "$SECONDS s"
@@ -94,7 +94,7 @@ for one in "$@"; do
 	if [ -f "${PIP_CERT:-}" ]; then # certificates of this machine's own network
 		install -D "$PIP_CERT" "$root$PIP_CERT"
 	fi
-	work=$root/work
+	work=$root/srv
 	mkdir -p "$work/dist"
 	cp "${wheels[0]}" "$work/dist/"
 	commands bindings/python/README.md >"$work/commands.sh"
@@ -103,7 +103,7 @@ for one in "$@"; do
 	done
 	printf '\n=== %s\n' "$one"
 	chroot "$root" /bin/sh -euc '
-		cd /work
+		cd /srv
 		ldd --version | head -1
 		python3 --version
 		python3 -m venv /venv
