@@ -19,7 +19,8 @@ cd "$(dirname "$0")/.."
 mode=${1:-}
 stamps=scripts/generated.sha256
 kernels=internal/kernels
-kernel_hashes=$(PYTHONDONTWRITEBYTECODE=1 "$kernels"/_ptx/hashes.py) || {
+export PYTHONDONTWRITEBYTECODE=1
+kernel_hashes=$("$kernels"/_ptx/pack.py unpack && "$kernels"/_ptx/hashes.py) || {
 	echo "PTX: no Python: LEFT OUT"
 	[ "$mode" != stale ] || exit 1
 	kernel_hashes=
@@ -36,7 +37,7 @@ inputs() {
 	local package
 	case $1 in
 	ptx/*) grep -F "  ${1#ptx/}" <<<"$kernel_hashes" ;;
-	entries) sha256sum "$kernels"/*.go "$kernels"/ptx.zip ;;
+	entries) sha256sum "$kernels"/*.go "$kernels"/ptx.pack ;;
 	bench)
 		find bench -type f \( -name '*.go' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name 'go.*' -o -name setup.sh \) -print0 |
 			sort -z | xargs -0 sha256sum
@@ -92,7 +93,7 @@ for name in "${todo[@]}"; do
 	printf '\n=== generated: %s [%d s]\n' "$name" "$SECONDS"
 	case $name in
 	entries) # what drivers get: each kernel for itself
-		ptxas=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$kernels/_ptx python3 -c 'import ptx; print(ptx.tool(ptx.PTXAS, ptx.PTXAS_PROGRAM))') || {
+		ptxas=$(PYTHONPATH=$kernels/_ptx python3 -c 'import ptx; print(ptx.tool(ptx.PTXAS, ptx.PTXAS_PROGRAM))') || {
 			echo "PTX, each kernel for itself: no Python wheel of the assembler: LEFT OUT"
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // documented are the packages of which every routine has an Example.
-var documented = []string{"", "linsolve", "eigen", "gallery", "stats", "matfile"}
+var documented = []string{"", "linsolve", "eigen", "gallery", "stats", "matfile", "rational"}
 
 // noExamples are routines without an Example, with the reason.
 var noExamples = map[string]string{

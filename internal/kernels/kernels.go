@@ -12,9 +12,9 @@
 // Write it into a .cu file of the folder of its use, with a reference in Go, in
 // internal/gpu/gputest or the tests of rns, ozaki and expansion; the fake driver runs the reference
 // in the kernel's place. "go generate ./internal/kernels" compiles the files whose sources have
-// changed into PTX, compressed by Zopfli in ptx.zip, which is committed. A test compares the hashes
-// of the sources with the hashes from which the archive was made. "_ptx/ptx.py check" compiles
-// everything anew, compares it and assembles it for every GPU.
+// changed into PTX, and packs it as ptx.pack, which is committed. A test compares the hashes of the
+// sources with the hashes from which the archive was made. After "_ptx/pack.py unpack",
+// "_ptx/ptx.py check" compiles everything anew, compares it and assembles it for every GPU.
 //
 // On Linux on amd64 with g++, the kernels of products, rows, Newton's method and seeds also run
 // without a GPU: with HALFULP_EMULATE=all, or the names of sources, the tests of internal/gpu
@@ -30,18 +30,20 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
 //go:generate go run ../gocuda/gen ../.. expansion
+//go:generate _ptx/pack.py unpack
 //go:generate _ptx/ptx.py generate
-//go:generate _ptx/squeeze.py
+//go:generate _ptx/pack.py pack
 
 // archive is the compressed PTX. The comment of an entry is the hash of the sources it was
 // generated from.
 //
-//go:embed ptx.zip
+//go:embed ptx.pack
 var archive string
 
 // files maps the names of sources to the sections of their PTX, which are unpacked at their first
@@ -65,15 +67,123 @@ func entries() []*zip.File {
 
 // unpack returns the text of an entry.
 func unpack(f *zip.File) string {
-	var text strings.Builder
+	var packed strings.Builder
 	r, err := f.Open()
 	if err == nil {
-		_, err = io.Copy(&text, r) // io.Copy checks its checksum
+		_, err = io.Copy(&packed, r) // io.Copy checks its checksum
 	}
 	if err != nil {
 		panic("kernels: " + f.Name + ": " + err.Error())
 	}
-	return text.String()
+	return expand(packed.String())
+}
+
+// expand returns the PTX that _ptx/pack.py has packed; the comment there describes the format.
+func expand(packed string) string {
+	head, rest, _ := strings.Cut(packed, "\n")
+	var parts [3]string // text, codes of registers, numbers
+	for i, field := range strings.Fields(head) {
+		n := number(field)
+		parts[i], rest = rest[:n], rest[n:]
+	}
+	text, codes, numbers, jumps := parts[0], parts[1], parts[2], rest
+	line := func(list *string) (first string) {
+		first, *list, _ = strings.Cut(*list, "\n")
+		return first
+	}
+	var out strings.Builder
+	out.Grow(2 * len(packed))
+	kinds := map[string]*registers{}
+	for text != "" {
+		i := 0
+		for c := text[0]; c != '\n' && c != '#' && c != '&'; c = text[i] {
+			i++
+		}
+		out.WriteString(text[:i])
+		mark := text[i]
+		text = text[i+1:]
+		switch mark {
+		case '\n':
+			out.WriteByte('\n')
+			if strings.HasPrefix(text, ".visible") || strings.HasPrefix(text, ".weak") || strings.HasPrefix(text, ".entry") || strings.HasPrefix(text, ".func") {
+				clear(kinds)
+			}
+		case '#':
+			out.WriteString(line(&numbers))
+		case '&':
+			n := 0
+			for 'a' <= text[n] && text[n] <= 'z' {
+				n++
+			}
+			kind := text[:n]
+			text = text[n:]
+			r := kinds[kind]
+			if r == nil {
+				r = &registers{}
+				kinds[kind] = r
+			}
+			code := int(codes[0])
+			codes = codes[1:]
+			if code == 255 {
+				code = int(codes[0]) | int(codes[1])<<8
+				codes = codes[2:]
+			}
+			switch code {
+			case 0:
+				r.add(r.following())
+			case 1:
+				r.add(r.top + number(line(&jumps)))
+			default:
+				r.take(code - 2)
+			}
+			out.WriteByte('%')
+			out.WriteString(kind)
+			out.WriteString(strconv.Itoa(r.order[0]))
+		}
+	}
+	return out.String()
+}
+
+// number returns the number that a text is.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("kernels: " + err.Error()) // the archive is part of the program
+	}
+	return n
+}
+
+// registers are the registers of a kind that a kernel has used.
+type registers struct {
+	order []int  // from the last one used
+	used  []bool // by number
+	top   int    // the last new one
+}
+
+// following returns the first unused register after the last new one.
+func (r *registers) following() int {
+	n := r.top + 1
+	for n < len(r.used) && r.used[n] {
+		n++
+	}
+	return n
+}
+
+// add puts a new register first.
+func (r *registers) add(n int) {
+	if n >= len(r.used) {
+		r.used = append(r.used, make([]bool, n+1-len(r.used))...)
+	}
+	r.used[n] = true
+	r.top = n
+	r.order = slices.Insert(r.order, 0, n)
+}
+
+// take puts the register at a place first.
+func (r *registers) take(place int) {
+	n := r.order[place]
+	copy(r.order[1:place+1], r.order[:place])
+	r.order[0] = n
 }
 
 // A section of PTX is a kernel, a function, a variable, or the text before all of them.

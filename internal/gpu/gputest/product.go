@@ -1,6 +1,7 @@
 package gputest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -192,10 +193,11 @@ func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vec
 
 // rounded returns round((-1)^neg mag 2^shift), halves upwards in magnitude.
 func rounded(r num.Real, shift int64) *big.Int {
-	x := new(big.Int)
-	for i := len(r.Mag) - 1; i >= 0; i-- {
-		x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(r.Mag[i]))
+	bytes := make([]byte, 0, 8*len(r.Mag))
+	for _, w := range slices.Backward(r.Mag) {
+		bytes = binary.BigEndian.AppendUint64(bytes, w)
 	}
+	x := new(big.Int).SetBytes(bytes)
 	if shift >= 0 {
 		x.Lsh(x, uint(shift))
 	} else if -shift > int64(x.BitLen())+1 {
@@ -209,20 +211,36 @@ func rounded(r num.Real, shift int64) *big.Int {
 	return x
 }
 
-// balancedDigits returns n digits in radix 2^8, -128 <= d <= 127.
-func balancedDigits(x *big.Int, n int) []int8 {
+// balancedDigits returns a function whose results are the n digits of integers in radix 2^8,
+// -128 <= d <= 127, modulo 2^(8n), without zeros at the end.
+func balancedDigits(n int) func(x *big.Int) []int8 {
 	bias := new(big.Int)
 	for range n {
 		bias.Lsh(bias, 8).Add(bias, big.NewInt(128))
 	}
-	bias.Add(bias, x)
 	mask := new(big.Int).Lsh(big.NewInt(1), uint(8*n))
-	low := bias.And(bias, mask.Sub(mask, big.NewInt(1))).FillBytes(make([]byte, n))
-	d := make([]int8, n)
-	for i := range d {
-		d[i] = int8(int(low[n-1-i]) - 128)
+	mask.Sub(mask, big.NewInt(1))
+	low, sum := make([]byte, n), new(big.Int)
+	return func(x *big.Int) []int8 {
+		d := make([]int8, 0, min(n, x.BitLen()/8+2))
+		if x.BitLen() < 63 {
+			for v := x.Int64(); v != 0 && len(d) < n; {
+				digit := int8(v)
+				d = append(d, digit)
+				v = (v - int64(digit)) >> 8
+			}
+			return d
+		}
+		sum.And(sum.Add(bias, x), mask).FillBytes(low)
+		last := 0 // the first byte that is not the one of a zero
+		for last < n && low[last] == 128 {
+			last++
+		}
+		for i := n - 1; i >= last; i-- {
+			d = append(d, int8(int(low[i])-128))
+		}
+		return d
 	}
-	return d
 }
 
 // aligned returns the integer of number (v, h), or nil for zeros.
@@ -287,6 +305,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
 	vectors, k := int(c.Vectors), int(l.Grid.X)*strip
 	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
+	digitsOf := balancedDigits(first + abi.StepBytes*steps)
 	// numbers whose residues are computed
 	var some []int
 	for v := range vectors {
@@ -294,7 +313,9 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			zero := true
 			if v < m.Rows && h < m.Cols {
 				if x := aligned(m, v, h, int64(c.Width)-exp[v]); x.Sign() != 0 {
-					digits[v*k+h] = balancedDigits(x, first+abi.StepBytes*steps)[first:]
+					if d := digitsOf(x); len(d) > first {
+						digits[v*k+h] = d[first:]
+					}
 					zero = false
 				}
 			}
@@ -322,11 +343,12 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			w[s] = constant(tile, row, s)
 		}
 		for i, e := range some {
-			for s, x := range digits[e] {
-				if x != 0 {
-					out[i] += int32(x) * w[s]
-				}
+			var sum int32
+			d := digits[e]
+			for s, c := range w[:len(d)] {
+				sum += int32(d[s]) * c
 			}
+			out[i] = sum
 		}
 		return out
 	}
@@ -421,19 +443,24 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 		}
 		return at
 	}
-	// unpack returns vectors of a plane. A vector of zeros is nil.
-	unpack := func(plane []int8, places []int) [][]int8 {
-		out := make([][]int8, 16*len(places)/length)
+	// unpack returns vectors of a plane, each from begin to end; beyond are zeros.
+	type vector struct {
+		x          []int8
+		begin, end int
+	}
+	unpack := func(plane []int8, places []int) []vector {
+		out := make([]vector, 16*len(places)/length)
 		for v := range out {
 			for h, at := range places[v*length/16:][:length/16] {
 				x := [16]int8(plane[at:])
 				if x == [16]int8{} {
 					continue
 				}
-				if out[v] == nil {
-					out[v] = make([]int8, length)
+				if out[v].x == nil {
+					out[v] = vector{x: make([]int8, length), begin: 16 * h}
 				}
-				copy(out[v][16*h:], x[:])
+				copy(out[v].x[16*h:], x[:])
+				out[v].end = 16*h + 16
 			}
 		}
 		return out
@@ -449,44 +476,73 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 	for plane := range n {
 		as := unpack(left[plane*int(p.LeftStride):], leftPlaces)
 		bs := unpack(right[plane*int(p.RightStride):], rightPlaces)
-		// what a plane adds for sums that are 0
 		mod, pass := moduli[min(plane, int(p.Plain))], 0
-		var zero uint8
-		var zeroFactor uint16
-		if plane < int(p.Plain) {
-			zero = ReducePlainReference(0, mod)
-		} else {
+		if plane >= int(p.Plain) {
 			mod, pass = moduli[int(p.Plain)+(plane-int(p.Plain))/3], (plane-int(p.Plain))%3
-			zeroFactor = uint16(ReduceFactorReference(0, mod, pass))
 		}
-		for j, b := range bs {
-			for i, a := range as {
-				of := spans[i/abi.Tile*int(p.Cols)+j/abi.Tile]
-				var s int32
-				if of.begin == of.end {
-					s = int32(i*j) % 100 // of a tile that is not needed
-				} else if a != nil && b != nil {
-					for h, x := range a[of.begin*abi.Tile : of.end*abi.Tile] {
-						s += int32(x) * int32(b[of.begin*abi.Tile+h])
+		// put writes or adds what belongs to a sum of this plane. A sum of 0 has 0.
+		put := func(i, j int, s int32) {
+			if at := j*int(p.LD) + i; plane < int(p.Plain) {
+				out[plane*int(p.Stride)+at] = ReducePlainReference(s, mod)
+			} else {
+				wide[(plane-int(p.Plain))/3*int(p.Stride)+at] += uint16(ReduceFactorReference(s, mod, pass))
+			}
+		}
+		// begin sets the sums of a tile's column to 0.
+		begin := func(i, j int) {
+			if at := j*int(p.LD) + i; plane < int(p.Plain) {
+				clear(out[plane*int(p.Stride)+at:][:abi.Tile])
+			} else if pass == 0 {
+				column := wide[(plane-int(p.Plain))/3*int(p.Stride)+at:][:abi.Tile]
+				for i := range column {
+					column[i] = uint16(mod.M)
+				}
+			}
+		}
+		var some []int // rows that are not zeros
+		for i, a := range as {
+			if a.x != nil {
+				some = append(some, i)
+			}
+		}
+		// Two columns at once: their numbers are the halves of a word, and their sums too.
+		two := make([]int64, length)
+		for j := 0; j < cols; j += 2 {
+			b, c := bs[j], bs[j+1]
+			from, to := min(b.begin, c.begin), max(b.end, c.end)
+			clear(two)
+			for h, x := range b.x {
+				two[h] = int64(x)
+			}
+			for h, x := range c.x {
+				two[h] += int64(x) << 32
+			}
+			spans := func(i int) span { return spans[i/abi.Tile*int(p.Cols)+j/abi.Tile] }
+			for i0 := 0; i0 < rows; i0 += abi.Tile {
+				begin(i0, j)
+				begin(i0, j+1)
+				if of := spans(i0); of.begin == of.end { // of a tile that is not needed
+					for i := i0; i < i0+abi.Tile; i++ {
+						put(i, j, int32(i*j)%100)
+						put(i, j+1, int32(i*(j+1))%100)
 					}
 				}
-				at := j*int(p.LD) + i
-				if plane < int(p.Plain) {
-					y := zero
-					if s != 0 {
-						y = ReducePlainReference(s, mod)
+			}
+			if from == to {
+				continue
+			}
+			for _, i := range some {
+				a, of := as[i], spans(i)
+				var s int64
+				if from, to := max(from, a.begin, of.begin*abi.Tile), min(to, a.end, of.end*abi.Tile); from < to {
+					t := two[from:to]
+					for h, x := range a.x[from:to] {
+						s += int64(x) * t[h]
 					}
-					out[plane*int(p.Stride)+at] = y
-					continue
 				}
-				w := &wide[(plane-int(p.Plain))/3*int(p.Stride)+at]
-				if pass == 0 {
-					*w = uint16(mod.M)
-				}
-				if s == 0 {
-					*w += zeroFactor
-				} else {
-					*w += uint16(ReduceFactorReference(s, mod, pass))
+				if s != 0 {
+					put(i, j, int32(s))
+					put(i, j+1, int32((s-int64(int32(s)))>>32))
 				}
 			}
 		}
