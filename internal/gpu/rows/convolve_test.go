@@ -68,7 +68,7 @@ func TestConvolveReference(t *testing.T) { checkConvolve(t, convolving(t), testl
 func TestConvolveEmulated(t *testing.T) {
 	t.Setenv(gputest.Emulate, convolveSources)
 	dev := convolving(t)
-	checkConvolve(t, dev, testlength.Of(11, 7, 1))
+	checkConvolve(t, dev, testlength.Of(19, 13, 1))
 	if testlength.Long() {
 		checkColumns(t, dev, 1)
 	}

@@ -66,7 +66,7 @@ func TestOuterReference(t *testing.T) { checkOuter(t, testlength.Of(5, 3, 1)) }
 // TestOuterEmulated runs the kernels themselves, compiled for the host.
 func TestOuterEmulated(t *testing.T) {
 	t.Setenv(gputest.Emulate, "rows/outer")
-	checkOuter(t, testlength.Of(19, 9, 1))
+	checkOuter(t, testlength.Of(23, 19, 1))
 }
 
 // TestOuterLongest adds more products than sums of 32 bits hold, of the digits that make them
