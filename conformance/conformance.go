@@ -166,7 +166,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
 	t.Run("Linsolve", func(t *testing.T) {
-		every := testlength.Of(7, 5, 1)
+		every := testlength.Of(7, 11, 1) // longer tests call each more often
 		if testlength.Slow() {
 			every *= 3
 		}

@@ -950,7 +950,61 @@ var eigenRoutines = []linearRoutine{
 		}
 		return nil
 	}, nil},
+	{"NullSpace with a tolerance", wideA, func(c *linear) error {
+		if c.valuesOnly() {
+			return nil
+		}
+		return c.result(eigen.NullSpace(c.a, c.f, &eigen.Options{Options: *c.opt, RCond: &tolerance}))
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		if len(out) == 0 {
+			return nil
+		}
+		// Columns are orthonormal up to roundings, and A Z is small relative to A.
+		z, wide := out[0], halfulp.MP(400)
+		n := a.Cols()
+		if z.Rows() != n || z.Cols() < n-a.Rows() {
+			return mismatchf("%d x %d for %d x %d", z.Rows(), z.Cols(), a.Rows(), n)
+		}
+		g, err := halfulp.Mul(z.T(), z, wide, nil)
+		if err != nil {
+			return err
+		}
+		for i := range z.Cols() {
+			for j := range z.Cols() {
+				d := g.Big(i, j)
+				if i == j {
+					d.Sub(d, big.NewFloat(1))
+				}
+				if d.Sign() != 0 && d.MantExp(nil) > 8-f.Bits() {
+					return mismatchf("entry (%d, %d) of Zᵀ Z - I is %s", i, j, d.Text('g', 6))
+				}
+			}
+		}
+		r, err := halfulp.Mul(a, z, wide, nil)
+		if err != nil {
+			return err
+		}
+		norm := func(m *halfulp.Matrix) *big.Float {
+			most := new(big.Float)
+			for i := range m.Rows() {
+				for j := range m.Cols() {
+					if x := m.Big(i, j); x.Abs(x).Cmp(most) > 0 {
+						most = x
+					}
+				}
+			}
+			return most
+		}
+		limit := new(big.Float).Mul(norm(a), big.NewFloat(float64(n)*(1e-6+math.Ldexp(4, -f.Bits()))))
+		if x := norm(r); x.Cmp(limit) > 0 {
+			return mismatchf("an entry of A Z is %s, of A %s", x.Text('g', 6), norm(a).Text('g', 6))
+		}
+		return nil
+	}, nil},
 }
+
+// tolerance is the RCond of null spaces.
+var tolerance = halfulp.Float(1e-6)
 
 // spectrum adds eigenvalues and eigenvectors.
 func (c *linear) spectrum(z *eigen.SymResult, err error) error {

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -23,10 +24,7 @@ import (
 //
 // Errors are as for [SVD]. Stats.Overflow counts a finite condition number that f rounds to +Inf.
 func Cond2(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
-	var o halfulp.Options
-	if opt != nil {
-		o = *opt
-	}
+	o := orDefault(opt)
 	s, on, err := start("Cond2", o, a.View())
 	if err != nil {
 		return halfulp.Scalar{}, err
@@ -52,8 +50,11 @@ func (p *problem) condition() (num.Scalar, error) {
 		return num.NewScalar(g, new(big.Float)), nil
 	}
 	most := 4*p.f.Bits() + 64
+	try := 0
 	for bits := p.f.Bits() + 16; ; bits = min(2*bits, most) {
-		svd, err := SVD(halfulp.MatrixOf(p.a), halfulp.MP(uint(bits)), &SVDOptions{Options: *p.inner(), ValuesOnly: true})
+		lo, hi := sym.Try(try)
+		try++
+		svd, err := SVD(halfulp.MatrixOf(p.a), halfulp.MP(uint(bits)), &SVDOptions{Options: *p.within(lo, hi), ValuesOnly: true})
 		if err != nil {
 			return num.Scalar{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/gallery"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -105,5 +106,18 @@ func TestCond2Ties(t *testing.T) {
 		if err != nil || (shape[0]*shape[1] == 0) != (k.Float64() == 0) || shape[0]*shape[1] != 0 && !k.IsInf(1) {
 			t.Error(shape, k, err)
 		}
+	}
+}
+
+// TestCond2Hilbert compares the condition number of the Hilbert matrix with the quotient of its
+// extreme eigenvalues, from power iterations with H and its exact inverse in mpmath 1.3.
+func TestCond2Hilbert(t *testing.T) {
+	n, want := 30, 4.227806388187526e+43
+	if testlength.Long() {
+		n, want = 100, 3.7764862742167324e+150
+	}
+	k, err := eigen.Cond2(gallery.Hilbert(halfulp.MP(1000), n), halfulp.Float64, nil)
+	if err != nil || k.Float64() != want {
+		t.Errorf("n = %d: %v, want %v, %v", n, k, want, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -43,21 +42,31 @@ func SymGeneral(a, b *halfulp.Matrix, f halfulp.Format, opt *SymOptions) (*SymRe
 	}
 	z, err := func() (sym.Result, error) {
 		for i, m := range on {
-			if err := call.Finite([]string{"A", "B"}[i], m); err != nil {
+			name := []string{"A", "B"}[i]
+			if err := call.Finite(name, m); err != nil {
 				return sym.Result{}, err
 			}
-			if err := ziv.Symmetric(m); err != nil {
+			if err := sym.Symmetric(s, name, m); err != nil {
 				return sym.Result{}, err
 			}
 		}
 		inner := o.Options
 		inner.Stats, inner.Progress = nil, nil
 		z, err := sym.ByBlocks(s, on[0], on[1], f.View(), want, func(a, b num.Mat, f num.Format, want sym.Wanted) (sym.Result, error) {
+			if err := sym.CheckGeneral(s, a, b, f, want); err != nil {
+				return sym.Result{}, err
+			}
 			for bits := uint(64); ; bits *= 2 {
+				// The problem itself takes about as long as its reduction.
+				product := call.ProductOf(a.Rows, a.Rows, a.Rows, int(bits))
+				reduction := call.InvertInCost(a.Rows, int(bits))
+				reduction += 3 * product // may fuse: an estimate
+				s.Plan(2 * reduction)
 				x, err := reduced(s, halfulp.MatrixOf(a), halfulp.MatrixOf(b), halfulp.MP(bits), &inner)
 				if err != nil {
 					return sym.Result{}, err
 				}
+				s.Did(reduction)
 				s.Stage("reduction")
 				z, err := sym.General(s, a, b, x.View(), f, want)
 				if !errors.Is(err, sym.ErrSeed) || bits > 1<<16 {

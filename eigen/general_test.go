@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -133,4 +134,70 @@ func TestSymGeneralCluster(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSymGeneralHilbert compares A x = λ B x for a B with a condition number beyond 1e16 with exact
+// counts of eigenvalues below the ends of the intervals that round to the results.
+func TestSymGeneralHilbert(t *testing.T) {
+	for _, n := range []int{20, 60} { // condition numbers 1e28 and 1e89
+		a, b := halfulp.NewMatrix(halfulp.Float64, n, n), gallery.Hilbert(halfulp.MP(400), n)
+		r := halfulp.Random(halfulp.Float64, n, n, 4, testseed.Of(t))
+		for i := range n {
+			for j := range n {
+				a.SetFloat64(i, j, r.Float64(i, j)+r.Float64(j, i))
+			}
+		}
+		z, err := eigen.SymGeneral(a, b, halfulp.Float64, &eigen.SymOptions{ValuesOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		positions := []int{0, 1, n / 2, n - 1}
+		for _, p := range positions {
+			v := z.Values.Float64(p)
+			// The inertia of A - m B in the middle of v and its neighbours.
+			for i, m := range []float64{math.Nextafter(v, math.Inf(-1)), math.Nextafter(v, math.Inf(1))} {
+				middle := new(big.Float).SetPrec(60).Add(big.NewFloat(v), big.NewFloat(m))
+				middle.SetMantExp(middle, -1)
+				shifted := halfulp.NewMatrix(halfulp.MP(1000), n, n)
+				for i := range n {
+					for j := range n {
+						x := new(big.Float).SetPrec(1000).Mul(middle, b.Big(i, j))
+						shifted.SetBig(i, j, x.Sub(a.Big(i, j), x))
+					}
+				}
+				if below := negativePivots(t, shifted); i == 0 && below > p || i == 1 && below <= p {
+					t.Errorf("n = %d: %d eigenvalues below the middle %v, eigenvalue %d is %v", n, below, middle, p, v)
+				}
+			}
+		}
+	}
+}
+
+// negativePivots returns the number of negative pivots of a symmetric matrix, by elimination in
+// 4000 bits.
+func negativePivots(t *testing.T, a *halfulp.Matrix) (count int) {
+	t.Helper()
+	n := a.Rows()
+	x := make([][]*big.Float, n)
+	for i := range x {
+		for j := range n {
+			x[i] = append(x[i], new(big.Float).SetPrec(4000).Set(a.Big(i, j)))
+		}
+	}
+	for k := range n {
+		if x[k][k].Sign() == 0 || x[k][k].MantExp(nil) < -2000 {
+			t.Fatal("no pivot")
+		}
+		if x[k][k].Sign() < 0 {
+			count++
+		}
+		for i := k + 1; i < n; i++ {
+			f := new(big.Float).Quo(x[i][k], x[k][k])
+			for j := k + 1; j <= i; j++ {
+				y := new(big.Float).Mul(f, x[j][k])
+				x[i][j].Sub(x[i][j], y)
+			}
+		}
+	}
+	return count
 }

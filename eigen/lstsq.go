@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -50,6 +51,7 @@ func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptio
 	if err != nil {
 		return nil, fmt.Errorf("LeastSquares: %w", err)
 	}
+	o.Progress = par.Rising(o.Progress)
 	if o.RCond == nil {
 		var x *halfulp.Matrix
 		if m == n && o.Weights == nil {

@@ -16,8 +16,8 @@ func TestNil(t *testing.T) {
 	add(niltest.Of(func() *halfulp.Vector { return halfulp.NewVector(halfulp.Float64, 2) }))
 	o.Functions(t, map[string]any{
 		"GaussLegendre": GaussLegendre, "GaussHermite": GaussHermite, "GaussLaguerre": GaussLaguerre,
-		"GaussChebyshev1": GaussChebyshev1, "GaussChebyshev2": GaussChebyshev2, "RealRoots": RealRoots, "Tridiagonal": Tridiagonal,
-		"Cond2": Cond2, "LeastSquares": LeastSquares, "Norm2": Norm2, "Pinv": Pinv, "Rank": Rank, "SVD": SVD, "Sym": Sym, "SymGeneral": SymGeneral,
+		"GaussChebyshev1": GaussChebyshev1, "GaussChebyshev2": GaussChebyshev2, "RealRoots": RealRoots, "GaussGenLaguerre": GaussGenLaguerre, "GaussJacobi": GaussJacobi, "GaussGegenbauer": GaussGegenbauer, "Tridiagonal": Tridiagonal,
+		"Cond2": Cond2, "LeastSquares": LeastSquares, "Norm2": Norm2, "Pinv": Pinv, "Rank": Rank, "SVD": SVD, "Sym": Sym, "SymGeneral": SymGeneral, "NullSpace": NullSpace,
 		"Polar": Polar, "SymFunc": func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 			return SymFunc(Exp, a, f, opt)
 		},

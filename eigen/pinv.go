@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -100,6 +101,7 @@ func Pinv(a *halfulp.Matrix, f halfulp.Format, opt *Options) (*halfulp.Matrix, e
 		return nil, fmt.Errorf("Pinv: %w", err)
 	}
 	m, n := a.Dims()
+	o.Progress = par.Rising(o.Progress)
 	if o.RCond == nil && m == n {
 		x, err := linsolve.Inverse(a, f, &o.Options)
 		if !errors.Is(err, linsolve.ErrSingular) {
@@ -188,6 +190,7 @@ type problem struct {
 // newProblem checks the operands. Rows of weight 0 are left out.
 func newProblem(s *call.Run, f halfulp.Format, opt *halfulp.Options, a, b, w num.Mat) (*problem, error) {
 	p := &problem{s: s, f: f, opt: *opt, a: a, b: b}
+	p.opt.Progress = s.Work.Report
 	s.Stats.Method = call.Method
 	for i, m := range []num.Mat{a, b} {
 		if m.Arr == nil {
@@ -222,6 +225,15 @@ func (p *problem) inner() *halfulp.Options {
 	p.st = halfulp.Stats{}
 	o.Stats = &p.st
 	return &o
+}
+
+// within is inner for a routine whose progress is reported as a share from lo to hi.
+func (p *problem) within(lo, hi float64) *halfulp.Options {
+	o := p.inner()
+	if report := o.Progress; report != nil {
+		o.Progress = func(done float64) { report(lo + (hi-lo)*done) } // may fuse: an estimate
+	}
+	return o
 }
 
 // quiet is inner for a routine that takes a small part of the time, which reports no progress.

@@ -24,10 +24,7 @@ import (
 // Method. With A = V diag(σ) Wᵀ, correctly rounded in enough bits, U is the sum of v wᵀ over σ > 0,
 // and H = W diag(σ) Wᵀ.
 func Polar(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (u, h *halfulp.Matrix, err error) {
-	var o halfulp.Options
-	if opt != nil {
-		o = *opt
-	}
+	o := orDefault(opt)
 	s, on, err := start("Polar", o, a.View())
 	if err != nil {
 		return nil, nil, err
@@ -53,14 +50,25 @@ func polar(s *call.Run, a num.Mat, format num.Format) (u, h num.Mat, err error) 
 	}
 	m, n := a.Dims()
 	last := 5*format.Bits() + 128
-	left := &entries{s: s, z: num.NewMat(format, m, n), last: last}
-	right := &entries{s: s, z: num.NewMat(format, n, n), last: last}
+	blocks, root := make([]int, n), connected(a)
+	left := &entries{s: s, z: num.NewMat(format, m, n), last: last, blocks: blocks}
+	right := &entries{s: s, z: num.NewMat(format, n, n), last: last, blocks: blocks}
+	numbers := map[int]int{} // of blocks
 	for j := range n {
+		at := root[m+j]
+		if _, ok := numbers[at]; !ok {
+			numbers[at] = len(numbers)
+		}
+		blocks[j] = numbers[at]
 		for i := range m {
-			left.open = append(left.open, [2]int{i, j})
+			if root[i] == at {
+				left.open = append(left.open, [2]int{i, j})
+			}
 		}
 		for i := range j + 1 {
-			right.open = append(right.open, [2]int{i, j})
+			if root[m+i] == at {
+				right.open = append(right.open, [2]int{i, j})
+			}
 		}
 	}
 	c, swapped := a, m < n
@@ -68,9 +76,11 @@ func polar(s *call.Run, a num.Mat, format num.Format) (u, h num.Mat, err error) 
 		c = a.T()
 	}
 	undecided := 0
+	try := 0
 	for bits := format.Bits() + ziv.Guard(max(m, n)) + 8; len(left.open)+len(right.open) > 0; bits = min(2*bits, max(last, bits+1)) {
+		end := attempt(s, &try)
 		z, err := sym.SVD(s, c, call.MP(bits), sym.Wanted{Vectors: true, Last: min(m, n) - 1}, false)
-		if err != nil {
+		if end(); err != nil {
 			return u, h, err
 		}
 		s.Stats.Undecided = undecided // the errors of vectors are known
@@ -108,5 +118,6 @@ func polar(s *call.Run, a num.Mat, format num.Format) (u, h num.Mat, err error) 
 			right.z.Arr.CopyFrom(right.z.At(j, i), right.z.Arr, right.z.At(i, j))
 		}
 	}
+	countOverflows(s, right.z)
 	return left.z, right.z, nil
 }

@@ -34,21 +34,7 @@ func TestPolar(t *testing.T) {
 	f := halfulp.MP(200)
 	for range 30 {
 		m, n, r := rng.IntN(5), rng.IntN(5), rng.IntN(5)
-		a := halfulp.NewMatrix(halfulp.Float64, m, n)
-		for range r {
-			u, v := make([]float64, m), make([]float64, n)
-			for i := range u {
-				u[i] = float64(rng.IntN(5) - 2)
-			}
-			for j := range v {
-				v[j] = float64(rng.IntN(5) - 2)
-			}
-			for i := range m {
-				for j := range n {
-					a.SetFloat64(i, j, a.Float64(i, j)+u[i]*v[j])
-				}
-			}
-		}
+		a := lowRank(rng, m, n, r, 2)
 		u, h, err := eigen.Polar(a, f, nil)
 		if err != nil {
 			t.Fatalf("%v\n%v", err, a)

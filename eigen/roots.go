@@ -34,10 +34,12 @@ var ErrZeroPolynomial = roots.ErrZeroPolynomial
 // prove each step. A root that is a number of the format, or halfway between two, is found because
 // the value there is exactly 0. The isolation takes about d² additions of d bits or more for each
 // bisection; ill-conditioned roots and roots that lie close together need more bits and more
-// bisections.
+// bisections. Several roots near 2^-e times the largest one take e bisections in e bits or more,
+// which is minutes for e = 10^5; Options.Context ends them.
 func RealRoots(p *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*halfulp.Vector, error) {
 	const name = "RealRoots"
-	s, on, err := startOnHost(name, opt, p)
+	o := orDefault(opt)
+	s, on, err := startOnHost(name, o, p)
 	if err != nil {
 		return nil, err
 	}
@@ -46,62 +48,13 @@ func RealRoots(p *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*half
 	if err == nil {
 		z, err = roots.Real(s, on[0], f.View())
 	}
-	return vectorResult(opt, s, name, z, p.Device(), err)
-}
-
-// startOnHost checks the options and operands of routine name and starts its run. All operands live
-// on one device. It returns the operands on the host.
-func startOnHost(name string, opt *halfulp.Options, operands ...*halfulp.Vector) (*call.Run, []num.Vec, error) {
-	var o halfulp.Options
-	if opt != nil {
-		o = *opt
-	}
-	fail := func(err error) (*call.Run, []num.Vec, error) { return nil, nil, fmt.Errorf("%s: %w", name, err) }
-	for _, x := range operands {
-		if x.Device() != operands[0].Device() {
-			return fail(fmt.Errorf("operands on %s and %s: %w", operands[0].Device(), x.Device(), place.ErrPlace))
-		}
-		if x.Device() != place.Host {
-			o.Device = x.Device()
-		}
-	}
-	if err := o.Validate(); err != nil {
-		return fail(err)
-	}
-	set, err := o.Settings()
-	if err == nil {
-		err = set.Unchecked(name)
-	}
-	if err == nil && set.Method == string(halfulp.Residue) {
-		err = fmt.Errorf("method %q: %w: this routine has the method direct only (want auto or direct)", set.Method, halfulp.ErrMethod)
-	}
-	if err != nil {
-		return fail(err)
-	}
-	var on []num.Vec
-	for _, x := range operands {
-		here, err := x.Host()
-		if err != nil {
-			return fail(err)
-		}
-		on = append(on, here.View())
-	}
-	s := call.New(set)
-	s.Stats.Method = string(halfulp.Direct)
-	return s, on, nil
+	return vectorResult(o, s, name, z, p.Device(), err)
 }
 
 // vectorResult ends routine name and returns its result on a device.
-func vectorResult(opt *halfulp.Options, s *call.Run, name string, z *num.Array, on halfulp.Device, err error) (*halfulp.Vector, error) {
-	defer s.Release()
-	if err == nil {
-		s.Finished()
-	}
-	if opt != nil && opt.Stats != nil {
-		*opt.Stats = runStats(s)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+func vectorResult(opt halfulp.Options, s *call.Run, name string, z *num.Array, on halfulp.Device, err error) (*halfulp.Vector, error) {
+	if err := ended(name, opt, s, err); err != nil {
+		return nil, err
 	}
 	x := vectorOf(z)
 	if on == place.Host {
@@ -118,19 +71,6 @@ func vectorResult(opt *halfulp.Options, s *call.Run, name string, z *num.Array, 
 func vectorOf(z *num.Array) *halfulp.Vector {
 	n := z.Len()
 	return halfulp.MatrixOf(num.Mat{Arr: z, RS: 1, CS: n, Rows: n, Cols: 1}).Col(0)
-}
-
-// runStats returns how a routine ran.
-func runStats(s *call.Run) halfulp.Stats {
-	t := &s.Stats
-	z := halfulp.Stats{
-		Device: t.Device, Method: halfulp.Method(t.Method), Threads: t.Threads, Exact: t.Exact, Overflow: t.Overflow, Underflow: t.Underflow,
-		Proof: halfulp.Proof{Precision: t.Precision, Undecided: t.Undecided},
-	}
-	for _, g := range t.Stages {
-		z.Stages = append(z.Stages, halfulp.Stage(g))
-	}
-	return z
 }
 
 // Tridiagonal returns the eigenvalues, in ascending order, of the symmetric tridiagonal matrix T
@@ -156,7 +96,8 @@ func Tridiagonal(d, e *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (
 		panic("eigen: shapes do not fit")
 	}
 	const name = "Tridiagonal"
-	s, on, err := startOnHost(name, opt, d, e)
+	o := orDefault(opt)
+	s, on, err := startOnHost(name, o, d, e)
 	if err != nil {
 		return nil, err
 	}
@@ -167,5 +108,5 @@ func Tridiagonal(d, e *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (
 	if err == nil {
 		z, err = roots.Eigenvalues(s, on[0], on[1], f.View())
 	}
-	return vectorResult(opt, s, name, z, d.Device(), err)
+	return vectorResult(o, s, name, z, d.Device(), err)
 }

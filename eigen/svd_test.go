@@ -35,27 +35,33 @@ func ExampleNorm2() {
 	// Output: 1.408318927123654
 }
 
+// lowRank returns an m x n matrix of rank at most r, a sum of r products of vectors with integers
+// from -most to most.
+func lowRank(rng *rand.Rand, m, n, r, most int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.Float64, m, n)
+	for range r {
+		u, v := make([]float64, m), make([]float64, n)
+		for _, x := range [][]float64{u, v} {
+			for i := range x {
+				x[i] = float64(rng.IntN(2*most+1) - most)
+			}
+		}
+		for i := range m {
+			for j := range n {
+				a.SetFloat64(i, j, a.Float64(i, j)+float64(u[i]*v[j]))
+			}
+		}
+	}
+	return a
+}
+
 // TestSVD checks A = U diag(S) Vᵀ and that U and V are orthonormal, up to the rounding of results
 // in many bits, for matrices of all shapes and ranks.
 func TestSVD(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for trial := range 60 {
 		m, n, r := rng.IntN(6), rng.IntN(6), rng.IntN(6)
-		a := halfulp.NewMatrix(halfulp.Float64, m, n)
-		for range r {
-			u, v := make([]float64, m), make([]float64, n)
-			for i := range u {
-				u[i] = float64(rng.IntN(7) - 3)
-			}
-			for j := range v {
-				v[j] = float64(rng.IntN(7) - 3)
-			}
-			for i := range m {
-				for j := range n {
-					a.SetFloat64(i, j, a.Float64(i, j)+u[i]*v[j])
-				}
-			}
-		}
+		a := lowRank(rng, m, n, r, 3)
 		f := halfulp.MP(100)
 		z, err := eigen.SVD(a, f, &eigen.SVDOptions{Full: trial%2 == 0})
 		if err != nil {
@@ -92,5 +98,19 @@ func TestSVD(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCompletedVectors checks that the zeros above the pivots of a Cholesky factor, of the vectors
+// that complete an orthonormal basis, are proved.
+func TestCompletedVectors(t *testing.T) {
+	a := halfulp.NewMatrix(halfulp.Float64, 5, 2)
+	for i, x := range []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 4} {
+		a.SetFloat64(i/2, i%2, x)
+	}
+	var st halfulp.Stats
+	z, err := eigen.SVD(a, halfulp.Float64, &eigen.SVDOptions{Full: true, Options: halfulp.Options{Stats: &st}})
+	if err != nil || z.U.Cols() != 5 || st.Undecided != 0 {
+		t.Errorf("%v, %d undecided\n%v", err, st.Undecided, z.U)
 	}
 }

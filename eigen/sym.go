@@ -5,7 +5,6 @@ import (
 	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // SymOptions select which eigenvalues of a symmetric matrix are computed.
@@ -55,9 +54,12 @@ type SymResult struct {
 // comes first.
 //
 // The error wraps linsolve.ErrNotSymmetric, or linsolve.ErrNotFinite for infinities and NaN. It
-// wraps linsolve.ErrRange for exponents beyond 2^29 and halfulp.ErrMemory if an eigenvalue is so
-// close to the midpoint of two numbers that no format has enough bits to decide. Sym panics if A is
-// not square, or for positions in Index that do not exist.
+// wraps linsolve.ErrRange for exponents beyond 2^29. It wraps halfulp.ErrMemory, and names the
+// bytes, if the matrices of the last step need more than Options.MemoryLimit; this is found before
+// the work begins, or before a step that has to take more bits than expected. It also wraps
+// halfulp.ErrMemory if an eigenvalue is so close to the midpoint of two numbers that no format has
+// enough bits to decide. Sym panics if A is not square, or for positions in Index that do not
+// exist.
 //
 // Method. Float64 eigenvectors X are improved by matrix products (Ogita and Aishima, Iterative
 // refinement for symmetric eigenvalue decomposition, 2018 and 2019), which double their bits in
@@ -85,7 +87,7 @@ func Sym(a *halfulp.Matrix, f halfulp.Format, opt *SymOptions) (*SymResult, erro
 		if err := call.Finite("A", on[0]); err != nil {
 			return sym.Result{}, err
 		}
-		if err := ziv.Symmetric(on[0]); err != nil {
+		if err := sym.Symmetric(s, "A", on[0]); err != nil {
 			return sym.Result{}, err
 		}
 		return sym.ByBlocks(s, on[0], num.Mat{}, f.View(), want, func(a, _ num.Mat, f num.Format, want sym.Wanted) (sym.Result, error) {

@@ -3,6 +3,7 @@ package eigen_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -37,17 +38,6 @@ func TestSymErrors(t *testing.T) {
 	}
 }
 
-func TestSymHilbert(t *testing.T) {
-	for _, n := range []int{12, 30} {
-		a := gallery.Hilbert(halfulp.MP(300), n)
-		z, err := eigen.Sym(a, halfulp.Float64, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Log(z.Values, z.Clusters)
-	}
-}
-
 // TestSymBlocks compares the spectrum of a permuted block diagonal matrix with equal blocks.
 func TestSymBlocks(t *testing.T) {
 	const n = 7
@@ -65,10 +55,20 @@ func TestSymBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := z.Values.String(); st.Proof.Undecided != 0 {
+	if got := z.Values.String(); got != "1\n1\n1\n3\n3\n3\n3" || st.Proof.Undecided != 0 {
 		t.Errorf("%v, %d undecided", got, st.Proof.Undecided)
 	}
-	t.Log(z.Values, z.Vectors, z.Clusters)
+	if got := fmt.Sprint(z.Clusters); got != "[[0 2] [3 6]]" {
+		t.Errorf("clusters %v", got)
+	}
+	// Blocks come in the order of their first indices, and vectors are 0 outside of their block.
+	for j, block := range [][]int{{0, 5}, {1, 3}, {2, 6}, {0, 5}, {1, 3}, {2, 6}, {4}} {
+		for i := range n {
+			if (z.Vectors.Float64(i, j) != 0) != slices.Contains(block, i) {
+				t.Errorf("entry (%d, %d) of\n%v", i, j, z.Vectors)
+			}
+		}
+	}
 }
 
 // TestSymFirst selects eigenvalues of matrices with blocks that have none in the interval.
@@ -91,5 +91,16 @@ func TestSymFirst(t *testing.T) {
 		if z.First != c.first || z.Values.Len() != c.count {
 			t.Errorf("(%v, %v]: %d eigenvalues from position %d, want %d from %d", c.above, c.upTo, z.Values.Len(), z.First, c.count, c.first)
 		}
+	}
+}
+
+// TestClusterAcrossValues checks that a cluster whose eigenvalues differ is named as one cluster
+// in a matrix of several blocks too.
+func TestClusterAcrossValues(t *testing.T) {
+	const tiny = 0x1p-400
+	c := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 1, 0, 0}, {1, 1, tiny, 0}, {0, tiny, tiny, 0}, {0, 0, 0, 0}})
+	z, err := eigen.Sym(c, halfulp.Float64, nil)
+	if err != nil || len(z.Clusters) != 1 || z.Clusters[0] != [2]int{0, 2} {
+		t.Fatalf("%v, clusters %v\n%v\n%v", err, z.Clusters, z.Values, z.Vectors)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -45,10 +46,11 @@ var (
 //	root, err := eigen.SymFunc(eigen.Sqrt, a, halfulp.Float64, nil)
 //
 // Entries are correctly rounded, but for two exceptions that Stats.Proof.Undecided counts. With p
-// the bits of the format, an entry below 2^-(4p + 64) times the largest |f(λ)|, rounded to a power
-// of two, becomes 0. An entry that q = 5p + 128 bits do not decide, almost certainly because it is
-// halfway between two numbers of the format, is rounded as if it were. Entries between blocks of A
-// are 0 and are not counted.
+// the bits of the format, an entry below 2^-(4p + 64) times the largest |f(λ)| of its block,
+// rounded to a power of two, becomes 0. An entry that q = 5p + 128 bits do not decide, almost
+// certainly because it is halfway between two numbers of the format, is rounded as if it were. The
+// blocks are the diagonal blocks of A after a permutation of rows and columns; entries between
+// them, and entries of blocks where all f(λ) are 0, are 0 and are not counted.
 //
 // The error wraps ErrDomain if an eigenvalue is outside of the domain of f; 0 is an eigenvalue only
 // if that is proved. It wraps linsolve.ErrRange for arguments of Exp beyond 2^30. Other errors are
@@ -63,10 +65,7 @@ func SymFunc(f Function, a *halfulp.Matrix, format halfulp.Format, opt *halfulp.
 	if f.Enclose == nil {
 		panic("eigen: a Function without Enclose")
 	}
-	var o halfulp.Options
-	if opt != nil {
-		o = *opt
-	}
+	o := orDefault(opt)
 	s, on, err := start("SymFunc", o, a.View())
 	if err != nil {
 		return nil, err
@@ -83,13 +82,14 @@ func symFunc(s *call.Run, f Function, a num.Mat, format num.Format) (num.Mat, er
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
-	if err := ziv.Symmetric(a); err != nil {
+	if err := sym.Symmetric(s, "A", a); err != nil {
 		return num.Mat{}, err
 	}
 	n := a.Rows
-	e := &entries{s: s, z: num.NewMat(format, n, n), last: 5*format.Bits() + 128}
-	for _, rows := range sym.Blocks(a) {
+	e := &entries{s: s, z: num.NewMat(format, n, n), last: 5*format.Bits() + 128, blocks: make([]int, n)}
+	for k, rows := range sym.Blocks(a) {
 		for _, j := range rows {
+			e.blocks[j] = k
 			for _, i := range rows {
 				if i <= j {
 					e.open = append(e.open, [2]int{i, j})
@@ -97,11 +97,13 @@ func symFunc(s *call.Run, f Function, a num.Mat, format num.Format) (num.Mat, er
 			}
 		}
 	}
+	try := 0
 	for bits := format.Bits() + ziv.Guard(n) + 8; len(e.open) > 0; bits = min(2*bits, max(e.last, bits+1)) {
+		end := attempt(s, &try)
 		z, err := sym.ByBlocks(s, a, num.Mat{}, call.MP(bits), sym.Wanted{Vectors: true, Last: n - 1}, func(a, _ num.Mat, f num.Format, want sym.Wanted) (sym.Result, error) {
 			return sym.Sym(s, a, f, want)
 		})
-		if err != nil {
+		if end(); err != nil {
 			return num.Mat{}, err
 		}
 		s.Stats.Undecided = 0 // of vectors, whose errors are known
@@ -118,7 +120,19 @@ func symFunc(s *call.Run, f Function, a num.Mat, format num.Format) (num.Mat, er
 			e.z.Arr.CopyFrom(e.z.At(j, i), e.z.Arr, e.z.At(i, j))
 		}
 	}
+	countOverflows(s, e.z)
 	return e.z, nil
+}
+
+// countOverflows counts the infinite entries of a result, whose exact entries are finite.
+func countOverflows(s *call.Run, z num.Mat) {
+	for j := range z.Cols {
+		for i := range z.Rows {
+			if z.Arr.Class(z.At(i, j)) == num.Inf {
+				s.Stats.Overflow++
+			}
+		}
+	}
 }
 
 // values encloses f at eigenvalues that are rounded to the given bits. The eigenvalues of a cluster
@@ -135,7 +149,9 @@ func values(f Function, z sym.Result, bits int) ([]interval.Interval, error) {
 		for i, v := range []*big.Float{ends.Lo, ends.Hi} {
 			lo, hi, err := f.Enclose(v, uint(bits+8))
 			if err != nil {
-				return nil, fmt.Errorf("%s of eigenvalue %d, %s: %w", f.Name, k, x.Text('g', 6), err)
+				return nil, counted.New(err, func(first int) string {
+					return fmt.Sprintf("%s of eigenvalue %d, %s: %v", f.Name, k+first, x.Text('g', 6), err)
+				})
 			}
 			if i == 0 {
 				g[k] = interval.Interval{Lo: lo, Hi: hi}
@@ -168,37 +184,42 @@ func hull(x, y interval.Interval) interval.Interval {
 
 // entries are the entries of a result Z that are not decided.
 type entries struct {
-	s    *call.Run
-	z    num.Mat
-	open [][2]int
-	last int // with so many bits all entries are settled
+	s      *call.Run
+	z      num.Mat
+	open   [][2]int // within blocks
+	last   int      // with so many bits all entries are settled
+	blocks []int    // the block that each column of Z belongs to
+}
+
+// reach has the bounds that the numbers g of a block give for its entries.
+type reach struct {
+	radius *big.Float // of the errors
+	limit  *big.Float // entries below it become 0
 }
 
 // round rounds the open entries of X diag(g) Yᵀ that the errors of X, Y and g decide. X and Y are
 // rounded to the given bits, or settled with a smaller error, so each entry is in error by at most
-// 2^-bits, and their rows have norms of at most 1.
+// 2^-bits, and their rows have norms of at most 1. Columns of Y are 0 outside of one block, in
+// exact arithmetic as well.
 //
 // With g' in error by at most δ, entry (i, j) of the product is in error by at most
 //
 //	(2 2^-bits + 4^-bits) Σ |g'_k| + δ
 //
-// and, for g' X and the product rounded to bits + 8 bits each, by 2^-(bits + 7) Σ |g'_k|.
+// and, for g' X and the product rounded to bits + 8 bits each, by 2^-(bits + 7) Σ |g'_k|. δ and the
+// sum are over the columns k of Y in the block of the entry.
 func (e *entries) round(x, y num.Mat, g []interval.Interval, bits int) error {
 	f := call.MP(bits + 8)
 	n := x.Rows
 	middle := make([]*big.Float, len(g))
-	sum, delta := new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf), new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf)
 	for k, v := range g {
 		middle[k] = new(big.Float).SetPrec(uint(bits+8)).Add(v.Lo, v.Hi)
 		middle[k].SetMantExp(middle[k], -1)
-		sum.Add(sum, new(big.Float).Abs(middle[k]))
-		// The middle is rounded: twice the half width covers that, and a width of 0 is exact.
-		if width := new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf).Sub(v.Hi, v.Lo); width.Cmp(delta) > 0 {
-			delta = width
-		}
 	}
-	sum.SetMantExp(sum, 2-bits)
-	err := new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf).Add(sum, delta)
+	reaches := e.reaches(y, g, middle, bits)
+	if err := e.s.Budget.Check(float64(call.MatrixBytes(f, n, len(g)) + call.MatrixBytes(f, n, y.Rows))); err != nil {
+		return err
+	}
 	scaled := num.NewMat(f, n, len(g))
 	if err := par.For(e.s.Ctx, e.s.Threads, len(g), func(_, k int) {
 		v := new(big.Float).SetPrec(uint(bits + 8))
@@ -212,31 +233,44 @@ func (e *entries) round(x, y num.Mat, g []interval.Interval, bits int) error {
 	if err := e.s.Gemm(1, scaled, y.T(), 0, num.Mat{}, product); err != nil {
 		return err
 	}
-	limit := e.limit(g)
-	var open [][2]int
 	p := interval.Prec(bits + 16)
-	for _, at := range e.open {
-		v := product.Big(at[0], at[1])
-		lo, hi := p.Difference(p.Down(), v, err, -1), p.Difference(p.Up(), v, new(big.Float).Neg(err), 1)
-		lower, upper := num.NewScalar(e.z.Format(), lo), num.NewScalar(e.z.Format(), hi)
-		x := interval.Interval{Lo: lo, Hi: hi}
-		large := lo.Cmp(limit) >= 0 || new(big.Float).Neg(hi).Cmp(limit) >= 0
-		switch {
-		case v.Sign() == 0 && err.Sign() == 0:
-		case x.Below(limit):
-			e.s.Stats.Undecided++
-			e.z.SetBig(at[0], at[1], new(big.Float))
-		case large && lower.Same(upper):
-			e.z.SetEntry(at[0], at[1], lower)
-			ziv.Lose(e.s, e.z, at[0], at[1], lo, hi)
-		case bits < e.last:
-			open = append(open, at)
-		default:
-			e.s.Stats.Undecided++
-			if m, _ := ziv.Tie(lower, upper); m != nil {
-				v = m
+	type entry struct {
+		v            *big.Float
+		x            interval.Interval
+		lower, upper num.Scalar
+	}
+	const part = 1024 // entries
+	var open [][2]int
+	list := make([]entry, min(part*e.s.Threads, len(e.open)))
+	for first := 0; first < len(e.open); first += len(list) {
+		todo := e.open[first:min(first+len(list), len(e.open))]
+		if err := par.For(e.s.Ctx, e.s.Threads, len(todo), func(_, i int) {
+			v, radius := product.Big(todo[i][0], todo[i][1]), reaches[e.blocks[todo[i][1]]].radius
+			x := interval.Interval{Lo: p.Difference(p.Down(), v, radius, -1), Hi: p.Difference(p.Up(), v, new(big.Float).Neg(radius), 1)}
+			list[i] = entry{v, x, num.NewScalar(e.z.Format(), x.Lo), num.NewScalar(e.z.Format(), x.Hi)}
+		}); err != nil {
+			return err
+		}
+		for i, at := range todo {
+			v, x, in := list[i].v, list[i].x, reaches[e.blocks[at[1]]]
+			large := x.Lo.Cmp(in.limit) >= 0 || new(big.Float).Neg(x.Hi).Cmp(in.limit) >= 0
+			switch {
+			case v.Sign() == 0 && in.radius.Sign() == 0:
+			case x.Below(in.limit):
+				e.s.Stats.Undecided++
+				e.z.SetBig(at[0], at[1], new(big.Float))
+			case large && list[i].lower.Same(list[i].upper):
+				e.z.SetEntry(at[0], at[1], list[i].lower)
+				ziv.Lose(e.s, e.z, at[0], at[1], x.Lo, x.Hi)
+			case bits < e.last:
+				open = append(open, at)
+			default:
+				e.s.Stats.Undecided++
+				if m, _ := ziv.Tie(list[i].lower, list[i].upper); m != nil {
+					v = m
+				}
+				e.z.SetBig(at[0], at[1], v)
 			}
-			e.z.SetBig(at[0], at[1], v)
 		}
 	}
 	e.open = open
@@ -244,16 +278,41 @@ func (e *entries) round(x, y num.Mat, g []interval.Interval, bits int) error {
 	return nil
 }
 
-// limit returns 2^-(4p + 64) times the power of two above the largest g, rounded to 32 bits.
-func (e *entries) limit(g []interval.Interval) *big.Float {
-	most := new(big.Float)
-	for _, v := range g {
-		middle := new(big.Float).SetPrec(32).Add(v.Lo, v.Hi)
-		if middle.Abs(middle).Cmp(most) > 0 {
-			most = middle
+// reaches returns the bounds for each block: for the radius see round, and the limit is
+// 2^-(4p + 64) times the power of two above the largest g, rounded to 32 bits.
+func (e *entries) reaches(y num.Mat, g []interval.Interval, middle []*big.Float, bits int) []reach {
+	up := func() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
+	type block struct{ sum, delta, most *big.Float }
+	list := make([]block, len(e.blocks))
+	for b := range list {
+		list[b] = block{up(), up(), new(big.Float)}
+	}
+	for k, v := range g {
+		i := 0
+		for i < y.Rows && y.Arr.Class(y.At(i, k)) == num.Zero {
+			i++
+		}
+		if i == y.Rows {
+			continue
+		}
+		in := &list[e.blocks[i]]
+		in.sum.Add(in.sum, new(big.Float).Abs(middle[k]))
+		// The middle is rounded: twice the half width covers that, and a width of 0 is exact.
+		if width := up().Sub(v.Hi, v.Lo); width.Cmp(in.delta) > 0 {
+			in.delta = width
+		}
+		size := new(big.Float).SetPrec(32).Add(v.Lo, v.Hi)
+		if size.Abs(size).Cmp(in.most) > 0 {
+			in.most = size
 		}
 	}
-	return new(big.Float).SetMantExp(big.NewFloat(1), most.MantExp(nil)-1-4*e.z.Format().Bits()-64)
+	z := make([]reach, len(list))
+	for b, in := range list {
+		in.sum.SetMantExp(in.sum, 2-bits)
+		z[b].radius = up().Add(in.sum, in.delta)
+		z[b].limit = new(big.Float).SetMantExp(big.NewFloat(1), in.most.MantExp(nil)-1-4*e.z.Format().Bits()-64)
+	}
+	return z
 }
 
 func encloseSqrt(x *big.Float, bits uint) (lo, hi *big.Float, err error) {

@@ -3,6 +3,7 @@ package eigen_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -118,5 +119,60 @@ func TestSymFuncErrors(t *testing.T) {
 	a.SetFloat64(0, 0, 1<<40)
 	if _, err := eigen.SymFunc(eigen.Exp, a, halfulp.Float64, nil); !errors.Is(err, linsolve.ErrRange) {
 		t.Errorf("exp: %v", err)
+	}
+}
+
+// TestFunctionOverflow counts the entries of functions that are beyond the range of the format.
+func TestFunctionOverflow(t *testing.T) {
+	a := halfulp.FromRows(halfulp.Float64, [][]float64{{1000, 1}, {1, 1000}})
+	var st halfulp.Stats
+	z, err := eigen.SymFunc(eigen.Exp, a, halfulp.Float64, &halfulp.Options{Stats: &st})
+	if err != nil || !z.At(0, 1).IsInf(1) || st.Overflow != 4 {
+		t.Error(z, err, st.Overflow)
+	}
+	b := halfulp.FromRows(halfulp.Float64, [][]float64{{-1e300, 0}, {0, 1}})
+	_, h, err := eigen.Polar(b, halfulp.Float32, &halfulp.Options{Stats: &st})
+	if err != nil || !h.At(0, 0).IsInf(1) || st.Overflow != 1 {
+		t.Error(h, err, st.Overflow)
+	}
+}
+
+// TestFunctionBlocks checks that the limit of small entries is a limit of each block, and that
+// entries between blocks and entries of zero blocks are known to be 0.
+func TestFunctionBlocks(t *testing.T) {
+	f := halfulp.Float64
+	for _, c := range []struct {
+		function eigen.Function
+		a, want  [][]float64
+	}{
+		{eigen.Exp, [][]float64{{-1e5, 0, 0}, {0, 1, 0}, {0, 0, 700}}, [][]float64{{0, 0, 0}, {0, math.E, 0}, {0, 0, 1.0142320547350045e304}}},
+		{eigen.Sqrt, [][]float64{{0, 0, 0}, {0, 0x1p-1000, 0}, {0, 0, 0x1p1000}}, [][]float64{{0, 0, 0}, {0, 0x1p-500, 0}, {0, 0, 0x1p500}}},
+		{eigen.Sqrt, [][]float64{{5, 0, 4}, {0, 0, 0}, {4, 0, 5}}, [][]float64{{2, 0, 1}, {0, 0, 0}, {1, 0, 2}}},
+		{eigen.Positive, [][]float64{{-2, 1, 0}, {1, -2, 0}, {0, 0, 0x1p-400}}, [][]float64{{0, 0, 0}, {0, 0, 0}, {0, 0, 0x1p-400}}},
+	} {
+		var st halfulp.Stats
+		z, err := eigen.SymFunc(c.function, halfulp.FromRows(f, c.a), f, &halfulp.Options{Stats: &st})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range c.want {
+			for j, x := range row {
+				if got, _ := z.Big(i, j).Float64(); got != x {
+					t.Errorf("%s of\n%v\nis\n%v", c.function.Name, c.a, z)
+				}
+			}
+		}
+		if st.Proof.Undecided != 0 {
+			t.Errorf("%s of %v: %d undecided", c.function.Name, c.a, st.Proof.Undecided)
+		}
+	}
+	a := halfulp.FromRows(f, [][]float64{{0, 0x1p-500, 0}, {-0x1p500, 0, 0}, {0, 0, 0}})
+	var st halfulp.Stats
+	u, h, err := eigen.Polar(a, f, &halfulp.Options{Stats: &st})
+	if err != nil || st.Proof.Undecided != 0 {
+		t.Errorf("%v, %d undecided", err, st.Proof.Undecided)
+	}
+	if u.String() != " 0 1 0\n-1 0 0\n 0 0 0" || h.Big(1, 1).Cmp(big.NewFloat(0x1p-500)) != 0 {
+		t.Errorf("%v\n%v", u, h)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -56,7 +57,7 @@ func kept(a *halfulp.Matrix, f halfulp.Format, c halfulp.Scalar, opt *halfulp.Op
 func (p *problem) truncated(c halfulp.Scalar) (num.Mat, error) {
 	m, n := p.a.Dims()
 	a := halfulp.MatrixOf(p.a)
-	k, err := kept(a, p.f, c, p.quiet())
+	k, err := kept(a, p.f, c, p.within(0, 0.3))
 	if p.checked(err) != nil {
 		return num.Mat{}, err
 	}
@@ -80,12 +81,12 @@ func (p *problem) truncated(c halfulp.Scalar) (num.Mat, error) {
 	}
 	p.s.Stage("rank")
 	most := 4*p.f.Bits() + 64
-	for bits := p.f.Bits() + 64; ; bits *= 2 {
+	for try, bits := 0, p.f.Bits()+64; ; try, bits = try+1, bits*2 {
 		if bits > most && bits < 2*most {
 			bits = most
 		}
 		p.s.Stats.Precision = bits
-		x, relative, err := p.approximation(a, halfulp.MatrixOf(b), halfulp.MP(uint(bits)), k)
+		x, relative, err := p.approximation(a, halfulp.MatrixOf(b), halfulp.MP(uint(bits)), k, try)
 		if err != nil {
 			return num.Mat{}, err
 		}
@@ -101,21 +102,13 @@ func (p *problem) truncated(c halfulp.Scalar) (num.Mat, error) {
 
 // approximation returns X b, computed in format f, and a bound of the errors of entries relative to
 // the norms of the columns of b. The bound is nil if it is not small.
-func (p *problem) approximation(a, b *halfulp.Matrix, f halfulp.Format, k int) (*halfulp.Matrix, *big.Float, error) {
+func (p *problem) approximation(a, b *halfulp.Matrix, f halfulp.Format, k, try int) (*halfulp.Matrix, *big.Float, error) {
 	bits := f.Bits()
-	next, err := SVD(a, f, &SVDOptions{Options: *p.quiet(), ValuesOnly: true, Largest: k + 1})
-	if p.checked(err) != nil {
+	svd, s, next, err := p.triplets(a, f, k, try)
+	if err != nil {
 		return nil, nil, err
 	}
-	svd, err := SVD(a, f, &SVDOptions{Options: *p.quiet(), Largest: k})
-	if p.checked(err) != nil {
-		return nil, nil, err
-	}
-	s := make([]*big.Float, k)
-	for j := range s {
-		s[j] = svd.S.At(j).Big()
-	}
-	beta, err := p.distance(a, svd.U, svd.V, s, next.S.At(k).Big(), bits, p.f.Bits())
+	beta, err := p.distance(a, svd.U, svd.V, s, next, bits, p.f.Bits())
 	if beta == nil || err != nil {
 		return nil, nil, err
 	}
@@ -138,10 +131,56 @@ func (p *problem) approximation(a, b *halfulp.Matrix, f halfulp.Format, k int) (
 	return x, bound.Upper().Add(beta, rounding), nil
 }
 
+// triplets returns the k largest singular values with their vectors, and the next singular value, 0
+// if there is none, rounded to format f. try counts attempts, for the report of progress.
+func (p *problem) triplets(a *halfulp.Matrix, f halfulp.Format, k, try int) (svd *SVDResult, s []*big.Float, next *big.Float, err error) {
+	next = new(big.Float)
+	// U S and V S for the bounds of their residuals, and copies.
+	if err := p.s.Budget.Check(2 * float64(call.MatrixBytes(call.MP(2*f.Bits()), a.Rows()+a.Cols(), k))); err != nil {
+		return nil, nil, nil, err
+	}
+	lo, hi := sym.Try(try)
+	lo, hi = 0.3+0.7*lo, 0.3+0.7*hi // may fuse: an estimate
+	if k < min(a.Dims()) {
+		z, err := SVD(a, f, &SVDOptions{Options: *p.within(lo, (lo+hi)/2), ValuesOnly: true, Largest: k + 1})
+		if p.checked(err) != nil {
+			return nil, nil, nil, err
+		}
+		next = z.S.At(k).Big()
+	}
+	svd, err = SVD(a, f, &SVDOptions{Options: *p.within((lo+hi)/2, hi), Largest: k})
+	if p.checked(err) != nil {
+		return nil, nil, nil, err
+	}
+	s = make([]*big.Float, k)
+	for j := range s {
+		s[j] = svd.S.At(j).Big()
+	}
+	return svd, s, next, nil
+}
+
 // distance returns the bound β of ‖V S^-1 Uᵀ - A_k⁺‖ for approximate singular vectors U and V: see
 // truncated. s are the k largest singular values, next is the following one, all with relative
 // errors below 2^-bits. distance returns nil unless θ ≤ 2^-least.
 func (p *problem) distance(a, u, v *halfulp.Matrix, s []*big.Float, next *big.Float, bits, least int) (*big.Float, error) {
+	e, err := p.subspaces(a, u, v, s, next, bits, least)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	last := s[len(s)-1]
+	// 5/4 exceeds d, the root of 1 + α ≤ 3/2.
+	square := upperProduct(e.theta, e.theta)
+	first := upperSum(upperSum(e.alpha, square), upperProduct(big.NewFloat(1.25), upperQuotient(e.rho, last)))
+	second := upperSum(upperProduct(big.NewFloat(2.5), e.theta), square)
+	return upperSum(upperQuotient(first, e.lowest), upperQuotient(second, last)), nil
+}
+
+// subspaces has the bounds ρ, α ≤ 1/2 and θ of truncated for approximate singular vectors, and a
+// lower bound of σ_k.
+type subspaces struct{ rho, alpha, theta, lowest *big.Float }
+
+// subspaces returns the bounds for the operands of distance; nil unless θ ≤ 2^-least.
+func (p *problem) subspaces(a, u, v *halfulp.Matrix, s []*big.Float, next *big.Float, bits, least int) (*subspaces, error) {
 	k, prec := len(s), uint(2*bits)
 	wide := halfulp.MP(prec)
 	us, vs := halfulp.NewMatrix(wide, a.Rows(), k), halfulp.NewMatrix(wide, a.Cols(), k)
@@ -163,38 +202,52 @@ func (p *problem) distance(a, u, v *halfulp.Matrix, s []*big.Float, next *big.Fl
 		}
 		norms[i] = frobenius(z.View())
 	}
-	rho, alpha := larger(norms[0], norms[1]), larger(norms[2], norms[3])
+	e := &subspaces{rho: larger(norms[0], norms[1]), alpha: larger(norms[2], norms[3])}
 
-	add := func(x, y *big.Float) *big.Float { return bound.Upper().Add(x, y) }
-	mul := func(x, y *big.Float) *big.Float { return bound.Upper().Mul(x, y) }
-	quo := func(x, y *big.Float) *big.Float { return bound.Upper().Quo(x, y) }
 	ulp := new(big.Float).SetMantExp(big.NewFloat(1), -bits)
 	last := s[k-1]
 	slack := func(x *big.Float) *big.Float { return new(big.Float).SetPrec(uint(bits)).Mul(x, ulp) }
 	down := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
-	lowest := down().Sub(last, slack(last)) // at most σ_k
+	e.lowest = down().Sub(last, slack(last)) // at most σ_k
 	gap := down().Sub(last, new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Add(next, slack(next)))
-	if gap.Sign() <= 0 || alpha.Cmp(big.NewFloat(0.5)) > 0 {
+	if gap.Sign() <= 0 || e.alpha.Cmp(big.NewFloat(0.5)) > 0 {
 		return nil, nil
 	}
-	theta := quo(rho, gap)
-	if theta.Cmp(new(big.Float).SetMantExp(big.NewFloat(1), -least)) > 0 {
+	e.theta = upperQuotient(e.rho, gap)
+	if e.theta.Cmp(new(big.Float).SetMantExp(big.NewFloat(1), -least)) > 0 {
 		return nil, nil
 	}
-	// 5/4 exceeds d, the root of 1 + α ≤ 3/2.
-	square := mul(theta, theta)
-	first := add(add(alpha, square), mul(big.NewFloat(1.25), quo(rho, last)))
-	second := add(mul(big.NewFloat(2.5), theta), square)
-	return add(quo(first, lowest), quo(second, last)), nil
+	return e, nil
 }
+
+func upperSum(x, y *big.Float) *big.Float      { return bound.Upper().Add(x, y) }
+func upperProduct(x, y *big.Float) *big.Float  { return bound.Upper().Mul(x, y) }
+func upperQuotient(x, y *big.Float) *big.Float { return bound.Upper().Quo(x, y) }
 
 // zerosOf reports which entries of A_k⁺ B are 0 because of the zeros of A and B.
 //
-// Rows and columns of A are connected if their common entry is not 0. A_k⁺ = q(AᵀA) Aᵀ for a
-// polynomial q, so its entry (j, i) is 0 unless column j and row i are connected by a path.
+// A_k⁺ = q(AᵀA) Aᵀ for a polynomial q, so its entry (j, i) is 0 unless column j and row i are in
+// one block.
 func zerosOf(a, b num.Mat) func(i, j int) bool {
+	m := a.Rows
+	root := connected(a)
+	type part struct{ root, column int }
+	reached := map[part]bool{}
+	for j := range b.Cols {
+		for i := range m {
+			if b.Arr.Class(b.At(i, j)) != num.Zero {
+				reached[part{root[i], j}] = true
+			}
+		}
+	}
+	return func(i, j int) bool { return !reached[part{root[m+i], j}] }
+}
+
+// connected numbers the rows of A, and then its columns, by the diagonal blocks that they belong to
+// after permutations: rows and columns are connected if their common entry is not 0.
+func connected(a num.Mat) []int {
 	m, n := a.Dims()
-	parent := call.All(m + n) // rows, then columns
+	parent := call.All(m + n)
 	root := func(i int) int {
 		for parent[i] != i {
 			parent[i] = parent[parent[i]]
@@ -209,16 +262,11 @@ func zerosOf(a, b num.Mat) func(i, j int) bool {
 			}
 		}
 	}
-	type part struct{ root, column int }
-	reached := map[part]bool{}
-	for j := range b.Cols {
-		for i := range m {
-			if b.Arr.Class(b.At(i, j)) != num.Zero {
-				reached[part{root(i), j}] = true
-			}
-		}
+	z := make([]int, m+n)
+	for i := range z {
+		z[i] = root(i)
 	}
-	return func(i, j int) bool { return !reached[part{root(m + i), j}] }
+	return z
 }
 
 // round rounds the entries of x, whose errors are at most relative norms[j] in column j, to z,

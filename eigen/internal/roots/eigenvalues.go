@@ -52,7 +52,7 @@ func Eigenvalues(s *call.Run, d, e num.Vec, f num.Format) (*num.Array, error) {
 	}
 	results, errs := make([]rounded, len(all)), make([]error, len(all))
 	var done atomic.Int64
-	report := par.Rising(s.Work.Report)
+	report := s.Work.Report
 	if err := par.For(s.Ctx, s.Threads, len(all), func(_, j int) {
 		at := all[j]
 		results[j], errs[j] = blocks[at.block].rounded(s.Ctx, at.i, newRounder(f))

@@ -15,11 +15,14 @@ import (
 // A Rule names a quadrature rule.
 type Rule int
 
-// The rules. Weight functions: 1 on [-1, 1]; exp(-x²); exp(-x) on [0, ∞).
+// The rules. Weight functions: 1 on [-1, 1]; exp(-x²); exp(-x) on [0, ∞); x^α exp(-x) on [0, ∞);
+// (1 - x)^α (1 + x)^β on [-1, 1].
 const (
 	Legendre Rule = iota
 	Hermite
 	Laguerre
+	genLaguerre
+	jacobi
 )
 
 // Nodes x of the rules with n points are the eigenvalues of a matrix J with diagonal a_k and
@@ -70,25 +73,29 @@ const (
 // if one is undecided with 4 p + 256 bits, it is counted and the simplest number of its enclosure
 // is rounded.
 type quadrature struct {
-	rule Rule
-	n    int
-	s    *call.Run
-	f    num.Format
-	list []*enclosed // x for Laguerre, else y
-	mid  []*big.Float
-	rad  []float64 // bounds of the distances from mid, in units of 2^-bits
-	bits int
-	near []double // mid in double-double, if that is enough for the weights
+	rule  Rule
+	other *weightFunction // of the rules in jacobi.go
+	half  bool            // nodes are symmetric: eigenvalues are y
+	n     int
+	s     *call.Run
+	f     num.Format
+	list  []*enclosed // y, or x
+	mid   []*big.Float
+	rad   []float64 // bounds of the distances from mid, in units of 2^-bits
+	bits  int
+	near  []double // mid in double-double, if that is enough for the weights
 }
 
 // Gauss returns the nodes, in ascending order, and weights of a rule with n points, rounded to
 // format f.
 func Gauss(s *call.Run, rule Rule, n int, f num.Format) (nodes, weights *num.Array, err error) {
-	q := &quadrature{rule: rule, n: n, s: s, f: f}
-	m := n / 2
-	if rule == Laguerre {
-		m = n
-	}
+	q := &quadrature{rule: rule, half: rule != Laguerre, n: n, s: s, f: f}
+	return q.compute()
+}
+
+// compute returns the nodes and weights.
+func (q *quadrature) compute() (nodes, weights *num.Array, err error) {
+	s, n, f, m := q.s, q.n, q.f, q.count()
 	// A level in math/big takes two numbers for each row; nodes and weights some more, and passes
 	// three for each row on each thread.
 	bits := float64(f.Bits() + guardBits + 128)
@@ -116,7 +123,7 @@ func Gauss(s *call.Run, rule Rule, n int, f num.Format) (nodes, weights *num.Arr
 		count(s, x)
 		count(s, w)
 	}
-	if rule != Laguerre {
+	if q.half {
 		for i := m - 1; i >= 0; i-- {
 			put(x[i], w[i], true)
 		}
@@ -134,6 +141,14 @@ func Gauss(s *call.Run, rule Rule, n int, f num.Format) (nodes, weights *num.Arr
 	return nodes, weights, nil
 }
 
+// count returns the number of eigenvalues.
+func (q *quadrature) count() int {
+	if q.half {
+		return q.n / 2
+	}
+	return q.n
+}
+
 // special stores the nodes and weights that are rational numbers, if all are; for Legendre with n =
 // 2 it stores the weights alone.
 func (q *quadrature) special(x, w []rounded) (all bool) {
@@ -149,10 +164,26 @@ func (q *quadrature) special(x, w []rounded) (all bool) {
 	return false
 }
 
-// square returns b_k² for Legendre and Hermite.
+// diagonal returns a_k.
+func (q *quadrature) diagonal(k int) *big.Rat {
+	switch {
+	case q.other != nil:
+		return q.other.diagonal(k)
+	case q.half:
+		return new(big.Rat)
+	}
+	return new(big.Rat).SetInt64(int64(2*k + 1))
+}
+
+// square returns b_k².
 func (q *quadrature) square(k int) *big.Rat {
-	if q.rule == Hermite {
+	switch {
+	case q.other != nil:
+		return q.other.square(k)
+	case q.rule == Hermite:
 		return big.NewRat(int64(k), 2)
+	case q.rule == Laguerre:
+		return new(big.Rat).SetInt64(int64(k) * int64(k))
 	}
 	if k == 0 {
 		return new(big.Rat)
@@ -162,12 +193,13 @@ func (q *quadrature) square(k int) *big.Rat {
 
 // matrix returns the matrix whose eigenvalues are x or y, times 2^-scale.
 func (q *quadrature) matrix() (t *tridiagonal, scale int) {
-	m, parity := q.n/2, q.n%2
-	if q.rule == Laguerre {
-		m = q.n
-	}
-	if q.rule != Legendre {
+	m, parity := q.count(), q.n%2
+	switch q.rule {
+	case Hermite, Laguerre:
 		scale = int(math.Ceil(math.Log2(float64(4 * q.n))))
+	case genLaguerre:
+		alpha, _ := q.other.alpha.Float64()
+		scale = int(math.Ceil(math.Log2(float64(4*q.n) + 2*max(alpha, 0))))
 	}
 	return newTridiagonal(m, func(w uint) (a, square []*big.Float) {
 		number := func(x *big.Rat, scale int) *big.Float {
@@ -175,10 +207,10 @@ func (q *quadrature) matrix() (t *tridiagonal, scale int) {
 			return z.SetMantExp(z, -scale)
 		}
 		for i := range m {
-			if q.rule == Laguerre {
-				a = append(a, number(new(big.Rat).SetInt64(int64(2*i+1)), scale))
+			if !q.half {
+				a = append(a, number(q.diagonal(i), scale))
 				if i > 0 {
-					square = append(square, number(new(big.Rat).SetInt64(int64(i)*int64(i)), 2*scale))
+					square = append(square, number(q.square(i), 2*scale))
 				}
 				continue
 			}
@@ -209,7 +241,7 @@ func (q *quadrature) run(x, w []rounded) error {
 	}
 	p := q.f.Bits()
 	limit := uint(4*p + 256)
-	report := par.Rising(q.s.Work.Report)
+	report := q.s.Work.Report
 	for try, bits := 0, uint(p+guardBits); ; try, bits = try+1, max(bits*3/2, 192) {
 		if err := q.s.Ctx.Err(); err != nil {
 			return err
@@ -251,12 +283,18 @@ func (q *quadrature) run(x, w []rounded) error {
 			if openX[i] {
 				lo, hi := q.node(i, scale, bits+64)
 				z, ok := to.decide(dyadicOf(lo), dyadicOf(hi))
+				if !ok && bits > limit {
+					z, ok = q.tied(to, lo, hi)
+				}
 				x[i], openX[i] = z, !ok
 			}
 			if openW[i] {
 				lo, hi, good := q.weight(i, lead, bits+64)
 				if good {
 					z, ok := to.decide(dyadicOf(lo), dyadicOf(hi))
+					if !ok && bits > limit {
+						z, ok = q.exactWeight(to)
+					}
 					if !ok && bits > limit {
 						z, ok = to.exactly(dyadicOf(simplest(lo, hi))), true
 						z.exact, z.open = false, true
@@ -307,7 +345,7 @@ func (q *quadrature) note(i, scale int) {
 func (q *quadrature) node(i, scale int, prec uint) (lo, hi *big.Float) {
 	e := q.list[i]
 	lo, hi = new(big.Float).SetMantExp(e.lo, scale), new(big.Float).SetMantExp(e.hi, scale)
-	if q.rule == Laguerre {
+	if !q.half {
 		return lo, hi
 	}
 	down, up := outward(prec)
@@ -324,6 +362,9 @@ func (q *quadrature) node(i, scale int, prec uint) (lo, hi *big.Float) {
 // constant returns the part of weights that is the same for all nodes but 0, with a relative error
 // below 2^(4-prec).
 func (q *quadrature) constant(prec uint) *big.Float {
+	if q.other != nil {
+		return q.other.constant(q.n, prec)
+	}
 	z := new(big.Float).SetPrec(prec)
 	n := int64(q.n)
 	factorial := new(big.Int).MulRange(1, n)
@@ -369,18 +410,21 @@ func (q *quadrature) weight(i int, constant *big.Float, prec uint) (lo, hi *big.
 	}
 	z.Mul(z, z)
 	err *= 2
-	switch q.rule {
-	case Legendre:
+	if q.rule == Legendre || q.rule == jacobi {
 		d.Sub(big.NewFloat(1), x)
 		factor(r)
 	}
-	d.Set(x)
+	if q.rule == jacobi && !q.half {
+		d.Add(big.NewFloat(1), x)
+	} else {
+		d.Set(x)
+	}
 	factor(r)
-	if q.rule != Laguerre && q.n%2 == 1 {
+	if q.half && q.n%2 == 1 {
 		factor(r)
 	}
 	z.Quo(constant, z)
-	if q.rule != Laguerre {
+	if q.half {
 		z.SetMantExp(z, -2)
 	}
 	// Roundings: two for each factor, twice, and the few others, of 2^-prec each; prec = bits + 64.
@@ -471,6 +515,12 @@ func (q *quadrature) atZero() (rounded, error) {
 	for bits := uint(q.f.Bits() + guardBits + 64); ; bits *= 2 {
 		if err := q.s.Ctx.Err(); err != nil {
 			return rounded{}, err
+		}
+		if q.other != nil {
+			if z, ok := q.other.atZero(q.n, to, bits); ok {
+				return z, nil
+			}
+			continue
 		}
 		z := new(big.Float).SetPrec(bits).SetInt(above)
 		z.Quo(z, new(big.Float).SetPrec(bits).SetInt(below))

@@ -76,7 +76,7 @@ func Real(s *call.Run, c num.Vec, f num.Format) (*num.Array, error) {
 	}
 	results := make([]rounded, len(all))
 	var done atomic.Int64
-	report := par.Rising(s.Work.Report)
+	report := s.Work.Report
 	if err := par.For(s.Ctx, s.Threads, len(all), func(_, i int) {
 		x := all[i]
 		// The error is the context's, which For returns.

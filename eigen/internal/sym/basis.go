@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 )
 
@@ -66,7 +67,7 @@ func (e *solver) basis(t *state, first, last int, y *bound.Nearly, far []size) e
 		}
 		return interval.Interval{Lo: p.Down().Sub(z, err), Hi: p.Up().Add(z, err)}
 	}
-	factor, errPar := e.choleskyBasis(n, k, product)
+	factor, errPar := ProjectorBasis(e.s, p, n, k, product)
 	if errPar != nil || !e.narrow(factor) {
 		return errPar
 	}
@@ -99,13 +100,19 @@ func (e *solver) narrow(x [][]interval.Interval) bool {
 	return x != nil
 }
 
-// choleskyBasis returns enclosures of the first k columns of the Cholesky factor with pivots of a
-// projector of order n, whose entries product encloses; nil if they do not decide a pivot.
-func (e *solver) choleskyBasis(n, k int, product func(i, q int) interval.Interval) ([][]interval.Interval, error) {
-	p := interval.Prec(e.vectorBits + 64)
+// ProjectorBasis returns enclosures, with numbers of p bits, of the first k columns of the Cholesky
+// factor with pivots of a projector of order n, whose entries product encloses; nil if they do not
+// decide a pivot. Entries that are exactly 0, above pivots or between blocks of the projector, stay
+// 0.
+func ProjectorBasis(s *call.Run, p interval.Prec, n, k int, product func(i, q int) interval.Interval) ([][]interval.Interval, error) {
+	size := float64(p)/8 + 64 // may fuse: an estimate
+	if err := s.Budget.Check(2 * size * float64(n) * float64(k)); err != nil {
+		return nil, err
+	}
 	left := make([]interval.Interval, n) // the diagonal of P - L Lᵀ
+	pivots := make([]bool, n)            // rows of P - L Lᵀ that are 0
 	factor := make([][]interval.Interval, k)
-	if err := par.For(e.s.Ctx, e.s.Threads, n, func(_, i int) { left[i] = product(i, i) }); err != nil {
+	if err := par.For(s.Ctx, s.Threads, n, func(_, i int) { left[i] = product(i, i) }); err != nil {
 		return nil, err
 	}
 	for l := range k {
@@ -115,7 +122,11 @@ func (e *solver) choleskyBasis(n, k int, product func(i, q int) interval.Interva
 		}
 		root := p.Sqrt(left[q])
 		factor[l] = make([]interval.Interval, n)
-		if err := par.For(e.s.Ctx, e.s.Threads, n, func(_, i int) {
+		if err := par.For(s.Ctx, s.Threads, n, func(_, i int) {
+			if pivots[i] {
+				factor[l][i] = interval.Of(new(big.Float))
+				return
+			}
 			x := product(i, q)
 			for m := range l {
 				x = p.Sub(x, times(p, factor[m][i], factor[m][q]))
@@ -125,7 +136,12 @@ func (e *solver) choleskyBasis(n, k int, product func(i, q int) interval.Interva
 		}); err != nil {
 			return nil, err
 		}
+		pivots[q] = true
 		for i := range n {
+			if pivots[i] {
+				left[i] = interval.Of(new(big.Float))
+				continue
+			}
 			left[i] = p.Sub(left[i], times(p, factor[l][i], factor[l][i]))
 		}
 	}

@@ -3,10 +3,13 @@ package sym
 import (
 	"math/big"
 	"slices"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
+	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
 // Solve computes the eigenvalues of A x = λ B x, or of A x = λ x for a B without an array.
@@ -24,6 +27,10 @@ func ByBlocks(s *call.Run, a, b num.Mat, f num.Format, want Wanted, solve Solve)
 		return solve(a, b, f, want)
 	}
 	parts := make([]part, len(blocks))
+	total, done := 0.0, 0.0 // the time is proportional to the cubes of orders
+	for _, rows := range blocks {
+		total += call.Cube(len(rows)) // may fuse: an estimate
+	}
 	for k, rows := range blocks {
 		q := part{rows: rows, a: modular.Chosen(a, rows, rows)}
 		if b.Arr != nil {
@@ -31,12 +38,17 @@ func ByBlocks(s *call.Run, a, b num.Mat, f num.Format, want Wanted, solve Solve)
 		}
 		q.want = want
 		q.want.First, q.want.Last = 0, len(rows)-1
+		lo := done / total
+		done += call.Cube(len(rows)) // may fuse: an estimate
+		end := Within(s, 0.99*lo, 0.99*done/total)
 		var err error
-		if q.Result, err = solve(q.a, q.b, f, q.want); err != nil {
+		q.Result, err = solve(q.a, q.b, f, q.want)
+		if end(); err != nil {
 			return Result{}, err
 		}
 		parts[k] = q
 	}
+	defer Within(s, 0.99, 1)()
 	return merge(parts, a.Rows, f, want, solve)
 }
 
@@ -79,6 +91,23 @@ func merge(parts []part, n int, f num.Format, want Wanted, solve Solve) (Result,
 			return Result{}, err
 		}
 		first = last + 1
+	}
+	// A cluster of a block may have values that differ, and values of other blocks between them.
+	begin := map[*part]map[int]int{} // of a cluster of a part, by its last index
+	for i, x := range items {
+		for _, c := range x.part.Clusters {
+			if x.at == c[0] {
+				if begin[x.part] == nil {
+					begin[x.part] = map[int]int{}
+				}
+				begin[x.part][c[1]] = i
+			}
+			if x.at == c[1] {
+				for k := begin[x.part][c[1]]; k < i; k++ {
+					joined[k] = true
+				}
+			}
+		}
 	}
 	low, high := max(want.First-z.First, 0), min(want.Last-z.First, len(items)-1)
 	z.First = max(z.First, want.First)
@@ -148,7 +177,27 @@ func refine(items []item, f num.Format, want Wanted, solve Solve, joined []bool)
 	return nil
 }
 
-// Blocks returns the indices of the blocks of A and B, in ascending order, by their first index.
+// Symmetric is ziv.Symmetric with the threads of s; errors call A by the name given.
+func Symmetric(s *call.Run, name string, a num.Mat) error {
+	var differ atomic.Bool
+	if err := par.For(s.Ctx, s.Threads, (a.Cols+stripe-1)/stripe, func(_, part int) {
+		first, to := part*stripe, min(a.Cols, (part+1)*stripe)
+		for i := range to {
+			for j := max(first, i+1); j < to; j++ {
+				if !a.Arr.SameBits(a.At(i, j), a.Arr, a.At(j, i)) {
+					differ.Store(true)
+					return
+				}
+			}
+		}
+	}); err != nil || !differ.Load() {
+		return err
+	}
+	return ziv.Symmetric(name, a)
+}
+
+// Blocks returns the indices of the blocks of symmetric matrices A and B, in ascending order, by
+// their first index.
 func Blocks(list ...num.Mat) [][]int {
 	n := list[0].Rows
 	root := call.All(n)
@@ -159,15 +208,19 @@ func Blocks(list ...num.Mat) [][]int {
 		}
 		return i
 	}
+	count := n // of blocks
 	for _, m := range list {
 		if m.Arr == nil {
 			continue
 		}
-		for j := range n {
-			for i := range j {
-				if m.Arr.Class(m.At(i, j)) != num.Zero {
-					p, q := find(i), find(j)
+		for j := 0; j < n && count > 1; j++ {
+			for i := j + 1; i < n; i++ {
+				if m.Arr.Class(m.At(i, j)) == num.Zero {
+					continue
+				}
+				if p, q := find(i), find(j); p != q {
 					root[max(p, q)] = min(p, q)
+					count--
 				}
 			}
 		}

@@ -189,16 +189,22 @@ func (e *solver) settleColumn(t *state, y *bound.Nearly, far []size, z num.Mat, 
 	v.open, v.done = nil, true
 }
 
-// store stores entry (i, p) of z for a narrow enclosure x: 0 if it is below the limit, the number
-// to which both ends of x round, or the number halfway between them, rounded.
+// store is Settle with the limit of the problem.
 func (e *solver) store(z num.Mat, i, p int, x interval.Interval) {
-	least := new(big.Float).SetMantExp(big.NewFloat(1), int(e.least()))
-	lower, upper := num.NewScalar(e.f, x.Lo), num.NewScalar(e.f, x.Hi)
+	Settle(e.s, z, i, p, x, e.least())
+}
+
+// Settle stores entry (i, p) of z for a narrow enclosure x: 0 if it is below 2^least, the number to
+// which both ends of x round, or the number halfway between them, rounded. It counts entries that x
+// does not decide.
+func Settle(s *call.Run, z num.Mat, i, p int, x interval.Interval, least int64) {
+	limit := new(big.Float).SetMantExp(big.NewFloat(1), int(least))
+	lower, upper := num.NewScalar(z.Format(), x.Lo), num.NewScalar(z.Format(), x.Hi)
 	switch {
 	case x.Lo.Sign() == 0 && x.Hi.Sign() == 0:
 		z.SetBig(i, p, new(big.Float))
 		return
-	case x.Below(least) || x.Lo.Sign() <= 0 && x.Hi.Sign() >= 0:
+	case x.Below(limit) || x.Lo.Sign() <= 0 && x.Hi.Sign() >= 0:
 		z.SetBig(i, p, new(big.Float))
 	case lower.Same(upper):
 		z.SetEntry(i, p, lower)
@@ -211,7 +217,7 @@ func (e *solver) store(z num.Mat, i, p int, x interval.Interval) {
 		}
 		z.SetBig(i, p, m)
 	}
-	e.s.Stats.Undecided++
+	s.Stats.Undecided++
 }
 
 // direction returns the sign of the first entry of column j whose magnitude exceeds π/4 of the

@@ -141,5 +141,6 @@ func (x pair) store(a *num.Array, at int) {
 	top, l := uint64(hi*0x1p53), int64(float64(lo*0x1p116))
 	low, carry := bits.Add64(top<<63, uint64(l), 0)
 	top = top>>1 + carry + uint64(l>>63)
-	a.Set(at, num.Real{Class: num.Finite, Neg: neg, Mag: []uint64{low, top}, Exp: x.e - 116})
+	mag := [2]uint64{low, top}
+	storeAt(a, at, neg, mag[:], x.e-116)
 }

@@ -5,8 +5,10 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -20,6 +22,21 @@ type problem struct {
 	gram bool    // a is C
 
 	bounds [2][]size // the memory of sb and rb of a state
+	there  there     // A and B on GPUs
+}
+
+// sizeRoom keeps the memory of bounds between calls.
+var sizeRoom bufpool.Shelf[[]size]
+
+// release gives back the memory of bounds, and of GPUs.
+func (p *problem) release() {
+	p.there.release()
+	for i, x := range p.bounds {
+		if x != nil {
+			bufpool.Return(&sizeRoom, x)
+		}
+		p.bounds[i] = nil
+	}
 }
 
 // products computes S and R for the vectors X, in places bits.
@@ -29,34 +46,14 @@ type problem struct {
 // ‖C x_i‖ 2^-places ‖C x_j‖ and a term of second order.
 func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 	n := x.Rows
-	f := call.MP(places)
-	t := &state{s: s, n: n, x: x, places: places, sm: s.MatrixHere(f, n, n), r: s.MatrixHere(f, n, n)}
-	ax := s.MatrixHere(f, p.a.Rows, n)
-	defer s.Drop(ax)
-	if err := s.Gemm(1, p.a, x, 0, num.Mat{}, ax); err != nil {
-		return nil, err
-	}
-	left := x
-	if p.gram {
-		left = ax
-	}
-	if err := s.GemmTriangle('U', 1, left.T(), ax, 0, num.Mat{}, t.sm, nil); err != nil {
-		return nil, err
-	}
-	one, err := s.Identity(n)
+	t := &state{s: s, n: n, x: x, places: places}
+	ax, bx, err := p.multiply(t)
 	if err != nil {
 		return nil, err
 	}
-	bx := x
+	defer s.Drop(ax)
 	if p.b.Arr != nil {
-		bx = s.MatrixHere(f, n, n)
 		defer s.Drop(bx)
-		if err := s.Gemm(1, p.b, x, 0, num.Mat{}, bx); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.GemmTriangle('U', -1, x.T(), bx, 1, one, t.r, nil); err != nil {
-		return nil, err
 	}
 	norms, err := columnNorms(s, x)
 	if err != nil {
@@ -89,10 +86,50 @@ func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 		t.wide = t.wide.max(v)
 	}
 	if p.bounds[0] == nil {
-		p.bounds = [2][]size{make([]size, n*n), make([]size, n*n)}
+		for i := range p.bounds {
+			p.bounds[i] = bufpool.Slice(&sizeRoom, n*n)[:n*n]
+		}
 	}
 	t.sb, t.rb = p.bounds[0], p.bounds[1]
 	return t, t.measure()
+}
+
+// multiply computes S and R of t, and returns A X and B X; B X is X for a problem without B.
+func (p *problem) multiply(t *state) (ax, bx num.Mat, err error) {
+	s, n, x := t.s, t.n, t.x
+	f := call.MP(t.places)
+	if s.Set.Device.Kind == place.CUDA && !p.there.host {
+		ax, t.sm, t.r, bx, err = p.there.products(s, p.a, p.b, p.gram, x, f)
+		if !declined(err) {
+			return ax, bx, err
+		}
+		p.there.release()
+		p.there.host = true
+	}
+	t.sm, t.r = s.MatrixHere(f, n, n), s.MatrixHere(f, n, n)
+	ax = s.MatrixHere(f, p.a.Rows, n)
+	if err := s.Gemm(1, p.a, x, 0, num.Mat{}, ax); err != nil {
+		return ax, bx, err
+	}
+	left := x
+	if p.gram {
+		left = ax
+	}
+	if err := s.GemmTriangle('U', 1, left.T(), ax, 0, num.Mat{}, t.sm, nil); err != nil {
+		return ax, bx, err
+	}
+	one, err := s.Identity(n)
+	if err != nil {
+		return ax, bx, err
+	}
+	bx = x
+	if p.b.Arr != nil {
+		bx = s.MatrixHere(f, n, n)
+		if err := s.Gemm(1, p.b, x, 0, num.Mat{}, bx); err != nil {
+			return ax, bx, err
+		}
+	}
+	return ax, bx, s.GemmTriangle('U', -1, x.T(), bx, 1, one, t.r, nil)
 }
 
 // columnNorms returns bounds of the 2-norms of the columns of a matrix.
@@ -138,7 +175,10 @@ func (p *problem) pencil(s *call.Run, m *big.Float) (num.Mat, error) {
 		if err != nil {
 			return num.Mat{}, err
 		}
-		g := num.NewMat(f, a.Cols, a.Cols)
+		g, err := exactMatrix(s, f, a.Cols, a.Cols)
+		if err != nil {
+			return num.Mat{}, err
+		}
 		if err := s.Gemm(1, a.T(), a, 0, num.Mat{}, g); err != nil {
 			return num.Mat{}, err
 		}
@@ -157,6 +197,9 @@ func (p *problem) pencil(s *call.Run, m *big.Float) (num.Mat, error) {
 	f, err := ziv.FormatFor(top - low + 2)
 	if err != nil {
 		return num.Mat{}, fmt.Errorf("multiplicity of %s: %w", m.Text('g', 6), err)
+	}
+	if err := s.Budget.Check(float64(call.MatrixBytes(f, n, n))); err != nil {
+		return num.Mat{}, err
 	}
 	z := a.Convert(f)
 	return z, par.For(s.Ctx, s.Threads, n, func(_, j int) {

@@ -33,7 +33,8 @@ type state struct {
 	d     []*big.Float
 	dLost []size
 	dSize []size
-	order []int // the columns in ascending order of d
+	near  []pair // d, rounded
+	order []int  // the columns in ascending order of d
 	// sb and rb bound the entries of S and of R, errors included, column by column. The diagonal of
 	// sb is not used.
 	sb, rb []size
@@ -61,8 +62,8 @@ func (t *state) measure() error {
 	}); err != nil {
 		return err
 	}
-	var sum size
-	for j := range n {
+	squares := make([]size, n) // of the columns of R
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
 		var a, b size
 		for i := range n {
 			if i != j {
@@ -72,17 +73,26 @@ func (t *state) measure() error {
 		}
 		t.rowS[j], t.rowR[j] = a.sqrt(), b.sqrt()
 		w := t.rb[j+j*n]
-		sum = sum.add(b).add(w.mul(w))
+		squares[j] = b.add(w.mul(w))
+	}); err != nil {
+		return err
+	}
+	var sum size
+	for _, v := range squares {
+		sum = sum.add(v)
 	}
 	t.alpha = sum.sqrt()
 	if !t.alpha.less(power(-2)) {
 		return ErrSeed
 	}
-	t.d, t.dLost, t.dSize = make([]*big.Float, n), make([]size, n), make([]size, n)
+	t.d, t.dLost, t.dSize, t.near = make([]*big.Float, n), make([]size, n), make([]size, n), make([]pair, n)
 	p := uint(t.places + 32)
+	one := big.NewFloat(1)
+	var b scratch
 	for i := range n {
-		g := new(big.Float).SetPrec(p).Sub(big.NewFloat(1), t.r.Big(i, i))
-		t.d[i] = new(big.Float).SetPrec(p).Quo(t.sm.Big(i, i), g)
+		g := cleared(&b.gap, p).Sub(one, b.read(&b.x, t.r, i, i))
+		t.d[i] = new(big.Float).SetPrec(p).Quo(b.read(&b.y, t.sm, i, i), g)
+		t.near[i] = pairOfBig(t.d[i])
 		// S, R and d are rounded; 1/(1 - r_ii) ≤ 4/3.
 		v := sizeOfBig(t.d[i])
 		t.dSize[i] = v
@@ -103,13 +113,16 @@ func (t *state) lostIn(long, lost []size, i, j int) size {
 }
 
 // apart returns a lower bound of |d_i - d_j|.
-func (t *state) apart(i, j int) size { return differ(t.d[i], t.d[j], t.dSize[i], t.dSize[j]) }
+func (t *state) apart(i, j int) size {
+	return differ(t.d[i], t.d[j], t.near[i], t.near[j], t.dSize[i], t.dSize[j])
+}
 
 // differ returns a lower bound of |x - y|, given bounds of |x| and |y| that are at most 2^-40 too
-// large, relatively.
-func differ(x, y *big.Float, xSize, ySize size) size {
+// large, relatively, and the pairs of x and y. Pairs and their difference are in error by less than
+// 2^-97 of the larger number.
+func differ(x, y *big.Float, xNear, yNear pair, xSize, ySize size) size {
 	if xSize.less(ySize) {
-		x, y, xSize, ySize = y, x, ySize, xSize
+		x, y, xNear, yNear, xSize, ySize = y, x, yNear, xNear, ySize, xSize
 	}
 	if xSize.zero() {
 		return size{}
@@ -120,6 +133,11 @@ func differ(x, y *big.Float, xSize, ySize size) size {
 			return low
 		}
 		return low.lower(ySize)
+	}
+	if z := xNear.add(yNear.negated()); z.hi != 0 && z.e > xNear.e-40 {
+		// The difference is at least 2^-41 of x, so its relative error is below 2^-55; the low part
+		// adds at most 2^-52.
+		return normal(float64(math.Abs(z.hi)*(1-0x1p-50)), z.e)
 	}
 	return lowerOfBig(new(big.Float).SetPrec(64).Sub(x, y)) // relative error 2^-64
 }
@@ -132,6 +150,13 @@ func (t *state) entry(i, j int, m *big.Float) *big.Float {
 	p := uint(t.places)
 	z := new(big.Float).SetPrec(p).Mul(m, t.r.Big(i, j))
 	return z.Add(z, t.sm.Big(i, j))
+}
+
+// entryIn is entry for i < j, in the memory of b.
+func (t *state) entryIn(b *scratch, i, j int, m *big.Float) *big.Float {
+	p := uint(t.places)
+	cleared(&b.y, p).Mul(m, b.read(&b.x, t.r, i, j))
+	return cleared(&b.z, p).Add(&b.y, b.read(&b.x, t.sm, i, j))
 }
 
 // A cluster is a set of columns whose eigenvalues are not told apart, or a single column. Exactly
@@ -275,7 +300,10 @@ func (t *state) enclose(c *cluster, gaps []size) {
 		c.center = new(big.Float).SetPrec(uint(t.places+33)).Add(t.d[j[0]], t.d[j[len(j)-1]])
 		c.center.SetMantExp(c.center, -1)
 	}
-	center := sizeOfBig(c.center)
+	center, near := sizeOfBig(c.center), t.near[j[0]]
+	if len(j) > 1 {
+		near = pairOfBig(c.center)
+	}
 	for _, i := range j {
 		v := t.dLost[i]
 		if len(j) > 1 {
@@ -295,7 +323,7 @@ func (t *state) enclose(c *cluster, gaps []size) {
 		if t.of[k] == t.of[j[0]] {
 			continue
 		}
-		g := differ(t.d[k], c.center, t.dSize[k], center).lower(inner.times(1.5))
+		g := differ(t.d[k], c.center, t.near[k], near, t.dSize[k], center).lower(inner.times(1.5))
 		if gaps[k] = g; g.zero() {
 			return
 		}

@@ -29,21 +29,15 @@ func (t *state) correction(bits int) (num.Mat, error) {
 	f := call.MP(bits)
 	e := s.MatrixHere(f, n, n)
 	defer s.Drop(e)
-	var d []pair
-	if bits <= pairBits {
-		d = make([]pair, n)
-		for j := range d {
-			d[j] = pairOfBig(t.d[j])
-		}
-	}
-	if err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
+	rooms := make([]scratch, s.Threads)
+	if err := par.For(s.Ctx, s.Threads, n, func(w, j int) {
+		b := &rooms[w]
 		for k := range j + 1 {
 			if t.of[k] == t.of[j] {
-				v := t.r.Big(k, j)
-				v.SetMantExp(v, -1)
-				e.SetBig(k, j, v)
+				v := b.read(&b.x, t.r, k, j)
+				b.write(e, k, j, v.SetMantExp(v, -1))
 				if k != j {
-					e.SetBig(j, k, v)
+					e.Arr.CopyFrom(e.At(j, k), e.Arr, e.At(k, j))
 				}
 				continue
 			}
@@ -53,16 +47,16 @@ func (t *state) correction(bits int) (num.Mat, error) {
 			}
 			if bits <= pairBits {
 				r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
-				v := m.add(d[small].mul(r)).over(t.difference(d, small, large))
+				v := m.add(t.near[small].mul(r)).over(t.difference(small, large))
 				v.store(e.Arr, e.At(large, small))
 				r.add(v.negated()).store(e.Arr, e.At(small, large))
 				continue
 			}
 			p := uint(bits + 8)
-			v := t.entry(k, j, t.d[small])
-			v.SetPrec(p).Quo(v, new(big.Float).SetPrec(p).Sub(t.d[small], t.d[large]))
-			e.SetBig(large, small, v)
-			e.SetBig(small, large, v.Sub(t.r.Big(k, j).SetPrec(p), v))
+			v := t.entryIn(b, k, j, t.d[small]).SetPrec(p)
+			q := cleared(&b.y, p).Quo(v, cleared(&b.gap, p).Sub(t.d[small], t.d[large]))
+			b.write(e, small, large, cleared(&b.z, p).Sub(b.read(&b.x, t.r, k, j).SetPrec(p), q))
+			b.write(e, large, small, q)
 		}
 	}); err != nil {
 		return num.Mat{}, err
@@ -85,9 +79,9 @@ func (t *state) correction(bits int) (num.Mat, error) {
 
 // difference returns d_i - d_j ≠ 0 with the relative error of pairs. Pairs of numbers that are
 // close to each other lose bits.
-func (t *state) difference(d []pair, i, j int) pair {
-	z := d[i].add(d[j].negated())
-	if z.hi == 0 || z.e < max(d[i].e, d[j].e)-4 {
+func (t *state) difference(i, j int) pair {
+	z := t.near[i].add(t.near[j].negated())
+	if z.hi == 0 || z.e < max(t.near[i].e, t.near[j].e)-4 {
 		return pairOfBig(new(big.Float).SetPrec(128).Sub(t.d[i], t.d[j]))
 	}
 	return z
@@ -200,7 +194,7 @@ func (t *state) orthonormal(a []float64, k, bits int) (num.Mat, error) {
 
 // Seed returns eigenvectors of a symmetric matrix, of float64 precision, as columns in MP.
 func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
-	a, _, err := normalized(a, false)
+	a, _, err := normalized(s, a, false)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -211,17 +205,16 @@ func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
 // of the eigenvalues.
 func seed(s *call.Run, a num.Mat) (num.Mat, error) {
 	n := a.Rows
-	x := floats(a)
+	x, err := floats(s, a)
+	if err != nil {
+		return num.Mat{}, err
+	}
 	w, ok := symeig.Sym(s.Ctx, x, n, true, s.Threads)
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
 	}
-	z := num.NewMat(call.MP(53), n, n)
 	if !ok {
-		for i := range n {
-			z.SetFloat64(i, i, 1)
-		}
-		return z, nil
+		return unitSeed(n), nil
 	}
 	order := call.All(n)
 	slices.SortStableFunc(order, func(i, j int) int {
@@ -233,22 +226,38 @@ func seed(s *call.Run, a num.Mat) (num.Mat, error) {
 		}
 		return 0
 	})
-	for j, k := range order {
-		for i := range n {
-			call.SetFloat(z.Arr, z.At(i, j), x[i*n+k], 0)
+	return fromFloats(s, x, order)
+}
+
+// unitSeed returns the unit matrix in MP.
+func unitSeed(n int) num.Mat { return num.Identity(call.MP(53), n) }
+
+// stripe is the number of columns that a task converts, so that it reads and writes whole cache
+// lines of matrices that are stored by rows.
+const stripe = 16
+
+// fromFloats returns the columns order[0], order[1], ... of a square matrix, given by rows, in MP.
+func fromFloats(s *call.Run, x []float64, order []int) (num.Mat, error) {
+	n := len(order)
+	z := num.NewMat(call.MP(53), n, n)
+	return z, par.For(s.Ctx, s.Threads, (n+stripe-1)/stripe, func(_, part int) {
+		for j := part * stripe; j < min(n, (part+1)*stripe); j++ {
+			for i, k := 0, order[j]; i < n; i, k = i+1, k+n {
+				call.SetFloat(z.Arr, z.At(i, j), x[k], 0)
+			}
 		}
-	}
-	return z, nil
+	})
 }
 
 // floats returns the entries of a matrix in MP, of magnitudes below 1, by rows, cut to 53 bits.
-func floats(a num.Mat) []float64 {
+func floats(s *call.Run, a num.Mat) ([]float64, error) {
 	x := make([]float64, a.Rows*a.Cols)
-	for i := range a.Rows {
-		for j := range a.Cols {
-			v, e := a.Arr.Leading(a.At(i, j))
-			x[i*a.Cols+j] = scale.Ldexp(v, e)
+	return x, par.For(s.Ctx, s.Threads, (a.Cols+stripe-1)/stripe, func(_, part int) {
+		for i := range a.Rows {
+			for j := part * stripe; j < min(a.Cols, (part+1)*stripe); j++ {
+				v, e := a.Arr.Leading(a.At(i, j))
+				x[i*a.Cols+j] = scale.Ldexp(v, e)
+			}
 		}
-	}
-	return x
+	})
 }

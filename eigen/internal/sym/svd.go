@@ -32,7 +32,7 @@ type SVDResult struct {
 // vectors, rounded to format f. With complete, all of them are wanted, and More has columns.
 func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDResult, error) {
 	m, n := c.Dims()
-	c, shift, err := normalized(c, false)
+	c, shift, err := normalized(s, c, false)
 	if err != nil {
 		return SVDResult{}, err
 	}
@@ -49,10 +49,14 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 		}
 	}
 	if n > 0 {
+		if err := e.checkSeed(); err != nil {
+			return SVDResult{}, err
+		}
 		x, err := singularSeed(s, c)
 		if err != nil {
 			return SVDResult{}, err
 		}
+		s.Did(e.work().seedTime())
 		s.Stage("float64 singular vectors")
 		if err := e.run(x); err != nil {
 			return SVDResult{}, err
@@ -74,22 +78,18 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 // decreasing singular values.
 func singularSeed(s *call.Run, c num.Mat) (num.Mat, error) {
 	m, n := c.Dims()
-	_, _, v, ok := symeig.SVD(s.Ctx, floats(c), m, n, true, s.Threads)
+	x, err := floats(s, c)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	_, _, v, ok := symeig.SVD(s.Ctx, x, m, n, true, s.Threads)
 	if err := s.Ctx.Err(); err != nil {
 		return num.Mat{}, err
 	}
-	z := num.NewMat(call.MP(53), n, n)
-	for i := range n {
-		for j := range n {
-			switch {
-			case ok:
-				call.SetFloat(z.Arr, z.At(i, j), v[i*n+j], 0)
-			case i == j:
-				z.SetFloat64(i, i, 1)
-			}
-		}
+	if !ok {
+		return unitSeed(n), nil
 	}
-	return z, nil
+	return fromFloats(s, v, call.All(n))
 }
 
 // leftSide is an enclosure of left vectors: the entries of column j of y have errors of at most
@@ -129,7 +129,8 @@ func (e *solver) leftEnclosure(t *state, y *bound.Nearly, pull []size) (*leftSid
 	frobenius = frobenius.sqrt()
 	l := &leftSide{far: make([]size, n)}
 	l.y = &bound.Nearly{X: w, D: s.MatrixHere(call.MP(24), m, n), Words: call.WordsFor(bits), Left: make([]int64, m), Right: make([]int64, n), Err: make([]int64, n)}
-	return l, par.For(s.Ctx, s.Threads, n, func(_, j int) {
+	rooms := make([]scratch, s.Threads)
+	return l, par.For(s.Ctx, s.Threads, n, func(worker, j int) {
 		c := &t.clusters[t.of[j]]
 		rad := c.radius.add(c.spread.times(3)).add(t.dLost[j])
 		low := lowerOfBig(t.d[j]).lower(rad)
@@ -140,9 +141,9 @@ func (e *solver) leftEnclosure(t *state, y *bound.Nearly, pull []size) (*leftSid
 		p := uint(bits + 16)
 		inverse := new(big.Float).SetPrec(p).Sqrt(new(big.Float).SetPrec(p).Set(t.d[j]))
 		inverse.Quo(big.NewFloat(1), inverse)
+		b := &rooms[worker]
 		for i := range m {
-			v := new(big.Float).SetPrec(p)
-			w.SetBig(i, j, v.Mul(w.Big(i, j), inverse))
+			b.write(w, i, j, cleared(&b.y, p).Mul(b.read(&b.x, w, i, j), inverse))
 		}
 		// x is rounded, with ‖x‖ ≤ 3/2, and w twice.
 		sigma := lowerOfRoot(low)
@@ -258,7 +259,7 @@ func (e *solver) complement(t *state, l *leftSide) error {
 		return err
 	}
 	err := distance.times(2.5).add(power(int64(16 - e.vectorBits))).big()
-	factor, errPar := e.choleskyBasis(m, e.zeros+e.left.more, func(i, q int) interval.Interval {
+	factor, errPar := ProjectorBasis(e.s, interval.Prec(p), m, e.zeros+e.left.more, func(i, q int) interval.Interval {
 		z, w := new(big.Float).SetPrec(p), new(big.Float).SetPrec(p)
 		if i == q {
 			z.SetInt64(1)

@@ -81,13 +81,13 @@ func FullRank(s *call.Run, a num.Mat) error {
 }
 
 // Symmetric returns an error that wraps call.ErrNotSymmetric if a square matrix is not symmetric.
-func Symmetric(a num.Mat) error {
+func Symmetric(name string, a num.Mat) error {
 	m := a
 	for j := range m.Cols {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
 				return counted.New(call.ErrNotSymmetric, func(first int) string {
-					return fmt.Sprintf("entries A[%d,%d] and A[%d,%d] differ: %v", i+first, j+first, j+first, i+first, call.ErrNotSymmetric)
+					return fmt.Sprintf("entries %s[%d,%d] and %s[%d,%d] differ: %v", name, i+first, j+first, name, j+first, i+first, call.ErrNotSymmetric)
 				})
 			}
 		}
