@@ -1,0 +1,400 @@
+package rational
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+)
+
+// smallOrder is the order up to which matrices are eliminated without fractions.
+var smallOrder = 12
+
+// longEntries is the number of bits of entries beyond which the engine cannot multiply, so that
+// matrices are eliminated without fractions.
+const longEntries = 1 << 19
+
+// echelon represents the columns of G by its leftmost independent columns before column limit, or
+// by other independent columns if leftmost is false.
+//
+// A minor that is not 0 modulo a prime is not 0. So an elimination modulo a prime finds rows R and
+// columns P with a regular submatrix, whose order r is at most the rank. Its multiples X of the
+// other columns are computed exactly. If they represent these columns in all other rows as well,
+// the rank is r. If moreover the multiples of columns behind the column represented are 0, the
+// columns P are the leftmost ones. Otherwise the prime divides a minor, which few primes do, and
+// the next prime follows.
+func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
+	if most := g.bits(); min(g.rows, limit) <= smallOrder || most > longEntries {
+		e, _, err := s.eliminate(g, limit)
+		return e, err
+	}
+	best := -1
+	for i := 0; ; i++ {
+		f := modular.New(modular.Prime(i))
+		e, err := s.pivotsModulo(f, g, limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(e.pivots) < best {
+			continue
+		}
+		best = len(e.pivots)
+		if ok, err := s.represent(e, g, limit, leftmost, i); ok || err != nil {
+			return e, err
+		}
+	}
+}
+
+// pivotsModulo returns rows, pivots and other columns of the echelon of G modulo a prime.
+func (s *run) pivotsModulo(f *modular.Field, g ints, limit int) (*echelon, error) {
+	left := ints{g.rows, limit, g.a}
+	if limit < g.cols {
+		left = g.chosen(span(0, g.rows), span(0, limit))
+	}
+	rows, err := s.modulo(f, left)
+	if err != nil {
+		return nil, err
+	}
+	before := append([][]uint64(nil), rows...)
+	pivots, _, err := f.Eliminate(s.Ctx, s.Threads, rows, limit, false)
+	if err != nil {
+		return nil, err
+	}
+	s.Stats.Primes++
+	e := &echelon{pivots: pivots}
+	if limit > 0 {
+		e.rows = modular.Positions(before, rows[:len(pivots)])
+	}
+	at := 0
+	for j := range g.cols {
+		if at < len(pivots) && pivots[at] == j {
+			at++
+		} else {
+			e.free = append(e.free, j)
+		}
+	}
+	return e, nil
+}
+
+// span returns the numbers from first to end - 1.
+func span(first, end int) []int {
+	z := make([]int, end-first)
+	for i := range z {
+		z[i] = first + i
+	}
+	return z
+}
+
+// represent completes an echelon with rows, pivots and free columns. ok is false if that shows that
+// the rank or the leftmost columns are others than modulo the prime.
+func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int) (ok bool, err error) {
+	r := len(e.pivots)
+	e.outside = make([]bool, len(e.free))
+	if e.x, e.d, err = s.solutions(g.chosen(e.rows, e.pivots), g.chosen(e.rows, e.free), prime); err != nil {
+		return false, err
+	}
+	if leftmost {
+		for k, j := range e.free {
+			for i, x := range e.x[k] {
+				if j < limit && e.pivots[i] > j && x.Sign() != 0 {
+					return false, nil
+				}
+			}
+		}
+	}
+	if r == g.rows {
+		return true, nil
+	}
+	in := make([]bool, g.rows)
+	for _, i := range e.rows {
+		in[i] = true
+	}
+	err = par.Each(s.Ctx, s.Threads, len(e.free), func(k int) {
+		sum, t := new(big.Int), new(big.Int)
+		for i := range g.rows {
+			if in[i] {
+				continue
+			}
+			sum.Mul(e.d[k], g.at(i, e.free[k]))
+			for c, x := range e.x[k] {
+				sum.Sub(sum, t.Mul(x, g.at(i, e.pivots[c])))
+			}
+			if sum.Sign() != 0 {
+				e.outside[k] = true
+				return
+			}
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	for k, j := range e.free {
+		if e.outside[k] {
+			if j < limit {
+				return false, nil
+			}
+			e.x[k] = nil
+		}
+	}
+	return true, nil
+}
+
+// solutions returns the columns x[k] / d[k] of A^-1 B for an A that is regular modulo prime number
+// i.
+func (s *run) solutions(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err error) {
+	if b.cols == 0 {
+		return nil, nil, nil
+	}
+	if a.cols == 0 {
+		d = make([]*big.Int, b.cols)
+		for k := range d {
+			d[k] = one
+		}
+		return make([][]*big.Int, b.cols), d, nil
+	}
+	// A digit of a column takes r² (1 + planes) products of words, and there are twice as many
+	// digits as primes that determine the numerators over the known determinant. A prime takes an
+	// inverse, 2 r³, and r² products for each column.
+	planes := min(a.bits()/64+1, 8)
+	if 2*b.cols*(1+planes) > 2*a.cols+b.cols {
+		return s.byPrimes(a, b)
+	}
+	return s.byDigits(a, b, i)
+}
+
+// byPrimes is solutions with the determinant of A as denominator. Cramer's rule and Hadamard's
+// inequality bound the numerators.
+func (s *run) byPrimes(a, b ints) (x [][]*big.Int, d []*big.Int, err error) {
+	det, err := s.det(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields := primesFor(a.cramer(b), det)
+	unit := isIdentity(b)
+	residues := make([][][]uint64, len(fields)) // rows of A^-1 B det
+	// may fuse: an estimate
+	cost := 2*cube(a.cols) + float64(a.cols*a.cols)*float64(b.cols)
+	s.Plan(float64(len(fields)) * cost)
+	for k, f := range fields {
+		rows, err := s.modulo(f, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); err != nil {
+			return nil, nil, err
+		} else if !ok {
+			panic("rational: a matrix is singular modulo a prime that does not divide its determinant")
+		}
+		if !unit {
+			right, err := s.modulo(f, b)
+			if err != nil {
+				return nil, nil, err
+			}
+			if rows, err = f.Multiply(s.Ctx, s.Threads, rows, right); err != nil {
+				return nil, nil, err
+			}
+		}
+		by := f.Integer(det)
+		for _, row := range rows {
+			for j, v := range row {
+				row[j] = f.Mul(v, by)
+			}
+		}
+		residues[k] = rows
+		s.Did(cost)
+	}
+	s.Stats.Primes += len(fields)
+	crt := newRemainders(fields)
+	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
+	positive := new(big.Int).Abs(det)
+	return x, d, par.Each(s.Ctx, s.Threads, b.cols, func(j int) {
+		x[j], d[j] = make([]*big.Int, a.cols), positive
+		for i := range x[j] {
+			x[j][i] = crt.integer(func(k int) uint64 { return residues[k][i][j] })
+			if det.Sign() < 0 {
+				x[j][i].Neg(x[j][i])
+			}
+		}
+	})
+}
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
+
+// isIdentity reports whether b is a unit matrix.
+func isIdentity(b ints) bool {
+	if b.rows != b.cols {
+		return false
+	}
+	for i := range b.rows {
+		for j := range b.cols {
+			if x := b.at(i, j); i == j && x.Cmp(one) != 0 || i != j && x.Sign() != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// liftedTogether is the number of columns that are lifted side by side.
+const liftedTogether = 16
+
+// byDigits is solutions by p-adic lifting for prime number i.
+func (s *run) byDigits(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err error) {
+	f := modular.New(modular.Prime(i))
+	z := modular.Integers{Rows: make([]int64, a.rows), Cols: make([]int64, a.cols), Bits: make([]int, a.rows)}
+	for i := range z.Bits {
+		for _, x := range a.row(i) {
+			if x != nil {
+				z.Bits[i] = max(z.Bits[i], x.BitLen())
+			}
+		}
+	}
+	l, err := modular.NewLifting(s.Run, a.mat(), z, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l == nil {
+		panic("rational: a matrix is singular modulo the prime of its pivots")
+	}
+	s.Stats.Primes++
+	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
+	known := one // a probable denominator
+	determinant := a.hadamard()
+	for j0 := 0; j0 < b.cols; j0 += liftedTogether {
+		j1 := min(b.cols, j0+liftedTogether)
+		l.R = nil
+		var open []*lifted
+		for j := j0; j < j1; j++ {
+			c := &lifted{j: j}
+			r := make([]*big.Int, b.rows)
+			for i := range r {
+				r[i] = b.at(i, j)
+				c.top = max(c.top, r[i].BitLen())
+			}
+			l.Add(r)
+			c.full = (2*determinant + c.top + a.bits() + 2*bits.Len(uint(a.cols)) + 64) / primeBits
+			c.next = 6
+			open = append(open, c)
+		}
+		cost := z.DigitCost(a.cols, a.cols)
+		s.Plan(float64((open[0].full+1)*(b.cols-j0)) * cost)
+		for len(open) > 0 {
+			digits, _, err := l.Digits()
+			if err != nil {
+				return nil, nil, err
+			}
+			s.Stats.Digits += len(open)
+			s.Did(float64(len(open)) * cost)
+			k := 0
+			for i, c := range open {
+				c.digits = append(c.digits, digits[i])
+				if len(c.digits) >= c.next {
+					if x[c.j], d[c.j] = c.rational(f.P, a.bits(), known); d[c.j] != nil {
+						known = d[c.j]
+						continue
+					}
+					c.wait()
+				}
+				open[k], l.R[k] = c, l.R[i]
+				k++
+			}
+			open, l.R = open[:k], l.R[:k]
+		}
+	}
+	return x, d, nil
+}
+
+// lifted is a column of the solution that is lifted.
+type lifted struct {
+	j      int // its number
+	top    int // bits of its right-hand side
+	digits [][]int64
+	next   int // number of digits at the next attempt to find numerators and denominator
+	full   int // number of digits that determine them, about
+}
+
+// wait sets the number of digits at the next attempt. Solutions of random systems need nearly as
+// many digits as Hadamard's bound says.
+func (c *lifted) wait() {
+	have := len(c.digits)
+	switch near := c.full - c.full/12; {
+	case have+have/2 < near*2/3:
+		c.next = have + have/2
+	case have < near:
+		c.next = near
+	default:
+		c.next = have + max(1, c.full/50)
+	}
+}
+
+// rational returns numerators v and a denominator d, a multiple of known, with A v = d b; nil if
+// the digits prove none. The digits are y modulo q = p^k. With v ≡ d y the number q divides every
+// entry of A v - d b. Entries of v have so few bits that |A v| < 2^room, and |d b| < 2^room, where
+// 2^(room + 1) ≤ q. So the entries, less than q in magnitude, are 0.
+func (c *lifted) rational(p uint64, most int, known *big.Int) (v []*big.Int, d *big.Int) {
+	powers := powersOf(p)
+	q := powers.of(len(c.digits))
+	n := len(c.digits[0])
+	room := q.BitLen() - 2
+	left := room - most - bits.Len(uint(n))
+	v, d = make([]*big.Int, n), new(big.Int).Set(known)
+	half := new(big.Int).Rsh(q, 1)
+	balanced := func(x *big.Int) *big.Int {
+		if x.Mod(x, q); x.Cmp(half) > 0 {
+			x.Sub(x, q)
+		}
+		return x
+	}
+	for i := range v {
+		y := c.value(powers, i, 0, len(c.digits))
+		x := balanced(new(big.Int).Mul(y, d))
+		if x.BitLen() > left-accident { // a shorter x may be short by accident
+			if more := denominator(x, q); more != nil {
+				d.Mul(d, more)
+				for _, old := range v[:i] {
+					old.Mul(old, more)
+				}
+				x = balanced(x.Mul(x, more))
+			}
+		}
+		if v[i] = x; x.BitLen() > left || d.BitLen()+c.top > room {
+			return nil, nil
+		}
+	}
+	for _, x := range v {
+		if x.BitLen() > left {
+			return nil, nil
+		}
+	}
+	return v, d
+}
+
+// value returns the integer with the digits of component i from first to before end.
+func (c *lifted) value(powers *powers, i, first, end int) *big.Int {
+	if end-first == 1 {
+		return big.NewInt(c.digits[first][i])
+	}
+	h := (first + end) / 2
+	x := c.value(powers, i, h, end)
+	return x.Add(x.Mul(x, powers.of(h-first)), c.value(powers, i, first, h))
+}
+
+// powers are powers of p.
+type powers struct {
+	p     *big.Int
+	known map[int]*big.Int
+}
+
+func powersOf(p uint64) *powers { return &powers{new(big.Int).SetUint64(p), map[int]*big.Int{}} }
+
+func (p *powers) of(k int) *big.Int {
+	if p.known[k] == nil {
+		p.known[k] = new(big.Int).Exp(p.p, big.NewInt(int64(k)), nil)
+	}
+	return p.known[k]
+}
+
+// accident is the number of bits by which a number must be shorter than expected to exclude an
+// accident. An accident costs time, never a digit: rational proves what it returns.
+const accident = 24
