@@ -67,6 +67,7 @@ Examples:
   halfulp bench sum dot --size 1000,100000 --format f64 --time 50ms --plot sums.svg
   halfulp bench solve inv det --size 50 --format mp:106 --runs 3 --save before.json
   halfulp bench solve --size 50 --format mp:106 --runs 3 --against before.json --limit 1m
+  halfulp bench eigvalsh eigh svd --size 20 --format f64 --runs 3
   halfulp bench gemm lu --size 1000 --device cpu --device cuda:0`)
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -123,6 +124,45 @@ var benchOperations = []benchOperation{
 		}
 		return err
 	}},
+	{"eigvalsh", "eigenvalues of a symmetric matrix", "S", cubic(2. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return d.eigen(opt, true)
+	}},
+	{"eigh", "eigenvalues and eigenvectors", "S", cubic(5. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return d.eigen(opt, false)
+	}},
+	{"svdvals", "singular values", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return d.singular(opt, true)
+	}},
+	{"svd", "singular values and vectors", "A", cubic(10. / 3), func(d *benchData, opt *halfulp.Options) error {
+		return d.singular(opt, false)
+	}},
+}
+
+// eigen computes eigenvalues of S, and eigenvectors unless only values are requested.
+func (d *benchData) eigen(opt *halfulp.Options, valuesOnly bool) error {
+	z, err := eigen.Sym(d.matrix(opS), d.format, &eigen.SymOptions{Options: *opt, ValuesOnly: valuesOnly})
+	if err != nil {
+		return err
+	}
+	z.Values.Free()
+	if !valuesOnly {
+		z.Vectors.Free()
+	}
+	return nil
+}
+
+// singular computes singular values of A, and singular vectors unless only values are requested.
+func (d *benchData) singular(opt *halfulp.Options, valuesOnly bool) error {
+	z, err := eigen.SVD(d.matrix(opA), d.format, &eigen.SVDOptions{Options: *opt, ValuesOnly: valuesOnly})
+	if err != nil {
+		return err
+	}
+	z.S.Free()
+	if !valuesOnly {
+		z.U.Free()
+		z.V.Free()
+	}
+	return nil
 }
 
 // findBenchOperation returns the operation of that name.

@@ -215,7 +215,7 @@ var deviceCases = map[string][]deviceCase{
 	"norm2":     {{line: "norm2 tall.mtx --format mp:106"}, {line: "norm2 special.csv", status: cli.ExitFailed}},
 	"rank":      {{line: "rank A.mtx"}, {line: "rank dependent.csv"}, {line: "rank H.mtx --rcond 0.01"}},
 	"cond":      {{line: "cond A.mtx --norm inf"}, {line: "cond H.mtx --format dd"}, {line: "cond singular.csv"}, {line: "cond wide.mtx --norm 2"}},
-	"nullspace": {{line: "nullspace wide.mtx --format dd"}, {line: "nullspace singular.csv"}, {line: "nullspace A.mtx"}},
+	"nullspace": {{line: "nullspace wide.mtx --format dd"}, {line: "nullspace singular.csv"}, {line: "nullspace A.mtx"}, {line: "nullspace wide.mtx --rcond 1e-10"}},
 	"chol": {
 		{line: "chol S.mtx --format mp:106"},
 		{line: "chol P.mtx --format mp:106", there: true},
@@ -250,6 +250,29 @@ var deviceCases = map[string][]deviceCase{
 		{line: "eigh symmetric.csv"},
 		{line: "eigh A.mtx", status: cli.ExitFailed},
 		{line: "eigh tall.mtx", status: cli.ExitMisuse},
+	},
+	"geigh": {
+		{line: "geigh indefinite.mtx S.mtx --format mp:106"},
+		{line: "geigh A.mtx S.mtx --uplo upper --values-only --index 2-3 --plot out/s.svg"},
+		{line: "geigh indefinite.mtx S.mtx --range 0,inf --w out/w.txt --v out/V.npy"},
+		{line: "geigh S.mtx indefinite.mtx", status: cli.ExitFailed},
+		{line: "geigh S.mtx tall.mtx", status: cli.ExitMisuse},
+	},
+	"symfunc": {
+		{line: "symfunc sqrt S.mtx"},
+		{line: "symfunc abs A.mtx --uplo upper"},
+		{line: "symfunc log indefinite.mtx", status: cli.ExitFailed},
+	},
+	"polar": {
+		{line: "polar A.mtx --format mp:106"},
+		{line: "polar tall.mtx --u out/U.npy --h out/H.txt"},
+	},
+	"svd": {
+		{line: "svd A.mtx --format mp:106"},
+		{line: "svd tall.mtx --full --u out/U.npy --s out/s.txt --vt out/Vt.mtx"},
+		{line: "svd singular.csv --values-only --plot out/s.svg"},
+		{line: "svd A.mtx --largest 2"},
+		{line: "svd A.mtx --largest 1000", status: cli.ExitMisuse},
 	},
 	"verify": {
 		{line: "verify gemm A.mtx B.mtx AB.mtx"},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -12,18 +11,24 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/linsolve"
 )
 
 type eighCmd struct {
-	A          string      `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
+	A string `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
+	eigenFlags
+	triangleFlag
+	commonFlags
+}
+
+// eigenFlags select eigenvalues, and where they and their vectors go.
+type eigenFlags struct {
 	ValuesOnly bool        `group:"result" help:"Print only the eigenvalues, one a line, which takes less time."`
 	Index      *indexRange `group:"result" placeholder:"I-J" help:"Only the eigenvalues I to J, counted from 1 in ascending order; I alone is one of them."`
 	Range      *numberText `group:"result" placeholder:"A,B" help:"Only the eigenvalues above A and up to B. Either may be left out or infinite."`
 	W          string      `group:"result" placeholder:"FILE" help:"Write the eigenvalues to FILE."`
 	V          string      `group:"result" placeholder:"FILE" help:"Write the eigenvectors to FILE."`
-	Plot       string      `group:"result" placeholder:"FILE" help:"Draw the eigenvalues over their indices to FILE.svg; on a logarithmic axis if they have one sign and spread over two powers of ten."`
-	triangleFlag
-	commonFlags
+	Plot       string      `group:"result" placeholder:"FILE" help:"Draw the eigenvalues over their indices to FILE.svg. The axis is logarithmic, and zeros are left out, if the others have one sign and spread over two powers of ten."`
 }
 
 func (eighCmd) Help() string {
@@ -33,7 +38,7 @@ w is printed as one eigenvalue a line after its index, which counts from 1, and 
 
 A note on standard error names clusters: eigenvalues that are equal, or too close to be separated with four times the bits of the format. Their eigenvalues are correctly rounded like all others, and their vectors are an orthonormal basis of a subspace. A warning states how many entries of eigenvectors seem to be 0, or halfway between two numbers of the format, without a proof.
 
-A matrix that is not symmetric is an error, which names the first entry that differs. With --uplo only one triangle is read, as by numpy.linalg.eigh.
+A matrix that is not symmetric is an error, which names the first entry that differs. With --uplo only one triangle is read, as by numpy.linalg.eigh. The command geigh solves A x = λ B x.
 
 Examples:
 
@@ -65,7 +70,7 @@ func (x *indexRange) UnmarshalText(text []byte) error {
 
 // triangleFlag names the triangle of a symmetric matrix that is read, if only one is.
 type triangleFlag struct {
-	Uplo triangle `group:"input" placeholder:"TRIANGLE" help:"Read only this triangle of A, lower or upper, and ignore the other one. Default: both, which must agree."`
+	Uplo triangle `group:"input" placeholder:"TRIANGLE" help:"Read only this triangle of a symmetric matrix, lower or upper, and ignore the other one. Default: both, which must agree."`
 }
 
 // triangle is a triangle of a matrix, 0 for both.
@@ -104,58 +109,135 @@ func (j *job) symmetricMatrix(file string, t triangle) (*halfulp.Matrix, error) 
 }
 
 func (c *eighCmd) Run(env *cli.Environment) error {
-	if c.ValuesOnly && c.V != "" {
-		return cli.Misuse("--v: --values-only computes no eigenvectors")
-	}
-	if c.Index != nil && c.Range != nil {
-		return cli.Misuse("--index and --range cannot be combined")
-	}
-	if c.Plot != "" {
-		if ending(c.Plot, ".svg") == "" {
-			return cli.Misuse("--plot: %s: a name that ends in .svg is wanted", c.Plot)
-		}
-		if err := files.CheckWritable(c.Plot); err != nil {
-			return err
-		}
-	}
-	j, err := c.factorsJob(env, "eigh", c.A, c.ValuesOnly, c.W, c.V)
+	j, opt, err := c.begin(env, &c.commonFlags, "eigh", c.A)
 	if err != nil {
 		return err
-	}
-	opt := eigen.SymOptions{ValuesOnly: c.ValuesOnly}
-	if c.Range != nil {
-		if opt.Above, opt.UpTo, err = j.interval(string(*c.Range)); err != nil {
-			return err
-		}
 	}
 	a, err := j.symmetricMatrix(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
-	if c.Index != nil {
-		if c.Index[1] >= a.Rows() {
-			return cli.Misuse("--index: there is no eigenvalue %d: %s is %d x %d", c.Index[1]+1, shown(c.A), a.Rows(), a.Cols())
-		}
-		opt.Index = (*[2]int)(c.Index)
+	if err := c.choose(opt, c.A, a); err != nil {
+		return err
 	}
 	z, err := solved(j, c.A, func(how *halfulp.Options) (*eigen.SymResult, error) {
 		opt.Options = *how
-		return eigen.Sym(a, j.format, &opt)
+		return eigen.Sym(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	if err := c.write(j, z, a.Rows()); err != nil || c.Plot == "" || !team.first() {
+	return c.write(j, z, a.Rows())
+}
+
+// begin begins a command that computes eigenvalues.
+func (f *eigenFlags) begin(env *cli.Environment, common *commonFlags, name string, operands ...string) (*job, *eigen.SymOptions, error) {
+	if f.ValuesOnly && f.V != "" {
+		return nil, nil, cli.Misuse("--v: --values-only computes no eigenvectors")
+	}
+	if f.Index != nil && f.Range != nil {
+		return nil, nil, cli.Misuse("--index and --range cannot be combined")
+	}
+	if err := checkPicture(f.Plot); err != nil {
+		return nil, nil, err
+	}
+	j, err := common.factorsJob(env, name, f.ValuesOnly, "", []string{f.W, f.V}, operands...)
+	if err != nil {
+		return nil, nil, err
+	}
+	opt := &eigen.SymOptions{ValuesOnly: f.ValuesOnly}
+	if f.Range != nil {
+		opt.Above, opt.UpTo, err = j.interval(string(*f.Range))
+	}
+	return j, opt, err
+}
+
+// checkPicture returns an error if no picture can be written to a file, whose name may be empty.
+func checkPicture(file string) error {
+	switch {
+	case file == "":
+		return nil
+	case ending(file, ".svg") == "":
+		return cli.Misuse("--plot: %s: a name that ends in .svg is wanted", file)
+	}
+	return files.CheckWritable(file)
+}
+
+// choose sets the positions of the eigenvalues of the matrix A of a file.
+func (f *eigenFlags) choose(opt *eigen.SymOptions, file string, a *halfulp.Matrix) error {
+	if f.Index == nil {
+		return nil
+	}
+	if f.Index[1] >= a.Rows() {
+		return cli.Misuse("--index: there is no eigenvalue %d: %s is %d x %d", f.Index[1]+1, shown(file), a.Rows(), a.Cols())
+	}
+	opt.Index = (*[2]int)(f.Index)
+	return nil
+}
+
+type geighCmd struct {
+	A string `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
+	B string `arg:"" name:"B" help:"Symmetric positive definite matrix of the same order."`
+	eigenFlags
+	triangleFlag
+	commonFlags
+}
+
+func (geighCmd) Help() string {
+	return `Prints the eigenvalues w of the generalised problem A x = λ B x in ascending order, and the eigenvectors V: A V = B V diag(w) and V' B V = I. A and B are symmetric n x n matrices, and B is positive definite. Every eigenvalue is the exact one, rounded once, whatever the condition of A and B. Entries of eigenvectors are rounded once, too. In each vector the first entry whose magnitude exceeds π/4 of the largest is positive.
+
+Output, clusters and warnings are as for eigh (halfulp help eigh). w and V are the results of scipy.linalg.eigh(A, B).
+
+A matrix B that is not positive definite is an error, which names a leading minor that is proved not to be positive. A matrix that is not symmetric is an error, which names the first entry that differs. With --uplo only one triangle of A and of B is read.
+
+Examples:
+
+  halfulp geigh A.mtx B.mtx
+  halfulp geigh A.csv B.csv --values-only --format mp:200
+  halfulp geigh A.npy B.npy --out F.npz              # numpy: A @ F["V"] is B @ F["V"] * F["w"]
+  halfulp geigh A.mtx B.mtx --index 1 --v V.mtx
+  halfulp geigh A.mtx B.mtx --range 0,2 --values-only --plot spectrum.svg`
+}
+
+func (c *geighCmd) Run(env *cli.Environment) error {
+	j, opt, err := c.begin(env, &c.commonFlags, "geigh", c.A, c.B)
+	if err != nil {
 		return err
 	}
-	if z.Values.Len() == 0 {
-		return errors.New("--plot: there is no eigenvalue to draw")
+	a, err := j.symmetricMatrix(c.A, c.Uplo)
+	if err != nil {
+		return err
 	}
-	values := make([]halfulp.Scalar, z.Values.Len())
-	for i := range values {
-		values[i] = z.Values.At(i)
+	b, err := j.symmetricMatrix(c.B, c.Uplo)
+	if err != nil {
+		return err
 	}
-	return files.Write(c.Plot, env.Stdout, func(w io.Writer) error { return plotSpectrum(w, z.First+1, values) })
+	if a.Rows() != b.Rows() {
+		return cli.Misuse("%s is %d x %d, %s %d x %d: they must have the same order", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	}
+	if err := c.choose(opt, c.A, a); err != nil {
+		return err
+	}
+	z, err := solved(j, c.A, func(how *halfulp.Options) (*eigen.SymResult, error) {
+		opt.Options = *how
+		return eigen.SymGeneral(a, b, j.format, opt)
+	})
+	if err != nil {
+		return c.ofFile(err)
+	}
+	return c.write(j, z, a.Rows())
+}
+
+// ofFile returns an error with the name of the file that it is about.
+func (c *geighCmd) ofFile(err error) error {
+	var indefinite *linsolve.NotPositiveDefiniteError
+	switch {
+	case errors.As(err, &indefinite):
+		return fmt.Errorf("%s: %w", shown(c.B), indefinite)
+	case errors.Is(err, linsolve.ErrNotSymmetric) && strings.Contains(err.Error(), "entries B["):
+		return namedError{strings.Replace(err.Error(), shown(c.A), shown(c.B), 1), err}
+	}
+	return err
 }
 
 // interval reads the bounds A,B of --range; nil is no bound.
@@ -199,87 +281,26 @@ type eighResult struct {
 	Stats    *runStats   `json:"stats"`
 }
 
-// write writes the decomposition of a matrix of order n.
-func (c *eighCmd) write(j *job, z *eigen.SymResult, n int) error {
-	j.noteSpectrum(z, n, c.Range != nil)
-	w := z.Values.Matrix()
-	results := []namedFactor{{name: "w", file: c.W, matrix: w, flat: true}}
+// write writes the eigenvalues and eigenvectors of a matrix of order n.
+func (f *eigenFlags) write(j *job, z *eigen.SymResult, n int) error {
+	j.warnOpen("entries of eigenvectors")
+	if k := z.Values.Len(); f.Range != nil && !j.print.Quiet {
+		if k == 0 {
+			fmt.Fprintf(j.env.Stderr, "halfulp: note: --range contains none of the %s\n", textio.Count(n, "eigenvalue"))
+		} else {
+			fmt.Fprintf(j.env.Stderr, "halfulp: note: --range contains the eigenvalues %s of %d\n", positions(z.First, z.First+k-1), n)
+		}
+	}
+	j.noteClusters("eigenvalues", z.First, z.Clusters)
+	s := spectrum{name: "w", file: f.W, of: "eigenvalue", first: z.First, values: z.Values}
 	if z.Vectors != nil {
-		results = append(results, namedFactor{name: "V", file: c.V, matrix: z.Vectors})
+		s.vectors = []namedFactor{{name: "V", file: f.V, matrix: z.Vectors}}
 	}
-	j.report(j.solver)
-	if c.ValuesOnly && c.W == "" && !j.print.JSON && !j.print.isArchive() {
-		j.flat = true
-		return j.writeFile(w)
-	}
-	return j.writeResults(results, func() string {
-		values := make([]string, w.Rows())
-		for i := range values {
-			values[i] = j.text(w.At(i, 0))
-		}
-		if j.print.JSON {
-			r := eighResult{Command: j.command, Format: j.format.String(), First: z.First, W: values, Clusters: z.Clusters, Stats: j.resultStats(j.solver)}
-			if z.Vectors != nil {
-				r.V = &factorText{n, w.Rows(), j.texts(z.Vectors)}
-			}
-			return jsonText(r)
-		}
-		var b strings.Builder
-		b.WriteString("w\n")
-		for i, v := range values {
-			fmt.Fprintf(&b, "%d%s%s\n", z.First+i+1, j.separator(), v)
-		}
+	return j.writeSpectrum(&s, f.Plot, func(w []string) any {
+		r := eighResult{Command: j.command, Format: j.format.String(), First: z.First, W: w, Clusters: z.Clusters, Stats: j.resultStats(j.solver)}
 		if z.Vectors != nil {
-			b.WriteString("V\n")
-			for _, row := range j.texts(z.Vectors) {
-				b.WriteString(strings.Join(row, j.separator()) + "\n")
-			}
+			r.V = j.factorText(z.Vectors)
 		}
-		return b.String()
+		return r
 	})
-}
-
-// mostClusters is how many clusters a note lists.
-const mostClusters = 8
-
-// noteSpectrum notes which eigenvalues a range contains and which are not separated, and warns of
-// entries that are not proved.
-func (j *job) noteSpectrum(z *eigen.SymResult, n int, ranged bool) {
-	j.warnUndecided()
-	if j.print.Quiet {
-		return
-	}
-	switch k := z.Values.Len(); {
-	case ranged && k == 0:
-		fmt.Fprintf(j.env.Stderr, "halfulp: note: --range contains none of the %s\n", textio.Count(n, "eigenvalue"))
-	case ranged:
-		fmt.Fprintf(j.env.Stderr, "halfulp: note: --range contains the eigenvalues %s of %d\n", positions(z.First, z.First+k-1), n)
-	}
-	var list []string
-	for _, c := range z.Clusters {
-		if len(list) == mostClusters {
-			list = append(list, fmt.Sprintf("and %d more clusters", len(z.Clusters)-mostClusters))
-			break
-		}
-		list = append(list, positions(z.First+c[0], z.First+c[1]))
-	}
-	if len(list) > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: note: eigenvalues that are equal, or not separated with %d bits: %s; their vectors are a basis of a subspace\n",
-			4*j.format.Bits()+64, strings.Join(list, ", "))
-	}
-}
-
-// warnUndecided warns, even with --quiet, of entries of eigenvectors that are not proved.
-func (j *job) warnUndecided() {
-	if k := j.solver.Undecided; k > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries of eigenvectors that seem to be 0 or halfway between two numbers, without a proof: %d\n", k)
-	}
-}
-
-// positions returns "3-5" for the positions 2 to 4.
-func positions(first, last int) string {
-	if first == last {
-		return strconv.Itoa(first + 1)
-	}
-	return fmt.Sprintf("%d-%d", first+1, last+1)
 }

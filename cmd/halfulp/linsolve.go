@@ -338,15 +338,19 @@ func (c *condCmd) Run(env *cli.Environment) error {
 
 type nullSpaceCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	toleranceFlag
 	commonFlags
 }
 
 func (nullSpaceCmd) Help() string {
 	return `Prints a basis of the null space of A, the set of all x with A x = 0. For an m x n matrix of rank r it is the n x (n - r) matrix that has an identity matrix in n - r of its rows, mostly the last ones. Every entry is rounded once. For a matrix of full column rank it has no columns; Matrix Market and .npy files can hold such a matrix.
 
+The rank is exact: A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank. With --rcond C, above 0, the result is an orthonormal basis of the span of the right singular vectors whose singular values are at most C times the largest one, as scipy.linalg.null_space does; both numbers are rounded once to the bits of the format of the result. The basis depends on the span alone, not on the method or machine. A warning states how many entries seem to be 0, or halfway between two numbers, without a proof.
+
 Examples:
 
   halfulp nullspace A.csv --format dd
+  halfulp nullspace A.mtx --rcond 1e-12 --out Z.npy
   printf '1,2,3\n4,5,6\n' | halfulp nullspace -`
 }
 
@@ -355,12 +359,21 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	var of eigen.Options
+	if of.RCond, err = c.tolerance(j); err != nil {
+		return err
+	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
-		return linsolve.NullSpace(a, j.format, opt)
+		if of.RCond == nil {
+			return linsolve.NullSpace(a, j.format, opt)
+		}
+		of.Options = *opt
+		return eigen.NullSpace(a, j.format, &of)
 	})
 	if err != nil {
 		return err
 	}
+	j.warnOpen("entries")
 	err = j.writeMatrix(z, j.solver)
 	if errors.Is(err, matfile.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
@@ -471,8 +484,12 @@ func (c *rootsCmd) Run(env *cli.Environment) error {
 }
 
 type quadratureCmd struct {
-	Rule string `arg:"" name:"RULE" enum:"legendre,hermite,laguerre,chebyshev1,chebyshev2" help:"legendre, hermite, laguerre, chebyshev1 or chebyshev2."`
+	Rule string `arg:"" name:"RULE" enum:"legendre,hermite,laguerre,chebyshev1,chebyshev2,genlaguerre,jacobi,gegenbauer" help:"legendre, hermite, laguerre, chebyshev1, chebyshev2, genlaguerre, jacobi or gegenbauer."`
 	N    int    `arg:"" name:"N" help:"Number of points."`
+
+	Alpha *numberText `group:"input" placeholder:"A" help:"Exponent of genlaguerre, jacobi and gegenbauer."`
+	Beta  *numberText `group:"input" placeholder:"B" help:"Second exponent of jacobi."`
+
 	resultFlags
 	Threads threads `group:"run" default:"0" placeholder:"N" help:"Number of threads; 0 means one for each processor. Default ${default}."`
 	memoryFlag
@@ -480,24 +497,72 @@ type quadratureCmd struct {
 }
 
 func (quadratureCmd) Help() string {
-	return `Prints the nodes and weights of a Gaussian quadrature rule with N points, one row x w for each node, nodes ascending. Every number is the exact one, rounded once. The sum of w g(x) is the integral of g times the weight function, for every polynomial g of degree up to 2 N - 1:
+	return `Prints the nodes and weights of a Gaussian quadrature rule with N points, one row x w for each node, nodes ascending. (The default kind of file, Matrix Market, lists all nodes before all weights; --to csv writes rows.) Every number is the exact one, rounded once. The sum of w g(x) is the integral of g times the weight function, for every polynomial g of degree up to 2 N - 1:
 
-  legendre    1            from -1 to 1
-  hermite     exp(-x²)     from -∞ to ∞
-  laguerre    exp(-x)      from 0 to ∞
-  chebyshev1  1/√(1 - x²)  from -1 to 1
-  chebyshev2  √(1 - x²)    from -1 to 1
+  legendre     1                  from -1 to 1
+  hermite      exp(-x²)           from -∞ to ∞
+  laguerre     exp(-x)            from 0 to ∞
+  chebyshev1   1/√(1 - x²)        from -1 to 1
+  chebyshev2   √(1 - x²)          from -1 to 1
+  genlaguerre  x^A exp(-x)        from 0 to ∞, A > -1
+  jacobi       (1-x)^A (1+x)^B    from -1 to 1, A, B > -1
+  gegenbauer   (1 - x²)^(A - 1/2) from -1 to 1, A > -1/2
+
+--alpha A and --beta B are exact if they are binary numbers, such as 0.5; others, such as 0.1, are rounded once to the format of the result.
 
 Examples:
 
   halfulp quadrature legendre 5
+  halfulp quadrature jacobi 10 --alpha 0.5 --beta -0.25
   halfulp quadrature hermite 20 --format mp:200 --digits 50 --out rule.csv`
 }
 
-// quadratureRules are the routines of the rules.
-var quadratureRules = map[string]func(int, halfulp.Format, *halfulp.Options) (x, w *halfulp.Vector, err error){
+// quadratureRule computes the nodes and weights of a rule.
+type quadratureRule = func(int, halfulp.Format, *halfulp.Options) (x, w *halfulp.Vector, err error)
+
+// quadratureRules are the rules without exponents.
+var quadratureRules = map[string]quadratureRule{
 	"legendre": eigen.GaussLegendre, "hermite": eigen.GaussHermite, "laguerre": eigen.GaussLaguerre,
 	"chebyshev1": eigen.GaussChebyshev1, "chebyshev2": eigen.GaussChebyshev2,
+}
+
+// rule returns the rule with its exponents, which are required if the rule has them.
+func (c *quadratureCmd) rule(j *job) (quadratureRule, error) {
+	wanted := map[string]int{"genlaguerre": 1, "gegenbauer": 1, "jacobi": 2}[c.Rule]
+	exponents := make([]halfulp.Scalar, 2)
+	for i, text := range []*numberText{c.Alpha, c.Beta} {
+		flag := []string{"--alpha", "--beta"}[i]
+		switch {
+		case text == nil && i < wanted:
+			return nil, cli.Misuse("%s needs %s", c.Rule, flag)
+		case text == nil:
+			continue
+		case i >= wanted:
+			return nil, cli.Misuse("%s: %s has no such exponent", flag, c.Rule)
+		}
+		x, loss, err := parseFactor(string(*text), j.format)
+		if err != nil {
+			return nil, cli.Misuse("%s: %w", flag, err)
+		}
+		j.warnInput(flag, lossOf(loss), x.NumberFormat())
+		exponents[i] = x
+	}
+	alpha, beta := exponents[0], exponents[1]
+	switch c.Rule {
+	case "genlaguerre":
+		return func(n int, f halfulp.Format, opt *halfulp.Options) (x, w *halfulp.Vector, err error) {
+			return eigen.GaussGenLaguerre(n, alpha, f, opt)
+		}, nil
+	case "gegenbauer":
+		return func(n int, f halfulp.Format, opt *halfulp.Options) (x, w *halfulp.Vector, err error) {
+			return eigen.GaussGegenbauer(n, alpha, f, opt)
+		}, nil
+	case "jacobi":
+		return func(n int, f halfulp.Format, opt *halfulp.Options) (x, w *halfulp.Vector, err error) {
+			return eigen.GaussJacobi(n, alpha, beta, f, opt)
+		}, nil
+	}
+	return quadratureRules[c.Rule], nil
 }
 
 func (c *quadratureCmd) Run(env *cli.Environment) error {
@@ -512,11 +577,18 @@ func (c *quadratureCmd) Run(env *cli.Environment) error {
 	if err := c.Memory.checkSize(j.format, c.N, 2); err != nil {
 		return err
 	}
-	j.solver = &halfulp.Stats{}
-	x, w, err := quadratureRules[c.Rule](c.N, j.format, j.options().WithStats(j.solver))
-	j.finish()
+	rule, err := c.rule(j)
 	if err != nil {
 		return err
+	}
+	j.solver = &halfulp.Stats{}
+	x, w, err := rule(c.N, j.format, j.options().WithStats(j.solver))
+	j.finish()
+	if err != nil {
+		if errors.Is(err, eigen.ErrWeightExponent) || errors.Is(err, linsolve.ErrRange) {
+			return cli.Misuse("%w", named(c.Rule, err))
+		}
+		return named(c.Rule, err)
 	}
 	if n := j.solver.Undecided; n > 0 { // even with --quiet: not proved
 		fmt.Fprintf(j.env.Stderr, "halfulp: warning: weights that seem to be halfway between two numbers, without a proof: %d\n", n)

@@ -12,7 +12,7 @@ import (
 
 func main() {
 	if mpi.Launched() {
-		os.Exit(runTogether(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(runTogether(program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	stderr, status, ended := cli.Supervised(os.Args[1:])
 	if !ended {

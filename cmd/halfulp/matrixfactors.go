@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/halfulp/halfulp"
@@ -77,7 +78,7 @@ Examples:
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "lu", c.A, false, c.L, c.U, c.P)
+	j, err := c.factorsJob(env, "lu", false, c.P, []string{c.L, c.U}, c.A)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ Examples:
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "qr", c.A, false, c.Q, c.R, c.P)
+	j, err := c.factorsJob(env, "qr", false, c.P, []string{c.Q, c.R}, c.A)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "ldlt", c.A, false, c.L, c.D, c.P)
+	j, err := c.factorsJob(env, "ldlt", false, c.P, []string{c.L, c.D}, c.A)
 	if err != nil {
 		return err
 	}
@@ -181,10 +182,11 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P, false}, {"L", c.L, z.L, nil, false}, {"D", c.D, z.D, nil, false}})
 }
 
-// factorsJob begins a command with several results and checks their output files. The file of a
-// permutation, --p, is the third one. makesMatrix says that the result is a single matrix unless it
-// goes to a file of its own.
-func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, makesMatrix bool, to ...string) (*job, error) {
+// factorsJob begins a command with several results and checks the output files of the permutation
+// and of the other results, which may be empty. makesMatrix says that the result is a single matrix
+// unless it goes to a file of its own.
+func (f *commonFlags) factorsJob(env *cli.Environment, name string, makesMatrix bool, permutation string, others []string, operands ...string) (*job, error) {
+	to := slices.Concat(others, []string{permutation})
 	for i, file := range to {
 		if file == "" {
 			continue
@@ -193,7 +195,7 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, mak
 			return nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
 		}
 		format := f.Format.Format
-		if i == permutationFile {
+		if i == len(others) {
 			format = halfulp.Float64
 		}
 		if err := matfile.CheckName(file, format); err != nil {
@@ -209,11 +211,8 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, mak
 		}
 	}
 	f.Several = true
-	return f.solverJob(env, name, makesMatrix, operand)
+	return f.solverJob(env, name, makesMatrix, operands...)
 }
-
-// permutationFile is the place of the file of P among the files of factors.
-const permutationFile = 2
 
 func checkTall(name string, a *halfulp.Matrix) error {
 	if a.Rows() < a.Cols() {

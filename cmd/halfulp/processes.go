@@ -71,8 +71,8 @@ var residents = append([]string{"gemm"}, solvers...)
 // first reports whether this process prints and writes.
 func (p *processes) first() bool { return p == nil || p.all.Rank() == 0 }
 
-// runTogether runs the program in a process that mpiexec started, and ends it.
-func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// runTogether runs a program in a process that mpiexec started, and ends it.
+func runTogether(p cli.Program, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if slices.Contains(args, files.Stdio) && mpi.LaunchedFirst() {
 		stdin = ahead(stdin)
 	}
@@ -82,7 +82,7 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return cli.ExitFailed
 	}
 	if all.Size() == 1 {
-		mpi.Exit(run(args, stdin, stdout, stderr))
+		mpi.Exit(p.Run(args, stdin, stdout, stderr))
 	}
 	team = &processes{all: all}
 	var said bytes.Buffer
@@ -98,7 +98,6 @@ func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		ctx, _ := cli.WithSignals(context.Background(), func(status int) { team.finish(status, "") })
 		ctx, stop := team.watch(ctx)
 		said := false
-		p := program
 		p.Said = func(err error) bool {
 			said = errors.Is(err, mpi.ErrLeft)
 			return said

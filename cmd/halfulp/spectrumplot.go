@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/textio"
 )
 
 // linearAxis is an axis from the value at low to the one at high, between two places.
@@ -57,29 +58,36 @@ func log10(x halfulp.Scalar) float64 {
 	return math.Log10(math.Abs(m)) + float64(e)*math.Log10(2) // may fuse: an estimate
 }
 
-// leastSpread is the quotient of the largest and the smallest eigenvalue, as a decimal logarithm,
-// from which the axis of eigenvalues of one sign is logarithmic.
+// leastSpread is the quotient of the largest and the smallest value other than 0, as a decimal
+// logarithm, from which the axis of values of one sign is logarithmic.
 const leastSpread = 2
 
-// plotSpectrum draws finite eigenvalues over their indices, the first of which is first, as SVG.
-func plotSpectrum(w io.Writer, first int, values []halfulp.Scalar) error {
-	ys := make([]float64, len(values))
-	logarithmic := true
+// plotSpectrum draws finite values over their indices, the first of which is first, as SVG. of says
+// what the values are, in the singular.
+func plotSpectrum(w io.Writer, of string, first int, values []halfulp.Scalar) error {
+	ys := make([]float64, len(values)) // NaN is not drawn
+	sign, zeros, logarithmic := 0, 0, true
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, v := range values {
-		logarithmic = logarithmic && v.Sign() != 0 && v.Sign() == values[0].Sign()
-		if logarithmic {
-			ys[i] = log10(v)
-			low, high = min(low, ys[i]), max(high, ys[i])
+		s := v.Sign()
+		if s == 0 {
+			ys[i] = math.NaN()
+			zeros++
+			continue
 		}
+		logarithmic = logarithmic && s*sign >= 0
+		sign = s
+		ys[i] = log10(v)
+		low, high = min(low, ys[i]), max(high, ys[i])
 	}
 	if logarithmic = logarithmic && high-low >= leastSpread; !logarithmic {
+		zeros = 0
 		low, high = math.Inf(1), math.Inf(-1)
 		for i, v := range values {
 			ys[i] = v.Float64()
 			low, high = min(low, ys[i]), max(high, ys[i])
 			if math.IsInf(2*low, 0) || math.IsInf(2*high, 0) || math.IsInf(2*(high-low), 0) {
-				return fmt.Errorf("--plot: eigenvalue %d is beyond the range of float64", first+i)
+				return fmt.Errorf("--plot: %s %d is beyond the range of float64", of, first+i)
 			}
 		}
 	}
@@ -108,12 +116,18 @@ func plotSpectrum(w io.Writer, first int, values []halfulp.Scalar) error {
 		text(x.from-6, y.at(v)+plotFont/3., "end", label)
 	}
 	text((x.from+x.to)/2, y.from+3*plotFont, "middle", "index")
-	name := "eigenvalue"
-	if logarithmic && values[0].Sign() < 0 {
-		name = "magnitude of the eigenvalue, which is negative"
+	name := of
+	if logarithmic && sign < 0 {
+		name = "magnitude of the " + of + ", which is negative"
+	}
+	if zeros > 0 {
+		name += "; not drawn: " + textio.Count(zeros, "zero")
 	}
 	text(x.from, y.to-10, "start", name)
 	for i, v := range ys {
+		if math.IsNaN(v) {
+			continue
+		}
 		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="%d" fill="%s"/>`+"\n", x.at(float64(first+i)), y.at(v), plotMark-1, plotColours[0])
 	}
 	b.WriteString("</svg>\n")

@@ -11,10 +11,11 @@ import (
 )
 
 type verifyCmd struct {
-	What string `arg:"" name:"WHAT" enum:"solve,gemm,eigh" help:"solve: X should solve A X = B; gemm: X should be A B; eigh: B should be the eigenvalues of A, and X the eigenvectors."`
+	What string `arg:"" name:"WHAT" enum:"solve,gemm,eigh,svd" help:"solve: X should solve A X = B; gemm: X should be A B; eigh: B should be the eigenvalues of A, and X the eigenvectors; svd: B should be the singular values of A, or B, X and VT should be U, s and Vt of A = U diag(s) Vt."`
 	A    string `arg:"" name:"A" help:"Matrix; - is standard input."`
-	B    string `arg:"" name:"B" help:"Matrix or vector; for eigh the eigenvalues."`
+	B    string `arg:"" name:"B" help:"Matrix or vector; for eigh and svd the values, or a .npz file with all results."`
 	X    string `arg:"" name:"X" optional:"" help:"Result of some program for A and B; for eigh the eigenvectors, which may be left out."`
+	VT   string `arg:"" name:"VT" optional:"" help:"For svd the right singular vectors, as rows, after U and s."`
 	triangleFlag
 	commonFlags
 }
@@ -26,12 +27,18 @@ Numbers of X are rounded to --format. Numbers of A and B enter as they are read,
 
 For eigh, A is symmetric (or --uplo selects a triangle), B has its n eigenvalues and X its eigenvectors as columns, from numpy.linalg.eigh for example. Eigenvectors are compared up to their signs, and vectors of clusters, which are not unique, are not compared. The result also has the median error of the entries that are not correctly rounded.
 
+For svd, either A and the singular values s are given, or A, U, s and Vt, from numpy.linalg.svd for example. Pairs of singular vectors are compared up to their common sign. Vectors of clusters are not compared, nor those that complete U or Vt. Fewer singular values than A has are compared with the largest ones.
+
+For eigh and svd, B may be a .npz file with all results: w and V, or U, s and Vt (numpy's names S and Vh, eigenvalues and eigenvectors are known, too).
+
 Examples:
 
   halfulp verify solve A.npy b.npy x.npy
   halfulp verify gemm A.mtx B.mtx C.mtx --format f32
   halfulp verify solve A.csv b.csv x.csv --in mp:200 --format dd --json
-  halfulp eigh A.npy --out F.npz && halfulp verify eigh A.npy F.npz:w F.npz:V`
+  halfulp eigh A.npy --out F.npz && halfulp verify eigh A.npy F.npz:w F.npz:V
+  halfulp svd A.npy --out F.npz && halfulp verify svd A.npy F.npz
+  halfulp svd A.npy --s s.npy --u U.npy --vt Vt.npy && halfulp verify svd A.npy U.npy s.npy Vt.npy`
 }
 
 // verifyResult is the JSON of verify.
@@ -47,12 +54,15 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if err := c.needed(); err != nil {
 		return err
 	}
-	j, err := c.solverJob(env, "verify", false, c.A, c.B, c.X)
+	j, err := c.solverJob(env, "verify", false, c.A, c.B, c.X, c.VT)
 	if err != nil {
 		return err
 	}
-	if c.What == "eigh" {
+	switch c.What {
+	case "eigh":
 		return c.eigh(j)
+	case "svd":
+		return c.svd(j)
 	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
