@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -81,13 +82,13 @@ func statusOf(err error) C.int {
 	}{
 		{C.HALFULP_CANCELLED, []error{context.Canceled, context.DeadlineExceeded}},
 		{C.HALFULP_SINGULAR, []error{linsolve.ErrSingular}},
-		{C.HALFULP_NOT_POSITIVE_DEFINITE, []error{linsolve.ErrNotPositiveDefinite}},
+		{C.HALFULP_NOT_POSITIVE_DEFINITE, []error{linsolve.ErrNotPositiveDefinite, eigen.ErrDomain}},
 		{C.HALFULP_NOT_FINITE, []error{linsolve.ErrNotFinite}},
 		{C.HALFULP_RANGE, []error{linsolve.ErrRange, linsolve.ErrNorm, linsolve.ErrWide}},
 		{C.HALFULP_MEMORY, []error{halfulp.ErrMemory}},
 		{C.HALFULP_DEVICE, []error{halfulp.ErrDevice}},
 		{C.HALFULP_HARDWARE, []error{halfulp.ErrHardware}},
-		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights}},
+		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights, linsolve.ErrConfidence, eigen.ErrRCond, eigen.ErrZeroPolynomial}},
 		{C.HALFULP_FILE, []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist}},
 	} {
 		for _, e := range s.errors {
@@ -248,18 +249,19 @@ func (k *call) uplo(arg string, c C.char) halfulp.Uplo { return halfulp.Uplo(k.l
 func (k *call) diag(arg string, c C.char) halfulp.Diag { return halfulp.Diag(k.letter(arg, c, "NU")) }
 func (k *call) side(arg string, c C.char) halfulp.Side { return halfulp.Side(k.letter(arg, c, "LR")) }
 
-// norm returns the norm for LAPACK's letters: 1 or O for the 1-norm, I for the maximum norm.
-func (k *call) norm(arg string, c C.char) halfulp.Norm {
-	b := k.letter(arg, c, "1OI")
+// norm returns the norm for a letter: 1 or O for the 1-norm, 2 for the 2-norm, I for the maximum
+// norm.
+func (k *call) norm(arg string, c C.char) byte {
+	b := k.letter(arg, c, "1O2I")
 	if b == 'O' {
-		b = '1'
+		return '1'
 	}
-	return halfulp.Norm(b)
+	return b
 }
 
-// anyNorm returns the norm for the letters of LAPACK's lange: O becomes 1, and E becomes F.
+// anyNorm returns the norm for the letters of LAPACK's lange, or 2: O becomes 1, and E becomes F.
 func (k *call) anyNorm(arg string, c C.char) byte {
-	b := k.letter(arg, c, "1OIFEM")
+	b := k.letter(arg, c, "1O2IFEM")
 	switch b {
 	case 'O':
 		return '1'
@@ -294,6 +296,13 @@ func (k *call) putRecord(p *C.uint64_t, r *record) {
 
 func (k *call) putOptions(p *C.uint64_t, o *options) {
 	*p = C.uint64_t(newHandle(&object{value: o}))
+}
+
+// putCount stores a number that the caller may not want.
+func (k *call) putCount(p *C.int64_t, n int) {
+	if p != nil {
+		*p = C.int64_t(n)
+	}
 }
 
 func (k *call) putInt(p *C.int64_t, n int)     { *p = C.int64_t(n) }

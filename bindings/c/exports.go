@@ -2362,7 +2362,7 @@ func goHalfulp_slogdet(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c
 }
 
 //export goHalfulp_cond
-func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_cond"}
 	defer k.end(&status_, error_)
 	norm := k.norm("norm", c_norm)
@@ -2371,11 +2371,12 @@ func goHalfulp_cond(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := cond(norm, a, format, opt)
+		result, undecided, err := cond(norm, a, format, opt)
 		if err != nil {
 			return err
 		}
 		k.putScalar(c_result, result)
+		k.putCount(c_undecided, undecided)
 		return nil
 	})
 	return
@@ -2402,14 +2403,15 @@ func goHalfulp_norm(c_norm C.char, c_a C.uint64_t, c_format *C.char, c_options C
 }
 
 //export goHalfulp_rank
-func goHalfulp_rank(c_a C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_rank(c_a C.uint64_t, c_rcond C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_rank"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
+	rcond := k.optionalScalar("rcond", c_rcond)
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := rank(a, opt)
+		result, err := rank(a, rcond, opt)
 		if err != nil {
 			return err
 		}
@@ -2440,29 +2442,52 @@ func goHalfulp_null_space(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t
 }
 
 //export goHalfulp_lstsq
-func goHalfulp_lstsq(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_lstsq(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_rcond C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_lstsq"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
 	b := k.matrix("b", c_b)
 	weights := k.optionalVector("weights", c_weights)
+	rcond := k.optionalScalar("rcond", c_rcond)
 	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := leastSquares(a, b, weights, format, opt)
+		result, undecided, err := leastSquares(a, b, weights, rcond, format, opt)
 		if err != nil {
 			discard(result)
 			return err
 		}
 		k.putMatrix(c_result, result)
+		k.putCount(c_undecided, undecided)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_lstsq_rank
+func goHalfulp_lstsq_rank(c_a C.uint64_t, c_b C.uint64_t, c_rcond C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_lstsq_rank"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	rcond := k.optionalScalar("rcond", c_rcond)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := leastSquaresRank(a, b, rcond, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
 		return nil
 	})
 	return
 }
 
 //export goHalfulp_regression
-func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_unit *C.char, c_column_units *C.char, c_weight_unit *C.char, c_covariance C.int, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_unit *C.char, c_column_units *C.char, c_weight_unit *C.char, c_covariance C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_regression"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
@@ -2472,11 +2497,12 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 	column_units := C.GoString(c_column_units)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
+	confidence := C.GoString(c_confidence)
 	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, format, opt)
+		result, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, confidence, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2487,7 +2513,7 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 }
 
 //export goHalfulp_polyfit
-func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_weights C.uint64_t, c_unit *C.char, c_x_unit *C.char, c_weight_unit *C.char, c_covariance C.int, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_weights C.uint64_t, c_unit *C.char, c_x_unit *C.char, c_weight_unit *C.char, c_covariance C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_polyfit"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
@@ -2498,11 +2524,12 @@ func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_wei
 	x_unit := C.GoString(c_x_unit)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
+	confidence := C.GoString(c_confidence)
 	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, format, opt)
+		result, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, confidence, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2630,31 +2657,6 @@ func goHalfulp_ldlt(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_re
 	return
 }
 
-//export goHalfulp_eigh
-func goHalfulp_eigh(c_uplo C.char, c_a C.uint64_t, c_vectors C.int, c_first C.int64_t, c_last C.int64_t, c_above C.uint64_t, c_up_to C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
-	k := call{name: "halfulp_eigh"}
-	defer k.end(&status_, error_)
-	uplo := k.uplo("uplo", c_uplo)
-	a := k.matrix("a", c_a)
-	vectors := c_vectors != 0
-	first := int(c_first)
-	last := int(c_last)
-	above := k.optionalScalar("above", c_above)
-	up_to := k.optionalScalar("up_to", c_up_to)
-	format := k.format("format", c_format, a.NumberFormat())
-	options := k.options("options", c_options)
-	k.needed("result", unsafe.Pointer(c_result))
-	k.run(options, func(opt *halfulp.Options) error {
-		result, err := eigh(uplo, a, vectors, first, last, above, up_to, format, opt)
-		if err != nil {
-			return err
-		}
-		k.putRecord(c_result, result)
-		return nil
-	})
-	return
-}
-
 //export goHalfulp_factors_solve
 func goHalfulp_factors_solve(c_factors C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_factors_solve"}
@@ -2721,6 +2723,207 @@ func goHalfulp_enclose_set(c_a C.uint64_t, c_da C.uint64_t, c_b C.uint64_t, c_db
 		}
 		k.putMatrix(c_lower, lower)
 		k.putMatrix(c_upper, upper)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_eigh
+func goHalfulp_eigh(c_uplo C.char, c_a C.uint64_t, c_vectors C.int, c_first C.int64_t, c_last C.int64_t, c_above C.uint64_t, c_up_to C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_eigh"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	a := k.matrix("a", c_a)
+	vectors := c_vectors != 0
+	first := int(c_first)
+	last := int(c_last)
+	above := k.optionalScalar("above", c_above)
+	up_to := k.optionalScalar("up_to", c_up_to)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := eigh(uplo, a, nil, vectors, first, last, above, up_to, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_geigh
+func goHalfulp_geigh(c_uplo C.char, c_a C.uint64_t, c_b C.uint64_t, c_vectors C.int, c_first C.int64_t, c_last C.int64_t, c_above C.uint64_t, c_up_to C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_geigh"}
+	defer k.end(&status_, error_)
+	uplo := k.uplo("uplo", c_uplo)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	vectors := c_vectors != 0
+	first := int(c_first)
+	last := int(c_last)
+	above := k.optionalScalar("above", c_above)
+	up_to := k.optionalScalar("up_to", c_up_to)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := eigh(uplo, a, b, vectors, first, last, above, up_to, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_eigh_tridiagonal
+func goHalfulp_eigh_tridiagonal(c_d C.uint64_t, c_e C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_eigh_tridiagonal"}
+	defer k.end(&status_, error_)
+	d := k.vector("d", c_d)
+	e := k.vector("e", c_e)
+	format := k.format("format", c_format, d.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := tridiagonal(d, e, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_svd
+func goHalfulp_svd(c_a C.uint64_t, c_vectors C.int, c_full C.int, c_largest C.int64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_svd"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	vectors := c_vectors != 0
+	full := c_full != 0
+	largest := int(c_largest)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := svd(a, vectors, full, largest, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_pinv
+func goHalfulp_pinv(c_a C.uint64_t, c_rcond C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_pinv"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	rcond := k.optionalScalar("rcond", c_rcond)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, undecided, err := pinv(a, rcond, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		k.putCount(c_undecided, undecided)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_polar
+func goHalfulp_polar(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_polar"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := polar(a, format, opt)
+		if err != nil {
+			return err
+		}
+		k.putRecord(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_symfunc
+func goHalfulp_symfunc(c_name *C.char, c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_symfunc"}
+	defer k.end(&status_, error_)
+	name := k.text("name", c_name)
+	a := k.matrix("a", c_a)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, undecided, err := symFunc(name, a, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		k.putCount(c_undecided, undecided)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_real_roots
+func goHalfulp_real_roots(c_p C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_real_roots"}
+	defer k.end(&status_, error_)
+	p := k.vector("p", c_p)
+	format := k.format("format", c_format, p.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := realRoots(p, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_quadrature
+func goHalfulp_quadrature(c_rule *C.char, c_n C.int64_t, c_format *C.char, c_options C.uint64_t, c_nodes *C.uint64_t, c_weights *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_quadrature"}
+	defer k.end(&status_, error_)
+	rule := k.text("rule", c_rule)
+	n := int(c_n)
+	format := k.format("format", c_format, halfulp.Float64)
+	options := k.options("options", c_options)
+	k.needed("nodes", unsafe.Pointer(c_nodes))
+	k.needed("weights", unsafe.Pointer(c_weights))
+	k.run(options, func(opt *halfulp.Options) error {
+		nodes, weights, undecided, err := quadrature(rule, n, format, opt)
+		if err != nil {
+			discard(nodes)
+			return err
+		}
+		k.putMatrix(c_nodes, nodes)
+		k.putMatrix(c_weights, weights)
+		k.putCount(c_undecided, undecided)
 		return nil
 	})
 	return

@@ -50,7 +50,8 @@ enum halfulp_status {
 	HALFULP_MISUSE = 1,
 	/* a matrix is singular, or its columns depend on each other, which is proved */
 	HALFULP_SINGULAR = 2,
-	/* a matrix is not positive definite, which is proved */
+	/* a matrix is not positive definite, or for square roots not positive semidefinite, which
+	 * is proved */
 	HALFULP_NOT_POSITIVE_DEFINITE = 3,
 	/* an operand has infinities or NaN where there may be none */
 	HALFULP_NOT_FINITE = 4,
@@ -619,36 +620,51 @@ int halfulp_det(halfulp_matrix a, const char *format, halfulp_options options, h
 int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options options, int64_t *sign, halfulp_scalar *log);
 
 /* The condition number ‖A‖ ‖A⁻¹‖, rounded once to format (default: the format of A): inf for a
- * singular matrix, 0 for order 0. */
-int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
+ * singular matrix, 0 for order 0. In the 2-norm it is the quotient of the largest and the
+ * smallest singular value, and A may have any shape; undecided is 1 if the quotient seems to
+ * lie halfway between two numbers, without a proof. */
+int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result, int64_t *undecided);
 
-/* A norm of a matrix, rounded once to format (default: the format of A); 0 for no entries. */
+/* A norm of a matrix, rounded once to format (default: the format of A); 0 for no entries. The
+ * smallest singular value is the last one of halfulp_svd. */
 int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result);
 
-/* The rank, which is proved. */
-int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result);
+/* The rank, which is proved. With a tolerance rcond > 0 it is the number of singular values
+ * above rcond times the largest one, all of them and the product rounded to the bits of the
+ * format of A. */
+int halfulp_rank(halfulp_matrix a, halfulp_scalar rcond, halfulp_options options, int64_t *result);
 
 /* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to format
  * (default: the format of A). */
 int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
 
-/* The X of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows of min Σ w_i (b - A x)_i², each
- * entry rounded once to format (default: the format of A). A must have independent columns. If
- * it has fewer rows than columns, it must have independent rows, and X is the solution of the
- * smallest norm. Otherwise the error is HALFULP_SINGULAR. */
-int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result);
+/* The X of the smallest norm among all of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows
+ * of min Σ w_i (b - A x)_i², for A of any shape and rank, each entry rounded once to format
+ * (default: the format of A). The rank is the exact one. With a tolerance rcond > 0, and no
+ * weights, singular values up to rcond times the largest one are treated as 0; undecided is
+ * then the number of entries of X that seem to be 0 or halfway between two numbers, without a
+ * proof. */
+int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided);
+
+/* The solution of halfulp_lstsq with what numpy.linalg.lstsq returns beside it: a record of the
+ * matrix X; the matrix s, one column, the singular values of A in descending order; the integer
+ * rank, the number of singular values that are not treated as 0; and the integer undecided. */
+int halfulp_lstsq_rank(halfulp_matrix a, halfulp_matrix b, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_record *result);
 
 /* Fits B = A X + E by least squares: a record of X and standard_errors, with covariance
  * covariance_0 and so on, one for each column of B, the rows residual_ss, residual_ms,
  * residual_sd, regression_ss, r_squared and f with one entry for each column of B, and the
  * integers observations, degrees_of_freedom and centered. A unit, such as "1/1000", is the
  * value that the number 1 stands for; NULL means 1. column_units has one unit for each column
- * of A, separated by commas. */
-int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
+ * of A, separated by commas. confidence, such as "0.95" or "19/20", is the level of confidence
+ * intervals of the estimates (Student's t); the record then has the matrices lower and upper,
+ * their limits, and the integer undecided, the number of limits that lie halfway between two
+ * numbers or seem to. */
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
 
 /* Fits a polynomial to the points (x_i, y_i). X of the record has the coefficients of 1, x, x²
  * and so on. Otherwise like halfulp_regression. */
-int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result);
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A^exponent, exponent ≥ 0, each entry rounded once to format (default: the format of A). */
 int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result);
@@ -674,17 +690,6 @@ int halfulp_qr(halfulp_matrix a, int pivoted, const char *format, halfulp_option
  * blocks, the orders 1 or 2 of the blocks of D. */
 int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
 
-/* The eigenvalues of a symmetric matrix, one triangle of which is read, in ascending order, and
- * the eigenvectors if vectors is 1: a record of the matrix w, one column; the matrix V, whose
- * columns have norm 1; the integer first, the position of w's first entry among all
- * eigenvalues; the integers clusters, the first and the last position in w of each run of
- * eigenvalues that are not separated; and the integer undecided, the number of entries of V
- * that seem to be 0 or halfway between two numbers, without a proof. Each eigenvalue is the
- * exact one rounded once to format (default: the format of A). first and last select
- * eigenvalues by position, and last = -1 stands for the last one; above and up_to select the
- * eigenvalues λ with above < λ ≤ up_to. */
-int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result);
-
 /* The solution X of A X = B for the square matrix A from which a record of factors was
  * computed. Each entry is the exact solution rounded once to format (default: the format of B).
  * Calls after the first are fast. */
@@ -698,6 +703,74 @@ int halfulp_enclose(halfulp_matrix a, halfulp_matrix b, int64_t steps, const cha
  * or db stands for zeros. The error is HALFULP_RANGE if the matrices in the intervals cannot be
  * proved regular. */
 int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, halfulp_matrix db, int64_t steps, const char *format, halfulp_options options, halfulp_matrix *lower, halfulp_matrix *upper);
+
+/* ---- Eigenvalues and singular values ---- */
+
+/* The eigenvalues of a symmetric matrix, one triangle of which is read, in ascending order, and
+ * the eigenvectors if vectors is 1: a record of the matrix w, one column; the matrix V, whose
+ * columns have norm 1; the integer first, the position of w's first entry among all
+ * eigenvalues; the integers clusters, the first and the last position in w of each run of
+ * eigenvalues that are not separated; and the integer undecided, the number of entries of V
+ * that seem to be 0 or halfway between two numbers, without a proof. Each eigenvalue is the
+ * exact one rounded once to format (default: the format of A). first and last select
+ * eigenvalues by position, and last = -1 stands for the last one; above and up_to select the
+ * eigenvalues λ with above < λ ≤ up_to. */
+int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result);
+
+/* The eigenvalues λ of A x = λ B x for symmetric matrices A and B, B positive definite, and the
+ * eigenvectors, with xᵀ B x = 1. One triangle of each matrix is read. Otherwise like
+ * halfulp_eigh. The error is HALFULP_NOT_POSITIVE_DEFINITE if B is not positive definite. */
+int halfulp_geigh(char uplo, halfulp_matrix a, halfulp_matrix b, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result);
+
+/* The eigenvalues, in ascending order in one column, of the symmetric tridiagonal matrix with
+ * the diagonal d of n numbers and the n - 1 numbers e beside it, each the exact one rounded
+ * once to format (default: the format of d). */
+int halfulp_eigh_tridiagonal(halfulp_matrix d, halfulp_matrix e, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* The singular value decomposition A = U diag(s) Vt of an m x n matrix: a record of the matrix
+ * s, one column, the singular values in descending order; if vectors is 1, the matrices U, m x
+ * k, and Vt, k x n, with k = min(m, n), or if full is 1 also m x m and n x n; the integers
+ * clusters, the first and the last position in s of each run of singular values that are not
+ * separated; and the integer undecided, the number of entries of U and Vt that seem to be 0 or
+ * halfway between two numbers, without a proof. Each singular value is the exact one rounded
+ * once to format (default: the format of A). largest > 0 selects the k = largest ones; 0
+ * selects all. */
+int halfulp_svd(halfulp_matrix a, int vectors, int full, int64_t largest, const char *format, halfulp_options options, halfulp_record *result);
+
+/* The pseudo-inverse of Moore and Penrose, n x m for an m x n matrix of any rank, each entry
+ * rounded once to format (default: the format of A). The rank is the exact one. With a
+ * tolerance rcond > 0, singular values up to rcond times the largest one are treated as 0;
+ * undecided is then the number of entries that seem to be 0 or halfway between two numbers,
+ * without a proof. */
+int halfulp_pinv(halfulp_matrix a, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided);
+
+/* The polar decomposition A = U H of an m x n matrix: a record of the matrices U, m x n, with
+ * orthonormal columns if A has independent ones, and H = √(AᵀA), n x n; and the integer
+ * undecided, as for halfulp_svd. Entries are rounded once to format (default: the format of A). */
+int halfulp_polar(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result);
+
+/* f(A) = X diag(f(λ)) Xᵀ for a symmetric matrix A with eigenvalues λ and orthonormal
+ * eigenvectors X, each entry rounded once to format (default: the format of A). f has the name
+ * sqrt, invsqrt (1/√x), exp, log, abs, sign or positive (max(x, 0): the nearest positive
+ * semidefinite matrix). undecided is the number of entries that seem to be 0 or halfway between
+ * two numbers, without a proof. The error is HALFULP_NOT_POSITIVE_DEFINITE if an eigenvalue is
+ * negative for sqrt, or not positive for invsqrt and log, which is proved. */
+int halfulp_symfunc(const char *name, halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided);
+
+/* ---- Roots and quadrature ---- */
+
+/* All real roots of the polynomial p_0 + p_1 x + p_2 x² + ..., in ascending order in one
+ * column, each the exact one rounded once to format (default: the format of p). A root of
+ * multiplicity k stands k times. Roots that are not real are left out. */
+int halfulp_real_roots(halfulp_matrix p, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* Nodes, in ascending order, and weights of a Gauss rule with n points, ∫ v(x) g(x) dx = Σ w_i
+ * g(x_i) for polynomials g of degree up to 2n - 1, in one column each. The rule legendre has v
+ * = 1 on [-1, 1], hermite exp(-x²), laguerre exp(-x) on x ≥ 0, chebyshev1 1/√(1 - x²) and
+ * chebyshev2 √(1 - x²). Each number is the exact one rounded once to format (default: float64).
+ * undecided is the number of weights that seem to lie halfway between two numbers; none is
+ * known. */
+int halfulp_quadrature(const char *rule, int64_t n, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided);
 
 /* ---- Verification ---- */
 

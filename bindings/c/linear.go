@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -14,20 +15,18 @@ func logDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (int, hal
 	return sign, log, err
 }
 
-func cond(norm halfulp.Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
-	needSquare(a)
-	return linsolve.Cond(norm, a, f, opt)
-}
-
 func det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
 	needSquare(a)
 	return linsolve.Det(a, f, opt)
 }
 
 // matrixNorm returns a norm of a matrix, rounded once: '1' is the 1-norm, 'I' the maximum norm, 'F'
-// the Frobenius norm, and 'M' the largest magnitude of an entry. Rounding is monotonic, so the
-// largest rounded column sum is the largest column sum, rounded.
+// the Frobenius norm, 'M' the largest magnitude of an entry, and '2' the largest singular value.
+// Rounding is monotonic, so the largest rounded column sum is the largest column sum, rounded.
 func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, error) {
+	if which == '2' {
+		return eigen.Norm2(a, f, opt)
+	}
 	if a.Device() != halfulp.CPU && which != '1' && which != 'O' && which != 'I' {
 		h, err := a.Host() // its entries may not lie at equal distances
 		if err != nil {
@@ -64,10 +63,6 @@ func matrixNorm(which byte, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Op
 	return largest, nil
 }
 
-func rank(a *halfulp.Matrix, opt *halfulp.Options) (int, error) {
-	return linsolve.Rank(a, opt)
-}
-
 func power(a *halfulp.Matrix, exponent int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
 	needSquare(a)
 	if exponent < 0 {
@@ -102,17 +97,6 @@ func checkWeights(rows int, w *halfulp.Vector) {
 	}
 }
 
-func leastSquares(a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
-	if a.Rows() != b.Rows() {
-		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
-	}
-	checkWeights(a.Rows(), w)
-	if err := checkMemory(f, a.Cols(), b.Cols()); err != nil {
-		return nil, err
-	}
-	return linsolve.LeastSquares(a, b, f, &linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w})
-}
-
 // rational parses a unit, such as 1/1000 or 0.001. It returns nil for an empty text, and panics for
 // a text that is not a number; arg names the argument.
 func rational(arg, text string) *big.Rat {
@@ -130,10 +114,11 @@ func rational(arg, text string) *big.Rat {
 // separated by commas), and of the weights.
 type units struct{ unit, columns, weights string }
 
-func (u units) options(w *halfulp.Vector, columns int, covariance bool, opt *halfulp.Options) *linsolve.RegressionOptions {
+func (u units) options(w *halfulp.Vector, columns int, covariance bool, confidence string, opt *halfulp.Options) *linsolve.RegressionOptions {
 	o := &linsolve.RegressionOptions{
 		LeastSquaresOptions: linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w},
 		Covariance:          covariance,
+		Confidence:          rational("confidence", confidence),
 		Unit:                rational("unit", u.unit),
 		WeightUnit:          rational("weight_unit", u.weights),
 	}
@@ -149,20 +134,20 @@ func (u units) options(w *halfulp.Vector, columns int, covariance bool, opt *hal
 	return o
 }
 
-func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows, and at least as many as a has columns", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
 	checkWeights(a.Rows(), w)
-	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, opt)))
+	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, confidence, opt)))
 }
 
-func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree {
 		panic(misuse("%d and %d numbers for the degree %d: as many x as y, and more of them than the degree, are needed", x.Len(), y.Len(), degree))
 	}
 	checkWeights(x.Len(), w)
-	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, opt)))
+	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, confidence, opt)))
 }
 
 // fit returns the record of a fit. Each statistic is a row with one entry for each column of B.
@@ -180,6 +165,11 @@ func fit(z *linsolve.Fit, err error) (*record, error) {
 	r.add("centered", centered)
 	r.add("X", z.X)
 	r.add("standard_errors", z.StandardErrors)
+	if z.Lower != nil {
+		r.add("lower", z.Lower)
+		r.add("upper", z.Upper)
+		r.add("undecided", z.Undecided)
+	}
 	for i, c := range z.Covariances {
 		r.add("covariance_"+big.NewInt(int64(i)).String(), c)
 	}

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -168,102 +167,6 @@ func ldlt(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*record, e
 	r.add("D", z.D)
 	r.add("blocks", z.Blocks)
 	return r, nil
-}
-
-// eigh returns eigenvalues and eigenvectors of the symmetric matrix of which one triangle is stored
-// in a.
-func eigh(uplo halfulp.Uplo, a *halfulp.Matrix, vectors bool, first, last int, above, upTo *halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*record, error) {
-	needSquare(a)
-	n := a.Rows()
-	if last == -1 {
-		last = n - 1
-	}
-	o := eigen.SymOptions{ValuesOnly: !vectors, Above: bounded(above, -1), UpTo: bounded(upTo, 1)}
-	if first != 0 || last != n-1 {
-		if first < 0 || first > last || last >= n {
-			panic(misuse("arguments first and last: there are no eigenvalues %d to %d of %d", first, last, n))
-		}
-		o.Index = &[2]int{first, last}
-	}
-	if err := checkMemory(f, n, n); err != nil {
-		return nil, err
-	}
-	whole, free, err := symmetric(uplo, a)
-	if err != nil {
-		return nil, err
-	}
-	defer free()
-	if opt != nil {
-		o.Options = *opt
-	}
-	var stats halfulp.Stats
-	if o.Stats == nil {
-		o.Stats = &stats
-	}
-	z, err := eigen.Sym(whole, f, &o)
-	if err != nil {
-		return nil, err
-	}
-	r := &record{}
-	w := z.Values.Matrix()
-	if a.Device() != halfulp.CPU {
-		r.memory = &memory{at: place.Of(a.View().Arr), free: func() {
-			w.Free()
-			if z.Vectors != nil {
-				z.Vectors.Free()
-			}
-		}}
-	}
-	r.add("w", w)
-	if z.Vectors != nil {
-		r.add("V", z.Vectors)
-	}
-	clusters := []int{}
-	for _, c := range z.Clusters {
-		clusters = append(clusters, c[0], c[1])
-	}
-	r.add("first", z.First)
-	r.add("clusters", clusters)
-	r.add("undecided", o.Stats.Undecided)
-	return r, nil
-}
-
-// bounded returns a bound of eigenvalues, or nil for an infinity of the given sign, which is none.
-func bounded(x *halfulp.Scalar, sign int) *halfulp.Scalar {
-	switch {
-	case x == nil || x.IsInf(sign):
-		return nil
-	case x.IsNaN() || x.IsInf(-sign):
-		panic(misuse("no eigenvalue can be compared with %v", *x))
-	}
-	return x
-}
-
-// symmetric returns a copy of a, where a lives, whose other triangle mirrors the given one, and the
-// function that frees it.
-func symmetric(uplo halfulp.Uplo, a *halfulp.Matrix) (*halfulp.Matrix, func(), error) {
-	h, err := a.Host()
-	if err != nil {
-		return nil, nil, err
-	}
-	m := h.Clone()
-	for j := range m.Cols() {
-		for i := range j {
-			if uplo == halfulp.Upper {
-				m.Set(j, i, m.At(i, j))
-			} else {
-				m.Set(i, j, m.At(j, i))
-			}
-		}
-	}
-	if a.Device() == halfulp.CPU {
-		return m, func() {}, nil
-	}
-	m, err = m.On(a.Device())
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, m.Free, nil
 }
 
 // factorsSolve solves A X = B with the factors of A.

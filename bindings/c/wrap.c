@@ -1362,12 +1362,12 @@ int halfulp_slogdet(halfulp_matrix a, const char *format, halfulp_options option
 	return finish(status, error);
 }
 
-int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result) {
+int halfulp_cond(char norm, halfulp_matrix a, const char *format, halfulp_options options, halfulp_scalar *result, int64_t *undecided) {
 	if (forked)
 		return refuse("halfulp_cond");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_cond(norm, a, (void *)format, options, result, &error);
+	int status = goHalfulp_cond(norm, a, (void *)format, options, result, undecided, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
@@ -1382,12 +1382,12 @@ int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_option
 	return finish(status, error);
 }
 
-int halfulp_rank(halfulp_matrix a, halfulp_options options, int64_t *result) {
+int halfulp_rank(halfulp_matrix a, halfulp_scalar rcond, halfulp_options options, int64_t *result) {
 	if (forked)
 		return refuse("halfulp_rank");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_rank(a, options, result, &error);
+	int status = goHalfulp_rank(a, rcond, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
@@ -1402,32 +1402,42 @@ int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options opt
 	return finish(status, error);
 }
 
-int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *format, halfulp_options options, halfulp_matrix *result) {
+int halfulp_lstsq(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided) {
 	if (forked)
 		return refuse("halfulp_lstsq");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_lstsq(a, b, weights, (void *)format, options, result, &error);
+	int status = goHalfulp_lstsq(a, b, weights, rcond, (void *)format, options, result, undecided, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
 
-int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result) {
+int halfulp_lstsq_rank(halfulp_matrix a, halfulp_matrix b, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_lstsq_rank");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_lstsq_rank(a, b, rcond, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
 	if (forked)
 		return refuse("halfulp_regression");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, (void *)confidence, (void *)format, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
 
-int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *format, halfulp_options options, halfulp_record *result) {
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
 	if (forked)
 		return refuse("halfulp_polyfit");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, (void *)format, options, result, &error);
+	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, (void *)confidence, (void *)format, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
@@ -1492,16 +1502,6 @@ int halfulp_ldlt(halfulp_matrix a, const char *format, halfulp_options options, 
 	return finish(status, error);
 }
 
-int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result) {
-	if (forked)
-		return refuse("halfulp_eigh");
-	char *error = NULL;
-	struct mode mode = standard_mode();
-	int status = goHalfulp_eigh(uplo, a, vectors, first, last, above, up_to, (void *)format, options, result, &error);
-	restore_mode(mode);
-	return finish(status, error);
-}
-
 int halfulp_factors_solve(halfulp_record factors, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result) {
 	if (forked)
 		return refuse("halfulp_factors_solve");
@@ -1528,6 +1528,96 @@ int halfulp_enclose_set(halfulp_matrix a, halfulp_matrix da, halfulp_matrix b, h
 	char *error = NULL;
 	struct mode mode = standard_mode();
 	int status = goHalfulp_enclose_set(a, da, b, db, steps, (void *)format, options, lower, upper, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_eigh(char uplo, halfulp_matrix a, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_eigh");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_eigh(uplo, a, vectors, first, last, above, up_to, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_geigh(char uplo, halfulp_matrix a, halfulp_matrix b, int vectors, int64_t first, int64_t last, halfulp_scalar above, halfulp_scalar up_to, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_geigh");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_geigh(uplo, a, b, vectors, first, last, above, up_to, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_eigh_tridiagonal(halfulp_matrix d, halfulp_matrix e, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_eigh_tridiagonal");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_eigh_tridiagonal(d, e, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_svd(halfulp_matrix a, int vectors, int full, int64_t largest, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_svd");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_svd(a, vectors, full, largest, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_pinv(halfulp_matrix a, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided) {
+	if (forked)
+		return refuse("halfulp_pinv");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_pinv(a, rcond, (void *)format, options, result, undecided, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_polar(halfulp_matrix a, const char *format, halfulp_options options, halfulp_record *result) {
+	if (forked)
+		return refuse("halfulp_polar");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_polar(a, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_symfunc(const char *name, halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided) {
+	if (forked)
+		return refuse("halfulp_symfunc");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_symfunc((void *)name, a, (void *)format, options, result, undecided, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_real_roots(halfulp_matrix p, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_real_roots");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_real_roots(p, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_quadrature(const char *rule, int64_t n, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided) {
+	if (forked)
+		return refuse("halfulp_quadrature");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_quadrature((void *)rule, n, (void *)format, options, nodes, weights, undecided, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }

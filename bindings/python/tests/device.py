@@ -768,6 +768,11 @@ def cases():
         ("lstsq of a wide matrix", lambda t, v: la.lstsq(t.T, v[: t.shape[1]]), "tall v"), ("cholesky", la.cholesky, "p"),
         ("cholesky upper", lambda p: la.cholesky(p, upper=True), "p"), ("cholesky of an indefinite matrix", la.cholesky, "s"), ("qr", la.qr, "tall"), ("lu", la.lu, "a"),
         ("eigh", la.eigh, "s"), ("eigh of a triangle", lambda a: la.eigh(a, "U", subset_by_index=(1, 2)), "a"), ("eigvalsh", la.eigvalsh, "s"),
+        ("eigh of two matrices", la.eigh, "s p"), ("svd", la.svd, "tall"), ("thin svd", lambda t: la.svd(t, False), "tall"), ("part of svd", lambda t: la.svd(t.T, k=2), "tall"), ("svdvals", la.svdvals, "wide"),
+        ("pinv", la.pinv, "tall"), ("pinv exactly", lambda a: la.pinv(a, 0), "singular"), ("pinv of a tolerance", lambda a: la.pinv(a, 0.3), "tall"), ("polar", la.polar, "a"),
+        ("polar left", lambda t: la.polar(t.T, "left"), "tall"), ("symfunc", lambda p: la.symfunc("sqrt", p), "p"), ("lstsq of a tolerance", lambda t, c: la.lstsq(t, c, 0.3), "tall c"),
+        ("norm 2", lambda a: la.norm(a, 2), "a"), ("norm -2", lambda a: la.norm(a, -2), "a"), ("cond 2", la.cond, "a"), ("exact rank", lambda a: la.matrix_rank(a, 0), "singular"),
+        ("rank of a bound", lambda a: la.matrix_rank(a, 0.5), "a"), ("eigvalsh_tridiagonal", lambda v: la.eigvalsh_tridiagonal(v, v[1:]), "v"), ("polyroots_real", hp.polynomial.polyroots_real, "v"),
         ("ldl", la.ldl, "s"), ("matrix_power", lambda a: la.matrix_power(a, 5), "a"), ("expm", la.expm, "small"), ("null_space", la.null_space, "wide"),
         ("norm", la.norm, "a"), ("norm 1", lambda a: la.norm(a, 1), "a"), ("norm inf", lambda a: la.norm(a, np.inf), "a"), ("vector_norm", la.vector_norm, "v"),
         ("vector_norm 1", lambda v: la.vector_norm(v, ord=1), "v"), ("norms of columns", lambda a: la.vector_norm(a, axis=0), "a"),
@@ -798,7 +803,7 @@ def others(o):
     """Yields functions of the package that no case has, which take one operand or two of these."""
     covered = set(
         """sum mean std dot vecdot outer trace diagonal matmul add subtract multiply divide negative abs sqrt reshape permute_dims flip
-        roll concat stack matrix_transpose broadcast_to squeeze expand_dims moveaxis vander solve inv det slogdet lstsq cholesky eigh eigvalsh qr lu ldl
+        roll concat stack matrix_transpose broadcast_to squeeze expand_dims moveaxis vander solve inv det slogdet lstsq cholesky eigh eigvalsh eigvalsh_tridiagonal svd svdvals pinv polar symfunc qr lu ldl
         matrix_power expm null_space norm vector_norm matrix_norm cond matrix_rank solve_triangular multi_dot concatenate transpose
         array asarray from_dlpack eye full hilbert load save ones random zeros gpus options version mp""".split()
     )

@@ -278,6 +278,9 @@ func export(b *bytes.Buffer, f table.Function) {
 	}
 	options := ""
 	for _, a := range args {
+		if a.Result && a.Kind == "count" {
+			continue
+		}
 		if a.Result {
 			fmt.Fprintf(b, "k.needed(%q, unsafe.Pointer(c_%[1]s))\n", a.Name)
 			if a.Kind == "bytes" {

@@ -346,6 +346,179 @@ static void eigenvalues(void) {
 	free_handle(bad);
 }
 
+/* part returns an entry of a matrix of a record. */
+static double part(halfulp_record r, const char *name, int64_t i, int64_t j) {
+	halfulp_matrix m;
+	OK(halfulp_record_matrix(r, name, &m));
+	double x = entry(m, i, j);
+	free_handle(m);
+	return x;
+}
+
+static void shape(halfulp_record r, const char *name, int64_t rows, int64_t cols) {
+	halfulp_matrix m;
+	int64_t have_rows, have_cols;
+	OK(halfulp_record_matrix(r, name, &m));
+	OK(halfulp_matrix_shape(m, &have_rows, &have_cols));
+	if (have_rows != rows || have_cols != cols) {
+		printf("%s is %d x %d\n", name, (int)have_rows, (int)have_cols);
+		failures++;
+	}
+	free_handle(m);
+}
+
+static void general_eigenvalues(void) {
+	halfulp_matrix a = MATRIX(2, 2, 1, NAN, 2, 1), b = MATRIX(2, 2, 4, NAN, 0, 1), minus = MATRIX(2, 2, -1, 0, 0, 1), one = MATRIX(1, 1, 1);
+	halfulp_record r;
+	/* det(A - x B) = (1 - 4 x)(1 - x) - 4 */
+	OK(halfulp_geigh('L', a, b, 1, 0, -1, 0, 0, NULL, 0, &r));
+	EQUAL(part(r, "w", 0, 0), -0x1.c5a1ea2b8528ep-2);
+	EQUAL(part(r, "w", 1, 0), 0x1.b1687a8ae14a3p+0);
+	double x = part(r, "V", 0, 1), y = part(r, "V", 1, 1);
+	CHECK(fabs(4 * x * x + y * y - 1) < 1e-15 && x > 0);
+	free_handle(r);
+	OK(halfulp_geigh('L', a, b, 0, 1, 1, 0, 0, "mp:90", 0, &r));
+	EQUAL(part(r, "w", 0, 0), 0x1.b1687a8ae14a3p+0);
+	free_handle(r);
+	FAILS(HALFULP_NOT_POSITIVE_DEFINITE, "", halfulp_geigh('L', a, minus, 1, 0, -1, 0, 0, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "same shape", halfulp_geigh('L', a, one, 1, 0, -1, 0, 0, NULL, 0, &r));
+	halfulp_matrix d = MATRIX(3, 1, 2, 2, 2), e = MATRIX(1, 2, 1, 1), w;
+	OK(halfulp_eigh_tridiagonal(d, e, NULL, 0, &w));
+	EQUAL(entry(w, 0, 0), 0x1.2bec333018867p-1); /* 2 - sqrt(2) */
+	EQUAL(entry(w, 1, 0), 2);
+	FAILS(HALFULP_MISUSE, "beside a diagonal of 3", halfulp_eigh_tridiagonal(d, d, NULL, 0, &w));
+	halfulp_matrix all[] = {a, b, minus, one, d, e, w};
+	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+		free_handle(all[k]);
+}
+
+static void singular_values(void) {
+	halfulp_matrix a = MATRIX(3, 2, 0, 2, 0, 0, -1, 0), low = MATRIX(3, 2, 1, 2, 2, 4, 2, 4), x, none;
+	halfulp_record r;
+	halfulp_scalar s;
+	int64_t n;
+	char *text;
+	OK(halfulp_svd(a, 1, 1, 0, NULL, 0, &r));
+	OK(halfulp_record_names(r, &text));
+	CHECK(!strcmp(text, "s matrix\nU matrix\nVt matrix\nclusters integers\nundecided integer\n"));
+	halfulp_text_free(text);
+	shape(r, "U", 3, 3);
+	shape(r, "Vt", 2, 2);
+	EQUAL(part(r, "s", 0, 0), 2);
+	EQUAL(part(r, "s", 1, 0), 1);
+	EQUAL(part(r, "U", 0, 0), 1);
+	EQUAL(part(r, "U", 2, 1), -1);
+	EQUAL(part(r, "Vt", 0, 1), 1);
+	EQUAL(part(r, "Vt", 1, 0), 1);
+	free_handle(r);
+	OK(halfulp_svd(a, 1, 0, 1, "mp:80", 0, &r));
+	shape(r, "U", 3, 1);
+	shape(r, "Vt", 1, 2);
+	free_handle(r);
+	OK(halfulp_svd(a, 0, 0, 0, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "no \"U\"", halfulp_record_matrix(r, "U", &x));
+	free_handle(r);
+	FAILS(HALFULP_MISUSE, "largest", halfulp_svd(a, 1, 0, 3, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "full", halfulp_svd(a, 1, 1, 1, NULL, 0, &r));
+	OK(halfulp_cond('2', a, NULL, 0, &s, &n));
+	CHECK(n == 0);
+	EQUAL(value(s), 2);
+	OK(halfulp_cond('2', low, NULL, 0, &s, NULL));
+	EQUAL(value(s), INFINITY);
+	/* rank 1: the pseudo-inverse is the transpose over 45 */
+	OK(halfulp_pinv(low, 0, NULL, 0, &x, &n));
+	CHECK(n == 0);
+	EQUAL(entry(x, 0, 0), 1 / 45.0);
+	EQUAL(entry(x, 1, 2), 4 / 45.0);
+	free_handle(x);
+	halfulp_matrix b = MATRIX(3, 1, 1, 1, 1), near = MATRIX(2, 2, 1, 0, 0, 0x1p-60);
+	OK(halfulp_lstsq(low, b, 0, 0, NULL, 0, &x, &n));
+	EQUAL(entry(x, 0, 0), 5 / 45.0);
+	free_handle(x);
+	halfulp_scalar tiny = scalar(1e-15), zero = scalar(0), minus = scalar(-1), nan = scalar(NAN);
+	OK(halfulp_rank(near, 0, 0, &n));
+	CHECK(n == 2);
+	OK(halfulp_rank(near, zero, 0, &n));
+	CHECK(n == 2);
+	OK(halfulp_rank(near, tiny, 0, &n));
+	CHECK(n == 1);
+	OK(halfulp_pinv(near, zero, NULL, 0, &x, NULL));
+	EQUAL(entry(x, 1, 1), 0x1p60);
+	free_handle(x);
+	OK(halfulp_pinv(near, tiny, NULL, 0, &x, NULL));
+	EQUAL(entry(x, 1, 1), 0);
+	free_handle(x);
+	halfulp_matrix y = MATRIX(2, 1, 3, 3);
+	for (int k = 0; k < 2; k++) {
+		OK(halfulp_lstsq_rank(near, y, k ? tiny : 0, NULL, 0, &r));
+		OK(halfulp_record_names(r, &text));
+		CHECK(!strcmp(text, "X matrix\ns matrix\nrank integer\nundecided integer\n"));
+		halfulp_text_free(text);
+		OK(halfulp_record_integer(r, "rank", &n));
+		CHECK(n == 2 - k);
+		EQUAL(part(r, "s", 1, 0), 0x1p-60);
+		EQUAL(part(r, "X", 1, 0), k ? 0 : 3 * 0x1p60);
+		free_handle(r);
+	}
+	FAILS(HALFULP_MISUSE, "RCond", halfulp_pinv(near, minus, NULL, 0, &x, NULL));
+	FAILS(HALFULP_MISUSE, "RCond", halfulp_rank(near, nan, 0, &n));
+	FAILS(HALFULP_MISUSE, "RCond", halfulp_lstsq(low, b, b, tiny, NULL, 0, &x, NULL));
+	FAILS(HALFULP_MISUSE, "as many rows", halfulp_lstsq_rank(near, b, 0, NULL, 0, &r));
+	OK(halfulp_matrix_slice(a, 0, 0, 0, 2, &none));
+	OK(halfulp_svd(none, 1, 1, 0, NULL, 0, &r));
+	shape(r, "s", 0, 1);
+	shape(r, "U", 0, 0);
+	shape(r, "Vt", 2, 2);
+	free_handle(r);
+	OK(halfulp_polar(a, NULL, 0, &r));
+	EQUAL(part(r, "U", 2, 0), -1);
+	EQUAL(part(r, "H", 1, 1), 2);
+	free_handle(r);
+	halfulp_matrix all[] = {a, low, none, b, near, y, tiny, zero, minus, nan};
+	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+		free_handle(all[k]);
+}
+
+static void functions(void) {
+	halfulp_matrix a = MATRIX(2, 2, 5, 4, 4, 5), lop = MATRIX(2, 2, 1, 2, 3, 1), minus = MATRIX(2, 2, 0, 1, 1, 0), x, w;
+	int64_t n;
+	OK(halfulp_symfunc("sqrt", a, NULL, 0, &x, &n)); /* eigenvalues 1 and 9 */
+	CHECK(entry(x, 0, 0) == 2 && entry(x, 0, 1) == 1);
+	free_handle(x);
+	OK(halfulp_symfunc("positive", minus, "dd", 0, &x, NULL));
+	EQUAL(entry(x, 0, 1), 0.5);
+	free_handle(x);
+	FAILS(HALFULP_NOT_POSITIVE_DEFINITE, "domain", halfulp_symfunc("log", minus, NULL, 0, &x, NULL));
+	FAILS(HALFULP_MISUSE, "invsqrt, exp", halfulp_symfunc("cbrt", a, NULL, 0, &x, NULL));
+	FAILS(HALFULP_MISUSE, "symmetric", halfulp_symfunc("exp", lop, NULL, 0, &x, NULL));
+	free_handle(a);
+	free_handle(lop);
+	free_handle(minus);
+	halfulp_matrix p = MATRIX(1, 4, 0, -2, 0, 1), zero = MATRIX(1, 2, 0, 0); /* x^3 - 2 x */
+	OK(halfulp_real_roots(p, NULL, 0, &x));
+	EQUAL(entry(x, 0, 0), -0x1.6a09e667f3bcdp+0);
+	EQUAL(entry(x, 1, 0), 0);
+	free_handle(x);
+	FAILS(HALFULP_MISUSE, "", halfulp_real_roots(zero, NULL, 0, &x));
+	free_handle(p);
+	free_handle(zero);
+	const char *rules[] = {"legendre", "hermite", "laguerre", "chebyshev1", "chebyshev2"};
+	/* 1/sqrt(3), 1/sqrt(2), 2 + sqrt(2), 1/sqrt(2), 1/2 */
+	const double nodes[] = {0x1.279a74590331cp-1, 0x1.6a09e667f3bcdp-1, 0x1.b504f333f9de6p+1, 0x1.6a09e667f3bcdp-1, 0.5};
+	/* 1, sqrt(pi)/2, (2 - sqrt(2))/4, pi/2, pi/4 */
+	const double weights[] = {1, 0x1.c5bf891b4ef6bp-1, 0x1.2bec333018867p-3, 0x1.921fb54442d18p+0, 0x1.921fb54442d18p-1};
+	for (int k = 0; k < 5; k++) {
+		OK(halfulp_quadrature(rules[k], 2, k % 2 ? "mp:53" : NULL, 0, &x, &w, &n));
+		CHECK(n == 0);
+		EQUAL(entry(x, 1, 0), nodes[k]);
+		EQUAL(entry(w, 1, 0), weights[k]);
+		free_handle(x);
+		free_handle(w);
+	}
+	FAILS(HALFULP_MISUSE, "rule", halfulp_quadrature("gauss", 2, NULL, 0, &x, &w, NULL));
+	FAILS(HALFULP_MISUSE, "argument n", halfulp_quadrature("legendre", -1, NULL, 0, &x, &w, NULL));
+}
+
 static void linear(void) {
 	halfulp_matrix a = MATRIX(2, 2, 1, 2, 3, 4), tall = MATRIX(3, 2, 1, 0, 1, 1, 1, 2), y = MATRIX(3, 1, 1, 2, 4), x, z;
 	halfulp_scalar s;
@@ -353,16 +526,17 @@ static void linear(void) {
 	OK(halfulp_slogdet(a, NULL, 0, &n, &s));
 	CHECK(n == -1);
 	EQUAL(value(s), 0x1.62e42fefa39efp-1);
-	OK(halfulp_cond('1', a, NULL, 0, &s));
+	OK(halfulp_cond('1', a, NULL, 0, &s, NULL));
 	EQUAL(value(s), 21);
-	const char letters[] = {'1', 'i', 'F', 'M'};
-	const double norms[] = {6, 7, 0x1.5e8add236a58fp+2, 4}; /* sqrt(30) */
-	for (int k = 0; k < 4; k++) {
+	const char letters[] = {'1', 'i', 'F', 'M', '2'};
+	/* the third is sqrt(30), the last one sqrt(15 + sqrt(221)) */
+	const double norms[] = {6, 7, 0x1.5e8add236a58fp+2, 4, 0x1.5dc253662e9ccp+2};
+	for (int k = 0; k < 5; k++) {
 		OK(halfulp_norm(letters[k], a, NULL, 0, &s));
 		EQUAL(value(s), norms[k]);
 	}
-	FAILS(HALFULP_MISUSE, "argument norm", halfulp_norm('2', a, NULL, 0, &s));
-	OK(halfulp_rank(tall, 0, &n));
+	FAILS(HALFULP_MISUSE, "argument norm", halfulp_norm('3', a, NULL, 0, &s));
+	OK(halfulp_rank(tall, 0, 0, &n));
 	CHECK(n == 2);
 	OK(halfulp_matrix_power(a, 3, NULL, 0, &x));
 	CHECK(entry(x, 0, 0) == 37 && entry(x, 1, 1) == 118);
@@ -377,29 +551,39 @@ static void linear(void) {
 	OK(halfulp_matrix_shape(x, &rows, &cols));
 	CHECK(rows == 2 && cols == 2);
 	free_handle(x);
-	OK(halfulp_lstsq(tall, y, 0, NULL, 0, &x));
+	OK(halfulp_lstsq(tall, y, 0, 0, NULL, 0, &x, NULL));
 	EQUAL(entry(x, 0, 0), 5.0 / 6);
 	EQUAL(entry(x, 1, 0), 1.5);
 	free_handle(x);
 	halfulp_matrix w = MATRIX(3, 1, 1, 1, 0), bad = MATRIX(2, 1, 1, 1);
-	OK(halfulp_lstsq(tall, y, w, NULL, 0, &x));
+	OK(halfulp_lstsq(tall, y, w, 0, NULL, 0, &x, NULL));
 	CHECK(entry(x, 0, 0) == 1 && entry(x, 1, 0) == 1);
 	free_handle(x);
-	FAILS(HALFULP_MISUSE, "weights", halfulp_lstsq(tall, y, bad, NULL, 0, &x));
+	FAILS(HALFULP_MISUSE, "weights", halfulp_lstsq(tall, y, bad, 0, NULL, 0, &x, NULL));
 	halfulp_record r;
-	OK(halfulp_regression(tall, y, 0, "1/10", NULL, NULL, 1, NULL, 0, &r));
+	OK(halfulp_regression(tall, y, 0, "1/10", NULL, NULL, 1, "0.95", NULL, 0, &r));
 	OK(halfulp_record_matrix(r, "X", &x));
 	EQUAL(entry(x, 1, 0), 0.15);
 	free_handle(x);
 	OK(halfulp_record_matrix(r, "covariance_0", &x));
 	free_handle(x);
+	OK(halfulp_record_matrix(r, "lower", &x));
+	EQUAL(entry(x, 1, 0), -0x1.bbffd2884f785p-3);
+	free_handle(x);
+	OK(halfulp_record_matrix(r, "upper", &x));
+	EQUAL(entry(x, 1, 0), 0x1.08998e3bad77bp-1);
+	free_handle(x);
+	OK(halfulp_record_integer(r, "undecided", &n));
+	CHECK(n == 0);
 	OK(halfulp_record_integer(r, "degrees_of_freedom", &n));
 	CHECK(n == 1);
 	free_handle(r);
-	FAILS(HALFULP_MISUSE, "unit", halfulp_regression(tall, y, 0, "one", NULL, NULL, 1, NULL, 0, &r));
-	FAILS(HALFULP_MISUSE, "column_units", halfulp_regression(tall, y, 0, NULL, "1", NULL, 1, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "unit", halfulp_regression(tall, y, 0, "one", NULL, NULL, 1, NULL, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, "95%", NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, "1", NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "column_units", halfulp_regression(tall, y, 0, NULL, "1", NULL, 1, NULL, NULL, 0, &r));
 	halfulp_matrix t = MATRIX(3, 1, 0, 1, 2);
-	OK(halfulp_polyfit(t, y, 2, 0, NULL, NULL, NULL, 0, NULL, 0, &r));
+	OK(halfulp_polyfit(t, y, 2, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, &r));
 	OK(halfulp_record_matrix(r, "X", &x));
 	CHECK(entry(x, 0, 0) == 1 && entry(x, 1, 0) == 0.5 && entry(x, 2, 0) == 0.5);
 	free_handle(x);
@@ -549,6 +733,9 @@ int main(int count, char **arguments) {
 	level3();
 	factors();
 	eigenvalues();
+	general_eigenvalues();
+	singular_values();
+	functions();
 	linear();
 	entries();
 	if (count > 1)

@@ -17,7 +17,7 @@ whose numbers have 424 bits. Names are numpy's: sum, dot, matmul, linalg.solve, 
 
 import builtins as _builtins
 
-from . import blas, linalg, verify
+from . import blas, linalg, polynomial, verify
 from ._array import Array, Scalar
 from ._creation import (
     arange,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from ._array import Array, asarray, elementwise
 from ._creation import vander
 from ._entries import holding, span
 from ._format import FormatLike
-from ._library import MisuseError, call, free, library
+from ._library import MisuseError, UndecidedWarning, call, free, library
 from ._routines import Operands
 
 
@@ -47,6 +48,14 @@ class Fit(NamedTuple):
     """Whether a column of A is constant, an intercept."""
     covariance: Any
     """The covariance matrix of the estimates, or one for each right-hand side; None if not requested."""
+    lower: Any = None
+    """The lower limits x - t s of the confidence intervals of the estimates; None if not requested.
+
+    s is the standard error of x, and t the number that a Student's t of as many degrees of freedom
+    exceeds in magnitude with a probability of 1 less the level.
+    """
+    upper: Any = None
+    """The upper limits x + t s."""
 
 
 def _unit(u: Any) -> bytes | None:
@@ -57,8 +66,13 @@ def _unit(u: Any) -> bytes | None:
     return str(Fraction(u)).encode()
 
 
+def _level(confidence: Any) -> bytes | None:
+    """Returns the level of confidence intervals; a float stands for its shortest decimal."""
+    return None if confidence is None else str(Fraction(str(confidence))).encode()
+
+
 def regression(
-    a: Any, b: Any, /, *, weights: Any = None, covariance: bool = False, unit: Any = None, column_units: Sequence[Any] | None = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
+    a: Any, b: Any, /, *, weights: Any = None, covariance: bool = False, confidence: Any = None, unit: Any = None, column_units: Sequence[Any] | None = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
 ) -> Fit:
     """Fits B = A X + E by least squares and returns the estimates with their statistics.
 
@@ -66,6 +80,9 @@ def regression(
     weights: w_i ≥ 0 of the rows: Σ w_i (b - A x)_i² is minimized.
     unit: the exact number that one unit of b stands for, a Fraction or a text such as "1/1000", so that
         decimals are exact: 1234 with this unit is 1.234. column_units has one for each column of a.
+    confidence: the level of confidence intervals of the estimates, such as 0.95 or Fraction(19, 20);
+        their limits are lower and upper of the result, each the exact one rounded once. UndecidedWarning
+        counts limits that lie halfway between two numbers, or seem to.
 
     >>> import halfulp as hp
     >>> fit = hp.regression([[1.0, 1], [1, 2], [1, 3]], [1.0, 2, 4])
@@ -79,12 +96,12 @@ def regression(
         raise MisuseError(f"a matrix and as many observations as it has rows are needed, not the shapes {m.shape} and {y.shape}")
     w = _routines._vector(o.arrays[2], "weights")._handle if weights is not None else 0
     work = float(m.shape[0]) * m.shape[1] ** 2
-    h = call("regression", m._handle, y._handle, w, _unit(unit), _unit(column_units), _unit(weight_unit), int(covariance), o.format.code, work=work)
-    return _fit(h, o, y.ndim == 1, covariance)
+    h = call("regression", m._handle, y._handle, w, _unit(unit), _unit(column_units), _unit(weight_unit), int(covariance), _level(confidence), o.format.code, work=work)
+    return _fit(h, o, y.ndim == 1, covariance, confidence is not None)
 
 
 def polynomial_regression(
-    x: Any, y: Any, deg: int, /, *, weights: Any = None, covariance: bool = False, unit: Any = None, x_unit: Any = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
+    x: Any, y: Any, deg: int, /, *, weights: Any = None, covariance: bool = False, confidence: Any = None, unit: Any = None, x_unit: Any = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
 ) -> Fit:
     """Fits a polynomial to points (x_i, y_i) and returns the coefficients of 1, x, x² and so on, with statistics.
 
@@ -96,11 +113,11 @@ def polynomial_regression(
     w = _routines._vector(o.arrays[2], "weights")._handle if weights is not None else 0
     d = operator.index(deg)
     work = float(p.size) * (d + 1.0) ** 2
-    h = call("polyfit", p._handle, q._handle, d, w, _unit(unit), _unit(x_unit), _unit(weight_unit), int(covariance), o.format.code, work=work)
-    return _fit(h, o, True, covariance)
+    h = call("polyfit", p._handle, q._handle, d, w, _unit(unit), _unit(x_unit), _unit(weight_unit), int(covariance), _level(confidence), o.format.code, work=work)
+    return _fit(h, o, True, covariance, confidence is not None)
 
 
-def _fit(h: int, o: Operands, vector: bool, covariance: bool) -> Fit:
+def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool) -> Fit:
     lib = library()
 
     def matrix(name: str) -> Any:
@@ -118,14 +135,18 @@ def _fit(h: int, o: Operands, vector: bool, covariance: bool) -> Fit:
         x, errors = matrix("X"), matrix("standard_errors")
         count = 1 if vector else x.shape[1]
         tables = [matrix(f"covariance_{j}") for j in range(count)] if covariance else []
+        ends = [matrix("lower"), matrix("upper")] if limits else []
+        undecided = lib.record_integer(h, b"undecided") if limits else 0
         integers = [lib.record_integer(h, name) for name in (b"observations", b"degrees_of_freedom", b"centered")]
     finally:
         free(h)
     table: Any = None
     if tables:
         table = o.plainly(tables[0]) if vector else o.plainly(asarray(_shapes.stack(tables)))
+    if undecided:
+        warnings.warn(f"{undecided} limits of confidence intervals lie halfway between two numbers, or seem to", UndecidedWarning, stacklevel=3)
     ss, ms, sd, explained, r_squared, f = statistics
-    return Fit(o.plainly(x), o.plainly(errors), ss, ms, sd, explained, r_squared, f, integers[0], integers[1], bool(integers[2]), table)
+    return Fit(o.plainly(x), o.plainly(errors), ss, ms, sd, explained, r_squared, f, integers[0], integers[1], bool(integers[2]), table, *(o.plainly(e) for e in ends))
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:

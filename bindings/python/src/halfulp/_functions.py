@@ -7,7 +7,7 @@ from ctypes import CDLL, POINTER, c_char, c_char_p, c_double, c_float, c_int, c_
 OK = 0  # the function has done its work
 MISUSE = 1  # arguments do not fit: shapes, letters, names, freed handles, NULL
 SINGULAR = 2  # a matrix is singular, or its columns depend on each other, which is proved
-NOT_POSITIVE_DEFINITE = 3  # a matrix is not positive definite, which is proved
+NOT_POSITIVE_DEFINITE = 3  # a matrix is not positive definite, or for square roots not positive semidefinite, which is proved
 NOT_FINITE = 4  # an operand has infinities or NaN where there may be none
 RANGE = 5  # numbers lie so far apart, or are so large, that no format holds what is needed
 MEMORY = 6  # the memory that is there or allowed does not suffice
@@ -176,23 +176,32 @@ FUNCTIONS = {
     "inverse": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
     "det": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:scalar", 1),
     "slogdet": ((c_uint64, c_char_p, c_uint64, POINTER(c_int64), POINTER(c_uint64)), "a:matrix format:format options:options sign:int log:scalar", 2),
-    "cond": ((c_char, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "norm:norm a:matrix format:format options:options result:scalar", 1),
+    "cond": ((c_char, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "norm:norm a:matrix format:format options:options result:scalar undecided:count", 2),
     "norm": ((c_char, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "norm:any-norm a:matrix format:format options:options result:scalar", 1),
-    "rank": ((c_uint64, c_uint64, POINTER(c_int64)), "a:matrix options:options result:int", 1),
+    "rank": ((c_uint64, c_uint64, c_uint64, POINTER(c_int64)), "a:matrix rcond:optional-scalar options:options result:int", 1),
     "null_space": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
-    "lstsq": ((c_uint64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix weights:optional-vector format:format options:options result:matrix", 1),
-    "regression": ((c_uint64, c_uint64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix weights:optional-vector unit:optional-text column_units:optional-text weight_unit:optional-text covariance:bool format:format options:options result:record", 1),
-    "polyfit": ((c_uint64, c_uint64, c_int64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector y:vector degree:int weights:optional-vector unit:optional-text x_unit:optional-text weight_unit:optional-text covariance:bool format:format options:options result:record", 1),
+    "lstsq": ((c_uint64, c_uint64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "a:matrix b:matrix weights:optional-vector rcond:optional-scalar format:format options:options result:matrix undecided:count", 2),
+    "lstsq_rank": ((c_uint64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix rcond:optional-scalar format:format options:options result:record", 1),
+    "regression": ((c_uint64, c_uint64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix weights:optional-vector unit:optional-text column_units:optional-text weight_unit:optional-text covariance:bool confidence:optional-text format:format options:options result:record", 1),
+    "polyfit": ((c_uint64, c_uint64, c_int64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector y:vector degree:int weights:optional-vector unit:optional-text x_unit:optional-text weight_unit:optional-text covariance:bool confidence:optional-text format:format options:options result:record", 1),
     "matrix_power": ((c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix exponent:int format:format options:options result:matrix", 1),
     "expm": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
     "lu": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
     "cholesky": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
     "qr": ((c_uint64, c_int, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix pivoted:bool format:format options:options result:record", 1),
     "ldlt": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
-    "eigh": ((c_char, c_uint64, c_int, c_int64, c_int64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "uplo:uplo a:matrix vectors:bool first:int last:int above:optional-scalar up_to:optional-scalar format:format options:options result:record", 1),
     "factors_solve": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "factors:record b:matrix format:format options:options result:matrix", 1),
     "enclose": ((c_uint64, c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:matrix b:matrix steps:int format:format options:options lower:matrix upper:matrix", 2),
     "enclose_set": ((c_uint64, c_uint64, c_uint64, c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:matrix da:optional-matrix b:matrix db:optional-matrix steps:int format:format options:options lower:matrix upper:matrix", 2),
+    "eigh": ((c_char, c_uint64, c_int, c_int64, c_int64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "uplo:uplo a:matrix vectors:bool first:int last:int above:optional-scalar up_to:optional-scalar format:format options:options result:record", 1),
+    "geigh": ((c_char, c_uint64, c_uint64, c_int, c_int64, c_int64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "uplo:uplo a:matrix b:matrix vectors:bool first:int last:int above:optional-scalar up_to:optional-scalar format:format options:options result:record", 1),
+    "eigh_tridiagonal": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "d:vector e:vector format:format options:options result:matrix", 1),
+    "svd": ((c_uint64, c_int, c_int, c_int64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix vectors:bool full:bool largest:int format:format options:options result:record", 1),
+    "pinv": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "a:matrix rcond:optional-scalar format:format options:options result:matrix undecided:count", 2),
+    "polar": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
+    "symfunc": ((c_char_p, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "name:text a:matrix format:format options:options result:matrix undecided:count", 2),
+    "real_roots": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "p:vector format:format options:options result:matrix", 1),
+    "quadrature": ((c_char_p, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int64)), "rule:text n:int format:format options:options nodes:matrix weights:matrix undecided:count", 3),
     "verify_product": ((c_uint64, c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix c:matrix options:options result:record", 1),
     "verify_solution": ((c_uint64, c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix x:matrix options:options result:record", 1),
     "read": ((c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "file:text format:optional-text options:options result:matrix", 1),

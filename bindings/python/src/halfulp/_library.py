@@ -110,6 +110,7 @@ _OUT: dict[str, Any] = {
     "record": ctypes.c_uint64,
     "options": ctypes.c_uint64,
     "int": ctypes.c_int64,
+    "count": ctypes.c_int64,
     "bool": ctypes.c_int,
     "real": ctypes.c_double,
     "text": ctypes.c_void_p,

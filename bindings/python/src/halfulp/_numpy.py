@@ -102,7 +102,7 @@ for module, names in (
     for name in names.split():
         if hasattr(np, name):
             _FUNCTIONS["numpy." + name] = getattr(module, name)
-for name in "solve inv det slogdet matrix_rank cond norm matrix_norm vector_norm cholesky eigh eigvalsh qr lstsq matrix_power multi_dot matmul outer cross vecdot trace diagonal matrix_transpose tensordot tensorsolve tensorinv".split():
+for name in "solve inv det slogdet matrix_rank cond norm matrix_norm vector_norm cholesky eigh eigvalsh svd svdvals pinv qr lstsq matrix_power multi_dot matmul outer cross vecdot trace diagonal matrix_transpose tensordot tensorsolve tensorinv".split():
     if hasattr(np.linalg, name):
         _FUNCTIONS["numpy.linalg." + name] = getattr(linalg, name)
 

@@ -26,6 +26,25 @@ from ._library import MisuseError, NotFiniteError, UndecidedWarning, call, free,
 from ._products import cross, tensordot
 from ._routines import Operands, matmul, vecdot
 from ._shapes import matrix_transpose
+from ._spectra import (
+    ORDERS,
+    EighResult,
+    LstsqResult,
+    PolarResult,
+    SVDResult,
+    cond,
+    eigh,
+    eigvalsh,
+    eigvalsh_tridiagonal,
+    lstsq,
+    matrix_rank,
+    pinv,
+    polar,
+    svd,
+    svdvals,
+    symfunc,
+)
+from ._stacks import cube, each, matrices_of, record_parts
 
 __all__ = [
     "EighResult",
@@ -36,7 +55,9 @@ __all__ = [
     "LinAlgError",
     "LstsqResult",
     "PivotedQRResult",
+    "PolarResult",
     "QRResult",
+    "SVDResult",
     "SlogdetResult",
     "cho_factor",
     "cho_solve",
@@ -47,6 +68,7 @@ __all__ = [
     "diagonal",
     "eigh",
     "eigvalsh",
+    "eigvalsh_tridiagonal",
     "enclose",
     "enclose_set",
     "expm",
@@ -65,10 +87,15 @@ __all__ = [
     "norm",
     "null_space",
     "outer",
+    "pinv",
+    "polar",
     "qr",
     "slogdet",
     "solve",
     "solve_triangular",
+    "svd",
+    "svdvals",
+    "symfunc",
     "tensordot",
     "tensorinv",
     "tensorsolve",
@@ -116,54 +143,6 @@ class LDLResult(NamedTuple):
     perm: Any
 
 
-class EighResult(NamedTuple):
-    """Eigenvalues in ascending order, and the eigenvectors as columns."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class LstsqResult(NamedTuple):
-    """Solution, sums of squares of residuals, and rank; no singular values are computed, s is None."""
-
-    x: Any
-    residuals: Any
-    rank: int
-    s: None
-
-
-def _matrices(o: Operands, k: int = 0, square: bool = False) -> tuple[tuple[int, ...], list[Array]]:
-    """Returns the leading shape of operand k and its matrices."""
-    a = o.arrays[k]
-    if a.ndim < 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given: a matrix has two dimensions or more")
-    if square and a.shape[-1] != a.shape[-2]:
-        raise LinAlgError(f"the matrix is {a.shape[-2]} x {a.shape[-1]}: a square one is needed")
-    lead = a.shape[:-2]
-    return lead, [a] if not lead else list(_routines._stack(a, lead))
-
-
-def _each(o: Operands, square: bool, one: Callable[[Array], Any]) -> Any:
-    """Applies a function of a matrix, which returns an Array or a Scalar, to all of a stack."""
-    lead, matrices = _matrices(o, square=square)
-    results = [one(a) for a in matrices]
-    if lead:
-        tail = results[0].shape if results and isinstance(results[0], Array) else ()
-        if not results:
-            rows, cols = o.arrays[0].shape[-2:]
-            probe = one(_array.array(np.eye(rows, cols), o.format))
-            tail = probe.shape if isinstance(probe, Array) else ()
-        return _routines._stacked(o, results, lead + tail)
-    (z,) = results
-    if isinstance(z, Scalar):
-        return o.scalar(library().scalar_convert(z._handle, o.format.code))
-    return o.plainly(z)
-
-
-def _cube(a: Array) -> float:
-    return float(a.shape[-1]) ** 3
-
-
 def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the solution X of A X = B, each entry correctly rounded.
 
@@ -178,7 +157,7 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
     if format is None and prec is None and (z := _direct.solve(a, b)) is not None:
         return z
     o = Operands(a, b, format=format, prec=prec)
-    lead, matrices = _matrices(o, square=True)
+    lead, matrices = matrices_of(o, square=True)
     n = o.arrays[0].shape[-1]
     y = o.arrays[1]
     if y.ndim == 0:
@@ -188,7 +167,7 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
         raise MisuseError(f"the matrix is {n} x {n} and the right-hand side has {y.shape[0 if vector else -2]} rows")
 
     def one(m: Array, v: Array) -> Array:
-        h = call("solve", m._handle, v._handle, o.format.code, work=_cube(m))
+        h = call("solve", m._handle, v._handle, o.format.code, work=cube(m))
         return Array._of(h, v.shape, o.format)
 
     if not lead and y.ndim <= 2:
@@ -202,7 +181,7 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
 def inv(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the inverse, each entry correctly rounded. Errors as solve's."""
     o = Operands(a, format=format, prec=prec)
-    return _each(o, True, lambda m: Array._of(call("inverse", m._handle, o.format.code, work=_cube(m)), m.shape, o.format))
+    return each(o, True, lambda m: Array._of(call("inverse", m._handle, o.format.code, work=cube(m)), m.shape, o.format))
 
 
 def det(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -211,14 +190,14 @@ def det(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None)
     One beyond the range of the format is an infinity or 0: slogdet, or an mp format, holds all.
     """
     o = Operands(a, format=format, prec=prec)
-    return _each(o, True, lambda m: Scalar._of(call("det", m._handle, o.format.code, work=_cube(m)), o.format))
+    return each(o, True, lambda m: Scalar._of(call("det", m._handle, o.format.code, work=cube(m)), o.format))
 
 
 def slogdet(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> SlogdetResult:
     """Returns the sign of the determinant and log |det A|, correctly rounded: 0 and -inf if singular."""
     o = Operands(a, format=format, prec=prec)
-    lead, matrices = _matrices(o, square=True)
-    pairs = [call("slogdet", m._handle, o.format.code, work=_cube(m)) for m in matrices]
+    lead, matrices = matrices_of(o, square=True)
+    pairs = [call("slogdet", m._handle, o.format.code, work=cube(m)) for m in matrices]
     logs = [Scalar._of(h, o.format) for _, h in pairs]
     signs = _array.array(np.array([float(s) for s, _ in pairs]).reshape(lead), o.format)
     if not lead:
@@ -226,54 +205,26 @@ def slogdet(a: Any, /, *, format: FormatLike | None = None, prec: int | None = N
     return SlogdetResult(o.plainly(signs), _routines._stacked(o, logs, lead))
 
 
-def matrix_rank(a: Any, /, *, tol: Any = None, rtol: Any = None) -> Any:
-    """Returns the exact rank of the matrix as stored, which is proved.
-
-    numpy counts singular values above a tolerance. This function has no tolerance, so tol and rtol
-    are errors.
-    """
-    if tol is not None or rtol is not None:
-        raise MisuseError("the rank is the exact one: there is no tolerance")
-    o = Operands(a)
-    if o.arrays[0].ndim < 2:
-        return int(any(bool(x) for x in o.arrays[0].reshape(-1)))
-    lead, matrices = _matrices(o)
-    ranks = [call("rank", m._handle, work=_cube(m)) for m in matrices]
-    return np.array(ranks, np.int64).reshape(lead) if lead else ranks[0]
-
-
-_ORDERS: dict[Any, bytes] = {1: b"1", np.inf: b"I", "fro": b"F"}
-
-
-def cond(a: Any, p: Any = None, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns the condition number ‖A‖ ‖A⁻¹‖ in the 1-norm (p=1) or infinity norm (p=numpy.inf).
-
-    p has to be given: numpy's default is the 2-norm, which halfulp does not compute yet. Singular
-    matrices have inf.
-    """
-    if p is None or isinstance(p, str) or p not in (1, np.inf):
-        raise MisuseError(f"cond in the norm {'2' if p is None else repr(p)} is not computed: give p=1 or p=numpy.inf")
-    o = Operands(a, format=format, prec=prec)
-    code = _ORDERS[p]
-    return _each(o, True, lambda m: Scalar._of(call("cond", code, m._handle, o.format.code, work=_cube(m)), o.format))
-
-
 def matrix_norm(a: Any, /, *, ord: Any = "fro", keepdims: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns a norm of a matrix, or of each of a stack, rounded once.
 
-    ord is "fro" (√Σ a_ij²), 1 (the largest Σ_i |a_ij|), numpy.inf (the largest Σ_j |a_ij|), or -1 and
-    -numpy.inf (the smallest such sums).
+    ord is "fro" (√Σ a_ij²), 2 (the largest singular value), 1 (the largest Σ_i |a_ij|), numpy.inf (the
+    largest Σ_j |a_ij|), -2 (the smallest singular value), or -1 and -numpy.inf (the smallest such sums).
+    For 2 and -2 infinities and NaN are errors.
     """
-    if isinstance(ord, str) and ord != "fro" or not isinstance(ord, str) and ord not in (1, -1, np.inf, -np.inf):
-        raise MisuseError(f"the matrix norm {ord!r} is not computed: give 'fro', 1, -1, numpy.inf or -numpy.inf")
+    if isinstance(ord, str) and ord != "fro" or not isinstance(ord, str) and ord not in (1, -1, 2, -2, np.inf, -np.inf):
+        raise MisuseError(f"the matrix norm {ord!r} is not computed: give 'fro', 1, -1, 2, -2, numpy.inf or -numpy.inf")
     o = Operands(a, format=format, prec=prec)
     if ord in (-1, -np.inf):
-        _matrices(o)
+        matrices_of(o)
         sums = vector_norm(o.arrays[0], axis=-2 if ord == -1 else -1, ord=1, format=o.format)
         z = _statistics.min(sums, axis=-1)
         z = o.given(asarray(z))
+    elif ord == -2:
+        values = asarray(svdvals(o.arrays[0], format=o.format))
+        z = o.given(asarray(values[..., -1] if values.shape[-1] else _statistics.prod(values, axis=-1) * 0))
     else:
-        z = _each(o, False, lambda m: Scalar._of(call("norm", _ORDERS[ord], m._handle, o.format.code), o.format))
+        z = each(o, False, lambda m: Scalar._of(call("norm", ORDERS[ord], m._handle, o.format.code, work=cube(m) if ord == 2 else 0), o.format))
     return _shapes.reshape(z, (*np.shape(z), 1, 1)) if keepdims else z
 
 
@@ -299,9 +250,10 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
-    """Returns a norm of a vector or matrix, rounded once: numpy.linalg.norm for ord None, "fro", 1, inf, 2.
+    """Returns a norm of a vector or matrix, rounded once: numpy.linalg.norm.
 
-    For matrices, ord=2 (the largest singular value) is not computed yet.
+    The norms of vectors are None, 1, 2, inf, -inf and 0, those of matrices None, "fro", 1, -1, 2, -2, inf
+    and -inf: see vector_norm and matrix_norm. The default, None, is √Σ x_i² of all entries.
     """
     dims = _routines.Operands(x).arrays[0].ndim
     axes = axis if axis is None or isinstance(axis, (tuple, list)) else (operator.index(axis),)
@@ -317,26 +269,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, f
     return _shapes.moveaxis(z, (-2, -1), axes) if keepdims and axes is not None else z
 
 
-def _record(handle: int, names: str, f: Format) -> list[Any]:
-    """Returns the parts of a record: matrices, or lists of integers."""
-    lib = library()
-    kinds = dict(line.split(" ", 1) for line in lib.record_names(handle).splitlines())
-    z: list[Any] = []
-    for name in names.split():
-        kind = kinds[name]
-        if kind == "matrix":
-            h = lib.record_matrix(handle, name.encode())
-            z.append(Array._of(h, tuple(lib.matrix_shape(h)), f))
-        elif kind == "integers":
-            count = lib.record_integers(handle, name.encode(), None, 0)
-            data = np.empty(count, np.int64)
-            lib.record_integers(handle, name.encode(), data.ctypes.data, count)
-            z.append(data)
-        else:
-            z.append(getattr(lib, "record_" + kind)(handle, name.encode()))
-    return z
-
-
 def cholesky(a: Any, /, *, upper: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns L of A = L Lᵀ, or Lᵀ if upper, each entry correctly rounded.
 
@@ -346,14 +278,14 @@ def cholesky(a: Any, /, *, upper: bool = False, format: FormatLike | None = None
     o = Operands(a, format=format, prec=prec)
 
     def one(m: Array) -> Array:
-        h = call("cholesky", m._handle, o.format.code, work=_cube(m))
+        h = call("cholesky", m._handle, o.format.code, work=cube(m))
         try:
-            (lower,) = _record(h, "L", o.format)
+            (lower,) = record_parts(h, "L", o.format)
         finally:
             free(h)
         return lower.T if upper else lower  # type: ignore[no-any-return]
 
-    return _each(o, True, one)
+    return each(o, True, one)
 
 
 def qr(a: Any, /, mode: str = "reduced", *, pivoting: bool = False, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -366,12 +298,12 @@ def qr(a: Any, /, mode: str = "reduced", *, pivoting: bool = False, format: Form
     if mode not in ("reduced", "economic", "r"):
         raise MisuseError(f"mode {mode!r} is not computed: there are 'reduced' and 'r'")
     o = Operands(a, format=format, prec=prec)
-    lead, matrices = _matrices(o)
+    lead, matrices = matrices_of(o)
     results = []
     for m in matrices:
-        h = call("qr", m._handle, int(pivoting), o.format.code, work=_cube(m))
+        h = call("qr", m._handle, int(pivoting), o.format.code, work=cube(m))
         try:
-            results.append(_record(h, "Q R P" if pivoting else "Q R", o.format))
+            results.append(record_parts(h, "Q R P" if pivoting else "Q R", o.format))
         finally:
             free(h)
     rows, cols = o.arrays[0].shape[-2:]
@@ -388,13 +320,13 @@ def qr(a: Any, /, mode: str = "reduced", *, pivoting: bool = False, format: Form
 def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LUResult:
     """Returns P, L and U of A = P L U with partial pivoting, each entry correctly rounded."""
     o = Operands(a, format=format, prec=prec)
-    _matrices(o)
+    matrices_of(o)
     m = o.arrays[0]
     if m.ndim != 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given: lu takes one matrix")
-    h = call("lu", m._handle, o.format.code, work=_cube(m))
+    h = call("lu", m._handle, o.format.code, work=cube(m))
     try:
-        lower, upper, order = _record(h, "L U P", o.format)
+        lower, upper, order = record_parts(h, "L U P", o.format)
     finally:
         free(h)
     p = np.zeros((m.shape[0], m.shape[0]))
@@ -430,11 +362,11 @@ class Factors:
 
 def _factors(name: str, a: Any, format: FormatLike | None, prec: int | None) -> Factors:
     o = Operands(a, format=format, prec=prec)
-    _matrices(o, square=True)
+    matrices_of(o, square=True)
     m = o.arrays[0]
     if m.ndim != 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given: one matrix is needed")
-    return Factors(call(name, m._handle, o.format.code, work=_cube(m)), o)
+    return Factors(call(name, m._handle, o.format.code, work=cube(m)), o)
 
 
 def lu_factor(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Factors:
@@ -467,123 +399,13 @@ cho_solve = lu_solve
 def ldl(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LDLResult:
     """Returns L, D and p of A[p][:, p] = L D Lᵀ, A symmetric; D has blocks of order 1 and 2."""
     o = Operands(a, format=format, prec=prec)
-    _matrices(o, square=True)
-    h = call("ldlt", o.arrays[0]._handle, o.format.code, work=_cube(o.arrays[0]))
+    matrices_of(o, square=True)
+    h = call("ldlt", o.arrays[0]._handle, o.format.code, work=cube(o.arrays[0]))
     try:
-        lower, d, order = _record(h, "L D P", o.format)
+        lower, d, order = record_parts(h, "L D P", o.format)
     finally:
         free(h)
     return LDLResult(o.plainly(lower), o.plainly(d), order)
-
-
-def _eigh(
-    a: Any, vectors: bool, uplo: str, by_index: Any, by_value: Any, format: FormatLike | None, prec: int | None
-) -> tuple[Any, Any]:
-    """Returns eigenvalues and eigenvectors, or None for these."""
-    if uplo not in ("L", "U", "l", "u"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
-    if by_index is not None and by_value is not None:
-        raise MisuseError("subset_by_index and subset_by_value cannot be combined")
-    first, last = (0, -1) if by_index is None else map(operator.index, by_index)
-    o = Operands(a, format=format, prec=prec)
-    lead, matrices = _matrices(o, square=True)
-    n = o.arrays[0].shape[-1]
-    if by_index is not None and not 0 <= first <= last < n:
-        raise MisuseError(f"subset_by_index: there are no eigenvalues {first} to {last} of {n}")
-    if lead and by_value is not None:
-        raise MisuseError("subset_by_value takes one matrix: those of a stack may have different numbers of eigenvalues in an interval")
-    ends = [Scalar(x) for x in by_value] if by_value is not None else []
-    if by_value is not None and len(ends) != 2:
-        raise MisuseError("subset_by_value has a lower and an upper bound")
-    above, up_to = (e._handle for e in ends) if ends else (0, 0)
-    values, columns = [], []
-    for m in matrices:
-        h = call("eigh", uplo.encode(), m._handle, int(vectors), first, last, above, up_to, o.format.code, work=10 * _cube(m))
-        try:
-            w, *v, undecided = _record(h, "w V undecided" if vectors else "w undecided", o.format)
-        finally:
-            free(h)
-        values.append(w.reshape(-1))
-        columns.extend(v)
-        if undecided:
-            warnings.warn(f"{undecided} entries of eigenvectors seem to be 0 or halfway between two numbers, without a proof", UndecidedWarning, stacklevel=3)
-    if not lead:
-        return o.plainly(values[0]), o.plainly(columns[0]) if vectors else None
-    k = last - first + 1 if by_index is not None else n
-    w = _routines._stacked(o, values, (*lead, k))
-    return w, _routines._stacked(o, columns, (*lead, n, k)) if vectors else None
-
-
-def eigh(
-    a: Any, /, UPLO: str = "L", *, subset_by_index: Any = None, subset_by_value: Any = None, format: FormatLike | None = None, prec: int | None = None
-) -> EighResult:
-    """Returns the eigenvalues w of a symmetric matrix in ascending order, and the eigenvectors V.
-
-    Only the lower triangle of A is read, or with UPLO="U" the upper one. Each eigenvalue is the exact
-    one, rounded once, whatever the condition of A. The columns of V have norm 1, A V = V diag(w), and
-    in each column the first entry whose magnitude exceeds π/4 of the largest is positive. Entries of V
-    are correctly rounded; UndecidedWarning counts entries that seem to be 0 or halfway between two
-    numbers, without a proof.
-
-    subset_by_index=(i, j) selects the eigenvalues i to j, both included, counted from 0;
-    subset_by_value=(a, b) selects those with a < w <= b, as in scipy.linalg.eigh.
-
-    >>> import halfulp as hp, numpy as np
-    >>> hp.linalg.eigh(np.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
-    array([1., 3.])
-    """
-    return EighResult(*_eigh(a, True, UPLO, subset_by_index, subset_by_value, format, prec))
-
-
-def eigvalsh(
-    a: Any, /, UPLO: str = "L", *, subset_by_index: Any = None, subset_by_value: Any = None, format: FormatLike | None = None, prec: int | None = None
-) -> Any:
-    """Returns the eigenvalues of a symmetric matrix in ascending order, each correctly rounded: see eigh.
-
-    >>> import halfulp as hp
-    >>> hp.linalg.eigvalsh(hp.hilbert(12, format="mp:200"), format="f64")[0]
-    Scalar('1.0479463979622267e-16', 'f64')
-    """
-    return _eigh(a, False, UPLO, subset_by_index, subset_by_value, format, prec)[0]
-
-
-def lstsq(a: Any, b: Any, /, rcond: Any = None, *, weights: Any = None, format: FormatLike | None = None, prec: int | None = None) -> LstsqResult:
-    """Returns the X of min ‖B - A X‖₂, each entry correctly rounded, with the rank of A.
-
-    A has independent columns or independent rows, which is proved; then rcond, numpy's tolerance,
-    has no meaning and is not used. The residuals, for more rows than columns, are Σ (b - A x)_i² of
-    the rounded solution, computed with twice the bits and then rounded. The singular values s are None.
-    """
-    operands = (a, b) if weights is None else (a, b, weights)
-    o = Operands(*operands, format=format, prec=prec)
-    m, y = o.arrays[:2]
-    if m.ndim != 2 or y.ndim not in (1, 2):
-        raise LinAlgError("a is a matrix, b a vector or a matrix")
-    if m.shape[0] != y.shape[0]:
-        raise MisuseError(f"a has {m.shape[0]} rows and b has {y.shape[0]}")
-    w = _routines._vector(o.arrays[2], "weights")._handle if weights is not None else 0
-    h = call("lstsq", m._handle, y._handle, w, o.format.code, work=_cube(m))
-    shape = (m.shape[1], *y.shape[1:])
-    x = Array._of(h, shape, o.format)
-    residuals: Any = o.plainly(_array.array(np.empty(0), o.format))
-    if m.shape[0] > m.shape[1] and weights is None:
-        residuals = o.plainly(_residuals(m, y, x, o.format))
-    return LstsqResult(o.plainly(x), residuals, min(m.shape), None)
-
-
-def _residuals(a: Array, b: Array, x: Array, f: Format) -> Array:
-    """Returns Σ (b - A x)_i² of each column, rounded once after the residuals, which are rounded once.
-
-    The format of the residuals has more than twice the bits of the result.
-    """
-    wide = Format(f"mp:{2 * f.precision + 64}")
-    columns = b if b.ndim == 2 else b.reshape(-1, 1)
-    x = x if x.ndim == 2 else x.reshape(-1, 1)
-    r = columns.astype(wide)
-    minus, one = Scalar(-1.0), Scalar(1.0)
-    call("gemm", b"N", b"N", minus._handle, a._handle, x._handle, one._handle, r._handle)
-    z: Array = asarray(vecdot(r, r, axis=0)).astype(f)
-    return z
 
 
 def matrix_power(a: Any, n: int, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -593,19 +415,19 @@ def matrix_power(a: Any, n: int, /, *, format: FormatLike | None = None, prec: i
 
     def one(m: Array) -> Array:
         if k >= 0:
-            return Array._of(call("matrix_power", m._handle, k, o.format.code, work=_cube(m)), m.shape, o.format)
+            return Array._of(call("matrix_power", m._handle, k, o.format.code, work=cube(m)), m.shape, o.format)
         if k < -1:  # the power in a format in which it is exact, then its inverse
             exact = _entries.exact_product_format([m] * -k)
-            m = Array._of(call("matrix_power", m._handle, -k, exact.code, work=_cube(m)), m.shape, exact)
-        return Array._of(call("inverse", m._handle, o.format.code, work=_cube(m)), m.shape, o.format)
+            m = Array._of(call("matrix_power", m._handle, -k, exact.code, work=cube(m)), m.shape, exact)
+        return Array._of(call("inverse", m._handle, o.format.code, work=cube(m)), m.shape, o.format)
 
-    return _each(o, True, one)
+    return each(o, True, one)
 
 
 def expm(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns the exponential Σ A^k/k!, each entry correctly rounded."""
     o = Operands(a, format=format, prec=prec)
-    return _each(o, True, lambda m: Array._of(call("expm", m._handle, o.format.code, work=_cube(m)), m.shape, o.format))
+    return each(o, True, lambda m: Array._of(call("expm", m._handle, o.format.code, work=cube(m)), m.shape, o.format))
 
 
 def null_space(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -614,8 +436,8 @@ def null_space(a: Any, /, *, format: FormatLike | None = None, prec: int | None 
     scipy's basis is orthonormal; this one comes from the reduced row echelon form.
     """
     o = Operands(a, format=format, prec=prec)
-    _matrices(o)
-    h = call("null_space", o.arrays[0]._handle, o.format.code, work=_cube(o.arrays[0]))
+    matrices_of(o)
+    h = call("null_space", o.arrays[0]._handle, o.format.code, work=cube(o.arrays[0]))
     return o.result(h, tuple(library().matrix_shape(h)))
 
 
@@ -628,7 +450,7 @@ def solve_triangular(
     returns the correctly rounded solution.
     """
     o = Operands(a, b, format=format, prec=prec)
-    _matrices(o, square=True)
+    matrices_of(o, square=True)
     m, y = o.arrays
     if y.ndim not in (1, 2) or y.shape[0] != m.shape[0]:
         raise MisuseError(f"shapes {m.shape} and {y.shape} do not fit")
@@ -719,7 +541,7 @@ def _bounds(name: str, operands: list[Any], steps: int, format: FormatLike | Non
     y = o.arrays[1 if len(operands) == 2 or operands[1] is None else 2]
     if a.ndim != 2 or a.shape[0] != a.shape[1] or y.ndim not in (1, 2) or y.shape[0] != a.shape[0]:
         raise LinAlgError(f"a square matrix and a right-hand side of as many rows are needed, not the shapes {a.shape} and {y.shape}")
-    lower, upper = call(name, *handles, operator.index(steps), o.format.code, work=_cube(a))
+    lower, upper = call(name, *handles, operator.index(steps), o.format.code, work=cube(a))
     return Enclosure(o.result(lower, y.shape), o.result(upper, y.shape))
 
 
