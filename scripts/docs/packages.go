@@ -22,7 +22,7 @@ import (
 const module = "github.com/halfulp/halfulp"
 
 // packages are those that other modules can import, by folder.
-var packages = []string{".", "linsolve", "stats", "gallery", "matfile", "cuda", "distributed", "mpi", "rns", "expansion", "ozaki"}
+var packages = []string{".", "linsolve", "rational", "stats", "gallery", "matfile", "cuda", "distributed", "mpi", "rns", "expansion", "ozaki"}
 
 // packageReference writes the documentation of the packages, and the table of contents.
 func packageReference(root string, files map[string][]byte) error {

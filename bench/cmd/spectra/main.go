@@ -1,5 +1,12 @@
 // Spectra measures eigenvalues, eigenvectors and singular values beside numpy, mpmath, python-flint
-// and PyTorch, in turn in one run, for random symmetric matrices.
+// and PyTorch, in turn in one run, for random symmetric matrices. With -device products also run on
+// a GPU. Products alone are the unit in which times of spectra are judged.
+//
+// A machine with a GPU and without Go runs a program that was built by CGO_ENABLED=0 go build
+// ./cmd/spectra. In less than ten minutes:
+//
+//	./spectra -device cuda:0 -n 1000,4096 -workloads "product,eigenvalues,eigenvectors,singular vectors" \
+//		-threads 16 -seconds 3 -longest 60 -total 480 -commit COMMIT -json h200-spectra.json
 package main
 
 import (
@@ -9,7 +16,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +31,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	_ "github.com/halfulp/halfulp/cuda" // devices
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/matfile"
@@ -37,6 +47,10 @@ type cell struct {
 	Least    map[string]float64 `json:"least_ms"`
 	Runs     map[string]int     `json:"runs"`
 	Missing  map[string]string  `json:"missing,omitempty"` // why a method has no time
+	// Stages are the parts of the last run of halfulp and halfulp_device.
+	Stages map[string]map[string]float64 `json:"stages_ms,omitempty"`
+
+	factor, product *halfulp.Matrix
 }
 
 type results struct {
@@ -57,19 +71,37 @@ var peersOf = map[string][]struct {
 	name string
 	most int
 }{
-	"eigenvalues": {{"numpy_eigvalsh", 0}, {"mpmath_eigsy_values", 50}, {"flint_eig_values", 100}},
+	"product":     {{"numpy_matmul", 0}, {"torch_matmul", 0}},
+	"eigenvalues": {{"numpy_eigvalsh", 0}, {"torch_eigvalsh", 0}, {"mpmath_eigsy_values", 50}, {"flint_eig_values", 100}},
 	"eigenvectors": {{"numpy_eigh", 0}, {"torch_eigh", 0}, {"mpmath_eigsy", 50}, {"flint_eig", 100},
 		{"flint_eig_approximate", 100}},
 	"singular values":  {{"numpy_svdvals", 0}},
 	"singular vectors": {{"numpy_svd", 0}, {"mpmath_svd_r", 50}},
 }
 
-var workloads = []string{"eigenvalues", "eigenvectors", "singular values", "singular vectors"}
+// conditions are the same for all cells of a run.
+type conditions struct {
+	device           string
+	threads, repeats int
+	seconds, longest float64
+	end              time.Time
+	took             map[string]shortest // by workload, bits and method
+}
+
+// shortest is the least time of a method in seconds, for order n.
+type shortest struct {
+	n       int
+	seconds float64
+}
 
 func main() {
 	orders := flag.String("n", "50,100,200", "orders")
 	formats := flag.String("bits", "53,106,424", "bits of results")
 	threads := flag.Int("threads", runtime.NumCPU(), "threads")
+	workloads := flag.String("workloads", "eigenvalues,eigenvectors,singular values,singular vectors", "workloads; product is another one, also of 212 bits")
+	device := flag.String("device", "", "device of halfulp_device, such as cuda:0")
+	longest := flag.Float64("longest", 60, "a method is left out if its time at the last order predicts a run of more seconds")
+	total := flag.Float64("total", math.Inf(1), "seconds after which no method begins another run")
 	repeats := flag.Int("repeats", 5, "runs of each method")
 	seconds := flag.Float64("seconds", 20, "a method is not repeated once its runs of a problem have taken so long")
 	interpreter := flag.String("python", "python3", "Python with numpy, mpmath, python-flint or torch; empty: no other programs")
@@ -83,23 +115,33 @@ func main() {
 	if r.Commit = *commit; r.Commit == "" {
 		r.Commit, r.Dirty = record.Commit()
 	}
-	err := r.measure(os.Stdout, strings.Split(*orders, ","), strings.Split(*formats, ","), *threads, *repeats, *seconds, *interpreter)
-	if err = errors.Join(err, record.Write(*path, r)); err != nil {
+	at := conditions{
+		device: *device, threads: *threads, repeats: *repeats, seconds: *seconds, longest: *longest,
+		end: time.Now().Add(time.Duration(min(*total, 1e6) * float64(time.Second))), took: map[string]shortest{},
+	}
+	err := r.measure(os.Stdout, *path, strings.Split(*orders, ","), strings.Split(*formats, ","), strings.Split(*workloads, ","), &at, *interpreter)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "spectra:", err)
 		os.Exit(1)
 	}
 }
 
-// measure measures all cells and prints a line for each.
-func (r *results) measure(w io.Writer, orders, formats []string, threads, repeats int, seconds float64, interpreter string) error {
+// measure measures all cells and prints a line for each. It writes the file again after each cell.
+func (r *results) measure(w io.Writer, path string, orders, formats, workloads []string, at *conditions, interpreter string) error {
 	var p *python
 	if interpreter != "" {
 		var err error
-		if p, err = startPython(interpreter, threads); err != nil {
+		if p, err = startPython(interpreter, at.threads); err != nil {
 			return err
 		}
 		defer p.stop()
 		r.Peers = p.version
+	}
+	if at.device != "" { // the first run of a device loads its kernels
+		c := cell{Workload: "eigenvectors", Bits: 106, Threads: at.threads}
+		if _, err := c.run(symmetric(64), at.device); err != nil {
+			return err
+		}
 	}
 	folder, err := os.MkdirTemp("", "spectra-*")
 	if err != nil {
@@ -121,18 +163,29 @@ func (r *results) measure(w io.Writer, orders, formats []string, threads, repeat
 				return err
 			}
 		}
-		for _, format := range formats {
-			bits, err := strconv.Atoi(format)
-			if err != nil {
-				return err
+		for _, workload := range workloads {
+			all := formats
+			if workload == "product" && !slices.Contains(formats, "212") {
+				all = append(slices.Clone(formats), "212")
 			}
-			for _, workload := range workloads {
-				c := cell{workload, n, bits, threads, map[string]float64{}, map[string]float64{}, map[string]int{}, map[string]string{}}
-				if err := c.measure(a, p, repeats, seconds); err != nil {
+			for _, format := range all {
+				bits, err := strconv.Atoi(format)
+				if err != nil {
 					return err
 				}
+				c := cell{
+					Workload: workload, N: n, Bits: bits, Threads: at.threads, Median: map[string]float64{}, Least: map[string]float64{},
+					Runs: map[string]int{}, Missing: map[string]string{}, Stages: map[string]map[string]float64{},
+				}
+				if err := c.measure(a, p, at); err != nil {
+					return err
+				}
+				c.factor, c.product = nil, nil
 				r.Cells = append(r.Cells, c)
 				c.show(w)
+				if err := record.Write(path, r); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -151,71 +204,108 @@ func symmetric(n int) *halfulp.Matrix {
 }
 
 // measure times halfulp and the other programs in turn.
-func (c *cell) measure(a *halfulp.Matrix, p *python, repeats int, seconds float64) error {
+func (c *cell) measure(a *halfulp.Matrix, p *python, at *conditions) error {
 	times := map[string][]float64{}
 	total := map[string]float64{}
-	record := func(name string, took float64) {
+	var failed error
+	method := func(name string, run func() (float64, error)) {
+		key := fmt.Sprint(c.Workload, c.Bits, name)
+		if c.Missing[name] != "" || total[name] > at.seconds {
+			return
+		}
+		if total[name] == 0 {
+			last := at.took[key]
+			if t := last.seconds * math.Pow(float64(c.N)/float64(max(1, last.n)), 3); t > at.longest {
+				c.Missing[name] = fmt.Sprintf("would take about %.0f s", t)
+				return
+			}
+			if time.Now().After(at.end) {
+				c.Missing[name] = "no time left"
+				return
+			}
+		}
+		took, err := run()
+		if err != nil {
+			c.Missing[name] = err.Error()
+			if name == "halfulp" {
+				failed = err
+			}
+			return
+		}
 		times[name] = append(times[name], took)
 		total[name] += took
 	}
-	for range repeats {
-		if total["halfulp"] > seconds {
-			break
+	for range at.repeats {
+		method("halfulp", func() (float64, error) { return c.timed("halfulp", a, "") })
+		if at.device != "" {
+			method("halfulp_device", func() (float64, error) { return c.timed("halfulp_device", a, at.device) })
 		}
-		begin := time.Now()
-		if err := c.run(a); err != nil {
-			return err
-		}
-		record("halfulp", time.Since(begin).Seconds())
 		for _, m := range peersOf[c.Workload] {
-			if p == nil || c.Missing[m.name] != "" || total[m.name] > seconds {
-				continue
+			if p == nil {
+				break
 			}
 			if m.most > 0 && c.N > m.most {
 				c.Missing[m.name] = "takes too long"
-				continue
 			}
-			took, err := p.time(m.name, c.Bits)
-			if err != nil {
-				c.Missing[m.name] = err.Error()
-				continue
-			}
-			record(m.name, took)
+			method(m.name, func() (float64, error) { return p.time(m.name, c.Bits) })
 		}
 	}
 	for name, t := range times {
 		slices.Sort(t)
 		c.Median[name], c.Least[name], c.Runs[name] = milliseconds(t[len(t)/2]), milliseconds(t[0]), len(t)
+		at.took[fmt.Sprint(c.Workload, c.Bits, name)] = shortest{c.N, t[0]}
 	}
-	return nil
+	return failed
+}
+
+// timed runs the workload on the host, or with products on a device, and returns its seconds.
+func (c *cell) timed(name string, a *halfulp.Matrix, device string) (float64, error) {
+	begin := time.Now()
+	stats, err := c.run(a, device)
+	took := time.Since(begin).Seconds()
+	if err == nil && c.Workload != "product" {
+		c.Stages[name] = map[string]float64{}
+		for _, g := range stats.Stages {
+			c.Stages[name][g.Name] += milliseconds(g.Time.Seconds())
+		}
+	}
+	return took, err
 }
 
 func milliseconds(s float64) float64 { return math.Round(s*1e6) / 1e3 }
 
 // run computes the workload.
-func (c *cell) run(a *halfulp.Matrix) error {
+func (c *cell) run(a *halfulp.Matrix, device string) (stats halfulp.Stats, err error) {
 	f := halfulp.Float64
 	if c.Bits != 53 {
 		f = halfulp.MP(uint(c.Bits))
 	}
-	opt := halfulp.Options{Threads: c.Threads}
-	var err error
+	opt := halfulp.Options{Threads: c.Threads, Device: halfulp.Device(device), Stats: &stats}
+	if device == "" {
+		opt.Device = halfulp.CPU
+	}
 	switch c.Workload {
+	case "product":
+		if c.factor == nil { // entries with all bits
+			c.factor, c.product = halfulp.Random(f, a.Rows(), a.Rows(), 0, 2), halfulp.NewMatrix(f, a.Rows(), a.Rows())
+		}
+		one, zero := halfulp.NewScalar(f, big.NewFloat(1)), halfulp.NewScalar(f, new(big.Float))
+		err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, c.factor, c.factor, zero, c.product, &opt)
 	case "eigenvalues", "eigenvectors":
 		_, err = eigen.Sym(a, f, &eigen.SymOptions{Options: opt, ValuesOnly: c.Workload == "eigenvalues"})
-	default:
+	case "singular values", "singular vectors":
 		_, err = eigen.SVD(a, f, &eigen.SVDOptions{Options: opt, ValuesOnly: c.Workload == "singular values"})
+	default:
+		err = fmt.Errorf("no workload %q", c.Workload)
 	}
-	return err
+	return stats, err
 }
 
 // show prints a cell.
 func (c *cell) show(w io.Writer) {
-	fmt.Fprintf(w, "%-16s n = %4d, %4d bits: halfulp %.3f ms", c.Workload, c.N, c.Bits, c.Median["halfulp"])
-	for _, m := range peersOf[c.Workload] {
-		if t, ok := c.Median[m.name]; ok {
-			fmt.Fprintf(w, "; %s %.3f", m.name, t)
-		}
+	fmt.Fprintf(w, "%-16s n = %4d, %4d bits, ms:", c.Workload, c.N, c.Bits)
+	for _, name := range slices.Sorted(maps.Keys(c.Median)) {
+		fmt.Fprintf(w, " %s %.3f;", name, c.Median[name])
 	}
 	fmt.Fprintln(w)
 }

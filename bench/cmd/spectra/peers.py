@@ -29,14 +29,30 @@ def numpy_svd(bits):
     return lambda: numpy.linalg.svd(a)
 
 
-def torch_eigh(bits):
+def numpy_matmul(bits):
+    return lambda: a @ a
+
+
+def on_gpu(f):
     import torch
     x = torch.tensor(a, dtype=torch.float64, device="cuda")
 
     def run():
-        torch.linalg.eigh(x)
+        f(torch, x)
         torch.cuda.synchronize()
     return run
+
+
+def torch_eigh(bits):
+    return on_gpu(lambda torch, x: torch.linalg.eigh(x))
+
+
+def torch_eigvalsh(bits):
+    return on_gpu(lambda torch, x: torch.linalg.eigvalsh(x))
+
+
+def torch_matmul(bits):
+    return on_gpu(lambda torch, x: x @ x)
 
 
 def mpmath_matrix(bits):
