@@ -187,3 +187,47 @@ func ExampleMinPoly() {
 	fmt.Println(m)
 	// Output: [-2/1 1/1]
 }
+
+func ExamplePow() {
+	a := matrix([]string{"1/2", "1"}, []string{"0", "1"})
+	p, _ := rational.Pow(a, 3, nil)
+	q, _ := rational.Pow(a, -3, nil)
+	fmt.Println(p)
+	fmt.Println(q)
+	// Output:
+	// 1/8 7/4
+	//   0   1
+	// 8 -14
+	// 0   1
+}
+
+func ExampleLU() {
+	a := matrix([]string{"0", "1/3"}, []string{"2", ".5"}, []string{"1", "1"})
+	z, _ := rational.LU(a, nil)
+	fmt.Println(z.P)
+	fmt.Println(z.L)
+	fmt.Println(z.U)
+	// Output:
+	// [1 0 2]
+	//   1   0
+	//   0   1
+	// 1/2 9/4
+	// 2 1/2
+	// 0 1/3
+}
+
+func ExampleLDLT() {
+	a := matrix([]string{"0", "1", "2"}, []string{"1", "0", "3"}, []string{"2", "3", "0"})
+	z, _ := rational.LDLT(a, nil)
+	fmt.Println(z.P, z.Blocks)
+	fmt.Println(z.L)
+	fmt.Println(z.D)
+	// Output:
+	// [0 1 2] [2 1]
+	// 1 0 0
+	// 0 1 0
+	// 3 2 1
+	// 0 1   0
+	// 1 0   0
+	// 0 0 -12
+}

@@ -3,7 +3,6 @@ package rational
 import (
 	"math"
 	"math/big"
-	"sort"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
@@ -88,12 +87,7 @@ func (s *run) combine(fields []*modular.Field, residues [][]uint64) ([]*big.Int,
 // coefficient of x^(n-k) is a sum of n over k minors of order k, each at most the product of the k
 // longest rows, or columns.
 func (n ints) minors() int {
-	bound := func(squares []*big.Int) (most float64) {
-		norms := make([]float64, len(squares))
-		for i, x := range squares {
-			norms[i] = float64(log2(x)/2) + 0x1p-20
-		}
-		sort.Sort(sort.Reverse(sort.Float64Slice(norms)))
+	bound := func(norms []float64) (most float64) {
 		all, _ := math.Lgamma(float64(n.rows + 1))
 		sum := 0.0
 		for k := 1; k <= n.rows; k++ {
@@ -105,7 +99,7 @@ func (n ints) minors() int {
 		}
 		return most
 	}
-	return int(min(bound(n.squares()), bound(n.transposed().squares()))) + 1
+	return int(min(bound(n.longest()), bound(n.transposed().longest()))) + 1
 }
 
 // characteristic returns the characteristic polynomial of a matrix of elements, which it

@@ -101,9 +101,9 @@ func (r *remainders) integer(x func(i int) uint64) *big.Int {
 	return z
 }
 
-// log2 returns an upper bound of log2 |x|, or 0 if x is 0.
+// log2 returns an upper bound of log2 |x|, or 0 if x is 0. It returns 0 for ±1.
 func log2(x *big.Int) float64 {
-	if x.Sign() == 0 {
+	if x.CmpAbs(one) <= 0 {
 		return 0
 	}
 	m := new(big.Float).SetPrec(53).SetMode(big.AwayFromZero).SetInt(x)
