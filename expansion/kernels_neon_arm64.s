@@ -4,6 +4,31 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define and(a,b,c) WORD $(0x4e201c00|a|b<<5|c<<16) // and va.16b, vb.16b, vc.16b
+#define bif(a,b,c) WORD $(0x6ee01c00|a|b<<5|c<<16) // bif va.16b, vb.16b, vc.16b
+#define bit(a,b,c) WORD $(0x6ea01c00|a|b<<5|c<<16) // bit va.16b, vb.16b, vc.16b
+#define bsl(a,b,c) WORD $(0x6e601c00|a|b<<5|c<<16) // bsl va.16b, vb.16b, vc.16b
+#define eor(a,b,c) WORD $(0x6e201c00|a|b<<5|c<<16) // eor va.16b, vb.16b, vc.16b
+#define fadd2d(a,b,c) WORD $(0x4e60d400|a|b<<5|c<<16) // fadd va.2d, vb.2d, vc.2d
+#define fcmeq2d(a,b,c) WORD $(0x4e60e400|a|b<<5|c<<16) // fcmeq va.2d, vb.2d, vc.2d
+#define fcmgt2d(a,b,c) WORD $(0x6ee0e400|a|b<<5|c<<16) // fcmgt va.2d, vb.2d, vc.2d
+#define fdiv2d(a,b,c) WORD $(0x6e60fc00|a|b<<5|c<<16) // fdiv va.2d, vb.2d, vc.2d
+#define fmla2d(a,b,c) WORD $(0x4e60cc00|a|b<<5|c<<16) // fmla va.2d, vb.2d, vc.2d
+#define fmls2d(a,b,c) WORD $(0x4ee0cc00|a|b<<5|c<<16) // fmls va.2d, vb.2d, vc.2d
+#define fmovx(a,b) WORD $(0x9e660000|a|b<<5) // fmov xa, db
+#define fmul2d(a,b,c) WORD $(0x6e60dc00|a|b<<5|c<<16) // fmul va.2d, vb.2d, vc.2d
+#define fneg2d(a,b) WORD $(0x6ee0f800|a|b<<5) // fneg va.2d, vb.2d
+#define fsqrt2d(a,b) WORD $(0x6ee1f800|a|b<<5) // fsqrt va.2d, vb.2d
+#define fsub2d(a,b,c) WORD $(0x4ee0d400|a|b<<5|c<<16) // fsub va.2d, vb.2d, vc.2d
+#define ld1r2d(a,b) WORD $(0x4d40cc00|a|b<<5) // ld1r {va.2d}, [xb]
+#define ldrq(a,b,c) WORD $(0x3dc00000|a|b<<5|(c&0xfff0)<<6) // ldr qa, [xb, #c]
+#define mov(a,b) WORD $(0x4ea01c00|a|b<<5|b<<16) // mov va.16b, vb.16b
+#define mvn(a,b) WORD $(0x6e205800|a|b<<5) // mvn va.16b, vb.16b
+#define orr(a,b,c) WORD $(0x4ea01c00|a|b<<5|c<<16) // orr va.16b, vb.16b, vc.16b
+#define strq(a,b,c) WORD $(0x3d800000|a|b<<5|(c&0xfff0)<<6) // str qa, [xb, #c]
+#define xtn2s(a,b) WORD $(0x0ea12800|a|b<<5) // xtn va.2s, vb.2d
+
 DATA constants<>+0(SB)/8, $0x8000000000000000
 DATA constants<>+8(SB)/8, $0x8000000000000000
 DATA constants<>+16(SB)/8, $0x0000000000000000
@@ -26,58 +51,58 @@ TEXT ·addDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x3dc08047 // ldr q7, [x2, #512]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc08429 // ldr q9, [x1, #528]
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d50e // fsub v14.2d, v8.2d, v6.2d
-	WORD $0x4ee9d56f // fsub v15.2d, v11.2d, v9.2d
-	WORD $0x4eecd450 // fsub v16.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b1 // fsub v17.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4eeed50c // fsub v12.2d, v8.2d, v14.2d
-	WORD $0x4eefd56d // fsub v13.2d, v11.2d, v15.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e66d420 // fadd v0.2d, v1.2d, v6.2d
-	WORD $0x4e69d482 // fadd v2.2d, v4.2d, v9.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
-	WORD $0x4ee2d529 // fsub v9.2d, v9.2d, v2.2d
-	WORD $0x3d808006 // str q6, [x0, #512]
-	WORD $0x3d808409 // str q9, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fadd2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fadd2d(5,3,4)
+	ldrq(6,1,512)
+	ldrq(7,2,512)
+	fadd2d(8,6,7)
+	ldrq(9,1,528)
+	ldrq(10,2,528)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	fsub2d(14,8,6)
+	fsub2d(15,11,9)
+	fsub2d(16,2,12)
+	fsub2d(17,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,16)
+	fsub2d(3,3,17)
+	fsub2d(12,8,14)
+	fsub2d(13,11,15)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(6,6,12)
+	fsub2d(7,7,14)
+	fadd2d(0,0,8)
+	fadd2d(3,3,11)
+	fsub2d(9,9,13)
+	fsub2d(10,10,15)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(2,1,2)
+	fsub2d(5,4,5)
+	fsub2d(0,0,2)
+	fsub2d(3,3,5)
+	fadd2d(6,6,0)
+	fadd2d(9,9,3)
+	fadd2d(0,1,6)
+	fadd2d(2,4,9)
+	strq(0,0,0)
+	strq(2,0,16)
+	fsub2d(0,0,1)
+	fsub2d(2,2,4)
+	fsub2d(6,6,0)
+	fsub2d(9,9,2)
+	strq(6,0,512)
+	strq(9,0,528)
 
 next:
 	ADD $32, R0
@@ -98,63 +123,63 @@ TEXT ·subDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc08029 // ldr q9, [x1, #512]
-	WORD $0x3dc0804a // ldr q10, [x2, #512]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x3dc0844d // ldr q13, [x2, #528]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4ee9d567 // fsub v7.2d, v11.2d, v9.2d
-	WORD $0x4eecd5c8 // fsub v8.2d, v14.2d, v12.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee7d561 // fsub v1.2d, v11.2d, v7.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4e6bd400 // fadd v0.2d, v0.2d, v11.2d
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4e60d444 // fadd v4.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a6 // fadd v6.2d, v5.2d, v3.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x4ee2d482 // fsub v2.2d, v4.2d, v2.2d
-	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4ee5d4c5 // fsub v5.2d, v6.2d, v5.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4e69d480 // fadd v0.2d, v4.2d, v9.2d
-	WORD $0x4e6cd4c1 // fadd v1.2d, v6.2d, v12.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3d800401 // str q1, [x0, #16]
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ee0d529 // fsub v9.2d, v9.2d, v0.2d
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	WORD $0x3d808009 // str q9, [x0, #512]
-	WORD $0x3d80840c // str q12, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fsub2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,1,512)
+	ldrq(10,2,512)
+	fsub2d(11,9,10)
+	ldrq(12,1,528)
+	ldrq(13,2,528)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	fsub2d(7,11,9)
+	fsub2d(8,14,12)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(1,11,7)
+	eor(10,10,6)
+	fadd2d(0,0,11)
+	fadd2d(3,3,14)
+	fsub2d(14,14,8)
+	eor(13,13,6)
+	fadd2d(4,2,0)
+	fadd2d(6,5,3)
+	fsub2d(9,9,1)
+	fsub2d(10,10,7)
+	fsub2d(2,4,2)
+	fsub2d(12,12,14)
+	fsub2d(13,13,8)
+	fsub2d(5,6,5)
+	fadd2d(9,9,10)
+	fsub2d(0,0,2)
+	fadd2d(12,12,13)
+	fsub2d(3,3,5)
+	fadd2d(9,9,0)
+	fadd2d(12,12,3)
+	fadd2d(0,4,9)
+	fadd2d(1,6,12)
+	strq(0,0,0)
+	fsub2d(0,0,4)
+	strq(1,0,16)
+	fsub2d(1,1,6)
+	fsub2d(9,9,0)
+	fsub2d(12,12,1)
+	strq(9,0,512)
+	strq(12,0,528)
 
 next:
 	ADD $32, R0
@@ -174,38 +199,38 @@ TEXT ·mulDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc08020 // ldr q0, [x1, #512]
-	WORD $0x3dc08041 // ldr q1, [x2, #512]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc08423 // ldr q3, [x1, #528]
-	WORD $0x3dc08444 // ldr q4, [x2, #528]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00026 // ldr q6, [x1, #0]
-	WORD $0x3dc00047 // ldr q7, [x2, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00429 // ldr q9, [x1, #16]
-	WORD $0x3dc0044a // ldr q10, [x2, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e61d500 // fadd v0.2d, v8.2d, v1.2d
-	WORD $0x4e64d562 // fadd v2.2d, v11.2d, v4.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4eebd442 // fsub v2.2d, v2.2d, v11.2d
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
-	WORD $0x3d808001 // str q1, [x0, #512]
-	WORD $0x3d808404 // str q4, [x0, #528]
+	ldrq(0,1,512)
+	ldrq(1,2,512)
+	fmul2d(2,0,1)
+	ldrq(3,1,528)
+	ldrq(4,2,528)
+	fmul2d(5,3,4)
+	ldrq(6,1,0)
+	ldrq(7,2,0)
+	fmul2d(8,6,7)
+	ldrq(9,1,16)
+	ldrq(10,2,16)
+	fmul2d(11,9,10)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	fadd2d(0,8,1)
+	fadd2d(2,11,4)
+	strq(0,0,0)
+	strq(2,0,16)
+	fsub2d(0,0,8)
+	fsub2d(2,2,11)
+	fsub2d(1,1,0)
+	fsub2d(4,4,2)
+	strq(1,0,512)
+	strq(4,0,528)
 
 next:
 	ADD $32, R0
@@ -225,34 +250,34 @@ TEXT ·divDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x3dc08426 // ldr q6, [x1, #528]
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x3dc08046 // ldr q6, [x2, #512]
-	WORD $0x4ee6cc40 // fmls v0.2d, v2.2d, v6.2d
-	WORD $0x3dc08446 // ldr q6, [x2, #528]
-	WORD $0x4ee6cca3 // fmls v3.2d, v5.2d, v6.2d
-	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
-	WORD $0x6e64fc63 // fdiv v3.2d, v3.2d, v4.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x3d800001 // str q1, [x0, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x3d808000 // str q0, [x0, #512]
-	WORD $0x3d808403 // str q3, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fdiv2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fdiv2d(5,3,4)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(6,1,512)
+	fadd2d(0,0,6)
+	ldrq(6,1,528)
+	fadd2d(3,3,6)
+	ldrq(6,2,512)
+	fmls2d(0,2,6)
+	ldrq(6,2,528)
+	fmls2d(3,5,6)
+	fdiv2d(0,0,1)
+	fdiv2d(3,3,4)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	strq(1,0,0)
+	strq(4,0,16)
+	fsub2d(1,1,2)
+	fsub2d(4,4,5)
+	fsub2d(0,0,1)
+	fsub2d(3,3,4)
+	strq(0,0,512)
+	strq(3,0,528)
 
 next:
 	ADD $32, R0
@@ -271,30 +296,30 @@ TEXT ·sqrtDDNEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00422 // ldr q2, [x1, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x3dc08420 // ldr q0, [x1, #528]
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x6e64fcc6 // fdiv v6.2d, v6.2d, v4.2d
-	WORD $0x6e65fc00 // fdiv v0.2d, v0.2d, v5.2d
-	WORD $0x4e66d422 // fadd v2.2d, v1.2d, v6.2d
-	WORD $0x4e60d464 // fadd v4.2d, v3.2d, v0.2d
-	WORD $0x3d800002 // str q2, [x0, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3d808006 // str q6, [x0, #512]
-	WORD $0x3d808400 // str q0, [x0, #528]
+	ldrq(0,1,0)
+	fsqrt2d(1,0)
+	ldrq(2,1,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,1,512)
+	fadd2d(6,6,0)
+	ldrq(0,1,528)
+	fadd2d(0,0,2)
+	fdiv2d(6,6,4)
+	fdiv2d(0,0,5)
+	fadd2d(2,1,6)
+	fadd2d(4,3,0)
+	strq(2,0,0)
+	strq(4,0,16)
+	fsub2d(2,2,1)
+	fsub2d(4,4,3)
+	fsub2d(6,6,2)
+	fsub2d(0,0,4)
+	strq(6,0,512)
+	strq(0,0,528)
 
 next:
 	ADD $32, R0
@@ -313,36 +338,36 @@ TEXT ·addFloatDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x4ee0d446 // fsub v6.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a7 // fsub v7.2d, v5.2d, v3.2d
-	WORD $0x4ee6d448 // fsub v8.2d, v2.2d, v6.2d
-	WORD $0x4ee7d4a9 // fsub v9.2d, v5.2d, v7.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x3dc08021 // ldr q1, [x1, #512]
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x3dc08420 // ldr q0, [x1, #528]
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e61d443 // fadd v3.2d, v2.2d, v1.2d
-	WORD $0x4e60d4a4 // fadd v4.2d, v5.2d, v0.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3d808001 // str q1, [x0, #512]
-	WORD $0x3d808400 // str q0, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fadd2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fadd2d(5,3,4)
+	fsub2d(6,2,0)
+	fsub2d(7,5,3)
+	fsub2d(8,2,6)
+	fsub2d(9,5,7)
+	fsub2d(1,1,6)
+	fsub2d(4,4,7)
+	fsub2d(0,0,8)
+	fsub2d(3,3,9)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	ldrq(1,1,512)
+	fadd2d(1,1,0)
+	ldrq(0,1,528)
+	fadd2d(0,0,3)
+	fadd2d(3,2,1)
+	fadd2d(4,5,0)
+	strq(3,0,0)
+	strq(4,0,16)
+	fsub2d(3,3,2)
+	fsub2d(4,4,5)
+	fsub2d(1,1,3)
+	fsub2d(0,0,4)
+	strq(1,0,512)
+	strq(0,0,528)
 
 next:
 	ADD $32, R0
@@ -362,30 +387,30 @@ TEXT ·mulFloatDDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x6ee0f846 // fneg v6.2d, v2.2d
-	WORD $0x4e61cc06 // fmla v6.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8a0 // fneg v0.2d, v5.2d
-	WORD $0x4e64cc60 // fmla v0.2d, v3.2d, v4.2d
-	WORD $0x3dc08023 // ldr q3, [x1, #512]
-	WORD $0x4e61cc66 // fmla v6.2d, v3.2d, v1.2d
-	WORD $0x3dc08421 // ldr q1, [x1, #528]
-	WORD $0x4e64cc20 // fmla v0.2d, v1.2d, v4.2d
-	WORD $0x4e66d441 // fadd v1.2d, v2.2d, v6.2d
-	WORD $0x4e60d4a3 // fadd v3.2d, v5.2d, v0.2d
-	WORD $0x3d800001 // str q1, [x0, #0]
-	WORD $0x3d800403 // str q3, [x0, #16]
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x3d808006 // str q6, [x0, #512]
-	WORD $0x3d808400 // str q0, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	fneg2d(6,2)
+	fmla2d(6,0,1)
+	fneg2d(0,5)
+	fmla2d(0,3,4)
+	ldrq(3,1,512)
+	fmla2d(6,3,1)
+	ldrq(1,1,528)
+	fmla2d(0,1,4)
+	fadd2d(1,2,6)
+	fadd2d(3,5,0)
+	strq(1,0,0)
+	strq(3,0,16)
+	fsub2d(1,1,2)
+	fsub2d(3,3,5)
+	fsub2d(6,6,1)
+	fsub2d(0,0,3)
+	strq(6,0,512)
+	strq(0,0,528)
 
 next:
 	ADD $32, R0
@@ -406,81 +431,81 @@ TEXT ·hornerDDNEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R19
 
 loop:
-	WORD $0x3dc08020 // ldr q0, [x1, #512]
-	WORD $0x3dc08041 // ldr q1, [x2, #512]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc08423 // ldr q3, [x1, #528]
-	WORD $0x3dc08444 // ldr q4, [x2, #528]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00026 // ldr q6, [x1, #0]
-	WORD $0x3dc00047 // ldr q7, [x2, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00429 // ldr q9, [x1, #16]
-	WORD $0x3dc0044a // ldr q10, [x2, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e61d500 // fadd v0.2d, v8.2d, v1.2d
-	WORD $0x4e64d562 // fadd v2.2d, v11.2d, v4.2d
-	WORD $0x4d40cc63 // ld1r {v3.2d}, [x3]
-	WORD $0x4e63d405 // fadd v5.2d, v0.2d, v3.2d
-	WORD $0x4e63d446 // fadd v6.2d, v2.2d, v3.2d
-	WORD $0x4ee8d408 // fsub v8.2d, v0.2d, v8.2d
-	WORD $0x4eebd44b // fsub v11.2d, v2.2d, v11.2d
-	WORD $0x4ee0d4a7 // fsub v7.2d, v5.2d, v0.2d
-	WORD $0x4ee2d4c9 // fsub v9.2d, v6.2d, v2.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee7d4a8 // fsub v8.2d, v5.2d, v7.2d
-	WORD $0x4ee9d4ca // fsub v10.2d, v6.2d, v9.2d
-	WORD $0x4ee7d467 // fsub v7.2d, v3.2d, v7.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	ldrq(0,1,512)
+	ldrq(1,2,512)
+	fmul2d(2,0,1)
+	ldrq(3,1,528)
+	ldrq(4,2,528)
+	fmul2d(5,3,4)
+	ldrq(6,1,0)
+	ldrq(7,2,0)
+	fmul2d(8,6,7)
+	ldrq(9,1,16)
+	ldrq(10,2,16)
+	fmul2d(11,9,10)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	fadd2d(0,8,1)
+	fadd2d(2,11,4)
+	ld1r2d(3,3)
+	fadd2d(5,0,3)
+	fadd2d(6,2,3)
+	fsub2d(8,0,8)
+	fsub2d(11,2,11)
+	fsub2d(7,5,0)
+	fsub2d(9,6,2)
+	fsub2d(1,1,8)
+	fsub2d(4,4,11)
+	fsub2d(8,5,7)
+	fsub2d(10,6,9)
+	fsub2d(7,3,7)
+	fsub2d(3,3,9)
+	fsub2d(0,0,8)
+	fsub2d(2,2,10)
 	ADD $8, R3, R21
-	WORD $0x4d40cea8 // ld1r {v8.2d}, [x21]
-	WORD $0x4e68d429 // fadd v9.2d, v1.2d, v8.2d
-	WORD $0x4e68d48a // fadd v10.2d, v4.2d, v8.2d
-	WORD $0x4e67d400 // fadd v0.2d, v0.2d, v7.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x4ee1d523 // fsub v3.2d, v9.2d, v1.2d
-	WORD $0x4ee4d547 // fsub v7.2d, v10.2d, v4.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4ee3d529 // fsub v9.2d, v9.2d, v3.2d
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x4e60d4ab // fadd v11.2d, v5.2d, v0.2d
-	WORD $0x4e62d4cc // fadd v12.2d, v6.2d, v2.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x4ee5d565 // fsub v5.2d, v11.2d, v5.2d
-	WORD $0x4eead484 // fsub v4.2d, v4.2d, v10.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee6d586 // fsub v6.2d, v12.2d, v6.2d
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x4e61d560 // fadd v0.2d, v11.2d, v1.2d
-	WORD $0x4e64d582 // fadd v2.2d, v12.2d, v4.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
-	WORD $0x3d808001 // str q1, [x0, #512]
-	WORD $0x3d808404 // str q4, [x0, #528]
+	ld1r2d(8,21)
+	fadd2d(9,1,8)
+	fadd2d(10,4,8)
+	fadd2d(0,0,7)
+	fadd2d(2,2,3)
+	fsub2d(3,9,1)
+	fsub2d(7,10,4)
+	fadd2d(0,0,9)
+	fadd2d(2,2,10)
+	fsub2d(9,9,3)
+	fsub2d(10,10,7)
+	fadd2d(11,5,0)
+	fadd2d(12,6,2)
+	fsub2d(1,1,9)
+	fsub2d(3,8,3)
+	fsub2d(5,11,5)
+	fsub2d(4,4,10)
+	fsub2d(8,8,7)
+	fsub2d(6,12,6)
+	fadd2d(1,1,3)
+	fsub2d(0,0,5)
+	fadd2d(4,4,8)
+	fsub2d(2,2,6)
+	fadd2d(1,1,0)
+	fadd2d(4,4,2)
+	fadd2d(0,11,1)
+	fadd2d(2,12,4)
+	strq(0,0,0)
+	fsub2d(0,0,11)
+	strq(2,0,16)
+	fsub2d(2,2,12)
+	fsub2d(1,1,0)
+	fsub2d(4,4,2)
+	strq(1,0,512)
+	strq(4,0,528)
 
 next:
 	ADD $32, R0
@@ -507,77 +532,77 @@ TEXT ·ddAddNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00066 // ldr q6, [x3, #0]
-	WORD $0x3dc000a7 // ldr q7, [x5, #0]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00469 // ldr q9, [x3, #16]
-	WORD $0x3dc004aa // ldr q10, [x5, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d50e // fsub v14.2d, v8.2d, v6.2d
-	WORD $0x4ee9d56f // fsub v15.2d, v11.2d, v9.2d
-	WORD $0x4eecd450 // fsub v16.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b1 // fsub v17.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4eeed50c // fsub v12.2d, v8.2d, v14.2d
-	WORD $0x4eefd56d // fsub v13.2d, v11.2d, v15.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e66d420 // fadd v0.2d, v1.2d, v6.2d
-	WORD $0x4e69d482 // fadd v2.2d, v4.2d, v9.2d
-	WORD $0x4ee1d401 // fsub v1.2d, v0.2d, v1.2d
-	WORD $0x4ee4d444 // fsub v4.2d, v2.2d, v4.2d
-	WORD $0x4ee0d403 // fsub v3.2d, v0.2d, v0.2d
-	WORD $0x4ee2d445 // fsub v5.2d, v2.2d, v2.2d
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6ee0e47f // fcmgt v31.2d, v3.2d, v0.2d
-	WORD $0x6ee3e403 // fcmgt v3.2d, v0.2d, v3.2d
-	WORD $0x4ebf1c63 // orr v3.16b, v3.16b, v31.16b
-	WORD $0x6ee2e4bf // fcmgt v31.2d, v5.2d, v2.2d
-	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x3dc006c1 // ldr q1, [x22, #16]
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fadd2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fadd2d(5,3,4)
+	ldrq(6,3,0)
+	ldrq(7,5,0)
+	fadd2d(8,6,7)
+	ldrq(9,3,16)
+	ldrq(10,5,16)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	fsub2d(14,8,6)
+	fsub2d(15,11,9)
+	fsub2d(16,2,12)
+	fsub2d(17,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,16)
+	fsub2d(3,3,17)
+	fsub2d(12,8,14)
+	fsub2d(13,11,15)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(6,6,12)
+	fsub2d(7,7,14)
+	fadd2d(0,0,8)
+	fadd2d(3,3,11)
+	fsub2d(9,9,13)
+	fsub2d(10,10,15)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(2,1,2)
+	fsub2d(5,4,5)
+	fsub2d(0,0,2)
+	fsub2d(3,3,5)
+	fadd2d(6,6,0)
+	fadd2d(9,9,3)
+	fadd2d(0,1,6)
+	fadd2d(2,4,9)
+	fsub2d(1,0,1)
+	fsub2d(4,2,4)
+	fsub2d(3,0,0)
+	fsub2d(5,2,2)
+	fsub2d(6,6,1)
+	fsub2d(9,9,4)
+	fcmgt2d(31,3,0)
+	fcmgt2d(3,0,3)
+	orr(3,3,31)
+	fcmgt2d(31,5,2)
+	fcmgt2d(5,2,5)
+	orr(5,5,31)
+	ldrq(1,22,16)
+	fadd2d(6,6,1)
+	fadd2d(9,9,1)
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x3d800026 // str q6, [x1, #0]
-	WORD $0x3d800429 // str q9, [x1, #16]
+	strq(0,0,0)
+	strq(2,0,16)
+	strq(6,1,0)
+	strq(9,1,16)
 
 next:
 	ADD $32, R0
@@ -594,105 +619,105 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00066 // ldr q6, [x3, #0]
-	WORD $0x3dc000a7 // ldr q7, [x5, #0]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00469 // ldr q9, [x3, #16]
-	WORD $0x3dc004aa // ldr q10, [x5, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d50e // fsub v14.2d, v8.2d, v6.2d
-	WORD $0x4ee9d56f // fsub v15.2d, v11.2d, v9.2d
-	WORD $0x4eecd450 // fsub v16.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b1 // fsub v17.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4eeed50c // fsub v12.2d, v8.2d, v14.2d
-	WORD $0x4eefd56d // fsub v13.2d, v11.2d, v15.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee2d427 // fsub v7.2d, v1.2d, v2.2d
-	WORD $0x4ee5d488 // fsub v8.2d, v4.2d, v5.2d
-	WORD $0x4ee2d44a // fsub v10.2d, v2.2d, v2.2d
-	WORD $0x3dc00acb // ldr q11, [x22, #32]
-	WORD $0x3dc00ecc // ldr q12, [x22, #48]
-	WORD $0x4e2c1d6d // and v13.16b, v11.16b, v12.16b
-	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x3dc002c7 // ldr q7, [x22, #0]
-	WORD $0x4e271c48 // and v8.16b, v2.16b, v7.16b
-	WORD $0x4ee5d4ae // fsub v14.2d, v5.2d, v5.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e2c1d6b // and v11.16b, v11.16b, v12.16b
-	WORD $0x4e271ca7 // and v7.16b, v5.16b, v7.16b
-	WORD $0x4e66d420 // fadd v0.2d, v1.2d, v6.2d
-	WORD $0x4e69d483 // fadd v3.2d, v4.2d, v9.2d
-	WORD $0x3dc006cc // ldr q12, [x22, #16]
-	WORD $0x4e6ce44f // fcmeq v15.2d, v2.2d, v12.2d
-	WORD $0x4e6ce54a // fcmeq v10.2d, v10.2d, v12.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e6ce410 // fcmeq v16.2d, v0.2d, v12.2d
-	WORD $0x4ea81dad // orr v13.16b, v13.16b, v8.16b
-	WORD $0x4e6ce4a8 // fcmeq v8.2d, v5.2d, v12.2d
-	WORD $0x4e6ce5ce // fcmeq v14.2d, v14.2d, v12.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e6ce471 // fcmeq v17.2d, v3.2d, v12.2d
-	WORD $0x4ea71d6b // orr v11.16b, v11.16b, v7.16b
-	WORD $0x4ee0d407 // fsub v7.2d, v0.2d, v0.2d
-	WORD $0x4eaa1def // orr v15.16b, v15.16b, v10.16b
-	WORD $0x6e6d1d90 // bsl v16.16b, v12.16b, v13.16b
-	WORD $0x4ee1d401 // fsub v1.2d, v0.2d, v1.2d
-	WORD $0x4ee3d46a // fsub v10.2d, v3.2d, v3.2d
-	WORD $0x4eae1d08 // orr v8.16b, v8.16b, v14.16b
-	WORD $0x6e6b1d91 // bsl v17.16b, v12.16b, v11.16b
-	WORD $0x4ee4d464 // fsub v4.2d, v3.2d, v4.2d
-	WORD $0x6ee0e4ff // fcmgt v31.2d, v7.2d, v0.2d
-	WORD $0x6ee7e407 // fcmgt v7.2d, v0.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e701c4f // bsl v15.16b, v2.16b, v16.16b
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x6ee3e55f // fcmgt v31.2d, v10.2d, v3.2d
-	WORD $0x6eeae46a // fcmgt v10.2d, v3.2d, v10.2d
-	WORD $0x4ebf1d4a // orr v10.16b, v10.16b, v31.16b
-	WORD $0x4e65e4a1 // fcmeq v1.2d, v5.2d, v5.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e711ca8 // bsl v8.16b, v5.16b, v17.16b
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x3dc012c2 // ldr q2, [x22, #64]
-	WORD $0x6e6f1c4b // bsl v11.16b, v2.16b, v15.16b
-	WORD $0x6ee71d86 // bif v6.16b, v12.16b, v7.16b
-	WORD $0x6e681c41 // bsl v1.16b, v2.16b, v8.16b
-	WORD $0x6eea1d89 // bif v9.16b, v12.16b, v10.16b
-	WORD $0x6e6b1c07 // bsl v7.16b, v0.16b, v11.16b
-	WORD $0x4e6cd4c6 // fadd v6.2d, v6.2d, v12.2d
-	WORD $0x6e611c6a // bsl v10.16b, v3.16b, v1.16b
-	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x3d800026 // str q6, [x1, #0]
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d800429 // str q9, [x1, #16]
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fadd2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fadd2d(5,3,4)
+	ldrq(6,3,0)
+	ldrq(7,5,0)
+	fadd2d(8,6,7)
+	ldrq(9,3,16)
+	ldrq(10,5,16)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	fsub2d(14,8,6)
+	fsub2d(15,11,9)
+	fsub2d(16,2,12)
+	fsub2d(17,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,16)
+	fsub2d(3,3,17)
+	fsub2d(12,8,14)
+	fsub2d(13,11,15)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(6,6,12)
+	fsub2d(7,7,14)
+	fadd2d(0,0,8)
+	fadd2d(3,3,11)
+	fsub2d(9,9,13)
+	fsub2d(10,10,15)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(7,1,2)
+	fsub2d(8,4,5)
+	fsub2d(10,2,2)
+	ldrq(11,22,32)
+	ldrq(12,22,48)
+	and(13,11,12)
+	fsub2d(0,0,7)
+	fsub2d(3,3,8)
+	ldrq(7,22,0)
+	and(8,2,7)
+	fsub2d(14,5,5)
+	fadd2d(6,6,0)
+	fadd2d(9,9,3)
+	and(11,11,12)
+	and(7,5,7)
+	fadd2d(0,1,6)
+	fadd2d(3,4,9)
+	ldrq(12,22,16)
+	fcmeq2d(15,2,12)
+	fcmeq2d(10,10,12)
+	mvn(10,10)
+	fcmeq2d(16,0,12)
+	orr(13,13,8)
+	fcmeq2d(8,5,12)
+	fcmeq2d(14,14,12)
+	mvn(14,14)
+	fcmeq2d(17,3,12)
+	orr(11,11,7)
+	fsub2d(7,0,0)
+	orr(15,15,10)
+	bsl(16,12,13)
+	fsub2d(1,0,1)
+	fsub2d(10,3,3)
+	orr(8,8,14)
+	bsl(17,12,11)
+	fsub2d(4,3,4)
+	fcmgt2d(31,7,0)
+	fcmgt2d(7,0,7)
+	orr(7,7,31)
+	fcmeq2d(11,2,2)
+	mvn(11,11)
+	bsl(15,2,16)
+	fsub2d(6,6,1)
+	fcmgt2d(31,10,3)
+	fcmgt2d(10,3,10)
+	orr(10,10,31)
+	fcmeq2d(1,5,5)
+	mvn(1,1)
+	bsl(8,5,17)
+	fsub2d(9,9,4)
+	ldrq(2,22,64)
+	bsl(11,2,15)
+	bif(6,12,7)
+	bsl(1,2,8)
+	bif(9,12,10)
+	bsl(7,0,11)
+	fadd2d(6,6,12)
+	bsl(10,3,1)
+	fadd2d(9,9,12)
+	strq(7,0,0)
+	strq(6,1,0)
+	strq(10,0,16)
+	strq(9,1,16)
 	B next
 
 // func ddSubNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -710,82 +735,82 @@ TEXT ·ddSubNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc00069 // ldr q9, [x3, #0]
-	WORD $0x3dc000aa // ldr q10, [x5, #0]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0046c // ldr q12, [x3, #16]
-	WORD $0x3dc004ad // ldr q13, [x5, #16]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4ee9d567 // fsub v7.2d, v11.2d, v9.2d
-	WORD $0x4eecd5c8 // fsub v8.2d, v14.2d, v12.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee7d561 // fsub v1.2d, v11.2d, v7.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4e6bd400 // fadd v0.2d, v0.2d, v11.2d
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4e60d444 // fadd v4.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a6 // fadd v6.2d, v5.2d, v3.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x4ee2d482 // fsub v2.2d, v4.2d, v2.2d
-	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4ee5d4c5 // fsub v5.2d, v6.2d, v5.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4e69d480 // fadd v0.2d, v4.2d, v9.2d
-	WORD $0x4e6cd4c1 // fadd v1.2d, v6.2d, v12.2d
-	WORD $0x4ee4d404 // fsub v4.2d, v0.2d, v4.2d
-	WORD $0x4ee0d402 // fsub v2.2d, v0.2d, v0.2d
-	WORD $0x4ee6d426 // fsub v6.2d, v1.2d, v6.2d
-	WORD $0x4ee1d423 // fsub v3.2d, v1.2d, v1.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
-	WORD $0x6ee2e402 // fcmgt v2.2d, v0.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x4ee6d58c // fsub v12.2d, v12.2d, v6.2d
-	WORD $0x6ee1e47f // fcmgt v31.2d, v3.2d, v1.2d
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	WORD $0x4ebf1c63 // orr v3.16b, v3.16b, v31.16b
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fsub2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,3,0)
+	ldrq(10,5,0)
+	fsub2d(11,9,10)
+	ldrq(12,3,16)
+	ldrq(13,5,16)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	fsub2d(7,11,9)
+	fsub2d(8,14,12)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(1,11,7)
+	eor(10,10,6)
+	fadd2d(0,0,11)
+	fadd2d(3,3,14)
+	fsub2d(14,14,8)
+	eor(13,13,6)
+	fadd2d(4,2,0)
+	fadd2d(6,5,3)
+	fsub2d(9,9,1)
+	fsub2d(10,10,7)
+	fsub2d(2,4,2)
+	fsub2d(12,12,14)
+	fsub2d(13,13,8)
+	fsub2d(5,6,5)
+	fadd2d(9,9,10)
+	fsub2d(0,0,2)
+	fadd2d(12,12,13)
+	fsub2d(3,3,5)
+	fadd2d(9,9,0)
+	fadd2d(12,12,3)
+	fadd2d(0,4,9)
+	fadd2d(1,6,12)
+	fsub2d(4,0,4)
+	fsub2d(2,0,0)
+	fsub2d(6,1,6)
+	fsub2d(3,1,1)
+	fsub2d(9,9,4)
+	fcmgt2d(31,2,0)
+	fcmgt2d(2,0,2)
+	orr(2,2,31)
+	fsub2d(12,12,6)
+	fcmgt2d(31,3,1)
+	fcmgt2d(3,1,3)
+	orr(3,3,31)
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3dc006c2 // ldr q2, [x22, #16]
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(2,22,16)
+	fadd2d(9,9,2)
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800401 // str q1, [x0, #16]
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x3d800029 // str q9, [x1, #0]
-	WORD $0x3d80042c // str q12, [x1, #16]
+	strq(0,0,0)
+	strq(1,0,16)
+	fadd2d(12,12,2)
+	strq(9,1,0)
+	strq(12,1,16)
 
 next:
 	ADD $32, R0
@@ -802,109 +827,109 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc00069 // ldr q9, [x3, #0]
-	WORD $0x3dc000aa // ldr q10, [x5, #0]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0046c // ldr q12, [x3, #16]
-	WORD $0x3dc004ad // ldr q13, [x5, #16]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4ee9d567 // fsub v7.2d, v11.2d, v9.2d
-	WORD $0x4eecd5c8 // fsub v8.2d, v14.2d, v12.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee7d561 // fsub v1.2d, v11.2d, v7.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4e6bd400 // fadd v0.2d, v0.2d, v11.2d
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4e60d444 // fadd v4.2d, v2.2d, v0.2d
-	WORD $0x4e63d4ab // fadd v11.2d, v5.2d, v3.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x4ee2d481 // fsub v1.2d, v4.2d, v2.2d
-	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4ee5d567 // fsub v7.2d, v11.2d, v5.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4ee2d440 // fsub v0.2d, v2.2d, v2.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x3dc00ac1 // ldr q1, [x22, #32]
-	WORD $0x3dc00ec3 // ldr q3, [x22, #48]
-	WORD $0x4e231c27 // and v7.16b, v1.16b, v3.16b
-	WORD $0x4e69d488 // fadd v8.2d, v4.2d, v9.2d
-	WORD $0x4e261c4a // and v10.16b, v2.16b, v6.16b
-	WORD $0x4e6cd56d // fadd v13.2d, v11.2d, v12.2d
-	WORD $0x4ee5d4ae // fsub v14.2d, v5.2d, v5.2d
-	WORD $0x4e231c21 // and v1.16b, v1.16b, v3.16b
-	WORD $0x4e261ca6 // and v6.16b, v5.16b, v6.16b
-	WORD $0x3dc006c3 // ldr q3, [x22, #16]
-	WORD $0x4e63e44f // fcmeq v15.2d, v2.2d, v3.2d
-	WORD $0x4e63e400 // fcmeq v0.2d, v0.2d, v3.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e63e510 // fcmeq v16.2d, v8.2d, v3.2d
-	WORD $0x4eaa1ce7 // orr v7.16b, v7.16b, v10.16b
-	WORD $0x4e63e4aa // fcmeq v10.2d, v5.2d, v3.2d
-	WORD $0x4e63e5ce // fcmeq v14.2d, v14.2d, v3.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e63e5b1 // fcmeq v17.2d, v13.2d, v3.2d
-	WORD $0x4ea61c21 // orr v1.16b, v1.16b, v6.16b
-	WORD $0x4ee8d506 // fsub v6.2d, v8.2d, v8.2d
-	WORD $0x4ea01def // orr v15.16b, v15.16b, v0.16b
-	WORD $0x6e671c70 // bsl v16.16b, v3.16b, v7.16b
-	WORD $0x4ee4d504 // fsub v4.2d, v8.2d, v4.2d
-	WORD $0x4eedd5a0 // fsub v0.2d, v13.2d, v13.2d
-	WORD $0x4eae1d4a // orr v10.16b, v10.16b, v14.16b
-	WORD $0x6e611c71 // bsl v17.16b, v3.16b, v1.16b
-	WORD $0x4eebd5ab // fsub v11.2d, v13.2d, v11.2d
-	WORD $0x6ee8e4df // fcmgt v31.2d, v6.2d, v8.2d
-	WORD $0x6ee6e506 // fcmgt v6.2d, v8.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x4e62e441 // fcmeq v1.2d, v2.2d, v2.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e701c4f // bsl v15.16b, v2.16b, v16.16b
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6eede41f // fcmgt v31.2d, v0.2d, v13.2d
-	WORD $0x6ee0e5a0 // fcmgt v0.2d, v13.2d, v0.2d
-	WORD $0x4ebf1c00 // orr v0.16b, v0.16b, v31.16b
-	WORD $0x4e65e4a2 // fcmeq v2.2d, v5.2d, v5.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	WORD $0x6e711caa // bsl v10.16b, v5.16b, v17.16b
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	WORD $0x3dc012c4 // ldr q4, [x22, #64]
-	WORD $0x6e6f1c81 // bsl v1.16b, v4.16b, v15.16b
-	WORD $0x6ee61c69 // bif v9.16b, v3.16b, v6.16b
-	WORD $0x6e6a1c82 // bsl v2.16b, v4.16b, v10.16b
-	WORD $0x6ee01c6c // bif v12.16b, v3.16b, v0.16b
-	WORD $0x6e611d06 // bsl v6.16b, v8.16b, v1.16b
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x6e621da0 // bsl v0.16b, v13.16b, v2.16b
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x3d800006 // str q6, [x0, #0]
-	WORD $0x3d800029 // str q9, [x1, #0]
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x3d80042c // str q12, [x1, #16]
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fsub2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,3,0)
+	ldrq(10,5,0)
+	fsub2d(11,9,10)
+	ldrq(12,3,16)
+	ldrq(13,5,16)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	fsub2d(7,11,9)
+	fsub2d(8,14,12)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(1,11,7)
+	eor(10,10,6)
+	fadd2d(0,0,11)
+	fadd2d(3,3,14)
+	fsub2d(14,14,8)
+	eor(13,13,6)
+	fadd2d(4,2,0)
+	fadd2d(11,5,3)
+	fsub2d(9,9,1)
+	fsub2d(10,10,7)
+	fsub2d(1,4,2)
+	fsub2d(12,12,14)
+	fsub2d(13,13,8)
+	fsub2d(7,11,5)
+	fadd2d(9,9,10)
+	fsub2d(0,0,1)
+	fadd2d(12,12,13)
+	fsub2d(3,3,7)
+	fadd2d(9,9,0)
+	fsub2d(0,2,2)
+	fadd2d(12,12,3)
+	ldrq(1,22,32)
+	ldrq(3,22,48)
+	and(7,1,3)
+	fadd2d(8,4,9)
+	and(10,2,6)
+	fadd2d(13,11,12)
+	fsub2d(14,5,5)
+	and(1,1,3)
+	and(6,5,6)
+	ldrq(3,22,16)
+	fcmeq2d(15,2,3)
+	fcmeq2d(0,0,3)
+	mvn(0,0)
+	fcmeq2d(16,8,3)
+	orr(7,7,10)
+	fcmeq2d(10,5,3)
+	fcmeq2d(14,14,3)
+	mvn(14,14)
+	fcmeq2d(17,13,3)
+	orr(1,1,6)
+	fsub2d(6,8,8)
+	orr(15,15,0)
+	bsl(16,3,7)
+	fsub2d(4,8,4)
+	fsub2d(0,13,13)
+	orr(10,10,14)
+	bsl(17,3,1)
+	fsub2d(11,13,11)
+	fcmgt2d(31,6,8)
+	fcmgt2d(6,8,6)
+	orr(6,6,31)
+	fcmeq2d(1,2,2)
+	mvn(1,1)
+	bsl(15,2,16)
+	fsub2d(9,9,4)
+	fcmgt2d(31,0,13)
+	fcmgt2d(0,13,0)
+	orr(0,0,31)
+	fcmeq2d(2,5,5)
+	mvn(2,2)
+	bsl(10,5,17)
+	fsub2d(12,12,11)
+	ldrq(4,22,64)
+	bsl(1,4,15)
+	bif(9,3,6)
+	bsl(2,4,10)
+	bif(12,3,0)
+	bsl(6,8,1)
+	fadd2d(9,9,3)
+	bsl(0,13,2)
+	fadd2d(12,12,3)
+	strq(6,0,0)
+	strq(9,1,0)
+	strq(0,0,16)
+	strq(12,1,16)
 	B next
 
 // func ddMulNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -922,57 +947,57 @@ TEXT ·ddMulNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000a1 // ldr q1, [x5, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004a4 // ldr q4, [x5, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00046 // ldr q6, [x2, #0]
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
-	WORD $0x3dc0048a // ldr q10, [x4, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e61d500 // fadd v0.2d, v8.2d, v1.2d
-	WORD $0x4e64d562 // fadd v2.2d, v11.2d, v4.2d
-	WORD $0x4ee8d408 // fsub v8.2d, v0.2d, v8.2d
-	WORD $0x4eebd44b // fsub v11.2d, v2.2d, v11.2d
-	WORD $0x4ee0d403 // fsub v3.2d, v0.2d, v0.2d
-	WORD $0x4ee2d445 // fsub v5.2d, v2.2d, v2.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x6ee0e47f // fcmgt v31.2d, v3.2d, v0.2d
-	WORD $0x6ee3e403 // fcmgt v3.2d, v0.2d, v3.2d
-	WORD $0x4ebf1c63 // orr v3.16b, v3.16b, v31.16b
-	WORD $0x6ee2e4bf // fcmgt v31.2d, v5.2d, v2.2d
-	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x3dc006c6 // ldr q6, [x22, #16]
-	WORD $0x4e66d421 // fadd v1.2d, v1.2d, v6.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,5,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,5,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,0)
+	ldrq(7,4,0)
+	fmul2d(8,6,7)
+	ldrq(9,2,16)
+	ldrq(10,4,16)
+	fmul2d(11,9,10)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	fadd2d(0,8,1)
+	fadd2d(2,11,4)
+	fsub2d(8,0,8)
+	fsub2d(11,2,11)
+	fsub2d(3,0,0)
+	fsub2d(5,2,2)
+	fsub2d(1,1,8)
+	fsub2d(4,4,11)
+	fcmgt2d(31,3,0)
+	fcmgt2d(3,0,3)
+	orr(3,3,31)
+	fcmgt2d(31,5,2)
+	fcmgt2d(5,2,5)
+	orr(5,5,31)
+	ldrq(6,22,16)
+	fadd2d(1,1,6)
+	fadd2d(4,4,6)
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x3d800021 // str q1, [x1, #0]
-	WORD $0x3d800424 // str q4, [x1, #16]
+	strq(0,0,0)
+	strq(2,0,16)
+	strq(1,1,0)
+	strq(4,1,16)
 
 next:
 	ADD $32, R0
@@ -989,85 +1014,85 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000a1 // ldr q1, [x5, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004a4 // ldr q4, [x5, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00046 // ldr q6, [x2, #0]
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
-	WORD $0x3dc0048a // ldr q10, [x4, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x3dc00acc // ldr q12, [x22, #32]
-	WORD $0x3dc00ecd // ldr q13, [x22, #48]
-	WORD $0x4e2d1d8e // and v14.16b, v12.16b, v13.16b
-	WORD $0x4e2d1d8c // and v12.16b, v12.16b, v13.16b
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4ee8d506 // fsub v6.2d, v8.2d, v8.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291d0d // and v13.16b, v8.16b, v9.16b
-	WORD $0x4eebd56f // fsub v15.2d, v11.2d, v11.2d
-	WORD $0x4e291d69 // and v9.16b, v11.16b, v9.16b
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x3dc006c0 // ldr q0, [x22, #16]
-	WORD $0x4e60e503 // fcmeq v3.2d, v8.2d, v0.2d
-	WORD $0x4e60e4c6 // fcmeq v6.2d, v6.2d, v0.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x4ead1dce // orr v14.16b, v14.16b, v13.16b
-	WORD $0x4e60e567 // fcmeq v7.2d, v11.2d, v0.2d
-	WORD $0x4e60e5ef // fcmeq v15.2d, v15.2d, v0.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x4ea91d8c // orr v12.16b, v12.16b, v9.16b
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4ea61c63 // orr v3.16b, v3.16b, v6.16b
-	WORD $0x4eaf1ce7 // orr v7.16b, v7.16b, v15.16b
-	WORD $0x4e61d502 // fadd v2.2d, v8.2d, v1.2d
-	WORD $0x4e64d565 // fadd v5.2d, v11.2d, v4.2d
-	WORD $0x4e68e506 // fcmeq v6.2d, v8.2d, v8.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x4e6be569 // fcmeq v9.2d, v11.2d, v11.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e60e44a // fcmeq v10.2d, v2.2d, v0.2d
-	WORD $0x4e60e4ad // fcmeq v13.2d, v5.2d, v0.2d
-	WORD $0x4ee2d44f // fsub v15.2d, v2.2d, v2.2d
-	WORD $0x4ee8d450 // fsub v16.2d, v2.2d, v8.2d
-	WORD $0x6e6e1c0a // bsl v10.16b, v0.16b, v14.16b
-	WORD $0x4ee5d4ae // fsub v14.2d, v5.2d, v5.2d
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x4eebd4ac // fsub v12.2d, v5.2d, v11.2d
-	WORD $0x6ee2e5ff // fcmgt v31.2d, v15.2d, v2.2d
-	WORD $0x6eefe44f // fcmgt v15.2d, v2.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x6e6a1d03 // bsl v3.16b, v8.16b, v10.16b
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x6ee5e5df // fcmgt v31.2d, v14.2d, v5.2d
-	WORD $0x6eeee4ae // fcmgt v14.2d, v5.2d, v14.2d
-	WORD $0x4ebf1dce // orr v14.16b, v14.16b, v31.16b
-	WORD $0x6e6d1d67 // bsl v7.16b, v11.16b, v13.16b
-	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
-	WORD $0x3dc012c8 // ldr q8, [x22, #64]
-	WORD $0x6e631d06 // bsl v6.16b, v8.16b, v3.16b
-	WORD $0x6eef1c01 // bif v1.16b, v0.16b, v15.16b
-	WORD $0x6e671d09 // bsl v9.16b, v8.16b, v7.16b
-	WORD $0x6eee1c04 // bif v4.16b, v0.16b, v14.16b
-	WORD $0x6e661c4f // bsl v15.16b, v2.16b, v6.16b
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x6e691cae // bsl v14.16b, v5.16b, v9.16b
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x3d80000f // str q15, [x0, #0]
-	WORD $0x3d800021 // str q1, [x1, #0]
-	WORD $0x3d80040e // str q14, [x0, #16]
-	WORD $0x3d800424 // str q4, [x1, #16]
+	ldrq(0,3,0)
+	ldrq(1,5,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,5,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,0)
+	ldrq(7,4,0)
+	fmul2d(8,6,7)
+	ldrq(9,2,16)
+	ldrq(10,4,16)
+	fmul2d(11,9,10)
+	ldrq(12,22,32)
+	ldrq(13,22,48)
+	and(14,12,13)
+	and(12,12,13)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fsub2d(6,8,8)
+	ldrq(9,22,0)
+	and(13,8,9)
+	fsub2d(15,11,11)
+	and(9,11,9)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	ldrq(0,22,16)
+	fcmeq2d(3,8,0)
+	fcmeq2d(6,6,0)
+	mvn(6,6)
+	orr(14,14,13)
+	fcmeq2d(7,11,0)
+	fcmeq2d(15,15,0)
+	mvn(15,15)
+	orr(12,12,9)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	orr(3,3,6)
+	orr(7,7,15)
+	fadd2d(2,8,1)
+	fadd2d(5,11,4)
+	fcmeq2d(6,8,8)
+	mvn(6,6)
+	fcmeq2d(9,11,11)
+	mvn(9,9)
+	fcmeq2d(10,2,0)
+	fcmeq2d(13,5,0)
+	fsub2d(15,2,2)
+	fsub2d(16,2,8)
+	bsl(10,0,14)
+	fsub2d(14,5,5)
+	bsl(13,0,12)
+	fsub2d(12,5,11)
+	fcmgt2d(31,15,2)
+	fcmgt2d(15,2,15)
+	orr(15,15,31)
+	bsl(3,8,10)
+	fsub2d(1,1,16)
+	fcmgt2d(31,14,5)
+	fcmgt2d(14,5,14)
+	orr(14,14,31)
+	bsl(7,11,13)
+	fsub2d(4,4,12)
+	ldrq(8,22,64)
+	bsl(6,8,3)
+	bif(1,0,15)
+	bsl(9,8,7)
+	bif(4,0,14)
+	bsl(15,2,6)
+	fadd2d(1,1,0)
+	bsl(14,5,9)
+	fadd2d(4,4,0)
+	strq(15,0,0)
+	strq(1,1,0)
+	strq(14,0,16)
+	strq(4,1,16)
 	B next
 
 // func ddDivNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -1085,53 +1110,53 @@ TEXT ·ddDivNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc00066 // ldr q6, [x3, #0]
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x3dc00466 // ldr q6, [x3, #16]
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x3dc000a6 // ldr q6, [x5, #0]
-	WORD $0x4ee6cc40 // fmls v0.2d, v2.2d, v6.2d
-	WORD $0x3dc004a6 // ldr q6, [x5, #16]
-	WORD $0x4ee6cca3 // fmls v3.2d, v5.2d, v6.2d
-	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
-	WORD $0x6e64fc63 // fdiv v3.2d, v3.2d, v4.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee1d426 // fsub v6.2d, v1.2d, v1.2d
-	WORD $0x4ee4d487 // fsub v7.2d, v4.2d, v4.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x6ee1e4df // fcmgt v31.2d, v6.2d, v1.2d
-	WORD $0x6ee6e426 // fcmgt v6.2d, v1.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x6ee4e4ff // fcmgt v31.2d, v7.2d, v4.2d
-	WORD $0x6ee7e487 // fcmgt v7.2d, v4.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x3dc006c2 // ldr q2, [x22, #16]
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
-	WORD $0x0ea128df // xtn v31.2s, v6.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fdiv2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fdiv2d(5,3,4)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(6,3,0)
+	fadd2d(0,0,6)
+	ldrq(6,3,16)
+	fadd2d(3,3,6)
+	ldrq(6,5,0)
+	fmls2d(0,2,6)
+	ldrq(6,5,16)
+	fmls2d(3,5,6)
+	fdiv2d(0,0,1)
+	fdiv2d(3,3,4)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	fsub2d(2,1,2)
+	fsub2d(5,4,5)
+	fsub2d(6,1,1)
+	fsub2d(7,4,4)
+	fsub2d(0,0,2)
+	fsub2d(3,3,5)
+	fcmgt2d(31,6,1)
+	fcmgt2d(6,1,6)
+	orr(6,6,31)
+	fcmgt2d(31,7,4)
+	fcmgt2d(7,4,7)
+	orr(7,7,31)
+	ldrq(2,22,16)
+	fadd2d(0,0,2)
+	fadd2d(3,3,2)
+	xtn2s(31,6)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800001 // str q1, [x0, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x3d800020 // str q0, [x1, #0]
-	WORD $0x3d800423 // str q3, [x1, #16]
+	strq(1,0,0)
+	strq(4,0,16)
+	strq(0,1,0)
+	strq(3,1,16)
 
 next:
 	ADD $32, R0
@@ -1148,81 +1173,81 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00ac6 // ldr q6, [x22, #32]
-	WORD $0x3dc00ec7 // ldr q7, [x22, #48]
-	WORD $0x4e271cc8 // and v8.16b, v6.16b, v7.16b
-	WORD $0x4e271cc6 // and v6.16b, v6.16b, v7.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x4ee2d447 // fsub v7.2d, v2.2d, v2.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291c4a // and v10.16b, v2.16b, v9.16b
-	WORD $0x4ee5d4ab // fsub v11.2d, v5.2d, v5.2d
-	WORD $0x4e291ca9 // and v9.16b, v5.16b, v9.16b
-	WORD $0x3dc006cc // ldr q12, [x22, #16]
-	WORD $0x4e6ce44d // fcmeq v13.2d, v2.2d, v12.2d
-	WORD $0x4e6ce4e7 // fcmeq v7.2d, v7.2d, v12.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x3dc0006e // ldr q14, [x3, #0]
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x3dc0046e // ldr q14, [x3, #16]
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4eaa1d08 // orr v8.16b, v8.16b, v10.16b
-	WORD $0x4e6ce4aa // fcmeq v10.2d, v5.2d, v12.2d
-	WORD $0x3dc000ae // ldr q14, [x5, #0]
-	WORD $0x4eeecc40 // fmls v0.2d, v2.2d, v14.2d
-	WORD $0x3dc004ae // ldr q14, [x5, #16]
-	WORD $0x4eeecca3 // fmls v3.2d, v5.2d, v14.2d
-	WORD $0x4e6ce56b // fcmeq v11.2d, v11.2d, v12.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4ea91cc6 // orr v6.16b, v6.16b, v9.16b
-	WORD $0x4ea71dad // orr v13.16b, v13.16b, v7.16b
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4eab1d4a // orr v10.16b, v10.16b, v11.16b
-	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
-	WORD $0x6e64fc63 // fdiv v3.2d, v3.2d, v4.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e63d4a4 // fadd v4.2d, v5.2d, v3.2d
-	WORD $0x4e6ce42b // fcmeq v11.2d, v1.2d, v12.2d
-	WORD $0x4e6ce48e // fcmeq v14.2d, v4.2d, v12.2d
-	WORD $0x4ee1d42f // fsub v15.2d, v1.2d, v1.2d
-	WORD $0x4ee2d430 // fsub v16.2d, v1.2d, v2.2d
-	WORD $0x6e681d8b // bsl v11.16b, v12.16b, v8.16b
-	WORD $0x4ee4d488 // fsub v8.2d, v4.2d, v4.2d
-	WORD $0x6e661d8e // bsl v14.16b, v12.16b, v6.16b
-	WORD $0x4ee5d486 // fsub v6.2d, v4.2d, v5.2d
-	WORD $0x6ee1e5ff // fcmgt v31.2d, v15.2d, v1.2d
-	WORD $0x6eefe42f // fcmgt v15.2d, v1.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x6ee4e51f // fcmgt v31.2d, v8.2d, v4.2d
-	WORD $0x6ee8e488 // fcmgt v8.2d, v4.2d, v8.2d
-	WORD $0x4ebf1d08 // orr v8.16b, v8.16b, v31.16b
-	WORD $0x6e6e1caa // bsl v10.16b, v5.16b, v14.16b
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x3dc012c2 // ldr q2, [x22, #64]
-	WORD $0x6e6d1c47 // bsl v7.16b, v2.16b, v13.16b
-	WORD $0x6eef1d80 // bif v0.16b, v12.16b, v15.16b
-	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
-	WORD $0x6ee81d83 // bif v3.16b, v12.16b, v8.16b
-	WORD $0x6e671c2f // bsl v15.16b, v1.16b, v7.16b
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x6e691c88 // bsl v8.16b, v4.16b, v9.16b
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x3d80000f // str q15, [x0, #0]
-	WORD $0x3d800020 // str q0, [x1, #0]
-	WORD $0x3d800408 // str q8, [x0, #16]
-	WORD $0x3d800423 // str q3, [x1, #16]
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fdiv2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,32)
+	ldrq(7,22,48)
+	and(8,6,7)
+	and(6,6,7)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	fsub2d(7,2,2)
+	ldrq(9,22,0)
+	and(10,2,9)
+	fsub2d(11,5,5)
+	and(9,5,9)
+	ldrq(12,22,16)
+	fcmeq2d(13,2,12)
+	fcmeq2d(7,7,12)
+	mvn(7,7)
+	ldrq(14,3,0)
+	fadd2d(0,0,14)
+	ldrq(14,3,16)
+	fadd2d(3,3,14)
+	orr(8,8,10)
+	fcmeq2d(10,5,12)
+	ldrq(14,5,0)
+	fmls2d(0,2,14)
+	ldrq(14,5,16)
+	fmls2d(3,5,14)
+	fcmeq2d(11,11,12)
+	mvn(11,11)
+	orr(6,6,9)
+	orr(13,13,7)
+	fcmeq2d(7,2,2)
+	mvn(7,7)
+	orr(10,10,11)
+	fcmeq2d(9,5,5)
+	mvn(9,9)
+	fdiv2d(0,0,1)
+	fdiv2d(3,3,4)
+	fadd2d(1,2,0)
+	fadd2d(4,5,3)
+	fcmeq2d(11,1,12)
+	fcmeq2d(14,4,12)
+	fsub2d(15,1,1)
+	fsub2d(16,1,2)
+	bsl(11,12,8)
+	fsub2d(8,4,4)
+	bsl(14,12,6)
+	fsub2d(6,4,5)
+	fcmgt2d(31,15,1)
+	fcmgt2d(15,1,15)
+	orr(15,15,31)
+	bsl(13,2,11)
+	fsub2d(0,0,16)
+	fcmgt2d(31,8,4)
+	fcmgt2d(8,4,8)
+	orr(8,8,31)
+	bsl(10,5,14)
+	fsub2d(3,3,6)
+	ldrq(2,22,64)
+	bsl(7,2,13)
+	bif(0,12,15)
+	bsl(9,2,10)
+	bif(3,12,8)
+	bsl(15,1,7)
+	fadd2d(0,0,12)
+	bsl(8,4,9)
+	fadd2d(3,3,12)
+	strq(15,0,0)
+	strq(0,1,0)
+	strq(8,0,16)
+	strq(3,1,16)
 	B next
 
 // func ddSqrtNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -1237,49 +1262,49 @@ TEXT ·ddSqrtNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00442 // ldr q2, [x2, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc00066 // ldr q6, [x3, #0]
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x3dc00460 // ldr q0, [x3, #16]
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x6e64fcc6 // fdiv v6.2d, v6.2d, v4.2d
-	WORD $0x6e65fc00 // fdiv v0.2d, v0.2d, v5.2d
-	WORD $0x4e66d422 // fadd v2.2d, v1.2d, v6.2d
-	WORD $0x4e60d464 // fadd v4.2d, v3.2d, v0.2d
-	WORD $0x4ee1d441 // fsub v1.2d, v2.2d, v1.2d
-	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
-	WORD $0x4ee2d445 // fsub v5.2d, v2.2d, v2.2d
-	WORD $0x4ee4d487 // fsub v7.2d, v4.2d, v4.2d
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x6ee2e4bf // fcmgt v31.2d, v5.2d, v2.2d
-	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x6ee4e4ff // fcmgt v31.2d, v7.2d, v4.2d
-	WORD $0x6ee7e487 // fcmgt v7.2d, v4.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x3dc006c1 // ldr q1, [x22, #16]
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,2,0)
+	fsqrt2d(1,0)
+	ldrq(2,2,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,3,0)
+	fadd2d(6,6,0)
+	ldrq(0,3,16)
+	fadd2d(0,0,2)
+	fdiv2d(6,6,4)
+	fdiv2d(0,0,5)
+	fadd2d(2,1,6)
+	fadd2d(4,3,0)
+	fsub2d(1,2,1)
+	fsub2d(3,4,3)
+	fsub2d(5,2,2)
+	fsub2d(7,4,4)
+	fsub2d(6,6,1)
+	fsub2d(0,0,3)
+	fcmgt2d(31,5,2)
+	fcmgt2d(5,2,5)
+	orr(5,5,31)
+	fcmgt2d(31,7,4)
+	fcmgt2d(7,4,7)
+	orr(7,7,31)
+	ldrq(1,22,16)
+	fadd2d(6,6,1)
+	fadd2d(0,0,1)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800002 // str q2, [x0, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x3d800026 // str q6, [x1, #0]
-	WORD $0x3d800420 // str q0, [x1, #16]
+	strq(2,0,0)
+	strq(4,0,16)
+	strq(6,1,0)
+	strq(0,1,16)
 
 next:
 	ADD $32, R0
@@ -1294,77 +1319,77 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00442 // ldr q2, [x2, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x3dc00ac4 // ldr q4, [x22, #32]
-	WORD $0x3dc00ec5 // ldr q5, [x22, #48]
-	WORD $0x4e251c86 // and v6.16b, v4.16b, v5.16b
-	WORD $0x4e251c84 // and v4.16b, v4.16b, v5.16b
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d425 // fadd v5.2d, v1.2d, v1.2d
-	WORD $0x4e63d467 // fadd v7.2d, v3.2d, v3.2d
-	WORD $0x4ee1d428 // fsub v8.2d, v1.2d, v1.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291c2a // and v10.16b, v1.16b, v9.16b
-	WORD $0x4ee3d46b // fsub v11.2d, v3.2d, v3.2d
-	WORD $0x4e291c69 // and v9.16b, v3.16b, v9.16b
-	WORD $0x3dc0006c // ldr q12, [x3, #0]
-	WORD $0x4e60d58c // fadd v12.2d, v12.2d, v0.2d
-	WORD $0x3dc00460 // ldr q0, [x3, #16]
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x3dc006c2 // ldr q2, [x22, #16]
-	WORD $0x4e62e42d // fcmeq v13.2d, v1.2d, v2.2d
-	WORD $0x4e62e508 // fcmeq v8.2d, v8.2d, v2.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x6e65fd8c // fdiv v12.2d, v12.2d, v5.2d
-	WORD $0x6e67fc00 // fdiv v0.2d, v0.2d, v7.2d
-	WORD $0x4eaa1cc6 // orr v6.16b, v6.16b, v10.16b
-	WORD $0x4e62e465 // fcmeq v5.2d, v3.2d, v2.2d
-	WORD $0x4e62e56b // fcmeq v11.2d, v11.2d, v2.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4ea91c84 // orr v4.16b, v4.16b, v9.16b
-	WORD $0x4ea81dad // orr v13.16b, v13.16b, v8.16b
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4eab1ca5 // orr v5.16b, v5.16b, v11.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x4e6cd429 // fadd v9.2d, v1.2d, v12.2d
-	WORD $0x4e60d46a // fadd v10.2d, v3.2d, v0.2d
-	WORD $0x4e62e52b // fcmeq v11.2d, v9.2d, v2.2d
-	WORD $0x4e62e54e // fcmeq v14.2d, v10.2d, v2.2d
-	WORD $0x4ee9d52f // fsub v15.2d, v9.2d, v9.2d
-	WORD $0x4ee1d530 // fsub v16.2d, v9.2d, v1.2d
-	WORD $0x6e661c4b // bsl v11.16b, v2.16b, v6.16b
-	WORD $0x4eead546 // fsub v6.2d, v10.2d, v10.2d
-	WORD $0x6e641c4e // bsl v14.16b, v2.16b, v4.16b
-	WORD $0x4ee3d544 // fsub v4.2d, v10.2d, v3.2d
-	WORD $0x6ee9e5ff // fcmgt v31.2d, v15.2d, v9.2d
-	WORD $0x6eefe52f // fcmgt v15.2d, v9.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x6eeae4df // fcmgt v31.2d, v6.2d, v10.2d
-	WORD $0x6ee6e546 // fcmgt v6.2d, v10.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x6e6e1c65 // bsl v5.16b, v3.16b, v14.16b
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3dc012c1 // ldr q1, [x22, #64]
-	WORD $0x6e6d1c27 // bsl v7.16b, v1.16b, v13.16b
-	WORD $0x6eef1c4c // bif v12.16b, v2.16b, v15.16b
-	WORD $0x6e651c28 // bsl v8.16b, v1.16b, v5.16b
-	WORD $0x6ee61c40 // bif v0.16b, v2.16b, v6.16b
-	WORD $0x6e671d2f // bsl v15.16b, v9.16b, v7.16b
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x6e681d46 // bsl v6.16b, v10.16b, v8.16b
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x3d80000f // str q15, [x0, #0]
-	WORD $0x3d80002c // str q12, [x1, #0]
-	WORD $0x3d800406 // str q6, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
+	ldrq(0,2,0)
+	fsqrt2d(1,0)
+	ldrq(2,2,16)
+	fsqrt2d(3,2)
+	ldrq(4,22,32)
+	ldrq(5,22,48)
+	and(6,4,5)
+	and(4,4,5)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(5,1,1)
+	fadd2d(7,3,3)
+	fsub2d(8,1,1)
+	ldrq(9,22,0)
+	and(10,1,9)
+	fsub2d(11,3,3)
+	and(9,3,9)
+	ldrq(12,3,0)
+	fadd2d(12,12,0)
+	ldrq(0,3,16)
+	fadd2d(0,0,2)
+	ldrq(2,22,16)
+	fcmeq2d(13,1,2)
+	fcmeq2d(8,8,2)
+	mvn(8,8)
+	fdiv2d(12,12,5)
+	fdiv2d(0,0,7)
+	orr(6,6,10)
+	fcmeq2d(5,3,2)
+	fcmeq2d(11,11,2)
+	mvn(11,11)
+	orr(4,4,9)
+	orr(13,13,8)
+	fcmeq2d(7,1,1)
+	mvn(7,7)
+	orr(5,5,11)
+	fcmeq2d(8,3,3)
+	mvn(8,8)
+	fadd2d(9,1,12)
+	fadd2d(10,3,0)
+	fcmeq2d(11,9,2)
+	fcmeq2d(14,10,2)
+	fsub2d(15,9,9)
+	fsub2d(16,9,1)
+	bsl(11,2,6)
+	fsub2d(6,10,10)
+	bsl(14,2,4)
+	fsub2d(4,10,3)
+	fcmgt2d(31,15,9)
+	fcmgt2d(15,9,15)
+	orr(15,15,31)
+	bsl(13,1,11)
+	fsub2d(12,12,16)
+	fcmgt2d(31,6,10)
+	fcmgt2d(6,10,6)
+	orr(6,6,31)
+	bsl(5,3,14)
+	fsub2d(0,0,4)
+	ldrq(1,22,64)
+	bsl(7,1,13)
+	bif(12,2,15)
+	bsl(8,1,5)
+	bif(0,2,6)
+	bsl(15,9,7)
+	fadd2d(12,12,2)
+	bsl(6,10,8)
+	fadd2d(0,0,2)
+	strq(15,0,0)
+	strq(12,1,0)
+	strq(6,0,16)
+	strq(0,1,16)
 	B next
 
 // func ddFMANEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -1385,101 +1410,101 @@ TEXT ·ddFMANEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000a1 // ldr q1, [x5, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004a4 // ldr q4, [x5, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00046 // ldr q6, [x2, #0]
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
-	WORD $0x3dc0048a // ldr q10, [x4, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e61d500 // fadd v0.2d, v8.2d, v1.2d
-	WORD $0x4e64d562 // fadd v2.2d, v11.2d, v4.2d
-	WORD $0x3dc000c3 // ldr q3, [x6, #0]
-	WORD $0x4e63d405 // fadd v5.2d, v0.2d, v3.2d
-	WORD $0x3dc004c6 // ldr q6, [x6, #16]
-	WORD $0x4e66d447 // fadd v7.2d, v2.2d, v6.2d
-	WORD $0x4ee8d408 // fsub v8.2d, v0.2d, v8.2d
-	WORD $0x4eebd44b // fsub v11.2d, v2.2d, v11.2d
-	WORD $0x4ee0d4a9 // fsub v9.2d, v5.2d, v0.2d
-	WORD $0x4ee2d4ea // fsub v10.2d, v7.2d, v2.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee9d4a8 // fsub v8.2d, v5.2d, v9.2d
-	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eead4c6 // fsub v6.2d, v6.2d, v10.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4eebd442 // fsub v2.2d, v2.2d, v11.2d
-	WORD $0x3dc000e8 // ldr q8, [x7, #0]
-	WORD $0x4e68d429 // fadd v9.2d, v1.2d, v8.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x4e6ad48b // fadd v11.2d, v4.2d, v10.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
-	WORD $0x4ee1d523 // fsub v3.2d, v9.2d, v1.2d
-	WORD $0x4ee4d566 // fsub v6.2d, v11.2d, v4.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e6bd442 // fadd v2.2d, v2.2d, v11.2d
-	WORD $0x4ee3d529 // fsub v9.2d, v9.2d, v3.2d
-	WORD $0x4ee6d56b // fsub v11.2d, v11.2d, v6.2d
-	WORD $0x4e60d4ac // fadd v12.2d, v5.2d, v0.2d
-	WORD $0x4e62d4ed // fadd v13.2d, v7.2d, v2.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4ee7d5a7 // fsub v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d421 // fadd v1.2d, v1.2d, v8.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4e6ad484 // fadd v4.2d, v4.2d, v10.2d
-	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x4e61d580 // fadd v0.2d, v12.2d, v1.2d
-	WORD $0x4e64d5a2 // fadd v2.2d, v13.2d, v4.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4ee0d403 // fsub v3.2d, v0.2d, v0.2d
-	WORD $0x4eedd44d // fsub v13.2d, v2.2d, v13.2d
-	WORD $0x4ee2d445 // fsub v5.2d, v2.2d, v2.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x6ee0e47f // fcmgt v31.2d, v3.2d, v0.2d
-	WORD $0x6ee3e403 // fcmgt v3.2d, v0.2d, v3.2d
-	WORD $0x4ebf1c63 // orr v3.16b, v3.16b, v31.16b
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x6ee2e4bf // fcmgt v31.2d, v5.2d, v2.2d
-	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,5,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,5,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,0)
+	ldrq(7,4,0)
+	fmul2d(8,6,7)
+	ldrq(9,2,16)
+	ldrq(10,4,16)
+	fmul2d(11,9,10)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	fadd2d(0,8,1)
+	fadd2d(2,11,4)
+	ldrq(3,6,0)
+	fadd2d(5,0,3)
+	ldrq(6,6,16)
+	fadd2d(7,2,6)
+	fsub2d(8,0,8)
+	fsub2d(11,2,11)
+	fsub2d(9,5,0)
+	fsub2d(10,7,2)
+	fsub2d(1,1,8)
+	fsub2d(4,4,11)
+	fsub2d(8,5,9)
+	fsub2d(11,7,10)
+	fsub2d(3,3,9)
+	fsub2d(6,6,10)
+	fsub2d(0,0,8)
+	fsub2d(2,2,11)
+	ldrq(8,7,0)
+	fadd2d(9,1,8)
+	ldrq(10,7,16)
+	fadd2d(11,4,10)
+	fadd2d(0,0,3)
+	fadd2d(2,2,6)
+	fsub2d(3,9,1)
+	fsub2d(6,11,4)
+	fadd2d(0,0,9)
+	fadd2d(2,2,11)
+	fsub2d(9,9,3)
+	fsub2d(11,11,6)
+	fadd2d(12,5,0)
+	fadd2d(13,7,2)
+	fsub2d(1,1,9)
+	fsub2d(8,8,3)
+	fsub2d(5,12,5)
+	fsub2d(4,4,11)
+	fsub2d(10,10,6)
+	fsub2d(7,13,7)
+	fadd2d(1,1,8)
+	fsub2d(0,0,5)
+	fadd2d(4,4,10)
+	fsub2d(2,2,7)
+	fadd2d(1,1,0)
+	fadd2d(4,4,2)
+	fadd2d(0,12,1)
+	fadd2d(2,13,4)
+	fsub2d(12,0,12)
+	fsub2d(3,0,0)
+	fsub2d(13,2,13)
+	fsub2d(5,2,2)
+	fsub2d(1,1,12)
+	fcmgt2d(31,3,0)
+	fcmgt2d(3,0,3)
+	orr(3,3,31)
+	fsub2d(4,4,13)
+	fcmgt2d(31,5,2)
+	fcmgt2d(5,2,5)
+	orr(5,5,31)
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3dc006c3 // ldr q3, [x22, #16]
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(3,22,16)
+	fadd2d(1,1,3)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x3d800021 // str q1, [x1, #0]
-	WORD $0x3d800424 // str q4, [x1, #16]
+	strq(0,0,0)
+	strq(2,0,16)
+	fadd2d(4,4,3)
+	strq(1,1,0)
+	strq(4,1,16)
 
 next:
 	ADD $32, R0
@@ -1498,147 +1523,147 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000a1 // ldr q1, [x5, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004a4 // ldr q4, [x5, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00046 // ldr q6, [x2, #0]
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
-	WORD $0x3dc0048a // ldr q10, [x4, #16]
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x3dc000cc // ldr q12, [x6, #0]
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e67cccd // fmla v13.2d, v6.2d, v7.2d
-	WORD $0x3dc004ce // ldr q14, [x6, #16]
-	WORD $0x4eae1dcf // mov v15.16b, v14.16b
-	WORD $0x4e6acd2f // fmla v15.2d, v9.2d, v10.2d
-	WORD $0x4e61ccc2 // fmla v2.2d, v6.2d, v1.2d
-	WORD $0x4e64cd25 // fmla v5.2d, v9.2d, v4.2d
-	WORD $0x6ee0f901 // fneg v1.2d, v8.2d
-	WORD $0x4e67ccc1 // fmla v1.2d, v6.2d, v7.2d
-	WORD $0x6ee0f964 // fneg v4.2d, v11.2d
-	WORD $0x4e6acd24 // fmla v4.2d, v9.2d, v10.2d
-	WORD $0x4ee8d506 // fsub v6.2d, v8.2d, v8.2d
-	WORD $0x4eebd569 // fsub v9.2d, v11.2d, v11.2d
-	WORD $0x4eedd5b0 // fsub v16.2d, v13.2d, v13.2d
-	WORD $0x4eefd5f1 // fsub v17.2d, v15.2d, v15.2d
-	WORD $0x4e67cc02 // fmla v2.2d, v0.2d, v7.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x3dc006c0 // ldr q0, [x22, #16]
-	WORD $0x4e60e610 // fcmeq v16.2d, v16.2d, v0.2d
-	WORD $0x4e60e4c6 // fcmeq v6.2d, v6.2d, v0.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x4e60e631 // fcmeq v17.2d, v17.2d, v0.2d
-	WORD $0x4e60e529 // fcmeq v9.2d, v9.2d, v0.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e261e10 // and v16.16b, v16.16b, v6.16b
-	WORD $0x3dc00ac3 // ldr q3, [x22, #32]
-	WORD $0x3dc00ec6 // ldr q6, [x22, #48]
-	WORD $0x4e261c67 // and v7.16b, v3.16b, v6.16b
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e291e31 // and v17.16b, v17.16b, v9.16b
-	WORD $0x6e6d1d10 // bsl v16.16b, v8.16b, v13.16b
-	WORD $0x4e61d502 // fadd v2.2d, v8.2d, v1.2d
-	WORD $0x4e64d565 // fadd v5.2d, v11.2d, v4.2d
-	WORD $0x6e6f1d71 // bsl v17.16b, v11.16b, v15.16b
-	WORD $0x4ef0d609 // fsub v9.2d, v16.2d, v16.2d
-	WORD $0x4e6cd44a // fadd v10.2d, v2.2d, v12.2d
-	WORD $0x4e6ed4ad // fadd v13.2d, v5.2d, v14.2d
-	WORD $0x4ee8d448 // fsub v8.2d, v2.2d, v8.2d
-	WORD $0x4eebd4ab // fsub v11.2d, v5.2d, v11.2d
-	WORD $0x4ee2d54f // fsub v15.2d, v10.2d, v2.2d
-	WORD $0x4ee5d5b2 // fsub v18.2d, v13.2d, v5.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4eefd548 // fsub v8.2d, v10.2d, v15.2d
-	WORD $0x4ef2d5ab // fsub v11.2d, v13.2d, v18.2d
-	WORD $0x4eefd58c // fsub v12.2d, v12.2d, v15.2d
-	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x3dc000e8 // ldr q8, [x7, #0]
-	WORD $0x4e68d42b // fadd v11.2d, v1.2d, v8.2d
-	WORD $0x3dc004ef // ldr q15, [x7, #16]
-	WORD $0x4e6fd492 // fadd v18.2d, v4.2d, v15.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e6ed4a5 // fadd v5.2d, v5.2d, v14.2d
-	WORD $0x4ee1d56c // fsub v12.2d, v11.2d, v1.2d
-	WORD $0x4ee4d64e // fsub v14.2d, v18.2d, v4.2d
-	WORD $0x4e6bd442 // fadd v2.2d, v2.2d, v11.2d
-	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
-	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4e62d553 // fadd v19.2d, v10.2d, v2.2d
-	WORD $0x4e65d5b4 // fadd v20.2d, v13.2d, v5.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4eead66a // fsub v10.2d, v19.2d, v10.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4eeed5ef // fsub v15.2d, v15.2d, v14.2d
-	WORD $0x4eedd68d // fsub v13.2d, v20.2d, v13.2d
-	WORD $0x4e68d421 // fadd v1.2d, v1.2d, v8.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4e6fd484 // fadd v4.2d, v4.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x3dc002c2 // ldr q2, [x22, #0]
-	WORD $0x4e221e08 // and v8.16b, v16.16b, v2.16b
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4ef1d625 // fsub v5.2d, v17.2d, v17.2d
-	WORD $0x4e61d66a // fadd v10.2d, v19.2d, v1.2d
-	WORD $0x4e261c63 // and v3.16b, v3.16b, v6.16b
-	WORD $0x4e64d686 // fadd v6.2d, v20.2d, v4.2d
-	WORD $0x4e221e22 // and v2.16b, v17.16b, v2.16b
-	WORD $0x4e60e60b // fcmeq v11.2d, v16.2d, v0.2d
-	WORD $0x4e60e529 // fcmeq v9.2d, v9.2d, v0.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e60e54c // fcmeq v12.2d, v10.2d, v0.2d
-	WORD $0x4ea81ce7 // orr v7.16b, v7.16b, v8.16b
-	WORD $0x4e60e628 // fcmeq v8.2d, v17.2d, v0.2d
-	WORD $0x4e60e4a5 // fcmeq v5.2d, v5.2d, v0.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x4e60e4cd // fcmeq v13.2d, v6.2d, v0.2d
-	WORD $0x4ea21c63 // orr v3.16b, v3.16b, v2.16b
-	WORD $0x4eead542 // fsub v2.2d, v10.2d, v10.2d
-	WORD $0x4ea91d6b // orr v11.16b, v11.16b, v9.16b
-	WORD $0x6e671c0c // bsl v12.16b, v0.16b, v7.16b
-	WORD $0x4ef3d553 // fsub v19.2d, v10.2d, v19.2d
-	WORD $0x4ee6d4c7 // fsub v7.2d, v6.2d, v6.2d
-	WORD $0x4ea51d08 // orr v8.16b, v8.16b, v5.16b
-	WORD $0x6e631c0d // bsl v13.16b, v0.16b, v3.16b
-	WORD $0x4ef4d4d4 // fsub v20.2d, v6.2d, v20.2d
-	WORD $0x6eeae45f // fcmgt v31.2d, v2.2d, v10.2d
-	WORD $0x6ee2e542 // fcmgt v2.2d, v10.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x4e70e603 // fcmeq v3.2d, v16.2d, v16.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	WORD $0x6e6c1e0b // bsl v11.16b, v16.16b, v12.16b
-	WORD $0x4ef3d421 // fsub v1.2d, v1.2d, v19.2d
-	WORD $0x6ee6e4ff // fcmgt v31.2d, v7.2d, v6.2d
-	WORD $0x6ee7e4c7 // fcmgt v7.2d, v6.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x4e71e625 // fcmeq v5.2d, v17.2d, v17.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6e6d1e28 // bsl v8.16b, v17.16b, v13.16b
-	WORD $0x4ef4d484 // fsub v4.2d, v4.2d, v20.2d
-	WORD $0x3dc012c9 // ldr q9, [x22, #64]
-	WORD $0x6e6b1d23 // bsl v3.16b, v9.16b, v11.16b
-	WORD $0x6ee21c01 // bif v1.16b, v0.16b, v2.16b
-	WORD $0x6e681d25 // bsl v5.16b, v9.16b, v8.16b
-	WORD $0x6ee71c04 // bif v4.16b, v0.16b, v7.16b
-	WORD $0x6e631d42 // bsl v2.16b, v10.16b, v3.16b
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x6e651cc7 // bsl v7.16b, v6.16b, v5.16b
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x3d800002 // str q2, [x0, #0]
-	WORD $0x3d800021 // str q1, [x1, #0]
-	WORD $0x3d800407 // str q7, [x0, #16]
-	WORD $0x3d800424 // str q4, [x1, #16]
+	ldrq(0,3,0)
+	ldrq(1,5,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,5,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,0)
+	ldrq(7,4,0)
+	fmul2d(8,6,7)
+	ldrq(9,2,16)
+	ldrq(10,4,16)
+	fmul2d(11,9,10)
+	ldrq(12,6,0)
+	mov(13,12)
+	fmla2d(13,6,7)
+	ldrq(14,6,16)
+	mov(15,14)
+	fmla2d(15,9,10)
+	fmla2d(2,6,1)
+	fmla2d(5,9,4)
+	fneg2d(1,8)
+	fmla2d(1,6,7)
+	fneg2d(4,11)
+	fmla2d(4,9,10)
+	fsub2d(6,8,8)
+	fsub2d(9,11,11)
+	fsub2d(16,13,13)
+	fsub2d(17,15,15)
+	fmla2d(2,0,7)
+	fmla2d(5,3,10)
+	ldrq(0,22,16)
+	fcmeq2d(16,16,0)
+	fcmeq2d(6,6,0)
+	mvn(6,6)
+	fcmeq2d(17,17,0)
+	fcmeq2d(9,9,0)
+	mvn(9,9)
+	and(16,16,6)
+	ldrq(3,22,32)
+	ldrq(6,22,48)
+	and(7,3,6)
+	fadd2d(1,1,2)
+	fadd2d(4,4,5)
+	and(17,17,9)
+	bsl(16,8,13)
+	fadd2d(2,8,1)
+	fadd2d(5,11,4)
+	bsl(17,11,15)
+	fsub2d(9,16,16)
+	fadd2d(10,2,12)
+	fadd2d(13,5,14)
+	fsub2d(8,2,8)
+	fsub2d(11,5,11)
+	fsub2d(15,10,2)
+	fsub2d(18,13,5)
+	fsub2d(1,1,8)
+	fsub2d(4,4,11)
+	fsub2d(8,10,15)
+	fsub2d(11,13,18)
+	fsub2d(12,12,15)
+	fsub2d(14,14,18)
+	fsub2d(2,2,8)
+	fsub2d(5,5,11)
+	ldrq(8,7,0)
+	fadd2d(11,1,8)
+	ldrq(15,7,16)
+	fadd2d(18,4,15)
+	fadd2d(2,2,12)
+	fadd2d(5,5,14)
+	fsub2d(12,11,1)
+	fsub2d(14,18,4)
+	fadd2d(2,2,11)
+	fadd2d(5,5,18)
+	fsub2d(11,11,12)
+	fsub2d(18,18,14)
+	fadd2d(19,10,2)
+	fadd2d(20,13,5)
+	fsub2d(1,1,11)
+	fsub2d(8,8,12)
+	fsub2d(10,19,10)
+	fsub2d(4,4,18)
+	fsub2d(15,15,14)
+	fsub2d(13,20,13)
+	fadd2d(1,1,8)
+	fsub2d(2,2,10)
+	fadd2d(4,4,15)
+	fsub2d(5,5,13)
+	fadd2d(1,1,2)
+	ldrq(2,22,0)
+	and(8,16,2)
+	fadd2d(4,4,5)
+	fsub2d(5,17,17)
+	fadd2d(10,19,1)
+	and(3,3,6)
+	fadd2d(6,20,4)
+	and(2,17,2)
+	fcmeq2d(11,16,0)
+	fcmeq2d(9,9,0)
+	mvn(9,9)
+	fcmeq2d(12,10,0)
+	orr(7,7,8)
+	fcmeq2d(8,17,0)
+	fcmeq2d(5,5,0)
+	mvn(5,5)
+	fcmeq2d(13,6,0)
+	orr(3,3,2)
+	fsub2d(2,10,10)
+	orr(11,11,9)
+	bsl(12,0,7)
+	fsub2d(19,10,19)
+	fsub2d(7,6,6)
+	orr(8,8,5)
+	bsl(13,0,3)
+	fsub2d(20,6,20)
+	fcmgt2d(31,2,10)
+	fcmgt2d(2,10,2)
+	orr(2,2,31)
+	fcmeq2d(3,16,16)
+	mvn(3,3)
+	bsl(11,16,12)
+	fsub2d(1,1,19)
+	fcmgt2d(31,7,6)
+	fcmgt2d(7,6,7)
+	orr(7,7,31)
+	fcmeq2d(5,17,17)
+	mvn(5,5)
+	bsl(8,17,13)
+	fsub2d(4,4,20)
+	ldrq(9,22,64)
+	bsl(3,9,11)
+	bif(1,0,2)
+	bsl(5,9,8)
+	bif(4,0,7)
+	bsl(2,10,3)
+	fadd2d(1,1,0)
+	bsl(7,6,5)
+	fadd2d(4,4,0)
+	strq(2,0,0)
+	strq(1,1,0)
+	strq(7,0,16)
+	strq(4,1,16)
 	B next
 
 // func ddMacNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -1658,54 +1683,54 @@ TEXT ·ddMacNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00040 // ldr q0, [x2, #0]
-	WORD $0x3dc00081 // ldr q1, [x4, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00443 // ldr q3, [x2, #16]
-	WORD $0x3dc00484 // ldr q4, [x4, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x6ee0f846 // fneg v6.2d, v2.2d
-	WORD $0x4e61cc06 // fmla v6.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8a7 // fneg v7.2d, v5.2d
-	WORD $0x4e64cc67 // fmla v7.2d, v3.2d, v4.2d
-	WORD $0x3dc000c8 // ldr q8, [x6, #0]
-	WORD $0x4e62d509 // fadd v9.2d, v8.2d, v2.2d
-	WORD $0x3dc004ca // ldr q10, [x6, #16]
-	WORD $0x4e65d54b // fadd v11.2d, v10.2d, v5.2d
-	WORD $0x4ee8d52c // fsub v12.2d, v9.2d, v8.2d
-	WORD $0x4eead56d // fsub v13.2d, v11.2d, v10.2d
-	WORD $0x3dc000ae // ldr q14, [x5, #0]
-	WORD $0x4e6ecc06 // fmla v6.2d, v0.2d, v14.2d
-	WORD $0x3dc004a0 // ldr q0, [x5, #16]
-	WORD $0x4e60cc67 // fmla v7.2d, v3.2d, v0.2d
-	WORD $0x4eecd520 // fsub v0.2d, v9.2d, v12.2d
-	WORD $0x4eedd563 // fsub v3.2d, v11.2d, v13.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4ee3d54a // fsub v10.2d, v10.2d, v3.2d
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x4e61cc06 // fmla v6.2d, v0.2d, v1.2d
-	WORD $0x3dc00460 // ldr q0, [x3, #16]
-	WORD $0x4e64cc07 // fmla v7.2d, v0.2d, v4.2d
-	WORD $0x4e62d508 // fadd v8.2d, v8.2d, v2.2d
-	WORD $0x4e65d54a // fadd v10.2d, v10.2d, v5.2d
-	WORD $0x3dc000e0 // ldr q0, [x7, #0]
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x3dc004e1 // ldr q1, [x7, #16]
-	WORD $0x4e67d421 // fadd v1.2d, v1.2d, v7.2d
-	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e68d520 // fadd v0.2d, v9.2d, v8.2d
-	WORD $0x4e6ad561 // fadd v1.2d, v11.2d, v10.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800401 // str q1, [x0, #16]
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x3d800028 // str q8, [x1, #0]
-	WORD $0x3d80042a // str q10, [x1, #16]
+	ldrq(0,2,0)
+	ldrq(1,4,0)
+	fmul2d(2,0,1)
+	ldrq(3,2,16)
+	ldrq(4,4,16)
+	fmul2d(5,3,4)
+	fneg2d(6,2)
+	fmla2d(6,0,1)
+	fneg2d(7,5)
+	fmla2d(7,3,4)
+	ldrq(8,6,0)
+	fadd2d(9,8,2)
+	ldrq(10,6,16)
+	fadd2d(11,10,5)
+	fsub2d(12,9,8)
+	fsub2d(13,11,10)
+	ldrq(14,5,0)
+	fmla2d(6,0,14)
+	ldrq(0,5,16)
+	fmla2d(7,3,0)
+	fsub2d(0,9,12)
+	fsub2d(3,11,13)
+	fsub2d(2,2,12)
+	fsub2d(5,5,13)
+	fsub2d(8,8,0)
+	fsub2d(10,10,3)
+	ldrq(0,3,0)
+	fmla2d(6,0,1)
+	ldrq(0,3,16)
+	fmla2d(7,0,4)
+	fadd2d(8,8,2)
+	fadd2d(10,10,5)
+	ldrq(0,7,0)
+	fadd2d(0,0,6)
+	ldrq(1,7,16)
+	fadd2d(1,1,7)
+	fadd2d(8,8,0)
+	fadd2d(10,10,1)
+	fadd2d(0,9,8)
+	fadd2d(1,11,10)
+	strq(0,0,0)
+	strq(1,0,16)
+	fsub2d(0,0,9)
+	fsub2d(1,1,11)
+	fsub2d(8,8,0)
+	fsub2d(10,10,1)
+	strq(8,1,0)
+	strq(10,1,16)
 
 next:
 	ADD $32, R0
@@ -1731,150 +1756,150 @@ TEXT ·addTDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc10023 // ldr q3, [x1, #1024]
-	WORD $0x3dc10044 // ldr q4, [x2, #1024]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00426 // ldr q6, [x1, #16]
-	WORD $0x3dc00447 // ldr q7, [x2, #16]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc10429 // ldr q9, [x1, #1040]
-	WORD $0x3dc1044a // ldr q10, [x2, #1040]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0802c // ldr q12, [x1, #512]
-	WORD $0x3dc0804d // ldr q13, [x2, #512]
-	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc08431 // ldr q17, [x1, #528]
-	WORD $0x3dc08452 // ldr q18, [x2, #528]
-	WORD $0x4e72d633 // fadd v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x4ef0d4b8 // fsub v24.2d, v5.2d, v16.2d
-	WORD $0x4ef1d679 // fsub v25.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51a // fsub v26.2d, v8.2d, v20.2d
-	WORD $0x4ef5d57b // fsub v27.2d, v11.2d, v21.2d
-	WORD $0x4e6ed45c // fadd v28.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4ef9d670 // fsub v16.2d, v19.2d, v25.2d
-	WORD $0x4efad4c6 // fsub v6.2d, v6.2d, v26.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efbd529 // fsub v9.2d, v9.2d, v27.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed402 // fadd v2.2d, v0.2d, v14.2d
-	WORD $0x4e6bd623 // fadd v3.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c4 // fadd v4.2d, v6.2d, v19.2d
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4eecd428 // fsub v8.2d, v1.2d, v12.2d
-	WORD $0x4ee6d489 // fsub v9.2d, v4.2d, v6.2d
-	WORD $0x4ef1d46a // fsub v10.2d, v3.2d, v17.2d
-	WORD $0x4ee7d44d // fsub v13.2d, v2.2d, v7.2d
-	WORD $0x4ee8d430 // fsub v16.2d, v1.2d, v8.2d
-	WORD $0x4ee9d492 // fsub v18.2d, v4.2d, v9.2d
-	WORD $0x4eead474 // fsub v20.2d, v3.2d, v10.2d
-	WORD $0x4e61d795 // fadd v21.2d, v28.2d, v1.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4ee7d5ce // fsub v14.2d, v14.2d, v7.2d
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e63d5e7 // fadd v7.2d, v15.2d, v3.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efcd6bc // fsub v28.2d, v21.2d, v28.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efcd421 // fsub v1.2d, v1.2d, v28.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4e63d4c8 // fadd v8.2d, v6.2d, v3.2d
-	WORD $0x4e65d449 // fadd v9.2d, v2.2d, v5.2d
-	WORD $0x4ee0d4aa // fsub v10.2d, v5.2d, v0.2d
-	WORD $0x4e68d48b // fadd v11.2d, v4.2d, v8.2d
-	WORD $0x4ee6d50c // fsub v12.2d, v8.2d, v6.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eead4ae // fsub v14.2d, v5.2d, v10.2d
-	WORD $0x4ee4d56f // fsub v15.2d, v11.2d, v4.2d
-	WORD $0x4eecd510 // fsub v16.2d, v8.2d, v12.2d
-	WORD $0x4eedd531 // fsub v17.2d, v9.2d, v13.2d
-	WORD $0x4e69d6b2 // fadd v18.2d, v21.2d, v9.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4e6bd4ea // fadd v10.2d, v7.2d, v11.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e62d520 // fadd v0.2d, v9.2d, v2.2d
-	WORD $0x4e64d561 // fadd v1.2d, v11.2d, v4.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee9d409 // fsub v9.2d, v0.2d, v9.2d
-	WORD $0x4e61d545 // fadd v5.2d, v10.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x4ef2d463 // fsub v3.2d, v3.2d, v18.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e64d425 // fadd v5.2d, v1.2d, v4.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808405 // str q5, [x0, #528]
-	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810404 // str q4, [x0, #1040]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fadd2d(2,0,1)
+	ldrq(3,1,1024)
+	ldrq(4,2,1024)
+	fadd2d(5,3,4)
+	ldrq(6,1,16)
+	ldrq(7,2,16)
+	fadd2d(8,6,7)
+	ldrq(9,1,1040)
+	ldrq(10,2,1040)
+	fadd2d(11,9,10)
+	ldrq(12,1,512)
+	ldrq(13,2,512)
+	fadd2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,1,528)
+	ldrq(18,2,528)
+	fadd2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	fsub2d(24,5,16)
+	fsub2d(25,19,17)
+	fsub2d(26,8,20)
+	fsub2d(27,11,21)
+	fadd2d(28,2,14)
+	fsub2d(29,14,22)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,24)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,25)
+	fsub2d(6,6,26)
+	fsub2d(7,7,20)
+	fsub2d(9,9,27)
+	fsub2d(10,10,21)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(2,28,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,25)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(8,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,2)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,8)
+	fadd2d(1,12,5)
+	fadd2d(2,0,14)
+	fadd2d(3,17,11)
+	fadd2d(4,6,19)
+	fsub2d(7,2,0)
+	fsub2d(8,1,12)
+	fsub2d(9,4,6)
+	fsub2d(10,3,17)
+	fsub2d(13,2,7)
+	fsub2d(16,1,8)
+	fsub2d(18,4,9)
+	fsub2d(20,3,10)
+	fadd2d(21,28,1)
+	fsub2d(0,0,13)
+	fsub2d(14,14,7)
+	fsub2d(12,12,16)
+	fsub2d(5,5,8)
+	fadd2d(7,15,3)
+	fsub2d(6,6,18)
+	fsub2d(19,19,9)
+	fsub2d(17,17,20)
+	fsub2d(11,11,10)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(28,21,28)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,7,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,28)
+	fadd2d(6,6,17)
+	fsub2d(3,3,15)
+	fadd2d(5,0,1)
+	fadd2d(8,6,3)
+	fadd2d(9,2,5)
+	fsub2d(10,5,0)
+	fadd2d(11,4,8)
+	fsub2d(12,8,6)
+	fsub2d(13,9,2)
+	fsub2d(14,5,10)
+	fsub2d(15,11,4)
+	fsub2d(16,8,12)
+	fsub2d(17,9,13)
+	fadd2d(18,21,9)
+	fsub2d(19,11,15)
+	fsub2d(5,5,13)
+	fsub2d(2,2,17)
+	fsub2d(0,0,14)
+	fsub2d(1,1,10)
+	fadd2d(10,7,11)
+	fsub2d(4,4,19)
+	fsub2d(8,8,15)
+	fsub2d(6,6,16)
+	fsub2d(3,3,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,5)
+	fadd2d(0,0,1)
+	fsub2d(7,10,7)
+	fadd2d(4,4,8)
+	fadd2d(6,6,3)
+	fsub2d(9,9,21)
+	fadd2d(2,2,0)
+	fsub2d(11,11,7)
+	fadd2d(4,4,6)
+	fadd2d(0,9,2)
+	fadd2d(1,11,4)
+	fadd2d(3,18,0)
+	fsub2d(9,0,9)
+	fadd2d(5,10,1)
+	fsub2d(11,1,11)
+	strq(3,0,0)
+	fsub2d(3,3,18)
+	fsub2d(2,2,9)
+	strq(5,0,16)
+	fsub2d(5,5,10)
+	fsub2d(4,4,11)
+	fsub2d(0,0,3)
+	fsub2d(1,1,5)
+	fadd2d(3,0,2)
+	fadd2d(5,1,4)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(5,0,528)
+	fsub2d(5,5,1)
+	fsub2d(2,2,3)
+	fsub2d(4,4,5)
+	strq(2,0,1024)
+	strq(4,0,1040)
 
 next:
 	ADD $32, R0
@@ -1895,157 +1920,157 @@ TEXT ·subTDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc10023 // ldr q3, [x1, #1024]
-	WORD $0x3dc10044 // ldr q4, [x2, #1024]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00426 // ldr q6, [x1, #16]
-	WORD $0x3dc00447 // ldr q7, [x2, #16]
-	WORD $0x4ee7d4c8 // fsub v8.2d, v6.2d, v7.2d
-	WORD $0x3dc10429 // ldr q9, [x1, #1040]
-	WORD $0x3dc1044a // ldr q10, [x2, #1040]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0802c // ldr q12, [x1, #512]
-	WORD $0x3dc0804d // ldr q13, [x2, #512]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc08431 // ldr q17, [x1, #528]
-	WORD $0x3dc08452 // ldr q18, [x2, #528]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x3dc002d8 // ldr q24, [x22, #0]
-	WORD $0x6e381c21 // eor v1.16b, v1.16b, v24.16b
-	WORD $0x4ef0d4b9 // fsub v25.2d, v5.2d, v16.2d
-	WORD $0x6e381c84 // eor v4.16b, v4.16b, v24.16b
-	WORD $0x4ef1d67a // fsub v26.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51b // fsub v27.2d, v8.2d, v20.2d
-	WORD $0x6e381ce7 // eor v7.16b, v7.16b, v24.16b
-	WORD $0x4ef5d57c // fsub v28.2d, v11.2d, v21.2d
-	WORD $0x6e381d4a // eor v10.16b, v10.16b, v24.16b
-	WORD $0x4e6ed45d // fadd v29.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5de // fsub v30.2d, v14.2d, v22.2d
-	WORD $0x6e381dad // eor v13.16b, v13.16b, v24.16b
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4efad670 // fsub v16.2d, v19.2d, v26.2d
-	WORD $0x6e381e52 // eor v18.16b, v18.16b, v24.16b
-	WORD $0x4efbd4c6 // fsub v6.2d, v6.2d, v27.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efed58c // fsub v12.2d, v12.2d, v30.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d7a2 // fsub v2.2d, v29.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed402 // fadd v2.2d, v0.2d, v14.2d
-	WORD $0x4e6bd623 // fadd v3.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c4 // fadd v4.2d, v6.2d, v19.2d
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4eecd428 // fsub v8.2d, v1.2d, v12.2d
-	WORD $0x4ee6d489 // fsub v9.2d, v4.2d, v6.2d
-	WORD $0x4ef1d46a // fsub v10.2d, v3.2d, v17.2d
-	WORD $0x4ee7d44d // fsub v13.2d, v2.2d, v7.2d
-	WORD $0x4ee8d430 // fsub v16.2d, v1.2d, v8.2d
-	WORD $0x4ee9d492 // fsub v18.2d, v4.2d, v9.2d
-	WORD $0x4eead474 // fsub v20.2d, v3.2d, v10.2d
-	WORD $0x4e61d7b5 // fadd v21.2d, v29.2d, v1.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4ee7d5ce // fsub v14.2d, v14.2d, v7.2d
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e63d5e7 // fadd v7.2d, v15.2d, v3.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efdd6bd // fsub v29.2d, v21.2d, v29.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4e63d4c8 // fadd v8.2d, v6.2d, v3.2d
-	WORD $0x4e65d449 // fadd v9.2d, v2.2d, v5.2d
-	WORD $0x4ee0d4aa // fsub v10.2d, v5.2d, v0.2d
-	WORD $0x4e68d48b // fadd v11.2d, v4.2d, v8.2d
-	WORD $0x4ee6d50c // fsub v12.2d, v8.2d, v6.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eead4ae // fsub v14.2d, v5.2d, v10.2d
-	WORD $0x4ee4d56f // fsub v15.2d, v11.2d, v4.2d
-	WORD $0x4eecd510 // fsub v16.2d, v8.2d, v12.2d
-	WORD $0x4eedd531 // fsub v17.2d, v9.2d, v13.2d
-	WORD $0x4e69d6b2 // fadd v18.2d, v21.2d, v9.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4e6bd4ea // fadd v10.2d, v7.2d, v11.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e62d520 // fadd v0.2d, v9.2d, v2.2d
-	WORD $0x4e64d561 // fadd v1.2d, v11.2d, v4.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee9d409 // fsub v9.2d, v0.2d, v9.2d
-	WORD $0x4e61d545 // fadd v5.2d, v10.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x4ef2d463 // fsub v3.2d, v3.2d, v18.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e64d425 // fadd v5.2d, v1.2d, v4.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808405 // str q5, [x0, #528]
-	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810404 // str q4, [x0, #1040]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fsub2d(2,0,1)
+	ldrq(3,1,1024)
+	ldrq(4,2,1024)
+	fsub2d(5,3,4)
+	ldrq(6,1,16)
+	ldrq(7,2,16)
+	fsub2d(8,6,7)
+	ldrq(9,1,1040)
+	ldrq(10,2,1040)
+	fsub2d(11,9,10)
+	ldrq(12,1,512)
+	ldrq(13,2,512)
+	fsub2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,1,528)
+	ldrq(18,2,528)
+	fsub2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	ldrq(24,22,0)
+	eor(1,1,24)
+	fsub2d(25,5,16)
+	eor(4,4,24)
+	fsub2d(26,19,17)
+	fsub2d(27,8,20)
+	eor(7,7,24)
+	fsub2d(28,11,21)
+	eor(10,10,24)
+	fadd2d(29,2,14)
+	fsub2d(30,14,22)
+	eor(13,13,24)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,25)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,26)
+	eor(18,18,24)
+	fsub2d(6,6,27)
+	fsub2d(7,7,20)
+	fsub2d(9,9,28)
+	fsub2d(10,10,21)
+	fsub2d(12,12,30)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(2,29,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,26)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(8,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,2)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,8)
+	fadd2d(1,12,5)
+	fadd2d(2,0,14)
+	fadd2d(3,17,11)
+	fadd2d(4,6,19)
+	fsub2d(7,2,0)
+	fsub2d(8,1,12)
+	fsub2d(9,4,6)
+	fsub2d(10,3,17)
+	fsub2d(13,2,7)
+	fsub2d(16,1,8)
+	fsub2d(18,4,9)
+	fsub2d(20,3,10)
+	fadd2d(21,29,1)
+	fsub2d(0,0,13)
+	fsub2d(14,14,7)
+	fsub2d(12,12,16)
+	fsub2d(5,5,8)
+	fadd2d(7,15,3)
+	fsub2d(6,6,18)
+	fsub2d(19,19,9)
+	fsub2d(17,17,20)
+	fsub2d(11,11,10)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(29,21,29)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,7,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,29)
+	fadd2d(6,6,17)
+	fsub2d(3,3,15)
+	fadd2d(5,0,1)
+	fadd2d(8,6,3)
+	fadd2d(9,2,5)
+	fsub2d(10,5,0)
+	fadd2d(11,4,8)
+	fsub2d(12,8,6)
+	fsub2d(13,9,2)
+	fsub2d(14,5,10)
+	fsub2d(15,11,4)
+	fsub2d(16,8,12)
+	fsub2d(17,9,13)
+	fadd2d(18,21,9)
+	fsub2d(19,11,15)
+	fsub2d(5,5,13)
+	fsub2d(2,2,17)
+	fsub2d(0,0,14)
+	fsub2d(1,1,10)
+	fadd2d(10,7,11)
+	fsub2d(4,4,19)
+	fsub2d(8,8,15)
+	fsub2d(6,6,16)
+	fsub2d(3,3,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,5)
+	fadd2d(0,0,1)
+	fsub2d(7,10,7)
+	fadd2d(4,4,8)
+	fadd2d(6,6,3)
+	fsub2d(9,9,21)
+	fadd2d(2,2,0)
+	fsub2d(11,11,7)
+	fadd2d(4,4,6)
+	fadd2d(0,9,2)
+	fadd2d(1,11,4)
+	fadd2d(3,18,0)
+	fsub2d(9,0,9)
+	fadd2d(5,10,1)
+	fsub2d(11,1,11)
+	strq(3,0,0)
+	fsub2d(3,3,18)
+	fsub2d(2,2,9)
+	strq(5,0,16)
+	fsub2d(5,5,10)
+	fsub2d(4,4,11)
+	fsub2d(0,0,3)
+	fsub2d(1,1,5)
+	fadd2d(3,0,2)
+	fadd2d(5,1,4)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(5,0,528)
+	fsub2d(5,5,1)
+	fsub2d(2,2,3)
+	fsub2d(4,4,5)
+	strq(2,0,1024)
+	strq(4,0,1040)
 
 next:
 	ADD $32, R0
@@ -2066,120 +2091,120 @@ TEXT ·mulTDNEON(SB), 0, $32-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08046 // ldr q6, [x2, #512]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08028 // ldr q8, [x1, #512]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc10051 // ldr q17, [x2, #1024]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc10033 // ldr q19, [x1, #1024]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc10455 // ldr q21, [x2, #1040]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc10437 // ldr q23, [x1, #1040]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6c1 // fsub v1.2d, v22.2d, v26.2d
-	WORD $0x4efbd653 // fsub v19.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d404 // fadd v4.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee2d694 // fsub v20.2d, v20.2d, v2.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed680 // fadd v0.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6c2 // fadd v2.2d, v22.2d, v15.2d
-	WORD $0x4ef4d403 // fsub v3.2d, v0.2d, v20.2d
-	WORD $0x4e60d425 // fadd v5.2d, v1.2d, v0.2d
-	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4ee3d408 // fsub v8.2d, v0.2d, v3.2d
-	WORD $0x4ee1d4a1 // fsub v1.2d, v5.2d, v1.2d
-	WORD $0x4ee6d449 // fsub v9.2d, v2.2d, v6.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
-	WORD $0x4ee6d5ef // fsub v15.2d, v15.2d, v6.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d401 // fadd v1.2d, v0.2d, v20.2d
-	WORD $0x4e76d443 // fadd v3.2d, v2.2d, v22.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
-	WORD $0x4e63d4e6 // fadd v6.2d, v7.2d, v3.2d
-	WORD $0x4ee2d462 // fsub v2.2d, v3.2d, v2.2d
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
-	WORD $0x3d800406 // str q6, [x0, #16]
-	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
-	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
-	WORD $0x3d810014 // str q20, [x0, #1024]
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x3d810416 // str q22, [x0, #1040]
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x3d808001 // str q1, [x0, #512]
-	WORD $0x3d808403 // str q3, [x0, #528]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,512)
+	fmul2d(7,0,6)
+	ldrq(8,1,512)
+	fmul2d(9,8,1)
+	ldrq(10,2,528)
+	fmul2d(11,3,10)
+	ldrq(12,1,528)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,2,1024)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,1,1024)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,2,1040)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,1,1040)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(1,22,26)
+	fsub2d(19,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,1)
+	fsub2d(18,18,26)
+	fsub2d(11,11,19)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(4,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(2,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(0,4,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,2)
+	fadd2d(14,14,30)
+	fsub2d(22,22,0)
+	fadd2d(15,15,5)
+	fadd2d(0,20,14)
+	fadd2d(2,22,15)
+	fsub2d(3,0,20)
+	fadd2d(5,1,0)
+	fsub2d(6,2,22)
+	fadd2d(7,4,2)
+	fsub2d(8,0,3)
+	fsub2d(1,5,1)
+	fsub2d(9,2,6)
+	fsub2d(14,14,3)
+	fsub2d(20,20,8)
+	fsub2d(4,7,4)
+	fsub2d(22,22,9)
+	fsub2d(15,15,6)
+	fsub2d(0,0,1)
+	fadd2d(20,20,14)
+	fsub2d(2,2,4)
+	fadd2d(22,22,15)
+	fadd2d(1,0,20)
+	fadd2d(3,2,22)
+	fadd2d(4,5,1)
+	fsub2d(0,1,0)
+	fadd2d(6,7,3)
+	fsub2d(2,3,2)
+	strq(4,0,0)
+	fsub2d(4,4,5)
+	fsub2d(20,20,0)
+	strq(6,0,16)
+	fsub2d(6,6,7)
+	fsub2d(22,22,2)
+	strq(20,0,1024)
+	fsub2d(1,1,4)
+	strq(22,0,1040)
+	fsub2d(3,3,6)
+	strq(1,0,512)
+	strq(3,0,528)
 
 next:
 	ADD $32, R0
@@ -2200,127 +2225,127 @@ TEXT ·divTDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c47 // eor v7.16b, v2.16b, v6.16b
-	WORD $0x6e261ca6 // eor v6.16b, v5.16b, v6.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc08048 // ldr q8, [x2, #512]
-	WORD $0x6e68dce7 // fmul v7.2d, v7.2d, v8.2d
-	WORD $0x3dc08449 // ldr q9, [x2, #528]
-	WORD $0x6e69dcc6 // fmul v6.2d, v6.2d, v9.2d
-	WORD $0x3dc0802a // ldr q10, [x1, #512]
-	WORD $0x4e67d54b // fadd v11.2d, v10.2d, v7.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x4e66d58d // fadd v13.2d, v12.2d, v6.2d
-	WORD $0x6ee0f8ee // fneg v14.2d, v7.2d
-	WORD $0x4ee8cc4e // fmls v14.2d, v2.2d, v8.2d
-	WORD $0x6ee0f8cf // fneg v15.2d, v6.2d
-	WORD $0x4ee9ccaf // fmls v15.2d, v5.2d, v9.2d
-	WORD $0x4e60d570 // fadd v16.2d, v11.2d, v0.2d
-	WORD $0x4e63d5b1 // fadd v17.2d, v13.2d, v3.2d
-	WORD $0x4eead572 // fsub v18.2d, v11.2d, v10.2d
-	WORD $0x4eecd5b3 // fsub v19.2d, v13.2d, v12.2d
-	WORD $0x6e61fe14 // fdiv v20.2d, v16.2d, v1.2d
-	WORD $0x6e64fe35 // fdiv v21.2d, v17.2d, v4.2d
-	WORD $0x4eebd616 // fsub v22.2d, v16.2d, v11.2d
-	WORD $0x4eedd637 // fsub v23.2d, v17.2d, v13.2d
-	WORD $0x4ef2d578 // fsub v24.2d, v11.2d, v18.2d
-	WORD $0x4ef3d5b9 // fsub v25.2d, v13.2d, v19.2d
-	WORD $0x4ef6d61a // fsub v26.2d, v16.2d, v22.2d
-	WORD $0x4ef7d63b // fsub v27.2d, v17.2d, v23.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4ef8d54a // fsub v10.2d, v10.2d, v24.2d
-	WORD $0x4efad56b // fsub v11.2d, v11.2d, v26.2d
-	WORD $0x4ef2d4e7 // fsub v7.2d, v7.2d, v18.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4e67d54a // fadd v10.2d, v10.2d, v7.2d
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e63d5ad // fadd v13.2d, v13.2d, v3.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
-	WORD $0x3dc10423 // ldr q3, [x1, #1040]
-	WORD $0x4e6fd463 // fadd v3.2d, v3.2d, v15.2d
-	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4ee1ce90 // fmls v16.2d, v20.2d, v1.2d
-	WORD $0x4ee4ceb1 // fmls v17.2d, v21.2d, v4.2d
-	WORD $0x4e6bd610 // fadd v16.2d, v16.2d, v11.2d
-	WORD $0x4e6dd631 // fadd v17.2d, v17.2d, v13.2d
-	WORD $0x4e6ad610 // fadd v16.2d, v16.2d, v10.2d
-	WORD $0x4e6cd631 // fadd v17.2d, v17.2d, v12.2d
-	WORD $0x3dc10040 // ldr q0, [x2, #1024]
-	WORD $0x4ee0cc50 // fmls v16.2d, v2.2d, v0.2d
-	WORD $0x3dc10440 // ldr q0, [x2, #1040]
-	WORD $0x4ee0ccb1 // fmls v17.2d, v5.2d, v0.2d
-	WORD $0x4ee8ce90 // fmls v16.2d, v20.2d, v8.2d
-	WORD $0x4ee9ceb1 // fmls v17.2d, v21.2d, v9.2d
-	WORD $0x6e61fe10 // fdiv v16.2d, v16.2d, v1.2d
-	WORD $0x6e64fe31 // fdiv v17.2d, v17.2d, v4.2d
-	WORD $0x4e70d680 // fadd v0.2d, v20.2d, v16.2d
-	WORD $0x4e71d6a1 // fadd v1.2d, v21.2d, v17.2d
-	WORD $0x4e60d443 // fadd v3.2d, v2.2d, v0.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ef4d406 // fsub v6.2d, v0.2d, v20.2d
-	WORD $0x4ef5d427 // fsub v7.2d, v1.2d, v21.2d
-	WORD $0x4ee2d468 // fsub v8.2d, v3.2d, v2.2d
-	WORD $0x4ee5d489 // fsub v9.2d, v4.2d, v5.2d
-	WORD $0x4ee6d40a // fsub v10.2d, v0.2d, v6.2d
-	WORD $0x4ee7d42b // fsub v11.2d, v1.2d, v7.2d
-	WORD $0x4ee8d46c // fsub v12.2d, v3.2d, v8.2d
-	WORD $0x4ee9d48d // fsub v13.2d, v4.2d, v9.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4eead694 // fsub v20.2d, v20.2d, v10.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4ee6d610 // fsub v16.2d, v16.2d, v6.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4eebd6b5 // fsub v21.2d, v21.2d, v11.2d
-	WORD $0x4ee7d631 // fsub v17.2d, v17.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
-	WORD $0x4e74d440 // fadd v0.2d, v2.2d, v20.2d
-	WORD $0x4e75d4a1 // fadd v1.2d, v5.2d, v21.2d
-	WORD $0x4ee2d406 // fsub v6.2d, v0.2d, v2.2d
-	WORD $0x4e60d467 // fadd v7.2d, v3.2d, v0.2d
-	WORD $0x4ee5d428 // fsub v8.2d, v1.2d, v5.2d
-	WORD $0x4e61d489 // fadd v9.2d, v4.2d, v1.2d
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x4ee6d40a // fsub v10.2d, v0.2d, v6.2d
-	WORD $0x4ee3d4e7 // fsub v7.2d, v7.2d, v3.2d
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x4ee8d423 // fsub v3.2d, v1.2d, v8.2d
-	WORD $0x4ee6d694 // fsub v20.2d, v20.2d, v6.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x4ee8d6b5 // fsub v21.2d, v21.2d, v8.2d
-	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
-	WORD $0x4e74d442 // fadd v2.2d, v2.2d, v20.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e65d424 // fadd v4.2d, v1.2d, v5.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808404 // str q4, [x0, #528]
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810405 // str q5, [x0, #1040]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fdiv2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,0)
+	eor(7,2,6)
+	eor(6,5,6)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(8,2,512)
+	fmul2d(7,7,8)
+	ldrq(9,2,528)
+	fmul2d(6,6,9)
+	ldrq(10,1,512)
+	fadd2d(11,10,7)
+	ldrq(12,1,528)
+	fadd2d(13,12,6)
+	fneg2d(14,7)
+	fmls2d(14,2,8)
+	fneg2d(15,6)
+	fmls2d(15,5,9)
+	fadd2d(16,11,0)
+	fadd2d(17,13,3)
+	fsub2d(18,11,10)
+	fsub2d(19,13,12)
+	fdiv2d(20,16,1)
+	fdiv2d(21,17,4)
+	fsub2d(22,16,11)
+	fsub2d(23,17,13)
+	fsub2d(24,11,18)
+	fsub2d(25,13,19)
+	fsub2d(26,16,22)
+	fsub2d(27,17,23)
+	fsub2d(0,0,22)
+	fsub2d(10,10,24)
+	fsub2d(11,11,26)
+	fsub2d(7,7,18)
+	fsub2d(13,13,27)
+	fsub2d(3,3,23)
+	fsub2d(12,12,25)
+	fsub2d(6,6,19)
+	fadd2d(11,11,0)
+	fadd2d(10,10,7)
+	ldrq(0,1,1024)
+	fadd2d(0,0,14)
+	fadd2d(13,13,3)
+	fadd2d(12,12,6)
+	ldrq(3,1,1040)
+	fadd2d(3,3,15)
+	fadd2d(10,10,0)
+	fadd2d(12,12,3)
+	fmls2d(16,20,1)
+	fmls2d(17,21,4)
+	fadd2d(16,16,11)
+	fadd2d(17,17,13)
+	fadd2d(16,16,10)
+	fadd2d(17,17,12)
+	ldrq(0,2,1024)
+	fmls2d(16,2,0)
+	ldrq(0,2,1040)
+	fmls2d(17,5,0)
+	fmls2d(16,20,8)
+	fmls2d(17,21,9)
+	fdiv2d(16,16,1)
+	fdiv2d(17,17,4)
+	fadd2d(0,20,16)
+	fadd2d(1,21,17)
+	fadd2d(3,2,0)
+	fadd2d(4,5,1)
+	fsub2d(6,0,20)
+	fsub2d(7,1,21)
+	fsub2d(8,3,2)
+	fsub2d(9,4,5)
+	fsub2d(10,0,6)
+	fsub2d(11,1,7)
+	fsub2d(12,3,8)
+	fsub2d(13,4,9)
+	fsub2d(0,0,8)
+	fsub2d(20,20,10)
+	fsub2d(2,2,12)
+	fsub2d(16,16,6)
+	fsub2d(5,5,13)
+	fsub2d(1,1,9)
+	fsub2d(21,21,11)
+	fsub2d(17,17,7)
+	fadd2d(2,2,0)
+	fadd2d(20,20,16)
+	fadd2d(5,5,1)
+	fadd2d(21,21,17)
+	fadd2d(0,2,20)
+	fadd2d(1,5,21)
+	fsub2d(6,0,2)
+	fadd2d(7,3,0)
+	fsub2d(8,1,5)
+	fadd2d(9,4,1)
+	strq(7,0,0)
+	fsub2d(10,0,6)
+	fsub2d(7,7,3)
+	strq(9,0,16)
+	fsub2d(3,1,8)
+	fsub2d(20,20,6)
+	fsub2d(2,2,10)
+	fsub2d(9,9,4)
+	fsub2d(5,5,3)
+	fsub2d(21,21,8)
+	fsub2d(0,0,7)
+	fadd2d(2,2,20)
+	fsub2d(1,1,9)
+	fadd2d(5,5,21)
+	fadd2d(3,0,2)
+	fadd2d(4,1,5)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(4,0,528)
+	fsub2d(4,4,1)
+	fsub2d(2,2,3)
+	fsub2d(5,5,4)
+	strq(2,0,1024)
+	strq(5,0,1040)
 
 next:
 	ADD $32, R0
@@ -2339,96 +2364,96 @@ TEXT ·sqrtTDNEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00422 // ldr q2, [x1, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x4e66d407 // fadd v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08428 // ldr q8, [x1, #528]
-	WORD $0x4e68d449 // fadd v9.2d, v2.2d, v8.2d
-	WORD $0x6e64fcea // fdiv v10.2d, v7.2d, v4.2d
-	WORD $0x6e65fd2b // fdiv v11.2d, v9.2d, v5.2d
-	WORD $0x4ee0d4ec // fsub v12.2d, v7.2d, v0.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eecd4ee // fsub v14.2d, v7.2d, v12.2d
-	WORD $0x4eedd52f // fsub v15.2d, v9.2d, v13.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x4eeacc87 // fmls v7.2d, v4.2d, v10.2d
-	WORD $0x4eebcca9 // fmls v9.2d, v5.2d, v11.2d
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x3dc10420 // ldr q0, [x1, #1040]
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4eeacd47 // fmls v7.2d, v10.2d, v10.2d
-	WORD $0x4eebcd69 // fmls v9.2d, v11.2d, v11.2d
-	WORD $0x6e64fce7 // fdiv v7.2d, v7.2d, v4.2d
-	WORD $0x6e65fd29 // fdiv v9.2d, v9.2d, v5.2d
-	WORD $0x4e67d540 // fadd v0.2d, v10.2d, v7.2d
-	WORD $0x4e69d562 // fadd v2.2d, v11.2d, v9.2d
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4eead406 // fsub v6.2d, v0.2d, v10.2d
-	WORD $0x4eebd448 // fsub v8.2d, v2.2d, v11.2d
-	WORD $0x4ee1d48c // fsub v12.2d, v4.2d, v1.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d40e // fsub v14.2d, v0.2d, v6.2d
-	WORD $0x4ee8d44f // fsub v15.2d, v2.2d, v8.2d
-	WORD $0x4eecd490 // fsub v16.2d, v4.2d, v12.2d
-	WORD $0x4eedd4b1 // fsub v17.2d, v5.2d, v13.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4eeed54a // fsub v10.2d, v10.2d, v14.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee8d529 // fsub v9.2d, v9.2d, v8.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e67d54a // fadd v10.2d, v10.2d, v7.2d
-	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4e6ad420 // fadd v0.2d, v1.2d, v10.2d
-	WORD $0x4e6bd462 // fadd v2.2d, v3.2d, v11.2d
-	WORD $0x4ee1d406 // fsub v6.2d, v0.2d, v1.2d
-	WORD $0x4e60d487 // fadd v7.2d, v4.2d, v0.2d
-	WORD $0x4ee3d448 // fsub v8.2d, v2.2d, v3.2d
-	WORD $0x4e62d4a9 // fadd v9.2d, v5.2d, v2.2d
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x4ee6d40c // fsub v12.2d, v0.2d, v6.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x4ee8d444 // fsub v4.2d, v2.2d, v8.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
-	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e61d404 // fadd v4.2d, v0.2d, v1.2d
-	WORD $0x4e63d445 // fadd v5.2d, v2.2d, v3.2d
-	WORD $0x3d808004 // str q4, [x0, #512]
-	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
-	WORD $0x3d808405 // str q5, [x0, #528]
-	WORD $0x4ee2d4a5 // fsub v5.2d, v5.2d, v2.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x3d810001 // str q1, [x0, #1024]
-	WORD $0x3d810403 // str q3, [x0, #1040]
+	ldrq(0,1,0)
+	fsqrt2d(1,0)
+	ldrq(2,1,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,1,512)
+	fadd2d(7,0,6)
+	ldrq(8,1,528)
+	fadd2d(9,2,8)
+	fdiv2d(10,7,4)
+	fdiv2d(11,9,5)
+	fsub2d(12,7,0)
+	fsub2d(13,9,2)
+	fsub2d(14,7,12)
+	fsub2d(15,9,13)
+	fsub2d(6,6,12)
+	fsub2d(8,8,13)
+	fsub2d(0,0,14)
+	fsub2d(2,2,15)
+	fadd2d(0,0,6)
+	fadd2d(2,2,8)
+	fmls2d(7,4,10)
+	fmls2d(9,5,11)
+	fadd2d(7,7,0)
+	fadd2d(9,9,2)
+	ldrq(0,1,1024)
+	fadd2d(7,7,0)
+	ldrq(0,1,1040)
+	fadd2d(9,9,0)
+	fmls2d(7,10,10)
+	fmls2d(9,11,11)
+	fdiv2d(7,7,4)
+	fdiv2d(9,9,5)
+	fadd2d(0,10,7)
+	fadd2d(2,11,9)
+	fadd2d(4,1,0)
+	fadd2d(5,3,2)
+	fsub2d(6,0,10)
+	fsub2d(8,2,11)
+	fsub2d(12,4,1)
+	fsub2d(13,5,3)
+	fsub2d(14,0,6)
+	fsub2d(15,2,8)
+	fsub2d(16,4,12)
+	fsub2d(17,5,13)
+	fsub2d(0,0,12)
+	fsub2d(10,10,14)
+	fsub2d(1,1,16)
+	fsub2d(7,7,6)
+	fsub2d(3,3,17)
+	fsub2d(2,2,13)
+	fsub2d(11,11,15)
+	fsub2d(9,9,8)
+	fadd2d(1,1,0)
+	fadd2d(10,10,7)
+	fadd2d(3,3,2)
+	fadd2d(11,11,9)
+	fadd2d(0,1,10)
+	fadd2d(2,3,11)
+	fsub2d(6,0,1)
+	fadd2d(7,4,0)
+	fsub2d(8,2,3)
+	fadd2d(9,5,2)
+	strq(7,0,0)
+	fsub2d(12,0,6)
+	fsub2d(7,7,4)
+	strq(9,0,16)
+	fsub2d(4,2,8)
+	fsub2d(10,10,6)
+	fsub2d(1,1,12)
+	fsub2d(9,9,5)
+	fsub2d(3,3,4)
+	fsub2d(11,11,8)
+	fsub2d(0,0,7)
+	fadd2d(1,1,10)
+	fsub2d(2,2,9)
+	fadd2d(3,3,11)
+	fadd2d(4,0,1)
+	fadd2d(5,2,3)
+	strq(4,0,512)
+	fsub2d(4,4,0)
+	strq(5,0,528)
+	fsub2d(5,5,2)
+	fsub2d(1,1,4)
+	fsub2d(3,3,5)
+	strq(1,0,1024)
+	strq(3,0,1040)
 
 next:
 	ADD $32, R0
@@ -2447,94 +2472,94 @@ TEXT ·addFloatTDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x4ee0d446 // fsub v6.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a7 // fsub v7.2d, v5.2d, v3.2d
-	WORD $0x4ee6d448 // fsub v8.2d, v2.2d, v6.2d
-	WORD $0x4ee7d4a9 // fsub v9.2d, v5.2d, v7.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x3dc08021 // ldr q1, [x1, #512]
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x3dc08426 // ldr q6, [x1, #528]
-	WORD $0x4e63d4c7 // fadd v7.2d, v6.2d, v3.2d
-	WORD $0x4ee1d488 // fsub v8.2d, v4.2d, v1.2d
-	WORD $0x4ee6d4e9 // fsub v9.2d, v7.2d, v6.2d
-	WORD $0x4ee8d48a // fsub v10.2d, v4.2d, v8.2d
-	WORD $0x4ee9d4eb // fsub v11.2d, v7.2d, v9.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc10421 // ldr q1, [x1, #1040]
-	WORD $0x4e66d421 // fadd v1.2d, v1.2d, v6.2d
-	WORD $0x4e60d483 // fadd v3.2d, v4.2d, v0.2d
-	WORD $0x4e61d4e6 // fadd v6.2d, v7.2d, v1.2d
-	WORD $0x4e63d448 // fadd v8.2d, v2.2d, v3.2d
-	WORD $0x4e66d4a9 // fadd v9.2d, v5.2d, v6.2d
-	WORD $0x4ee4d46a // fsub v10.2d, v3.2d, v4.2d
-	WORD $0x4ee7d4cb // fsub v11.2d, v6.2d, v7.2d
-	WORD $0x4ee2d50c // fsub v12.2d, v8.2d, v2.2d
-	WORD $0x4ee5d52d // fsub v13.2d, v9.2d, v5.2d
-	WORD $0x4eead46e // fsub v14.2d, v3.2d, v10.2d
-	WORD $0x4eebd4cf // fsub v15.2d, v6.2d, v11.2d
-	WORD $0x4eecd510 // fsub v16.2d, v8.2d, v12.2d
-	WORD $0x4eedd531 // fsub v17.2d, v9.2d, v13.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x4eead400 // fsub v0.2d, v0.2d, v10.2d
-	WORD $0x4ef1d4a5 // fsub v5.2d, v5.2d, v17.2d
-	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
-	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
-	WORD $0x4e64d440 // fadd v0.2d, v2.2d, v4.2d
-	WORD $0x4e67d4a1 // fadd v1.2d, v5.2d, v7.2d
-	WORD $0x4ee2d403 // fsub v3.2d, v0.2d, v2.2d
-	WORD $0x4e60d506 // fadd v6.2d, v8.2d, v0.2d
-	WORD $0x4ee5d42a // fsub v10.2d, v1.2d, v5.2d
-	WORD $0x4e61d52b // fadd v11.2d, v9.2d, v1.2d
-	WORD $0x3d800006 // str q6, [x0, #0]
-	WORD $0x4ee3d40c // fsub v12.2d, v0.2d, v3.2d
-	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
-	WORD $0x3d80040b // str q11, [x0, #16]
-	WORD $0x4eead428 // fsub v8.2d, v1.2d, v10.2d
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
-	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e65d424 // fadd v4.2d, v1.2d, v5.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808404 // str q4, [x0, #528]
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810405 // str q5, [x0, #1040]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fadd2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fadd2d(5,3,4)
+	fsub2d(6,2,0)
+	fsub2d(7,5,3)
+	fsub2d(8,2,6)
+	fsub2d(9,5,7)
+	fsub2d(1,1,6)
+	fsub2d(4,4,7)
+	fsub2d(0,0,8)
+	fsub2d(3,3,9)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	ldrq(1,1,512)
+	fadd2d(4,1,0)
+	ldrq(6,1,528)
+	fadd2d(7,6,3)
+	fsub2d(8,4,1)
+	fsub2d(9,7,6)
+	fsub2d(10,4,8)
+	fsub2d(11,7,9)
+	fsub2d(0,0,8)
+	fsub2d(3,3,9)
+	fsub2d(1,1,10)
+	fsub2d(6,6,11)
+	fadd2d(1,1,0)
+	fadd2d(6,6,3)
+	ldrq(0,1,1024)
+	fadd2d(0,0,1)
+	ldrq(1,1,1040)
+	fadd2d(1,1,6)
+	fadd2d(3,4,0)
+	fadd2d(6,7,1)
+	fadd2d(8,2,3)
+	fadd2d(9,5,6)
+	fsub2d(10,3,4)
+	fsub2d(11,6,7)
+	fsub2d(12,8,2)
+	fsub2d(13,9,5)
+	fsub2d(14,3,10)
+	fsub2d(15,6,11)
+	fsub2d(16,8,12)
+	fsub2d(17,9,13)
+	fsub2d(3,3,12)
+	fsub2d(4,4,14)
+	fsub2d(2,2,16)
+	fsub2d(0,0,10)
+	fsub2d(5,5,17)
+	fsub2d(6,6,13)
+	fsub2d(7,7,15)
+	fsub2d(1,1,11)
+	fadd2d(2,2,3)
+	fadd2d(4,4,0)
+	fadd2d(5,5,6)
+	fadd2d(7,7,1)
+	fadd2d(0,2,4)
+	fadd2d(1,5,7)
+	fsub2d(3,0,2)
+	fadd2d(6,8,0)
+	fsub2d(10,1,5)
+	fadd2d(11,9,1)
+	strq(6,0,0)
+	fsub2d(12,0,3)
+	fsub2d(6,6,8)
+	strq(11,0,16)
+	fsub2d(8,1,10)
+	fsub2d(4,4,3)
+	fsub2d(2,2,12)
+	fsub2d(11,11,9)
+	fsub2d(5,5,8)
+	fsub2d(7,7,10)
+	fsub2d(0,0,6)
+	fadd2d(2,2,4)
+	fsub2d(1,1,11)
+	fadd2d(5,5,7)
+	fadd2d(3,0,2)
+	fadd2d(4,1,5)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(4,0,528)
+	fsub2d(4,4,1)
+	fsub2d(2,2,3)
+	fsub2d(5,5,4)
+	strq(2,0,1024)
+	strq(5,0,1040)
 
 next:
 	ADD $32, R0
@@ -2554,96 +2579,96 @@ TEXT ·mulFloatTDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x6e61dcc7 // fmul v7.2d, v6.2d, v1.2d
-	WORD $0x3dc08428 // ldr q8, [x1, #528]
-	WORD $0x6e64dd09 // fmul v9.2d, v8.2d, v4.2d
-	WORD $0x6ee0f84a // fneg v10.2d, v2.2d
-	WORD $0x4e61cc0a // fmla v10.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8a0 // fneg v0.2d, v5.2d
-	WORD $0x4e64cc60 // fmla v0.2d, v3.2d, v4.2d
-	WORD $0x6ee0f8e3 // fneg v3.2d, v7.2d
-	WORD $0x4e61ccc3 // fmla v3.2d, v6.2d, v1.2d
-	WORD $0x6ee0f926 // fneg v6.2d, v9.2d
-	WORD $0x4e64cd06 // fmla v6.2d, v8.2d, v4.2d
-	WORD $0x4e67d548 // fadd v8.2d, v10.2d, v7.2d
-	WORD $0x4e69d40b // fadd v11.2d, v0.2d, v9.2d
-	WORD $0x3dc1002c // ldr q12, [x1, #1024]
-	WORD $0x4e61cd83 // fmla v3.2d, v12.2d, v1.2d
-	WORD $0x3dc10421 // ldr q1, [x1, #1040]
-	WORD $0x4e64cc26 // fmla v6.2d, v1.2d, v4.2d
-	WORD $0x4eead501 // fsub v1.2d, v8.2d, v10.2d
-	WORD $0x4ee0d564 // fsub v4.2d, v11.2d, v0.2d
-	WORD $0x4ee1d50c // fsub v12.2d, v8.2d, v1.2d
-	WORD $0x4ee4d56d // fsub v13.2d, v11.2d, v4.2d
-	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4eecd54a // fsub v10.2d, v10.2d, v12.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4e67d54a // fadd v10.2d, v10.2d, v7.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e6ad501 // fadd v1.2d, v8.2d, v10.2d
-	WORD $0x4e60d563 // fadd v3.2d, v11.2d, v0.2d
-	WORD $0x4e61d444 // fadd v4.2d, v2.2d, v1.2d
-	WORD $0x4e63d4a6 // fadd v6.2d, v5.2d, v3.2d
-	WORD $0x4ee8d427 // fsub v7.2d, v1.2d, v8.2d
-	WORD $0x4eebd469 // fsub v9.2d, v3.2d, v11.2d
-	WORD $0x4ee2d48c // fsub v12.2d, v4.2d, v2.2d
-	WORD $0x4ee5d4cd // fsub v13.2d, v6.2d, v5.2d
-	WORD $0x4ee7d42e // fsub v14.2d, v1.2d, v7.2d
-	WORD $0x4ee9d46f // fsub v15.2d, v3.2d, v9.2d
-	WORD $0x4eecd490 // fsub v16.2d, v4.2d, v12.2d
-	WORD $0x4eedd4d1 // fsub v17.2d, v6.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x4ef1d4a5 // fsub v5.2d, v5.2d, v17.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4e61d442 // fadd v2.2d, v2.2d, v1.2d
-	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4e68d440 // fadd v0.2d, v2.2d, v8.2d
-	WORD $0x4e6bd4a1 // fadd v1.2d, v5.2d, v11.2d
-	WORD $0x4ee2d403 // fsub v3.2d, v0.2d, v2.2d
-	WORD $0x4e60d487 // fadd v7.2d, v4.2d, v0.2d
-	WORD $0x4ee5d429 // fsub v9.2d, v1.2d, v5.2d
-	WORD $0x4e61d4ca // fadd v10.2d, v6.2d, v1.2d
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x4ee3d40c // fsub v12.2d, v0.2d, v3.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x4ee9d424 // fsub v4.2d, v1.2d, v9.2d
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e65d424 // fadd v4.2d, v1.2d, v5.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808404 // str q4, [x0, #528]
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810405 // str q5, [x0, #1040]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,1,512)
+	fmul2d(7,6,1)
+	ldrq(8,1,528)
+	fmul2d(9,8,4)
+	fneg2d(10,2)
+	fmla2d(10,0,1)
+	fneg2d(0,5)
+	fmla2d(0,3,4)
+	fneg2d(3,7)
+	fmla2d(3,6,1)
+	fneg2d(6,9)
+	fmla2d(6,8,4)
+	fadd2d(8,10,7)
+	fadd2d(11,0,9)
+	ldrq(12,1,1024)
+	fmla2d(3,12,1)
+	ldrq(1,1,1040)
+	fmla2d(6,1,4)
+	fsub2d(1,8,10)
+	fsub2d(4,11,0)
+	fsub2d(12,8,1)
+	fsub2d(13,11,4)
+	fsub2d(7,7,1)
+	fsub2d(9,9,4)
+	fsub2d(10,10,12)
+	fsub2d(0,0,13)
+	fadd2d(10,10,7)
+	fadd2d(0,0,9)
+	fadd2d(10,10,3)
+	fadd2d(0,0,6)
+	fadd2d(1,8,10)
+	fadd2d(3,11,0)
+	fadd2d(4,2,1)
+	fadd2d(6,5,3)
+	fsub2d(7,1,8)
+	fsub2d(9,3,11)
+	fsub2d(12,4,2)
+	fsub2d(13,6,5)
+	fsub2d(14,1,7)
+	fsub2d(15,3,9)
+	fsub2d(16,4,12)
+	fsub2d(17,6,13)
+	fsub2d(1,1,12)
+	fsub2d(8,8,14)
+	fsub2d(2,2,16)
+	fsub2d(10,10,7)
+	fsub2d(5,5,17)
+	fsub2d(3,3,13)
+	fsub2d(11,11,15)
+	fsub2d(0,0,9)
+	fadd2d(2,2,1)
+	fadd2d(8,8,10)
+	fadd2d(5,5,3)
+	fadd2d(11,11,0)
+	fadd2d(0,2,8)
+	fadd2d(1,5,11)
+	fsub2d(3,0,2)
+	fadd2d(7,4,0)
+	fsub2d(9,1,5)
+	fadd2d(10,6,1)
+	strq(7,0,0)
+	fsub2d(12,0,3)
+	fsub2d(7,7,4)
+	strq(10,0,16)
+	fsub2d(4,1,9)
+	fsub2d(8,8,3)
+	fsub2d(2,2,12)
+	fsub2d(10,10,6)
+	fsub2d(5,5,4)
+	fsub2d(11,11,9)
+	fsub2d(0,0,7)
+	fadd2d(2,2,8)
+	fsub2d(1,1,10)
+	fadd2d(5,5,11)
+	fadd2d(3,0,2)
+	fadd2d(4,1,5)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(4,0,528)
+	fsub2d(4,4,1)
+	fsub2d(2,2,3)
+	fsub2d(5,5,4)
+	strq(2,0,1024)
+	strq(5,0,1040)
 
 next:
 	ADD $32, R0
@@ -2665,251 +2690,251 @@ TEXT ·hornerTDNEON(SB), 0, $32-40
 	MOVD n+32(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08046 // ldr q6, [x2, #512]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08028 // ldr q8, [x1, #512]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc10051 // ldr q17, [x2, #1024]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc10033 // ldr q19, [x1, #1024]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc10455 // ldr q21, [x2, #1040]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc10437 // ldr q23, [x1, #1040]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6c1 // fsub v1.2d, v22.2d, v26.2d
-	WORD $0x4efbd653 // fsub v19.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d404 // fadd v4.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee2d694 // fsub v20.2d, v20.2d, v2.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed680 // fadd v0.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6c2 // fadd v2.2d, v22.2d, v15.2d
-	WORD $0x4ef4d403 // fsub v3.2d, v0.2d, v20.2d
-	WORD $0x4e60d425 // fadd v5.2d, v1.2d, v0.2d
-	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4ee3d408 // fsub v8.2d, v0.2d, v3.2d
-	WORD $0x4ee1d4a1 // fsub v1.2d, v5.2d, v1.2d
-	WORD $0x4ee6d449 // fsub v9.2d, v2.2d, v6.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
-	WORD $0x4ee6d5ef // fsub v15.2d, v15.2d, v6.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d401 // fadd v1.2d, v0.2d, v20.2d
-	WORD $0x4e76d443 // fadd v3.2d, v2.2d, v22.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
-	WORD $0x4e63d4e6 // fadd v6.2d, v7.2d, v3.2d
-	WORD $0x4ee2d462 // fsub v2.2d, v3.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
-	WORD $0x4d40cc60 // ld1r {v0.2d}, [x3]
-	WORD $0x4e60d482 // fadd v2.2d, v4.2d, v0.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,512)
+	fmul2d(7,0,6)
+	ldrq(8,1,512)
+	fmul2d(9,8,1)
+	ldrq(10,2,528)
+	fmul2d(11,3,10)
+	ldrq(12,1,528)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,2,1024)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,1,1024)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,2,1040)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,1,1040)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(1,22,26)
+	fsub2d(19,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,1)
+	fsub2d(18,18,26)
+	fsub2d(11,11,19)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(4,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(2,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(0,4,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,2)
+	fadd2d(14,14,30)
+	fsub2d(22,22,0)
+	fadd2d(15,15,5)
+	fadd2d(0,20,14)
+	fadd2d(2,22,15)
+	fsub2d(3,0,20)
+	fadd2d(5,1,0)
+	fsub2d(6,2,22)
+	fadd2d(7,4,2)
+	fsub2d(8,0,3)
+	fsub2d(1,5,1)
+	fsub2d(9,2,6)
+	fsub2d(14,14,3)
+	fsub2d(20,20,8)
+	fsub2d(4,7,4)
+	fsub2d(22,22,9)
+	fsub2d(15,15,6)
+	fsub2d(0,0,1)
+	fadd2d(20,20,14)
+	fsub2d(2,2,4)
+	fadd2d(22,22,15)
+	fadd2d(1,0,20)
+	fadd2d(3,2,22)
+	fadd2d(4,5,1)
+	fsub2d(0,1,0)
+	fadd2d(6,7,3)
+	fsub2d(2,3,2)
+	fsub2d(5,4,5)
+	fsub2d(20,20,0)
+	fsub2d(7,6,7)
+	fsub2d(22,22,2)
+	ld1r2d(0,3)
+	fadd2d(2,4,0)
+	fsub2d(1,1,5)
 	ADD $16, R3, R21
-	WORD $0x4d40cea5 // ld1r {v5.2d}, [x21]
-	WORD $0x4e65d688 // fadd v8.2d, v20.2d, v5.2d
-	WORD $0x4e60d4c9 // fadd v9.2d, v6.2d, v0.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x4e65d6c7 // fadd v7.2d, v22.2d, v5.2d
+	ld1r2d(5,21)
+	fadd2d(8,20,5)
+	fadd2d(9,6,0)
+	fsub2d(3,3,7)
+	fadd2d(7,22,5)
 	ADD $8, R3, R21
-	WORD $0x4d40ceaa // ld1r {v10.2d}, [x21]
-	WORD $0x4e6ad42b // fadd v11.2d, v1.2d, v10.2d
-	WORD $0x4ee4d44c // fsub v12.2d, v2.2d, v4.2d
-	WORD $0x4ef4d50d // fsub v13.2d, v8.2d, v20.2d
-	WORD $0x4e6ad46e // fadd v14.2d, v3.2d, v10.2d
-	WORD $0x4ee6d52f // fsub v15.2d, v9.2d, v6.2d
-	WORD $0x4ef6d4f0 // fsub v16.2d, v7.2d, v22.2d
-	WORD $0x4ee1d571 // fsub v17.2d, v11.2d, v1.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4eedd513 // fsub v19.2d, v8.2d, v13.2d
-	WORD $0x4ee3d5d5 // fsub v21.2d, v14.2d, v3.2d
-	WORD $0x4eefd537 // fsub v23.2d, v9.2d, v15.2d
-	WORD $0x4ef0d4f8 // fsub v24.2d, v7.2d, v16.2d
-	WORD $0x4e6bd459 // fadd v25.2d, v2.2d, v11.2d
-	WORD $0x4ef1d57a // fsub v26.2d, v11.2d, v17.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
-	WORD $0x4eedd4ad // fsub v13.2d, v5.2d, v13.2d
-	WORD $0x4e6ed532 // fadd v18.2d, v9.2d, v14.2d
-	WORD $0x4ef5d5d3 // fsub v19.2d, v14.2d, v21.2d
-	WORD $0x4ef7d4c6 // fsub v6.2d, v6.2d, v23.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
-	WORD $0x4ef0d4a5 // fsub v5.2d, v5.2d, v16.2d
-	WORD $0x4efad421 // fsub v1.2d, v1.2d, v26.2d
-	WORD $0x4ef1d551 // fsub v17.2d, v10.2d, v17.2d
-	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
-	WORD $0x4e6dd694 // fadd v20.2d, v20.2d, v13.2d
-	WORD $0x4ee2d722 // fsub v2.2d, v25.2d, v2.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e65d6d6 // fadd v22.2d, v22.2d, v5.2d
-	WORD $0x4ee9d649 // fsub v9.2d, v18.2d, v9.2d
-	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
-	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
-	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
-	WORD $0x4e6ad463 // fadd v3.2d, v3.2d, v10.2d
-	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
-	WORD $0x4ee9d5ce // fsub v14.2d, v14.2d, v9.2d
-	WORD $0x4e68d420 // fadd v0.2d, v1.2d, v8.2d
-	WORD $0x4e6bd482 // fadd v2.2d, v4.2d, v11.2d
-	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
-	WORD $0x4e6ed4c9 // fadd v9.2d, v6.2d, v14.2d
-	WORD $0x4ee4d44a // fsub v10.2d, v2.2d, v4.2d
-	WORD $0x4ee1d40c // fsub v12.2d, v0.2d, v1.2d
-	WORD $0x4ee6d52d // fsub v13.2d, v9.2d, v6.2d
-	WORD $0x4ee3d4af // fsub v15.2d, v5.2d, v3.2d
-	WORD $0x4eead450 // fsub v16.2d, v2.2d, v10.2d
-	WORD $0x4eecd411 // fsub v17.2d, v0.2d, v12.2d
-	WORD $0x4eedd533 // fsub v19.2d, v9.2d, v13.2d
-	WORD $0x4eefd4b4 // fsub v20.2d, v5.2d, v15.2d
-	WORD $0x4e60d735 // fadd v21.2d, v25.2d, v0.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4e65d64a // fadd v10.2d, v18.2d, v5.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4eedd5ce // fsub v14.2d, v14.2d, v13.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4e6bd484 // fadd v4.2d, v4.2d, v11.2d
-	WORD $0x4e68d421 // fadd v1.2d, v1.2d, v8.2d
-	WORD $0x4ef9d6b9 // fsub v25.2d, v21.2d, v25.2d
-	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4ef2d552 // fsub v18.2d, v10.2d, v18.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4ef9d400 // fsub v0.2d, v0.2d, v25.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef2d4a5 // fsub v5.2d, v5.2d, v18.2d
-	WORD $0x4e60d481 // fadd v1.2d, v4.2d, v0.2d
-	WORD $0x4e65d4c3 // fadd v3.2d, v6.2d, v5.2d
-	WORD $0x4e61d447 // fadd v7.2d, v2.2d, v1.2d
-	WORD $0x4ee4d428 // fsub v8.2d, v1.2d, v4.2d
-	WORD $0x4e63d52b // fadd v11.2d, v9.2d, v3.2d
-	WORD $0x4ee6d46c // fsub v12.2d, v3.2d, v6.2d
-	WORD $0x4ee2d4ed // fsub v13.2d, v7.2d, v2.2d
-	WORD $0x4ee8d42e // fsub v14.2d, v1.2d, v8.2d
-	WORD $0x4ee9d56f // fsub v15.2d, v11.2d, v9.2d
-	WORD $0x4eecd470 // fsub v16.2d, v3.2d, v12.2d
-	WORD $0x4eedd4f1 // fsub v17.2d, v7.2d, v13.2d
-	WORD $0x4e67d6b2 // fadd v18.2d, v21.2d, v7.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4e6bd548 // fadd v8.2d, v10.2d, v11.2d
-	WORD $0x4ef3d529 // fsub v9.2d, v9.2d, v19.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e61d442 // fadd v2.2d, v2.2d, v1.2d
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e65d4c6 // fadd v6.2d, v6.2d, v5.2d
-	WORD $0x4ef5d4e7 // fsub v7.2d, v7.2d, v21.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
-	WORD $0x4e62d4e0 // fadd v0.2d, v7.2d, v2.2d
-	WORD $0x4e69d561 // fadd v1.2d, v11.2d, v9.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee7d407 // fsub v7.2d, v0.2d, v7.2d
-	WORD $0x4e61d504 // fadd v4.2d, v8.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x4ef2d463 // fsub v3.2d, v3.2d, v18.2d
-	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4e69d424 // fadd v4.2d, v1.2d, v9.2d
-	WORD $0x3d808003 // str q3, [x0, #512]
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x3d808404 // str q4, [x0, #528]
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x3d810409 // str q9, [x0, #1040]
+	ld1r2d(10,21)
+	fadd2d(11,1,10)
+	fsub2d(12,2,4)
+	fsub2d(13,8,20)
+	fadd2d(14,3,10)
+	fsub2d(15,9,6)
+	fsub2d(16,7,22)
+	fsub2d(17,11,1)
+	fsub2d(18,2,12)
+	fsub2d(19,8,13)
+	fsub2d(21,14,3)
+	fsub2d(23,9,15)
+	fsub2d(24,7,16)
+	fadd2d(25,2,11)
+	fsub2d(26,11,17)
+	fsub2d(4,4,18)
+	fsub2d(12,0,12)
+	fsub2d(20,20,19)
+	fsub2d(13,5,13)
+	fadd2d(18,9,14)
+	fsub2d(19,14,21)
+	fsub2d(6,6,23)
+	fsub2d(0,0,15)
+	fsub2d(22,22,24)
+	fsub2d(5,5,16)
+	fsub2d(1,1,26)
+	fsub2d(17,10,17)
+	fadd2d(4,4,12)
+	fadd2d(20,20,13)
+	fsub2d(2,25,2)
+	fsub2d(3,3,19)
+	fsub2d(10,10,21)
+	fadd2d(6,6,0)
+	fadd2d(22,22,5)
+	fsub2d(9,18,9)
+	fadd2d(1,1,17)
+	fadd2d(4,4,20)
+	fsub2d(11,11,2)
+	fadd2d(3,3,10)
+	fadd2d(6,6,22)
+	fsub2d(14,14,9)
+	fadd2d(0,1,8)
+	fadd2d(2,4,11)
+	fadd2d(5,3,7)
+	fadd2d(9,6,14)
+	fsub2d(10,2,4)
+	fsub2d(12,0,1)
+	fsub2d(13,9,6)
+	fsub2d(15,5,3)
+	fsub2d(16,2,10)
+	fsub2d(17,0,12)
+	fsub2d(19,9,13)
+	fsub2d(20,5,15)
+	fadd2d(21,25,0)
+	fsub2d(4,4,16)
+	fsub2d(11,11,10)
+	fsub2d(1,1,17)
+	fsub2d(8,8,12)
+	fadd2d(10,18,5)
+	fsub2d(6,6,19)
+	fsub2d(14,14,13)
+	fsub2d(3,3,20)
+	fsub2d(7,7,15)
+	fadd2d(4,4,11)
+	fadd2d(1,1,8)
+	fsub2d(25,21,25)
+	fadd2d(6,6,14)
+	fadd2d(3,3,7)
+	fsub2d(18,10,18)
+	fadd2d(4,4,1)
+	fsub2d(0,0,25)
+	fadd2d(6,6,3)
+	fsub2d(5,5,18)
+	fadd2d(1,4,0)
+	fadd2d(3,6,5)
+	fadd2d(7,2,1)
+	fsub2d(8,1,4)
+	fadd2d(11,9,3)
+	fsub2d(12,3,6)
+	fsub2d(13,7,2)
+	fsub2d(14,1,8)
+	fsub2d(15,11,9)
+	fsub2d(16,3,12)
+	fsub2d(17,7,13)
+	fadd2d(18,21,7)
+	fsub2d(19,11,15)
+	fsub2d(1,1,13)
+	fsub2d(2,2,17)
+	fsub2d(4,4,14)
+	fsub2d(0,0,8)
+	fadd2d(8,10,11)
+	fsub2d(9,9,19)
+	fsub2d(3,3,15)
+	fsub2d(6,6,16)
+	fsub2d(5,5,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,1)
+	fadd2d(4,4,0)
+	fsub2d(10,8,10)
+	fadd2d(9,9,3)
+	fadd2d(6,6,5)
+	fsub2d(7,7,21)
+	fadd2d(2,2,4)
+	fsub2d(11,11,10)
+	fadd2d(9,9,6)
+	fadd2d(0,7,2)
+	fadd2d(1,11,9)
+	fadd2d(3,18,0)
+	fsub2d(7,0,7)
+	fadd2d(4,8,1)
+	fsub2d(11,1,11)
+	strq(3,0,0)
+	fsub2d(3,3,18)
+	fsub2d(2,2,7)
+	strq(4,0,16)
+	fsub2d(4,4,8)
+	fsub2d(9,9,11)
+	fsub2d(0,0,3)
+	fsub2d(1,1,4)
+	fadd2d(3,0,2)
+	fadd2d(4,1,9)
+	strq(3,0,512)
+	fsub2d(3,3,0)
+	strq(4,0,528)
+	fsub2d(4,4,1)
+	fsub2d(2,2,3)
+	fsub2d(9,9,4)
+	strq(2,0,1024)
+	strq(9,0,1040)
 
 next:
 	ADD $32, R0
@@ -2939,180 +2964,180 @@ TEXT ·tdAddNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc000a3 // ldr q3, [x5, #0]
-	WORD $0x3dc00104 // ldr q4, [x8, #0]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00466 // ldr q6, [x3, #16]
-	WORD $0x3dc004c7 // ldr q7, [x6, #16]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0008c // ldr q12, [x4, #0]
-	WORD $0x3dc000ed // ldr q13, [x7, #0]
-	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc00491 // ldr q17, [x4, #16]
-	WORD $0x3dc004f2 // ldr q18, [x7, #16]
-	WORD $0x4e72d633 // fadd v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x4ef0d4b8 // fsub v24.2d, v5.2d, v16.2d
-	WORD $0x4ef1d679 // fsub v25.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51a // fsub v26.2d, v8.2d, v20.2d
-	WORD $0x4ef5d57b // fsub v27.2d, v11.2d, v21.2d
-	WORD $0x4e6ed45c // fadd v28.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4ef9d670 // fsub v16.2d, v19.2d, v25.2d
-	WORD $0x4efad4c6 // fsub v6.2d, v6.2d, v26.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efbd529 // fsub v9.2d, v9.2d, v27.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed402 // fadd v2.2d, v0.2d, v14.2d
-	WORD $0x4e6bd623 // fadd v3.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c4 // fadd v4.2d, v6.2d, v19.2d
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4eecd428 // fsub v8.2d, v1.2d, v12.2d
-	WORD $0x4ee6d489 // fsub v9.2d, v4.2d, v6.2d
-	WORD $0x4ef1d46a // fsub v10.2d, v3.2d, v17.2d
-	WORD $0x4ee7d44d // fsub v13.2d, v2.2d, v7.2d
-	WORD $0x4ee8d430 // fsub v16.2d, v1.2d, v8.2d
-	WORD $0x4ee9d492 // fsub v18.2d, v4.2d, v9.2d
-	WORD $0x4eead474 // fsub v20.2d, v3.2d, v10.2d
-	WORD $0x4e61d795 // fadd v21.2d, v28.2d, v1.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4ee7d5ce // fsub v14.2d, v14.2d, v7.2d
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e63d5e7 // fadd v7.2d, v15.2d, v3.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efcd6bc // fsub v28.2d, v21.2d, v28.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efcd421 // fsub v1.2d, v1.2d, v28.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4e63d4c8 // fadd v8.2d, v6.2d, v3.2d
-	WORD $0x4e65d449 // fadd v9.2d, v2.2d, v5.2d
-	WORD $0x4ee0d4aa // fsub v10.2d, v5.2d, v0.2d
-	WORD $0x4e68d48b // fadd v11.2d, v4.2d, v8.2d
-	WORD $0x4ee6d50c // fsub v12.2d, v8.2d, v6.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eead4ae // fsub v14.2d, v5.2d, v10.2d
-	WORD $0x4ee4d56f // fsub v15.2d, v11.2d, v4.2d
-	WORD $0x4eecd510 // fsub v16.2d, v8.2d, v12.2d
-	WORD $0x4eedd531 // fsub v17.2d, v9.2d, v13.2d
-	WORD $0x4e69d6b2 // fadd v18.2d, v21.2d, v9.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4e6bd4ea // fadd v10.2d, v7.2d, v11.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e62d520 // fadd v0.2d, v9.2d, v2.2d
-	WORD $0x4e64d561 // fadd v1.2d, v11.2d, v4.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee9d409 // fsub v9.2d, v0.2d, v9.2d
-	WORD $0x4e61d545 // fadd v5.2d, v10.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4eead4aa // fsub v10.2d, v5.2d, v10.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ee3d466 // fsub v6.2d, v3.2d, v3.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4ee5d4a7 // fsub v7.2d, v5.2d, v5.2d
-	WORD $0x4e62d408 // fadd v8.2d, v0.2d, v2.2d
-	WORD $0x6ee3e4df // fcmgt v31.2d, v6.2d, v3.2d
-	WORD $0x6ee6e466 // fcmgt v6.2d, v3.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x4e64d429 // fadd v9.2d, v1.2d, v4.2d
-	WORD $0x6ee5e4ff // fcmgt v31.2d, v7.2d, v5.2d
-	WORD $0x6ee7e4a7 // fcmgt v7.2d, v5.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ad50b // fadd v11.2d, v8.2d, v10.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e6ad520 // fadd v0.2d, v9.2d, v10.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x3dc016c1 // ldr q1, [x22, #80]
-	WORD $0x4ea31c6c // mov v12.16b, v3.16b
-	WORD $0x4e61cd6c // fmla v12.2d, v11.2d, v1.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4ea51ca8 // mov v8.16b, v5.16b
-	WORD $0x4e61cc08 // fmla v8.2d, v0.2d, v1.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e6ad484 // fadd v4.2d, v4.2d, v10.2d
-	WORD $0x4e63e58c // fcmeq v12.2d, v12.2d, v3.2d
-	WORD $0x4e65e508 // fcmeq v8.2d, v8.2d, v5.2d
-	WORD $0x4e2c1cc6 // and v6.16b, v6.16b, v12.16b
-	WORD $0x4e281ce7 // and v7.16b, v7.16b, v8.16b
-	WORD $0x0ea128df // xtn v31.2s, v6.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fadd2d(2,0,1)
+	ldrq(3,5,0)
+	ldrq(4,8,0)
+	fadd2d(5,3,4)
+	ldrq(6,3,16)
+	ldrq(7,6,16)
+	fadd2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,8,16)
+	fadd2d(11,9,10)
+	ldrq(12,4,0)
+	ldrq(13,7,0)
+	fadd2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,4,16)
+	ldrq(18,7,16)
+	fadd2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	fsub2d(24,5,16)
+	fsub2d(25,19,17)
+	fsub2d(26,8,20)
+	fsub2d(27,11,21)
+	fadd2d(28,2,14)
+	fsub2d(29,14,22)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,24)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,25)
+	fsub2d(6,6,26)
+	fsub2d(7,7,20)
+	fsub2d(9,9,27)
+	fsub2d(10,10,21)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(2,28,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,25)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(8,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,2)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,8)
+	fadd2d(1,12,5)
+	fadd2d(2,0,14)
+	fadd2d(3,17,11)
+	fadd2d(4,6,19)
+	fsub2d(7,2,0)
+	fsub2d(8,1,12)
+	fsub2d(9,4,6)
+	fsub2d(10,3,17)
+	fsub2d(13,2,7)
+	fsub2d(16,1,8)
+	fsub2d(18,4,9)
+	fsub2d(20,3,10)
+	fadd2d(21,28,1)
+	fsub2d(0,0,13)
+	fsub2d(14,14,7)
+	fsub2d(12,12,16)
+	fsub2d(5,5,8)
+	fadd2d(7,15,3)
+	fsub2d(6,6,18)
+	fsub2d(19,19,9)
+	fsub2d(17,17,20)
+	fsub2d(11,11,10)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(28,21,28)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,7,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,28)
+	fadd2d(6,6,17)
+	fsub2d(3,3,15)
+	fadd2d(5,0,1)
+	fadd2d(8,6,3)
+	fadd2d(9,2,5)
+	fsub2d(10,5,0)
+	fadd2d(11,4,8)
+	fsub2d(12,8,6)
+	fsub2d(13,9,2)
+	fsub2d(14,5,10)
+	fsub2d(15,11,4)
+	fsub2d(16,8,12)
+	fsub2d(17,9,13)
+	fadd2d(18,21,9)
+	fsub2d(19,11,15)
+	fsub2d(5,5,13)
+	fsub2d(2,2,17)
+	fsub2d(0,0,14)
+	fsub2d(1,1,10)
+	fadd2d(10,7,11)
+	fsub2d(4,4,19)
+	fsub2d(8,8,15)
+	fsub2d(6,6,16)
+	fsub2d(3,3,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,5)
+	fadd2d(0,0,1)
+	fsub2d(7,10,7)
+	fadd2d(4,4,8)
+	fadd2d(6,6,3)
+	fsub2d(9,9,21)
+	fadd2d(2,2,0)
+	fsub2d(11,11,7)
+	fadd2d(4,4,6)
+	fadd2d(0,9,2)
+	fadd2d(1,11,4)
+	fadd2d(3,18,0)
+	fsub2d(9,0,9)
+	fadd2d(5,10,1)
+	fsub2d(11,1,11)
+	fsub2d(18,3,18)
+	fsub2d(2,2,9)
+	fsub2d(10,5,10)
+	fsub2d(4,4,11)
+	fsub2d(0,0,18)
+	fsub2d(6,3,3)
+	fsub2d(1,1,10)
+	fsub2d(7,5,5)
+	fadd2d(8,0,2)
+	fcmgt2d(31,6,3)
+	fcmgt2d(6,3,6)
+	orr(6,6,31)
+	fadd2d(9,1,4)
+	fcmgt2d(31,7,5)
+	fcmgt2d(7,5,7)
+	orr(7,7,31)
+	ldrq(10,22,16)
+	fadd2d(11,8,10)
+	fsub2d(8,8,0)
+	fadd2d(0,9,10)
+	fsub2d(9,9,1)
+	ldrq(1,22,80)
+	mov(12,3)
+	fmla2d(12,11,1)
+	fsub2d(2,2,8)
+	mov(8,5)
+	fmla2d(8,0,1)
+	fsub2d(4,4,9)
+	fadd2d(2,2,10)
+	fadd2d(4,4,10)
+	fcmeq2d(12,12,3)
+	fcmeq2d(8,8,5)
+	and(6,6,12)
+	and(7,7,8)
+	xtn2s(31,6)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800042 // str q2, [x2, #0]
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d800444 // str q4, [x2, #16]
+	strq(3,0,0)
+	strq(11,1,0)
+	strq(2,2,0)
+	strq(5,0,16)
+	strq(0,1,16)
+	strq(4,2,16)
 
 next:
 	ADD $32, R0
@@ -3132,218 +3157,218 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc000a3 // ldr q3, [x5, #0]
-	WORD $0x3dc00104 // ldr q4, [x8, #0]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00466 // ldr q6, [x3, #16]
-	WORD $0x3dc004c7 // ldr q7, [x6, #16]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0008c // ldr q12, [x4, #0]
-	WORD $0x3dc000ed // ldr q13, [x7, #0]
-	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc00491 // ldr q17, [x4, #16]
-	WORD $0x3dc004f2 // ldr q18, [x7, #16]
-	WORD $0x4e72d633 // fadd v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x4ef0d4b8 // fsub v24.2d, v5.2d, v16.2d
-	WORD $0x4ef1d679 // fsub v25.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51a // fsub v26.2d, v8.2d, v20.2d
-	WORD $0x4ef5d57b // fsub v27.2d, v11.2d, v21.2d
-	WORD $0x4e6ed45c // fadd v28.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4ef9d670 // fsub v16.2d, v19.2d, v25.2d
-	WORD $0x4efad4c6 // fsub v6.2d, v6.2d, v26.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efbd529 // fsub v9.2d, v9.2d, v27.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d781 // fsub v1.2d, v28.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e4 // fsub v4.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee1d5ce // fsub v14.2d, v14.2d, v1.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee4d673 // fsub v19.2d, v19.2d, v4.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed403 // fadd v3.2d, v0.2d, v14.2d
-	WORD $0x4e6bd624 // fadd v4.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c7 // fadd v7.2d, v6.2d, v19.2d
-	WORD $0x4ee0d469 // fsub v9.2d, v3.2d, v0.2d
-	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
-	WORD $0x4ee6d4ed // fsub v13.2d, v7.2d, v6.2d
-	WORD $0x4ef1d490 // fsub v16.2d, v4.2d, v17.2d
-	WORD $0x4ee9d472 // fsub v18.2d, v3.2d, v9.2d
-	WORD $0x4eead434 // fsub v20.2d, v1.2d, v10.2d
-	WORD $0x4eedd4f5 // fsub v21.2d, v7.2d, v13.2d
-	WORD $0x4ef0d496 // fsub v22.2d, v4.2d, v16.2d
-	WORD $0x4e61d797 // fadd v23.2d, v28.2d, v1.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ee9d5ce // fsub v14.2d, v14.2d, v9.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4e64d5e9 // fadd v9.2d, v15.2d, v4.2d
-	WORD $0x4ef5d4c6 // fsub v6.2d, v6.2d, v21.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ef6d631 // fsub v17.2d, v17.2d, v22.2d
-	WORD $0x4ef0d56b // fsub v11.2d, v11.2d, v16.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efcd6fc // fsub v28.2d, v23.2d, v28.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd52f // fsub v15.2d, v9.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efcd421 // fsub v1.2d, v1.2d, v28.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd484 // fsub v4.2d, v4.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4ee2d44a // fsub v10.2d, v2.2d, v2.2d
-	WORD $0x4e64d4cb // fadd v11.2d, v6.2d, v4.2d
-	WORD $0x3dc00acc // ldr q12, [x22, #32]
-	WORD $0x3dc00ecd // ldr q13, [x22, #48]
-	WORD $0x4e2d1d8e // and v14.16b, v12.16b, v13.16b
-	WORD $0x4e65d46f // fadd v15.2d, v3.2d, v5.2d
-	WORD $0x4ee0d4b0 // fsub v16.2d, v5.2d, v0.2d
-	WORD $0x4e6bd4f1 // fadd v17.2d, v7.2d, v11.2d
-	WORD $0x4ee6d572 // fsub v18.2d, v11.2d, v6.2d
-	WORD $0x4ee3d5f3 // fsub v19.2d, v15.2d, v3.2d
-	WORD $0x4ef0d4b4 // fsub v20.2d, v5.2d, v16.2d
-	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
-	WORD $0x4ef2d576 // fsub v22.2d, v11.2d, v18.2d
-	WORD $0x4ef3d5f8 // fsub v24.2d, v15.2d, v19.2d
-	WORD $0x4e6fd6f9 // fadd v25.2d, v23.2d, v15.2d
-	WORD $0x4ef5d63a // fsub v26.2d, v17.2d, v21.2d
-	WORD $0x4ef3d4a5 // fsub v5.2d, v5.2d, v19.2d
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef4d400 // fsub v0.2d, v0.2d, v20.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4e71d530 // fadd v16.2d, v9.2d, v17.2d
-	WORD $0x4efad4e7 // fsub v7.2d, v7.2d, v26.2d
-	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4ef7d737 // fsub v23.2d, v25.2d, v23.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee9d609 // fsub v9.2d, v16.2d, v9.2d
-	WORD $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
-	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
-	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4ee9d631 // fsub v17.2d, v17.2d, v9.2d
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	WORD $0x4e63d5e0 // fadd v0.2d, v15.2d, v3.2d
-	WORD $0x3dc002c1 // ldr q1, [x22, #0]
-	WORD $0x4e211c44 // and v4.16b, v2.16b, v1.16b
-	WORD $0x4e67d625 // fadd v5.2d, v17.2d, v7.2d
-	WORD $0x4ee8d506 // fsub v6.2d, v8.2d, v8.2d
-	WORD $0x4e60d729 // fadd v9.2d, v25.2d, v0.2d
-	WORD $0x4e2d1d8c // and v12.16b, v12.16b, v13.16b
-	WORD $0x4e65d60b // fadd v11.2d, v16.2d, v5.2d
-	WORD $0x4e211d01 // and v1.16b, v8.16b, v1.16b
-	WORD $0x3dc006cd // ldr q13, [x22, #16]
-	WORD $0x4e6de452 // fcmeq v18.2d, v2.2d, v13.2d
-	WORD $0x4e6de54a // fcmeq v10.2d, v10.2d, v13.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e6de533 // fcmeq v19.2d, v9.2d, v13.2d
-	WORD $0x4ea41dce // orr v14.16b, v14.16b, v4.16b
-	WORD $0x4ef9d539 // fsub v25.2d, v9.2d, v25.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x4e6de504 // fcmeq v4.2d, v8.2d, v13.2d
-	WORD $0x4e6de4c6 // fcmeq v6.2d, v6.2d, v13.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x4e6de574 // fcmeq v20.2d, v11.2d, v13.2d
-	WORD $0x4ea11d8c // orr v12.16b, v12.16b, v1.16b
-	WORD $0x4ef0d570 // fsub v16.2d, v11.2d, v16.2d
-	WORD $0x4ef1d4b1 // fsub v17.2d, v5.2d, v17.2d
-	WORD $0x4ee9d521 // fsub v1.2d, v9.2d, v9.2d
-	WORD $0x4eaa1e52 // orr v18.16b, v18.16b, v10.16b
-	WORD $0x6e6e1db3 // bsl v19.16b, v13.16b, v14.16b
-	WORD $0x4ef9d400 // fsub v0.2d, v0.2d, v25.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4eebd56a // fsub v10.2d, v11.2d, v11.2d
-	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
-	WORD $0x6e6c1db4 // bsl v20.16b, v13.16b, v12.16b
-	WORD $0x4ef0d4a5 // fsub v5.2d, v5.2d, v16.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x6ee9e43f // fcmgt v31.2d, v1.2d, v9.2d
-	WORD $0x6ee1e521 // fcmgt v1.2d, v9.2d, v1.2d
-	WORD $0x4ebf1c21 // orr v1.16b, v1.16b, v31.16b
-	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x6e731c52 // bsl v18.16b, v2.16b, v19.16b
-	WORD $0x4e63d402 // fadd v2.2d, v0.2d, v3.2d
-	WORD $0x6eebe55f // fcmgt v31.2d, v10.2d, v11.2d
-	WORD $0x6eeae56a // fcmgt v10.2d, v11.2d, v10.2d
-	WORD $0x4ebf1d4a // orr v10.16b, v10.16b, v31.16b
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6e741d04 // bsl v4.16b, v8.16b, v20.16b
-	WORD $0x4e67d4a8 // fadd v8.2d, v5.2d, v7.2d
-	WORD $0x3dc012ce // ldr q14, [x22, #64]
-	WORD $0x6e721dc6 // bsl v6.16b, v14.16b, v18.16b
-	WORD $0x4ea11c2f // mov v15.16b, v1.16b
-	WORD $0x6e6d1c4f // bsl v15.16b, v2.16b, v13.16b
-	WORD $0x6e641dcc // bsl v12.16b, v14.16b, v4.16b
-	WORD $0x4eaa1d44 // mov v4.16b, v10.16b
-	WORD $0x6e6d1d04 // bsl v4.16b, v8.16b, v13.16b
-	WORD $0x6ea11d26 // bit v6.16b, v9.16b, v1.16b
-	WORD $0x4e6dd5ef // fadd v15.2d, v15.2d, v13.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6eaa1d6c // bit v12.16b, v11.16b, v10.16b
-	WORD $0x4e6dd484 // fadd v4.2d, v4.2d, v13.2d
-	WORD $0x4ee5d508 // fsub v8.2d, v8.2d, v5.2d
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
-	WORD $0x4e60cde2 // fmla v2.2d, v15.2d, v0.2d
-	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
-	WORD $0x4eac1d85 // mov v5.16b, v12.16b
-	WORD $0x4e60cc85 // fmla v5.2d, v4.2d, v0.2d
-	WORD $0x6e6d1c61 // bsl v1.16b, v3.16b, v13.16b
-	WORD $0x6e6d1cea // bsl v10.16b, v7.16b, v13.16b
-	WORD $0x4e6dd421 // fadd v1.2d, v1.2d, v13.2d
-	WORD $0x4e66e442 // fcmeq v2.2d, v2.2d, v6.2d
-	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
-	WORD $0x4e6ce4a5 // fcmeq v5.2d, v5.2d, v12.2d
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fadd2d(2,0,1)
+	ldrq(3,5,0)
+	ldrq(4,8,0)
+	fadd2d(5,3,4)
+	ldrq(6,3,16)
+	ldrq(7,6,16)
+	fadd2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,8,16)
+	fadd2d(11,9,10)
+	ldrq(12,4,0)
+	ldrq(13,7,0)
+	fadd2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,4,16)
+	ldrq(18,7,16)
+	fadd2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	fsub2d(24,5,16)
+	fsub2d(25,19,17)
+	fsub2d(26,8,20)
+	fsub2d(27,11,21)
+	fadd2d(28,2,14)
+	fsub2d(29,14,22)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,24)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,25)
+	fsub2d(6,6,26)
+	fsub2d(7,7,20)
+	fsub2d(9,9,27)
+	fsub2d(10,10,21)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(1,28,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,25)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(4,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,1)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,4)
+	fadd2d(1,12,5)
+	fadd2d(3,0,14)
+	fadd2d(4,17,11)
+	fadd2d(7,6,19)
+	fsub2d(9,3,0)
+	fsub2d(10,1,12)
+	fsub2d(13,7,6)
+	fsub2d(16,4,17)
+	fsub2d(18,3,9)
+	fsub2d(20,1,10)
+	fsub2d(21,7,13)
+	fsub2d(22,4,16)
+	fadd2d(23,28,1)
+	fsub2d(0,0,18)
+	fsub2d(14,14,9)
+	fsub2d(12,12,20)
+	fsub2d(5,5,10)
+	fadd2d(9,15,4)
+	fsub2d(6,6,21)
+	fsub2d(19,19,13)
+	fsub2d(17,17,22)
+	fsub2d(11,11,16)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(28,23,28)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,9,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,28)
+	fadd2d(6,6,17)
+	fsub2d(4,4,15)
+	fadd2d(5,0,1)
+	fsub2d(10,2,2)
+	fadd2d(11,6,4)
+	ldrq(12,22,32)
+	ldrq(13,22,48)
+	and(14,12,13)
+	fadd2d(15,3,5)
+	fsub2d(16,5,0)
+	fadd2d(17,7,11)
+	fsub2d(18,11,6)
+	fsub2d(19,15,3)
+	fsub2d(20,5,16)
+	fsub2d(21,17,7)
+	fsub2d(22,11,18)
+	fsub2d(24,15,19)
+	fadd2d(25,23,15)
+	fsub2d(26,17,21)
+	fsub2d(5,5,19)
+	fsub2d(3,3,24)
+	fsub2d(0,0,20)
+	fsub2d(1,1,16)
+	fadd2d(16,9,17)
+	fsub2d(7,7,26)
+	fsub2d(11,11,21)
+	fsub2d(6,6,22)
+	fsub2d(4,4,18)
+	fsub2d(23,25,23)
+	fadd2d(3,3,5)
+	fadd2d(0,0,1)
+	fsub2d(9,16,9)
+	fadd2d(7,7,11)
+	fadd2d(6,6,4)
+	fsub2d(15,15,23)
+	fadd2d(3,3,0)
+	fsub2d(17,17,9)
+	fadd2d(7,7,6)
+	fadd2d(0,15,3)
+	ldrq(1,22,0)
+	and(4,2,1)
+	fadd2d(5,17,7)
+	fsub2d(6,8,8)
+	fadd2d(9,25,0)
+	and(12,12,13)
+	fadd2d(11,16,5)
+	and(1,8,1)
+	ldrq(13,22,16)
+	fcmeq2d(18,2,13)
+	fcmeq2d(10,10,13)
+	mvn(10,10)
+	fcmeq2d(19,9,13)
+	orr(14,14,4)
+	fsub2d(25,9,25)
+	fsub2d(15,0,15)
+	fcmeq2d(4,8,13)
+	fcmeq2d(6,6,13)
+	mvn(6,6)
+	fcmeq2d(20,11,13)
+	orr(12,12,1)
+	fsub2d(16,11,16)
+	fsub2d(17,5,17)
+	fsub2d(1,9,9)
+	orr(18,18,10)
+	bsl(19,13,14)
+	fsub2d(0,0,25)
+	fsub2d(3,3,15)
+	fsub2d(10,11,11)
+	orr(4,4,6)
+	bsl(20,13,12)
+	fsub2d(5,5,16)
+	fsub2d(7,7,17)
+	fcmgt2d(31,1,9)
+	fcmgt2d(1,9,1)
+	orr(1,1,31)
+	fcmeq2d(6,2,2)
+	mvn(6,6)
+	bsl(18,2,19)
+	fadd2d(2,0,3)
+	fcmgt2d(31,10,11)
+	fcmgt2d(10,11,10)
+	orr(10,10,31)
+	fcmeq2d(12,8,8)
+	mvn(12,12)
+	bsl(4,8,20)
+	fadd2d(8,5,7)
+	ldrq(14,22,64)
+	bsl(6,14,18)
+	mov(15,1)
+	bsl(15,2,13)
+	bsl(12,14,4)
+	mov(4,10)
+	bsl(4,8,13)
+	bit(6,9,1)
+	fadd2d(15,15,13)
+	fsub2d(2,2,0)
+	bit(12,11,10)
+	fadd2d(4,4,13)
+	fsub2d(8,8,5)
+	fsub2d(3,3,2)
+	ldrq(0,22,80)
+	mov(2,6)
+	fmla2d(2,15,0)
+	fsub2d(7,7,8)
+	mov(5,12)
+	fmla2d(5,4,0)
+	bsl(1,3,13)
+	bsl(10,7,13)
+	fadd2d(1,1,13)
+	fcmeq2d(2,2,6)
+	fadd2d(10,10,13)
+	fcmeq2d(5,5,12)
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800006 // str q6, [x0, #0]
-	WORD $0x3d80002f // str q15, [x1, #0]
-	WORD $0x3d800041 // str q1, [x2, #0]
-	WORD $0x3d80040c // str q12, [x0, #16]
-	WORD $0x3d800424 // str q4, [x1, #16]
-	WORD $0x3d80044a // str q10, [x2, #16]
+	strq(6,0,0)
+	strq(15,1,0)
+	strq(1,2,0)
+	strq(12,0,16)
+	strq(4,1,16)
+	strq(10,2,16)
 	B next
 
 // func tdSubNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -3364,187 +3389,187 @@ TEXT ·tdSubNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc000a3 // ldr q3, [x5, #0]
-	WORD $0x3dc00104 // ldr q4, [x8, #0]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00466 // ldr q6, [x3, #16]
-	WORD $0x3dc004c7 // ldr q7, [x6, #16]
-	WORD $0x4ee7d4c8 // fsub v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0008c // ldr q12, [x4, #0]
-	WORD $0x3dc000ed // ldr q13, [x7, #0]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc00491 // ldr q17, [x4, #16]
-	WORD $0x3dc004f2 // ldr q18, [x7, #16]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x3dc002d8 // ldr q24, [x22, #0]
-	WORD $0x6e381c21 // eor v1.16b, v1.16b, v24.16b
-	WORD $0x4ef0d4b9 // fsub v25.2d, v5.2d, v16.2d
-	WORD $0x6e381c84 // eor v4.16b, v4.16b, v24.16b
-	WORD $0x4ef1d67a // fsub v26.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51b // fsub v27.2d, v8.2d, v20.2d
-	WORD $0x6e381ce7 // eor v7.16b, v7.16b, v24.16b
-	WORD $0x4ef5d57c // fsub v28.2d, v11.2d, v21.2d
-	WORD $0x6e381d4a // eor v10.16b, v10.16b, v24.16b
-	WORD $0x4e6ed45d // fadd v29.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5de // fsub v30.2d, v14.2d, v22.2d
-	WORD $0x6e381dad // eor v13.16b, v13.16b, v24.16b
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4efad670 // fsub v16.2d, v19.2d, v26.2d
-	WORD $0x6e381e52 // eor v18.16b, v18.16b, v24.16b
-	WORD $0x4efbd4c6 // fsub v6.2d, v6.2d, v27.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efed58c // fsub v12.2d, v12.2d, v30.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d7a2 // fsub v2.2d, v29.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed402 // fadd v2.2d, v0.2d, v14.2d
-	WORD $0x4e6bd623 // fadd v3.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c4 // fadd v4.2d, v6.2d, v19.2d
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4eecd428 // fsub v8.2d, v1.2d, v12.2d
-	WORD $0x4ee6d489 // fsub v9.2d, v4.2d, v6.2d
-	WORD $0x4ef1d46a // fsub v10.2d, v3.2d, v17.2d
-	WORD $0x4ee7d44d // fsub v13.2d, v2.2d, v7.2d
-	WORD $0x4ee8d430 // fsub v16.2d, v1.2d, v8.2d
-	WORD $0x4ee9d492 // fsub v18.2d, v4.2d, v9.2d
-	WORD $0x4eead474 // fsub v20.2d, v3.2d, v10.2d
-	WORD $0x4e61d7b5 // fadd v21.2d, v29.2d, v1.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4ee7d5ce // fsub v14.2d, v14.2d, v7.2d
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e63d5e7 // fadd v7.2d, v15.2d, v3.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efdd6bd // fsub v29.2d, v21.2d, v29.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4e63d4c8 // fadd v8.2d, v6.2d, v3.2d
-	WORD $0x4e65d449 // fadd v9.2d, v2.2d, v5.2d
-	WORD $0x4ee0d4aa // fsub v10.2d, v5.2d, v0.2d
-	WORD $0x4e68d48b // fadd v11.2d, v4.2d, v8.2d
-	WORD $0x4ee6d50c // fsub v12.2d, v8.2d, v6.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eead4ae // fsub v14.2d, v5.2d, v10.2d
-	WORD $0x4ee4d56f // fsub v15.2d, v11.2d, v4.2d
-	WORD $0x4eecd510 // fsub v16.2d, v8.2d, v12.2d
-	WORD $0x4eedd531 // fsub v17.2d, v9.2d, v13.2d
-	WORD $0x4e69d6b2 // fadd v18.2d, v21.2d, v9.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4e6bd4ea // fadd v10.2d, v7.2d, v11.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e62d520 // fadd v0.2d, v9.2d, v2.2d
-	WORD $0x4e64d561 // fadd v1.2d, v11.2d, v4.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee9d409 // fsub v9.2d, v0.2d, v9.2d
-	WORD $0x4e61d545 // fadd v5.2d, v10.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4eead4aa // fsub v10.2d, v5.2d, v10.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ee3d466 // fsub v6.2d, v3.2d, v3.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4ee5d4a7 // fsub v7.2d, v5.2d, v5.2d
-	WORD $0x4e62d408 // fadd v8.2d, v0.2d, v2.2d
-	WORD $0x6ee3e4df // fcmgt v31.2d, v6.2d, v3.2d
-	WORD $0x6ee6e466 // fcmgt v6.2d, v3.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x4e64d429 // fadd v9.2d, v1.2d, v4.2d
-	WORD $0x6ee5e4ff // fcmgt v31.2d, v7.2d, v5.2d
-	WORD $0x6ee7e4a7 // fcmgt v7.2d, v5.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ad50b // fadd v11.2d, v8.2d, v10.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e6ad520 // fadd v0.2d, v9.2d, v10.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x3dc016c1 // ldr q1, [x22, #80]
-	WORD $0x4ea31c6c // mov v12.16b, v3.16b
-	WORD $0x4e61cd6c // fmla v12.2d, v11.2d, v1.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4ea51ca8 // mov v8.16b, v5.16b
-	WORD $0x4e61cc08 // fmla v8.2d, v0.2d, v1.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e6ad484 // fadd v4.2d, v4.2d, v10.2d
-	WORD $0x4e63e58c // fcmeq v12.2d, v12.2d, v3.2d
-	WORD $0x4e65e508 // fcmeq v8.2d, v8.2d, v5.2d
-	WORD $0x4e2c1cc6 // and v6.16b, v6.16b, v12.16b
-	WORD $0x4e281ce7 // and v7.16b, v7.16b, v8.16b
-	WORD $0x0ea128df // xtn v31.2s, v6.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fsub2d(2,0,1)
+	ldrq(3,5,0)
+	ldrq(4,8,0)
+	fsub2d(5,3,4)
+	ldrq(6,3,16)
+	ldrq(7,6,16)
+	fsub2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,8,16)
+	fsub2d(11,9,10)
+	ldrq(12,4,0)
+	ldrq(13,7,0)
+	fsub2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,4,16)
+	ldrq(18,7,16)
+	fsub2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	ldrq(24,22,0)
+	eor(1,1,24)
+	fsub2d(25,5,16)
+	eor(4,4,24)
+	fsub2d(26,19,17)
+	fsub2d(27,8,20)
+	eor(7,7,24)
+	fsub2d(28,11,21)
+	eor(10,10,24)
+	fadd2d(29,2,14)
+	fsub2d(30,14,22)
+	eor(13,13,24)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,25)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,26)
+	eor(18,18,24)
+	fsub2d(6,6,27)
+	fsub2d(7,7,20)
+	fsub2d(9,9,28)
+	fsub2d(10,10,21)
+	fsub2d(12,12,30)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(2,29,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,26)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(8,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,2)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,8)
+	fadd2d(1,12,5)
+	fadd2d(2,0,14)
+	fadd2d(3,17,11)
+	fadd2d(4,6,19)
+	fsub2d(7,2,0)
+	fsub2d(8,1,12)
+	fsub2d(9,4,6)
+	fsub2d(10,3,17)
+	fsub2d(13,2,7)
+	fsub2d(16,1,8)
+	fsub2d(18,4,9)
+	fsub2d(20,3,10)
+	fadd2d(21,29,1)
+	fsub2d(0,0,13)
+	fsub2d(14,14,7)
+	fsub2d(12,12,16)
+	fsub2d(5,5,8)
+	fadd2d(7,15,3)
+	fsub2d(6,6,18)
+	fsub2d(19,19,9)
+	fsub2d(17,17,20)
+	fsub2d(11,11,10)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(29,21,29)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,7,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,29)
+	fadd2d(6,6,17)
+	fsub2d(3,3,15)
+	fadd2d(5,0,1)
+	fadd2d(8,6,3)
+	fadd2d(9,2,5)
+	fsub2d(10,5,0)
+	fadd2d(11,4,8)
+	fsub2d(12,8,6)
+	fsub2d(13,9,2)
+	fsub2d(14,5,10)
+	fsub2d(15,11,4)
+	fsub2d(16,8,12)
+	fsub2d(17,9,13)
+	fadd2d(18,21,9)
+	fsub2d(19,11,15)
+	fsub2d(5,5,13)
+	fsub2d(2,2,17)
+	fsub2d(0,0,14)
+	fsub2d(1,1,10)
+	fadd2d(10,7,11)
+	fsub2d(4,4,19)
+	fsub2d(8,8,15)
+	fsub2d(6,6,16)
+	fsub2d(3,3,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,5)
+	fadd2d(0,0,1)
+	fsub2d(7,10,7)
+	fadd2d(4,4,8)
+	fadd2d(6,6,3)
+	fsub2d(9,9,21)
+	fadd2d(2,2,0)
+	fsub2d(11,11,7)
+	fadd2d(4,4,6)
+	fadd2d(0,9,2)
+	fadd2d(1,11,4)
+	fadd2d(3,18,0)
+	fsub2d(9,0,9)
+	fadd2d(5,10,1)
+	fsub2d(11,1,11)
+	fsub2d(18,3,18)
+	fsub2d(2,2,9)
+	fsub2d(10,5,10)
+	fsub2d(4,4,11)
+	fsub2d(0,0,18)
+	fsub2d(6,3,3)
+	fsub2d(1,1,10)
+	fsub2d(7,5,5)
+	fadd2d(8,0,2)
+	fcmgt2d(31,6,3)
+	fcmgt2d(6,3,6)
+	orr(6,6,31)
+	fadd2d(9,1,4)
+	fcmgt2d(31,7,5)
+	fcmgt2d(7,5,7)
+	orr(7,7,31)
+	ldrq(10,22,16)
+	fadd2d(11,8,10)
+	fsub2d(8,8,0)
+	fadd2d(0,9,10)
+	fsub2d(9,9,1)
+	ldrq(1,22,80)
+	mov(12,3)
+	fmla2d(12,11,1)
+	fsub2d(2,2,8)
+	mov(8,5)
+	fmla2d(8,0,1)
+	fsub2d(4,4,9)
+	fadd2d(2,2,10)
+	fadd2d(4,4,10)
+	fcmeq2d(12,12,3)
+	fcmeq2d(8,8,5)
+	and(6,6,12)
+	and(7,7,8)
+	xtn2s(31,6)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800042 // str q2, [x2, #0]
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d800444 // str q4, [x2, #16]
+	strq(3,0,0)
+	strq(11,1,0)
+	strq(2,2,0)
+	strq(5,0,16)
+	strq(0,1,16)
+	strq(4,2,16)
 
 next:
 	ADD $32, R0
@@ -3564,224 +3589,224 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc000a3 // ldr q3, [x5, #0]
-	WORD $0x3dc00104 // ldr q4, [x8, #0]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00466 // ldr q6, [x3, #16]
-	WORD $0x3dc004c7 // ldr q7, [x6, #16]
-	WORD $0x4ee7d4c8 // fsub v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0008c // ldr q12, [x4, #0]
-	WORD $0x3dc000ed // ldr q13, [x7, #0]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee0d44f // fsub v15.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3dc00491 // ldr q17, [x4, #16]
-	WORD $0x3dc004f2 // ldr q18, [x7, #16]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4ee6d514 // fsub v20.2d, v8.2d, v6.2d
-	WORD $0x4ee9d575 // fsub v21.2d, v11.2d, v9.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x4eefd457 // fsub v23.2d, v2.2d, v15.2d
-	WORD $0x3dc002d8 // ldr q24, [x22, #0]
-	WORD $0x6e381c21 // eor v1.16b, v1.16b, v24.16b
-	WORD $0x4ef0d4b9 // fsub v25.2d, v5.2d, v16.2d
-	WORD $0x6e381c84 // eor v4.16b, v4.16b, v24.16b
-	WORD $0x4ef1d67a // fsub v26.2d, v19.2d, v17.2d
-	WORD $0x4ef4d51b // fsub v27.2d, v8.2d, v20.2d
-	WORD $0x6e381ce7 // eor v7.16b, v7.16b, v24.16b
-	WORD $0x4ef5d57c // fsub v28.2d, v11.2d, v21.2d
-	WORD $0x6e381d4a // eor v10.16b, v10.16b, v24.16b
-	WORD $0x4e6ed45d // fadd v29.2d, v2.2d, v14.2d
-	WORD $0x4ef6d5de // fsub v30.2d, v14.2d, v22.2d
-	WORD $0x6e381dad // eor v13.16b, v13.16b, v24.16b
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4efad670 // fsub v16.2d, v19.2d, v26.2d
-	WORD $0x6e381e52 // eor v18.16b, v18.16b, v24.16b
-	WORD $0x4efbd4c6 // fsub v6.2d, v6.2d, v27.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ef5d54a // fsub v10.2d, v10.2d, v21.2d
-	WORD $0x4efed58c // fsub v12.2d, v12.2d, v30.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d7a1 // fsub v1.2d, v29.2d, v2.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee8d5e4 // fsub v4.2d, v15.2d, v8.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4ee1d5ce // fsub v14.2d, v14.2d, v1.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4ee4d673 // fsub v19.2d, v19.2d, v4.2d
-	WORD $0x4e65d581 // fadd v1.2d, v12.2d, v5.2d
-	WORD $0x4e6ed403 // fadd v3.2d, v0.2d, v14.2d
-	WORD $0x4e6bd624 // fadd v4.2d, v17.2d, v11.2d
-	WORD $0x4e73d4c7 // fadd v7.2d, v6.2d, v19.2d
-	WORD $0x4ee0d469 // fsub v9.2d, v3.2d, v0.2d
-	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
-	WORD $0x4ee6d4ed // fsub v13.2d, v7.2d, v6.2d
-	WORD $0x4ef1d490 // fsub v16.2d, v4.2d, v17.2d
-	WORD $0x4ee9d472 // fsub v18.2d, v3.2d, v9.2d
-	WORD $0x4eead434 // fsub v20.2d, v1.2d, v10.2d
-	WORD $0x4eedd4f5 // fsub v21.2d, v7.2d, v13.2d
-	WORD $0x4ef0d496 // fsub v22.2d, v4.2d, v16.2d
-	WORD $0x4e61d7b7 // fadd v23.2d, v29.2d, v1.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ee9d5ce // fsub v14.2d, v14.2d, v9.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4e64d5e9 // fadd v9.2d, v15.2d, v4.2d
-	WORD $0x4ef5d4c6 // fsub v6.2d, v6.2d, v21.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ef6d631 // fsub v17.2d, v17.2d, v22.2d
-	WORD $0x4ef0d56b // fsub v11.2d, v11.2d, v16.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e65d58c // fadd v12.2d, v12.2d, v5.2d
-	WORD $0x4efdd6fd // fsub v29.2d, v23.2d, v29.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4eefd52f // fsub v15.2d, v9.2d, v15.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4eefd484 // fsub v4.2d, v4.2d, v15.2d
-	WORD $0x4e61d405 // fadd v5.2d, v0.2d, v1.2d
-	WORD $0x4ee2d44a // fsub v10.2d, v2.2d, v2.2d
-	WORD $0x4e64d4cb // fadd v11.2d, v6.2d, v4.2d
-	WORD $0x3dc00acc // ldr q12, [x22, #32]
-	WORD $0x3dc00ecd // ldr q13, [x22, #48]
-	WORD $0x4e2d1d8e // and v14.16b, v12.16b, v13.16b
-	WORD $0x4e65d46f // fadd v15.2d, v3.2d, v5.2d
-	WORD $0x4ee0d4b0 // fsub v16.2d, v5.2d, v0.2d
-	WORD $0x4e6bd4f1 // fadd v17.2d, v7.2d, v11.2d
-	WORD $0x4ee6d572 // fsub v18.2d, v11.2d, v6.2d
-	WORD $0x4ee3d5f3 // fsub v19.2d, v15.2d, v3.2d
-	WORD $0x4ef0d4b4 // fsub v20.2d, v5.2d, v16.2d
-	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
-	WORD $0x4ef2d576 // fsub v22.2d, v11.2d, v18.2d
-	WORD $0x4ef3d5f9 // fsub v25.2d, v15.2d, v19.2d
-	WORD $0x4e6fd6fa // fadd v26.2d, v23.2d, v15.2d
-	WORD $0x4ef5d63b // fsub v27.2d, v17.2d, v21.2d
-	WORD $0x4ef3d4a5 // fsub v5.2d, v5.2d, v19.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ef4d400 // fsub v0.2d, v0.2d, v20.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4e71d530 // fadd v16.2d, v9.2d, v17.2d
-	WORD $0x4efbd4e7 // fsub v7.2d, v7.2d, v27.2d
-	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4ef7d757 // fsub v23.2d, v26.2d, v23.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee9d609 // fsub v9.2d, v16.2d, v9.2d
-	WORD $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
-	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
-	WORD $0x4ef7d5ef // fsub v15.2d, v15.2d, v23.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4ee9d631 // fsub v17.2d, v17.2d, v9.2d
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	WORD $0x4e63d5e0 // fadd v0.2d, v15.2d, v3.2d
-	WORD $0x4e381c41 // and v1.16b, v2.16b, v24.16b
-	WORD $0x4e67d624 // fadd v4.2d, v17.2d, v7.2d
-	WORD $0x4ee8d505 // fsub v5.2d, v8.2d, v8.2d
-	WORD $0x4e60d746 // fadd v6.2d, v26.2d, v0.2d
-	WORD $0x4e2d1d8c // and v12.16b, v12.16b, v13.16b
-	WORD $0x4e64d609 // fadd v9.2d, v16.2d, v4.2d
-	WORD $0x4e381d18 // and v24.16b, v8.16b, v24.16b
-	WORD $0x3dc006cb // ldr q11, [x22, #16]
-	WORD $0x4e6be44d // fcmeq v13.2d, v2.2d, v11.2d
-	WORD $0x4e6be54a // fcmeq v10.2d, v10.2d, v11.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e6be4d2 // fcmeq v18.2d, v6.2d, v11.2d
-	WORD $0x4ea11dce // orr v14.16b, v14.16b, v1.16b
-	WORD $0x4efad4da // fsub v26.2d, v6.2d, v26.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x4e6be501 // fcmeq v1.2d, v8.2d, v11.2d
-	WORD $0x4e6be4a5 // fcmeq v5.2d, v5.2d, v11.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x4e6be533 // fcmeq v19.2d, v9.2d, v11.2d
-	WORD $0x4eb81d8c // orr v12.16b, v12.16b, v24.16b
-	WORD $0x4ef0d530 // fsub v16.2d, v9.2d, v16.2d
-	WORD $0x4ef1d491 // fsub v17.2d, v4.2d, v17.2d
-	WORD $0x4ee6d4d4 // fsub v20.2d, v6.2d, v6.2d
-	WORD $0x4eaa1dad // orr v13.16b, v13.16b, v10.16b
-	WORD $0x6e6e1d72 // bsl v18.16b, v11.16b, v14.16b
-	WORD $0x4efad400 // fsub v0.2d, v0.2d, v26.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4ee9d52a // fsub v10.2d, v9.2d, v9.2d
-	WORD $0x4ea51c21 // orr v1.16b, v1.16b, v5.16b
-	WORD $0x6e6c1d73 // bsl v19.16b, v11.16b, v12.16b
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x6ee6e69f // fcmgt v31.2d, v20.2d, v6.2d
-	WORD $0x6ef4e4d4 // fcmgt v20.2d, v6.2d, v20.2d
-	WORD $0x4ebf1e94 // orr v20.16b, v20.16b, v31.16b
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6e721c4d // bsl v13.16b, v2.16b, v18.16b
-	WORD $0x4e63d402 // fadd v2.2d, v0.2d, v3.2d
-	WORD $0x6ee9e55f // fcmgt v31.2d, v10.2d, v9.2d
-	WORD $0x6eeae52a // fcmgt v10.2d, v9.2d, v10.2d
-	WORD $0x4ebf1d4a // orr v10.16b, v10.16b, v31.16b
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6e731d01 // bsl v1.16b, v8.16b, v19.16b
-	WORD $0x4e67d488 // fadd v8.2d, v4.2d, v7.2d
-	WORD $0x3dc012ce // ldr q14, [x22, #64]
-	WORD $0x6e6d1dc5 // bsl v5.16b, v14.16b, v13.16b
-	WORD $0x4eb41e8d // mov v13.16b, v20.16b
-	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
-	WORD $0x6e611dcc // bsl v12.16b, v14.16b, v1.16b
-	WORD $0x4eaa1d41 // mov v1.16b, v10.16b
-	WORD $0x6e6b1d01 // bsl v1.16b, v8.16b, v11.16b
-	WORD $0x6eb41cc5 // bit v5.16b, v6.16b, v20.16b
-	WORD $0x4e6bd5ad // fadd v13.2d, v13.2d, v11.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6eaa1d2c // bit v12.16b, v9.16b, v10.16b
-	WORD $0x4e6bd421 // fadd v1.2d, v1.2d, v11.2d
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea51ca2 // mov v2.16b, v5.16b
-	WORD $0x4e60cda2 // fmla v2.2d, v13.2d, v0.2d
-	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
-	WORD $0x4eac1d84 // mov v4.16b, v12.16b
-	WORD $0x4e60cc24 // fmla v4.2d, v1.2d, v0.2d
-	WORD $0x6e6b1c74 // bsl v20.16b, v3.16b, v11.16b
-	WORD $0x6e6b1cea // bsl v10.16b, v7.16b, v11.16b
-	WORD $0x4e6bd694 // fadd v20.2d, v20.2d, v11.2d
-	WORD $0x4e65e442 // fcmeq v2.2d, v2.2d, v5.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e6ce484 // fcmeq v4.2d, v4.2d, v12.2d
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fsub2d(2,0,1)
+	ldrq(3,5,0)
+	ldrq(4,8,0)
+	fsub2d(5,3,4)
+	ldrq(6,3,16)
+	ldrq(7,6,16)
+	fsub2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,8,16)
+	fsub2d(11,9,10)
+	ldrq(12,4,0)
+	ldrq(13,7,0)
+	fsub2d(14,12,13)
+	fsub2d(15,2,0)
+	fsub2d(16,5,3)
+	ldrq(17,4,16)
+	ldrq(18,7,16)
+	fsub2d(19,17,18)
+	fsub2d(20,8,6)
+	fsub2d(21,11,9)
+	fsub2d(22,14,12)
+	fsub2d(23,2,15)
+	ldrq(24,22,0)
+	eor(1,1,24)
+	fsub2d(25,5,16)
+	eor(4,4,24)
+	fsub2d(26,19,17)
+	fsub2d(27,8,20)
+	eor(7,7,24)
+	fsub2d(28,11,21)
+	eor(10,10,24)
+	fadd2d(29,2,14)
+	fsub2d(30,14,22)
+	eor(13,13,24)
+	fsub2d(0,0,23)
+	fsub2d(1,1,15)
+	fsub2d(3,3,25)
+	fsub2d(4,4,16)
+	fadd2d(15,8,19)
+	fsub2d(16,19,26)
+	eor(18,18,24)
+	fsub2d(6,6,27)
+	fsub2d(7,7,20)
+	fsub2d(9,9,28)
+	fsub2d(10,10,21)
+	fsub2d(12,12,30)
+	fsub2d(13,13,22)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	fsub2d(1,29,2)
+	fsub2d(17,17,16)
+	fsub2d(18,18,26)
+	fadd2d(6,6,7)
+	fadd2d(9,9,10)
+	fsub2d(4,15,8)
+	fadd2d(12,12,13)
+	fadd2d(0,0,3)
+	fsub2d(14,14,1)
+	fadd2d(17,17,18)
+	fadd2d(6,6,9)
+	fsub2d(19,19,4)
+	fadd2d(1,12,5)
+	fadd2d(3,0,14)
+	fadd2d(4,17,11)
+	fadd2d(7,6,19)
+	fsub2d(9,3,0)
+	fsub2d(10,1,12)
+	fsub2d(13,7,6)
+	fsub2d(16,4,17)
+	fsub2d(18,3,9)
+	fsub2d(20,1,10)
+	fsub2d(21,7,13)
+	fsub2d(22,4,16)
+	fadd2d(23,29,1)
+	fsub2d(0,0,18)
+	fsub2d(14,14,9)
+	fsub2d(12,12,20)
+	fsub2d(5,5,10)
+	fadd2d(9,15,4)
+	fsub2d(6,6,21)
+	fsub2d(19,19,13)
+	fsub2d(17,17,22)
+	fsub2d(11,11,16)
+	fadd2d(0,0,14)
+	fadd2d(12,12,5)
+	fsub2d(29,23,29)
+	fadd2d(6,6,19)
+	fadd2d(17,17,11)
+	fsub2d(15,9,15)
+	fadd2d(0,0,12)
+	fsub2d(1,1,29)
+	fadd2d(6,6,17)
+	fsub2d(4,4,15)
+	fadd2d(5,0,1)
+	fsub2d(10,2,2)
+	fadd2d(11,6,4)
+	ldrq(12,22,32)
+	ldrq(13,22,48)
+	and(14,12,13)
+	fadd2d(15,3,5)
+	fsub2d(16,5,0)
+	fadd2d(17,7,11)
+	fsub2d(18,11,6)
+	fsub2d(19,15,3)
+	fsub2d(20,5,16)
+	fsub2d(21,17,7)
+	fsub2d(22,11,18)
+	fsub2d(25,15,19)
+	fadd2d(26,23,15)
+	fsub2d(27,17,21)
+	fsub2d(5,5,19)
+	fsub2d(3,3,25)
+	fsub2d(0,0,20)
+	fsub2d(1,1,16)
+	fadd2d(16,9,17)
+	fsub2d(7,7,27)
+	fsub2d(11,11,21)
+	fsub2d(6,6,22)
+	fsub2d(4,4,18)
+	fsub2d(23,26,23)
+	fadd2d(3,3,5)
+	fadd2d(0,0,1)
+	fsub2d(9,16,9)
+	fadd2d(7,7,11)
+	fadd2d(6,6,4)
+	fsub2d(15,15,23)
+	fadd2d(3,3,0)
+	fsub2d(17,17,9)
+	fadd2d(7,7,6)
+	fadd2d(0,15,3)
+	and(1,2,24)
+	fadd2d(4,17,7)
+	fsub2d(5,8,8)
+	fadd2d(6,26,0)
+	and(12,12,13)
+	fadd2d(9,16,4)
+	and(24,8,24)
+	ldrq(11,22,16)
+	fcmeq2d(13,2,11)
+	fcmeq2d(10,10,11)
+	mvn(10,10)
+	fcmeq2d(18,6,11)
+	orr(14,14,1)
+	fsub2d(26,6,26)
+	fsub2d(15,0,15)
+	fcmeq2d(1,8,11)
+	fcmeq2d(5,5,11)
+	mvn(5,5)
+	fcmeq2d(19,9,11)
+	orr(12,12,24)
+	fsub2d(16,9,16)
+	fsub2d(17,4,17)
+	fsub2d(20,6,6)
+	orr(13,13,10)
+	bsl(18,11,14)
+	fsub2d(0,0,26)
+	fsub2d(3,3,15)
+	fsub2d(10,9,9)
+	orr(1,1,5)
+	bsl(19,11,12)
+	fsub2d(4,4,16)
+	fsub2d(7,7,17)
+	fcmgt2d(31,20,6)
+	fcmgt2d(20,6,20)
+	orr(20,20,31)
+	fcmeq2d(5,2,2)
+	mvn(5,5)
+	bsl(13,2,18)
+	fadd2d(2,0,3)
+	fcmgt2d(31,10,9)
+	fcmgt2d(10,9,10)
+	orr(10,10,31)
+	fcmeq2d(12,8,8)
+	mvn(12,12)
+	bsl(1,8,19)
+	fadd2d(8,4,7)
+	ldrq(14,22,64)
+	bsl(5,14,13)
+	mov(13,20)
+	bsl(13,2,11)
+	bsl(12,14,1)
+	mov(1,10)
+	bsl(1,8,11)
+	bit(5,6,20)
+	fadd2d(13,13,11)
+	fsub2d(2,2,0)
+	bit(12,9,10)
+	fadd2d(1,1,11)
+	fsub2d(8,8,4)
+	fsub2d(3,3,2)
+	ldrq(0,22,80)
+	mov(2,5)
+	fmla2d(2,13,0)
+	fsub2d(7,7,8)
+	mov(4,12)
+	fmla2d(4,1,0)
+	bsl(20,3,11)
+	bsl(10,7,11)
+	fadd2d(20,20,11)
+	fcmeq2d(2,2,5)
+	fadd2d(10,10,11)
+	fcmeq2d(4,4,12)
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1289f // xtn v31.2s, v4.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,4)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800005 // str q5, [x0, #0]
-	WORD $0x3d80002d // str q13, [x1, #0]
-	WORD $0x3d800054 // str q20, [x2, #0]
-	WORD $0x3d80040c // str q12, [x0, #16]
-	WORD $0x3d800421 // str q1, [x1, #16]
-	WORD $0x3d80044a // str q10, [x2, #16]
+	strq(5,0,0)
+	strq(13,1,0)
+	strq(20,2,0)
+	strq(12,0,16)
+	strq(1,1,16)
+	strq(10,2,16)
 	B next
 
 // func tdMulNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -3803,150 +3828,150 @@ TEXT ·tdMulNEON(SB), 0, $32-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00088 // ldr q8, [x4, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc00111 // ldr q17, [x8, #0]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc000b3 // ldr q19, [x5, #0]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc00515 // ldr q21, [x8, #16]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc004b7 // ldr q23, [x5, #16]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6c1 // fsub v1.2d, v22.2d, v26.2d
-	WORD $0x4efbd653 // fsub v19.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d404 // fadd v4.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee2d694 // fsub v20.2d, v20.2d, v2.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed680 // fadd v0.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6c2 // fadd v2.2d, v22.2d, v15.2d
-	WORD $0x4ef4d403 // fsub v3.2d, v0.2d, v20.2d
-	WORD $0x4e60d425 // fadd v5.2d, v1.2d, v0.2d
-	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4ee3d408 // fsub v8.2d, v0.2d, v3.2d
-	WORD $0x4ee1d4a1 // fsub v1.2d, v5.2d, v1.2d
-	WORD $0x4ee6d449 // fsub v9.2d, v2.2d, v6.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
-	WORD $0x4ee6d5ef // fsub v15.2d, v15.2d, v6.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d401 // fadd v1.2d, v0.2d, v20.2d
-	WORD $0x4e76d443 // fadd v3.2d, v2.2d, v22.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
-	WORD $0x4e63d4e6 // fadd v6.2d, v7.2d, v3.2d
-	WORD $0x4ee2d462 // fsub v2.2d, v3.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee4d488 // fsub v8.2d, v4.2d, v4.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee6d4c9 // fsub v9.2d, v6.2d, v6.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
-	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x6ee4e51f // fcmgt v31.2d, v8.2d, v4.2d
-	WORD $0x6ee8e488 // fcmgt v8.2d, v4.2d, v8.2d
-	WORD $0x4ebf1d08 // orr v8.16b, v8.16b, v31.16b
-	WORD $0x3dc006c0 // ldr q0, [x22, #16]
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x6ee6e53f // fcmgt v31.2d, v9.2d, v6.2d
-	WORD $0x6ee9e4c9 // fcmgt v9.2d, v6.2d, v9.2d
-	WORD $0x4ebf1d29 // orr v9.16b, v9.16b, v31.16b
-	WORD $0x3dc016c2 // ldr q2, [x22, #80]
-	WORD $0x4ea41c85 // mov v5.16b, v4.16b
-	WORD $0x4e62cc25 // fmla v5.2d, v1.2d, v2.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
-	WORD $0x4e62cc67 // fmla v7.2d, v3.2d, v2.2d
-	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
-	WORD $0x4e64e4a5 // fcmeq v5.2d, v5.2d, v4.2d
-	WORD $0x4e66e4e7 // fcmeq v7.2d, v7.2d, v6.2d
-	WORD $0x4e251d08 // and v8.16b, v8.16b, v5.16b
-	WORD $0x4e271d29 // and v9.16b, v9.16b, v7.16b
-	WORD $0x0ea1291f // xtn v31.2s, v8.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fmul2d(5,3,4)
+	ldrq(6,7,0)
+	fmul2d(7,0,6)
+	ldrq(8,4,0)
+	fmul2d(9,8,1)
+	ldrq(10,7,16)
+	fmul2d(11,3,10)
+	ldrq(12,4,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,8,0)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,5,0)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,8,16)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,5,16)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(1,22,26)
+	fsub2d(19,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,1)
+	fsub2d(18,18,26)
+	fsub2d(11,11,19)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(4,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(2,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(0,4,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,2)
+	fadd2d(14,14,30)
+	fsub2d(22,22,0)
+	fadd2d(15,15,5)
+	fadd2d(0,20,14)
+	fadd2d(2,22,15)
+	fsub2d(3,0,20)
+	fadd2d(5,1,0)
+	fsub2d(6,2,22)
+	fadd2d(7,4,2)
+	fsub2d(8,0,3)
+	fsub2d(1,5,1)
+	fsub2d(9,2,6)
+	fsub2d(14,14,3)
+	fsub2d(20,20,8)
+	fsub2d(4,7,4)
+	fsub2d(22,22,9)
+	fsub2d(15,15,6)
+	fsub2d(0,0,1)
+	fadd2d(20,20,14)
+	fsub2d(2,2,4)
+	fadd2d(22,22,15)
+	fadd2d(1,0,20)
+	fadd2d(3,2,22)
+	fadd2d(4,5,1)
+	fsub2d(0,1,0)
+	fadd2d(6,7,3)
+	fsub2d(2,3,2)
+	fsub2d(5,4,5)
+	fsub2d(8,4,4)
+	fsub2d(7,6,7)
+	fsub2d(9,6,6)
+	fsub2d(1,1,5)
+	fsub2d(20,20,0)
+	fsub2d(3,3,7)
+	fcmgt2d(31,8,4)
+	fcmgt2d(8,4,8)
+	orr(8,8,31)
+	ldrq(0,22,16)
+	fadd2d(1,1,0)
+	fsub2d(22,22,2)
+	fadd2d(3,3,0)
+	fcmgt2d(31,9,6)
+	fcmgt2d(9,6,9)
+	orr(9,9,31)
+	ldrq(2,22,80)
+	mov(5,4)
+	fmla2d(5,1,2)
+	fadd2d(20,20,0)
+	mov(7,6)
+	fmla2d(7,3,2)
+	fadd2d(22,22,0)
+	fcmeq2d(5,5,4)
+	fcmeq2d(7,7,6)
+	and(8,8,5)
+	and(9,9,7)
+	xtn2s(31,8)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1293f // xtn v31.2s, v9.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,9)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x3d800021 // str q1, [x1, #0]
-	WORD $0x3d800054 // str q20, [x2, #0]
-	WORD $0x3d800406 // str q6, [x0, #16]
-	WORD $0x3d800423 // str q3, [x1, #16]
-	WORD $0x3d800456 // str q22, [x2, #16]
+	strq(4,0,0)
+	strq(1,1,0)
+	strq(20,2,0)
+	strq(6,0,16)
+	strq(3,1,16)
+	strq(22,2,16)
 
 next:
 	ADD $32, R0
@@ -3966,186 +3991,186 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00088 // ldr q8, [x4, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc00111 // ldr q17, [x8, #0]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc000b3 // ldr q19, [x5, #0]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc00515 // ldr q21, [x8, #16]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc004b7 // ldr q23, [x5, #16]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6c1 // fsub v1.2d, v22.2d, v26.2d
-	WORD $0x4efbd653 // fsub v19.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d404 // fadd v4.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d423 // fsub v3.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d486 // fsub v6.2d, v4.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee6d6d6 // fsub v22.2d, v22.2d, v6.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed683 // fadd v3.2d, v20.2d, v14.2d
-	WORD $0x4ee2d445 // fsub v5.2d, v2.2d, v2.2d
-	WORD $0x4e6fd6c6 // fadd v6.2d, v22.2d, v15.2d
-	WORD $0x3dc00ac7 // ldr q7, [x22, #32]
-	WORD $0x3dc00ec8 // ldr q8, [x22, #48]
-	WORD $0x4e281ce9 // and v9.16b, v7.16b, v8.16b
-	WORD $0x4ef4d46a // fsub v10.2d, v3.2d, v20.2d
-	WORD $0x4e63d42b // fadd v11.2d, v1.2d, v3.2d
-	WORD $0x4ef6d4cc // fsub v12.2d, v6.2d, v22.2d
-	WORD $0x4e66d48d // fadd v13.2d, v4.2d, v6.2d
-	WORD $0x4eead470 // fsub v16.2d, v3.2d, v10.2d
-	WORD $0x4ee1d561 // fsub v1.2d, v11.2d, v1.2d
-	WORD $0x4eecd4d1 // fsub v17.2d, v6.2d, v12.2d
-	WORD $0x4eead5ce // fsub v14.2d, v14.2d, v10.2d
-	WORD $0x4ef0d694 // fsub v20.2d, v20.2d, v16.2d
-	WORD $0x4ee4d5a4 // fsub v4.2d, v13.2d, v4.2d
-	WORD $0x4ef1d6d6 // fsub v22.2d, v22.2d, v17.2d
-	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee4d4c6 // fsub v6.2d, v6.2d, v4.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d461 // fadd v1.2d, v3.2d, v20.2d
-	WORD $0x3dc002c4 // ldr q4, [x22, #0]
-	WORD $0x4e241c4a // and v10.16b, v2.16b, v4.16b
-	WORD $0x4e76d4cc // fadd v12.2d, v6.2d, v22.2d
-	WORD $0x4ee0d40e // fsub v14.2d, v0.2d, v0.2d
-	WORD $0x4e61d56f // fadd v15.2d, v11.2d, v1.2d
-	WORD $0x4e281ce7 // and v7.16b, v7.16b, v8.16b
-	WORD $0x4e6cd5a8 // fadd v8.2d, v13.2d, v12.2d
-	WORD $0x4e241c04 // and v4.16b, v0.16b, v4.16b
-	WORD $0x3dc006d0 // ldr q16, [x22, #16]
-	WORD $0x4e70e451 // fcmeq v17.2d, v2.2d, v16.2d
-	WORD $0x4e70e4a5 // fcmeq v5.2d, v5.2d, v16.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x4e70e5f2 // fcmeq v18.2d, v15.2d, v16.2d
-	WORD $0x4eaa1d29 // orr v9.16b, v9.16b, v10.16b
-	WORD $0x4e70e40a // fcmeq v10.2d, v0.2d, v16.2d
-	WORD $0x4e70e5ce // fcmeq v14.2d, v14.2d, v16.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e70e513 // fcmeq v19.2d, v8.2d, v16.2d
-	WORD $0x4ea41ce7 // orr v7.16b, v7.16b, v4.16b
-	WORD $0x4eefd5e4 // fsub v4.2d, v15.2d, v15.2d
-	WORD $0x4ea51e31 // orr v17.16b, v17.16b, v5.16b
-	WORD $0x6e691e12 // bsl v18.16b, v16.16b, v9.16b
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4ee8d505 // fsub v5.2d, v8.2d, v8.2d
-	WORD $0x4eae1d4a // orr v10.16b, v10.16b, v14.16b
-	WORD $0x6e671e13 // bsl v19.16b, v16.16b, v7.16b
-	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
-	WORD $0x6eefe49f // fcmgt v31.2d, v4.2d, v15.2d
-	WORD $0x6ee4e5e4 // fcmgt v4.2d, v15.2d, v4.2d
-	WORD $0x4ebf1c84 // orr v4.16b, v4.16b, v31.16b
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x6e721c51 // bsl v17.16b, v2.16b, v18.16b
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x6ee8e4bf // fcmgt v31.2d, v5.2d, v8.2d
-	WORD $0x6ee5e505 // fcmgt v5.2d, v8.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	WORD $0x6e731c0a // bsl v10.16b, v0.16b, v19.16b
-	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x3dc012c0 // ldr q0, [x22, #64]
-	WORD $0x6e711c07 // bsl v7.16b, v0.16b, v17.16b
-	WORD $0x6ee41e0b // bif v11.16b, v16.16b, v4.16b
-	WORD $0x6e6a1c02 // bsl v2.16b, v0.16b, v10.16b
-	WORD $0x6ee51e0d // bif v13.16b, v16.16b, v5.16b
-	WORD $0x6ea41de7 // bit v7.16b, v15.16b, v4.16b
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x6ea51d02 // bit v2.16b, v8.16b, v5.16b
-	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
-	WORD $0x4ee6d58c // fsub v12.2d, v12.2d, v6.2d
-	WORD $0x4ee1d694 // fsub v20.2d, v20.2d, v1.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea71ce1 // mov v1.16b, v7.16b
-	WORD $0x4e60cd61 // fmla v1.2d, v11.2d, v0.2d
-	WORD $0x4eecd6d6 // fsub v22.2d, v22.2d, v12.2d
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4e60cda3 // fmla v3.2d, v13.2d, v0.2d
-	WORD $0x6e701e84 // bsl v4.16b, v20.16b, v16.16b
-	WORD $0x6e701ec5 // bsl v5.16b, v22.16b, v16.16b
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4e67e421 // fcmeq v1.2d, v1.2d, v7.2d
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4e62e463 // fcmeq v3.2d, v3.2d, v2.2d
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fmul2d(5,3,4)
+	ldrq(6,7,0)
+	fmul2d(7,0,6)
+	ldrq(8,4,0)
+	fmul2d(9,8,1)
+	ldrq(10,7,16)
+	fmul2d(11,3,10)
+	ldrq(12,4,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,8,0)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,5,0)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,8,16)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,5,16)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(1,22,26)
+	fsub2d(19,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,1)
+	fsub2d(18,18,26)
+	fsub2d(11,11,19)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(4,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(3,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(6,4,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,3)
+	fadd2d(14,14,30)
+	fsub2d(22,22,6)
+	fadd2d(15,15,5)
+	fadd2d(3,20,14)
+	fsub2d(5,2,2)
+	fadd2d(6,22,15)
+	ldrq(7,22,32)
+	ldrq(8,22,48)
+	and(9,7,8)
+	fsub2d(10,3,20)
+	fadd2d(11,1,3)
+	fsub2d(12,6,22)
+	fadd2d(13,4,6)
+	fsub2d(16,3,10)
+	fsub2d(1,11,1)
+	fsub2d(17,6,12)
+	fsub2d(14,14,10)
+	fsub2d(20,20,16)
+	fsub2d(4,13,4)
+	fsub2d(22,22,17)
+	fsub2d(15,15,12)
+	fsub2d(3,3,1)
+	fadd2d(20,20,14)
+	fsub2d(6,6,4)
+	fadd2d(22,22,15)
+	fadd2d(1,3,20)
+	ldrq(4,22,0)
+	and(10,2,4)
+	fadd2d(12,6,22)
+	fsub2d(14,0,0)
+	fadd2d(15,11,1)
+	and(7,7,8)
+	fadd2d(8,13,12)
+	and(4,0,4)
+	ldrq(16,22,16)
+	fcmeq2d(17,2,16)
+	fcmeq2d(5,5,16)
+	mvn(5,5)
+	fcmeq2d(18,15,16)
+	orr(9,9,10)
+	fcmeq2d(10,0,16)
+	fcmeq2d(14,14,16)
+	mvn(14,14)
+	fcmeq2d(19,8,16)
+	orr(7,7,4)
+	fsub2d(4,15,15)
+	orr(17,17,5)
+	bsl(18,16,9)
+	fsub2d(11,15,11)
+	fsub2d(5,8,8)
+	orr(10,10,14)
+	bsl(19,16,7)
+	fsub2d(13,8,13)
+	fcmgt2d(31,4,15)
+	fcmgt2d(4,15,4)
+	orr(4,4,31)
+	fcmeq2d(7,2,2)
+	mvn(7,7)
+	bsl(17,2,18)
+	fsub2d(11,1,11)
+	fcmgt2d(31,5,8)
+	fcmgt2d(5,8,5)
+	orr(5,5,31)
+	fcmeq2d(2,0,0)
+	mvn(2,2)
+	bsl(10,0,19)
+	fsub2d(13,12,13)
+	ldrq(0,22,64)
+	bsl(7,0,17)
+	bif(11,16,4)
+	bsl(2,0,10)
+	bif(13,16,5)
+	bit(7,15,4)
+	fadd2d(11,11,16)
+	fsub2d(1,1,3)
+	bit(2,8,5)
+	fadd2d(13,13,16)
+	fsub2d(12,12,6)
+	fsub2d(20,20,1)
+	ldrq(0,22,80)
+	mov(1,7)
+	fmla2d(1,11,0)
+	fsub2d(22,22,12)
+	mov(3,2)
+	fmla2d(3,13,0)
+	bsl(4,20,16)
+	bsl(5,22,16)
+	fadd2d(4,4,16)
+	fcmeq2d(1,1,7)
+	fadd2d(5,5,16)
+	fcmeq2d(3,3,2)
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800044 // str q4, [x2, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x3d80042d // str q13, [x1, #16]
-	WORD $0x3d800445 // str q5, [x2, #16]
+	strq(7,0,0)
+	strq(11,1,0)
+	strq(4,2,0)
+	strq(2,0,16)
+	strq(13,1,16)
+	strq(5,2,16)
 	B next
 
 // func tdDivNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -4166,157 +4191,157 @@ TEXT ·tdDivNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c47 // eor v7.16b, v2.16b, v6.16b
-	WORD $0x6e261ca6 // eor v6.16b, v5.16b, v6.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc000e8 // ldr q8, [x7, #0]
-	WORD $0x6e68dce7 // fmul v7.2d, v7.2d, v8.2d
-	WORD $0x3dc004e9 // ldr q9, [x7, #16]
-	WORD $0x6e69dcc6 // fmul v6.2d, v6.2d, v9.2d
-	WORD $0x3dc0008a // ldr q10, [x4, #0]
-	WORD $0x4e67d54b // fadd v11.2d, v10.2d, v7.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x4e66d58d // fadd v13.2d, v12.2d, v6.2d
-	WORD $0x6ee0f8ee // fneg v14.2d, v7.2d
-	WORD $0x4ee8cc4e // fmls v14.2d, v2.2d, v8.2d
-	WORD $0x6ee0f8cf // fneg v15.2d, v6.2d
-	WORD $0x4ee9ccaf // fmls v15.2d, v5.2d, v9.2d
-	WORD $0x4e60d570 // fadd v16.2d, v11.2d, v0.2d
-	WORD $0x4e63d5b1 // fadd v17.2d, v13.2d, v3.2d
-	WORD $0x4eead572 // fsub v18.2d, v11.2d, v10.2d
-	WORD $0x4eecd5b3 // fsub v19.2d, v13.2d, v12.2d
-	WORD $0x6e61fe14 // fdiv v20.2d, v16.2d, v1.2d
-	WORD $0x6e64fe35 // fdiv v21.2d, v17.2d, v4.2d
-	WORD $0x4eebd616 // fsub v22.2d, v16.2d, v11.2d
-	WORD $0x4eedd637 // fsub v23.2d, v17.2d, v13.2d
-	WORD $0x4ef2d578 // fsub v24.2d, v11.2d, v18.2d
-	WORD $0x4ef3d5b9 // fsub v25.2d, v13.2d, v19.2d
-	WORD $0x4ef6d61a // fsub v26.2d, v16.2d, v22.2d
-	WORD $0x4ef7d63b // fsub v27.2d, v17.2d, v23.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4ef8d54a // fsub v10.2d, v10.2d, v24.2d
-	WORD $0x4efad56b // fsub v11.2d, v11.2d, v26.2d
-	WORD $0x4ef2d4e7 // fsub v7.2d, v7.2d, v18.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4e67d54a // fadd v10.2d, v10.2d, v7.2d
-	WORD $0x3dc000a0 // ldr q0, [x5, #0]
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4e63d5ad // fadd v13.2d, v13.2d, v3.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
-	WORD $0x3dc004a3 // ldr q3, [x5, #16]
-	WORD $0x4e6fd463 // fadd v3.2d, v3.2d, v15.2d
-	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4ee1ce90 // fmls v16.2d, v20.2d, v1.2d
-	WORD $0x4ee4ceb1 // fmls v17.2d, v21.2d, v4.2d
-	WORD $0x4e6bd610 // fadd v16.2d, v16.2d, v11.2d
-	WORD $0x4e6dd631 // fadd v17.2d, v17.2d, v13.2d
-	WORD $0x4e6ad610 // fadd v16.2d, v16.2d, v10.2d
-	WORD $0x4e6cd631 // fadd v17.2d, v17.2d, v12.2d
-	WORD $0x3dc00100 // ldr q0, [x8, #0]
-	WORD $0x4ee0cc50 // fmls v16.2d, v2.2d, v0.2d
-	WORD $0x3dc00500 // ldr q0, [x8, #16]
-	WORD $0x4ee0ccb1 // fmls v17.2d, v5.2d, v0.2d
-	WORD $0x4ee8ce90 // fmls v16.2d, v20.2d, v8.2d
-	WORD $0x4ee9ceb1 // fmls v17.2d, v21.2d, v9.2d
-	WORD $0x6e61fe10 // fdiv v16.2d, v16.2d, v1.2d
-	WORD $0x6e64fe31 // fdiv v17.2d, v17.2d, v4.2d
-	WORD $0x4e70d680 // fadd v0.2d, v20.2d, v16.2d
-	WORD $0x4e71d6a1 // fadd v1.2d, v21.2d, v17.2d
-	WORD $0x4e60d443 // fadd v3.2d, v2.2d, v0.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ef4d406 // fsub v6.2d, v0.2d, v20.2d
-	WORD $0x4ef5d427 // fsub v7.2d, v1.2d, v21.2d
-	WORD $0x4ee2d468 // fsub v8.2d, v3.2d, v2.2d
-	WORD $0x4ee5d489 // fsub v9.2d, v4.2d, v5.2d
-	WORD $0x4ee6d40a // fsub v10.2d, v0.2d, v6.2d
-	WORD $0x4ee7d42b // fsub v11.2d, v1.2d, v7.2d
-	WORD $0x4ee8d46c // fsub v12.2d, v3.2d, v8.2d
-	WORD $0x4ee9d48d // fsub v13.2d, v4.2d, v9.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4eead694 // fsub v20.2d, v20.2d, v10.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4ee6d610 // fsub v16.2d, v16.2d, v6.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4eebd6b5 // fsub v21.2d, v21.2d, v11.2d
-	WORD $0x4ee7d631 // fsub v17.2d, v17.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
-	WORD $0x4e74d440 // fadd v0.2d, v2.2d, v20.2d
-	WORD $0x4e75d4a1 // fadd v1.2d, v5.2d, v21.2d
-	WORD $0x4ee2d406 // fsub v6.2d, v0.2d, v2.2d
-	WORD $0x4e60d467 // fadd v7.2d, v3.2d, v0.2d
-	WORD $0x4ee5d428 // fsub v8.2d, v1.2d, v5.2d
-	WORD $0x4e61d489 // fadd v9.2d, v4.2d, v1.2d
-	WORD $0x4ee6d40a // fsub v10.2d, v0.2d, v6.2d
-	WORD $0x4ee3d4e3 // fsub v3.2d, v7.2d, v3.2d
-	WORD $0x4ee8d42b // fsub v11.2d, v1.2d, v8.2d
-	WORD $0x4ee6d694 // fsub v20.2d, v20.2d, v6.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4ee4d524 // fsub v4.2d, v9.2d, v4.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4ee8d6b5 // fsub v21.2d, v21.2d, v8.2d
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x4e74d442 // fadd v2.2d, v2.2d, v20.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4e62d403 // fadd v3.2d, v0.2d, v2.2d
-	WORD $0x4ee7d4e4 // fsub v4.2d, v7.2d, v7.2d
-	WORD $0x4e65d426 // fadd v6.2d, v1.2d, v5.2d
-	WORD $0x4ee9d528 // fsub v8.2d, v9.2d, v9.2d
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ad46b // fadd v11.2d, v3.2d, v10.2d
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x4e6ad4c0 // fadd v0.2d, v6.2d, v10.2d
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x3dc016c1 // ldr q1, [x22, #80]
-	WORD $0x4ea71cec // mov v12.16b, v7.16b
-	WORD $0x4e61cd6c // fmla v12.2d, v11.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ea91d23 // mov v3.16b, v9.16b
-	WORD $0x4e61cc03 // fmla v3.2d, v0.2d, v1.2d
-	WORD $0x6ee7e49f // fcmgt v31.2d, v4.2d, v7.2d
-	WORD $0x6ee4e4e4 // fcmgt v4.2d, v7.2d, v4.2d
-	WORD $0x4ebf1c84 // orr v4.16b, v4.16b, v31.16b
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x6ee9e51f // fcmgt v31.2d, v8.2d, v9.2d
-	WORD $0x6ee8e528 // fcmgt v8.2d, v9.2d, v8.2d
-	WORD $0x4ebf1d08 // orr v8.16b, v8.16b, v31.16b
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e67e58c // fcmeq v12.2d, v12.2d, v7.2d
-	WORD $0x4e6ad4a5 // fadd v5.2d, v5.2d, v10.2d
-	WORD $0x4e69e463 // fcmeq v3.2d, v3.2d, v9.2d
-	WORD $0x4e2c1c84 // and v4.16b, v4.16b, v12.16b
-	WORD $0x4e231d08 // and v8.16b, v8.16b, v3.16b
-	WORD $0x0ea1289f // xtn v31.2s, v4.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fdiv2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,0)
+	eor(7,2,6)
+	eor(6,5,6)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(8,7,0)
+	fmul2d(7,7,8)
+	ldrq(9,7,16)
+	fmul2d(6,6,9)
+	ldrq(10,4,0)
+	fadd2d(11,10,7)
+	ldrq(12,4,16)
+	fadd2d(13,12,6)
+	fneg2d(14,7)
+	fmls2d(14,2,8)
+	fneg2d(15,6)
+	fmls2d(15,5,9)
+	fadd2d(16,11,0)
+	fadd2d(17,13,3)
+	fsub2d(18,11,10)
+	fsub2d(19,13,12)
+	fdiv2d(20,16,1)
+	fdiv2d(21,17,4)
+	fsub2d(22,16,11)
+	fsub2d(23,17,13)
+	fsub2d(24,11,18)
+	fsub2d(25,13,19)
+	fsub2d(26,16,22)
+	fsub2d(27,17,23)
+	fsub2d(0,0,22)
+	fsub2d(10,10,24)
+	fsub2d(11,11,26)
+	fsub2d(7,7,18)
+	fsub2d(13,13,27)
+	fsub2d(3,3,23)
+	fsub2d(12,12,25)
+	fsub2d(6,6,19)
+	fadd2d(11,11,0)
+	fadd2d(10,10,7)
+	ldrq(0,5,0)
+	fadd2d(0,0,14)
+	fadd2d(13,13,3)
+	fadd2d(12,12,6)
+	ldrq(3,5,16)
+	fadd2d(3,3,15)
+	fadd2d(10,10,0)
+	fadd2d(12,12,3)
+	fmls2d(16,20,1)
+	fmls2d(17,21,4)
+	fadd2d(16,16,11)
+	fadd2d(17,17,13)
+	fadd2d(16,16,10)
+	fadd2d(17,17,12)
+	ldrq(0,8,0)
+	fmls2d(16,2,0)
+	ldrq(0,8,16)
+	fmls2d(17,5,0)
+	fmls2d(16,20,8)
+	fmls2d(17,21,9)
+	fdiv2d(16,16,1)
+	fdiv2d(17,17,4)
+	fadd2d(0,20,16)
+	fadd2d(1,21,17)
+	fadd2d(3,2,0)
+	fadd2d(4,5,1)
+	fsub2d(6,0,20)
+	fsub2d(7,1,21)
+	fsub2d(8,3,2)
+	fsub2d(9,4,5)
+	fsub2d(10,0,6)
+	fsub2d(11,1,7)
+	fsub2d(12,3,8)
+	fsub2d(13,4,9)
+	fsub2d(0,0,8)
+	fsub2d(20,20,10)
+	fsub2d(2,2,12)
+	fsub2d(16,16,6)
+	fsub2d(5,5,13)
+	fsub2d(1,1,9)
+	fsub2d(21,21,11)
+	fsub2d(17,17,7)
+	fadd2d(2,2,0)
+	fadd2d(20,20,16)
+	fadd2d(5,5,1)
+	fadd2d(21,21,17)
+	fadd2d(0,2,20)
+	fadd2d(1,5,21)
+	fsub2d(6,0,2)
+	fadd2d(7,3,0)
+	fsub2d(8,1,5)
+	fadd2d(9,4,1)
+	fsub2d(10,0,6)
+	fsub2d(3,7,3)
+	fsub2d(11,1,8)
+	fsub2d(20,20,6)
+	fsub2d(2,2,10)
+	fsub2d(4,9,4)
+	fsub2d(5,5,11)
+	fsub2d(21,21,8)
+	fsub2d(0,0,3)
+	fadd2d(2,2,20)
+	fsub2d(1,1,4)
+	fadd2d(5,5,21)
+	fadd2d(3,0,2)
+	fsub2d(4,7,7)
+	fadd2d(6,1,5)
+	fsub2d(8,9,9)
+	ldrq(10,22,16)
+	fadd2d(11,3,10)
+	fsub2d(3,3,0)
+	fadd2d(0,6,10)
+	fsub2d(6,6,1)
+	ldrq(1,22,80)
+	mov(12,7)
+	fmla2d(12,11,1)
+	fsub2d(2,2,3)
+	mov(3,9)
+	fmla2d(3,0,1)
+	fcmgt2d(31,4,7)
+	fcmgt2d(4,7,4)
+	orr(4,4,31)
+	fsub2d(5,5,6)
+	fcmgt2d(31,8,9)
+	fcmgt2d(8,9,8)
+	orr(8,8,31)
+	fadd2d(2,2,10)
+	fcmeq2d(12,12,7)
+	fadd2d(5,5,10)
+	fcmeq2d(3,3,9)
+	and(4,4,12)
+	and(8,8,3)
+	xtn2s(31,4)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1291f // xtn v31.2s, v8.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,8)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800042 // str q2, [x2, #0]
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d800445 // str q5, [x2, #16]
+	strq(7,0,0)
+	strq(11,1,0)
+	strq(2,2,0)
+	strq(9,0,16)
+	strq(0,1,16)
+	strq(5,2,16)
 
 next:
 	ADD $32, R0
@@ -4336,197 +4361,197 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00ac6 // ldr q6, [x22, #32]
-	WORD $0x3dc00ec7 // ldr q7, [x22, #48]
-	WORD $0x4e271cc8 // and v8.16b, v6.16b, v7.16b
-	WORD $0x4e271cc6 // and v6.16b, v6.16b, v7.16b
-	WORD $0x3dc002c7 // ldr q7, [x22, #0]
-	WORD $0x6e271c49 // eor v9.16b, v2.16b, v7.16b
-	WORD $0x6e271caa // eor v10.16b, v5.16b, v7.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc000eb // ldr q11, [x7, #0]
-	WORD $0x6e6bdd29 // fmul v9.2d, v9.2d, v11.2d
-	WORD $0x3dc004ec // ldr q12, [x7, #16]
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
-	WORD $0x4ee2d44d // fsub v13.2d, v2.2d, v2.2d
-	WORD $0x4e271c4e // and v14.16b, v2.16b, v7.16b
-	WORD $0x4ee5d4af // fsub v15.2d, v5.2d, v5.2d
-	WORD $0x4e271ca7 // and v7.16b, v5.16b, v7.16b
-	WORD $0x3dc00090 // ldr q16, [x4, #0]
-	WORD $0x4e69d611 // fadd v17.2d, v16.2d, v9.2d
-	WORD $0x3dc00492 // ldr q18, [x4, #16]
-	WORD $0x4e6ad653 // fadd v19.2d, v18.2d, v10.2d
-	WORD $0x6ee0f934 // fneg v20.2d, v9.2d
-	WORD $0x4eebcc54 // fmls v20.2d, v2.2d, v11.2d
-	WORD $0x6ee0f955 // fneg v21.2d, v10.2d
-	WORD $0x4eecccb5 // fmls v21.2d, v5.2d, v12.2d
-	WORD $0x4e60d636 // fadd v22.2d, v17.2d, v0.2d
-	WORD $0x4e63d677 // fadd v23.2d, v19.2d, v3.2d
-	WORD $0x4ef0d638 // fsub v24.2d, v17.2d, v16.2d
-	WORD $0x4ef2d679 // fsub v25.2d, v19.2d, v18.2d
-	WORD $0x6e61feda // fdiv v26.2d, v22.2d, v1.2d
-	WORD $0x6e64fefb // fdiv v27.2d, v23.2d, v4.2d
-	WORD $0x4ef1d6dc // fsub v28.2d, v22.2d, v17.2d
-	WORD $0x4ef3d6fd // fsub v29.2d, v23.2d, v19.2d
-	WORD $0x4ef8d63e // fsub v30.2d, v17.2d, v24.2d
-	WORD $0x4ef9d66c // fsub v12.2d, v19.2d, v25.2d
-	WORD $0x4efcd6cb // fsub v11.2d, v22.2d, v28.2d
-	WORD $0x4efdd6e4 // fsub v4.2d, v23.2d, v29.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4efed610 // fsub v16.2d, v16.2d, v30.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee4d673 // fsub v19.2d, v19.2d, v4.2d
-	WORD $0x4efdd463 // fsub v3.2d, v3.2d, v29.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x4ef9d54a // fsub v10.2d, v10.2d, v25.2d
-	WORD $0x4e60d631 // fadd v17.2d, v17.2d, v0.2d
-	WORD $0x4e69d610 // fadd v16.2d, v16.2d, v9.2d
-	WORD $0x3dc000a0 // ldr q0, [x5, #0]
-	WORD $0x4e74d400 // fadd v0.2d, v0.2d, v20.2d
-	WORD $0x4e63d673 // fadd v19.2d, v19.2d, v3.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x3dc004a3 // ldr q3, [x5, #16]
-	WORD $0x4e75d463 // fadd v3.2d, v3.2d, v21.2d
-	WORD $0x4e60d610 // fadd v16.2d, v16.2d, v0.2d
-	WORD $0x3dc006c0 // ldr q0, [x22, #16]
-	WORD $0x4e60e444 // fcmeq v4.2d, v2.2d, v0.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4e60e5ad // fcmeq v13.2d, v13.2d, v0.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x4eae1d08 // orr v8.16b, v8.16b, v14.16b
-	WORD $0x4e60e4a3 // fcmeq v3.2d, v5.2d, v0.2d
-	WORD $0x4e60e5ef // fcmeq v15.2d, v15.2d, v0.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x4ea71cc6 // orr v6.16b, v6.16b, v7.16b
-	WORD $0x4ee1cf56 // fmls v22.2d, v26.2d, v1.2d
-	WORD $0x3dc004c7 // ldr q7, [x6, #16]
-	WORD $0x4ee7cf77 // fmls v23.2d, v27.2d, v7.2d
-	WORD $0x4ead1c84 // orr v4.16b, v4.16b, v13.16b
-	WORD $0x4eaf1c63 // orr v3.16b, v3.16b, v15.16b
-	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
-	WORD $0x4e73d6f7 // fadd v23.2d, v23.2d, v19.2d
-	WORD $0x4e70d6d6 // fadd v22.2d, v22.2d, v16.2d
-	WORD $0x4e72d6f7 // fadd v23.2d, v23.2d, v18.2d
-	WORD $0x3dc0010b // ldr q11, [x8, #0]
-	WORD $0x4eebcc56 // fmls v22.2d, v2.2d, v11.2d
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x4eebccb7 // fmls v23.2d, v5.2d, v11.2d
-	WORD $0x3dc000eb // ldr q11, [x7, #0]
-	WORD $0x4eebcf56 // fmls v22.2d, v26.2d, v11.2d
-	WORD $0x3dc004eb // ldr q11, [x7, #16]
-	WORD $0x4eebcf77 // fmls v23.2d, v27.2d, v11.2d
-	WORD $0x6e61fed6 // fdiv v22.2d, v22.2d, v1.2d
-	WORD $0x6e67fef7 // fdiv v23.2d, v23.2d, v7.2d
-	WORD $0x4e76d741 // fadd v1.2d, v26.2d, v22.2d
-	WORD $0x4e77d767 // fadd v7.2d, v27.2d, v23.2d
-	WORD $0x4e61d44b // fadd v11.2d, v2.2d, v1.2d
-	WORD $0x4e67d4ac // fadd v12.2d, v5.2d, v7.2d
-	WORD $0x4efad42d // fsub v13.2d, v1.2d, v26.2d
-	WORD $0x4efbd4ee // fsub v14.2d, v7.2d, v27.2d
-	WORD $0x4ee2d56f // fsub v15.2d, v11.2d, v2.2d
-	WORD $0x4ee5d590 // fsub v16.2d, v12.2d, v5.2d
-	WORD $0x4eedd431 // fsub v17.2d, v1.2d, v13.2d
-	WORD $0x4eeed4f2 // fsub v18.2d, v7.2d, v14.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4ef0d594 // fsub v20.2d, v12.2d, v16.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef1d75a // fsub v26.2d, v26.2d, v17.2d
-	WORD $0x4ef3d453 // fsub v19.2d, v2.2d, v19.2d
-	WORD $0x4eedd6d6 // fsub v22.2d, v22.2d, v13.2d
-	WORD $0x4ef4d4b4 // fsub v20.2d, v5.2d, v20.2d
-	WORD $0x4ef0d4e7 // fsub v7.2d, v7.2d, v16.2d
-	WORD $0x4ef2d77b // fsub v27.2d, v27.2d, v18.2d
-	WORD $0x4eeed6f7 // fsub v23.2d, v23.2d, v14.2d
-	WORD $0x4e61d673 // fadd v19.2d, v19.2d, v1.2d
-	WORD $0x4e76d75a // fadd v26.2d, v26.2d, v22.2d
-	WORD $0x4e67d694 // fadd v20.2d, v20.2d, v7.2d
-	WORD $0x4e77d77b // fadd v27.2d, v27.2d, v23.2d
-	WORD $0x4e7ad661 // fadd v1.2d, v19.2d, v26.2d
-	WORD $0x4e7bd687 // fadd v7.2d, v20.2d, v27.2d
-	WORD $0x4ef3d42d // fsub v13.2d, v1.2d, v19.2d
-	WORD $0x4e61d56e // fadd v14.2d, v11.2d, v1.2d
-	WORD $0x4ef4d4ef // fsub v15.2d, v7.2d, v20.2d
-	WORD $0x4e67d590 // fadd v16.2d, v12.2d, v7.2d
-	WORD $0x4eedd431 // fsub v17.2d, v1.2d, v13.2d
-	WORD $0x4e60e5d2 // fcmeq v18.2d, v14.2d, v0.2d
-	WORD $0x4eefd4f5 // fsub v21.2d, v7.2d, v15.2d
-	WORD $0x4eebd5cb // fsub v11.2d, v14.2d, v11.2d
-	WORD $0x4ef1d673 // fsub v19.2d, v19.2d, v17.2d
-	WORD $0x4eedd75a // fsub v26.2d, v26.2d, v13.2d
-	WORD $0x4e60e60d // fcmeq v13.2d, v16.2d, v0.2d
-	WORD $0x4eecd60c // fsub v12.2d, v16.2d, v12.2d
-	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
-	WORD $0x4eefd77b // fsub v27.2d, v27.2d, v15.2d
-	WORD $0x4eeed5cf // fsub v15.2d, v14.2d, v14.2d
-	WORD $0x6e681c12 // bsl v18.16b, v0.16b, v8.16b
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4e7ad673 // fadd v19.2d, v19.2d, v26.2d
-	WORD $0x4ef0d608 // fsub v8.2d, v16.2d, v16.2d
-	WORD $0x6e661c0d // bsl v13.16b, v0.16b, v6.16b
-	WORD $0x4eecd4e7 // fsub v7.2d, v7.2d, v12.2d
-	WORD $0x4e7bd694 // fadd v20.2d, v20.2d, v27.2d
-	WORD $0x6eeee5ff // fcmgt v31.2d, v15.2d, v14.2d
-	WORD $0x6eefe5cf // fcmgt v15.2d, v14.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x6e721c44 // bsl v4.16b, v2.16b, v18.16b
-	WORD $0x4e73d422 // fadd v2.2d, v1.2d, v19.2d
-	WORD $0x6ef0e51f // fcmgt v31.2d, v8.2d, v16.2d
-	WORD $0x6ee8e608 // fcmgt v8.2d, v16.2d, v8.2d
-	WORD $0x4ebf1d08 // orr v8.16b, v8.16b, v31.16b
-	WORD $0x6e6d1ca3 // bsl v3.16b, v5.16b, v13.16b
-	WORD $0x4e74d4e5 // fadd v5.2d, v7.2d, v20.2d
-	WORD $0x3dc012c6 // ldr q6, [x22, #64]
-	WORD $0x6e641cc9 // bsl v9.16b, v6.16b, v4.16b
-	WORD $0x4eaf1de4 // mov v4.16b, v15.16b
-	WORD $0x6e601c44 // bsl v4.16b, v2.16b, v0.16b
-	WORD $0x6e631cca // bsl v10.16b, v6.16b, v3.16b
-	WORD $0x4ea81d03 // mov v3.16b, v8.16b
-	WORD $0x6e601ca3 // bsl v3.16b, v5.16b, v0.16b
-	WORD $0x6eaf1dc9 // bit v9.16b, v14.16b, v15.16b
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
-	WORD $0x6ea81e0a // bit v10.16b, v16.16b, v8.16b
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
-	WORD $0x4ee2d673 // fsub v19.2d, v19.2d, v2.2d
-	WORD $0x3dc016c1 // ldr q1, [x22, #80]
-	WORD $0x4ea91d22 // mov v2.16b, v9.16b
-	WORD $0x4e61cc82 // fmla v2.2d, v4.2d, v1.2d
-	WORD $0x4ee5d694 // fsub v20.2d, v20.2d, v5.2d
-	WORD $0x4eaa1d45 // mov v5.16b, v10.16b
-	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
-	WORD $0x6e601e6f // bsl v15.16b, v19.16b, v0.16b
-	WORD $0x6e601e88 // bsl v8.16b, v20.16b, v0.16b
-	WORD $0x4e60d5ef // fadd v15.2d, v15.2d, v0.2d
-	WORD $0x4e69e442 // fcmeq v2.2d, v2.2d, v9.2d
-	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
-	WORD $0x4e6ae4a5 // fcmeq v5.2d, v5.2d, v10.2d
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fdiv2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,32)
+	ldrq(7,22,48)
+	and(8,6,7)
+	and(6,6,7)
+	ldrq(7,22,0)
+	eor(9,2,7)
+	eor(10,5,7)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(11,7,0)
+	fmul2d(9,9,11)
+	ldrq(12,7,16)
+	fmul2d(10,10,12)
+	fsub2d(13,2,2)
+	and(14,2,7)
+	fsub2d(15,5,5)
+	and(7,5,7)
+	ldrq(16,4,0)
+	fadd2d(17,16,9)
+	ldrq(18,4,16)
+	fadd2d(19,18,10)
+	fneg2d(20,9)
+	fmls2d(20,2,11)
+	fneg2d(21,10)
+	fmls2d(21,5,12)
+	fadd2d(22,17,0)
+	fadd2d(23,19,3)
+	fsub2d(24,17,16)
+	fsub2d(25,19,18)
+	fdiv2d(26,22,1)
+	fdiv2d(27,23,4)
+	fsub2d(28,22,17)
+	fsub2d(29,23,19)
+	fsub2d(30,17,24)
+	fsub2d(12,19,25)
+	fsub2d(11,22,28)
+	fsub2d(4,23,29)
+	fsub2d(0,0,28)
+	fsub2d(16,16,30)
+	fsub2d(17,17,11)
+	fsub2d(9,9,24)
+	fsub2d(19,19,4)
+	fsub2d(3,3,29)
+	fsub2d(18,18,12)
+	fsub2d(10,10,25)
+	fadd2d(17,17,0)
+	fadd2d(16,16,9)
+	ldrq(0,5,0)
+	fadd2d(0,0,20)
+	fadd2d(19,19,3)
+	fadd2d(18,18,10)
+	ldrq(3,5,16)
+	fadd2d(3,3,21)
+	fadd2d(16,16,0)
+	ldrq(0,22,16)
+	fcmeq2d(4,2,0)
+	fadd2d(18,18,3)
+	fcmeq2d(13,13,0)
+	mvn(13,13)
+	orr(8,8,14)
+	fcmeq2d(3,5,0)
+	fcmeq2d(15,15,0)
+	mvn(15,15)
+	orr(6,6,7)
+	fmls2d(22,26,1)
+	ldrq(7,6,16)
+	fmls2d(23,27,7)
+	orr(4,4,13)
+	orr(3,3,15)
+	fcmeq2d(9,2,2)
+	mvn(9,9)
+	fcmeq2d(10,5,5)
+	mvn(10,10)
+	fadd2d(22,22,17)
+	fadd2d(23,23,19)
+	fadd2d(22,22,16)
+	fadd2d(23,23,18)
+	ldrq(11,8,0)
+	fmls2d(22,2,11)
+	ldrq(11,8,16)
+	fmls2d(23,5,11)
+	ldrq(11,7,0)
+	fmls2d(22,26,11)
+	ldrq(11,7,16)
+	fmls2d(23,27,11)
+	fdiv2d(22,22,1)
+	fdiv2d(23,23,7)
+	fadd2d(1,26,22)
+	fadd2d(7,27,23)
+	fadd2d(11,2,1)
+	fadd2d(12,5,7)
+	fsub2d(13,1,26)
+	fsub2d(14,7,27)
+	fsub2d(15,11,2)
+	fsub2d(16,12,5)
+	fsub2d(17,1,13)
+	fsub2d(18,7,14)
+	fsub2d(19,11,15)
+	fsub2d(20,12,16)
+	fsub2d(1,1,15)
+	fsub2d(26,26,17)
+	fsub2d(19,2,19)
+	fsub2d(22,22,13)
+	fsub2d(20,5,20)
+	fsub2d(7,7,16)
+	fsub2d(27,27,18)
+	fsub2d(23,23,14)
+	fadd2d(19,19,1)
+	fadd2d(26,26,22)
+	fadd2d(20,20,7)
+	fadd2d(27,27,23)
+	fadd2d(1,19,26)
+	fadd2d(7,20,27)
+	fsub2d(13,1,19)
+	fadd2d(14,11,1)
+	fsub2d(15,7,20)
+	fadd2d(16,12,7)
+	fsub2d(17,1,13)
+	fcmeq2d(18,14,0)
+	fsub2d(21,7,15)
+	fsub2d(11,14,11)
+	fsub2d(19,19,17)
+	fsub2d(26,26,13)
+	fcmeq2d(13,16,0)
+	fsub2d(12,16,12)
+	fsub2d(20,20,21)
+	fsub2d(27,27,15)
+	fsub2d(15,14,14)
+	bsl(18,0,8)
+	fsub2d(1,1,11)
+	fadd2d(19,19,26)
+	fsub2d(8,16,16)
+	bsl(13,0,6)
+	fsub2d(7,7,12)
+	fadd2d(20,20,27)
+	fcmgt2d(31,15,14)
+	fcmgt2d(15,14,15)
+	orr(15,15,31)
+	bsl(4,2,18)
+	fadd2d(2,1,19)
+	fcmgt2d(31,8,16)
+	fcmgt2d(8,16,8)
+	orr(8,8,31)
+	bsl(3,5,13)
+	fadd2d(5,7,20)
+	ldrq(6,22,64)
+	bsl(9,6,4)
+	mov(4,15)
+	bsl(4,2,0)
+	bsl(10,6,3)
+	mov(3,8)
+	bsl(3,5,0)
+	bit(9,14,15)
+	fadd2d(4,4,0)
+	fsub2d(2,2,1)
+	bit(10,16,8)
+	fadd2d(3,3,0)
+	fsub2d(5,5,7)
+	fsub2d(19,19,2)
+	ldrq(1,22,80)
+	mov(2,9)
+	fmla2d(2,4,1)
+	fsub2d(20,20,5)
+	mov(5,10)
+	fmla2d(5,3,1)
+	bsl(15,19,0)
+	bsl(8,20,0)
+	fadd2d(15,15,0)
+	fcmeq2d(2,2,9)
+	fadd2d(8,8,0)
+	fcmeq2d(5,5,10)
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800009 // str q9, [x0, #0]
-	WORD $0x3d800024 // str q4, [x1, #0]
-	WORD $0x3d80004f // str q15, [x2, #0]
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d800423 // str q3, [x1, #16]
-	WORD $0x3d800448 // str q8, [x2, #16]
+	strq(9,0,0)
+	strq(4,1,0)
+	strq(15,2,0)
+	strq(10,0,16)
+	strq(3,1,16)
+	strq(8,2,16)
 	B next
 
 // func tdSqrtNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -4543,126 +4568,126 @@ TEXT ·tdSqrtNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00462 // ldr q2, [x3, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc00086 // ldr q6, [x4, #0]
-	WORD $0x4e66d407 // fadd v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00488 // ldr q8, [x4, #16]
-	WORD $0x4e68d449 // fadd v9.2d, v2.2d, v8.2d
-	WORD $0x6e64fcea // fdiv v10.2d, v7.2d, v4.2d
-	WORD $0x6e65fd2b // fdiv v11.2d, v9.2d, v5.2d
-	WORD $0x4ee0d4ec // fsub v12.2d, v7.2d, v0.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eecd4ee // fsub v14.2d, v7.2d, v12.2d
-	WORD $0x4eedd52f // fsub v15.2d, v9.2d, v13.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x4eeacc87 // fmls v7.2d, v4.2d, v10.2d
-	WORD $0x4eebcca9 // fmls v9.2d, v5.2d, v11.2d
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x3dc000a0 // ldr q0, [x5, #0]
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x3dc004a0 // ldr q0, [x5, #16]
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4eeacd47 // fmls v7.2d, v10.2d, v10.2d
-	WORD $0x4eebcd69 // fmls v9.2d, v11.2d, v11.2d
-	WORD $0x6e64fce7 // fdiv v7.2d, v7.2d, v4.2d
-	WORD $0x6e65fd29 // fdiv v9.2d, v9.2d, v5.2d
-	WORD $0x4e67d540 // fadd v0.2d, v10.2d, v7.2d
-	WORD $0x4e69d562 // fadd v2.2d, v11.2d, v9.2d
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4eead406 // fsub v6.2d, v0.2d, v10.2d
-	WORD $0x4eebd448 // fsub v8.2d, v2.2d, v11.2d
-	WORD $0x4ee1d48c // fsub v12.2d, v4.2d, v1.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d40e // fsub v14.2d, v0.2d, v6.2d
-	WORD $0x4ee8d44f // fsub v15.2d, v2.2d, v8.2d
-	WORD $0x4eecd490 // fsub v16.2d, v4.2d, v12.2d
-	WORD $0x4eedd4b1 // fsub v17.2d, v5.2d, v13.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4eeed54a // fsub v10.2d, v10.2d, v14.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee8d529 // fsub v9.2d, v9.2d, v8.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e67d54a // fadd v10.2d, v10.2d, v7.2d
-	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4e6ad420 // fadd v0.2d, v1.2d, v10.2d
-	WORD $0x4e6bd462 // fadd v2.2d, v3.2d, v11.2d
-	WORD $0x4ee1d406 // fsub v6.2d, v0.2d, v1.2d
-	WORD $0x4e60d487 // fadd v7.2d, v4.2d, v0.2d
-	WORD $0x4ee3d448 // fsub v8.2d, v2.2d, v3.2d
-	WORD $0x4e62d4a9 // fadd v9.2d, v5.2d, v2.2d
-	WORD $0x4ee6d40c // fsub v12.2d, v0.2d, v6.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4ee8d44d // fsub v13.2d, v2.2d, v8.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4ee5d525 // fsub v5.2d, v9.2d, v5.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4ee5d442 // fsub v2.2d, v2.2d, v5.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e61d404 // fadd v4.2d, v0.2d, v1.2d
-	WORD $0x4ee7d4e5 // fsub v5.2d, v7.2d, v7.2d
-	WORD $0x4e63d446 // fadd v6.2d, v2.2d, v3.2d
-	WORD $0x4ee9d528 // fsub v8.2d, v9.2d, v9.2d
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ad48b // fadd v11.2d, v4.2d, v10.2d
-	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
-	WORD $0x4e6ad4c0 // fadd v0.2d, v6.2d, v10.2d
-	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
-	WORD $0x3dc016c2 // ldr q2, [x22, #80]
-	WORD $0x4ea71cec // mov v12.16b, v7.16b
-	WORD $0x4e62cd6c // fmla v12.2d, v11.2d, v2.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4ea91d24 // mov v4.16b, v9.16b
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x6ee7e4bf // fcmgt v31.2d, v5.2d, v7.2d
-	WORD $0x6ee5e4e5 // fcmgt v5.2d, v7.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x6ee9e51f // fcmgt v31.2d, v8.2d, v9.2d
-	WORD $0x6ee8e528 // fcmgt v8.2d, v9.2d, v8.2d
-	WORD $0x4ebf1d08 // orr v8.16b, v8.16b, v31.16b
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4e67e58c // fcmeq v12.2d, v12.2d, v7.2d
-	WORD $0x4e6ad463 // fadd v3.2d, v3.2d, v10.2d
-	WORD $0x4e69e484 // fcmeq v4.2d, v4.2d, v9.2d
-	WORD $0x4e2c1ca5 // and v5.16b, v5.16b, v12.16b
-	WORD $0x4e241d08 // and v8.16b, v8.16b, v4.16b
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	fsqrt2d(1,0)
+	ldrq(2,3,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,4,0)
+	fadd2d(7,0,6)
+	ldrq(8,4,16)
+	fadd2d(9,2,8)
+	fdiv2d(10,7,4)
+	fdiv2d(11,9,5)
+	fsub2d(12,7,0)
+	fsub2d(13,9,2)
+	fsub2d(14,7,12)
+	fsub2d(15,9,13)
+	fsub2d(6,6,12)
+	fsub2d(8,8,13)
+	fsub2d(0,0,14)
+	fsub2d(2,2,15)
+	fadd2d(0,0,6)
+	fadd2d(2,2,8)
+	fmls2d(7,4,10)
+	fmls2d(9,5,11)
+	fadd2d(7,7,0)
+	fadd2d(9,9,2)
+	ldrq(0,5,0)
+	fadd2d(7,7,0)
+	ldrq(0,5,16)
+	fadd2d(9,9,0)
+	fmls2d(7,10,10)
+	fmls2d(9,11,11)
+	fdiv2d(7,7,4)
+	fdiv2d(9,9,5)
+	fadd2d(0,10,7)
+	fadd2d(2,11,9)
+	fadd2d(4,1,0)
+	fadd2d(5,3,2)
+	fsub2d(6,0,10)
+	fsub2d(8,2,11)
+	fsub2d(12,4,1)
+	fsub2d(13,5,3)
+	fsub2d(14,0,6)
+	fsub2d(15,2,8)
+	fsub2d(16,4,12)
+	fsub2d(17,5,13)
+	fsub2d(0,0,12)
+	fsub2d(10,10,14)
+	fsub2d(1,1,16)
+	fsub2d(7,7,6)
+	fsub2d(3,3,17)
+	fsub2d(2,2,13)
+	fsub2d(11,11,15)
+	fsub2d(9,9,8)
+	fadd2d(1,1,0)
+	fadd2d(10,10,7)
+	fadd2d(3,3,2)
+	fadd2d(11,11,9)
+	fadd2d(0,1,10)
+	fadd2d(2,3,11)
+	fsub2d(6,0,1)
+	fadd2d(7,4,0)
+	fsub2d(8,2,3)
+	fadd2d(9,5,2)
+	fsub2d(12,0,6)
+	fsub2d(4,7,4)
+	fsub2d(13,2,8)
+	fsub2d(10,10,6)
+	fsub2d(1,1,12)
+	fsub2d(5,9,5)
+	fsub2d(3,3,13)
+	fsub2d(11,11,8)
+	fsub2d(0,0,4)
+	fadd2d(1,1,10)
+	fsub2d(2,2,5)
+	fadd2d(3,3,11)
+	fadd2d(4,0,1)
+	fsub2d(5,7,7)
+	fadd2d(6,2,3)
+	fsub2d(8,9,9)
+	ldrq(10,22,16)
+	fadd2d(11,4,10)
+	fsub2d(4,4,0)
+	fadd2d(0,6,10)
+	fsub2d(6,6,2)
+	ldrq(2,22,80)
+	mov(12,7)
+	fmla2d(12,11,2)
+	fsub2d(1,1,4)
+	mov(4,9)
+	fmla2d(4,0,2)
+	fcmgt2d(31,5,7)
+	fcmgt2d(5,7,5)
+	orr(5,5,31)
+	fsub2d(3,3,6)
+	fcmgt2d(31,8,9)
+	fcmgt2d(8,9,8)
+	orr(8,8,31)
+	fadd2d(1,1,10)
+	fcmeq2d(12,12,7)
+	fadd2d(3,3,10)
+	fcmeq2d(4,4,9)
+	and(5,5,12)
+	and(8,8,4)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1291f // xtn v31.2s, v8.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,8)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800007 // str q7, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800041 // str q1, [x2, #0]
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d800443 // str q3, [x2, #16]
+	strq(7,0,0)
+	strq(11,1,0)
+	strq(1,2,0)
+	strq(9,0,16)
+	strq(0,1,16)
+	strq(3,2,16)
 
 next:
 	ADD $32, R0
@@ -4679,164 +4704,164 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00462 // ldr q2, [x3, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x3dc00ac4 // ldr q4, [x22, #32]
-	WORD $0x3dc00ec5 // ldr q5, [x22, #48]
-	WORD $0x4e251c86 // and v6.16b, v4.16b, v5.16b
-	WORD $0x4e251c84 // and v4.16b, v4.16b, v5.16b
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d425 // fadd v5.2d, v1.2d, v1.2d
-	WORD $0x4e63d467 // fadd v7.2d, v3.2d, v3.2d
-	WORD $0x4ee1d428 // fsub v8.2d, v1.2d, v1.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291c2a // and v10.16b, v1.16b, v9.16b
-	WORD $0x4ee3d46b // fsub v11.2d, v3.2d, v3.2d
-	WORD $0x4e291c69 // and v9.16b, v3.16b, v9.16b
-	WORD $0x3dc0008c // ldr q12, [x4, #0]
-	WORD $0x4e6cd40d // fadd v13.2d, v0.2d, v12.2d
-	WORD $0x3dc0048e // ldr q14, [x4, #16]
-	WORD $0x4e6ed44f // fadd v15.2d, v2.2d, v14.2d
-	WORD $0x3dc006d0 // ldr q16, [x22, #16]
-	WORD $0x4e70e431 // fcmeq v17.2d, v1.2d, v16.2d
-	WORD $0x4e70e508 // fcmeq v8.2d, v8.2d, v16.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x6e65fdb2 // fdiv v18.2d, v13.2d, v5.2d
-	WORD $0x6e67fdf3 // fdiv v19.2d, v15.2d, v7.2d
-	WORD $0x4ee0d5b4 // fsub v20.2d, v13.2d, v0.2d
-	WORD $0x4ee2d5f5 // fsub v21.2d, v15.2d, v2.2d
-	WORD $0x4eaa1cc6 // orr v6.16b, v6.16b, v10.16b
-	WORD $0x4e70e46a // fcmeq v10.2d, v3.2d, v16.2d
-	WORD $0x4ef4d5b6 // fsub v22.2d, v13.2d, v20.2d
-	WORD $0x4ef5d5f7 // fsub v23.2d, v15.2d, v21.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4ef5d5ce // fsub v14.2d, v14.2d, v21.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4ef7d442 // fsub v2.2d, v2.2d, v23.2d
-	WORD $0x4e70e56b // fcmeq v11.2d, v11.2d, v16.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4ea91c84 // orr v4.16b, v4.16b, v9.16b
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4e6ed442 // fadd v2.2d, v2.2d, v14.2d
-	WORD $0x4ea81e31 // orr v17.16b, v17.16b, v8.16b
-	WORD $0x4eab1d4a // orr v10.16b, v10.16b, v11.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4ef2ccad // fmls v13.2d, v5.2d, v18.2d
-	WORD $0x4ef3ccef // fmls v15.2d, v7.2d, v19.2d
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
-	WORD $0x4e62d5ef // fadd v15.2d, v15.2d, v2.2d
-	WORD $0x3dc000a0 // ldr q0, [x5, #0]
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
-	WORD $0x3dc004a0 // ldr q0, [x5, #16]
-	WORD $0x4e60d5ef // fadd v15.2d, v15.2d, v0.2d
-	WORD $0x4ef2ce4d // fmls v13.2d, v18.2d, v18.2d
-	WORD $0x4ef3ce6f // fmls v15.2d, v19.2d, v19.2d
-	WORD $0x6e65fdad // fdiv v13.2d, v13.2d, v5.2d
-	WORD $0x6e67fdef // fdiv v15.2d, v15.2d, v7.2d
-	WORD $0x4e6dd640 // fadd v0.2d, v18.2d, v13.2d
-	WORD $0x4e6fd662 // fadd v2.2d, v19.2d, v15.2d
-	WORD $0x4e60d425 // fadd v5.2d, v1.2d, v0.2d
-	WORD $0x4e62d467 // fadd v7.2d, v3.2d, v2.2d
-	WORD $0x4ef2d40b // fsub v11.2d, v0.2d, v18.2d
-	WORD $0x4ef3d44c // fsub v12.2d, v2.2d, v19.2d
-	WORD $0x4ee1d4ae // fsub v14.2d, v5.2d, v1.2d
-	WORD $0x4ee3d4f4 // fsub v20.2d, v7.2d, v3.2d
-	WORD $0x4eebd415 // fsub v21.2d, v0.2d, v11.2d
-	WORD $0x4eecd456 // fsub v22.2d, v2.2d, v12.2d
-	WORD $0x4eeed4b7 // fsub v23.2d, v5.2d, v14.2d
-	WORD $0x4ef4d4f8 // fsub v24.2d, v7.2d, v20.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
-	WORD $0x4ef7d437 // fsub v23.2d, v1.2d, v23.2d
-	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
-	WORD $0x4ef8d478 // fsub v24.2d, v3.2d, v24.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
-	WORD $0x4e60d6f7 // fadd v23.2d, v23.2d, v0.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	WORD $0x4e62d718 // fadd v24.2d, v24.2d, v2.2d
-	WORD $0x4e6fd673 // fadd v19.2d, v19.2d, v15.2d
-	WORD $0x4e72d6e0 // fadd v0.2d, v23.2d, v18.2d
-	WORD $0x4e73d702 // fadd v2.2d, v24.2d, v19.2d
-	WORD $0x4ef7d40b // fsub v11.2d, v0.2d, v23.2d
-	WORD $0x4e60d4ac // fadd v12.2d, v5.2d, v0.2d
-	WORD $0x4ef8d44d // fsub v13.2d, v2.2d, v24.2d
-	WORD $0x4e62d4ee // fadd v14.2d, v7.2d, v2.2d
-	WORD $0x4eebd40f // fsub v15.2d, v0.2d, v11.2d
-	WORD $0x4e70e594 // fcmeq v20.2d, v12.2d, v16.2d
-	WORD $0x4eedd455 // fsub v21.2d, v2.2d, v13.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
-	WORD $0x4eefd6f7 // fsub v23.2d, v23.2d, v15.2d
-	WORD $0x4eebd652 // fsub v18.2d, v18.2d, v11.2d
-	WORD $0x4e70e5cb // fcmeq v11.2d, v14.2d, v16.2d
-	WORD $0x4ee7d5c7 // fsub v7.2d, v14.2d, v7.2d
-	WORD $0x4ef5d718 // fsub v24.2d, v24.2d, v21.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4eecd58d // fsub v13.2d, v12.2d, v12.2d
-	WORD $0x6e661e14 // bsl v20.16b, v16.16b, v6.16b
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4e72d6f7 // fadd v23.2d, v23.2d, v18.2d
-	WORD $0x4eeed5c5 // fsub v5.2d, v14.2d, v14.2d
-	WORD $0x6e641e0b // bsl v11.16b, v16.16b, v4.16b
-	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
-	WORD $0x4e73d718 // fadd v24.2d, v24.2d, v19.2d
-	WORD $0x6eece5bf // fcmgt v31.2d, v13.2d, v12.2d
-	WORD $0x6eede58d // fcmgt v13.2d, v12.2d, v13.2d
-	WORD $0x4ebf1dad // orr v13.16b, v13.16b, v31.16b
-	WORD $0x6e741c31 // bsl v17.16b, v1.16b, v20.16b
-	WORD $0x4e77d401 // fadd v1.2d, v0.2d, v23.2d
-	WORD $0x6eeee4bf // fcmgt v31.2d, v5.2d, v14.2d
-	WORD $0x6ee5e5c5 // fcmgt v5.2d, v14.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x6e6b1c6a // bsl v10.16b, v3.16b, v11.16b
-	WORD $0x4e78d443 // fadd v3.2d, v2.2d, v24.2d
-	WORD $0x3dc012c4 // ldr q4, [x22, #64]
-	WORD $0x6e711c88 // bsl v8.16b, v4.16b, v17.16b
-	WORD $0x4ead1da6 // mov v6.16b, v13.16b
-	WORD $0x6e701c26 // bsl v6.16b, v1.16b, v16.16b
-	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
-	WORD $0x4ea51ca4 // mov v4.16b, v5.16b
-	WORD $0x6e701c64 // bsl v4.16b, v3.16b, v16.16b
-	WORD $0x6ead1d88 // bit v8.16b, v12.16b, v13.16b
-	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x6ea51dc9 // bit v9.16b, v14.16b, v5.16b
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x4ee1d6f7 // fsub v23.2d, v23.2d, v1.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea81d01 // mov v1.16b, v8.16b
-	WORD $0x4e60ccc1 // fmla v1.2d, v6.2d, v0.2d
-	WORD $0x4ee3d718 // fsub v24.2d, v24.2d, v3.2d
-	WORD $0x4ea91d22 // mov v2.16b, v9.16b
-	WORD $0x4e60cc82 // fmla v2.2d, v4.2d, v0.2d
-	WORD $0x6e701eed // bsl v13.16b, v23.16b, v16.16b
-	WORD $0x6e701f05 // bsl v5.16b, v24.16b, v16.16b
-	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
-	WORD $0x4e68e421 // fcmeq v1.2d, v1.2d, v8.2d
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4e69e442 // fcmeq v2.2d, v2.2d, v9.2d
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	fsqrt2d(1,0)
+	ldrq(2,3,16)
+	fsqrt2d(3,2)
+	ldrq(4,22,32)
+	ldrq(5,22,48)
+	and(6,4,5)
+	and(4,4,5)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(5,1,1)
+	fadd2d(7,3,3)
+	fsub2d(8,1,1)
+	ldrq(9,22,0)
+	and(10,1,9)
+	fsub2d(11,3,3)
+	and(9,3,9)
+	ldrq(12,4,0)
+	fadd2d(13,0,12)
+	ldrq(14,4,16)
+	fadd2d(15,2,14)
+	ldrq(16,22,16)
+	fcmeq2d(17,1,16)
+	fcmeq2d(8,8,16)
+	mvn(8,8)
+	fdiv2d(18,13,5)
+	fdiv2d(19,15,7)
+	fsub2d(20,13,0)
+	fsub2d(21,15,2)
+	orr(6,6,10)
+	fcmeq2d(10,3,16)
+	fsub2d(22,13,20)
+	fsub2d(23,15,21)
+	fsub2d(12,12,20)
+	fsub2d(14,14,21)
+	fsub2d(0,0,22)
+	fsub2d(2,2,23)
+	fcmeq2d(11,11,16)
+	mvn(11,11)
+	orr(4,4,9)
+	fadd2d(0,0,12)
+	fadd2d(2,2,14)
+	orr(17,17,8)
+	orr(10,10,11)
+	fcmeq2d(8,1,1)
+	mvn(8,8)
+	fcmeq2d(9,3,3)
+	mvn(9,9)
+	fmls2d(13,5,18)
+	fmls2d(15,7,19)
+	fadd2d(13,13,0)
+	fadd2d(15,15,2)
+	ldrq(0,5,0)
+	fadd2d(13,13,0)
+	ldrq(0,5,16)
+	fadd2d(15,15,0)
+	fmls2d(13,18,18)
+	fmls2d(15,19,19)
+	fdiv2d(13,13,5)
+	fdiv2d(15,15,7)
+	fadd2d(0,18,13)
+	fadd2d(2,19,15)
+	fadd2d(5,1,0)
+	fadd2d(7,3,2)
+	fsub2d(11,0,18)
+	fsub2d(12,2,19)
+	fsub2d(14,5,1)
+	fsub2d(20,7,3)
+	fsub2d(21,0,11)
+	fsub2d(22,2,12)
+	fsub2d(23,5,14)
+	fsub2d(24,7,20)
+	fsub2d(0,0,14)
+	fsub2d(18,18,21)
+	fsub2d(23,1,23)
+	fsub2d(13,13,11)
+	fsub2d(24,3,24)
+	fsub2d(2,2,20)
+	fsub2d(19,19,22)
+	fsub2d(15,15,12)
+	fadd2d(23,23,0)
+	fadd2d(18,18,13)
+	fadd2d(24,24,2)
+	fadd2d(19,19,15)
+	fadd2d(0,23,18)
+	fadd2d(2,24,19)
+	fsub2d(11,0,23)
+	fadd2d(12,5,0)
+	fsub2d(13,2,24)
+	fadd2d(14,7,2)
+	fsub2d(15,0,11)
+	fcmeq2d(20,12,16)
+	fsub2d(21,2,13)
+	fsub2d(5,12,5)
+	fsub2d(23,23,15)
+	fsub2d(18,18,11)
+	fcmeq2d(11,14,16)
+	fsub2d(7,14,7)
+	fsub2d(24,24,21)
+	fsub2d(19,19,13)
+	fsub2d(13,12,12)
+	bsl(20,16,6)
+	fsub2d(0,0,5)
+	fadd2d(23,23,18)
+	fsub2d(5,14,14)
+	bsl(11,16,4)
+	fsub2d(2,2,7)
+	fadd2d(24,24,19)
+	fcmgt2d(31,13,12)
+	fcmgt2d(13,12,13)
+	orr(13,13,31)
+	bsl(17,1,20)
+	fadd2d(1,0,23)
+	fcmgt2d(31,5,14)
+	fcmgt2d(5,14,5)
+	orr(5,5,31)
+	bsl(10,3,11)
+	fadd2d(3,2,24)
+	ldrq(4,22,64)
+	bsl(8,4,17)
+	mov(6,13)
+	bsl(6,1,16)
+	bsl(9,4,10)
+	mov(4,5)
+	bsl(4,3,16)
+	bit(8,12,13)
+	fadd2d(6,6,16)
+	fsub2d(1,1,0)
+	bit(9,14,5)
+	fadd2d(4,4,16)
+	fsub2d(3,3,2)
+	fsub2d(23,23,1)
+	ldrq(0,22,80)
+	mov(1,8)
+	fmla2d(1,6,0)
+	fsub2d(24,24,3)
+	mov(2,9)
+	fmla2d(2,4,0)
+	bsl(13,23,16)
+	bsl(5,24,16)
+	fadd2d(13,13,16)
+	fcmeq2d(1,1,8)
+	fadd2d(5,5,16)
+	fcmeq2d(2,2,9)
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800008 // str q8, [x0, #0]
-	WORD $0x3d800026 // str q6, [x1, #0]
-	WORD $0x3d80004d // str q13, [x2, #0]
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x3d800424 // str q4, [x1, #16]
-	WORD $0x3d800445 // str q5, [x2, #16]
+	strq(8,0,0)
+	strq(6,1,0)
+	strq(13,2,0)
+	strq(9,0,16)
+	strq(4,1,16)
+	strq(5,2,16)
 	B next
 
 // func tdFMANEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -4862,282 +4887,282 @@ TEXT ·tdFMANEON(SB), 0, $96-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00088 // ldr q8, [x4, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc00111 // ldr q17, [x8, #0]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc000b3 // ldr q19, [x5, #0]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc00515 // ldr q21, [x8, #16]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc004b7 // ldr q23, [x5, #16]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6c1 // fsub v1.2d, v22.2d, v26.2d
-	WORD $0x4efbd653 // fsub v19.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d404 // fadd v4.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee2d694 // fsub v20.2d, v20.2d, v2.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed680 // fadd v0.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6c2 // fadd v2.2d, v22.2d, v15.2d
-	WORD $0x4ef4d403 // fsub v3.2d, v0.2d, v20.2d
-	WORD $0x4e60d425 // fadd v5.2d, v1.2d, v0.2d
-	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4ee3d408 // fsub v8.2d, v0.2d, v3.2d
-	WORD $0x4ee1d4a1 // fsub v1.2d, v5.2d, v1.2d
-	WORD $0x4ee6d449 // fsub v9.2d, v2.2d, v6.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
-	WORD $0x4ee6d5ef // fsub v15.2d, v15.2d, v6.2d
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d401 // fadd v1.2d, v0.2d, v20.2d
-	WORD $0x4e76d443 // fadd v3.2d, v2.2d, v22.2d
-	WORD $0x4e61d4a4 // fadd v4.2d, v5.2d, v1.2d
-	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
-	WORD $0x4e63d4e6 // fadd v6.2d, v7.2d, v3.2d
-	WORD $0x4ee2d462 // fsub v2.2d, v3.2d, v2.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
-	WORD $0x3dc00120 // ldr q0, [x9, #0]
-	WORD $0x4e60d482 // fadd v2.2d, v4.2d, v0.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
-	WORD $0x3dc00165 // ldr q5, [x11, #0]
-	WORD $0x4e65d688 // fadd v8.2d, v20.2d, v5.2d
-	WORD $0x3dc00529 // ldr q9, [x9, #16]
-	WORD $0x4e69d4ca // fadd v10.2d, v6.2d, v9.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x4e67d6cb // fadd v11.2d, v22.2d, v7.2d
-	WORD $0x3dc0014c // ldr q12, [x10, #0]
-	WORD $0x4e6cd42d // fadd v13.2d, v1.2d, v12.2d
-	WORD $0x4ee4d44e // fsub v14.2d, v2.2d, v4.2d
-	WORD $0x4ef4d50f // fsub v15.2d, v8.2d, v20.2d
-	WORD $0x3dc00550 // ldr q16, [x10, #16]
-	WORD $0x4e70d471 // fadd v17.2d, v3.2d, v16.2d
-	WORD $0x4ee6d552 // fsub v18.2d, v10.2d, v6.2d
-	WORD $0x4ef6d573 // fsub v19.2d, v11.2d, v22.2d
-	WORD $0x4ee1d5b5 // fsub v21.2d, v13.2d, v1.2d
-	WORD $0x4eeed457 // fsub v23.2d, v2.2d, v14.2d
-	WORD $0x4eefd518 // fsub v24.2d, v8.2d, v15.2d
-	WORD $0x4ee3d639 // fsub v25.2d, v17.2d, v3.2d
-	WORD $0x4ef2d55a // fsub v26.2d, v10.2d, v18.2d
-	WORD $0x4ef3d57b // fsub v27.2d, v11.2d, v19.2d
-	WORD $0x4e6dd45c // fadd v28.2d, v2.2d, v13.2d
-	WORD $0x4ef5d5bd // fsub v29.2d, v13.2d, v21.2d
-	WORD $0x4ef7d484 // fsub v4.2d, v4.2d, v23.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4ef8d694 // fsub v20.2d, v20.2d, v24.2d
-	WORD $0x4eefd4a5 // fsub v5.2d, v5.2d, v15.2d
-	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
-	WORD $0x4ef9d62f // fsub v15.2d, v17.2d, v25.2d
-	WORD $0x4efad4c6 // fsub v6.2d, v6.2d, v26.2d
-	WORD $0x4ef2d529 // fsub v9.2d, v9.2d, v18.2d
-	WORD $0x4efbd6d6 // fsub v22.2d, v22.2d, v27.2d
-	WORD $0x4ef3d4e7 // fsub v7.2d, v7.2d, v19.2d
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x4ef5d58c // fsub v12.2d, v12.2d, v21.2d
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4e67d6d6 // fadd v22.2d, v22.2d, v7.2d
-	WORD $0x4eead5ca // fsub v10.2d, v14.2d, v10.2d
-	WORD $0x4e6cd421 // fadd v1.2d, v1.2d, v12.2d
-	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
-	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
-	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
-	WORD $0x4e68d420 // fadd v0.2d, v1.2d, v8.2d
-	WORD $0x4e6dd482 // fadd v2.2d, v4.2d, v13.2d
-	WORD $0x4e6bd465 // fadd v5.2d, v3.2d, v11.2d
-	WORD $0x4e71d4c7 // fadd v7.2d, v6.2d, v17.2d
-	WORD $0x4ee4d449 // fsub v9.2d, v2.2d, v4.2d
-	WORD $0x4ee1d40a // fsub v10.2d, v0.2d, v1.2d
-	WORD $0x4ee6d4ec // fsub v12.2d, v7.2d, v6.2d
-	WORD $0x4ee3d4af // fsub v15.2d, v5.2d, v3.2d
-	WORD $0x4ee9d450 // fsub v16.2d, v2.2d, v9.2d
-	WORD $0x4eead412 // fsub v18.2d, v0.2d, v10.2d
-	WORD $0x4eecd4f3 // fsub v19.2d, v7.2d, v12.2d
-	WORD $0x4eefd4b4 // fsub v20.2d, v5.2d, v15.2d
-	WORD $0x4e60d795 // fadd v21.2d, v28.2d, v0.2d
-	WORD $0x4ef0d484 // fsub v4.2d, v4.2d, v16.2d
-	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	WORD $0x4e65d5c9 // fadd v9.2d, v14.2d, v5.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4e6dd484 // fadd v4.2d, v4.2d, v13.2d
-	WORD $0x4e68d421 // fadd v1.2d, v1.2d, v8.2d
-	WORD $0x4efcd6bc // fsub v28.2d, v21.2d, v28.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4eeed4a5 // fsub v5.2d, v5.2d, v14.2d
-	WORD $0x4e60d481 // fadd v1.2d, v4.2d, v0.2d
-	WORD $0x4e65d4c3 // fadd v3.2d, v6.2d, v5.2d
-	WORD $0x4e61d448 // fadd v8.2d, v2.2d, v1.2d
-	WORD $0x4ee4d42a // fsub v10.2d, v1.2d, v4.2d
-	WORD $0x4e63d4eb // fadd v11.2d, v7.2d, v3.2d
-	WORD $0x4ee6d46c // fsub v12.2d, v3.2d, v6.2d
-	WORD $0x4ee2d50d // fsub v13.2d, v8.2d, v2.2d
-	WORD $0x4eead42e // fsub v14.2d, v1.2d, v10.2d
-	WORD $0x4ee7d56f // fsub v15.2d, v11.2d, v7.2d
-	WORD $0x4eecd470 // fsub v16.2d, v3.2d, v12.2d
-	WORD $0x4eedd511 // fsub v17.2d, v8.2d, v13.2d
-	WORD $0x4e68d6b2 // fadd v18.2d, v21.2d, v8.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4eead400 // fsub v0.2d, v0.2d, v10.2d
-	WORD $0x4e6bd52a // fadd v10.2d, v9.2d, v11.2d
-	WORD $0x4ef3d4e7 // fsub v7.2d, v7.2d, v19.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4e61d442 // fadd v2.2d, v2.2d, v1.2d
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4ee9d549 // fsub v9.2d, v10.2d, v9.2d
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4e65d4c6 // fadd v6.2d, v6.2d, v5.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	WORD $0x4e62d500 // fadd v0.2d, v8.2d, v2.2d
-	WORD $0x4e67d561 // fadd v1.2d, v11.2d, v7.2d
-	WORD $0x4e60d643 // fadd v3.2d, v18.2d, v0.2d
-	WORD $0x4ee8d408 // fsub v8.2d, v0.2d, v8.2d
-	WORD $0x4e61d544 // fadd v4.2d, v10.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	WORD $0x4eebd4e7 // fsub v7.2d, v7.2d, v11.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ee3d465 // fsub v5.2d, v3.2d, v3.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4ee4d486 // fsub v6.2d, v4.2d, v4.2d
-	WORD $0x4e62d408 // fadd v8.2d, v0.2d, v2.2d
-	WORD $0x6ee3e4bf // fcmgt v31.2d, v5.2d, v3.2d
-	WORD $0x6ee5e465 // fcmgt v5.2d, v3.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x4e67d429 // fadd v9.2d, v1.2d, v7.2d
-	WORD $0x6ee4e4df // fcmgt v31.2d, v6.2d, v4.2d
-	WORD $0x6ee6e486 // fcmgt v6.2d, v4.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ad50b // fadd v11.2d, v8.2d, v10.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e6ad520 // fadd v0.2d, v9.2d, v10.2d
-	WORD $0x4ee1d529 // fsub v9.2d, v9.2d, v1.2d
-	WORD $0x3dc016c1 // ldr q1, [x22, #80]
-	WORD $0x4ea31c6c // mov v12.16b, v3.16b
-	WORD $0x4e61cd6c // fmla v12.2d, v11.2d, v1.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4ea41c88 // mov v8.16b, v4.16b
-	WORD $0x4e61cc08 // fmla v8.2d, v0.2d, v1.2d
-	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
-	WORD $0x4e63e58c // fcmeq v12.2d, v12.2d, v3.2d
-	WORD $0x4e64e508 // fcmeq v8.2d, v8.2d, v4.2d
-	WORD $0x4e2c1ca5 // and v5.16b, v5.16b, v12.16b
-	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fmul2d(5,3,4)
+	ldrq(6,7,0)
+	fmul2d(7,0,6)
+	ldrq(8,4,0)
+	fmul2d(9,8,1)
+	ldrq(10,7,16)
+	fmul2d(11,3,10)
+	ldrq(12,4,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,8,0)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,5,0)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,8,16)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,5,16)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(1,22,26)
+	fsub2d(19,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,1)
+	fsub2d(18,18,26)
+	fsub2d(11,11,19)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(4,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(2,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(0,4,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,2)
+	fadd2d(14,14,30)
+	fsub2d(22,22,0)
+	fadd2d(15,15,5)
+	fadd2d(0,20,14)
+	fadd2d(2,22,15)
+	fsub2d(3,0,20)
+	fadd2d(5,1,0)
+	fsub2d(6,2,22)
+	fadd2d(7,4,2)
+	fsub2d(8,0,3)
+	fsub2d(1,5,1)
+	fsub2d(9,2,6)
+	fsub2d(14,14,3)
+	fsub2d(20,20,8)
+	fsub2d(4,7,4)
+	fsub2d(22,22,9)
+	fsub2d(15,15,6)
+	fsub2d(0,0,1)
+	fadd2d(20,20,14)
+	fsub2d(2,2,4)
+	fadd2d(22,22,15)
+	fadd2d(1,0,20)
+	fadd2d(3,2,22)
+	fadd2d(4,5,1)
+	fsub2d(0,1,0)
+	fadd2d(6,7,3)
+	fsub2d(2,3,2)
+	fsub2d(5,4,5)
+	fsub2d(20,20,0)
+	fsub2d(7,6,7)
+	fsub2d(22,22,2)
+	ldrq(0,9,0)
+	fadd2d(2,4,0)
+	fsub2d(1,1,5)
+	ldrq(5,11,0)
+	fadd2d(8,20,5)
+	ldrq(9,9,16)
+	fadd2d(10,6,9)
+	fsub2d(3,3,7)
+	ldrq(7,11,16)
+	fadd2d(11,22,7)
+	ldrq(12,10,0)
+	fadd2d(13,1,12)
+	fsub2d(14,2,4)
+	fsub2d(15,8,20)
+	ldrq(16,10,16)
+	fadd2d(17,3,16)
+	fsub2d(18,10,6)
+	fsub2d(19,11,22)
+	fsub2d(21,13,1)
+	fsub2d(23,2,14)
+	fsub2d(24,8,15)
+	fsub2d(25,17,3)
+	fsub2d(26,10,18)
+	fsub2d(27,11,19)
+	fadd2d(28,2,13)
+	fsub2d(29,13,21)
+	fsub2d(4,4,23)
+	fsub2d(0,0,14)
+	fsub2d(20,20,24)
+	fsub2d(5,5,15)
+	fadd2d(14,10,17)
+	fsub2d(15,17,25)
+	fsub2d(6,6,26)
+	fsub2d(9,9,18)
+	fsub2d(22,22,27)
+	fsub2d(7,7,19)
+	fsub2d(1,1,29)
+	fsub2d(12,12,21)
+	fadd2d(4,4,0)
+	fadd2d(20,20,5)
+	fsub2d(2,28,2)
+	fsub2d(3,3,15)
+	fsub2d(16,16,25)
+	fadd2d(6,6,9)
+	fadd2d(22,22,7)
+	fsub2d(10,14,10)
+	fadd2d(1,1,12)
+	fadd2d(4,4,20)
+	fsub2d(13,13,2)
+	fadd2d(3,3,16)
+	fadd2d(6,6,22)
+	fsub2d(17,17,10)
+	fadd2d(0,1,8)
+	fadd2d(2,4,13)
+	fadd2d(5,3,11)
+	fadd2d(7,6,17)
+	fsub2d(9,2,4)
+	fsub2d(10,0,1)
+	fsub2d(12,7,6)
+	fsub2d(15,5,3)
+	fsub2d(16,2,9)
+	fsub2d(18,0,10)
+	fsub2d(19,7,12)
+	fsub2d(20,5,15)
+	fadd2d(21,28,0)
+	fsub2d(4,4,16)
+	fsub2d(13,13,9)
+	fsub2d(1,1,18)
+	fsub2d(8,8,10)
+	fadd2d(9,14,5)
+	fsub2d(6,6,19)
+	fsub2d(17,17,12)
+	fsub2d(3,3,20)
+	fsub2d(11,11,15)
+	fadd2d(4,4,13)
+	fadd2d(1,1,8)
+	fsub2d(28,21,28)
+	fadd2d(6,6,17)
+	fadd2d(3,3,11)
+	fsub2d(14,9,14)
+	fadd2d(4,4,1)
+	fsub2d(0,0,28)
+	fadd2d(6,6,3)
+	fsub2d(5,5,14)
+	fadd2d(1,4,0)
+	fadd2d(3,6,5)
+	fadd2d(8,2,1)
+	fsub2d(10,1,4)
+	fadd2d(11,7,3)
+	fsub2d(12,3,6)
+	fsub2d(13,8,2)
+	fsub2d(14,1,10)
+	fsub2d(15,11,7)
+	fsub2d(16,3,12)
+	fsub2d(17,8,13)
+	fadd2d(18,21,8)
+	fsub2d(19,11,15)
+	fsub2d(1,1,13)
+	fsub2d(2,2,17)
+	fsub2d(4,4,14)
+	fsub2d(0,0,10)
+	fadd2d(10,9,11)
+	fsub2d(7,7,19)
+	fsub2d(3,3,15)
+	fsub2d(6,6,16)
+	fsub2d(5,5,12)
+	fsub2d(21,18,21)
+	fadd2d(2,2,1)
+	fadd2d(4,4,0)
+	fsub2d(9,10,9)
+	fadd2d(7,7,3)
+	fadd2d(6,6,5)
+	fsub2d(8,8,21)
+	fadd2d(2,2,4)
+	fsub2d(11,11,9)
+	fadd2d(7,7,6)
+	fadd2d(0,8,2)
+	fadd2d(1,11,7)
+	fadd2d(3,18,0)
+	fsub2d(8,0,8)
+	fadd2d(4,10,1)
+	fsub2d(11,1,11)
+	fsub2d(18,3,18)
+	fsub2d(2,2,8)
+	fsub2d(10,4,10)
+	fsub2d(7,7,11)
+	fsub2d(0,0,18)
+	fsub2d(5,3,3)
+	fsub2d(1,1,10)
+	fsub2d(6,4,4)
+	fadd2d(8,0,2)
+	fcmgt2d(31,5,3)
+	fcmgt2d(5,3,5)
+	orr(5,5,31)
+	fadd2d(9,1,7)
+	fcmgt2d(31,6,4)
+	fcmgt2d(6,4,6)
+	orr(6,6,31)
+	ldrq(10,22,16)
+	fadd2d(11,8,10)
+	fsub2d(8,8,0)
+	fadd2d(0,9,10)
+	fsub2d(9,9,1)
+	ldrq(1,22,80)
+	mov(12,3)
+	fmla2d(12,11,1)
+	fsub2d(2,2,8)
+	mov(8,4)
+	fmla2d(8,0,1)
+	fsub2d(7,7,9)
+	fadd2d(2,2,10)
+	fadd2d(7,7,10)
+	fcmeq2d(12,12,3)
+	fcmeq2d(8,8,4)
+	and(5,5,12)
+	and(6,6,8)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128df // xtn v31.2s, v6.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,6)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d800042 // str q2, [x2, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x3d800420 // str q0, [x1, #16]
-	WORD $0x3d800447 // str q7, [x2, #16]
+	strq(3,0,0)
+	strq(11,1,0)
+	strq(2,2,0)
+	strq(4,0,16)
+	strq(0,1,16)
+	strq(7,2,16)
 
 next:
 	ADD $32, R0
@@ -5160,349 +5185,349 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00088 // ldr q8, [x4, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x3dc00111 // ldr q17, [x8, #0]
-	WORD $0x6e71dc11 // fmul v17.2d, v0.2d, v17.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x3dc000b3 // ldr q19, [x5, #0]
-	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x3dc00515 // ldr q21, [x8, #16]
-	WORD $0x6e75dc75 // fmul v21.2d, v3.2d, v21.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x3dc004b7 // ldr q23, [x5, #16]
-	WORD $0x6e64def7 // fmul v23.2d, v23.2d, v4.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x4ee7d619 // fsub v25.2d, v16.2d, v7.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x4eebd65b // fsub v27.2d, v18.2d, v11.2d
-	WORD $0x4ef8d69c // fsub v28.2d, v20.2d, v24.2d
-	WORD $0x4ef9d61d // fsub v29.2d, v16.2d, v25.2d
-	WORD $0x6ee0f8fe // fneg v30.2d, v7.2d
-	WORD $0x4e66cc1e // fmla v30.2d, v0.2d, v6.2d
-	WORD $0x6ee0f920 // fneg v0.2d, v9.2d
-	WORD $0x4e61cd00 // fmla v0.2d, v8.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4efad6d3 // fsub v19.2d, v22.2d, v26.2d
-	WORD $0x4efbd641 // fsub v1.2d, v18.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6ee0f965 // fneg v5.2d, v11.2d
-	WORD $0x4e6acc65 // fmla v5.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9a3 // fneg v3.2d, v13.2d
-	WORD $0x4e64cd83 // fmla v3.2d, v12.2d, v4.2d
-	WORD $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4e66cd11 // fmla v17.2d, v8.2d, v6.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4e6acd95 // fmla v21.2d, v12.2d, v10.2d
-	WORD $0x4e74d441 // fadd v1.2d, v2.2d, v20.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x3dc002e0 // ldr q0, [x23, #0]
-	WORD $0x4e76d406 // fadd v6.2d, v0.2d, v22.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4ee2d423 // fsub v3.2d, v1.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	WORD $0x4ee0d4c7 // fsub v7.2d, v6.2d, v0.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e75d4a5 // fadd v5.2d, v5.2d, v21.2d
-	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
-	WORD $0x4e7ed5ce // fadd v14.2d, v14.2d, v30.2d
-	WORD $0x4ee7d6d6 // fsub v22.2d, v22.2d, v7.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e6ed683 // fadd v3.2d, v20.2d, v14.2d
-	WORD $0x3dc00065 // ldr q5, [x3, #0]
-	WORD $0x3dc000c7 // ldr q7, [x6, #0]
-	WORD $0x3dc00128 // ldr q8, [x9, #0]
-	WORD $0x4ea81d09 // mov v9.16b, v8.16b
-	WORD $0x4e67cca9 // fmla v9.2d, v5.2d, v7.2d
-	WORD $0x4e6fd6c5 // fadd v5.2d, v22.2d, v15.2d
-	WORD $0x3dc00467 // ldr q7, [x3, #16]
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
-	WORD $0x4e64cceb // fmla v11.2d, v7.2d, v4.2d
-	WORD $0x4ef4d464 // fsub v4.2d, v3.2d, v20.2d
-	WORD $0x4e63d427 // fadd v7.2d, v1.2d, v3.2d
-	WORD $0x4ef6d4ac // fsub v12.2d, v5.2d, v22.2d
-	WORD $0x4e65d4cd // fadd v13.2d, v6.2d, v5.2d
-	WORD $0x4ee4d470 // fsub v16.2d, v3.2d, v4.2d
-	WORD $0x4ee1d4e1 // fsub v1.2d, v7.2d, v1.2d
-	WORD $0x4eecd4b1 // fsub v17.2d, v5.2d, v12.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef0d694 // fsub v20.2d, v20.2d, v16.2d
-	WORD $0x4ee6d5a6 // fsub v6.2d, v13.2d, v6.2d
-	WORD $0x4ef1d6d6 // fsub v22.2d, v22.2d, v17.2d
-	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4e6fd6d6 // fadd v22.2d, v22.2d, v15.2d
-	WORD $0x4e74d461 // fadd v1.2d, v3.2d, v20.2d
-	WORD $0x4ee9d524 // fsub v4.2d, v9.2d, v9.2d
-	WORD $0x4e76d4a6 // fadd v6.2d, v5.2d, v22.2d
-	WORD $0x4ee2d44c // fsub v12.2d, v2.2d, v2.2d
-	WORD $0x4e61d4ee // fadd v14.2d, v7.2d, v1.2d
-	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
-	WORD $0x4e66d5af // fadd v15.2d, v13.2d, v6.2d
-	WORD $0x4ee5d4c5 // fsub v5.2d, v6.2d, v5.2d
-	WORD $0x4ee7d5c7 // fsub v7.2d, v14.2d, v7.2d
-	WORD $0x4ee3d694 // fsub v20.2d, v20.2d, v3.2d
-	WORD $0x4eedd5ed // fsub v13.2d, v15.2d, v13.2d
-	WORD $0x4ee5d6d6 // fsub v22.2d, v22.2d, v5.2d
-	WORD $0x4e68d5c3 // fadd v3.2d, v14.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x3dc00165 // ldr q5, [x11, #0]
-	WORD $0x4e65d687 // fadd v7.2d, v20.2d, v5.2d
-	WORD $0x4e6ad5f0 // fadd v16.2d, v15.2d, v10.2d
-	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
-	WORD $0x3dc0056d // ldr q13, [x11, #16]
-	WORD $0x4e6dd6d1 // fadd v17.2d, v22.2d, v13.2d
-	WORD $0x3dc00152 // ldr q18, [x10, #0]
-	WORD $0x4e72d433 // fadd v19.2d, v1.2d, v18.2d
-	WORD $0x4eeed475 // fsub v21.2d, v3.2d, v14.2d
-	WORD $0x4ef4d4f7 // fsub v23.2d, v7.2d, v20.2d
-	WORD $0x3dc00558 // ldr q24, [x10, #16]
-	WORD $0x4e78d4d9 // fadd v25.2d, v6.2d, v24.2d
-	WORD $0x4eefd61a // fsub v26.2d, v16.2d, v15.2d
-	WORD $0x4ef6d63b // fsub v27.2d, v17.2d, v22.2d
-	WORD $0x4ee1d67c // fsub v28.2d, v19.2d, v1.2d
-	WORD $0x4ef5d47d // fsub v29.2d, v3.2d, v21.2d
-	WORD $0x4ef7d4fe // fsub v30.2d, v7.2d, v23.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x4ee6d722 // fsub v2.2d, v25.2d, v6.2d
-	WORD $0x3d800ae9 // str q9, [x23, #32]
-	WORD $0x4efad609 // fsub v9.2d, v16.2d, v26.2d
-	WORD $0x3d800eec // str q12, [x23, #48]
-	WORD $0x4efbd62c // fsub v12.2d, v17.2d, v27.2d
-	WORD $0x3d8012e4 // str q4, [x23, #64]
-	WORD $0x4e73d464 // fadd v4.2d, v3.2d, v19.2d
-	WORD $0x4efdd5ce // fsub v14.2d, v14.2d, v29.2d
-	WORD $0x4efcd67d // fsub v29.2d, v19.2d, v28.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4efed694 // fsub v20.2d, v20.2d, v30.2d
-	WORD $0x4ef7d4a5 // fsub v5.2d, v5.2d, v23.2d
-	WORD $0x4e79d615 // fadd v21.2d, v16.2d, v25.2d
-	WORD $0x4ee9d5ef // fsub v15.2d, v15.2d, v9.2d
-	WORD $0x4ee2d729 // fsub v9.2d, v25.2d, v2.2d
-	WORD $0x4efad54a // fsub v10.2d, v10.2d, v26.2d
-	WORD $0x4eecd6d6 // fsub v22.2d, v22.2d, v12.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x4efcd652 // fsub v18.2d, v18.2d, v28.2d
-	WORD $0x4e68d5ce // fadd v14.2d, v14.2d, v8.2d
-	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
-	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
-	WORD $0x4ee9d4c6 // fsub v6.2d, v6.2d, v9.2d
-	WORD $0x4ee2d718 // fsub v24.2d, v24.2d, v2.2d
-	WORD $0x4e6ad5ef // fadd v15.2d, v15.2d, v10.2d
-	WORD $0x4e6dd6d6 // fadd v22.2d, v22.2d, v13.2d
-	WORD $0x4ef0d6b0 // fsub v16.2d, v21.2d, v16.2d
-	WORD $0x4e72d421 // fadd v1.2d, v1.2d, v18.2d
-	WORD $0x4e74d5ce // fadd v14.2d, v14.2d, v20.2d
-	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
-	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
-	WORD $0x4e76d5ef // fadd v15.2d, v15.2d, v22.2d
-	WORD $0x4ef0d739 // fsub v25.2d, v25.2d, v16.2d
-	WORD $0x4e67d422 // fadd v2.2d, v1.2d, v7.2d
-	WORD $0x4e73d5c3 // fadd v3.2d, v14.2d, v19.2d
-	WORD $0x4e71d4c5 // fadd v5.2d, v6.2d, v17.2d
-	WORD $0x4e79d5e8 // fadd v8.2d, v15.2d, v25.2d
-	WORD $0x4eeed469 // fsub v9.2d, v3.2d, v14.2d
-	WORD $0x4ee1d44a // fsub v10.2d, v2.2d, v1.2d
-	WORD $0x4eefd50c // fsub v12.2d, v8.2d, v15.2d
-	WORD $0x4ee6d4ad // fsub v13.2d, v5.2d, v6.2d
-	WORD $0x4ee9d470 // fsub v16.2d, v3.2d, v9.2d
-	WORD $0x4eead452 // fsub v18.2d, v2.2d, v10.2d
-	WORD $0x4eecd514 // fsub v20.2d, v8.2d, v12.2d
-	WORD $0x4eedd4b6 // fsub v22.2d, v5.2d, v13.2d
-	WORD $0x4e62d497 // fadd v23.2d, v4.2d, v2.2d
-	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
-	WORD $0x4e65d6a9 // fadd v9.2d, v21.2d, v5.2d
-	WORD $0x4ef4d5ef // fsub v15.2d, v15.2d, v20.2d
-	WORD $0x4eecd739 // fsub v25.2d, v25.2d, v12.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x4eedd631 // fsub v17.2d, v17.2d, v13.2d
-	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x4e67d421 // fadd v1.2d, v1.2d, v7.2d
-	WORD $0x4ee4d6e4 // fsub v4.2d, v23.2d, v4.2d
-	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4ef5d535 // fsub v21.2d, v9.2d, v21.2d
-	WORD $0x4e61d5ce // fadd v14.2d, v14.2d, v1.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e66d5ef // fadd v15.2d, v15.2d, v6.2d
-	WORD $0x4ef5d4a5 // fsub v5.2d, v5.2d, v21.2d
-	WORD $0x4e62d5c1 // fadd v1.2d, v14.2d, v2.2d
-	WORD $0x4eebd564 // fsub v4.2d, v11.2d, v11.2d
-	WORD $0x4e65d5e6 // fadd v6.2d, v15.2d, v5.2d
-	WORD $0x4ee0d407 // fsub v7.2d, v0.2d, v0.2d
-	WORD $0x4e61d46a // fadd v10.2d, v3.2d, v1.2d
-	WORD $0x4eeed42c // fsub v12.2d, v1.2d, v14.2d
-	WORD $0x4e66d50d // fadd v13.2d, v8.2d, v6.2d
-	WORD $0x4eefd4d0 // fsub v16.2d, v6.2d, v15.2d
-	WORD $0x4ee3d551 // fsub v17.2d, v10.2d, v3.2d
-	WORD $0x4eecd432 // fsub v18.2d, v1.2d, v12.2d
-	WORD $0x4ee8d5b3 // fsub v19.2d, v13.2d, v8.2d
-	WORD $0x4ef0d4d4 // fsub v20.2d, v6.2d, v16.2d
-	WORD $0x4ef1d555 // fsub v21.2d, v10.2d, v17.2d
-	WORD $0x4e6ad6f6 // fadd v22.2d, v23.2d, v10.2d
-	WORD $0x4ef3d5b8 // fsub v24.2d, v13.2d, v19.2d
-	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4e6dd52c // fadd v12.2d, v9.2d, v13.2d
-	WORD $0x4ef8d508 // fsub v8.2d, v8.2d, v24.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4ef4d5ef // fsub v15.2d, v15.2d, v20.2d
-	WORD $0x4ef0d4a5 // fsub v5.2d, v5.2d, v16.2d
-	WORD $0x4ef7d6d7 // fsub v23.2d, v22.2d, v23.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4e62d5ce // fadd v14.2d, v14.2d, v2.2d
-	WORD $0x3dc012e1 // ldr q1, [x23, #64]
-	WORD $0x3dc006c2 // ldr q2, [x22, #16]
-	WORD $0x4e62e421 // fcmeq v1.2d, v1.2d, v2.2d
-	WORD $0x3dc00ef0 // ldr q16, [x23, #48]
-	WORD $0x4e62e610 // fcmeq v16.2d, v16.2d, v2.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x4ee9d589 // fsub v9.2d, v12.2d, v9.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4e62e484 // fcmeq v4.2d, v4.2d, v2.2d
-	WORD $0x4e62e4e7 // fcmeq v7.2d, v7.2d, v2.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4e301c21 // and v1.16b, v1.16b, v16.16b
-	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x4e6fd508 // fadd v8.2d, v8.2d, v15.2d
-	WORD $0x4e271c84 // and v4.16b, v4.16b, v7.16b
-	WORD $0x4e63d545 // fadd v5.2d, v10.2d, v3.2d
-	WORD $0x3dc00ae6 // ldr q6, [x23, #32]
-	WORD $0x3dc006e7 // ldr q7, [x23, #16]
-	WORD $0x6e661ce1 // bsl v1.16b, v7.16b, v6.16b
-	WORD $0x4e68d5a6 // fadd v6.2d, v13.2d, v8.2d
-	WORD $0x6e6b1c04 // bsl v4.16b, v0.16b, v11.16b
-	WORD $0x4e65d6c0 // fadd v0.2d, v22.2d, v5.2d
-	WORD $0x4ee1d427 // fsub v7.2d, v1.2d, v1.2d
-	WORD $0x3dc00ac9 // ldr q9, [x22, #32]
-	WORD $0x3dc00ecb // ldr q11, [x22, #48]
-	WORD $0x4e2b1d2e // and v14.16b, v9.16b, v11.16b
-	WORD $0x3dc002cf // ldr q15, [x22, #0]
-	WORD $0x4e2f1c30 // and v16.16b, v1.16b, v15.16b
-	WORD $0x4e66d591 // fadd v17.2d, v12.2d, v6.2d
-	WORD $0x4ee4d492 // fsub v18.2d, v4.2d, v4.2d
-	WORD $0x4e2b1d29 // and v9.16b, v9.16b, v11.16b
-	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
-	WORD $0x4e62e42b // fcmeq v11.2d, v1.2d, v2.2d
-	WORD $0x4e62e4e7 // fcmeq v7.2d, v7.2d, v2.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4e62e413 // fcmeq v19.2d, v0.2d, v2.2d
-	WORD $0x4eb01dce // orr v14.16b, v14.16b, v16.16b
-	WORD $0x4ef6d416 // fsub v22.2d, v0.2d, v22.2d
-	WORD $0x4eead4aa // fsub v10.2d, v5.2d, v10.2d
-	WORD $0x4e62e490 // fcmeq v16.2d, v4.2d, v2.2d
-	WORD $0x4e62e652 // fcmeq v18.2d, v18.2d, v2.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e62e634 // fcmeq v20.2d, v17.2d, v2.2d
-	WORD $0x4eaf1d29 // orr v9.16b, v9.16b, v15.16b
-	WORD $0x4eecd62c // fsub v12.2d, v17.2d, v12.2d
-	WORD $0x4eedd4cd // fsub v13.2d, v6.2d, v13.2d
-	WORD $0x4ee0d40f // fsub v15.2d, v0.2d, v0.2d
-	WORD $0x4ea71d6b // orr v11.16b, v11.16b, v7.16b
-	WORD $0x6e6e1c53 // bsl v19.16b, v2.16b, v14.16b
-	WORD $0x4ef6d4a5 // fsub v5.2d, v5.2d, v22.2d
-	WORD $0x4eead463 // fsub v3.2d, v3.2d, v10.2d
-	WORD $0x4ef1d627 // fsub v7.2d, v17.2d, v17.2d
-	WORD $0x4eb21e10 // orr v16.16b, v16.16b, v18.16b
-	WORD $0x6e691c54 // bsl v20.16b, v2.16b, v9.16b
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x6ee0e5ff // fcmgt v31.2d, v15.2d, v0.2d
-	WORD $0x6eefe40f // fcmgt v15.2d, v0.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x4e61e429 // fcmeq v9.2d, v1.2d, v1.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x6e731c2b // bsl v11.16b, v1.16b, v19.16b
-	WORD $0x4e63d4a1 // fadd v1.2d, v5.2d, v3.2d
-	WORD $0x6ef1e4ff // fcmgt v31.2d, v7.2d, v17.2d
-	WORD $0x6ee7e627 // fcmgt v7.2d, v17.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x6e741c90 // bsl v16.16b, v4.16b, v20.16b
-	WORD $0x4e68d4c4 // fadd v4.2d, v6.2d, v8.2d
-	WORD $0x3dc012cc // ldr q12, [x22, #64]
-	WORD $0x6e6b1d89 // bsl v9.16b, v12.16b, v11.16b
-	WORD $0x4eaf1deb // mov v11.16b, v15.16b
-	WORD $0x6e621c2b // bsl v11.16b, v1.16b, v2.16b
-	WORD $0x6e701d8a // bsl v10.16b, v12.16b, v16.16b
-	WORD $0x4ea71cec // mov v12.16b, v7.16b
-	WORD $0x6e621c8c // bsl v12.16b, v4.16b, v2.16b
-	WORD $0x6eaf1c09 // bit v9.16b, v0.16b, v15.16b
-	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
-	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
-	WORD $0x6ea71e2a // bit v10.16b, v17.16b, v7.16b
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea91d21 // mov v1.16b, v9.16b
-	WORD $0x4e60cd61 // fmla v1.2d, v11.2d, v0.2d
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x4eaa1d44 // mov v4.16b, v10.16b
-	WORD $0x4e60cd84 // fmla v4.2d, v12.2d, v0.2d
-	WORD $0x6e621c6f // bsl v15.16b, v3.16b, v2.16b
-	WORD $0x6e621d07 // bsl v7.16b, v8.16b, v2.16b
-	WORD $0x4e62d5ef // fadd v15.2d, v15.2d, v2.2d
-	WORD $0x4e69e421 // fcmeq v1.2d, v1.2d, v9.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x4e6ae484 // fcmeq v4.2d, v4.2d, v10.2d
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fmul2d(5,3,4)
+	ldrq(6,7,0)
+	fmul2d(7,0,6)
+	ldrq(8,4,0)
+	fmul2d(9,8,1)
+	ldrq(10,7,16)
+	fmul2d(11,3,10)
+	ldrq(12,4,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	ldrq(17,8,0)
+	fmul2d(17,0,17)
+	fadd2d(18,11,13)
+	ldrq(19,5,0)
+	fmul2d(19,19,1)
+	fadd2d(20,14,16)
+	ldrq(21,8,16)
+	fmul2d(21,3,21)
+	fadd2d(22,15,18)
+	ldrq(23,5,16)
+	fmul2d(23,23,4)
+	fsub2d(24,20,14)
+	fsub2d(25,16,7)
+	fsub2d(26,22,15)
+	fsub2d(27,18,11)
+	fsub2d(28,20,24)
+	fsub2d(29,16,25)
+	fneg2d(30,7)
+	fmla2d(30,0,6)
+	fneg2d(0,9)
+	fmla2d(0,8,1)
+	fadd2d(17,17,19)
+	fsub2d(19,22,26)
+	fsub2d(1,18,27)
+	strq(5,23,0)
+	fneg2d(5,11)
+	fmla2d(5,3,10)
+	fneg2d(3,13)
+	fmla2d(3,12,4)
+	fadd2d(21,21,23)
+	fsub2d(14,14,28)
+	fsub2d(16,16,24)
+	fsub2d(7,7,29)
+	fsub2d(9,9,25)
+	fmla2d(17,8,6)
+	fsub2d(15,15,19)
+	fsub2d(18,18,26)
+	fsub2d(11,11,1)
+	fsub2d(13,13,27)
+	fmla2d(21,12,10)
+	fadd2d(1,2,20)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(30,30,0)
+	ldrq(0,23,0)
+	fadd2d(6,0,22)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(5,5,3)
+	fsub2d(3,1,2)
+	fadd2d(14,14,7)
+	fadd2d(30,30,17)
+	fsub2d(7,6,0)
+	fadd2d(15,15,11)
+	fadd2d(5,5,21)
+	fsub2d(20,20,3)
+	fadd2d(14,14,30)
+	fsub2d(22,22,7)
+	fadd2d(15,15,5)
+	fadd2d(3,20,14)
+	ldrq(5,3,0)
+	ldrq(7,6,0)
+	ldrq(8,9,0)
+	mov(9,8)
+	fmla2d(9,5,7)
+	fadd2d(5,22,15)
+	ldrq(7,3,16)
+	ldrq(10,9,16)
+	mov(11,10)
+	fmla2d(11,7,4)
+	fsub2d(4,3,20)
+	fadd2d(7,1,3)
+	fsub2d(12,5,22)
+	fadd2d(13,6,5)
+	fsub2d(16,3,4)
+	fsub2d(1,7,1)
+	fsub2d(17,5,12)
+	fsub2d(14,14,4)
+	fsub2d(20,20,16)
+	fsub2d(6,13,6)
+	fsub2d(22,22,17)
+	fsub2d(15,15,12)
+	fsub2d(3,3,1)
+	fadd2d(20,20,14)
+	fsub2d(5,5,6)
+	fadd2d(22,22,15)
+	fadd2d(1,3,20)
+	fsub2d(4,9,9)
+	fadd2d(6,5,22)
+	fsub2d(12,2,2)
+	fadd2d(14,7,1)
+	fsub2d(3,1,3)
+	fadd2d(15,13,6)
+	fsub2d(5,6,5)
+	fsub2d(7,14,7)
+	fsub2d(20,20,3)
+	fsub2d(13,15,13)
+	fsub2d(22,22,5)
+	fadd2d(3,14,8)
+	fsub2d(1,1,7)
+	ldrq(5,11,0)
+	fadd2d(7,20,5)
+	fadd2d(16,15,10)
+	fsub2d(6,6,13)
+	ldrq(13,11,16)
+	fadd2d(17,22,13)
+	ldrq(18,10,0)
+	fadd2d(19,1,18)
+	fsub2d(21,3,14)
+	fsub2d(23,7,20)
+	ldrq(24,10,16)
+	fadd2d(25,6,24)
+	fsub2d(26,16,15)
+	fsub2d(27,17,22)
+	fsub2d(28,19,1)
+	fsub2d(29,3,21)
+	fsub2d(30,7,23)
+	strq(2,23,16)
+	fsub2d(2,25,6)
+	strq(9,23,32)
+	fsub2d(9,16,26)
+	strq(12,23,48)
+	fsub2d(12,17,27)
+	strq(4,23,64)
+	fadd2d(4,3,19)
+	fsub2d(14,14,29)
+	fsub2d(29,19,28)
+	fsub2d(8,8,21)
+	fsub2d(20,20,30)
+	fsub2d(5,5,23)
+	fadd2d(21,16,25)
+	fsub2d(15,15,9)
+	fsub2d(9,25,2)
+	fsub2d(10,10,26)
+	fsub2d(22,22,12)
+	fsub2d(13,13,27)
+	fsub2d(1,1,29)
+	fsub2d(18,18,28)
+	fadd2d(14,14,8)
+	fadd2d(20,20,5)
+	fsub2d(3,4,3)
+	fsub2d(6,6,9)
+	fsub2d(24,24,2)
+	fadd2d(15,15,10)
+	fadd2d(22,22,13)
+	fsub2d(16,21,16)
+	fadd2d(1,1,18)
+	fadd2d(14,14,20)
+	fsub2d(19,19,3)
+	fadd2d(6,6,24)
+	fadd2d(15,15,22)
+	fsub2d(25,25,16)
+	fadd2d(2,1,7)
+	fadd2d(3,14,19)
+	fadd2d(5,6,17)
+	fadd2d(8,15,25)
+	fsub2d(9,3,14)
+	fsub2d(10,2,1)
+	fsub2d(12,8,15)
+	fsub2d(13,5,6)
+	fsub2d(16,3,9)
+	fsub2d(18,2,10)
+	fsub2d(20,8,12)
+	fsub2d(22,5,13)
+	fadd2d(23,4,2)
+	fsub2d(14,14,16)
+	fsub2d(19,19,9)
+	fsub2d(1,1,18)
+	fsub2d(7,7,10)
+	fadd2d(9,21,5)
+	fsub2d(15,15,20)
+	fsub2d(25,25,12)
+	fsub2d(6,6,22)
+	fsub2d(17,17,13)
+	fadd2d(14,14,19)
+	fadd2d(1,1,7)
+	fsub2d(4,23,4)
+	fadd2d(15,15,25)
+	fadd2d(6,6,17)
+	fsub2d(21,9,21)
+	fadd2d(14,14,1)
+	fsub2d(2,2,4)
+	fadd2d(15,15,6)
+	fsub2d(5,5,21)
+	fadd2d(1,14,2)
+	fsub2d(4,11,11)
+	fadd2d(6,15,5)
+	fsub2d(7,0,0)
+	fadd2d(10,3,1)
+	fsub2d(12,1,14)
+	fadd2d(13,8,6)
+	fsub2d(16,6,15)
+	fsub2d(17,10,3)
+	fsub2d(18,1,12)
+	fsub2d(19,13,8)
+	fsub2d(20,6,16)
+	fsub2d(21,10,17)
+	fadd2d(22,23,10)
+	fsub2d(24,13,19)
+	fsub2d(1,1,17)
+	fsub2d(3,3,21)
+	fsub2d(14,14,18)
+	fsub2d(2,2,12)
+	fadd2d(12,9,13)
+	fsub2d(8,8,24)
+	fsub2d(6,6,19)
+	fsub2d(15,15,20)
+	fsub2d(5,5,16)
+	fsub2d(23,22,23)
+	fadd2d(3,3,1)
+	fadd2d(14,14,2)
+	ldrq(1,23,64)
+	ldrq(2,22,16)
+	fcmeq2d(1,1,2)
+	ldrq(16,23,48)
+	fcmeq2d(16,16,2)
+	mvn(16,16)
+	fsub2d(9,12,9)
+	fadd2d(8,8,6)
+	fadd2d(15,15,5)
+	fcmeq2d(4,4,2)
+	fcmeq2d(7,7,2)
+	mvn(7,7)
+	fsub2d(10,10,23)
+	fadd2d(3,3,14)
+	and(1,1,16)
+	fsub2d(13,13,9)
+	fadd2d(8,8,15)
+	and(4,4,7)
+	fadd2d(5,10,3)
+	ldrq(6,23,32)
+	ldrq(7,23,16)
+	bsl(1,7,6)
+	fadd2d(6,13,8)
+	bsl(4,0,11)
+	fadd2d(0,22,5)
+	fsub2d(7,1,1)
+	ldrq(9,22,32)
+	ldrq(11,22,48)
+	and(14,9,11)
+	ldrq(15,22,0)
+	and(16,1,15)
+	fadd2d(17,12,6)
+	fsub2d(18,4,4)
+	and(9,9,11)
+	and(15,4,15)
+	fcmeq2d(11,1,2)
+	fcmeq2d(7,7,2)
+	mvn(7,7)
+	fcmeq2d(19,0,2)
+	orr(14,14,16)
+	fsub2d(22,0,22)
+	fsub2d(10,5,10)
+	fcmeq2d(16,4,2)
+	fcmeq2d(18,18,2)
+	mvn(18,18)
+	fcmeq2d(20,17,2)
+	orr(9,9,15)
+	fsub2d(12,17,12)
+	fsub2d(13,6,13)
+	fsub2d(15,0,0)
+	orr(11,11,7)
+	bsl(19,2,14)
+	fsub2d(5,5,22)
+	fsub2d(3,3,10)
+	fsub2d(7,17,17)
+	orr(16,16,18)
+	bsl(20,2,9)
+	fsub2d(6,6,12)
+	fsub2d(8,8,13)
+	fcmgt2d(31,15,0)
+	fcmgt2d(15,0,15)
+	orr(15,15,31)
+	fcmeq2d(9,1,1)
+	mvn(9,9)
+	bsl(11,1,19)
+	fadd2d(1,5,3)
+	fcmgt2d(31,7,17)
+	fcmgt2d(7,17,7)
+	orr(7,7,31)
+	fcmeq2d(10,4,4)
+	mvn(10,10)
+	bsl(16,4,20)
+	fadd2d(4,6,8)
+	ldrq(12,22,64)
+	bsl(9,12,11)
+	mov(11,15)
+	bsl(11,1,2)
+	bsl(10,12,16)
+	mov(12,7)
+	bsl(12,4,2)
+	bit(9,0,15)
+	fadd2d(11,11,2)
+	fsub2d(1,1,5)
+	bit(10,17,7)
+	fadd2d(12,12,2)
+	fsub2d(4,4,6)
+	fsub2d(3,3,1)
+	ldrq(0,22,80)
+	mov(1,9)
+	fmla2d(1,11,0)
+	fsub2d(8,8,4)
+	mov(4,10)
+	fmla2d(4,12,0)
+	bsl(15,3,2)
+	bsl(7,8,2)
+	fadd2d(15,15,2)
+	fcmeq2d(1,1,9)
+	fadd2d(7,7,2)
+	fcmeq2d(4,4,10)
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1289f // xtn v31.2s, v4.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,4)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800009 // str q9, [x0, #0]
-	WORD $0x3d80002b // str q11, [x1, #0]
-	WORD $0x3d80004f // str q15, [x2, #0]
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d80042c // str q12, [x1, #16]
-	WORD $0x3d800447 // str q7, [x2, #16]
+	strq(9,0,0)
+	strq(11,1,0)
+	strq(15,2,0)
+	strq(10,0,16)
+	strq(12,1,16)
+	strq(7,2,16)
 	B next
 
 // func tdMacNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -5527,157 +5552,157 @@ TEXT ·tdMacNEON(SB), 0, $48-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00060 // ldr q0, [x3, #0]
-	WORD $0x3dc000c1 // ldr q1, [x6, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00463 // ldr q3, [x3, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc00088 // ldr q8, [x4, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc004ea // ldr q10, [x7, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0048c // ldr q12, [x4, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x3dc0012e // ldr q14, [x9, #0]
-	WORD $0x4e62d5cf // fadd v15.2d, v14.2d, v2.2d
-	WORD $0x3dc00530 // ldr q16, [x9, #16]
-	WORD $0x4e65d611 // fadd v17.2d, v16.2d, v5.2d
-	WORD $0x6ee0f852 // fneg v18.2d, v2.2d
-	WORD $0x4e61cc12 // fmla v18.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8b3 // fneg v19.2d, v5.2d
-	WORD $0x4e64cc73 // fmla v19.2d, v3.2d, v4.2d
-	WORD $0x4eeed5f4 // fsub v20.2d, v15.2d, v14.2d
-	WORD $0x4ef0d635 // fsub v21.2d, v17.2d, v16.2d
-	WORD $0x6ee0f8f6 // fneg v22.2d, v7.2d
-	WORD $0x4e66cc16 // fmla v22.2d, v0.2d, v6.2d
-	WORD $0x6ee0f937 // fneg v23.2d, v9.2d
-	WORD $0x4e61cd17 // fmla v23.2d, v8.2d, v1.2d
-	WORD $0x4ef4d5f8 // fsub v24.2d, v15.2d, v20.2d
-	WORD $0x4ef5d639 // fsub v25.2d, v17.2d, v21.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4ef5d4a5 // fsub v5.2d, v5.2d, v21.2d
-	WORD $0x4ef8d5ce // fsub v14.2d, v14.2d, v24.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x6ee0f974 // fneg v20.2d, v11.2d
-	WORD $0x4e6acc74 // fmla v20.2d, v3.2d, v10.2d
-	WORD $0x6ee0f9b5 // fneg v21.2d, v13.2d
-	WORD $0x4e64cd95 // fmla v21.2d, v12.2d, v4.2d
-	WORD $0x4e62d5ce // fadd v14.2d, v14.2d, v2.2d
-	WORD $0x4e65d610 // fadd v16.2d, v16.2d, v5.2d
-	WORD $0x4e69d4e2 // fadd v2.2d, v7.2d, v9.2d
-	WORD $0x4e6dd565 // fadd v5.2d, v11.2d, v13.2d
-	WORD $0x4e6ed658 // fadd v24.2d, v18.2d, v14.2d
-	WORD $0x4e70d679 // fadd v25.2d, v19.2d, v16.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x4e78d455 // fadd v21.2d, v2.2d, v24.2d
-	WORD $0x4e79d4b7 // fadd v23.2d, v5.2d, v25.2d
-	WORD $0x3dc0011a // ldr q26, [x8, #0]
-	WORD $0x4e7acc16 // fmla v22.2d, v0.2d, v26.2d
-	WORD $0x3dc00500 // ldr q0, [x8, #16]
-	WORD $0x4e60cc74 // fmla v20.2d, v3.2d, v0.2d
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x4e60d6a3 // fadd v3.2d, v21.2d, v0.2d
-	WORD $0x3dc0055a // ldr q26, [x10, #16]
-	WORD $0x4e7ad6fb // fadd v27.2d, v23.2d, v26.2d
-	WORD $0x4ee7d45c // fsub v28.2d, v2.2d, v7.2d
-	WORD $0x4ef2d71d // fsub v29.2d, v24.2d, v18.2d
-	WORD $0x4ee2d6be // fsub v30.2d, v21.2d, v2.2d
-	WORD $0x3d8002f1 // str q17, [x23, #0]
-	WORD $0x4ef5d471 // fsub v17.2d, v3.2d, v21.2d
-	WORD $0x3d8006ef // str q15, [x23, #16]
-	WORD $0x4eebd4af // fsub v15.2d, v5.2d, v11.2d
-	WORD $0x4ef3d724 // fsub v4.2d, v25.2d, v19.2d
-	WORD $0x4ee5d6e1 // fsub v1.2d, v23.2d, v5.2d
-	WORD $0x4ef7d77a // fsub v26.2d, v27.2d, v23.2d
-	WORD $0x4e66cd16 // fmla v22.2d, v8.2d, v6.2d
-	WORD $0x4efcd446 // fsub v6.2d, v2.2d, v28.2d
-	WORD $0x4e6acd94 // fmla v20.2d, v12.2d, v10.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4efdd708 // fsub v8.2d, v24.2d, v29.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4efed6a6 // fsub v6.2d, v21.2d, v30.2d
-	WORD $0x4efdd5ce // fsub v14.2d, v14.2d, v29.2d
-	WORD $0x4ef1d46a // fsub v10.2d, v3.2d, v17.2d
-	WORD $0x4ee8d652 // fsub v18.2d, v18.2d, v8.2d
-	WORD $0x4eefd4a8 // fsub v8.2d, v5.2d, v15.2d
-	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
-	WORD $0x4ee4d726 // fsub v6.2d, v25.2d, v4.2d
-	WORD $0x4efed718 // fsub v24.2d, v24.2d, v30.2d
-	WORD $0x4ee1d6ec // fsub v12.2d, v23.2d, v1.2d
-	WORD $0x4eead6b5 // fsub v21.2d, v21.2d, v10.2d
-	WORD $0x4efad76a // fsub v10.2d, v27.2d, v26.2d
-	WORD $0x4ef1d400 // fsub v0.2d, v0.2d, v17.2d
-	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
-	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
-	WORD $0x4ee6d673 // fsub v19.2d, v19.2d, v6.2d
-	WORD $0x4ee4d610 // fsub v16.2d, v16.2d, v4.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
-	WORD $0x4eead6f7 // fsub v23.2d, v23.2d, v10.2d
-	WORD $0x3dc00541 // ldr q1, [x10, #16]
-	WORD $0x4efad421 // fsub v1.2d, v1.2d, v26.2d
-	WORD $0x3dc000a4 // ldr q4, [x5, #0]
-	WORD $0x3dc000c6 // ldr q6, [x6, #0]
-	WORD $0x4e66cc96 // fmla v22.2d, v4.2d, v6.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
-	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
-	WORD $0x3dc004a0 // ldr q0, [x5, #16]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x4e64cc14 // fmla v20.2d, v0.2d, v4.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e70d673 // fadd v19.2d, v19.2d, v16.2d
-	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	WORD $0x4e61d6f7 // fadd v23.2d, v23.2d, v1.2d
-	WORD $0x4e72d4e7 // fadd v7.2d, v7.2d, v18.2d
-	WORD $0x4e75d442 // fadd v2.2d, v2.2d, v21.2d
-	WORD $0x4e73d56b // fadd v11.2d, v11.2d, v19.2d
-	WORD $0x4e77d4a5 // fadd v5.2d, v5.2d, v23.2d
-	WORD $0x3dc00160 // ldr q0, [x11, #0]
-	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x3dc00560 // ldr q0, [x11, #16]
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
-	WORD $0x4e67d6d6 // fadd v22.2d, v22.2d, v7.2d
-	WORD $0x4e6bd694 // fadd v20.2d, v20.2d, v11.2d
-	WORD $0x4e76d460 // fadd v0.2d, v3.2d, v22.2d
-	WORD $0x4e74d761 // fadd v1.2d, v27.2d, v20.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x4e60d444 // fadd v4.2d, v2.2d, v0.2d
-	WORD $0x4ee3d405 // fsub v5.2d, v0.2d, v3.2d
-	WORD $0x3dc002e6 // ldr q6, [x23, #0]
-	WORD $0x4e61d4c7 // fadd v7.2d, v6.2d, v1.2d
-	WORD $0x4efbd428 // fsub v8.2d, v1.2d, v27.2d
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x4ee2d489 // fsub v9.2d, v4.2d, v2.2d
-	WORD $0x4ee5d40a // fsub v10.2d, v0.2d, v5.2d
-	WORD $0x3d800407 // str q7, [x0, #16]
-	WORD $0x4ee6d4eb // fsub v11.2d, v7.2d, v6.2d
-	WORD $0x4ee8d42c // fsub v12.2d, v1.2d, v8.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eebd4e7 // fsub v7.2d, v7.2d, v11.2d
-	WORD $0x4eead463 // fsub v3.2d, v3.2d, v10.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee5d6d6 // fsub v22.2d, v22.2d, v5.2d
-	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4eecd77b // fsub v27.2d, v27.2d, v12.2d
-	WORD $0x4ee8d694 // fsub v20.2d, v20.2d, v8.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e76d463 // fadd v3.2d, v3.2d, v22.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e74d77b // fadd v27.2d, v27.2d, v20.2d
-	WORD $0x3d800022 // str q2, [x1, #0]
-	WORD $0x3d800043 // str q3, [x2, #0]
-	WORD $0x3d800426 // str q6, [x1, #16]
-	WORD $0x3d80045b // str q27, [x2, #16]
+	ldrq(0,3,0)
+	ldrq(1,6,0)
+	fmul2d(2,0,1)
+	ldrq(3,3,16)
+	ldrq(4,6,16)
+	fmul2d(5,3,4)
+	ldrq(6,7,0)
+	fmul2d(7,0,6)
+	ldrq(8,4,0)
+	fmul2d(9,8,1)
+	ldrq(10,7,16)
+	fmul2d(11,3,10)
+	ldrq(12,4,16)
+	fmul2d(13,12,4)
+	ldrq(14,9,0)
+	fadd2d(15,14,2)
+	ldrq(16,9,16)
+	fadd2d(17,16,5)
+	fneg2d(18,2)
+	fmla2d(18,0,1)
+	fneg2d(19,5)
+	fmla2d(19,3,4)
+	fsub2d(20,15,14)
+	fsub2d(21,17,16)
+	fneg2d(22,7)
+	fmla2d(22,0,6)
+	fneg2d(23,9)
+	fmla2d(23,8,1)
+	fsub2d(24,15,20)
+	fsub2d(25,17,21)
+	fsub2d(2,2,20)
+	fsub2d(5,5,21)
+	fsub2d(14,14,24)
+	fsub2d(16,16,25)
+	fneg2d(20,11)
+	fmla2d(20,3,10)
+	fneg2d(21,13)
+	fmla2d(21,12,4)
+	fadd2d(14,14,2)
+	fadd2d(16,16,5)
+	fadd2d(2,7,9)
+	fadd2d(5,11,13)
+	fadd2d(24,18,14)
+	fadd2d(25,19,16)
+	fadd2d(22,22,23)
+	fadd2d(20,20,21)
+	fadd2d(21,2,24)
+	fadd2d(23,5,25)
+	ldrq(26,8,0)
+	fmla2d(22,0,26)
+	ldrq(0,8,16)
+	fmla2d(20,3,0)
+	ldrq(0,10,0)
+	fadd2d(3,21,0)
+	ldrq(26,10,16)
+	fadd2d(27,23,26)
+	fsub2d(28,2,7)
+	fsub2d(29,24,18)
+	fsub2d(30,21,2)
+	strq(17,23,0)
+	fsub2d(17,3,21)
+	strq(15,23,16)
+	fsub2d(15,5,11)
+	fsub2d(4,25,19)
+	fsub2d(1,23,5)
+	fsub2d(26,27,23)
+	fmla2d(22,8,6)
+	fsub2d(6,2,28)
+	fmla2d(20,12,10)
+	fsub2d(9,9,28)
+	fsub2d(8,24,29)
+	fsub2d(7,7,6)
+	fsub2d(6,21,30)
+	fsub2d(14,14,29)
+	fsub2d(10,3,17)
+	fsub2d(18,18,8)
+	fsub2d(8,5,15)
+	fsub2d(2,2,6)
+	fsub2d(6,25,4)
+	fsub2d(24,24,30)
+	fsub2d(12,23,1)
+	fsub2d(21,21,10)
+	fsub2d(10,27,26)
+	fsub2d(0,0,17)
+	fsub2d(11,11,8)
+	fsub2d(13,13,15)
+	fsub2d(19,19,6)
+	fsub2d(16,16,4)
+	fsub2d(5,5,12)
+	fsub2d(25,25,1)
+	fsub2d(23,23,10)
+	ldrq(1,10,16)
+	fsub2d(1,1,26)
+	ldrq(4,5,0)
+	ldrq(6,6,0)
+	fmla2d(22,4,6)
+	fadd2d(7,7,9)
+	fadd2d(18,18,14)
+	fadd2d(2,2,24)
+	fadd2d(21,21,0)
+	ldrq(0,5,16)
+	ldrq(4,6,16)
+	fmla2d(20,0,4)
+	fadd2d(11,11,13)
+	fadd2d(19,19,16)
+	fadd2d(5,5,25)
+	fadd2d(23,23,1)
+	fadd2d(7,7,18)
+	fadd2d(2,2,21)
+	fadd2d(11,11,19)
+	fadd2d(5,5,23)
+	ldrq(0,11,0)
+	fadd2d(22,22,0)
+	fadd2d(7,7,2)
+	ldrq(0,11,16)
+	fadd2d(20,20,0)
+	fadd2d(11,11,5)
+	fadd2d(22,22,7)
+	fadd2d(20,20,11)
+	fadd2d(0,3,22)
+	fadd2d(1,27,20)
+	ldrq(2,23,16)
+	fadd2d(4,2,0)
+	fsub2d(5,0,3)
+	ldrq(6,23,0)
+	fadd2d(7,6,1)
+	fsub2d(8,1,27)
+	strq(4,0,0)
+	fsub2d(9,4,2)
+	fsub2d(10,0,5)
+	strq(7,0,16)
+	fsub2d(11,7,6)
+	fsub2d(12,1,8)
+	fsub2d(4,4,9)
+	fsub2d(0,0,9)
+	fsub2d(7,7,11)
+	fsub2d(3,3,10)
+	fsub2d(2,2,4)
+	fsub2d(22,22,5)
+	fsub2d(6,6,7)
+	fsub2d(1,1,11)
+	fsub2d(27,27,12)
+	fsub2d(20,20,8)
+	fadd2d(2,2,0)
+	fadd2d(3,3,22)
+	fadd2d(6,6,1)
+	fadd2d(27,27,20)
+	strq(2,1,0)
+	strq(3,2,0)
+	strq(6,1,16)
+	strq(27,2,16)
 
 next:
 	ADD $32, R0
@@ -5708,284 +5733,284 @@ TEXT ·addQDNEON(SB), 0, $64-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x3dc10041 // ldr q1, [x2, #1024]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc10423 // ldr q3, [x1, #1040]
-	WORD $0x3dc10444 // ldr q4, [x2, #1040]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x3dc08047 // ldr q7, [x2, #512]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc08429 // ldr q9, [x1, #528]
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x3dc0002e // ldr q14, [x1, #0]
-	WORD $0x3dc0004f // ldr q15, [x2, #0]
-	WORD $0x4e6fd5d0 // fadd v16.2d, v14.2d, v15.2d
-	WORD $0x4ee6d511 // fsub v17.2d, v8.2d, v6.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b3 // fsub v19.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x3dc1802c // ldr q12, [x1, #1536]
-	WORD $0x3dc1804d // ldr q13, [x2, #1536]
-	WORD $0x4e6dd592 // fadd v18.2d, v12.2d, v13.2d
-	WORD $0x3dc00433 // ldr q19, [x1, #16]
-	WORD $0x3dc00454 // ldr q20, [x2, #16]
-	WORD $0x4e74d675 // fadd v21.2d, v19.2d, v20.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee9d561 // fsub v1.2d, v11.2d, v9.2d
-	WORD $0x3dc18436 // ldr q22, [x1, #1552]
-	WORD $0x3dc18457 // ldr q23, [x2, #1552]
-	WORD $0x4e77d6d8 // fadd v24.2d, v22.2d, v23.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef1d504 // fsub v4.2d, v8.2d, v17.2d
-	WORD $0x4eeed619 // fsub v25.2d, v16.2d, v14.2d
-	WORD $0x4eecd65a // fsub v26.2d, v18.2d, v12.2d
-	WORD $0x4e72d41b // fadd v27.2d, v0.2d, v18.2d
-	WORD $0x4ee1d57c // fsub v28.2d, v11.2d, v1.2d
-	WORD $0x4ef3d6bd // fsub v29.2d, v21.2d, v19.2d
-	WORD $0x4ef6d71e // fsub v30.2d, v24.2d, v22.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4e78d465 // fadd v5.2d, v3.2d, v24.2d
-	WORD $0x4ee4d4c6 // fsub v6.2d, v6.2d, v4.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4ef9d604 // fsub v4.2d, v16.2d, v25.2d
-	WORD $0x4efad651 // fsub v17.2d, v18.2d, v26.2d
-	WORD $0x3d8006eb // str q11, [x23, #16]
-	WORD $0x4ee0d76b // fsub v11.2d, v27.2d, v0.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x4efdd6a1 // fsub v1.2d, v21.2d, v29.2d
-	WORD $0x4efed71c // fsub v28.2d, v24.2d, v30.2d
-	WORD $0x3d800af8 // str q24, [x23, #32]
-	WORD $0x4ee3d4b8 // fsub v24.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef9d5ef // fsub v15.2d, v15.2d, v25.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4eebd764 // fsub v4.2d, v27.2d, v11.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
-	WORD $0x4efdd694 // fsub v20.2d, v20.2d, v29.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4ef8d4a1 // fsub v1.2d, v5.2d, v24.2d
-	WORD $0x4e68d607 // fadd v7.2d, v16.2d, v8.2d
-	WORD $0x4e62d4ca // fadd v10.2d, v6.2d, v2.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4eebd652 // fsub v18.2d, v18.2d, v11.2d
-	WORD $0x3dc006e4 // ldr q4, [x23, #16]
-	WORD $0x4e64d6ab // fadd v11.2d, v21.2d, v4.2d
-	WORD $0x3dc002ed // ldr q13, [x23, #0]
-	WORD $0x4e6dd52f // fadd v15.2d, v9.2d, v13.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x3dc00ae1 // ldr q1, [x23, #32]
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4ef0d4f0 // fsub v16.2d, v7.2d, v16.2d
-	WORD $0x4e6cd5ce // fadd v14.2d, v14.2d, v12.2d
-	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
-	WORD $0x4ee6d54c // fsub v12.2d, v10.2d, v6.2d
-	WORD $0x4ef5d575 // fsub v21.2d, v11.2d, v21.2d
-	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4ee9d5e1 // fsub v1.2d, v15.2d, v9.2d
-	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
-	WORD $0x4e60d5d0 // fadd v16.2d, v14.2d, v0.2d
-	WORD $0x4eecd551 // fsub v17.2d, v10.2d, v12.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x4e63d672 // fadd v18.2d, v19.2d, v3.2d
-	WORD $0x4ee1d5f4 // fsub v20.2d, v15.2d, v1.2d
-	WORD $0x4e6ad515 // fadd v21.2d, v8.2d, v10.2d
-	WORD $0x4ef1d4c6 // fsub v6.2d, v6.2d, v17.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4eeed60c // fsub v12.2d, v16.2d, v14.2d
-	WORD $0x4e6fd491 // fadd v17.2d, v4.2d, v15.2d
-	WORD $0x4ef4d529 // fsub v9.2d, v9.2d, v20.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ef3d641 // fsub v1.2d, v18.2d, v19.2d
-	WORD $0x4e75d4f4 // fadd v20.2d, v7.2d, v21.2d
-	WORD $0x4ee8d6a8 // fsub v8.2d, v21.2d, v8.2d
-	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
-	WORD $0x4eecd602 // fsub v2.2d, v16.2d, v12.2d
-	WORD $0x4e71d576 // fadd v22.2d, v11.2d, v17.2d
-	WORD $0x4ee4d624 // fsub v4.2d, v17.2d, v4.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x4ee1d64d // fsub v13.2d, v18.2d, v1.2d
-	WORD $0x4ee8d54a // fsub v10.2d, v10.2d, v8.2d
-	WORD $0x4e7bd4c8 // fadd v8.2d, v6.2d, v27.2d
-	WORD $0x4ee7d687 // fsub v7.2d, v20.2d, v7.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4e65d522 // fadd v2.2d, v9.2d, v5.2d
-	WORD $0x4eebd6cb // fsub v11.2d, v22.2d, v11.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4e68d541 // fadd v1.2d, v10.2d, v8.2d
-	WORD $0x4ee7d6b5 // fsub v21.2d, v21.2d, v7.2d
-	WORD $0x4e60d5ce // fadd v14.2d, v14.2d, v0.2d
-	WORD $0x4e62d5e0 // fadd v0.2d, v15.2d, v2.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4e63d673 // fadd v19.2d, v19.2d, v3.2d
-	WORD $0x4e61d603 // fadd v3.2d, v16.2d, v1.2d
-	WORD $0x4e6ed6a4 // fadd v4.2d, v21.2d, v14.2d
-	WORD $0x4ee6d507 // fsub v7.2d, v8.2d, v6.2d
-	WORD $0x4e60d64b // fadd v11.2d, v18.2d, v0.2d
-	WORD $0x4e73d62c // fadd v12.2d, v17.2d, v19.2d
-	WORD $0x4ee9d44d // fsub v13.2d, v2.2d, v9.2d
-	WORD $0x4e64d477 // fadd v23.2d, v3.2d, v4.2d
-	WORD $0x4ef0d478 // fsub v24.2d, v3.2d, v16.2d
-	WORD $0x4ee7d519 // fsub v25.2d, v8.2d, v7.2d
-	WORD $0x4e6cd57a // fadd v26.2d, v11.2d, v12.2d
-	WORD $0x4ef2d57c // fsub v28.2d, v11.2d, v18.2d
-	WORD $0x4eead42a // fsub v10.2d, v1.2d, v10.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4eedd459 // fsub v25.2d, v2.2d, v13.2d
-	WORD $0x4ee7d77b // fsub v27.2d, v27.2d, v7.2d
-	WORD $0x4ee3d6e7 // fsub v7.2d, v23.2d, v3.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4ef8d479 // fsub v25.2d, v3.2d, v24.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4eebd74d // fsub v13.2d, v26.2d, v11.2d
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4efcd578 // fsub v24.2d, v11.2d, v28.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x4ee7d6f9 // fsub v25.2d, v23.2d, v7.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	WORD $0x4e7bd4c6 // fadd v6.2d, v6.2d, v27.2d
-	WORD $0x4eedd74a // fsub v10.2d, v26.2d, v13.2d
-	WORD $0x4ef8d652 // fsub v18.2d, v18.2d, v24.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e65d529 // fadd v9.2d, v9.2d, v5.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ee7d487 // fsub v7.2d, v4.2d, v7.2d
-	WORD $0x4e61d610 // fadd v16.2d, v16.2d, v1.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e68d600 // fadd v0.2d, v16.2d, v8.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d641 // fadd v1.2d, v18.2d, v2.2d
-	WORD $0x4e60d465 // fadd v5.2d, v3.2d, v0.2d
-	WORD $0x4ef0d406 // fsub v6.2d, v0.2d, v16.2d
-	WORD $0x4e61d567 // fadd v7.2d, v11.2d, v1.2d
-	WORD $0x4ef2d429 // fsub v9.2d, v1.2d, v18.2d
-	WORD $0x4e77d68a // fadd v10.2d, v20.2d, v23.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d40f // fsub v15.2d, v0.2d, v6.2d
-	WORD $0x4e7ad6d8 // fadd v24.2d, v22.2d, v26.2d
-	WORD $0x4eebd4f9 // fsub v25.2d, v7.2d, v11.2d
-	WORD $0x4ee9d43b // fsub v27.2d, v1.2d, v9.2d
-	WORD $0x4ef4d554 // fsub v20.2d, v10.2d, v20.2d
-	WORD $0x4eedd4bc // fsub v28.2d, v5.2d, v13.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x4ee6d508 // fsub v8.2d, v8.2d, v6.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef9d4e6 // fsub v6.2d, v7.2d, v25.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4e68d610 // fadd v16.2d, v16.2d, v8.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ee6d56b // fsub v11.2d, v11.2d, v6.2d
-	WORD $0x4ef9d421 // fsub v1.2d, v1.2d, v25.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
-	WORD $0x4e65d6e2 // fadd v2.2d, v23.2d, v5.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4e67d740 // fadd v0.2d, v26.2d, v7.2d
-	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e62d541 // fadd v1.2d, v10.2d, v2.2d
-	WORD $0x4ef7d457 // fsub v23.2d, v2.2d, v23.2d
-	WORD $0x4e70d464 // fadd v4.2d, v3.2d, v16.2d
-	WORD $0x4e60d706 // fadd v6.2d, v24.2d, v0.2d
-	WORD $0x4efad41a // fsub v26.2d, v0.2d, v26.2d
-	WORD $0x4e72d568 // fadd v8.2d, v11.2d, v18.2d
-	WORD $0x4eead42a // fsub v10.2d, v1.2d, v10.2d
-	WORD $0x4ef7d4a5 // fsub v5.2d, v5.2d, v23.2d
-	WORD $0x4ee3d489 // fsub v9.2d, v4.2d, v3.2d
-	WORD $0x4ef8d4d8 // fsub v24.2d, v6.2d, v24.2d
-	WORD $0x4efad4e7 // fsub v7.2d, v7.2d, v26.2d
-	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4e64d4aa // fadd v10.2d, v5.2d, v4.2d
-	WORD $0x4ee9d48d // fsub v13.2d, v4.2d, v9.2d
-	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
-	WORD $0x4e68d4ee // fadd v14.2d, v7.2d, v8.2d
-	WORD $0x4eecd50f // fsub v15.2d, v8.2d, v12.2d
-	WORD $0x4e6ad451 // fadd v17.2d, v2.2d, v10.2d
-	WORD $0x4ee5d545 // fsub v5.2d, v10.2d, v5.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee9d610 // fsub v16.2d, v16.2d, v9.2d
-	WORD $0x4e6ed409 // fadd v9.2d, v0.2d, v14.2d
-	WORD $0x4ee7d5c7 // fsub v7.2d, v14.2d, v7.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x4e71d42c // fadd v12.2d, v1.2d, v17.2d
-	WORD $0x4ee2d622 // fsub v2.2d, v17.2d, v2.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
-	WORD $0x3d80000c // str q12, [x0, #0]
-	WORD $0x4e69d4c5 // fadd v5.2d, v6.2d, v9.2d
-	WORD $0x4ee0d520 // fsub v0.2d, v9.2d, v0.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4ee0d5ce // fsub v14.2d, v14.2d, v0.2d
-	WORD $0x4e6bd508 // fadd v8.2d, v8.2d, v11.2d
-	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
-	WORD $0x4e64d540 // fadd v0.2d, v10.2d, v4.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4e68d5c1 // fadd v1.2d, v14.2d, v8.2d
-	WORD $0x4e60d622 // fadd v2.2d, v17.2d, v0.2d
-	WORD $0x4eead40a // fsub v10.2d, v0.2d, v10.2d
-	WORD $0x4e61d523 // fadd v3.2d, v9.2d, v1.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x3d808002 // str q2, [x0, #512]
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4eead484 // fsub v4.2d, v4.2d, v10.2d
-	WORD $0x3d808403 // str q3, [x0, #528]
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4e64d402 // fadd v2.2d, v0.2d, v4.2d
-	WORD $0x4e68d423 // fadd v3.2d, v1.2d, v8.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x3d810403 // str q3, [x0, #1040]
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x3d818004 // str q4, [x0, #1536]
-	WORD $0x3d818408 // str q8, [x0, #1552]
+	ldrq(0,1,1024)
+	ldrq(1,2,1024)
+	fadd2d(2,0,1)
+	ldrq(3,1,1040)
+	ldrq(4,2,1040)
+	fadd2d(5,3,4)
+	ldrq(6,1,512)
+	ldrq(7,2,512)
+	fadd2d(8,6,7)
+	ldrq(9,1,528)
+	ldrq(10,2,528)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	ldrq(14,1,0)
+	ldrq(15,2,0)
+	fadd2d(16,14,15)
+	fsub2d(17,8,6)
+	fsub2d(18,2,12)
+	fsub2d(19,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,18)
+	fsub2d(3,3,19)
+	ldrq(12,1,1536)
+	ldrq(13,2,1536)
+	fadd2d(18,12,13)
+	ldrq(19,1,16)
+	ldrq(20,2,16)
+	fadd2d(21,19,20)
+	fadd2d(0,0,1)
+	fsub2d(1,11,9)
+	ldrq(22,1,1552)
+	ldrq(23,2,1552)
+	fadd2d(24,22,23)
+	fadd2d(3,3,4)
+	fsub2d(4,8,17)
+	fsub2d(25,16,14)
+	fsub2d(26,18,12)
+	fadd2d(27,0,18)
+	fsub2d(28,11,1)
+	fsub2d(29,21,19)
+	fsub2d(30,24,22)
+	strq(5,23,0)
+	fadd2d(5,3,24)
+	fsub2d(6,6,4)
+	fsub2d(7,7,17)
+	fsub2d(4,16,25)
+	fsub2d(17,18,26)
+	strq(11,23,16)
+	fsub2d(11,27,0)
+	fsub2d(9,9,28)
+	fsub2d(10,10,1)
+	fsub2d(1,21,29)
+	fsub2d(28,24,30)
+	strq(24,23,32)
+	fsub2d(24,5,3)
+	fadd2d(6,6,7)
+	fsub2d(14,14,4)
+	fsub2d(15,15,25)
+	fsub2d(12,12,17)
+	fsub2d(13,13,26)
+	fsub2d(4,27,11)
+	fadd2d(9,9,10)
+	fsub2d(19,19,1)
+	fsub2d(20,20,29)
+	fsub2d(22,22,28)
+	fsub2d(23,23,30)
+	fsub2d(1,5,24)
+	fadd2d(7,16,8)
+	fadd2d(10,6,2)
+	fadd2d(14,14,15)
+	fadd2d(12,12,13)
+	fsub2d(0,0,4)
+	fsub2d(18,18,11)
+	ldrq(4,23,16)
+	fadd2d(11,21,4)
+	ldrq(13,23,0)
+	fadd2d(15,9,13)
+	fadd2d(19,19,20)
+	fadd2d(22,22,23)
+	fsub2d(3,3,1)
+	ldrq(1,23,32)
+	fsub2d(1,1,24)
+	fsub2d(16,7,16)
+	fadd2d(14,14,12)
+	fadd2d(0,0,18)
+	fsub2d(12,10,6)
+	fsub2d(21,11,21)
+	fadd2d(19,19,22)
+	fadd2d(3,3,1)
+	fsub2d(1,15,9)
+	fsub2d(8,8,16)
+	fadd2d(16,14,0)
+	fsub2d(17,10,12)
+	fsub2d(4,4,21)
+	fadd2d(18,19,3)
+	fsub2d(20,15,1)
+	fadd2d(21,8,10)
+	fsub2d(6,6,17)
+	fsub2d(2,2,12)
+	fsub2d(12,16,14)
+	fadd2d(17,4,15)
+	fsub2d(9,9,20)
+	fsub2d(13,13,1)
+	fsub2d(1,18,19)
+	fadd2d(20,7,21)
+	fsub2d(8,21,8)
+	fadd2d(6,6,2)
+	fsub2d(2,16,12)
+	fadd2d(22,11,17)
+	fsub2d(4,17,4)
+	fadd2d(9,9,13)
+	fsub2d(13,18,1)
+	fsub2d(10,10,8)
+	fadd2d(8,6,27)
+	fsub2d(7,20,7)
+	fsub2d(14,14,2)
+	fsub2d(0,0,12)
+	fsub2d(15,15,4)
+	fadd2d(2,9,5)
+	fsub2d(11,22,11)
+	fsub2d(19,19,13)
+	fsub2d(3,3,1)
+	fadd2d(1,10,8)
+	fsub2d(21,21,7)
+	fadd2d(14,14,0)
+	fadd2d(0,15,2)
+	fsub2d(17,17,11)
+	fadd2d(19,19,3)
+	fadd2d(3,16,1)
+	fadd2d(4,21,14)
+	fsub2d(7,8,6)
+	fadd2d(11,18,0)
+	fadd2d(12,17,19)
+	fsub2d(13,2,9)
+	fadd2d(23,3,4)
+	fsub2d(24,3,16)
+	fsub2d(25,8,7)
+	fadd2d(26,11,12)
+	fsub2d(28,11,18)
+	fsub2d(10,1,10)
+	fsub2d(6,6,25)
+	fsub2d(25,2,13)
+	fsub2d(27,27,7)
+	fsub2d(7,23,3)
+	fsub2d(15,0,15)
+	fsub2d(9,9,25)
+	fsub2d(25,3,24)
+	fsub2d(5,5,13)
+	fsub2d(13,26,11)
+	fsub2d(1,1,24)
+	fsub2d(24,11,28)
+	fsub2d(16,16,25)
+	fsub2d(25,23,7)
+	fsub2d(8,8,10)
+	fadd2d(6,6,27)
+	fsub2d(10,26,13)
+	fsub2d(18,18,24)
+	fsub2d(0,0,28)
+	fsub2d(2,2,15)
+	fadd2d(9,9,5)
+	fsub2d(3,3,25)
+	fsub2d(7,4,7)
+	fadd2d(16,16,1)
+	fadd2d(8,8,6)
+	fsub2d(11,11,10)
+	fsub2d(13,12,13)
+	fadd2d(18,18,0)
+	fadd2d(2,2,9)
+	fadd2d(3,3,7)
+	fadd2d(0,16,8)
+	fadd2d(11,11,13)
+	fadd2d(1,18,2)
+	fadd2d(5,3,0)
+	fsub2d(6,0,16)
+	fadd2d(7,11,1)
+	fsub2d(9,1,18)
+	fadd2d(10,20,23)
+	fsub2d(13,5,3)
+	fsub2d(15,0,6)
+	fadd2d(24,22,26)
+	fsub2d(25,7,11)
+	fsub2d(27,1,9)
+	fsub2d(20,10,20)
+	fsub2d(28,5,13)
+	fsub2d(16,16,15)
+	fsub2d(8,8,6)
+	fsub2d(4,4,21)
+	fsub2d(22,24,22)
+	fsub2d(6,7,25)
+	fsub2d(18,18,27)
+	fsub2d(2,2,9)
+	fsub2d(12,12,17)
+	fsub2d(23,23,20)
+	fsub2d(3,3,28)
+	fsub2d(0,0,13)
+	fadd2d(16,16,8)
+	fsub2d(14,14,4)
+	fsub2d(26,26,22)
+	fsub2d(11,11,6)
+	fsub2d(1,1,25)
+	fadd2d(18,18,2)
+	fsub2d(19,19,12)
+	fadd2d(2,23,5)
+	fadd2d(3,3,0)
+	fadd2d(16,16,14)
+	fadd2d(0,26,7)
+	fadd2d(11,11,1)
+	fadd2d(18,18,19)
+	fadd2d(1,10,2)
+	fsub2d(23,2,23)
+	fadd2d(4,3,16)
+	fadd2d(6,24,0)
+	fsub2d(26,0,26)
+	fadd2d(8,11,18)
+	fsub2d(10,1,10)
+	fsub2d(5,5,23)
+	fsub2d(9,4,3)
+	fsub2d(24,6,24)
+	fsub2d(7,7,26)
+	fsub2d(12,8,11)
+	fsub2d(2,2,10)
+	fadd2d(10,5,4)
+	fsub2d(13,4,9)
+	fsub2d(0,0,24)
+	fadd2d(14,7,8)
+	fsub2d(15,8,12)
+	fadd2d(17,2,10)
+	fsub2d(5,10,5)
+	fsub2d(3,3,13)
+	fsub2d(16,16,9)
+	fadd2d(9,0,14)
+	fsub2d(7,14,7)
+	fsub2d(11,11,15)
+	fsub2d(18,18,12)
+	fadd2d(12,1,17)
+	fsub2d(2,17,2)
+	fsub2d(4,4,5)
+	fadd2d(3,3,16)
+	strq(12,0,0)
+	fadd2d(5,6,9)
+	fsub2d(0,9,0)
+	fsub2d(8,8,7)
+	fadd2d(11,11,18)
+	strq(5,0,16)
+	fsub2d(12,12,1)
+	fsub2d(10,10,2)
+	fadd2d(4,4,3)
+	fsub2d(5,5,6)
+	fsub2d(14,14,0)
+	fadd2d(8,8,11)
+	fsub2d(17,17,12)
+	fadd2d(0,10,4)
+	fsub2d(9,9,5)
+	fadd2d(1,14,8)
+	fadd2d(2,17,0)
+	fsub2d(10,0,10)
+	fadd2d(3,9,1)
+	fsub2d(14,1,14)
+	strq(2,0,512)
+	fsub2d(2,2,17)
+	fsub2d(4,4,10)
+	strq(3,0,528)
+	fsub2d(3,3,9)
+	fsub2d(8,8,14)
+	fsub2d(0,0,2)
+	fsub2d(1,1,3)
+	fadd2d(2,0,4)
+	fadd2d(3,1,8)
+	strq(2,0,1024)
+	fsub2d(2,2,0)
+	strq(3,0,1040)
+	fsub2d(3,3,1)
+	fsub2d(4,4,2)
+	fsub2d(8,8,3)
+	strq(4,0,1536)
+	strq(8,0,1552)
 
 next:
 	ADD $32, R0
@@ -6007,293 +6032,293 @@ TEXT ·subQDNEON(SB), 0, $64-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x3dc10041 // ldr q1, [x2, #1024]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc10423 // ldr q3, [x1, #1040]
-	WORD $0x3dc10444 // ldr q4, [x2, #1040]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc08029 // ldr q9, [x1, #512]
-	WORD $0x3dc0804a // ldr q10, [x2, #512]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x3dc0844d // ldr q13, [x2, #528]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x3dc00027 // ldr q7, [x1, #0]
-	WORD $0x3dc00048 // ldr q8, [x2, #0]
-	WORD $0x4ee8d4ef // fsub v15.2d, v7.2d, v8.2d
-	WORD $0x4ee9d570 // fsub v16.2d, v11.2d, v9.2d
-	WORD $0x3dc18031 // ldr q17, [x1, #1536]
-	WORD $0x3dc18052 // ldr q18, [x2, #1536]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc00421 // ldr q1, [x1, #16]
-	WORD $0x3dc00454 // ldr q20, [x2, #16]
-	WORD $0x4ef4d435 // fsub v21.2d, v1.2d, v20.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x3dc18437 // ldr q23, [x1, #1552]
-	WORD $0x3dc18458 // ldr q24, [x2, #1552]
-	WORD $0x4ef8d6f9 // fsub v25.2d, v23.2d, v24.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef0d564 // fsub v4.2d, v11.2d, v16.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4ee7d5fa // fsub v26.2d, v15.2d, v7.2d
-	WORD $0x4ef1d67b // fsub v27.2d, v19.2d, v17.2d
-	WORD $0x4e73d41c // fadd v28.2d, v0.2d, v19.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4ee1d6be // fsub v30.2d, v21.2d, v1.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4ef7d725 // fsub v5.2d, v25.2d, v23.2d
-	WORD $0x3d8006ee // str q14, [x23, #16]
-	WORD $0x4e79d46e // fadd v14.2d, v3.2d, v25.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4efad5e4 // fsub v4.2d, v15.2d, v26.2d
-	WORD $0x6e261d08 // eor v8.16b, v8.16b, v6.16b
-	WORD $0x4efbd670 // fsub v16.2d, v19.2d, v27.2d
-	WORD $0x6e261e52 // eor v18.16b, v18.16b, v6.16b
-	WORD $0x3d800af3 // str q19, [x23, #32]
-	WORD $0x4ee0d793 // fsub v19.2d, v28.2d, v0.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4efed6b6 // fsub v22.2d, v21.2d, v30.2d
-	WORD $0x6e261e94 // eor v20.16b, v20.16b, v6.16b
-	WORD $0x4ee5d73d // fsub v29.2d, v25.2d, v5.2d
-	WORD $0x6e261f18 // eor v24.16b, v24.16b, v6.16b
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee3d5c6 // fsub v6.2d, v14.2d, v3.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef3d784 // fsub v4.2d, v28.2d, v19.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4efed694 // fsub v20.2d, v20.2d, v30.2d
-	WORD $0x4efdd6f7 // fsub v23.2d, v23.2d, v29.2d
-	WORD $0x4ee5d718 // fsub v24.2d, v24.2d, v5.2d
-	WORD $0x4ee6d5c5 // fsub v5.2d, v14.2d, v6.2d
-	WORD $0x4e6bd5ea // fadd v10.2d, v15.2d, v11.2d
-	WORD $0x4e62d52d // fadd v13.2d, v9.2d, v2.2d
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3dc00ae4 // ldr q4, [x23, #32]
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x3dc006e8 // ldr q8, [x23, #16]
-	WORD $0x4e68d6b0 // fadd v16.2d, v21.2d, v8.2d
-	WORD $0x3dc002f2 // ldr q18, [x23, #0]
-	WORD $0x4e72d593 // fadd v19.2d, v12.2d, v18.2d
-	WORD $0x4e74d421 // fadd v1.2d, v1.2d, v20.2d
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4ee6d739 // fsub v25.2d, v25.2d, v6.2d
-	WORD $0x4eefd54f // fsub v15.2d, v10.2d, v15.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	WORD $0x4ee9d5a4 // fsub v4.2d, v13.2d, v9.2d
-	WORD $0x4ef5d615 // fsub v21.2d, v16.2d, v21.2d
-	WORD $0x4e77d421 // fadd v1.2d, v1.2d, v23.2d
-	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	WORD $0x4eecd665 // fsub v5.2d, v19.2d, v12.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4e60d4e6 // fadd v6.2d, v7.2d, v0.2d
-	WORD $0x4ee4d5af // fsub v15.2d, v13.2d, v4.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4e63d431 // fadd v17.2d, v1.2d, v3.2d
-	WORD $0x4ee5d674 // fsub v20.2d, v19.2d, v5.2d
-	WORD $0x4e6dd575 // fadd v21.2d, v11.2d, v13.2d
-	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee7d4c4 // fsub v4.2d, v6.2d, v7.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4ee1d625 // fsub v5.2d, v17.2d, v1.2d
-	WORD $0x4e75d554 // fadd v20.2d, v10.2d, v21.2d
-	WORD $0x4eebd6ab // fsub v11.2d, v21.2d, v11.2d
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x4ee4d4c2 // fsub v2.2d, v6.2d, v4.2d
-	WORD $0x4e6fd616 // fadd v22.2d, v16.2d, v15.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
-	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
-	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
-	WORD $0x4e7cd52b // fadd v11.2d, v9.2d, v28.2d
-	WORD $0x4eead68a // fsub v10.2d, v20.2d, v10.2d
-	WORD $0x4ee2d4e7 // fsub v7.2d, v7.2d, v2.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e6ed582 // fadd v2.2d, v12.2d, v14.2d
-	WORD $0x4ef0d6d0 // fsub v16.2d, v22.2d, v16.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e6bd5a4 // fadd v4.2d, v13.2d, v11.2d
-	WORD $0x4eead6b5 // fsub v21.2d, v21.2d, v10.2d
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x4e62d660 // fadd v0.2d, v19.2d, v2.2d
-	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x4e64d4c3 // fadd v3.2d, v6.2d, v4.2d
-	WORD $0x4e67d6a5 // fadd v5.2d, v21.2d, v7.2d
-	WORD $0x4ee9d568 // fsub v8.2d, v11.2d, v9.2d
-	WORD $0x4e60d62a // fadd v10.2d, v17.2d, v0.2d
-	WORD $0x4e61d5f0 // fadd v16.2d, v15.2d, v1.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4e65d477 // fadd v23.2d, v3.2d, v5.2d
-	WORD $0x4ee6d478 // fsub v24.2d, v3.2d, v6.2d
-	WORD $0x4ee8d579 // fsub v25.2d, v11.2d, v8.2d
-	WORD $0x4e70d55a // fadd v26.2d, v10.2d, v16.2d
-	WORD $0x4ef1d55b // fsub v27.2d, v10.2d, v17.2d
-	WORD $0x4eedd48d // fsub v13.2d, v4.2d, v13.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4ef2d459 // fsub v25.2d, v2.2d, v18.2d
-	WORD $0x4ee8d79c // fsub v28.2d, v28.2d, v8.2d
-	WORD $0x4ee3d6e8 // fsub v8.2d, v23.2d, v3.2d
-	WORD $0x4ef3d413 // fsub v19.2d, v0.2d, v19.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ef8d479 // fsub v25.2d, v3.2d, v24.2d
-	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
-	WORD $0x4eead752 // fsub v18.2d, v26.2d, v10.2d
-	WORD $0x4ef8d484 // fsub v4.2d, v4.2d, v24.2d
-	WORD $0x4efbd558 // fsub v24.2d, v10.2d, v27.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4ee8d6f9 // fsub v25.2d, v23.2d, v8.2d
-	WORD $0x4eedd56b // fsub v11.2d, v11.2d, v13.2d
-	WORD $0x4e7cd529 // fadd v9.2d, v9.2d, v28.2d
-	WORD $0x4ef2d74d // fsub v13.2d, v26.2d, v18.2d
-	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4ef3d442 // fsub v2.2d, v2.2d, v19.2d
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
-	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4ef2d612 // fsub v18.2d, v16.2d, v18.2d
-	WORD $0x4e60d631 // fadd v17.2d, v17.2d, v0.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e68d463 // fadd v3.2d, v3.2d, v8.2d
-	WORD $0x4e6bd4c0 // fadd v0.2d, v6.2d, v11.2d
-	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
-	WORD $0x4e62d624 // fadd v4.2d, v17.2d, v2.2d
-	WORD $0x4e60d468 // fadd v8.2d, v3.2d, v0.2d
-	WORD $0x4ee6d409 // fsub v9.2d, v0.2d, v6.2d
-	WORD $0x4e64d54c // fadd v12.2d, v10.2d, v4.2d
-	WORD $0x4ef1d48d // fsub v13.2d, v4.2d, v17.2d
-	WORD $0x4e77d68e // fadd v14.2d, v20.2d, v23.2d
-	WORD $0x4ee3d512 // fsub v18.2d, v8.2d, v3.2d
-	WORD $0x4ee9d413 // fsub v19.2d, v0.2d, v9.2d
-	WORD $0x4e7ad6d8 // fadd v24.2d, v22.2d, v26.2d
-	WORD $0x4eead599 // fsub v25.2d, v12.2d, v10.2d
-	WORD $0x4eedd49b // fsub v27.2d, v4.2d, v13.2d
-	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
-	WORD $0x4ef2d51c // fsub v28.2d, v8.2d, v18.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ef5d4a5 // fsub v5.2d, v5.2d, v21.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef9d589 // fsub v9.2d, v12.2d, v25.2d
-	WORD $0x4efbd631 // fsub v17.2d, v17.2d, v27.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4e6bd4c6 // fadd v6.2d, v6.2d, v11.2d
-	WORD $0x4ee5d4e7 // fsub v7.2d, v7.2d, v5.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4ef9d484 // fsub v4.2d, v4.2d, v25.2d
-	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4e68d6e2 // fadd v2.2d, v23.2d, v8.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6cd740 // fadd v0.2d, v26.2d, v12.2d
-	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e62d5c1 // fadd v1.2d, v14.2d, v2.2d
-	WORD $0x4ef7d457 // fsub v23.2d, v2.2d, v23.2d
-	WORD $0x4e66d464 // fadd v4.2d, v3.2d, v6.2d
-	WORD $0x4e60d705 // fadd v5.2d, v24.2d, v0.2d
-	WORD $0x4efad41a // fsub v26.2d, v0.2d, v26.2d
-	WORD $0x4e71d547 // fadd v7.2d, v10.2d, v17.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x4ef7d508 // fsub v8.2d, v8.2d, v23.2d
-	WORD $0x4ee3d489 // fsub v9.2d, v4.2d, v3.2d
-	WORD $0x4ef8d4b8 // fsub v24.2d, v5.2d, v24.2d
-	WORD $0x4efad58c // fsub v12.2d, v12.2d, v26.2d
-	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4e64d50d // fadd v13.2d, v8.2d, v4.2d
-	WORD $0x4ee9d48e // fsub v14.2d, v4.2d, v9.2d
-	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
-	WORD $0x4e67d58f // fadd v15.2d, v12.2d, v7.2d
-	WORD $0x4eebd4f0 // fsub v16.2d, v7.2d, v11.2d
-	WORD $0x4e6dd452 // fadd v18.2d, v2.2d, v13.2d
-	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
-	WORD $0x4eeed463 // fsub v3.2d, v3.2d, v14.2d
-	WORD $0x4ee9d4c6 // fsub v6.2d, v6.2d, v9.2d
-	WORD $0x4e6fd409 // fadd v9.2d, v0.2d, v15.2d
-	WORD $0x4eecd5ec // fsub v12.2d, v15.2d, v12.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4e72d42b // fadd v11.2d, v1.2d, v18.2d
-	WORD $0x4ee2d642 // fsub v2.2d, v18.2d, v2.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x3d80000b // str q11, [x0, #0]
-	WORD $0x4e69d4a6 // fadd v6.2d, v5.2d, v9.2d
-	WORD $0x4ee0d520 // fsub v0.2d, v9.2d, v0.2d
-	WORD $0x4eecd4e7 // fsub v7.2d, v7.2d, v12.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x3d800406 // str q6, [x0, #16]
-	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
-	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
-	WORD $0x4eebd652 // fsub v18.2d, v18.2d, v11.2d
-	WORD $0x4e64d5a0 // fadd v0.2d, v13.2d, v4.2d
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4e67d5e1 // fadd v1.2d, v15.2d, v7.2d
-	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
-	WORD $0x4eedd40d // fsub v13.2d, v0.2d, v13.2d
-	WORD $0x4e61d523 // fadd v3.2d, v9.2d, v1.2d
-	WORD $0x4eefd42f // fsub v15.2d, v1.2d, v15.2d
-	WORD $0x3d808002 // str q2, [x0, #512]
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x3d808403 // str q3, [x0, #528]
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4e64d402 // fadd v2.2d, v0.2d, v4.2d
-	WORD $0x4e67d423 // fadd v3.2d, v1.2d, v7.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x3d810403 // str q3, [x0, #1040]
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
-	WORD $0x4ee3d4e7 // fsub v7.2d, v7.2d, v3.2d
-	WORD $0x3d818004 // str q4, [x0, #1536]
-	WORD $0x3d818407 // str q7, [x0, #1552]
+	ldrq(0,1,1024)
+	ldrq(1,2,1024)
+	fsub2d(2,0,1)
+	ldrq(3,1,1040)
+	ldrq(4,2,1040)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,1,512)
+	ldrq(10,2,512)
+	fsub2d(11,9,10)
+	ldrq(12,1,528)
+	ldrq(13,2,528)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	ldrq(7,1,0)
+	ldrq(8,2,0)
+	fsub2d(15,7,8)
+	fsub2d(16,11,9)
+	ldrq(17,1,1536)
+	ldrq(18,2,1536)
+	fsub2d(19,17,18)
+	fadd2d(0,0,1)
+	ldrq(1,1,16)
+	ldrq(20,2,16)
+	fsub2d(21,1,20)
+	fsub2d(22,14,12)
+	ldrq(23,1,1552)
+	ldrq(24,2,1552)
+	fsub2d(25,23,24)
+	fadd2d(3,3,4)
+	fsub2d(4,11,16)
+	eor(10,10,6)
+	fsub2d(26,15,7)
+	fsub2d(27,19,17)
+	fadd2d(28,0,19)
+	fsub2d(29,14,22)
+	eor(13,13,6)
+	fsub2d(30,21,1)
+	strq(5,23,0)
+	fsub2d(5,25,23)
+	strq(14,23,16)
+	fadd2d(14,3,25)
+	fsub2d(9,9,4)
+	fsub2d(10,10,16)
+	fsub2d(4,15,26)
+	eor(8,8,6)
+	fsub2d(16,19,27)
+	eor(18,18,6)
+	strq(19,23,32)
+	fsub2d(19,28,0)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fsub2d(22,21,30)
+	eor(20,20,6)
+	fsub2d(29,25,5)
+	eor(24,24,6)
+	fadd2d(9,9,10)
+	fsub2d(6,14,3)
+	fsub2d(7,7,4)
+	fsub2d(8,8,26)
+	fsub2d(17,17,16)
+	fsub2d(18,18,27)
+	fsub2d(4,28,19)
+	fadd2d(12,12,13)
+	fsub2d(1,1,22)
+	fsub2d(20,20,30)
+	fsub2d(23,23,29)
+	fsub2d(24,24,5)
+	fsub2d(5,14,6)
+	fadd2d(10,15,11)
+	fadd2d(13,9,2)
+	fadd2d(7,7,8)
+	fadd2d(17,17,18)
+	fsub2d(0,0,4)
+	ldrq(4,23,32)
+	fsub2d(4,4,19)
+	ldrq(8,23,16)
+	fadd2d(16,21,8)
+	ldrq(18,23,0)
+	fadd2d(19,12,18)
+	fadd2d(1,1,20)
+	fadd2d(23,23,24)
+	fsub2d(3,3,5)
+	fsub2d(25,25,6)
+	fsub2d(15,10,15)
+	fadd2d(7,7,17)
+	fadd2d(0,0,4)
+	fsub2d(4,13,9)
+	fsub2d(21,16,21)
+	fadd2d(1,1,23)
+	fadd2d(3,3,25)
+	fsub2d(5,19,12)
+	fsub2d(11,11,15)
+	fadd2d(6,7,0)
+	fsub2d(15,13,4)
+	fsub2d(8,8,21)
+	fadd2d(17,1,3)
+	fsub2d(20,19,5)
+	fadd2d(21,11,13)
+	fsub2d(9,9,15)
+	fsub2d(2,2,4)
+	fsub2d(4,6,7)
+	fadd2d(15,8,19)
+	fsub2d(12,12,20)
+	fsub2d(18,18,5)
+	fsub2d(5,17,1)
+	fadd2d(20,10,21)
+	fsub2d(11,21,11)
+	fadd2d(9,9,2)
+	fsub2d(2,6,4)
+	fadd2d(22,16,15)
+	fsub2d(8,15,8)
+	fadd2d(12,12,18)
+	fsub2d(18,17,5)
+	fsub2d(13,13,11)
+	fadd2d(11,9,28)
+	fsub2d(10,20,10)
+	fsub2d(7,7,2)
+	fsub2d(0,0,4)
+	fsub2d(19,19,8)
+	fadd2d(2,12,14)
+	fsub2d(16,22,16)
+	fsub2d(1,1,18)
+	fsub2d(3,3,5)
+	fadd2d(4,13,11)
+	fsub2d(21,21,10)
+	fadd2d(7,7,0)
+	fadd2d(0,19,2)
+	fsub2d(15,15,16)
+	fadd2d(1,1,3)
+	fadd2d(3,6,4)
+	fadd2d(5,21,7)
+	fsub2d(8,11,9)
+	fadd2d(10,17,0)
+	fadd2d(16,15,1)
+	fsub2d(18,2,12)
+	fadd2d(23,3,5)
+	fsub2d(24,3,6)
+	fsub2d(25,11,8)
+	fadd2d(26,10,16)
+	fsub2d(27,10,17)
+	fsub2d(13,4,13)
+	fsub2d(9,9,25)
+	fsub2d(25,2,18)
+	fsub2d(28,28,8)
+	fsub2d(8,23,3)
+	fsub2d(19,0,19)
+	fsub2d(12,12,25)
+	fsub2d(25,3,24)
+	fsub2d(14,14,18)
+	fsub2d(18,26,10)
+	fsub2d(4,4,24)
+	fsub2d(24,10,27)
+	fsub2d(6,6,25)
+	fsub2d(25,23,8)
+	fsub2d(11,11,13)
+	fadd2d(9,9,28)
+	fsub2d(13,26,18)
+	fsub2d(17,17,24)
+	fsub2d(0,0,27)
+	fsub2d(2,2,19)
+	fadd2d(12,12,14)
+	fsub2d(3,3,25)
+	fsub2d(8,5,8)
+	fadd2d(6,6,4)
+	fadd2d(11,11,9)
+	fsub2d(10,10,13)
+	fsub2d(18,16,18)
+	fadd2d(17,17,0)
+	fadd2d(2,2,12)
+	fadd2d(3,3,8)
+	fadd2d(0,6,11)
+	fadd2d(10,10,18)
+	fadd2d(4,17,2)
+	fadd2d(8,3,0)
+	fsub2d(9,0,6)
+	fadd2d(12,10,4)
+	fsub2d(13,4,17)
+	fadd2d(14,20,23)
+	fsub2d(18,8,3)
+	fsub2d(19,0,9)
+	fadd2d(24,22,26)
+	fsub2d(25,12,10)
+	fsub2d(27,4,13)
+	fsub2d(20,14,20)
+	fsub2d(28,8,18)
+	fsub2d(6,6,19)
+	fsub2d(11,11,9)
+	fsub2d(5,5,21)
+	fsub2d(22,24,22)
+	fsub2d(9,12,25)
+	fsub2d(17,17,27)
+	fsub2d(2,2,13)
+	fsub2d(16,16,15)
+	fsub2d(23,23,20)
+	fsub2d(3,3,28)
+	fsub2d(0,0,18)
+	fadd2d(6,6,11)
+	fsub2d(7,7,5)
+	fsub2d(26,26,22)
+	fsub2d(10,10,9)
+	fsub2d(4,4,25)
+	fadd2d(17,17,2)
+	fsub2d(1,1,16)
+	fadd2d(2,23,8)
+	fadd2d(3,3,0)
+	fadd2d(6,6,7)
+	fadd2d(0,26,12)
+	fadd2d(10,10,4)
+	fadd2d(17,17,1)
+	fadd2d(1,14,2)
+	fsub2d(23,2,23)
+	fadd2d(4,3,6)
+	fadd2d(5,24,0)
+	fsub2d(26,0,26)
+	fadd2d(7,10,17)
+	fsub2d(14,1,14)
+	fsub2d(8,8,23)
+	fsub2d(9,4,3)
+	fsub2d(24,5,24)
+	fsub2d(12,12,26)
+	fsub2d(11,7,10)
+	fsub2d(2,2,14)
+	fadd2d(13,8,4)
+	fsub2d(14,4,9)
+	fsub2d(0,0,24)
+	fadd2d(15,12,7)
+	fsub2d(16,7,11)
+	fadd2d(18,2,13)
+	fsub2d(8,13,8)
+	fsub2d(3,3,14)
+	fsub2d(6,6,9)
+	fadd2d(9,0,15)
+	fsub2d(12,15,12)
+	fsub2d(10,10,16)
+	fsub2d(17,17,11)
+	fadd2d(11,1,18)
+	fsub2d(2,18,2)
+	fsub2d(4,4,8)
+	fadd2d(3,3,6)
+	strq(11,0,0)
+	fadd2d(6,5,9)
+	fsub2d(0,9,0)
+	fsub2d(7,7,12)
+	fadd2d(10,10,17)
+	strq(6,0,16)
+	fsub2d(11,11,1)
+	fsub2d(13,13,2)
+	fadd2d(4,4,3)
+	fsub2d(6,6,5)
+	fsub2d(15,15,0)
+	fadd2d(7,7,10)
+	fsub2d(18,18,11)
+	fadd2d(0,13,4)
+	fsub2d(9,9,6)
+	fadd2d(1,15,7)
+	fadd2d(2,18,0)
+	fsub2d(13,0,13)
+	fadd2d(3,9,1)
+	fsub2d(15,1,15)
+	strq(2,0,512)
+	fsub2d(2,2,18)
+	fsub2d(4,4,13)
+	strq(3,0,528)
+	fsub2d(3,3,9)
+	fsub2d(7,7,15)
+	fsub2d(0,0,2)
+	fsub2d(1,1,3)
+	fadd2d(2,0,4)
+	fadd2d(3,1,7)
+	strq(2,0,1024)
+	fsub2d(2,2,0)
+	strq(3,0,1040)
+	fsub2d(3,3,1)
+	fsub2d(4,4,2)
+	fsub2d(7,7,3)
+	strq(4,0,1536)
+	strq(7,0,1552)
 
 next:
 	ADD $32, R0
@@ -6314,322 +6339,322 @@ TEXT ·mulQDNEON(SB), 0, $208-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08046 // ldr q6, [x2, #512]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08028 // ldr q8, [x1, #512]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc1005c // ldr q28, [x2, #1024]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc1003e // ldr q30, [x1, #1024]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc10442 // ldr q2, [x2, #1040]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc10422 // ldr q2, [x1, #1040]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00035 // ldr q21, [x1, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc1005b // ldr q27, [x2, #1024]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc10436 // ldr q22, [x1, #1040]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0045d // ldr q29, [x2, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00436 // ldr q22, [x1, #16]
-	WORD $0x3dc1045d // ldr q29, [x2, #1040]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d405 // fsub v5.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc1804f // ldr q15, [x2, #1536]
-	WORD $0x6e6fdeb5 // fmul v21.2d, v21.2d, v15.2d
-	WORD $0x3dc1802f // ldr q15, [x1, #1536]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x3dc18441 // ldr q1, [x2, #1552]
-	WORD $0x6e61ded6 // fmul v22.2d, v22.2d, v1.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x3dc18421 // ldr q1, [x1, #1552]
-	WORD $0x3dc00442 // ldr q2, [x2, #16]
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc10422 // ldr q2, [x1, #1040]
-	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
-	WORD $0x3dc016e4 // ldr q4, [x23, #80]
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4ee9d706 // fsub v6.2d, v24.2d, v9.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x3dc02eea // ldr q10, [x23, #176]
-	WORD $0x4e6bd54e // fadd v14.2d, v10.2d, v11.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x3dc026ef // ldr q15, [x23, #144]
-	WORD $0x3dc02af0 // ldr q16, [x23, #160]
-	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x4e65d644 // fadd v4.2d, v18.2d, v5.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x4ee3d4a1 // fsub v1.2d, v5.2d, v3.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e6ed5a2 // fadd v2.2d, v13.2d, v14.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x3dc01ef4 // ldr q20, [x23, #112]
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4eead5d4 // fsub v20.2d, v14.2d, v10.2d
-	WORD $0x4e68d6b5 // fadd v21.2d, v21.2d, v8.2d
-	WORD $0x4ef2d488 // fsub v8.2d, v4.2d, v18.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee1d4b7 // fsub v23.2d, v5.2d, v1.2d
-	WORD $0x3dc012f8 // ldr q24, [x23, #64]
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4eedd446 // fsub v6.2d, v2.2d, v13.2d
-	WORD $0x3dc022fa // ldr q26, [x23, #128]
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef4d5da // fsub v26.2d, v14.2d, v20.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x3dc01aec // ldr q12, [x23, #96]
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4ee8d48f // fsub v15.2d, v4.2d, v8.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
-	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4ee6d441 // fsub v1.2d, v2.2d, v6.2d
-	WORD $0x4efad54a // fsub v10.2d, v10.2d, v26.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4e76d739 // fadd v25.2d, v25.2d, v22.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4e64d78c // fadd v12.2d, v28.2d, v4.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e62d407 // fadd v7.2d, v0.2d, v2.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x4efcd59c // fsub v28.2d, v12.2d, v28.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e79d54a // fadd v10.2d, v10.2d, v25.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4e63d641 // fadd v1.2d, v18.2d, v3.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5a0 // fadd v0.2d, v13.2d, v10.2d
-	WORD $0x4e61d485 // fadd v5.2d, v4.2d, v1.2d
-	WORD $0x4ef2d426 // fsub v6.2d, v1.2d, v18.2d
-	WORD $0x4e60d448 // fadd v8.2d, v2.2d, v0.2d
-	WORD $0x4eedd409 // fsub v9.2d, v0.2d, v13.2d
-	WORD $0x4ee4d4ab // fsub v11.2d, v5.2d, v4.2d
-	WORD $0x4ee6d42e // fsub v14.2d, v1.2d, v6.2d
-	WORD $0x4ee2d50f // fsub v15.2d, v8.2d, v2.2d
-	WORD $0x4ee9d410 // fsub v16.2d, v0.2d, v9.2d
-	WORD $0x4eebd4b1 // fsub v17.2d, v5.2d, v11.2d
-	WORD $0x4e65d593 // fadd v19.2d, v12.2d, v5.2d
-	WORD $0x4eefd514 // fsub v20.2d, v8.2d, v15.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4e68d4e6 // fadd v6.2d, v7.2d, v8.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4e72d480 // fadd v0.2d, v4.2d, v18.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e6dd441 // fadd v1.2d, v2.2d, v13.2d
-	WORD $0x4e60d4a3 // fadd v3.2d, v5.2d, v0.2d
-	WORD $0x4ee4d404 // fsub v4.2d, v0.2d, v4.2d
-	WORD $0x4e61d507 // fadd v7.2d, v8.2d, v1.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e63d669 // fadd v9.2d, v19.2d, v3.2d
-	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
-	WORD $0x4e67d4ca // fadd v10.2d, v6.2d, v7.2d
-	WORD $0x4ee8d4e8 // fsub v8.2d, v7.2d, v8.2d
-	WORD $0x3d800009 // str q9, [x0, #0]
-	WORD $0x4ef3d529 // fsub v9.2d, v9.2d, v19.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x4ee4d652 // fsub v18.2d, v18.2d, v4.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4e72d402 // fadd v2.2d, v0.2d, v18.2d
-	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
-	WORD $0x4e6dd424 // fadd v4.2d, v1.2d, v13.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4ee0d440 // fsub v0.2d, v2.2d, v0.2d
-	WORD $0x4e64d4e6 // fadd v6.2d, v7.2d, v4.2d
-	WORD $0x4ee1d481 // fsub v1.2d, v4.2d, v1.2d
-	WORD $0x3d808005 // str q5, [x0, #512]
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x3d808406 // str q6, [x0, #528]
-	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee5d442 // fsub v2.2d, v2.2d, v5.2d
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4e72d440 // fadd v0.2d, v2.2d, v18.2d
-	WORD $0x4e6dd481 // fadd v1.2d, v4.2d, v13.2d
-	WORD $0x3d810000 // str q0, [x0, #1024]
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x3d810401 // str q1, [x0, #1040]
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x3d818012 // str q18, [x0, #1536]
-	WORD $0x3d81840d // str q13, [x0, #1552]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,512)
+	fmul2d(7,0,6)
+	ldrq(8,1,512)
+	fmul2d(9,8,1)
+	ldrq(10,2,528)
+	fmul2d(11,3,10)
+	ldrq(12,1,528)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,2,1024)
+	fmul2d(29,0,28)
+	ldrq(30,1,1024)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,2,1040)
+	fmul2d(0,3,2)
+	ldrq(2,1,1040)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,1,0)
+	strq(27,23,80)
+	ldrq(27,2,1024)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,1,1040)
+	strq(29,23,112)
+	ldrq(29,2,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,1,16)
+	ldrq(29,2,1040)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(2,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(5,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(15,2,1536)
+	fmul2d(21,21,15)
+	ldrq(15,1,1536)
+	fmul2d(15,15,1)
+	fmul2d(8,8,27)
+	fsub2d(18,18,2)
+	fmul2d(30,30,6)
+	fsub2d(17,17,20)
+	ldrq(1,2,1552)
+	fmul2d(22,22,1)
+	fsub2d(19,19,26)
+	ldrq(1,1,1552)
+	ldrq(2,2,16)
+	fmul2d(1,1,2)
+	fsub2d(13,13,5)
+	fmul2d(12,12,29)
+	fsub2d(25,25,4)
+	ldrq(2,1,1040)
+	fmul2d(2,2,10)
+	ldrq(4,23,80)
+	fsub2d(4,4,14)
+	fadd2d(5,3,7)
+	fadd2d(17,17,19)
+	fsub2d(6,24,9)
+	fadd2d(21,21,15)
+	ldrq(10,23,176)
+	fadd2d(14,10,11)
+	fadd2d(8,8,30)
+	ldrq(15,23,144)
+	ldrq(16,23,160)
+	fsub2d(19,15,16)
+	fsub2d(24,24,6)
+	fadd2d(25,25,4)
+	fadd2d(4,18,5)
+	fadd2d(22,22,1)
+	fsub2d(1,5,3)
+	fadd2d(12,12,2)
+	fadd2d(2,13,14)
+	fsub2d(15,15,19)
+	ldrq(20,23,112)
+	fadd2d(17,17,20)
+	fsub2d(20,14,10)
+	fadd2d(21,21,8)
+	fsub2d(8,4,18)
+	fsub2d(9,9,24)
+	fsub2d(23,5,1)
+	ldrq(24,23,64)
+	fsub2d(24,24,6)
+	fsub2d(6,2,13)
+	ldrq(26,23,128)
+	fadd2d(25,25,26)
+	fsub2d(26,14,20)
+	fadd2d(22,22,12)
+	fsub2d(16,16,15)
+	ldrq(12,23,96)
+	fsub2d(12,12,19)
+	fsub2d(15,4,8)
+	fsub2d(3,3,23)
+	fsub2d(7,7,1)
+	fadd2d(17,17,21)
+	fadd2d(9,9,24)
+	fsub2d(1,2,6)
+	fsub2d(10,10,26)
+	fsub2d(11,11,20)
+	fadd2d(25,25,22)
+	fadd2d(16,16,12)
+	fadd2d(12,28,4)
+	fsub2d(18,18,15)
+	fsub2d(5,5,8)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(7,0,2)
+	fsub2d(13,13,1)
+	fsub2d(14,14,6)
+	fadd2d(10,10,11)
+	fadd2d(25,25,16)
+	fsub2d(28,12,28)
+	fadd2d(18,18,5)
+	fadd2d(3,3,17)
+	fsub2d(0,7,0)
+	fadd2d(13,13,14)
+	fadd2d(10,10,25)
+	fsub2d(4,4,28)
+	fadd2d(1,18,3)
+	fsub2d(2,2,0)
+	fadd2d(0,13,10)
+	fadd2d(5,4,1)
+	fsub2d(6,1,18)
+	fadd2d(8,2,0)
+	fsub2d(9,0,13)
+	fsub2d(11,5,4)
+	fsub2d(14,1,6)
+	fsub2d(15,8,2)
+	fsub2d(16,0,9)
+	fsub2d(17,5,11)
+	fadd2d(19,12,5)
+	fsub2d(20,8,15)
+	fsub2d(1,1,11)
+	fsub2d(4,4,17)
+	fsub2d(18,18,14)
+	fsub2d(3,3,6)
+	fadd2d(6,7,8)
+	fsub2d(2,2,20)
+	fsub2d(0,0,15)
+	fsub2d(13,13,16)
+	fsub2d(10,10,9)
+	fsub2d(12,19,12)
+	fadd2d(4,4,1)
+	fadd2d(18,18,3)
+	fsub2d(7,6,7)
+	fadd2d(2,2,0)
+	fadd2d(13,13,10)
+	fsub2d(5,5,12)
+	fadd2d(0,4,18)
+	fsub2d(8,8,7)
+	fadd2d(1,2,13)
+	fadd2d(3,5,0)
+	fsub2d(4,0,4)
+	fadd2d(7,8,1)
+	fsub2d(2,1,2)
+	fadd2d(9,19,3)
+	fsub2d(5,3,5)
+	fadd2d(10,6,7)
+	fsub2d(8,7,8)
+	strq(9,0,0)
+	fsub2d(9,9,19)
+	fsub2d(0,0,5)
+	strq(10,0,16)
+	fsub2d(18,18,4)
+	fsub2d(10,10,6)
+	fsub2d(1,1,8)
+	fsub2d(13,13,2)
+	fsub2d(3,3,9)
+	fadd2d(2,0,18)
+	fsub2d(7,7,10)
+	fadd2d(4,1,13)
+	fadd2d(5,3,2)
+	fsub2d(0,2,0)
+	fadd2d(6,7,4)
+	fsub2d(1,4,1)
+	strq(5,0,512)
+	fsub2d(5,5,3)
+	fsub2d(18,18,0)
+	strq(6,0,528)
+	fsub2d(6,6,7)
+	fsub2d(13,13,1)
+	fsub2d(2,2,5)
+	fsub2d(4,4,6)
+	fadd2d(0,2,18)
+	fadd2d(1,4,13)
+	strq(0,0,1024)
+	fsub2d(0,0,2)
+	strq(1,0,1040)
+	fsub2d(1,1,4)
+	fsub2d(18,18,0)
+	fsub2d(13,13,1)
+	strq(18,0,1536)
+	strq(13,0,1552)
 
 next:
 	ADD $32, R0
@@ -6651,285 +6676,285 @@ TEXT ·divQDNEON(SB), 0, $48-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c47 // eor v7.16b, v2.16b, v6.16b
-	WORD $0x6e261ca8 // eor v8.16b, v5.16b, v6.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc08049 // ldr q9, [x2, #512]
-	WORD $0x6e69dcea // fmul v10.2d, v7.2d, v9.2d
-	WORD $0x3dc0844b // ldr q11, [x2, #528]
-	WORD $0x6e6bdd0c // fmul v12.2d, v8.2d, v11.2d
-	WORD $0x3dc1004d // ldr q13, [x2, #1024]
-	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
-	WORD $0x3dc1044e // ldr q14, [x2, #1040]
-	WORD $0x6e6edd08 // fmul v8.2d, v8.2d, v14.2d
-	WORD $0x3dc0802f // ldr q15, [x1, #512]
-	WORD $0x4e6ad5f0 // fadd v16.2d, v15.2d, v10.2d
-	WORD $0x3dc08431 // ldr q17, [x1, #528]
-	WORD $0x4e6cd632 // fadd v18.2d, v17.2d, v12.2d
-	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
-	WORD $0x4ee9cc53 // fmls v19.2d, v2.2d, v9.2d
-	WORD $0x6ee0f994 // fneg v20.2d, v12.2d
-	WORD $0x4eebccb4 // fmls v20.2d, v5.2d, v11.2d
-	WORD $0x4e60d615 // fadd v21.2d, v16.2d, v0.2d
-	WORD $0x4e63d656 // fadd v22.2d, v18.2d, v3.2d
-	WORD $0x4eefd617 // fsub v23.2d, v16.2d, v15.2d
-	WORD $0x4ef1d658 // fsub v24.2d, v18.2d, v17.2d
-	WORD $0x6e61feb9 // fdiv v25.2d, v21.2d, v1.2d
-	WORD $0x6e64feda // fdiv v26.2d, v22.2d, v4.2d
-	WORD $0x4ef0d6bb // fsub v27.2d, v21.2d, v16.2d
-	WORD $0x4ef2d6dc // fsub v28.2d, v22.2d, v18.2d
-	WORD $0x4ef7d61d // fsub v29.2d, v16.2d, v23.2d
-	WORD $0x4ef8d65e // fsub v30.2d, v18.2d, v24.2d
-	WORD $0x4efbd6ae // fsub v14.2d, v21.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4efcd6c5 // fsub v5.2d, v22.2d, v28.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4efdd5ef // fsub v15.2d, v15.2d, v29.2d
-	WORD $0x4eeed610 // fsub v16.2d, v16.2d, v14.2d
-	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4efed631 // fsub v17.2d, v17.2d, v30.2d
-	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
-	WORD $0x4e60d610 // fadd v16.2d, v16.2d, v0.2d
-	WORD $0x4e6ad5ef // fadd v15.2d, v15.2d, v10.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4e6cd631 // fadd v17.2d, v17.2d, v12.2d
-	WORD $0x4e6fd600 // fadd v0.2d, v16.2d, v15.2d
-	WORD $0x3dc10023 // ldr q3, [x1, #1024]
-	WORD $0x4e73d465 // fadd v5.2d, v3.2d, v19.2d
-	WORD $0x4e71d64a // fadd v10.2d, v18.2d, v17.2d
-	WORD $0x3dc1042c // ldr q12, [x1, #1040]
-	WORD $0x4e74d58e // fadd v14.2d, v12.2d, v20.2d
-	WORD $0x4e65d417 // fadd v23.2d, v0.2d, v5.2d
-	WORD $0x4ef0d418 // fsub v24.2d, v0.2d, v16.2d
-	WORD $0x4e6ed55b // fadd v27.2d, v10.2d, v14.2d
-	WORD $0x4ee3d4bc // fsub v28.2d, v5.2d, v3.2d
-	WORD $0x4ee0d6fd // fsub v29.2d, v23.2d, v0.2d
-	WORD $0x4ef2d55e // fsub v30.2d, v10.2d, v18.2d
-	WORD $0x6e261f2d // eor v13.16b, v25.16b, v6.16b
-	WORD $0x6e261f46 // eor v6.16b, v26.16b, v6.16b
-	WORD $0x4ee1cf35 // fmls v21.2d, v25.2d, v1.2d
-	WORD $0x4ee4cf56 // fmls v22.2d, v26.2d, v4.2d
-	WORD $0x6e69ddad // fmul v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bdcc6 // fmul v6.2d, v6.2d, v11.2d
-	WORD $0x4eead76b // fsub v11.2d, v27.2d, v10.2d
-	WORD $0x3d8006fa // str q26, [x23, #16]
-	WORD $0x4eecd5da // fsub v26.2d, v14.2d, v12.2d
-	WORD $0x4ef8d409 // fsub v9.2d, v0.2d, v24.2d
-	WORD $0x4ef8d5ef // fsub v15.2d, v15.2d, v24.2d
-	WORD $0x4e6dd4f8 // fadd v24.2d, v7.2d, v13.2d
-	WORD $0x4efcd673 // fsub v19.2d, v19.2d, v28.2d
-	WORD $0x4efcd4bc // fsub v28.2d, v5.2d, v28.2d
-	WORD $0x4ee9d610 // fsub v16.2d, v16.2d, v9.2d
-	WORD $0x4e66d509 // fadd v9.2d, v8.2d, v6.2d
-	WORD $0x4efdd4a5 // fsub v5.2d, v5.2d, v29.2d
-	WORD $0x4efdd6fd // fsub v29.2d, v23.2d, v29.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4efed631 // fsub v17.2d, v17.2d, v30.2d
-	WORD $0x4efed55e // fsub v30.2d, v10.2d, v30.2d
-	WORD $0x4efdd400 // fsub v0.2d, v0.2d, v29.2d
-	WORD $0x4e78d6bc // fadd v28.2d, v21.2d, v24.2d
-	WORD $0x4efed652 // fsub v18.2d, v18.2d, v30.2d
-	WORD $0x4e69d6dd // fadd v29.2d, v22.2d, v9.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4efad5da // fsub v26.2d, v14.2d, v26.2d
-	WORD $0x4eebd5ce // fsub v14.2d, v14.2d, v11.2d
-	WORD $0x4eebd76b // fsub v11.2d, v27.2d, v11.2d
-	WORD $0x4efad58c // fsub v12.2d, v12.2d, v26.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x4e7cd6ef // fadd v15.2d, v23.2d, v28.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4e7dd76b // fadd v11.2d, v27.2d, v29.2d
-	WORD $0x4e65d400 // fadd v0.2d, v0.2d, v5.2d
-	WORD $0x6e61fde5 // fdiv v5.2d, v15.2d, v1.2d
-	WORD $0x4e73d463 // fadd v3.2d, v3.2d, v19.2d
-	WORD $0x6e64fd73 // fdiv v19.2d, v11.2d, v4.2d
-	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
-	WORD $0x4ef7d5f1 // fsub v17.2d, v15.2d, v23.2d
-	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x4ef5d78e // fsub v14.2d, v28.2d, v21.2d
-	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
-	WORD $0x4ee7d714 // fsub v20.2d, v24.2d, v7.2d
-	WORD $0x4e60d610 // fadd v16.2d, v16.2d, v0.2d
-	WORD $0x4efbd560 // fsub v0.2d, v11.2d, v27.2d
-	WORD $0x3dc1803a // ldr q26, [x1, #1536]
-	WORD $0x4e7ad463 // fadd v3.2d, v3.2d, v26.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x4ef6d7aa // fsub v10.2d, v29.2d, v22.2d
-	WORD $0x3dc1843a // ldr q26, [x1, #1552]
-	WORD $0x4e7ad58c // fadd v12.2d, v12.2d, v26.2d
-	WORD $0x4ee8d53a // fsub v26.2d, v9.2d, v8.2d
-	WORD $0x4ef1d5fe // fsub v30.2d, v15.2d, v17.2d
-	WORD $0x4ee1ccaf // fmls v15.2d, v5.2d, v1.2d
-	WORD $0x4ef1d791 // fsub v17.2d, v28.2d, v17.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4eeed70e // fsub v14.2d, v24.2d, v14.2d
-	WORD $0x4ef4d718 // fsub v24.2d, v24.2d, v20.2d
-	WORD $0x4efcd6b5 // fsub v21.2d, v21.2d, v28.2d
-	WORD $0x4ef4d5b4 // fsub v20.2d, v13.2d, v20.2d
-	WORD $0x4ef8d4f8 // fsub v24.2d, v7.2d, v24.2d
-	WORD $0x4e71d6f7 // fadd v23.2d, v23.2d, v17.2d
-	WORD $0x4ee0d571 // fsub v17.2d, v11.2d, v0.2d
-	WORD $0x4ee4ce6b // fmls v11.2d, v19.2d, v4.2d
-	WORD $0x4ee0d7a0 // fsub v0.2d, v29.2d, v0.2d
-	WORD $0x4eead7bd // fsub v29.2d, v29.2d, v10.2d
-	WORD $0x4ef1d77b // fsub v27.2d, v27.2d, v17.2d
-	WORD $0x4efad531 // fsub v17.2d, v9.2d, v26.2d
-	WORD $0x4efdd6d6 // fsub v22.2d, v22.2d, v29.2d
-	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
-	WORD $0x4ef1d511 // fsub v17.2d, v8.2d, v17.2d
-	WORD $0x4efad4da // fsub v26.2d, v6.2d, v26.2d
-	WORD $0x4e6ed6b5 // fadd v21.2d, v21.2d, v14.2d
-	WORD $0x4e74d718 // fadd v24.2d, v24.2d, v20.2d
-	WORD $0x4e60d77b // fadd v27.2d, v27.2d, v0.2d
-	WORD $0x4e69d6d6 // fadd v22.2d, v22.2d, v9.2d
-	WORD $0x4e7ad631 // fadd v17.2d, v17.2d, v26.2d
-	WORD $0x4e77d5ef // fadd v15.2d, v15.2d, v23.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x3dc10040 // ldr q0, [x2, #1024]
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	WORD $0x4ee0cc47 // fmls v7.2d, v2.2d, v0.2d
-	WORD $0x3dc08049 // ldr q9, [x2, #512]
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x4ee9cf2d // fmls v13.2d, v25.2d, v9.2d
-	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
-	WORD $0x3dc002ea // ldr q10, [x23, #0]
-	WORD $0x3dc1044e // ldr q14, [x2, #1040]
-	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
-	WORD $0x4eeecd48 // fmls v8.2d, v10.2d, v14.2d
-	WORD $0x3dc006f1 // ldr q17, [x23, #16]
-	WORD $0x3dc08454 // ldr q20, [x2, #528]
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	WORD $0x4ef4ce26 // fmls v6.2d, v17.2d, v20.2d
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e63d6b5 // fadd v21.2d, v21.2d, v3.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
-	WORD $0x4e75d5ef // fadd v15.2d, v15.2d, v21.2d
-	WORD $0x4e76d56b // fadd v11.2d, v11.2d, v22.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4e67d5ef // fadd v15.2d, v15.2d, v7.2d
-	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
-	WORD $0x3dc18043 // ldr q3, [x2, #1536]
-	WORD $0x4ee3cc4f // fmls v15.2d, v2.2d, v3.2d
-	WORD $0x3dc18443 // ldr q3, [x2, #1552]
-	WORD $0x4ee3cd4b // fmls v11.2d, v10.2d, v3.2d
-	WORD $0x4ee0cf2f // fmls v15.2d, v25.2d, v0.2d
-	WORD $0x4eeece2b // fmls v11.2d, v17.2d, v14.2d
-	WORD $0x4ee9ccaf // fmls v15.2d, v5.2d, v9.2d
-	WORD $0x4ef4ce6b // fmls v11.2d, v19.2d, v20.2d
-	WORD $0x6e61fdef // fdiv v15.2d, v15.2d, v1.2d
-	WORD $0x6e64fd6b // fdiv v11.2d, v11.2d, v4.2d
-	WORD $0x4e6fd4a0 // fadd v0.2d, v5.2d, v15.2d
-	WORD $0x4e6bd661 // fadd v1.2d, v19.2d, v11.2d
-	WORD $0x4e60d723 // fadd v3.2d, v25.2d, v0.2d
-	WORD $0x4ee5d404 // fsub v4.2d, v0.2d, v5.2d
-	WORD $0x4e61d626 // fadd v6.2d, v17.2d, v1.2d
-	WORD $0x4ef3d427 // fsub v7.2d, v1.2d, v19.2d
-	WORD $0x4e63d448 // fadd v8.2d, v2.2d, v3.2d
-	WORD $0x4ef9d469 // fsub v9.2d, v3.2d, v25.2d
-	WORD $0x4e66d54c // fadd v12.2d, v10.2d, v6.2d
-	WORD $0x4ef1d4cd // fsub v13.2d, v6.2d, v17.2d
-	WORD $0x4ee2d50e // fsub v14.2d, v8.2d, v2.2d
-	WORD $0x4ee9d470 // fsub v16.2d, v3.2d, v9.2d
-	WORD $0x4ee4d412 // fsub v18.2d, v0.2d, v4.2d
-	WORD $0x4eead594 // fsub v20.2d, v12.2d, v10.2d
-	WORD $0x4eedd4d5 // fsub v21.2d, v6.2d, v13.2d
-	WORD $0x4ee7d436 // fsub v22.2d, v1.2d, v7.2d
-	WORD $0x4eeed517 // fsub v23.2d, v8.2d, v14.2d
-	WORD $0x4ef0d739 // fsub v25.2d, v25.2d, v16.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ef2d4a5 // fsub v5.2d, v5.2d, v18.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4ef4d584 // fsub v4.2d, v12.2d, v20.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4ef7d442 // fsub v2.2d, v2.2d, v23.2d
-	WORD $0x4eeed463 // fsub v3.2d, v3.2d, v14.2d
-	WORD $0x4e60d739 // fadd v25.2d, v25.2d, v0.2d
-	WORD $0x4e6fd4a5 // fadd v5.2d, v5.2d, v15.2d
-	WORD $0x4ee4d54a // fsub v10.2d, v10.2d, v4.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e6bd673 // fadd v19.2d, v19.2d, v11.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x4e65d720 // fadd v0.2d, v25.2d, v5.2d
-	WORD $0x4e66d54a // fadd v10.2d, v10.2d, v6.2d
-	WORD $0x4e73d621 // fadd v1.2d, v17.2d, v19.2d
-	WORD $0x4e60d443 // fadd v3.2d, v2.2d, v0.2d
-	WORD $0x4ef9d404 // fsub v4.2d, v0.2d, v25.2d
-	WORD $0x4e61d546 // fadd v6.2d, v10.2d, v1.2d
-	WORD $0x4ef1d427 // fsub v7.2d, v1.2d, v17.2d
-	WORD $0x4ee2d469 // fsub v9.2d, v3.2d, v2.2d
-	WORD $0x4ee4d40b // fsub v11.2d, v0.2d, v4.2d
-	WORD $0x4eead4cd // fsub v13.2d, v6.2d, v10.2d
-	WORD $0x4ee7d42e // fsub v14.2d, v1.2d, v7.2d
-	WORD $0x4ee9d46f // fsub v15.2d, v3.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eedd4c9 // fsub v9.2d, v6.2d, v13.2d
-	WORD $0x4eebd739 // fsub v25.2d, v25.2d, v11.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4eeed631 // fsub v17.2d, v17.2d, v14.2d
-	WORD $0x4ee7d673 // fsub v19.2d, v19.2d, v7.2d
-	WORD $0x4e63d504 // fadd v4.2d, v8.2d, v3.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e65d739 // fadd v25.2d, v25.2d, v5.2d
-	WORD $0x4e66d580 // fadd v0.2d, v12.2d, v6.2d
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4e79d441 // fadd v1.2d, v2.2d, v25.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4e71d545 // fadd v5.2d, v10.2d, v17.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d424 // fsub v4.2d, v1.2d, v2.2d
-	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
-	WORD $0x4eead4a0 // fsub v0.2d, v5.2d, v10.2d
-	WORD $0x4e61d467 // fadd v7.2d, v3.2d, v1.2d
-	WORD $0x4ee4d428 // fsub v8.2d, v1.2d, v4.2d
-	WORD $0x4e65d4c9 // fadd v9.2d, v6.2d, v5.2d
-	WORD $0x4ee0d4ab // fsub v11.2d, v5.2d, v0.2d
-	WORD $0x3d808007 // str q7, [x0, #512]
-	WORD $0x4ee3d4e7 // fsub v7.2d, v7.2d, v3.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x3d808409 // str q9, [x0, #528]
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4ee0d631 // fsub v17.2d, v17.2d, v0.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
-	WORD $0x4ee9d4a5 // fsub v5.2d, v5.2d, v9.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x4e62d420 // fadd v0.2d, v1.2d, v2.2d
-	WORD $0x4e6ad4a3 // fadd v3.2d, v5.2d, v10.2d
-	WORD $0x3d810000 // str q0, [x0, #1024]
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x3d810403 // str q3, [x0, #1040]
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4ee3d54a // fsub v10.2d, v10.2d, v3.2d
-	WORD $0x3d818002 // str q2, [x0, #1536]
-	WORD $0x3d81840a // str q10, [x0, #1552]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fdiv2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,0)
+	eor(7,2,6)
+	eor(8,5,6)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(9,2,512)
+	fmul2d(10,7,9)
+	ldrq(11,2,528)
+	fmul2d(12,8,11)
+	ldrq(13,2,1024)
+	fmul2d(7,7,13)
+	ldrq(14,2,1040)
+	fmul2d(8,8,14)
+	ldrq(15,1,512)
+	fadd2d(16,15,10)
+	ldrq(17,1,528)
+	fadd2d(18,17,12)
+	fneg2d(19,10)
+	fmls2d(19,2,9)
+	fneg2d(20,12)
+	fmls2d(20,5,11)
+	fadd2d(21,16,0)
+	fadd2d(22,18,3)
+	fsub2d(23,16,15)
+	fsub2d(24,18,17)
+	fdiv2d(25,21,1)
+	fdiv2d(26,22,4)
+	fsub2d(27,21,16)
+	fsub2d(28,22,18)
+	fsub2d(29,16,23)
+	fsub2d(30,18,24)
+	fsub2d(14,21,27)
+	strq(5,23,0)
+	fsub2d(5,22,28)
+	fsub2d(0,0,27)
+	fsub2d(15,15,29)
+	fsub2d(16,16,14)
+	fsub2d(10,10,23)
+	fsub2d(18,18,5)
+	fsub2d(3,3,28)
+	fsub2d(17,17,30)
+	fsub2d(12,12,24)
+	fadd2d(16,16,0)
+	fadd2d(15,15,10)
+	fadd2d(18,18,3)
+	fadd2d(17,17,12)
+	fadd2d(0,16,15)
+	ldrq(3,1,1024)
+	fadd2d(5,3,19)
+	fadd2d(10,18,17)
+	ldrq(12,1,1040)
+	fadd2d(14,12,20)
+	fadd2d(23,0,5)
+	fsub2d(24,0,16)
+	fadd2d(27,10,14)
+	fsub2d(28,5,3)
+	fsub2d(29,23,0)
+	fsub2d(30,10,18)
+	eor(13,25,6)
+	eor(6,26,6)
+	fmls2d(21,25,1)
+	fmls2d(22,26,4)
+	fmul2d(13,13,9)
+	fmul2d(6,6,11)
+	fsub2d(11,27,10)
+	strq(26,23,16)
+	fsub2d(26,14,12)
+	fsub2d(9,0,24)
+	fsub2d(15,15,24)
+	fadd2d(24,7,13)
+	fsub2d(19,19,28)
+	fsub2d(28,5,28)
+	fsub2d(16,16,9)
+	fadd2d(9,8,6)
+	fsub2d(5,5,29)
+	fsub2d(29,23,29)
+	fsub2d(3,3,28)
+	fsub2d(17,17,30)
+	fsub2d(30,10,30)
+	fsub2d(0,0,29)
+	fadd2d(28,21,24)
+	fsub2d(18,18,30)
+	fadd2d(29,22,9)
+	fsub2d(20,20,26)
+	fsub2d(26,14,26)
+	fsub2d(14,14,11)
+	fsub2d(11,27,11)
+	fsub2d(12,12,26)
+	fadd2d(16,16,15)
+	fadd2d(15,23,28)
+	fsub2d(10,10,11)
+	fadd2d(11,27,29)
+	fadd2d(0,0,5)
+	fdiv2d(5,15,1)
+	fadd2d(3,3,19)
+	fdiv2d(19,11,4)
+	fadd2d(18,18,17)
+	fsub2d(17,15,23)
+	fadd2d(10,10,14)
+	fsub2d(14,28,21)
+	fadd2d(12,12,20)
+	fsub2d(20,24,7)
+	fadd2d(16,16,0)
+	fsub2d(0,11,27)
+	ldrq(26,1,1536)
+	fadd2d(3,3,26)
+	fadd2d(18,18,10)
+	fsub2d(10,29,22)
+	ldrq(26,1,1552)
+	fadd2d(12,12,26)
+	fsub2d(26,9,8)
+	fsub2d(30,15,17)
+	fmls2d(15,5,1)
+	fsub2d(17,28,17)
+	fsub2d(28,28,14)
+	fsub2d(23,23,30)
+	fsub2d(14,24,14)
+	fsub2d(24,24,20)
+	fsub2d(21,21,28)
+	fsub2d(20,13,20)
+	fsub2d(24,7,24)
+	fadd2d(23,23,17)
+	fsub2d(17,11,0)
+	fmls2d(11,19,4)
+	fsub2d(0,29,0)
+	fsub2d(29,29,10)
+	fsub2d(27,27,17)
+	fsub2d(17,9,26)
+	fsub2d(22,22,29)
+	fsub2d(9,9,10)
+	fsub2d(17,8,17)
+	fsub2d(26,6,26)
+	fadd2d(21,21,14)
+	fadd2d(24,24,20)
+	fadd2d(27,27,0)
+	fadd2d(22,22,9)
+	fadd2d(17,17,26)
+	fadd2d(15,15,23)
+	fadd2d(21,21,24)
+	ldrq(0,2,1024)
+	fneg2d(7,7)
+	fmls2d(7,2,0)
+	ldrq(9,2,512)
+	fneg2d(13,13)
+	fmls2d(13,25,9)
+	fadd2d(11,11,27)
+	fadd2d(22,22,17)
+	ldrq(10,23,0)
+	ldrq(14,2,1040)
+	fneg2d(8,8)
+	fmls2d(8,10,14)
+	ldrq(17,23,16)
+	ldrq(20,2,528)
+	fneg2d(6,6)
+	fmls2d(6,17,20)
+	fadd2d(15,15,16)
+	fadd2d(21,21,3)
+	fadd2d(11,11,18)
+	fadd2d(22,22,12)
+	fadd2d(7,7,13)
+	fadd2d(15,15,21)
+	fadd2d(11,11,22)
+	fadd2d(8,8,6)
+	fadd2d(15,15,7)
+	fadd2d(11,11,8)
+	ldrq(3,2,1536)
+	fmls2d(15,2,3)
+	ldrq(3,2,1552)
+	fmls2d(11,10,3)
+	fmls2d(15,25,0)
+	fmls2d(11,17,14)
+	fmls2d(15,5,9)
+	fmls2d(11,19,20)
+	fdiv2d(15,15,1)
+	fdiv2d(11,11,4)
+	fadd2d(0,5,15)
+	fadd2d(1,19,11)
+	fadd2d(3,25,0)
+	fsub2d(4,0,5)
+	fadd2d(6,17,1)
+	fsub2d(7,1,19)
+	fadd2d(8,2,3)
+	fsub2d(9,3,25)
+	fadd2d(12,10,6)
+	fsub2d(13,6,17)
+	fsub2d(14,8,2)
+	fsub2d(16,3,9)
+	fsub2d(18,0,4)
+	fsub2d(20,12,10)
+	fsub2d(21,6,13)
+	fsub2d(22,1,7)
+	fsub2d(23,8,14)
+	fsub2d(25,25,16)
+	fsub2d(0,0,9)
+	fsub2d(5,5,18)
+	fsub2d(15,15,4)
+	fsub2d(4,12,20)
+	fsub2d(17,17,21)
+	fsub2d(1,1,13)
+	fsub2d(19,19,22)
+	fsub2d(11,11,7)
+	fsub2d(2,2,23)
+	fsub2d(3,3,14)
+	fadd2d(25,25,0)
+	fadd2d(5,5,15)
+	fsub2d(10,10,4)
+	fsub2d(6,6,20)
+	fadd2d(17,17,1)
+	fadd2d(19,19,11)
+	fadd2d(2,2,3)
+	fadd2d(0,25,5)
+	fadd2d(10,10,6)
+	fadd2d(1,17,19)
+	fadd2d(3,2,0)
+	fsub2d(4,0,25)
+	fadd2d(6,10,1)
+	fsub2d(7,1,17)
+	fsub2d(9,3,2)
+	fsub2d(11,0,4)
+	fsub2d(13,6,10)
+	fsub2d(14,1,7)
+	fsub2d(15,3,9)
+	fsub2d(0,0,9)
+	fsub2d(9,6,13)
+	fsub2d(25,25,11)
+	fsub2d(2,2,15)
+	fsub2d(5,5,4)
+	fsub2d(10,10,9)
+	fsub2d(1,1,13)
+	fsub2d(17,17,14)
+	fsub2d(19,19,7)
+	fadd2d(4,8,3)
+	fadd2d(2,2,0)
+	fadd2d(25,25,5)
+	fadd2d(0,12,6)
+	strq(4,0,0)
+	fadd2d(10,10,1)
+	fadd2d(17,17,19)
+	strq(0,0,16)
+	fsub2d(4,4,8)
+	fadd2d(1,2,25)
+	fsub2d(0,0,12)
+	fadd2d(5,10,17)
+	fsub2d(3,3,4)
+	fsub2d(4,1,2)
+	fsub2d(6,6,0)
+	fsub2d(0,5,10)
+	fadd2d(7,3,1)
+	fsub2d(8,1,4)
+	fadd2d(9,6,5)
+	fsub2d(11,5,0)
+	strq(7,0,512)
+	fsub2d(7,7,3)
+	fsub2d(2,2,8)
+	strq(9,0,528)
+	fsub2d(25,25,4)
+	fsub2d(9,9,6)
+	fsub2d(10,10,11)
+	fsub2d(17,17,0)
+	fsub2d(1,1,7)
+	fadd2d(2,2,25)
+	fsub2d(5,5,9)
+	fadd2d(10,10,17)
+	fadd2d(0,1,2)
+	fadd2d(3,5,10)
+	strq(0,0,1024)
+	fsub2d(0,0,1)
+	strq(3,0,1040)
+	fsub2d(3,3,5)
+	fsub2d(2,2,0)
+	fsub2d(10,10,3)
+	strq(2,0,1536)
+	strq(10,0,1552)
 
 next:
 	ADD $32, R0
@@ -6949,199 +6974,199 @@ TEXT ·sqrtQDNEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00422 // ldr q2, [x1, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x4e66d407 // fadd v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08428 // ldr q8, [x1, #528]
-	WORD $0x4e68d449 // fadd v9.2d, v2.2d, v8.2d
-	WORD $0x6e64fcea // fdiv v10.2d, v7.2d, v4.2d
-	WORD $0x6e65fd2b // fdiv v11.2d, v9.2d, v5.2d
-	WORD $0x4ee0d4ec // fsub v12.2d, v7.2d, v0.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eecd4ee // fsub v14.2d, v7.2d, v12.2d
-	WORD $0x4eedd52f // fsub v15.2d, v9.2d, v13.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x3dc10026 // ldr q6, [x1, #1024]
-	WORD $0x4e66d408 // fadd v8.2d, v0.2d, v6.2d
-	WORD $0x3dc1042c // ldr q12, [x1, #1040]
-	WORD $0x4e6cd44d // fadd v13.2d, v2.2d, v12.2d
-	WORD $0x4ee0d50e // fsub v14.2d, v8.2d, v0.2d
-	WORD $0x4ee2d5af // fsub v15.2d, v13.2d, v2.2d
-	WORD $0x4eeed510 // fsub v16.2d, v8.2d, v14.2d
-	WORD $0x4eefd5b1 // fsub v17.2d, v13.2d, v15.2d
-	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
-	WORD $0x4eefd58c // fsub v12.2d, v12.2d, v15.2d
-	WORD $0x3dc002ce // ldr q14, [x22, #0]
-	WORD $0x6e2e1d4f // eor v15.16b, v10.16b, v14.16b
-	WORD $0x6e2e1d6e // eor v14.16b, v11.16b, v14.16b
-	WORD $0x4eeacc87 // fmls v7.2d, v4.2d, v10.2d
-	WORD $0x4eebcca9 // fmls v9.2d, v5.2d, v11.2d
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
-	WORD $0x4e6bd571 // fadd v17.2d, v11.2d, v11.2d
-	WORD $0x4e6fd4f2 // fadd v18.2d, v7.2d, v15.2d
-	WORD $0x4e6ed533 // fadd v19.2d, v9.2d, v14.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x6ee0f9e6 // fneg v6.2d, v15.2d
-	WORD $0x4eeacd46 // fmls v6.2d, v10.2d, v10.2d
-	WORD $0x4e72d514 // fadd v20.2d, v8.2d, v18.2d
-	WORD $0x4e73d5b5 // fadd v21.2d, v13.2d, v19.2d
-	WORD $0x4ee7d656 // fsub v22.2d, v18.2d, v7.2d
-	WORD $0x4ee9d677 // fsub v23.2d, v19.2d, v9.2d
-	WORD $0x6e64fe98 // fdiv v24.2d, v20.2d, v4.2d
-	WORD $0x6e65feb9 // fdiv v25.2d, v21.2d, v5.2d
-	WORD $0x4ee8d69a // fsub v26.2d, v20.2d, v8.2d
-	WORD $0x4eedd6bb // fsub v27.2d, v21.2d, v13.2d
-	WORD $0x4ef6d65c // fsub v28.2d, v18.2d, v22.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4efad696 // fsub v22.2d, v20.2d, v26.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4efbd6ba // fsub v26.2d, v21.2d, v27.2d
-	WORD $0x4efcd4e7 // fsub v7.2d, v7.2d, v28.2d
-	WORD $0x4ef7d67c // fsub v28.2d, v19.2d, v23.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4efbd673 // fsub v19.2d, v19.2d, v27.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ef7d5d7 // fsub v23.2d, v14.2d, v23.2d
-	WORD $0x4e72d508 // fadd v8.2d, v8.2d, v18.2d
-	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
-	WORD $0x4e73d5ad // fadd v13.2d, v13.2d, v19.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e77d529 // fadd v9.2d, v9.2d, v23.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x4eebcd6e // fmls v14.2d, v11.2d, v11.2d
-	WORD $0x4e67d400 // fadd v0.2d, v0.2d, v7.2d
-	WORD $0x3dc18027 // ldr q7, [x1, #1536]
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x3dc18426 // ldr q6, [x1, #1552]
-	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
-	WORD $0x4ef8cc94 // fmls v20.2d, v4.2d, v24.2d
-	WORD $0x4ef9ccb5 // fmls v21.2d, v5.2d, v25.2d
-	WORD $0x4e68d694 // fadd v20.2d, v20.2d, v8.2d
-	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4e62d6b5 // fadd v21.2d, v21.2d, v2.2d
-	WORD $0x4e67d694 // fadd v20.2d, v20.2d, v7.2d
-	WORD $0x4e66d6b5 // fadd v21.2d, v21.2d, v6.2d
-	WORD $0x4ef8ce14 // fmls v20.2d, v16.2d, v24.2d
-	WORD $0x4ef9ce35 // fmls v21.2d, v17.2d, v25.2d
-	WORD $0x6e64fe94 // fdiv v20.2d, v20.2d, v4.2d
-	WORD $0x6e65feb5 // fdiv v21.2d, v21.2d, v5.2d
-	WORD $0x4e74d700 // fadd v0.2d, v24.2d, v20.2d
-	WORD $0x4e75d722 // fadd v2.2d, v25.2d, v21.2d
-	WORD $0x4e60d544 // fadd v4.2d, v10.2d, v0.2d
-	WORD $0x4e62d565 // fadd v5.2d, v11.2d, v2.2d
-	WORD $0x4ef8d406 // fsub v6.2d, v0.2d, v24.2d
-	WORD $0x4ef9d447 // fsub v7.2d, v2.2d, v25.2d
-	WORD $0x4e64d428 // fadd v8.2d, v1.2d, v4.2d
-	WORD $0x4eead489 // fsub v9.2d, v4.2d, v10.2d
-	WORD $0x4e65d46c // fadd v12.2d, v3.2d, v5.2d
-	WORD $0x4eebd4ad // fsub v13.2d, v5.2d, v11.2d
-	WORD $0x4ee1d50e // fsub v14.2d, v8.2d, v1.2d
-	WORD $0x4ee9d48f // fsub v15.2d, v4.2d, v9.2d
-	WORD $0x4ee6d410 // fsub v16.2d, v0.2d, v6.2d
-	WORD $0x4ee3d591 // fsub v17.2d, v12.2d, v3.2d
-	WORD $0x4eedd4b2 // fsub v18.2d, v5.2d, v13.2d
-	WORD $0x4ee7d453 // fsub v19.2d, v2.2d, v7.2d
-	WORD $0x4eeed516 // fsub v22.2d, v8.2d, v14.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ef0d718 // fsub v24.2d, v24.2d, v16.2d
-	WORD $0x4ee6d694 // fsub v20.2d, v20.2d, v6.2d
-	WORD $0x4ef1d586 // fsub v6.2d, v12.2d, v17.2d
-	WORD $0x4ef2d56b // fsub v11.2d, v11.2d, v18.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4ef3d739 // fsub v25.2d, v25.2d, v19.2d
-	WORD $0x4ee7d6b5 // fsub v21.2d, v21.2d, v7.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
-	WORD $0x4e74d718 // fadd v24.2d, v24.2d, v20.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4ef1d4a5 // fsub v5.2d, v5.2d, v17.2d
-	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
-	WORD $0x4e75d739 // fadd v25.2d, v25.2d, v21.2d
-	WORD $0x4e64d421 // fadd v1.2d, v1.2d, v4.2d
-	WORD $0x4e78d540 // fadd v0.2d, v10.2d, v24.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e79d562 // fadd v2.2d, v11.2d, v25.2d
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x4eead405 // fsub v5.2d, v0.2d, v10.2d
-	WORD $0x4e62d466 // fadd v6.2d, v3.2d, v2.2d
-	WORD $0x4eebd447 // fsub v7.2d, v2.2d, v11.2d
-	WORD $0x4ee1d489 // fsub v9.2d, v4.2d, v1.2d
-	WORD $0x4ee5d40d // fsub v13.2d, v0.2d, v5.2d
-	WORD $0x4ee3d4ce // fsub v14.2d, v6.2d, v3.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee9d490 // fsub v16.2d, v4.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eeed4c9 // fsub v9.2d, v6.2d, v14.2d
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4ee5d718 // fsub v24.2d, v24.2d, v5.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee7d739 // fsub v25.2d, v25.2d, v7.2d
-	WORD $0x4e64d505 // fadd v5.2d, v8.2d, v4.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
-	WORD $0x4e66d580 // fadd v0.2d, v12.2d, v6.2d
-	WORD $0x3d800005 // str q5, [x0, #0]
-	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
-	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e6ad422 // fadd v2.2d, v1.2d, v10.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4ee1d445 // fsub v5.2d, v2.2d, v1.2d
-	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
-	WORD $0x4ee3d4e0 // fsub v0.2d, v7.2d, v3.2d
-	WORD $0x4e62d488 // fadd v8.2d, v4.2d, v2.2d
-	WORD $0x4ee5d449 // fsub v9.2d, v2.2d, v5.2d
-	WORD $0x4e67d4cc // fadd v12.2d, v6.2d, v7.2d
-	WORD $0x4ee0d4ed // fsub v13.2d, v7.2d, v0.2d
-	WORD $0x3d808008 // str q8, [x0, #512]
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x3d80840c // str q12, [x0, #528]
-	WORD $0x4ee5d54a // fsub v10.2d, v10.2d, v5.2d
-	WORD $0x4ee6d58c // fsub v12.2d, v12.2d, v6.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
-	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4eecd4e7 // fsub v7.2d, v7.2d, v12.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e61d440 // fadd v0.2d, v2.2d, v1.2d
-	WORD $0x4e63d4e4 // fadd v4.2d, v7.2d, v3.2d
-	WORD $0x3d810000 // str q0, [x0, #1024]
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x3d810404 // str q4, [x0, #1040]
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x3d818001 // str q1, [x0, #1536]
-	WORD $0x3d818403 // str q3, [x0, #1552]
+	ldrq(0,1,0)
+	fsqrt2d(1,0)
+	ldrq(2,1,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,1,512)
+	fadd2d(7,0,6)
+	ldrq(8,1,528)
+	fadd2d(9,2,8)
+	fdiv2d(10,7,4)
+	fdiv2d(11,9,5)
+	fsub2d(12,7,0)
+	fsub2d(13,9,2)
+	fsub2d(14,7,12)
+	fsub2d(15,9,13)
+	fsub2d(6,6,12)
+	fsub2d(8,8,13)
+	fsub2d(0,0,14)
+	fsub2d(2,2,15)
+	fadd2d(0,0,6)
+	fadd2d(2,2,8)
+	ldrq(6,1,1024)
+	fadd2d(8,0,6)
+	ldrq(12,1,1040)
+	fadd2d(13,2,12)
+	fsub2d(14,8,0)
+	fsub2d(15,13,2)
+	fsub2d(16,8,14)
+	fsub2d(17,13,15)
+	fsub2d(6,6,14)
+	fsub2d(12,12,15)
+	ldrq(14,22,0)
+	eor(15,10,14)
+	eor(14,11,14)
+	fmls2d(7,4,10)
+	fmls2d(9,5,11)
+	fmul2d(15,15,10)
+	fmul2d(14,14,11)
+	fsub2d(0,0,16)
+	fsub2d(2,2,17)
+	fadd2d(16,10,10)
+	fadd2d(17,11,11)
+	fadd2d(18,7,15)
+	fadd2d(19,9,14)
+	fadd2d(0,0,6)
+	fneg2d(6,15)
+	fmls2d(6,10,10)
+	fadd2d(20,8,18)
+	fadd2d(21,13,19)
+	fsub2d(22,18,7)
+	fsub2d(23,19,9)
+	fdiv2d(24,20,4)
+	fdiv2d(25,21,5)
+	fsub2d(26,20,8)
+	fsub2d(27,21,13)
+	fsub2d(28,18,22)
+	fsub2d(15,15,22)
+	fsub2d(22,20,26)
+	fsub2d(18,18,26)
+	fsub2d(26,21,27)
+	fsub2d(7,7,28)
+	fsub2d(28,19,23)
+	fsub2d(8,8,22)
+	fsub2d(13,13,26)
+	fsub2d(19,19,27)
+	fsub2d(9,9,28)
+	fsub2d(23,14,23)
+	fadd2d(8,8,18)
+	fadd2d(7,7,15)
+	fadd2d(13,13,19)
+	fadd2d(2,2,12)
+	fadd2d(9,9,23)
+	fneg2d(14,14)
+	fmls2d(14,11,11)
+	fadd2d(0,0,7)
+	ldrq(7,1,1536)
+	fadd2d(7,7,6)
+	fadd2d(2,2,9)
+	ldrq(6,1,1552)
+	fadd2d(6,6,14)
+	fmls2d(20,4,24)
+	fmls2d(21,5,25)
+	fadd2d(20,20,8)
+	fadd2d(21,21,13)
+	fadd2d(20,20,0)
+	fadd2d(21,21,2)
+	fadd2d(20,20,7)
+	fadd2d(21,21,6)
+	fmls2d(20,16,24)
+	fmls2d(21,17,25)
+	fdiv2d(20,20,4)
+	fdiv2d(21,21,5)
+	fadd2d(0,24,20)
+	fadd2d(2,25,21)
+	fadd2d(4,10,0)
+	fadd2d(5,11,2)
+	fsub2d(6,0,24)
+	fsub2d(7,2,25)
+	fadd2d(8,1,4)
+	fsub2d(9,4,10)
+	fadd2d(12,3,5)
+	fsub2d(13,5,11)
+	fsub2d(14,8,1)
+	fsub2d(15,4,9)
+	fsub2d(16,0,6)
+	fsub2d(17,12,3)
+	fsub2d(18,5,13)
+	fsub2d(19,2,7)
+	fsub2d(22,8,14)
+	fsub2d(10,10,15)
+	fsub2d(0,0,9)
+	fsub2d(24,24,16)
+	fsub2d(20,20,6)
+	fsub2d(6,12,17)
+	fsub2d(11,11,18)
+	fsub2d(2,2,13)
+	fsub2d(25,25,19)
+	fsub2d(21,21,7)
+	fsub2d(1,1,22)
+	fsub2d(4,4,14)
+	fadd2d(10,10,0)
+	fadd2d(24,24,20)
+	fsub2d(3,3,6)
+	fsub2d(5,5,17)
+	fadd2d(11,11,2)
+	fadd2d(25,25,21)
+	fadd2d(1,1,4)
+	fadd2d(0,10,24)
+	fadd2d(3,3,5)
+	fadd2d(2,11,25)
+	fadd2d(4,1,0)
+	fsub2d(5,0,10)
+	fadd2d(6,3,2)
+	fsub2d(7,2,11)
+	fsub2d(9,4,1)
+	fsub2d(13,0,5)
+	fsub2d(14,6,3)
+	fsub2d(15,2,7)
+	fsub2d(16,4,9)
+	fsub2d(0,0,9)
+	fsub2d(9,6,14)
+	fsub2d(10,10,13)
+	fsub2d(1,1,16)
+	fsub2d(24,24,5)
+	fsub2d(3,3,9)
+	fsub2d(2,2,14)
+	fsub2d(11,11,15)
+	fsub2d(25,25,7)
+	fadd2d(5,8,4)
+	fadd2d(1,1,0)
+	fadd2d(10,10,24)
+	fadd2d(0,12,6)
+	strq(5,0,0)
+	fadd2d(3,3,2)
+	fadd2d(11,11,25)
+	strq(0,0,16)
+	fsub2d(5,5,8)
+	fadd2d(2,1,10)
+	fsub2d(0,0,12)
+	fadd2d(7,3,11)
+	fsub2d(4,4,5)
+	fsub2d(5,2,1)
+	fsub2d(6,6,0)
+	fsub2d(0,7,3)
+	fadd2d(8,4,2)
+	fsub2d(9,2,5)
+	fadd2d(12,6,7)
+	fsub2d(13,7,0)
+	strq(8,0,512)
+	fsub2d(8,8,4)
+	fsub2d(1,1,9)
+	strq(12,0,528)
+	fsub2d(10,10,5)
+	fsub2d(12,12,6)
+	fsub2d(3,3,13)
+	fsub2d(11,11,0)
+	fsub2d(2,2,8)
+	fadd2d(1,1,10)
+	fsub2d(7,7,12)
+	fadd2d(3,3,11)
+	fadd2d(0,2,1)
+	fadd2d(4,7,3)
+	strq(0,0,1024)
+	fsub2d(0,0,2)
+	strq(4,0,1040)
+	fsub2d(4,4,7)
+	fsub2d(1,1,0)
+	fsub2d(3,3,4)
+	strq(1,0,1536)
+	strq(3,0,1552)
 
 next:
 	ADD $32, R0
@@ -7160,152 +7185,152 @@ TEXT ·addFloatQDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x4ee0d446 // fsub v6.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a7 // fsub v7.2d, v5.2d, v3.2d
-	WORD $0x4ee6d448 // fsub v8.2d, v2.2d, v6.2d
-	WORD $0x4ee7d4a9 // fsub v9.2d, v5.2d, v7.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x3dc08021 // ldr q1, [x1, #512]
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x3dc08426 // ldr q6, [x1, #528]
-	WORD $0x4e63d4c7 // fadd v7.2d, v6.2d, v3.2d
-	WORD $0x4ee1d488 // fsub v8.2d, v4.2d, v1.2d
-	WORD $0x4ee6d4e9 // fsub v9.2d, v7.2d, v6.2d
-	WORD $0x4ee8d48a // fsub v10.2d, v4.2d, v8.2d
-	WORD $0x4ee9d4eb // fsub v11.2d, v7.2d, v9.2d
-	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x3dc10020 // ldr q0, [x1, #1024]
-	WORD $0x4e61d403 // fadd v3.2d, v0.2d, v1.2d
-	WORD $0x3dc10428 // ldr q8, [x1, #1040]
-	WORD $0x4e66d509 // fadd v9.2d, v8.2d, v6.2d
-	WORD $0x4ee0d46a // fsub v10.2d, v3.2d, v0.2d
-	WORD $0x4ee8d52b // fsub v11.2d, v9.2d, v8.2d
-	WORD $0x4eead46c // fsub v12.2d, v3.2d, v10.2d
-	WORD $0x4eebd52d // fsub v13.2d, v9.2d, v11.2d
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x3dc18021 // ldr q1, [x1, #1536]
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x3dc18420 // ldr q0, [x1, #1552]
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e61d466 // fadd v6.2d, v3.2d, v1.2d
-	WORD $0x4e60d528 // fadd v8.2d, v9.2d, v0.2d
-	WORD $0x4e66d48a // fadd v10.2d, v4.2d, v6.2d
-	WORD $0x4e68d4eb // fadd v11.2d, v7.2d, v8.2d
-	WORD $0x4ee3d4cc // fsub v12.2d, v6.2d, v3.2d
-	WORD $0x4ee9d50d // fsub v13.2d, v8.2d, v9.2d
-	WORD $0x4e6ad44e // fadd v14.2d, v2.2d, v10.2d
-	WORD $0x4ee4d54f // fsub v15.2d, v10.2d, v4.2d
-	WORD $0x4e6bd4b0 // fadd v16.2d, v5.2d, v11.2d
-	WORD $0x4ee7d571 // fsub v17.2d, v11.2d, v7.2d
-	WORD $0x4ee2d5d2 // fsub v18.2d, v14.2d, v2.2d
-	WORD $0x4eefd553 // fsub v19.2d, v10.2d, v15.2d
-	WORD $0x4eecd4d4 // fsub v20.2d, v6.2d, v12.2d
-	WORD $0x4ee5d615 // fsub v21.2d, v16.2d, v5.2d
-	WORD $0x4ef1d576 // fsub v22.2d, v11.2d, v17.2d
-	WORD $0x4eedd517 // fsub v23.2d, v8.2d, v13.2d
-	WORD $0x4ef2d5d8 // fsub v24.2d, v14.2d, v18.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eefd4c6 // fsub v6.2d, v6.2d, v15.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4ef5d60c // fsub v12.2d, v16.2d, v21.2d
-	WORD $0x4ef6d4e7 // fsub v7.2d, v7.2d, v22.2d
-	WORD $0x4ef1d508 // fsub v8.2d, v8.2d, v17.2d
-	WORD $0x4ef7d529 // fsub v9.2d, v9.2d, v23.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
-	WORD $0x4ef2d54a // fsub v10.2d, v10.2d, v18.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e63d480 // fadd v0.2d, v4.2d, v3.2d
-	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
-	WORD $0x4e69d4e1 // fadd v1.2d, v7.2d, v9.2d
-	WORD $0x4e60d446 // fadd v6.2d, v2.2d, v0.2d
-	WORD $0x4ee4d408 // fsub v8.2d, v0.2d, v4.2d
-	WORD $0x4e61d4aa // fadd v10.2d, v5.2d, v1.2d
-	WORD $0x4ee7d42b // fsub v11.2d, v1.2d, v7.2d
-	WORD $0x4ee2d4cc // fsub v12.2d, v6.2d, v2.2d
-	WORD $0x4ee8d40d // fsub v13.2d, v0.2d, v8.2d
-	WORD $0x4ee5d54f // fsub v15.2d, v10.2d, v5.2d
-	WORD $0x4eebd431 // fsub v17.2d, v1.2d, v11.2d
-	WORD $0x4eecd4d2 // fsub v18.2d, v6.2d, v12.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4eefd54c // fsub v12.2d, v10.2d, v15.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	WORD $0x4e66d5c8 // fadd v8.2d, v14.2d, v6.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4e6ad600 // fadd v0.2d, v16.2d, v10.2d
-	WORD $0x3d800008 // str q8, [x0, #0]
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4e64d441 // fadd v1.2d, v2.2d, v4.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4e67d4a3 // fadd v3.2d, v5.2d, v7.2d
-	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
-	WORD $0x4ee2d428 // fsub v8.2d, v1.2d, v2.2d
-	WORD $0x4ee0d54a // fsub v10.2d, v10.2d, v0.2d
-	WORD $0x4ee5d460 // fsub v0.2d, v3.2d, v5.2d
-	WORD $0x4e61d4c9 // fadd v9.2d, v6.2d, v1.2d
-	WORD $0x4ee8d42b // fsub v11.2d, v1.2d, v8.2d
-	WORD $0x4e63d54c // fadd v12.2d, v10.2d, v3.2d
-	WORD $0x4ee0d46d // fsub v13.2d, v3.2d, v0.2d
-	WORD $0x3d808009 // str q9, [x0, #512]
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4eebd442 // fsub v2.2d, v2.2d, v11.2d
-	WORD $0x3d80840c // str q12, [x0, #528]
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eead58c // fsub v12.2d, v12.2d, v10.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
-	WORD $0x4e62d420 // fadd v0.2d, v1.2d, v2.2d
-	WORD $0x4e65d464 // fadd v4.2d, v3.2d, v5.2d
-	WORD $0x3d810000 // str q0, [x0, #1024]
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x3d810404 // str q4, [x0, #1040]
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x3d818002 // str q2, [x0, #1536]
-	WORD $0x3d818405 // str q5, [x0, #1552]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fadd2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fadd2d(5,3,4)
+	fsub2d(6,2,0)
+	fsub2d(7,5,3)
+	fsub2d(8,2,6)
+	fsub2d(9,5,7)
+	fsub2d(1,1,6)
+	fsub2d(4,4,7)
+	fsub2d(0,0,8)
+	fsub2d(3,3,9)
+	fadd2d(0,0,1)
+	fadd2d(3,3,4)
+	ldrq(1,1,512)
+	fadd2d(4,1,0)
+	ldrq(6,1,528)
+	fadd2d(7,6,3)
+	fsub2d(8,4,1)
+	fsub2d(9,7,6)
+	fsub2d(10,4,8)
+	fsub2d(11,7,9)
+	fsub2d(0,0,8)
+	fsub2d(3,3,9)
+	fsub2d(1,1,10)
+	fsub2d(6,6,11)
+	fadd2d(1,1,0)
+	fadd2d(6,6,3)
+	ldrq(0,1,1024)
+	fadd2d(3,0,1)
+	ldrq(8,1,1040)
+	fadd2d(9,8,6)
+	fsub2d(10,3,0)
+	fsub2d(11,9,8)
+	fsub2d(12,3,10)
+	fsub2d(13,9,11)
+	fsub2d(1,1,10)
+	fsub2d(6,6,11)
+	fsub2d(0,0,12)
+	fsub2d(8,8,13)
+	fadd2d(0,0,1)
+	fadd2d(8,8,6)
+	ldrq(1,1,1536)
+	fadd2d(1,1,0)
+	ldrq(0,1,1552)
+	fadd2d(0,0,8)
+	fadd2d(6,3,1)
+	fadd2d(8,9,0)
+	fadd2d(10,4,6)
+	fadd2d(11,7,8)
+	fsub2d(12,6,3)
+	fsub2d(13,8,9)
+	fadd2d(14,2,10)
+	fsub2d(15,10,4)
+	fadd2d(16,5,11)
+	fsub2d(17,11,7)
+	fsub2d(18,14,2)
+	fsub2d(19,10,15)
+	fsub2d(20,6,12)
+	fsub2d(21,16,5)
+	fsub2d(22,11,17)
+	fsub2d(23,8,13)
+	fsub2d(24,14,18)
+	fsub2d(4,4,19)
+	fsub2d(6,6,15)
+	fsub2d(3,3,20)
+	fsub2d(1,1,12)
+	fsub2d(12,16,21)
+	fsub2d(7,7,22)
+	fsub2d(8,8,17)
+	fsub2d(9,9,23)
+	fsub2d(0,0,13)
+	fsub2d(2,2,24)
+	fsub2d(10,10,18)
+	fadd2d(4,4,6)
+	fadd2d(3,3,1)
+	fsub2d(5,5,12)
+	fsub2d(11,11,21)
+	fadd2d(7,7,8)
+	fadd2d(9,9,0)
+	fadd2d(2,2,10)
+	fadd2d(0,4,3)
+	fadd2d(5,5,11)
+	fadd2d(1,7,9)
+	fadd2d(6,2,0)
+	fsub2d(8,0,4)
+	fadd2d(10,5,1)
+	fsub2d(11,1,7)
+	fsub2d(12,6,2)
+	fsub2d(13,0,8)
+	fsub2d(15,10,5)
+	fsub2d(17,1,11)
+	fsub2d(18,6,12)
+	fsub2d(0,0,12)
+	fsub2d(12,10,15)
+	fsub2d(4,4,13)
+	fsub2d(2,2,18)
+	fsub2d(3,3,8)
+	fsub2d(5,5,12)
+	fsub2d(1,1,15)
+	fsub2d(7,7,17)
+	fsub2d(9,9,11)
+	fadd2d(8,14,6)
+	fadd2d(2,2,0)
+	fadd2d(4,4,3)
+	fadd2d(0,16,10)
+	strq(8,0,0)
+	fadd2d(5,5,1)
+	fadd2d(7,7,9)
+	strq(0,0,16)
+	fsub2d(8,8,14)
+	fadd2d(1,2,4)
+	fsub2d(0,0,16)
+	fadd2d(3,5,7)
+	fsub2d(6,6,8)
+	fsub2d(8,1,2)
+	fsub2d(10,10,0)
+	fsub2d(0,3,5)
+	fadd2d(9,6,1)
+	fsub2d(11,1,8)
+	fadd2d(12,10,3)
+	fsub2d(13,3,0)
+	strq(9,0,512)
+	fsub2d(9,9,6)
+	fsub2d(2,2,11)
+	strq(12,0,528)
+	fsub2d(4,4,8)
+	fsub2d(12,12,10)
+	fsub2d(5,5,13)
+	fsub2d(7,7,0)
+	fsub2d(1,1,9)
+	fadd2d(2,2,4)
+	fsub2d(3,3,12)
+	fadd2d(5,5,7)
+	fadd2d(0,1,2)
+	fadd2d(4,3,5)
+	strq(0,0,1024)
+	fsub2d(0,0,1)
+	strq(4,0,1040)
+	fsub2d(4,4,3)
+	fsub2d(2,2,0)
+	fsub2d(5,5,4)
+	strq(2,0,1536)
+	strq(5,0,1552)
 
 next:
 	ADD $32, R0
@@ -7325,174 +7350,174 @@ TEXT ·mulFloatQDNEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08026 // ldr q6, [x1, #512]
-	WORD $0x6e61dcc7 // fmul v7.2d, v6.2d, v1.2d
-	WORD $0x3dc08428 // ldr q8, [x1, #528]
-	WORD $0x6e64dd09 // fmul v9.2d, v8.2d, v4.2d
-	WORD $0x3dc1002a // ldr q10, [x1, #1024]
-	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
-	WORD $0x3dc1042c // ldr q12, [x1, #1040]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8a0 // fneg v0.2d, v5.2d
-	WORD $0x4e64cc60 // fmla v0.2d, v3.2d, v4.2d
-	WORD $0x6ee0f8e3 // fneg v3.2d, v7.2d
-	WORD $0x4e61ccc3 // fmla v3.2d, v6.2d, v1.2d
-	WORD $0x6ee0f926 // fneg v6.2d, v9.2d
-	WORD $0x4e64cd06 // fmla v6.2d, v8.2d, v4.2d
-	WORD $0x6ee0f968 // fneg v8.2d, v11.2d
-	WORD $0x4e61cd48 // fmla v8.2d, v10.2d, v1.2d
-	WORD $0x6ee0f9aa // fneg v10.2d, v13.2d
-	WORD $0x4e64cd8a // fmla v10.2d, v12.2d, v4.2d
-	WORD $0x4e67d5cc // fadd v12.2d, v14.2d, v7.2d
-	WORD $0x4e69d40f // fadd v15.2d, v0.2d, v9.2d
-	WORD $0x4e6bd470 // fadd v16.2d, v3.2d, v11.2d
-	WORD $0x4e6dd4d1 // fadd v17.2d, v6.2d, v13.2d
-	WORD $0x4eeed592 // fsub v18.2d, v12.2d, v14.2d
-	WORD $0x4ee0d5f3 // fsub v19.2d, v15.2d, v0.2d
-	WORD $0x4ee3d614 // fsub v20.2d, v16.2d, v3.2d
-	WORD $0x4ee6d635 // fsub v21.2d, v17.2d, v6.2d
-	WORD $0x4ef2d596 // fsub v22.2d, v12.2d, v18.2d
-	WORD $0x4ef3d5f7 // fsub v23.2d, v15.2d, v19.2d
-	WORD $0x4ef2d4e7 // fsub v7.2d, v7.2d, v18.2d
-	WORD $0x4ef3d529 // fsub v9.2d, v9.2d, v19.2d
-	WORD $0x4ef6d5ce // fsub v14.2d, v14.2d, v22.2d
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4ef4d612 // fsub v18.2d, v16.2d, v20.2d
-	WORD $0x4ef5d633 // fsub v19.2d, v17.2d, v21.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4ef2d463 // fsub v3.2d, v3.2d, v18.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4e70d5c7 // fadd v7.2d, v14.2d, v16.2d
-	WORD $0x4e71d409 // fadd v9.2d, v0.2d, v17.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4eeed4f2 // fsub v18.2d, v7.2d, v14.2d
-	WORD $0x4ee0d533 // fsub v19.2d, v9.2d, v0.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x3dc1802b // ldr q11, [x1, #1536]
-	WORD $0x4e61cd68 // fmla v8.2d, v11.2d, v1.2d
-	WORD $0x4ef2d4e1 // fsub v1.2d, v7.2d, v18.2d
-	WORD $0x4ef3d52b // fsub v11.2d, v9.2d, v19.2d
-	WORD $0x4ef2d610 // fsub v16.2d, v16.2d, v18.2d
-	WORD $0x4ef3d631 // fsub v17.2d, v17.2d, v19.2d
-	WORD $0x4ee1d5ce // fsub v14.2d, v14.2d, v1.2d
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x4e6dd4c6 // fadd v6.2d, v6.2d, v13.2d
-	WORD $0x3dc18421 // ldr q1, [x1, #1552]
-	WORD $0x4e64cc2a // fmla v10.2d, v1.2d, v4.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
-	WORD $0x4e6ed463 // fadd v3.2d, v3.2d, v14.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e68d463 // fadd v3.2d, v3.2d, v8.2d
-	WORD $0x4e6ad4c6 // fadd v6.2d, v6.2d, v10.2d
-	WORD $0x4e63d4e0 // fadd v0.2d, v7.2d, v3.2d
-	WORD $0x4e66d521 // fadd v1.2d, v9.2d, v6.2d
-	WORD $0x4e60d584 // fadd v4.2d, v12.2d, v0.2d
-	WORD $0x4e61d5e8 // fadd v8.2d, v15.2d, v1.2d
-	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
-	WORD $0x4ee9d42b // fsub v11.2d, v1.2d, v9.2d
-	WORD $0x4e64d44d // fadd v13.2d, v2.2d, v4.2d
-	WORD $0x4eecd48e // fsub v14.2d, v4.2d, v12.2d
-	WORD $0x4e68d4b0 // fadd v16.2d, v5.2d, v8.2d
-	WORD $0x4eefd511 // fsub v17.2d, v8.2d, v15.2d
-	WORD $0x4ee2d5b2 // fsub v18.2d, v13.2d, v2.2d
-	WORD $0x4eeed493 // fsub v19.2d, v4.2d, v14.2d
-	WORD $0x4eead414 // fsub v20.2d, v0.2d, v10.2d
-	WORD $0x4ee5d615 // fsub v21.2d, v16.2d, v5.2d
-	WORD $0x4ef1d516 // fsub v22.2d, v8.2d, v17.2d
-	WORD $0x4eebd437 // fsub v23.2d, v1.2d, v11.2d
-	WORD $0x4ef2d5b8 // fsub v24.2d, v13.2d, v18.2d
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4eead463 // fsub v3.2d, v3.2d, v10.2d
-	WORD $0x4ef5d60a // fsub v10.2d, v16.2d, v21.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
-	WORD $0x4ef7d529 // fsub v9.2d, v9.2d, v23.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4e60d58c // fadd v12.2d, v12.2d, v0.2d
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
-	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4e67d580 // fadd v0.2d, v12.2d, v7.2d
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	WORD $0x4e69d5e1 // fadd v1.2d, v15.2d, v9.2d
-	WORD $0x4e60d443 // fadd v3.2d, v2.2d, v0.2d
-	WORD $0x4eecd404 // fsub v4.2d, v0.2d, v12.2d
-	WORD $0x4e61d4a6 // fadd v6.2d, v5.2d, v1.2d
-	WORD $0x4eefd428 // fsub v8.2d, v1.2d, v15.2d
-	WORD $0x4ee2d46a // fsub v10.2d, v3.2d, v2.2d
-	WORD $0x4ee4d40b // fsub v11.2d, v0.2d, v4.2d
-	WORD $0x4ee5d4ce // fsub v14.2d, v6.2d, v5.2d
-	WORD $0x4ee8d431 // fsub v17.2d, v1.2d, v8.2d
-	WORD $0x4eead472 // fsub v18.2d, v3.2d, v10.2d
-	WORD $0x4eead400 // fsub v0.2d, v0.2d, v10.2d
-	WORD $0x4eeed4ca // fsub v10.2d, v6.2d, v14.2d
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x4eead4a5 // fsub v5.2d, v5.2d, v10.2d
-	WORD $0x4eeed421 // fsub v1.2d, v1.2d, v14.2d
-	WORD $0x4ef1d5ef // fsub v15.2d, v15.2d, v17.2d
-	WORD $0x4ee8d529 // fsub v9.2d, v9.2d, v8.2d
-	WORD $0x4e63d5a4 // fadd v4.2d, v13.2d, v3.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e67d58c // fadd v12.2d, v12.2d, v7.2d
-	WORD $0x4e66d600 // fadd v0.2d, v16.2d, v6.2d
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x4e69d5ef // fadd v15.2d, v15.2d, v9.2d
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4e6cd441 // fadd v1.2d, v2.2d, v12.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4e6fd4a7 // fadd v7.2d, v5.2d, v15.2d
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x4ee2d424 // fsub v4.2d, v1.2d, v2.2d
-	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
-	WORD $0x4ee5d4e0 // fsub v0.2d, v7.2d, v5.2d
-	WORD $0x4e61d468 // fadd v8.2d, v3.2d, v1.2d
-	WORD $0x4ee4d429 // fsub v9.2d, v1.2d, v4.2d
-	WORD $0x4e67d4ca // fadd v10.2d, v6.2d, v7.2d
-	WORD $0x4ee0d4eb // fsub v11.2d, v7.2d, v0.2d
-	WORD $0x3d808008 // str q8, [x0, #512]
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x3d80840a // str q10, [x0, #528]
-	WORD $0x4ee4d58c // fsub v12.2d, v12.2d, v4.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
-	WORD $0x4e6fd4a5 // fadd v5.2d, v5.2d, v15.2d
-	WORD $0x4e62d420 // fadd v0.2d, v1.2d, v2.2d
-	WORD $0x4e65d4e3 // fadd v3.2d, v7.2d, v5.2d
-	WORD $0x3d810000 // str q0, [x0, #1024]
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x3d810403 // str q3, [x0, #1040]
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x3d818002 // str q2, [x0, #1536]
-	WORD $0x3d818405 // str q5, [x0, #1552]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,1,512)
+	fmul2d(7,6,1)
+	ldrq(8,1,528)
+	fmul2d(9,8,4)
+	ldrq(10,1,1024)
+	fmul2d(11,10,1)
+	ldrq(12,1,1040)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(0,5)
+	fmla2d(0,3,4)
+	fneg2d(3,7)
+	fmla2d(3,6,1)
+	fneg2d(6,9)
+	fmla2d(6,8,4)
+	fneg2d(8,11)
+	fmla2d(8,10,1)
+	fneg2d(10,13)
+	fmla2d(10,12,4)
+	fadd2d(12,14,7)
+	fadd2d(15,0,9)
+	fadd2d(16,3,11)
+	fadd2d(17,6,13)
+	fsub2d(18,12,14)
+	fsub2d(19,15,0)
+	fsub2d(20,16,3)
+	fsub2d(21,17,6)
+	fsub2d(22,12,18)
+	fsub2d(23,15,19)
+	fsub2d(7,7,18)
+	fsub2d(9,9,19)
+	fsub2d(14,14,22)
+	fsub2d(0,0,23)
+	fsub2d(18,16,20)
+	fsub2d(19,17,21)
+	fadd2d(14,14,7)
+	fadd2d(0,0,9)
+	fsub2d(3,3,18)
+	fsub2d(11,11,20)
+	fadd2d(7,14,16)
+	fadd2d(9,0,17)
+	fsub2d(6,6,19)
+	fsub2d(13,13,21)
+	fsub2d(18,7,14)
+	fsub2d(19,9,0)
+	fadd2d(3,3,11)
+	ldrq(11,1,1536)
+	fmla2d(8,11,1)
+	fsub2d(1,7,18)
+	fsub2d(11,9,19)
+	fsub2d(16,16,18)
+	fsub2d(17,17,19)
+	fsub2d(14,14,1)
+	fsub2d(0,0,11)
+	fadd2d(6,6,13)
+	ldrq(1,1,1552)
+	fmla2d(10,1,4)
+	fadd2d(14,14,16)
+	fadd2d(0,0,17)
+	fadd2d(3,3,14)
+	fadd2d(6,6,0)
+	fadd2d(3,3,8)
+	fadd2d(6,6,10)
+	fadd2d(0,7,3)
+	fadd2d(1,9,6)
+	fadd2d(4,12,0)
+	fadd2d(8,15,1)
+	fsub2d(10,0,7)
+	fsub2d(11,1,9)
+	fadd2d(13,2,4)
+	fsub2d(14,4,12)
+	fadd2d(16,5,8)
+	fsub2d(17,8,15)
+	fsub2d(18,13,2)
+	fsub2d(19,4,14)
+	fsub2d(20,0,10)
+	fsub2d(21,16,5)
+	fsub2d(22,8,17)
+	fsub2d(23,1,11)
+	fsub2d(24,13,18)
+	fsub2d(12,12,19)
+	fsub2d(0,0,14)
+	fsub2d(7,7,20)
+	fsub2d(3,3,10)
+	fsub2d(10,16,21)
+	fsub2d(15,15,22)
+	fsub2d(1,1,17)
+	fsub2d(9,9,23)
+	fsub2d(6,6,11)
+	fsub2d(2,2,24)
+	fsub2d(4,4,18)
+	fadd2d(12,12,0)
+	fadd2d(7,7,3)
+	fsub2d(5,5,10)
+	fsub2d(8,8,21)
+	fadd2d(15,15,1)
+	fadd2d(9,9,6)
+	fadd2d(2,2,4)
+	fadd2d(0,12,7)
+	fadd2d(5,5,8)
+	fadd2d(1,15,9)
+	fadd2d(3,2,0)
+	fsub2d(4,0,12)
+	fadd2d(6,5,1)
+	fsub2d(8,1,15)
+	fsub2d(10,3,2)
+	fsub2d(11,0,4)
+	fsub2d(14,6,5)
+	fsub2d(17,1,8)
+	fsub2d(18,3,10)
+	fsub2d(0,0,10)
+	fsub2d(10,6,14)
+	fsub2d(12,12,11)
+	fsub2d(2,2,18)
+	fsub2d(7,7,4)
+	fsub2d(5,5,10)
+	fsub2d(1,1,14)
+	fsub2d(15,15,17)
+	fsub2d(9,9,8)
+	fadd2d(4,13,3)
+	fadd2d(2,2,0)
+	fadd2d(12,12,7)
+	fadd2d(0,16,6)
+	strq(4,0,0)
+	fadd2d(5,5,1)
+	fadd2d(15,15,9)
+	strq(0,0,16)
+	fsub2d(4,4,13)
+	fadd2d(1,2,12)
+	fsub2d(0,0,16)
+	fadd2d(7,5,15)
+	fsub2d(3,3,4)
+	fsub2d(4,1,2)
+	fsub2d(6,6,0)
+	fsub2d(0,7,5)
+	fadd2d(8,3,1)
+	fsub2d(9,1,4)
+	fadd2d(10,6,7)
+	fsub2d(11,7,0)
+	strq(8,0,512)
+	fsub2d(8,8,3)
+	fsub2d(2,2,9)
+	strq(10,0,528)
+	fsub2d(12,12,4)
+	fsub2d(10,10,6)
+	fsub2d(5,5,11)
+	fsub2d(15,15,0)
+	fsub2d(1,1,8)
+	fadd2d(2,2,12)
+	fsub2d(7,7,10)
+	fadd2d(5,5,15)
+	fadd2d(0,1,2)
+	fadd2d(3,7,5)
+	strq(0,0,1024)
+	fsub2d(0,0,1)
+	strq(3,0,1040)
+	fsub2d(3,3,7)
+	fsub2d(2,2,0)
+	fsub2d(5,5,3)
+	strq(2,0,1536)
+	strq(5,0,1552)
 
 next:
 	ADD $32, R0
@@ -7514,577 +7539,577 @@ TEXT ·hornerQDNEON(SB), 0, $208-40
 	MOVD n+32(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x3dc00444 // ldr q4, [x2, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc08046 // ldr q6, [x2, #512]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc08028 // ldr q8, [x1, #512]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0844a // ldr q10, [x2, #528]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc0842c // ldr q12, [x1, #528]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc1005c // ldr q28, [x2, #1024]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc1003e // ldr q30, [x1, #1024]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc10442 // ldr q2, [x2, #1040]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc10422 // ldr q2, [x1, #1040]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00035 // ldr q21, [x1, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc1005b // ldr q27, [x2, #1024]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc10436 // ldr q22, [x1, #1040]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0045d // ldr q29, [x2, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00436 // ldr q22, [x1, #16]
-	WORD $0x3dc1045d // ldr q29, [x2, #1040]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d405 // fsub v5.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc1804f // ldr q15, [x2, #1536]
-	WORD $0x6e6fdeb5 // fmul v21.2d, v21.2d, v15.2d
-	WORD $0x3dc1802f // ldr q15, [x1, #1536]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x3dc18441 // ldr q1, [x2, #1552]
-	WORD $0x6e61ded6 // fmul v22.2d, v22.2d, v1.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x3dc18421 // ldr q1, [x1, #1552]
-	WORD $0x3dc00442 // ldr q2, [x2, #16]
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc10422 // ldr q2, [x1, #1040]
-	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
-	WORD $0x3dc016e4 // ldr q4, [x23, #80]
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4ee9d706 // fsub v6.2d, v24.2d, v9.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x3dc02eea // ldr q10, [x23, #176]
-	WORD $0x4e6bd54e // fadd v14.2d, v10.2d, v11.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x3dc026ef // ldr q15, [x23, #144]
-	WORD $0x3dc02af0 // ldr q16, [x23, #160]
-	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x4e65d644 // fadd v4.2d, v18.2d, v5.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x4ee3d4a1 // fsub v1.2d, v5.2d, v3.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e6ed5a2 // fadd v2.2d, v13.2d, v14.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x3dc01ef4 // ldr q20, [x23, #112]
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4eead5d4 // fsub v20.2d, v14.2d, v10.2d
-	WORD $0x4e68d6b5 // fadd v21.2d, v21.2d, v8.2d
-	WORD $0x4ef2d488 // fsub v8.2d, v4.2d, v18.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee1d4b7 // fsub v23.2d, v5.2d, v1.2d
-	WORD $0x3dc012f8 // ldr q24, [x23, #64]
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4eedd446 // fsub v6.2d, v2.2d, v13.2d
-	WORD $0x3dc022fa // ldr q26, [x23, #128]
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef4d5da // fsub v26.2d, v14.2d, v20.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x3dc01aec // ldr q12, [x23, #96]
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4ee8d48f // fsub v15.2d, v4.2d, v8.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
-	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4ee6d441 // fsub v1.2d, v2.2d, v6.2d
-	WORD $0x4efad54a // fsub v10.2d, v10.2d, v26.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4e76d739 // fadd v25.2d, v25.2d, v22.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4e64d78c // fadd v12.2d, v28.2d, v4.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e62d407 // fadd v7.2d, v0.2d, v2.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x4efcd59c // fsub v28.2d, v12.2d, v28.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e79d54a // fadd v10.2d, v10.2d, v25.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4e63d641 // fadd v1.2d, v18.2d, v3.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5a0 // fadd v0.2d, v13.2d, v10.2d
-	WORD $0x4e61d485 // fadd v5.2d, v4.2d, v1.2d
-	WORD $0x4ef2d426 // fsub v6.2d, v1.2d, v18.2d
-	WORD $0x4e60d448 // fadd v8.2d, v2.2d, v0.2d
-	WORD $0x4eedd409 // fsub v9.2d, v0.2d, v13.2d
-	WORD $0x4ee4d4ab // fsub v11.2d, v5.2d, v4.2d
-	WORD $0x4ee6d42e // fsub v14.2d, v1.2d, v6.2d
-	WORD $0x4ee2d50f // fsub v15.2d, v8.2d, v2.2d
-	WORD $0x4ee9d410 // fsub v16.2d, v0.2d, v9.2d
-	WORD $0x4eebd4b1 // fsub v17.2d, v5.2d, v11.2d
-	WORD $0x4e65d593 // fadd v19.2d, v12.2d, v5.2d
-	WORD $0x4eefd514 // fsub v20.2d, v8.2d, v15.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4e68d4e6 // fadd v6.2d, v7.2d, v8.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4e72d480 // fadd v0.2d, v4.2d, v18.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e6dd441 // fadd v1.2d, v2.2d, v13.2d
-	WORD $0x4e60d4a3 // fadd v3.2d, v5.2d, v0.2d
-	WORD $0x4ee4d404 // fsub v4.2d, v0.2d, v4.2d
-	WORD $0x4e61d507 // fadd v7.2d, v8.2d, v1.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e63d669 // fadd v9.2d, v19.2d, v3.2d
-	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
-	WORD $0x4e67d4ca // fadd v10.2d, v6.2d, v7.2d
-	WORD $0x4ee8d4e8 // fsub v8.2d, v7.2d, v8.2d
-	WORD $0x4ef3d533 // fsub v19.2d, v9.2d, v19.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4ee4d652 // fsub v18.2d, v18.2d, v4.2d
-	WORD $0x4ee6d546 // fsub v6.2d, v10.2d, v6.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x4e72d402 // fadd v2.2d, v0.2d, v18.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4e6dd424 // fadd v4.2d, v1.2d, v13.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4ee0d440 // fsub v0.2d, v2.2d, v0.2d
-	WORD $0x4e64d4e6 // fadd v6.2d, v7.2d, v4.2d
-	WORD $0x4ee1d481 // fsub v1.2d, v4.2d, v1.2d
-	WORD $0x4ee3d4a3 // fsub v3.2d, v5.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	fmul2d(2,0,1)
+	ldrq(3,1,16)
+	ldrq(4,2,16)
+	fmul2d(5,3,4)
+	ldrq(6,2,512)
+	fmul2d(7,0,6)
+	ldrq(8,1,512)
+	fmul2d(9,8,1)
+	ldrq(10,2,528)
+	fmul2d(11,3,10)
+	ldrq(12,1,528)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,2,1024)
+	fmul2d(29,0,28)
+	ldrq(30,1,1024)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,2,1040)
+	fmul2d(0,3,2)
+	ldrq(2,1,1040)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,1,0)
+	strq(27,23,80)
+	ldrq(27,2,1024)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,1,1040)
+	strq(29,23,112)
+	ldrq(29,2,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,1,16)
+	ldrq(29,2,1040)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(2,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(5,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(15,2,1536)
+	fmul2d(21,21,15)
+	ldrq(15,1,1536)
+	fmul2d(15,15,1)
+	fmul2d(8,8,27)
+	fsub2d(18,18,2)
+	fmul2d(30,30,6)
+	fsub2d(17,17,20)
+	ldrq(1,2,1552)
+	fmul2d(22,22,1)
+	fsub2d(19,19,26)
+	ldrq(1,1,1552)
+	ldrq(2,2,16)
+	fmul2d(1,1,2)
+	fsub2d(13,13,5)
+	fmul2d(12,12,29)
+	fsub2d(25,25,4)
+	ldrq(2,1,1040)
+	fmul2d(2,2,10)
+	ldrq(4,23,80)
+	fsub2d(4,4,14)
+	fadd2d(5,3,7)
+	fadd2d(17,17,19)
+	fsub2d(6,24,9)
+	fadd2d(21,21,15)
+	ldrq(10,23,176)
+	fadd2d(14,10,11)
+	fadd2d(8,8,30)
+	ldrq(15,23,144)
+	ldrq(16,23,160)
+	fsub2d(19,15,16)
+	fsub2d(24,24,6)
+	fadd2d(25,25,4)
+	fadd2d(4,18,5)
+	fadd2d(22,22,1)
+	fsub2d(1,5,3)
+	fadd2d(12,12,2)
+	fadd2d(2,13,14)
+	fsub2d(15,15,19)
+	ldrq(20,23,112)
+	fadd2d(17,17,20)
+	fsub2d(20,14,10)
+	fadd2d(21,21,8)
+	fsub2d(8,4,18)
+	fsub2d(9,9,24)
+	fsub2d(23,5,1)
+	ldrq(24,23,64)
+	fsub2d(24,24,6)
+	fsub2d(6,2,13)
+	ldrq(26,23,128)
+	fadd2d(25,25,26)
+	fsub2d(26,14,20)
+	fadd2d(22,22,12)
+	fsub2d(16,16,15)
+	ldrq(12,23,96)
+	fsub2d(12,12,19)
+	fsub2d(15,4,8)
+	fsub2d(3,3,23)
+	fsub2d(7,7,1)
+	fadd2d(17,17,21)
+	fadd2d(9,9,24)
+	fsub2d(1,2,6)
+	fsub2d(10,10,26)
+	fsub2d(11,11,20)
+	fadd2d(25,25,22)
+	fadd2d(16,16,12)
+	fadd2d(12,28,4)
+	fsub2d(18,18,15)
+	fsub2d(5,5,8)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(7,0,2)
+	fsub2d(13,13,1)
+	fsub2d(14,14,6)
+	fadd2d(10,10,11)
+	fadd2d(25,25,16)
+	fsub2d(28,12,28)
+	fadd2d(18,18,5)
+	fadd2d(3,3,17)
+	fsub2d(0,7,0)
+	fadd2d(13,13,14)
+	fadd2d(10,10,25)
+	fsub2d(4,4,28)
+	fadd2d(1,18,3)
+	fsub2d(2,2,0)
+	fadd2d(0,13,10)
+	fadd2d(5,4,1)
+	fsub2d(6,1,18)
+	fadd2d(8,2,0)
+	fsub2d(9,0,13)
+	fsub2d(11,5,4)
+	fsub2d(14,1,6)
+	fsub2d(15,8,2)
+	fsub2d(16,0,9)
+	fsub2d(17,5,11)
+	fadd2d(19,12,5)
+	fsub2d(20,8,15)
+	fsub2d(1,1,11)
+	fsub2d(4,4,17)
+	fsub2d(18,18,14)
+	fsub2d(3,3,6)
+	fadd2d(6,7,8)
+	fsub2d(2,2,20)
+	fsub2d(0,0,15)
+	fsub2d(13,13,16)
+	fsub2d(10,10,9)
+	fsub2d(12,19,12)
+	fadd2d(4,4,1)
+	fadd2d(18,18,3)
+	fsub2d(7,6,7)
+	fadd2d(2,2,0)
+	fadd2d(13,13,10)
+	fsub2d(5,5,12)
+	fadd2d(0,4,18)
+	fsub2d(8,8,7)
+	fadd2d(1,2,13)
+	fadd2d(3,5,0)
+	fsub2d(4,0,4)
+	fadd2d(7,8,1)
+	fsub2d(2,1,2)
+	fadd2d(9,19,3)
+	fsub2d(5,3,5)
+	fadd2d(10,6,7)
+	fsub2d(8,7,8)
+	fsub2d(19,9,19)
+	fsub2d(0,0,5)
+	fsub2d(18,18,4)
+	fsub2d(6,10,6)
+	fsub2d(1,1,8)
+	fsub2d(13,13,2)
+	fsub2d(3,3,19)
+	fadd2d(2,0,18)
+	fsub2d(7,7,6)
+	fadd2d(4,1,13)
+	fadd2d(5,3,2)
+	fsub2d(0,2,0)
+	fadd2d(6,7,4)
+	fsub2d(1,4,1)
+	fsub2d(3,5,3)
+	fsub2d(18,18,0)
+	fsub2d(7,6,7)
+	fsub2d(13,13,1)
+	fsub2d(2,2,3)
 	ADD $8, R3, R21
-	WORD $0x4d40cea0 // ld1r {v0.2d}, [x21]
-	WORD $0x4e60d4a1 // fadd v1.2d, v5.2d, v0.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4e60d4c3 // fadd v3.2d, v6.2d, v0.2d
-	WORD $0x4e72d447 // fadd v7.2d, v2.2d, v18.2d
-	WORD $0x4d40cc68 // ld1r {v8.2d}, [x3]
-	WORD $0x4e68d52b // fadd v11.2d, v9.2d, v8.2d
-	WORD $0x4e6dd48c // fadd v12.2d, v4.2d, v13.2d
-	WORD $0x4ee5d42e // fsub v14.2d, v1.2d, v5.2d
+	ld1r2d(0,21)
+	fadd2d(1,5,0)
+	fsub2d(4,4,7)
+	fadd2d(3,6,0)
+	fadd2d(7,2,18)
+	ld1r2d(8,3)
+	fadd2d(11,9,8)
+	fadd2d(12,4,13)
+	fsub2d(14,1,5)
 	ADD $16, R3, R21
-	WORD $0x4d40ceaf // ld1r {v15.2d}, [x21]
-	WORD $0x4e6fd4f0 // fadd v16.2d, v7.2d, v15.2d
-	WORD $0x4ee2d4e2 // fsub v2.2d, v7.2d, v2.2d
-	WORD $0x4e6fd591 // fadd v17.2d, v12.2d, v15.2d
-	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
-	WORD $0x4ee7d613 // fsub v19.2d, v16.2d, v7.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x4eecd622 // fsub v2.2d, v17.2d, v12.2d
-	WORD $0x4ee4d5ad // fsub v13.2d, v13.2d, v4.2d
-	WORD $0x4ef3d604 // fsub v4.2d, v16.2d, v19.2d
-	WORD $0x4ef3d5f3 // fsub v19.2d, v15.2d, v19.2d
-	WORD $0x4ee2d634 // fsub v20.2d, v17.2d, v2.2d
-	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
+	ld1r2d(15,21)
+	fadd2d(16,7,15)
+	fsub2d(2,7,2)
+	fadd2d(17,12,15)
+	fsub2d(4,12,4)
+	fsub2d(19,16,7)
+	fsub2d(18,18,2)
+	fsub2d(2,17,12)
+	fsub2d(13,13,4)
+	fsub2d(4,16,19)
+	fsub2d(19,15,19)
+	fsub2d(20,17,2)
+	fsub2d(15,15,2)
+	fsub2d(7,7,4)
 	ADD $24, R3, R21
-	WORD $0x4d40cea2 // ld1r {v2.2d}, [x21]
-	WORD $0x4e62d644 // fadd v4.2d, v18.2d, v2.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4e68d554 // fadd v20.2d, v10.2d, v8.2d
-	WORD $0x4e73d4e7 // fadd v7.2d, v7.2d, v19.2d
-	WORD $0x4ee6d473 // fsub v19.2d, v3.2d, v6.2d
-	WORD $0x4e62d5b5 // fadd v21.2d, v13.2d, v2.2d
-	WORD $0x4e6fd58c // fadd v12.2d, v12.2d, v15.2d
-	WORD $0x4eeed42f // fsub v15.2d, v1.2d, v14.2d
-	WORD $0x4ee9d576 // fsub v22.2d, v11.2d, v9.2d
-	WORD $0x4ef2d497 // fsub v23.2d, v4.2d, v18.2d
-	WORD $0x4e64d4f8 // fadd v24.2d, v7.2d, v4.2d
-	WORD $0x4ef3d479 // fsub v25.2d, v3.2d, v19.2d
-	WORD $0x4eead69a // fsub v26.2d, v20.2d, v10.2d
-	WORD $0x4eedd6bb // fsub v27.2d, v21.2d, v13.2d
-	WORD $0x4e75d59c // fadd v28.2d, v12.2d, v21.2d
-	WORD $0x4eefd4a5 // fsub v5.2d, v5.2d, v15.2d
-	WORD $0x4eeed40e // fsub v14.2d, v0.2d, v14.2d
-	WORD $0x4ef6d56f // fsub v15.2d, v11.2d, v22.2d
-	WORD $0x4ef7d49d // fsub v29.2d, v4.2d, v23.2d
-	WORD $0x4ee7d71e // fsub v30.2d, v24.2d, v7.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4ef3d400 // fsub v0.2d, v0.2d, v19.2d
-	WORD $0x4efad693 // fsub v19.2d, v20.2d, v26.2d
-	WORD $0x4efbd6b9 // fsub v25.2d, v21.2d, v27.2d
-	WORD $0x4e6ed4a5 // fadd v5.2d, v5.2d, v14.2d
-	WORD $0x4eecd78e // fsub v14.2d, v28.2d, v12.2d
-	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
-	WORD $0x4ef6d516 // fsub v22.2d, v8.2d, v22.2d
-	WORD $0x4efdd652 // fsub v18.2d, v18.2d, v29.2d
-	WORD $0x4ef7d457 // fsub v23.2d, v2.2d, v23.2d
-	WORD $0x4efed70f // fsub v15.2d, v24.2d, v30.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4ef3d54a // fsub v10.2d, v10.2d, v19.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
-	WORD $0x4efbd442 // fsub v2.2d, v2.2d, v27.2d
-	WORD $0x4eeed780 // fsub v0.2d, v28.2d, v14.2d
-	WORD $0x4e61d573 // fadd v19.2d, v11.2d, v1.2d
-	WORD $0x4e70d4b9 // fadd v25.2d, v5.2d, v16.2d
-	WORD $0x4e76d529 // fadd v9.2d, v9.2d, v22.2d
-	WORD $0x4e77d652 // fadd v18.2d, v18.2d, v23.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4efed484 // fsub v4.2d, v4.2d, v30.2d
-	WORD $0x4e63d68f // fadd v15.2d, v20.2d, v3.2d
-	WORD $0x4e71d4d6 // fadd v22.2d, v6.2d, v17.2d
-	WORD $0x4e68d54a // fadd v10.2d, v10.2d, v8.2d
-	WORD $0x4e62d5ad // fadd v13.2d, v13.2d, v2.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4eeed6b5 // fsub v21.2d, v21.2d, v14.2d
-	WORD $0x4eebd66b // fsub v11.2d, v19.2d, v11.2d
-	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
-	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
-	WORD $0x4ee5d720 // fsub v0.2d, v25.2d, v5.2d
-	WORD $0x4ef4d5f4 // fsub v20.2d, v15.2d, v20.2d
-	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
-	WORD $0x4e75d58c // fadd v12.2d, v12.2d, v21.2d
-	WORD $0x4ee6d6c2 // fsub v2.2d, v22.2d, v6.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4e67d524 // fadd v4.2d, v9.2d, v7.2d
-	WORD $0x4ee0d728 // fsub v8.2d, v25.2d, v0.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4e6cd54b // fadd v11.2d, v10.2d, v12.2d
-	WORD $0x4ee2d6cd // fsub v13.2d, v22.2d, v2.2d
-	WORD $0x4e79d42e // fadd v14.2d, v1.2d, v25.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4ee0d610 // fsub v16.2d, v16.2d, v0.2d
-	WORD $0x4ee9d480 // fsub v0.2d, v4.2d, v9.2d
-	WORD $0x4e76d468 // fadd v8.2d, v3.2d, v22.2d
-	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
-	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
-	WORD $0x4eead562 // fsub v2.2d, v11.2d, v10.2d
-	WORD $0x4e6ed66d // fadd v13.2d, v19.2d, v14.2d
-	WORD $0x4ee1d5c1 // fsub v1.2d, v14.2d, v1.2d
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4ee0d490 // fsub v16.2d, v4.2d, v0.2d
-	WORD $0x4e68d5f2 // fadd v18.2d, v15.2d, v8.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4ee2d571 // fsub v17.2d, v11.2d, v2.2d
-	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
-	WORD $0x4e78d4a1 // fadd v1.2d, v5.2d, v24.2d
-	WORD $0x4ef3d5b3 // fsub v19.2d, v13.2d, v19.2d
-	WORD $0x4ef0d529 // fsub v9.2d, v9.2d, v16.2d
-	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
-	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
-	WORD $0x4e7cd4c0 // fadd v0.2d, v6.2d, v28.2d
-	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
-	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
-	WORD $0x4ee2d58c // fsub v12.2d, v12.2d, v2.2d
-	WORD $0x4e61d722 // fadd v2.2d, v25.2d, v1.2d
-	WORD $0x4ef3d5ce // fsub v14.2d, v14.2d, v19.2d
-	WORD $0x4e67d529 // fadd v9.2d, v9.2d, v7.2d
-	WORD $0x4e60d6c3 // fadd v3.2d, v22.2d, v0.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4e69d5cc // fadd v12.2d, v14.2d, v9.2d
-	WORD $0x4ee5d42f // fsub v15.2d, v1.2d, v5.2d
-	WORD $0x4e63d570 // fadd v16.2d, v11.2d, v3.2d
-	WORD $0x4e6ad511 // fadd v17.2d, v8.2d, v10.2d
-	WORD $0x4ee6d413 // fsub v19.2d, v0.2d, v6.2d
-	WORD $0x4e6cd4f4 // fadd v20.2d, v7.2d, v12.2d
-	WORD $0x4ee4d4f5 // fsub v21.2d, v7.2d, v4.2d
-	WORD $0x4eefd437 // fsub v23.2d, v1.2d, v15.2d
-	WORD $0x4e71d61a // fadd v26.2d, v16.2d, v17.2d
-	WORD $0x4eebd61b // fsub v27.2d, v16.2d, v11.2d
-	WORD $0x4ef9d459 // fsub v25.2d, v2.2d, v25.2d
-	WORD $0x4ef7d4a5 // fsub v5.2d, v5.2d, v23.2d
-	WORD $0x4ef3d417 // fsub v23.2d, v0.2d, v19.2d
-	WORD $0x4eefd718 // fsub v24.2d, v24.2d, v15.2d
-	WORD $0x4ee7d68f // fsub v15.2d, v20.2d, v7.2d
-	WORD $0x4ef6d476 // fsub v22.2d, v3.2d, v22.2d
-	WORD $0x4ef7d4c6 // fsub v6.2d, v6.2d, v23.2d
-	WORD $0x4ef5d4f7 // fsub v23.2d, v7.2d, v21.2d
-	WORD $0x4ef3d79c // fsub v28.2d, v28.2d, v19.2d
-	WORD $0x4ef0d753 // fsub v19.2d, v26.2d, v16.2d
-	WORD $0x4ef5d442 // fsub v2.2d, v2.2d, v21.2d
-	WORD $0x4efbd615 // fsub v21.2d, v16.2d, v27.2d
-	WORD $0x4ef7d484 // fsub v4.2d, v4.2d, v23.2d
-	WORD $0x4eefd697 // fsub v23.2d, v20.2d, v15.2d
-	WORD $0x4ef9d421 // fsub v1.2d, v1.2d, v25.2d
-	WORD $0x4e78d4a5 // fadd v5.2d, v5.2d, v24.2d
-	WORD $0x4ef3d758 // fsub v24.2d, v26.2d, v19.2d
-	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	WORD $0x4efbd463 // fsub v3.2d, v3.2d, v27.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4e7cd4c6 // fadd v6.2d, v6.2d, v28.2d
-	WORD $0x4ef7d4e7 // fsub v7.2d, v7.2d, v23.2d
-	WORD $0x4eefd58f // fsub v15.2d, v12.2d, v15.2d
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef3d633 // fsub v19.2d, v17.2d, v19.2d
-	WORD $0x4e63d56b // fadd v11.2d, v11.2d, v3.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
-	WORD $0x4e61d482 // fadd v2.2d, v4.2d, v1.2d
-	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
-	WORD $0x4e60d563 // fadd v3.2d, v11.2d, v0.2d
-	WORD $0x4e62d4e5 // fadd v5.2d, v7.2d, v2.2d
-	WORD $0x4ee4d446 // fsub v6.2d, v2.2d, v4.2d
-	WORD $0x4e63d60f // fadd v15.2d, v16.2d, v3.2d
-	WORD $0x4eebd473 // fsub v19.2d, v3.2d, v11.2d
-	WORD $0x4e74d5b5 // fadd v21.2d, v13.2d, v20.2d
-	WORD $0x4ee7d4b6 // fsub v22.2d, v5.2d, v7.2d
-	WORD $0x4ee6d457 // fsub v23.2d, v2.2d, v6.2d
-	WORD $0x4e7ad658 // fadd v24.2d, v18.2d, v26.2d
-	WORD $0x4ef0d5f9 // fsub v25.2d, v15.2d, v16.2d
-	WORD $0x4ef3d47b // fsub v27.2d, v3.2d, v19.2d
-	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
-	WORD $0x4ef6d4bc // fsub v28.2d, v5.2d, v22.2d
-	WORD $0x4ef7d484 // fsub v4.2d, v4.2d, v23.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4ef2d712 // fsub v18.2d, v24.2d, v18.2d
-	WORD $0x4ef9d5e6 // fsub v6.2d, v15.2d, v25.2d
-	WORD $0x4efbd56b // fsub v11.2d, v11.2d, v27.2d
-	WORD $0x4ef3d400 // fsub v0.2d, v0.2d, v19.2d
-	WORD $0x4ee8d631 // fsub v17.2d, v17.2d, v8.2d
-	WORD $0x4eedd694 // fsub v20.2d, v20.2d, v13.2d
-	WORD $0x4efcd4e7 // fsub v7.2d, v7.2d, v28.2d
-	WORD $0x4ef6d442 // fsub v2.2d, v2.2d, v22.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4eecd529 // fsub v9.2d, v9.2d, v12.2d
-	WORD $0x4ef2d75a // fsub v26.2d, v26.2d, v18.2d
-	WORD $0x4ee6d610 // fsub v16.2d, v16.2d, v6.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
-	WORD $0x4e65d680 // fadd v0.2d, v20.2d, v5.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x4e69d484 // fadd v4.2d, v4.2d, v9.2d
-	WORD $0x4e6fd741 // fadd v1.2d, v26.2d, v15.2d
-	WORD $0x4e63d610 // fadd v16.2d, v16.2d, v3.2d
-	WORD $0x4e6ad56b // fadd v11.2d, v11.2d, v10.2d
-	WORD $0x4e60d6a2 // fadd v2.2d, v21.2d, v0.2d
-	WORD $0x4ef4d414 // fsub v20.2d, v0.2d, v20.2d
-	WORD $0x4e64d4e3 // fadd v3.2d, v7.2d, v4.2d
-	WORD $0x4e61d706 // fadd v6.2d, v24.2d, v1.2d
-	WORD $0x4efad43a // fsub v26.2d, v1.2d, v26.2d
-	WORD $0x4e6bd608 // fadd v8.2d, v16.2d, v11.2d
-	WORD $0x4ef5d455 // fsub v21.2d, v2.2d, v21.2d
-	WORD $0x4ef4d4a5 // fsub v5.2d, v5.2d, v20.2d
-	WORD $0x4ee7d469 // fsub v9.2d, v3.2d, v7.2d
-	WORD $0x4ef8d4d8 // fsub v24.2d, v6.2d, v24.2d
-	WORD $0x4efad5ef // fsub v15.2d, v15.2d, v26.2d
-	WORD $0x4ef0d50a // fsub v10.2d, v8.2d, v16.2d
-	WORD $0x4ef5d400 // fsub v0.2d, v0.2d, v21.2d
-	WORD $0x4e63d4ac // fadd v12.2d, v5.2d, v3.2d
-	WORD $0x4ee9d46d // fsub v13.2d, v3.2d, v9.2d
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4e68d5ee // fadd v14.2d, v15.2d, v8.2d
-	WORD $0x4eead511 // fsub v17.2d, v8.2d, v10.2d
-	WORD $0x4e6cd412 // fadd v18.2d, v0.2d, v12.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
-	WORD $0x4eedd4e7 // fsub v7.2d, v7.2d, v13.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4e6ed429 // fadd v9.2d, v1.2d, v14.2d
-	WORD $0x4eefd5cf // fsub v15.2d, v14.2d, v15.2d
-	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4e72d44a // fadd v10.2d, v2.2d, v18.2d
-	WORD $0x4ee0d640 // fsub v0.2d, v18.2d, v0.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
-	WORD $0x3d80000a // str q10, [x0, #0]
-	WORD $0x4e69d4c4 // fadd v4.2d, v6.2d, v9.2d
-	WORD $0x4ee1d521 // fsub v1.2d, v9.2d, v1.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4e6bd610 // fadd v16.2d, v16.2d, v11.2d
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4ee1d5ce // fsub v14.2d, v14.2d, v1.2d
-	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
-	WORD $0x4eead652 // fsub v18.2d, v18.2d, v10.2d
-	WORD $0x4e63d580 // fadd v0.2d, v12.2d, v3.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4e68d5c1 // fadd v1.2d, v14.2d, v8.2d
-	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4e61d524 // fadd v4.2d, v9.2d, v1.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x3d808002 // str q2, [x0, #512]
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x3d808404 // str q4, [x0, #528]
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4e63d402 // fadd v2.2d, v0.2d, v3.2d
-	WORD $0x4e68d424 // fadd v4.2d, v1.2d, v8.2d
-	WORD $0x3d810002 // str q2, [x0, #1024]
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x3d810404 // str q4, [x0, #1040]
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x3d818003 // str q3, [x0, #1536]
-	WORD $0x3d818408 // str q8, [x0, #1552]
+	ld1r2d(2,21)
+	fadd2d(4,18,2)
+	fsub2d(12,12,20)
+	fadd2d(20,10,8)
+	fadd2d(7,7,19)
+	fsub2d(19,3,6)
+	fadd2d(21,13,2)
+	fadd2d(12,12,15)
+	fsub2d(15,1,14)
+	fsub2d(22,11,9)
+	fsub2d(23,4,18)
+	fadd2d(24,7,4)
+	fsub2d(25,3,19)
+	fsub2d(26,20,10)
+	fsub2d(27,21,13)
+	fadd2d(28,12,21)
+	fsub2d(5,5,15)
+	fsub2d(14,0,14)
+	fsub2d(15,11,22)
+	fsub2d(29,4,23)
+	fsub2d(30,24,7)
+	fsub2d(6,6,25)
+	fsub2d(0,0,19)
+	fsub2d(19,20,26)
+	fsub2d(25,21,27)
+	fadd2d(5,5,14)
+	fsub2d(14,28,12)
+	fsub2d(9,9,15)
+	fsub2d(22,8,22)
+	fsub2d(18,18,29)
+	fsub2d(23,2,23)
+	fsub2d(15,24,30)
+	fadd2d(6,6,0)
+	fsub2d(10,10,19)
+	fsub2d(8,8,26)
+	fsub2d(13,13,25)
+	fsub2d(2,2,27)
+	fsub2d(0,28,14)
+	fadd2d(19,11,1)
+	fadd2d(25,5,16)
+	fadd2d(9,9,22)
+	fadd2d(18,18,23)
+	fsub2d(7,7,15)
+	fsub2d(4,4,30)
+	fadd2d(15,20,3)
+	fadd2d(22,6,17)
+	fadd2d(10,10,8)
+	fadd2d(13,13,2)
+	fsub2d(12,12,0)
+	fsub2d(21,21,14)
+	fsub2d(11,19,11)
+	fadd2d(9,9,18)
+	fadd2d(7,7,4)
+	fsub2d(0,25,5)
+	fsub2d(20,15,20)
+	fadd2d(10,10,13)
+	fadd2d(12,12,21)
+	fsub2d(2,22,6)
+	fsub2d(1,1,11)
+	fadd2d(4,9,7)
+	fsub2d(8,25,0)
+	fsub2d(3,3,20)
+	fadd2d(11,10,12)
+	fsub2d(13,22,2)
+	fadd2d(14,1,25)
+	fsub2d(5,5,8)
+	fsub2d(16,16,0)
+	fsub2d(0,4,9)
+	fadd2d(8,3,22)
+	fsub2d(6,6,13)
+	fsub2d(17,17,2)
+	fsub2d(2,11,10)
+	fadd2d(13,19,14)
+	fsub2d(1,14,1)
+	fadd2d(5,5,16)
+	fsub2d(16,4,0)
+	fadd2d(18,15,8)
+	fsub2d(3,8,3)
+	fadd2d(6,6,17)
+	fsub2d(17,11,2)
+	fsub2d(25,25,1)
+	fadd2d(1,5,24)
+	fsub2d(19,13,19)
+	fsub2d(9,9,16)
+	fsub2d(7,7,0)
+	fsub2d(22,22,3)
+	fadd2d(0,6,28)
+	fsub2d(15,18,15)
+	fsub2d(10,10,17)
+	fsub2d(12,12,2)
+	fadd2d(2,25,1)
+	fsub2d(14,14,19)
+	fadd2d(9,9,7)
+	fadd2d(3,22,0)
+	fsub2d(8,8,15)
+	fadd2d(10,10,12)
+	fadd2d(7,4,2)
+	fadd2d(12,14,9)
+	fsub2d(15,1,5)
+	fadd2d(16,11,3)
+	fadd2d(17,8,10)
+	fsub2d(19,0,6)
+	fadd2d(20,7,12)
+	fsub2d(21,7,4)
+	fsub2d(23,1,15)
+	fadd2d(26,16,17)
+	fsub2d(27,16,11)
+	fsub2d(25,2,25)
+	fsub2d(5,5,23)
+	fsub2d(23,0,19)
+	fsub2d(24,24,15)
+	fsub2d(15,20,7)
+	fsub2d(22,3,22)
+	fsub2d(6,6,23)
+	fsub2d(23,7,21)
+	fsub2d(28,28,19)
+	fsub2d(19,26,16)
+	fsub2d(2,2,21)
+	fsub2d(21,16,27)
+	fsub2d(4,4,23)
+	fsub2d(23,20,15)
+	fsub2d(1,1,25)
+	fadd2d(5,5,24)
+	fsub2d(24,26,19)
+	fsub2d(11,11,21)
+	fsub2d(3,3,27)
+	fsub2d(0,0,22)
+	fadd2d(6,6,28)
+	fsub2d(7,7,23)
+	fsub2d(15,12,15)
+	fadd2d(4,4,2)
+	fadd2d(1,1,5)
+	fsub2d(16,16,24)
+	fsub2d(19,17,19)
+	fadd2d(11,11,3)
+	fadd2d(0,0,6)
+	fadd2d(7,7,15)
+	fadd2d(2,4,1)
+	fadd2d(16,16,19)
+	fadd2d(3,11,0)
+	fadd2d(5,7,2)
+	fsub2d(6,2,4)
+	fadd2d(15,16,3)
+	fsub2d(19,3,11)
+	fadd2d(21,13,20)
+	fsub2d(22,5,7)
+	fsub2d(23,2,6)
+	fadd2d(24,18,26)
+	fsub2d(25,15,16)
+	fsub2d(27,3,19)
+	fsub2d(13,21,13)
+	fsub2d(28,5,22)
+	fsub2d(4,4,23)
+	fsub2d(1,1,6)
+	fsub2d(12,12,14)
+	fsub2d(18,24,18)
+	fsub2d(6,15,25)
+	fsub2d(11,11,27)
+	fsub2d(0,0,19)
+	fsub2d(17,17,8)
+	fsub2d(20,20,13)
+	fsub2d(7,7,28)
+	fsub2d(2,2,22)
+	fadd2d(4,4,1)
+	fsub2d(9,9,12)
+	fsub2d(26,26,18)
+	fsub2d(16,16,6)
+	fsub2d(3,3,25)
+	fadd2d(11,11,0)
+	fsub2d(10,10,17)
+	fadd2d(0,20,5)
+	fadd2d(7,7,2)
+	fadd2d(4,4,9)
+	fadd2d(1,26,15)
+	fadd2d(16,16,3)
+	fadd2d(11,11,10)
+	fadd2d(2,21,0)
+	fsub2d(20,0,20)
+	fadd2d(3,7,4)
+	fadd2d(6,24,1)
+	fsub2d(26,1,26)
+	fadd2d(8,16,11)
+	fsub2d(21,2,21)
+	fsub2d(5,5,20)
+	fsub2d(9,3,7)
+	fsub2d(24,6,24)
+	fsub2d(15,15,26)
+	fsub2d(10,8,16)
+	fsub2d(0,0,21)
+	fadd2d(12,5,3)
+	fsub2d(13,3,9)
+	fsub2d(1,1,24)
+	fadd2d(14,15,8)
+	fsub2d(17,8,10)
+	fadd2d(18,0,12)
+	fsub2d(5,12,5)
+	fsub2d(7,7,13)
+	fsub2d(4,4,9)
+	fadd2d(9,1,14)
+	fsub2d(15,14,15)
+	fsub2d(16,16,17)
+	fsub2d(11,11,10)
+	fadd2d(10,2,18)
+	fsub2d(0,18,0)
+	fsub2d(3,3,5)
+	fadd2d(7,7,4)
+	strq(10,0,0)
+	fadd2d(4,6,9)
+	fsub2d(1,9,1)
+	fsub2d(8,8,15)
+	fadd2d(16,16,11)
+	strq(4,0,16)
+	fsub2d(10,10,2)
+	fsub2d(12,12,0)
+	fadd2d(3,3,7)
+	fsub2d(4,4,6)
+	fsub2d(14,14,1)
+	fadd2d(8,8,16)
+	fsub2d(18,18,10)
+	fadd2d(0,12,3)
+	fsub2d(9,9,4)
+	fadd2d(1,14,8)
+	fadd2d(2,18,0)
+	fsub2d(12,0,12)
+	fadd2d(4,9,1)
+	fsub2d(14,1,14)
+	strq(2,0,512)
+	fsub2d(2,2,18)
+	fsub2d(3,3,12)
+	strq(4,0,528)
+	fsub2d(4,4,9)
+	fsub2d(8,8,14)
+	fsub2d(0,0,2)
+	fsub2d(1,1,4)
+	fadd2d(2,0,3)
+	fadd2d(4,1,8)
+	strq(2,0,1024)
+	fsub2d(2,2,0)
+	strq(4,0,1040)
+	fsub2d(4,4,1)
+	fsub2d(3,3,2)
+	fsub2d(8,8,4)
+	strq(3,0,1536)
+	strq(8,0,1552)
 
 next:
 	ADD $32, R0
@@ -8118,324 +8143,324 @@ TEXT ·qdAddNEON(SB), 0, $64-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc000c0 // ldr q0, [x6, #0]
-	WORD $0x3dc00141 // ldr q1, [x10, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc004c3 // ldr q3, [x6, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000a6 // ldr q6, [x5, #0]
-	WORD $0x3dc00127 // ldr q7, [x9, #0]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x3dc0008e // ldr q14, [x4, #0]
-	WORD $0x3dc0010f // ldr q15, [x8, #0]
-	WORD $0x4e6fd5d0 // fadd v16.2d, v14.2d, v15.2d
-	WORD $0x4ee6d511 // fsub v17.2d, v8.2d, v6.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b3 // fsub v19.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x3dc000ec // ldr q12, [x7, #0]
-	WORD $0x3dc0016d // ldr q13, [x11, #0]
-	WORD $0x4e6dd592 // fadd v18.2d, v12.2d, v13.2d
-	WORD $0x3dc00493 // ldr q19, [x4, #16]
-	WORD $0x3dc00514 // ldr q20, [x8, #16]
-	WORD $0x4e74d675 // fadd v21.2d, v19.2d, v20.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee9d561 // fsub v1.2d, v11.2d, v9.2d
-	WORD $0x3dc004f6 // ldr q22, [x7, #16]
-	WORD $0x3dc00577 // ldr q23, [x11, #16]
-	WORD $0x4e77d6d8 // fadd v24.2d, v22.2d, v23.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef1d504 // fsub v4.2d, v8.2d, v17.2d
-	WORD $0x4eeed619 // fsub v25.2d, v16.2d, v14.2d
-	WORD $0x4eecd65a // fsub v26.2d, v18.2d, v12.2d
-	WORD $0x4e72d41b // fadd v27.2d, v0.2d, v18.2d
-	WORD $0x4ee1d57c // fsub v28.2d, v11.2d, v1.2d
-	WORD $0x4ef3d6bd // fsub v29.2d, v21.2d, v19.2d
-	WORD $0x4ef6d71e // fsub v30.2d, v24.2d, v22.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4e78d465 // fadd v5.2d, v3.2d, v24.2d
-	WORD $0x4ee4d4c6 // fsub v6.2d, v6.2d, v4.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4ef9d604 // fsub v4.2d, v16.2d, v25.2d
-	WORD $0x4efad651 // fsub v17.2d, v18.2d, v26.2d
-	WORD $0x3d8006eb // str q11, [x23, #16]
-	WORD $0x4ee0d76b // fsub v11.2d, v27.2d, v0.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x4efdd6a1 // fsub v1.2d, v21.2d, v29.2d
-	WORD $0x4efed71c // fsub v28.2d, v24.2d, v30.2d
-	WORD $0x3d800af8 // str q24, [x23, #32]
-	WORD $0x4ee3d4b8 // fsub v24.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef9d5ef // fsub v15.2d, v15.2d, v25.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4eebd764 // fsub v4.2d, v27.2d, v11.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
-	WORD $0x4efdd694 // fsub v20.2d, v20.2d, v29.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4ef8d4a1 // fsub v1.2d, v5.2d, v24.2d
-	WORD $0x4e68d607 // fadd v7.2d, v16.2d, v8.2d
-	WORD $0x4e62d4ca // fadd v10.2d, v6.2d, v2.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4eebd652 // fsub v18.2d, v18.2d, v11.2d
-	WORD $0x3dc006e4 // ldr q4, [x23, #16]
-	WORD $0x4e64d6ab // fadd v11.2d, v21.2d, v4.2d
-	WORD $0x3dc002ed // ldr q13, [x23, #0]
-	WORD $0x4e6dd52f // fadd v15.2d, v9.2d, v13.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x3dc00ae1 // ldr q1, [x23, #32]
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4ef0d4f0 // fsub v16.2d, v7.2d, v16.2d
-	WORD $0x4e6cd5ce // fadd v14.2d, v14.2d, v12.2d
-	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
-	WORD $0x4ee6d54c // fsub v12.2d, v10.2d, v6.2d
-	WORD $0x4ef5d575 // fsub v21.2d, v11.2d, v21.2d
-	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4ee9d5e1 // fsub v1.2d, v15.2d, v9.2d
-	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
-	WORD $0x4e60d5d0 // fadd v16.2d, v14.2d, v0.2d
-	WORD $0x4eecd551 // fsub v17.2d, v10.2d, v12.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x4e63d672 // fadd v18.2d, v19.2d, v3.2d
-	WORD $0x4ee1d5f4 // fsub v20.2d, v15.2d, v1.2d
-	WORD $0x4e6ad515 // fadd v21.2d, v8.2d, v10.2d
-	WORD $0x4ef1d4c6 // fsub v6.2d, v6.2d, v17.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4eeed60c // fsub v12.2d, v16.2d, v14.2d
-	WORD $0x4e6fd491 // fadd v17.2d, v4.2d, v15.2d
-	WORD $0x4ef4d529 // fsub v9.2d, v9.2d, v20.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ef3d641 // fsub v1.2d, v18.2d, v19.2d
-	WORD $0x4e75d4f4 // fadd v20.2d, v7.2d, v21.2d
-	WORD $0x4ee8d6a8 // fsub v8.2d, v21.2d, v8.2d
-	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
-	WORD $0x4eecd602 // fsub v2.2d, v16.2d, v12.2d
-	WORD $0x4e71d576 // fadd v22.2d, v11.2d, v17.2d
-	WORD $0x4ee4d624 // fsub v4.2d, v17.2d, v4.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x4ee1d64d // fsub v13.2d, v18.2d, v1.2d
-	WORD $0x4ee8d54a // fsub v10.2d, v10.2d, v8.2d
-	WORD $0x4e7bd4c8 // fadd v8.2d, v6.2d, v27.2d
-	WORD $0x4ee7d687 // fsub v7.2d, v20.2d, v7.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4e65d522 // fadd v2.2d, v9.2d, v5.2d
-	WORD $0x4eebd6cb // fsub v11.2d, v22.2d, v11.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4e68d541 // fadd v1.2d, v10.2d, v8.2d
-	WORD $0x4ee7d6b5 // fsub v21.2d, v21.2d, v7.2d
-	WORD $0x4e60d5ce // fadd v14.2d, v14.2d, v0.2d
-	WORD $0x4e62d5e0 // fadd v0.2d, v15.2d, v2.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4e63d673 // fadd v19.2d, v19.2d, v3.2d
-	WORD $0x4e61d603 // fadd v3.2d, v16.2d, v1.2d
-	WORD $0x4e6ed6a4 // fadd v4.2d, v21.2d, v14.2d
-	WORD $0x4ee6d507 // fsub v7.2d, v8.2d, v6.2d
-	WORD $0x4e60d64b // fadd v11.2d, v18.2d, v0.2d
-	WORD $0x4e73d62c // fadd v12.2d, v17.2d, v19.2d
-	WORD $0x4ee9d44d // fsub v13.2d, v2.2d, v9.2d
-	WORD $0x4e64d477 // fadd v23.2d, v3.2d, v4.2d
-	WORD $0x4ef0d478 // fsub v24.2d, v3.2d, v16.2d
-	WORD $0x4ee7d519 // fsub v25.2d, v8.2d, v7.2d
-	WORD $0x4e6cd57a // fadd v26.2d, v11.2d, v12.2d
-	WORD $0x4ef2d57c // fsub v28.2d, v11.2d, v18.2d
-	WORD $0x4eead42a // fsub v10.2d, v1.2d, v10.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4eedd459 // fsub v25.2d, v2.2d, v13.2d
-	WORD $0x4ee7d77b // fsub v27.2d, v27.2d, v7.2d
-	WORD $0x4ee3d6e7 // fsub v7.2d, v23.2d, v3.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4ef8d479 // fsub v25.2d, v3.2d, v24.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4eebd74d // fsub v13.2d, v26.2d, v11.2d
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4efcd578 // fsub v24.2d, v11.2d, v28.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x4ee7d6f9 // fsub v25.2d, v23.2d, v7.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	WORD $0x4e7bd4c6 // fadd v6.2d, v6.2d, v27.2d
-	WORD $0x4eedd74a // fsub v10.2d, v26.2d, v13.2d
-	WORD $0x4ef8d652 // fsub v18.2d, v18.2d, v24.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e65d529 // fadd v9.2d, v9.2d, v5.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ee7d487 // fsub v7.2d, v4.2d, v7.2d
-	WORD $0x4e61d610 // fadd v16.2d, v16.2d, v1.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e68d600 // fadd v0.2d, v16.2d, v8.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d641 // fadd v1.2d, v18.2d, v2.2d
-	WORD $0x4e60d465 // fadd v5.2d, v3.2d, v0.2d
-	WORD $0x4ef0d406 // fsub v6.2d, v0.2d, v16.2d
-	WORD $0x4e61d567 // fadd v7.2d, v11.2d, v1.2d
-	WORD $0x4ef2d429 // fsub v9.2d, v1.2d, v18.2d
-	WORD $0x4e77d68a // fadd v10.2d, v20.2d, v23.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x4ee6d40f // fsub v15.2d, v0.2d, v6.2d
-	WORD $0x4e7ad6d8 // fadd v24.2d, v22.2d, v26.2d
-	WORD $0x4eebd4f9 // fsub v25.2d, v7.2d, v11.2d
-	WORD $0x4ee9d43b // fsub v27.2d, v1.2d, v9.2d
-	WORD $0x4ef4d554 // fsub v20.2d, v10.2d, v20.2d
-	WORD $0x4eedd4bc // fsub v28.2d, v5.2d, v13.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x4ee6d508 // fsub v8.2d, v8.2d, v6.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef9d4e6 // fsub v6.2d, v7.2d, v25.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4e68d610 // fadd v16.2d, v16.2d, v8.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ee6d56b // fsub v11.2d, v11.2d, v6.2d
-	WORD $0x4ef9d421 // fsub v1.2d, v1.2d, v25.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
-	WORD $0x4e65d6e2 // fadd v2.2d, v23.2d, v5.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4e67d740 // fadd v0.2d, v26.2d, v7.2d
-	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e62d541 // fadd v1.2d, v10.2d, v2.2d
-	WORD $0x4ef7d457 // fsub v23.2d, v2.2d, v23.2d
-	WORD $0x4e70d464 // fadd v4.2d, v3.2d, v16.2d
-	WORD $0x4e60d706 // fadd v6.2d, v24.2d, v0.2d
-	WORD $0x4efad41a // fsub v26.2d, v0.2d, v26.2d
-	WORD $0x4e72d568 // fadd v8.2d, v11.2d, v18.2d
-	WORD $0x4eead42a // fsub v10.2d, v1.2d, v10.2d
-	WORD $0x4ef7d4a5 // fsub v5.2d, v5.2d, v23.2d
-	WORD $0x4ee3d489 // fsub v9.2d, v4.2d, v3.2d
-	WORD $0x4ef8d4d8 // fsub v24.2d, v6.2d, v24.2d
-	WORD $0x4efad4e7 // fsub v7.2d, v7.2d, v26.2d
-	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4e64d4aa // fadd v10.2d, v5.2d, v4.2d
-	WORD $0x4ee9d48d // fsub v13.2d, v4.2d, v9.2d
-	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
-	WORD $0x4e68d4ee // fadd v14.2d, v7.2d, v8.2d
-	WORD $0x4eecd50f // fsub v15.2d, v8.2d, v12.2d
-	WORD $0x4e6ad451 // fadd v17.2d, v2.2d, v10.2d
-	WORD $0x4ee5d545 // fsub v5.2d, v10.2d, v5.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee9d610 // fsub v16.2d, v16.2d, v9.2d
-	WORD $0x4e6ed409 // fadd v9.2d, v0.2d, v14.2d
-	WORD $0x4ee7d5c7 // fsub v7.2d, v14.2d, v7.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x4e71d42c // fadd v12.2d, v1.2d, v17.2d
-	WORD $0x4ee2d622 // fsub v2.2d, v17.2d, v2.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
-	WORD $0x4e69d4c5 // fadd v5.2d, v6.2d, v9.2d
-	WORD $0x4ee0d520 // fsub v0.2d, v9.2d, v0.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x4ee1d581 // fsub v1.2d, v12.2d, v1.2d
-	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee6d4a6 // fsub v6.2d, v5.2d, v6.2d
-	WORD $0x4ee0d5ce // fsub v14.2d, v14.2d, v0.2d
-	WORD $0x4e6bd508 // fadd v8.2d, v8.2d, v11.2d
-	WORD $0x4ee1d631 // fsub v17.2d, v17.2d, v1.2d
-	WORD $0x4e64d540 // fadd v0.2d, v10.2d, v4.2d
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4e68d5c1 // fadd v1.2d, v14.2d, v8.2d
-	WORD $0x4e60d622 // fadd v2.2d, v17.2d, v0.2d
-	WORD $0x4eead40a // fsub v10.2d, v0.2d, v10.2d
-	WORD $0x4e61d523 // fadd v3.2d, v9.2d, v1.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x4ef1d451 // fsub v17.2d, v2.2d, v17.2d
-	WORD $0x4eead484 // fsub v4.2d, v4.2d, v10.2d
-	WORD $0x4ee9d469 // fsub v9.2d, v3.2d, v9.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4ef1d400 // fsub v0.2d, v0.2d, v17.2d
-	WORD $0x3dc006c6 // ldr q6, [x22, #16]
-	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x4e64d407 // fadd v7.2d, v0.2d, v4.2d
-	WORD $0x3dc016c9 // ldr q9, [x22, #80]
-	WORD $0x4eac1d8a // mov v10.16b, v12.16b
-	WORD $0x4e69cc4a // fmla v10.2d, v2.2d, v9.2d
-	WORD $0x4e68d42b // fadd v11.2d, v1.2d, v8.2d
-	WORD $0x4ea51cad // mov v13.16b, v5.16b
-	WORD $0x4e69cc6d // fmla v13.2d, v3.2d, v9.2d
-	WORD $0x4e66d4ee // fadd v14.2d, v7.2d, v6.2d
-	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
-	WORD $0x4e66d560 // fadd v0.2d, v11.2d, v6.2d
-	WORD $0x4eecd58f // fsub v15.2d, v12.2d, v12.2d
-	WORD $0x4ea21c50 // mov v16.16b, v2.16b
-	WORD $0x4e69cdd0 // fmla v16.2d, v14.2d, v9.2d
-	WORD $0x4e6ce54a // fcmeq v10.2d, v10.2d, v12.2d
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4e69cc11 // fmla v17.2d, v0.2d, v9.2d
-	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4ee5d4a1 // fsub v1.2d, v5.2d, v5.2d
-	WORD $0x4e65e5ad // fcmeq v13.2d, v13.2d, v5.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x6eece5ff // fcmgt v31.2d, v15.2d, v12.2d
-	WORD $0x6eefe58f // fcmgt v15.2d, v12.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x4e62e610 // fcmeq v16.2d, v16.2d, v2.2d
-	WORD $0x4eebd508 // fsub v8.2d, v8.2d, v11.2d
-	WORD $0x4e63e631 // fcmeq v17.2d, v17.2d, v3.2d
-	WORD $0x6ee5e43f // fcmgt v31.2d, v1.2d, v5.2d
-	WORD $0x6ee1e4a1 // fcmgt v1.2d, v5.2d, v1.2d
-	WORD $0x4ebf1c21 // orr v1.16b, v1.16b, v31.16b
-	WORD $0x4e301d4a // and v10.16b, v10.16b, v16.16b
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e311dad // and v13.16b, v13.16b, v17.16b
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4e2a1def // and v15.16b, v15.16b, v10.16b
-	WORD $0x4e2d1c21 // and v1.16b, v1.16b, v13.16b
-	WORD $0x0ea129ff // xtn v31.2s, v15.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,6,0)
+	ldrq(1,10,0)
+	fadd2d(2,0,1)
+	ldrq(3,6,16)
+	ldrq(4,10,16)
+	fadd2d(5,3,4)
+	ldrq(6,5,0)
+	ldrq(7,9,0)
+	fadd2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,9,16)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	ldrq(14,4,0)
+	ldrq(15,8,0)
+	fadd2d(16,14,15)
+	fsub2d(17,8,6)
+	fsub2d(18,2,12)
+	fsub2d(19,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,18)
+	fsub2d(3,3,19)
+	ldrq(12,7,0)
+	ldrq(13,11,0)
+	fadd2d(18,12,13)
+	ldrq(19,4,16)
+	ldrq(20,8,16)
+	fadd2d(21,19,20)
+	fadd2d(0,0,1)
+	fsub2d(1,11,9)
+	ldrq(22,7,16)
+	ldrq(23,11,16)
+	fadd2d(24,22,23)
+	fadd2d(3,3,4)
+	fsub2d(4,8,17)
+	fsub2d(25,16,14)
+	fsub2d(26,18,12)
+	fadd2d(27,0,18)
+	fsub2d(28,11,1)
+	fsub2d(29,21,19)
+	fsub2d(30,24,22)
+	strq(5,23,0)
+	fadd2d(5,3,24)
+	fsub2d(6,6,4)
+	fsub2d(7,7,17)
+	fsub2d(4,16,25)
+	fsub2d(17,18,26)
+	strq(11,23,16)
+	fsub2d(11,27,0)
+	fsub2d(9,9,28)
+	fsub2d(10,10,1)
+	fsub2d(1,21,29)
+	fsub2d(28,24,30)
+	strq(24,23,32)
+	fsub2d(24,5,3)
+	fadd2d(6,6,7)
+	fsub2d(14,14,4)
+	fsub2d(15,15,25)
+	fsub2d(12,12,17)
+	fsub2d(13,13,26)
+	fsub2d(4,27,11)
+	fadd2d(9,9,10)
+	fsub2d(19,19,1)
+	fsub2d(20,20,29)
+	fsub2d(22,22,28)
+	fsub2d(23,23,30)
+	fsub2d(1,5,24)
+	fadd2d(7,16,8)
+	fadd2d(10,6,2)
+	fadd2d(14,14,15)
+	fadd2d(12,12,13)
+	fsub2d(0,0,4)
+	fsub2d(18,18,11)
+	ldrq(4,23,16)
+	fadd2d(11,21,4)
+	ldrq(13,23,0)
+	fadd2d(15,9,13)
+	fadd2d(19,19,20)
+	fadd2d(22,22,23)
+	fsub2d(3,3,1)
+	ldrq(1,23,32)
+	fsub2d(1,1,24)
+	fsub2d(16,7,16)
+	fadd2d(14,14,12)
+	fadd2d(0,0,18)
+	fsub2d(12,10,6)
+	fsub2d(21,11,21)
+	fadd2d(19,19,22)
+	fadd2d(3,3,1)
+	fsub2d(1,15,9)
+	fsub2d(8,8,16)
+	fadd2d(16,14,0)
+	fsub2d(17,10,12)
+	fsub2d(4,4,21)
+	fadd2d(18,19,3)
+	fsub2d(20,15,1)
+	fadd2d(21,8,10)
+	fsub2d(6,6,17)
+	fsub2d(2,2,12)
+	fsub2d(12,16,14)
+	fadd2d(17,4,15)
+	fsub2d(9,9,20)
+	fsub2d(13,13,1)
+	fsub2d(1,18,19)
+	fadd2d(20,7,21)
+	fsub2d(8,21,8)
+	fadd2d(6,6,2)
+	fsub2d(2,16,12)
+	fadd2d(22,11,17)
+	fsub2d(4,17,4)
+	fadd2d(9,9,13)
+	fsub2d(13,18,1)
+	fsub2d(10,10,8)
+	fadd2d(8,6,27)
+	fsub2d(7,20,7)
+	fsub2d(14,14,2)
+	fsub2d(0,0,12)
+	fsub2d(15,15,4)
+	fadd2d(2,9,5)
+	fsub2d(11,22,11)
+	fsub2d(19,19,13)
+	fsub2d(3,3,1)
+	fadd2d(1,10,8)
+	fsub2d(21,21,7)
+	fadd2d(14,14,0)
+	fadd2d(0,15,2)
+	fsub2d(17,17,11)
+	fadd2d(19,19,3)
+	fadd2d(3,16,1)
+	fadd2d(4,21,14)
+	fsub2d(7,8,6)
+	fadd2d(11,18,0)
+	fadd2d(12,17,19)
+	fsub2d(13,2,9)
+	fadd2d(23,3,4)
+	fsub2d(24,3,16)
+	fsub2d(25,8,7)
+	fadd2d(26,11,12)
+	fsub2d(28,11,18)
+	fsub2d(10,1,10)
+	fsub2d(6,6,25)
+	fsub2d(25,2,13)
+	fsub2d(27,27,7)
+	fsub2d(7,23,3)
+	fsub2d(15,0,15)
+	fsub2d(9,9,25)
+	fsub2d(25,3,24)
+	fsub2d(5,5,13)
+	fsub2d(13,26,11)
+	fsub2d(1,1,24)
+	fsub2d(24,11,28)
+	fsub2d(16,16,25)
+	fsub2d(25,23,7)
+	fsub2d(8,8,10)
+	fadd2d(6,6,27)
+	fsub2d(10,26,13)
+	fsub2d(18,18,24)
+	fsub2d(0,0,28)
+	fsub2d(2,2,15)
+	fadd2d(9,9,5)
+	fsub2d(3,3,25)
+	fsub2d(7,4,7)
+	fadd2d(16,16,1)
+	fadd2d(8,8,6)
+	fsub2d(11,11,10)
+	fsub2d(13,12,13)
+	fadd2d(18,18,0)
+	fadd2d(2,2,9)
+	fadd2d(3,3,7)
+	fadd2d(0,16,8)
+	fadd2d(11,11,13)
+	fadd2d(1,18,2)
+	fadd2d(5,3,0)
+	fsub2d(6,0,16)
+	fadd2d(7,11,1)
+	fsub2d(9,1,18)
+	fadd2d(10,20,23)
+	fsub2d(13,5,3)
+	fsub2d(15,0,6)
+	fadd2d(24,22,26)
+	fsub2d(25,7,11)
+	fsub2d(27,1,9)
+	fsub2d(20,10,20)
+	fsub2d(28,5,13)
+	fsub2d(16,16,15)
+	fsub2d(8,8,6)
+	fsub2d(4,4,21)
+	fsub2d(22,24,22)
+	fsub2d(6,7,25)
+	fsub2d(18,18,27)
+	fsub2d(2,2,9)
+	fsub2d(12,12,17)
+	fsub2d(23,23,20)
+	fsub2d(3,3,28)
+	fsub2d(0,0,13)
+	fadd2d(16,16,8)
+	fsub2d(14,14,4)
+	fsub2d(26,26,22)
+	fsub2d(11,11,6)
+	fsub2d(1,1,25)
+	fadd2d(18,18,2)
+	fsub2d(19,19,12)
+	fadd2d(2,23,5)
+	fadd2d(3,3,0)
+	fadd2d(16,16,14)
+	fadd2d(0,26,7)
+	fadd2d(11,11,1)
+	fadd2d(18,18,19)
+	fadd2d(1,10,2)
+	fsub2d(23,2,23)
+	fadd2d(4,3,16)
+	fadd2d(6,24,0)
+	fsub2d(26,0,26)
+	fadd2d(8,11,18)
+	fsub2d(10,1,10)
+	fsub2d(5,5,23)
+	fsub2d(9,4,3)
+	fsub2d(24,6,24)
+	fsub2d(7,7,26)
+	fsub2d(12,8,11)
+	fsub2d(2,2,10)
+	fadd2d(10,5,4)
+	fsub2d(13,4,9)
+	fsub2d(0,0,24)
+	fadd2d(14,7,8)
+	fsub2d(15,8,12)
+	fadd2d(17,2,10)
+	fsub2d(5,10,5)
+	fsub2d(3,3,13)
+	fsub2d(16,16,9)
+	fadd2d(9,0,14)
+	fsub2d(7,14,7)
+	fsub2d(11,11,15)
+	fsub2d(18,18,12)
+	fadd2d(12,1,17)
+	fsub2d(2,17,2)
+	fsub2d(4,4,5)
+	fadd2d(3,3,16)
+	fadd2d(5,6,9)
+	fsub2d(0,9,0)
+	fsub2d(8,8,7)
+	fadd2d(11,11,18)
+	fsub2d(1,12,1)
+	fsub2d(10,10,2)
+	fadd2d(4,4,3)
+	fsub2d(6,5,6)
+	fsub2d(14,14,0)
+	fadd2d(8,8,11)
+	fsub2d(17,17,1)
+	fadd2d(0,10,4)
+	fsub2d(9,9,6)
+	fadd2d(1,14,8)
+	fadd2d(2,17,0)
+	fsub2d(10,0,10)
+	fadd2d(3,9,1)
+	fsub2d(14,1,14)
+	fsub2d(17,2,17)
+	fsub2d(4,4,10)
+	fsub2d(9,3,9)
+	fsub2d(8,8,14)
+	fsub2d(0,0,17)
+	ldrq(6,22,16)
+	fadd2d(2,2,6)
+	fsub2d(1,1,9)
+	fadd2d(3,3,6)
+	fadd2d(7,0,4)
+	ldrq(9,22,80)
+	mov(10,12)
+	fmla2d(10,2,9)
+	fadd2d(11,1,8)
+	mov(13,5)
+	fmla2d(13,3,9)
+	fadd2d(14,7,6)
+	fsub2d(7,7,0)
+	fadd2d(0,11,6)
+	fsub2d(15,12,12)
+	mov(16,2)
+	fmla2d(16,14,9)
+	fcmeq2d(10,10,12)
+	mov(17,3)
+	fmla2d(17,0,9)
+	fsub2d(11,11,1)
+	fsub2d(1,5,5)
+	fcmeq2d(13,13,5)
+	fsub2d(4,4,7)
+	fcmgt2d(31,15,12)
+	fcmgt2d(15,12,15)
+	orr(15,15,31)
+	fcmeq2d(16,16,2)
+	fsub2d(8,8,11)
+	fcmeq2d(17,17,3)
+	fcmgt2d(31,1,5)
+	fcmgt2d(1,5,1)
+	orr(1,1,31)
+	and(10,10,16)
+	fadd2d(4,4,6)
+	and(13,13,17)
+	fadd2d(8,8,6)
+	and(15,15,10)
+	and(1,1,13)
+	xtn2s(31,15)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d80000c // str q12, [x0, #0]
-	WORD $0x3d800022 // str q2, [x1, #0]
-	WORD $0x3d80004e // str q14, [x2, #0]
-	WORD $0x3d800064 // str q4, [x3, #0]
-	WORD $0x3d800405 // str q5, [x0, #16]
-	WORD $0x3d800423 // str q3, [x1, #16]
-	WORD $0x3d800440 // str q0, [x2, #16]
-	WORD $0x3d800468 // str q8, [x3, #16]
+	strq(12,0,0)
+	strq(2,1,0)
+	strq(14,2,0)
+	strq(4,3,0)
+	strq(5,0,16)
+	strq(3,1,16)
+	strq(0,2,16)
+	strq(8,3,16)
 
 next:
 	ADD $32, R0
@@ -8458,364 +8483,364 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc000c0 // ldr q0, [x6, #0]
-	WORD $0x3dc00141 // ldr q1, [x10, #0]
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	WORD $0x3dc004c3 // ldr q3, [x6, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc000a6 // ldr q6, [x5, #0]
-	WORD $0x3dc00127 // ldr q7, [x9, #0]
-	WORD $0x4e67d4c8 // fadd v8.2d, v6.2d, v7.2d
-	WORD $0x3dc004a9 // ldr q9, [x5, #16]
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x4e6ad52b // fadd v11.2d, v9.2d, v10.2d
-	WORD $0x4ee0d44c // fsub v12.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4ad // fsub v13.2d, v5.2d, v3.2d
-	WORD $0x3dc0008e // ldr q14, [x4, #0]
-	WORD $0x3dc0010f // ldr q15, [x8, #0]
-	WORD $0x4e6fd5d0 // fadd v16.2d, v14.2d, v15.2d
-	WORD $0x4ee6d511 // fsub v17.2d, v8.2d, v6.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4eedd4b3 // fsub v19.2d, v5.2d, v13.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x3dc000ec // ldr q12, [x7, #0]
-	WORD $0x3dc0016d // ldr q13, [x11, #0]
-	WORD $0x4e6dd592 // fadd v18.2d, v12.2d, v13.2d
-	WORD $0x3dc00493 // ldr q19, [x4, #16]
-	WORD $0x3dc00514 // ldr q20, [x8, #16]
-	WORD $0x4e74d675 // fadd v21.2d, v19.2d, v20.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x4ee9d561 // fsub v1.2d, v11.2d, v9.2d
-	WORD $0x3dc004f6 // ldr q22, [x7, #16]
-	WORD $0x3dc00577 // ldr q23, [x11, #16]
-	WORD $0x4e77d6d8 // fadd v24.2d, v22.2d, v23.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef1d504 // fsub v4.2d, v8.2d, v17.2d
-	WORD $0x4eeed619 // fsub v25.2d, v16.2d, v14.2d
-	WORD $0x4eecd65a // fsub v26.2d, v18.2d, v12.2d
-	WORD $0x4e72d41b // fadd v27.2d, v0.2d, v18.2d
-	WORD $0x4ee1d57c // fsub v28.2d, v11.2d, v1.2d
-	WORD $0x4ef3d6bd // fsub v29.2d, v21.2d, v19.2d
-	WORD $0x4ef6d71e // fsub v30.2d, v24.2d, v22.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4e78d465 // fadd v5.2d, v3.2d, v24.2d
-	WORD $0x4ee4d4c6 // fsub v6.2d, v6.2d, v4.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4ef9d604 // fsub v4.2d, v16.2d, v25.2d
-	WORD $0x4efad651 // fsub v17.2d, v18.2d, v26.2d
-	WORD $0x3d8006eb // str q11, [x23, #16]
-	WORD $0x4ee0d76b // fsub v11.2d, v27.2d, v0.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x4efdd6a1 // fsub v1.2d, v21.2d, v29.2d
-	WORD $0x4efed71c // fsub v28.2d, v24.2d, v30.2d
-	WORD $0x3d800af8 // str q24, [x23, #32]
-	WORD $0x4ee3d4b8 // fsub v24.2d, v5.2d, v3.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef9d5ef // fsub v15.2d, v15.2d, v25.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4eebd764 // fsub v4.2d, v27.2d, v11.2d
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
-	WORD $0x4efdd694 // fsub v20.2d, v20.2d, v29.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4ef8d4a1 // fsub v1.2d, v5.2d, v24.2d
-	WORD $0x4e68d607 // fadd v7.2d, v16.2d, v8.2d
-	WORD $0x4e62d4ca // fadd v10.2d, v6.2d, v2.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4eebd652 // fsub v18.2d, v18.2d, v11.2d
-	WORD $0x3dc006e4 // ldr q4, [x23, #16]
-	WORD $0x4e64d6ab // fadd v11.2d, v21.2d, v4.2d
-	WORD $0x3dc002ed // ldr q13, [x23, #0]
-	WORD $0x4e6dd52f // fadd v15.2d, v9.2d, v13.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x3dc00ae1 // ldr q1, [x23, #32]
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4ef0d4f1 // fsub v17.2d, v7.2d, v16.2d
-	WORD $0x4e6cd5ce // fadd v14.2d, v14.2d, v12.2d
-	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
-	WORD $0x4ee6d54c // fsub v12.2d, v10.2d, v6.2d
-	WORD $0x4ef5d572 // fsub v18.2d, v11.2d, v21.2d
-	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4ee9d5e1 // fsub v1.2d, v15.2d, v9.2d
-	WORD $0x4ef1d508 // fsub v8.2d, v8.2d, v17.2d
-	WORD $0x4e60d5d1 // fadd v17.2d, v14.2d, v0.2d
-	WORD $0x4eecd554 // fsub v20.2d, v10.2d, v12.2d
-	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
-	WORD $0x4e63d672 // fadd v18.2d, v19.2d, v3.2d
-	WORD $0x4ee1d5f6 // fsub v22.2d, v15.2d, v1.2d
-	WORD $0x4e6ad517 // fadd v23.2d, v8.2d, v10.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4eeed62c // fsub v12.2d, v17.2d, v14.2d
-	WORD $0x4e6fd494 // fadd v20.2d, v4.2d, v15.2d
-	WORD $0x4ef6d529 // fsub v9.2d, v9.2d, v22.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ef3d641 // fsub v1.2d, v18.2d, v19.2d
-	WORD $0x4e77d4f6 // fadd v22.2d, v7.2d, v23.2d
-	WORD $0x4ee8d6e8 // fsub v8.2d, v23.2d, v8.2d
-	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
-	WORD $0x4eecd622 // fsub v2.2d, v17.2d, v12.2d
-	WORD $0x4e74d578 // fadd v24.2d, v11.2d, v20.2d
-	WORD $0x4ee4d684 // fsub v4.2d, v20.2d, v4.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x4ee1d64d // fsub v13.2d, v18.2d, v1.2d
-	WORD $0x4ee8d54a // fsub v10.2d, v10.2d, v8.2d
-	WORD $0x4e7bd4c8 // fadd v8.2d, v6.2d, v27.2d
-	WORD $0x4ee7d6c7 // fsub v7.2d, v22.2d, v7.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4e65d522 // fadd v2.2d, v9.2d, v5.2d
-	WORD $0x4eebd70b // fsub v11.2d, v24.2d, v11.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4e68d541 // fadd v1.2d, v10.2d, v8.2d
-	WORD $0x4ee7d6f7 // fsub v23.2d, v23.2d, v7.2d
-	WORD $0x4e60d5ce // fadd v14.2d, v14.2d, v0.2d
-	WORD $0x4e62d5e0 // fadd v0.2d, v15.2d, v2.2d
-	WORD $0x4eebd694 // fsub v20.2d, v20.2d, v11.2d
-	WORD $0x4e63d673 // fadd v19.2d, v19.2d, v3.2d
-	WORD $0x4e61d623 // fadd v3.2d, v17.2d, v1.2d
-	WORD $0x4e6ed6e4 // fadd v4.2d, v23.2d, v14.2d
-	WORD $0x4ee6d507 // fsub v7.2d, v8.2d, v6.2d
-	WORD $0x4e60d64b // fadd v11.2d, v18.2d, v0.2d
-	WORD $0x4e73d68c // fadd v12.2d, v20.2d, v19.2d
-	WORD $0x4ee9d44d // fsub v13.2d, v2.2d, v9.2d
-	WORD $0x4e64d479 // fadd v25.2d, v3.2d, v4.2d
-	WORD $0x4ef1d47a // fsub v26.2d, v3.2d, v17.2d
-	WORD $0x4ee7d51c // fsub v28.2d, v8.2d, v7.2d
-	WORD $0x4eead42a // fsub v10.2d, v1.2d, v10.2d
-	WORD $0x4ee7d77b // fsub v27.2d, v27.2d, v7.2d
-	WORD $0x4e6cd567 // fadd v7.2d, v11.2d, v12.2d
-	WORD $0x4efcd4c6 // fsub v6.2d, v6.2d, v28.2d
-	WORD $0x4ef2d57c // fsub v28.2d, v11.2d, v18.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4eedd44d // fsub v13.2d, v2.2d, v13.2d
-	WORD $0x4efad421 // fsub v1.2d, v1.2d, v26.2d
-	WORD $0x4efad47a // fsub v26.2d, v3.2d, v26.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	WORD $0x4ee3d72a // fsub v10.2d, v25.2d, v3.2d
-	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4eebd4ed // fsub v13.2d, v7.2d, v11.2d
-	WORD $0x4efad631 // fsub v17.2d, v17.2d, v26.2d
-	WORD $0x4efcd57a // fsub v26.2d, v11.2d, v28.2d
-	WORD $0x4e7bd4c6 // fadd v6.2d, v6.2d, v27.2d
-	WORD $0x4eead73b // fsub v27.2d, v25.2d, v10.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4eedd4fc // fsub v28.2d, v7.2d, v13.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e65d529 // fadd v9.2d, v9.2d, v5.2d
-	WORD $0x4efbd463 // fsub v3.2d, v3.2d, v27.2d
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4efcd56b // fsub v11.2d, v11.2d, v28.2d
-	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x4e6ad463 // fadd v3.2d, v3.2d, v10.2d
-	WORD $0x4e68d620 // fadd v0.2d, v17.2d, v8.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d641 // fadd v1.2d, v18.2d, v2.2d
-	WORD $0x4e60d465 // fadd v5.2d, v3.2d, v0.2d
-	WORD $0x4ef1d406 // fsub v6.2d, v0.2d, v17.2d
-	WORD $0x4e61d569 // fadd v9.2d, v11.2d, v1.2d
-	WORD $0x4ef2d42a // fsub v10.2d, v1.2d, v18.2d
-	WORD $0x4e79d6cd // fadd v13.2d, v22.2d, v25.2d
-	WORD $0x4ee3d4af // fsub v15.2d, v5.2d, v3.2d
-	WORD $0x4ee6d41a // fsub v26.2d, v0.2d, v6.2d
-	WORD $0x4e67d71b // fadd v27.2d, v24.2d, v7.2d
-	WORD $0x4eebd53c // fsub v28.2d, v9.2d, v11.2d
-	WORD $0x4ef6d5b6 // fsub v22.2d, v13.2d, v22.2d
-	WORD $0x4efad631 // fsub v17.2d, v17.2d, v26.2d
-	WORD $0x4eead43a // fsub v26.2d, v1.2d, v10.2d
-	WORD $0x4ee6d508 // fsub v8.2d, v8.2d, v6.2d
-	WORD $0x4eefd4a6 // fsub v6.2d, v5.2d, v15.2d
-	WORD $0x4ef7d484 // fsub v4.2d, v4.2d, v23.2d
-	WORD $0x4ef8d778 // fsub v24.2d, v27.2d, v24.2d
-	WORD $0x4efcd537 // fsub v23.2d, v9.2d, v28.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4e68d631 // fadd v17.2d, v17.2d, v8.2d
-	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
-	WORD $0x4ef8d4e7 // fsub v7.2d, v7.2d, v24.2d
-	WORD $0x4ef7d56b // fsub v11.2d, v11.2d, v23.2d
-	WORD $0x4efcd421 // fsub v1.2d, v1.2d, v28.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
-	WORD $0x4e65d722 // fadd v2.2d, v25.2d, v5.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
-	WORD $0x4e69d4e0 // fadd v0.2d, v7.2d, v9.2d
-	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e62d5a1 // fadd v1.2d, v13.2d, v2.2d
-	WORD $0x4ef9d459 // fsub v25.2d, v2.2d, v25.2d
-	WORD $0x4e71d464 // fadd v4.2d, v3.2d, v17.2d
-	WORD $0x4e60d766 // fadd v6.2d, v27.2d, v0.2d
-	WORD $0x4ee7d407 // fsub v7.2d, v0.2d, v7.2d
-	WORD $0x4e72d568 // fadd v8.2d, v11.2d, v18.2d
-	WORD $0x4eedd42d // fsub v13.2d, v1.2d, v13.2d
-	WORD $0x4ef9d4a5 // fsub v5.2d, v5.2d, v25.2d
-	WORD $0x4ee3d48a // fsub v10.2d, v4.2d, v3.2d
-	WORD $0x4efbd4db // fsub v27.2d, v6.2d, v27.2d
-	WORD $0x4ee7d529 // fsub v9.2d, v9.2d, v7.2d
-	WORD $0x4eebd507 // fsub v7.2d, v8.2d, v11.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4e64d4ac // fadd v12.2d, v5.2d, v4.2d
-	WORD $0x4eead48d // fsub v13.2d, v4.2d, v10.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4e68d52e // fadd v14.2d, v9.2d, v8.2d
-	WORD $0x4ee7d50f // fsub v15.2d, v8.2d, v7.2d
-	WORD $0x4e6cd453 // fadd v19.2d, v2.2d, v12.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
-	WORD $0x4e6ed40a // fadd v10.2d, v0.2d, v14.2d
-	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee7d652 // fsub v18.2d, v18.2d, v7.2d
-	WORD $0x4e73d427 // fadd v7.2d, v1.2d, v19.2d
-	WORD $0x4ee2d662 // fsub v2.2d, v19.2d, v2.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4e6ad4c5 // fadd v5.2d, v6.2d, v10.2d
-	WORD $0x4ee0d540 // fsub v0.2d, v10.2d, v0.2d
-	WORD $0x4ee9d508 // fsub v8.2d, v8.2d, v9.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x4ee1d4e1 // fsub v1.2d, v7.2d, v1.2d
-	WORD $0x4ee2d58c // fsub v12.2d, v12.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee6d4a6 // fsub v6.2d, v5.2d, v6.2d
-	WORD $0x4ee0d5ce // fsub v14.2d, v14.2d, v0.2d
-	WORD $0x4e6bd508 // fadd v8.2d, v8.2d, v11.2d
-	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
-	WORD $0x4e64d580 // fadd v0.2d, v12.2d, v4.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4e68d5c1 // fadd v1.2d, v14.2d, v8.2d
-	WORD $0x4ef0d602 // fsub v2.2d, v16.2d, v16.2d
-	WORD $0x3dc00ac3 // ldr q3, [x22, #32]
-	WORD $0x3dc00ec6 // ldr q6, [x22, #48]
-	WORD $0x4e261c69 // and v9.16b, v3.16b, v6.16b
-	WORD $0x3dc002cb // ldr q11, [x22, #0]
-	WORD $0x4e2b1e0d // and v13.16b, v16.16b, v11.16b
-	WORD $0x4e60d66f // fadd v15.2d, v19.2d, v0.2d
-	WORD $0x4ef5d6b1 // fsub v17.2d, v21.2d, v21.2d
-	WORD $0x4e261c63 // and v3.16b, v3.16b, v6.16b
-	WORD $0x4e2b1eab // and v11.16b, v21.16b, v11.16b
-	WORD $0x4e61d546 // fadd v6.2d, v10.2d, v1.2d
-	WORD $0x3dc006d2 // ldr q18, [x22, #16]
-	WORD $0x4e72e614 // fcmeq v20.2d, v16.2d, v18.2d
-	WORD $0x4e72e442 // fcmeq v2.2d, v2.2d, v18.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	WORD $0x4e72e4f6 // fcmeq v22.2d, v7.2d, v18.2d
-	WORD $0x4ead1d29 // orr v9.16b, v9.16b, v13.16b
-	WORD $0x4ef3d5f3 // fsub v19.2d, v15.2d, v19.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4e72e6ad // fcmeq v13.2d, v21.2d, v18.2d
-	WORD $0x4e72e631 // fcmeq v17.2d, v17.2d, v18.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	WORD $0x4e72e4b7 // fcmeq v23.2d, v5.2d, v18.2d
-	WORD $0x4eab1c63 // orr v3.16b, v3.16b, v11.16b
-	WORD $0x4eead4ca // fsub v10.2d, v6.2d, v10.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x4ee7d4eb // fsub v11.2d, v7.2d, v7.2d
-	WORD $0x4ea21e94 // orr v20.16b, v20.16b, v2.16b
-	WORD $0x6e691e56 // bsl v22.16b, v18.16b, v9.16b
-	WORD $0x4ef3d400 // fsub v0.2d, v0.2d, v19.2d
-	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
-	WORD $0x4ee5d4a2 // fsub v2.2d, v5.2d, v5.2d
-	WORD $0x4eb11dad // orr v13.16b, v13.16b, v17.16b
-	WORD $0x6e631e57 // bsl v23.16b, v18.16b, v3.16b
-	WORD $0x4eead421 // fsub v1.2d, v1.2d, v10.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x6ee7e57f // fcmgt v31.2d, v11.2d, v7.2d
-	WORD $0x6eebe4eb // fcmgt v11.2d, v7.2d, v11.2d
-	WORD $0x4ebf1d6b // orr v11.16b, v11.16b, v31.16b
-	WORD $0x4e70e603 // fcmeq v3.2d, v16.2d, v16.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	WORD $0x6e761e14 // bsl v20.16b, v16.16b, v22.16b
-	WORD $0x4e64d409 // fadd v9.2d, v0.2d, v4.2d
-	WORD $0x6ee5e45f // fcmgt v31.2d, v2.2d, v5.2d
-	WORD $0x6ee2e4a2 // fcmgt v2.2d, v5.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x4e75e6aa // fcmeq v10.2d, v21.2d, v21.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x6e771ead // bsl v13.16b, v21.16b, v23.16b
-	WORD $0x4e68d42c // fadd v12.2d, v1.2d, v8.2d
-	WORD $0x3dc012ce // ldr q14, [x22, #64]
-	WORD $0x6e741dc3 // bsl v3.16b, v14.16b, v20.16b
-	WORD $0x6eeb1e4f // bif v15.16b, v18.16b, v11.16b
-	WORD $0x4eab1d70 // mov v16.16b, v11.16b
-	WORD $0x6e721d30 // bsl v16.16b, v9.16b, v18.16b
-	WORD $0x6e6d1dca // bsl v10.16b, v14.16b, v13.16b
-	WORD $0x6ee21e46 // bif v6.16b, v18.16b, v2.16b
-	WORD $0x4ea21c4d // mov v13.16b, v2.16b
-	WORD $0x6e721d8d // bsl v13.16b, v12.16b, v18.16b
-	WORD $0x6eab1ce3 // bit v3.16b, v7.16b, v11.16b
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
-	WORD $0x6ea21caa // bit v10.16b, v5.16b, v2.16b
-	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
-	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
-	WORD $0x4ee0d529 // fsub v9.2d, v9.2d, v0.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea31c65 // mov v5.16b, v3.16b
-	WORD $0x4e60cde5 // fmla v5.2d, v15.2d, v0.2d
-	WORD $0x4eaf1de7 // mov v7.16b, v15.16b
-	WORD $0x4e60ce07 // fmla v7.2d, v16.2d, v0.2d
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	WORD $0x4eaa1d41 // mov v1.16b, v10.16b
-	WORD $0x4e60ccc1 // fmla v1.2d, v6.2d, v0.2d
-	WORD $0x4ea61cce // mov v14.16b, v6.16b
-	WORD $0x4e60cdae // fmla v14.2d, v13.2d, v0.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4e63e4a5 // fcmeq v5.2d, v5.2d, v3.2d
-	WORD $0x6e721c8b // bsl v11.16b, v4.16b, v18.16b
-	WORD $0x4e6fe4e7 // fcmeq v7.2d, v7.2d, v15.2d
-	WORD $0x6e721d02 // bsl v2.16b, v8.16b, v18.16b
-	WORD $0x4e6ae421 // fcmeq v1.2d, v1.2d, v10.2d
-	WORD $0x4e66e5ce // fcmeq v14.2d, v14.2d, v6.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x4e271ca5 // and v5.16b, v5.16b, v7.16b
-	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
-	WORD $0x4e2e1c21 // and v1.16b, v1.16b, v14.16b
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,6,0)
+	ldrq(1,10,0)
+	fadd2d(2,0,1)
+	ldrq(3,6,16)
+	ldrq(4,10,16)
+	fadd2d(5,3,4)
+	ldrq(6,5,0)
+	ldrq(7,9,0)
+	fadd2d(8,6,7)
+	ldrq(9,5,16)
+	ldrq(10,9,16)
+	fadd2d(11,9,10)
+	fsub2d(12,2,0)
+	fsub2d(13,5,3)
+	ldrq(14,4,0)
+	ldrq(15,8,0)
+	fadd2d(16,14,15)
+	fsub2d(17,8,6)
+	fsub2d(18,2,12)
+	fsub2d(19,5,13)
+	fsub2d(1,1,12)
+	fsub2d(4,4,13)
+	fsub2d(0,0,18)
+	fsub2d(3,3,19)
+	ldrq(12,7,0)
+	ldrq(13,11,0)
+	fadd2d(18,12,13)
+	ldrq(19,4,16)
+	ldrq(20,8,16)
+	fadd2d(21,19,20)
+	fadd2d(0,0,1)
+	fsub2d(1,11,9)
+	ldrq(22,7,16)
+	ldrq(23,11,16)
+	fadd2d(24,22,23)
+	fadd2d(3,3,4)
+	fsub2d(4,8,17)
+	fsub2d(25,16,14)
+	fsub2d(26,18,12)
+	fadd2d(27,0,18)
+	fsub2d(28,11,1)
+	fsub2d(29,21,19)
+	fsub2d(30,24,22)
+	strq(5,23,0)
+	fadd2d(5,3,24)
+	fsub2d(6,6,4)
+	fsub2d(7,7,17)
+	fsub2d(4,16,25)
+	fsub2d(17,18,26)
+	strq(11,23,16)
+	fsub2d(11,27,0)
+	fsub2d(9,9,28)
+	fsub2d(10,10,1)
+	fsub2d(1,21,29)
+	fsub2d(28,24,30)
+	strq(24,23,32)
+	fsub2d(24,5,3)
+	fadd2d(6,6,7)
+	fsub2d(14,14,4)
+	fsub2d(15,15,25)
+	fsub2d(12,12,17)
+	fsub2d(13,13,26)
+	fsub2d(4,27,11)
+	fadd2d(9,9,10)
+	fsub2d(19,19,1)
+	fsub2d(20,20,29)
+	fsub2d(22,22,28)
+	fsub2d(23,23,30)
+	fsub2d(1,5,24)
+	fadd2d(7,16,8)
+	fadd2d(10,6,2)
+	fadd2d(14,14,15)
+	fadd2d(12,12,13)
+	fsub2d(0,0,4)
+	fsub2d(18,18,11)
+	ldrq(4,23,16)
+	fadd2d(11,21,4)
+	ldrq(13,23,0)
+	fadd2d(15,9,13)
+	fadd2d(19,19,20)
+	fadd2d(22,22,23)
+	fsub2d(3,3,1)
+	ldrq(1,23,32)
+	fsub2d(1,1,24)
+	fsub2d(17,7,16)
+	fadd2d(14,14,12)
+	fadd2d(0,0,18)
+	fsub2d(12,10,6)
+	fsub2d(18,11,21)
+	fadd2d(19,19,22)
+	fadd2d(3,3,1)
+	fsub2d(1,15,9)
+	fsub2d(8,8,17)
+	fadd2d(17,14,0)
+	fsub2d(20,10,12)
+	fsub2d(4,4,18)
+	fadd2d(18,19,3)
+	fsub2d(22,15,1)
+	fadd2d(23,8,10)
+	fsub2d(6,6,20)
+	fsub2d(2,2,12)
+	fsub2d(12,17,14)
+	fadd2d(20,4,15)
+	fsub2d(9,9,22)
+	fsub2d(13,13,1)
+	fsub2d(1,18,19)
+	fadd2d(22,7,23)
+	fsub2d(8,23,8)
+	fadd2d(6,6,2)
+	fsub2d(2,17,12)
+	fadd2d(24,11,20)
+	fsub2d(4,20,4)
+	fadd2d(9,9,13)
+	fsub2d(13,18,1)
+	fsub2d(10,10,8)
+	fadd2d(8,6,27)
+	fsub2d(7,22,7)
+	fsub2d(14,14,2)
+	fsub2d(0,0,12)
+	fsub2d(15,15,4)
+	fadd2d(2,9,5)
+	fsub2d(11,24,11)
+	fsub2d(19,19,13)
+	fsub2d(3,3,1)
+	fadd2d(1,10,8)
+	fsub2d(23,23,7)
+	fadd2d(14,14,0)
+	fadd2d(0,15,2)
+	fsub2d(20,20,11)
+	fadd2d(19,19,3)
+	fadd2d(3,17,1)
+	fadd2d(4,23,14)
+	fsub2d(7,8,6)
+	fadd2d(11,18,0)
+	fadd2d(12,20,19)
+	fsub2d(13,2,9)
+	fadd2d(25,3,4)
+	fsub2d(26,3,17)
+	fsub2d(28,8,7)
+	fsub2d(10,1,10)
+	fsub2d(27,27,7)
+	fadd2d(7,11,12)
+	fsub2d(6,6,28)
+	fsub2d(28,11,18)
+	fsub2d(15,0,15)
+	fsub2d(5,5,13)
+	fsub2d(13,2,13)
+	fsub2d(1,1,26)
+	fsub2d(26,3,26)
+	fsub2d(8,8,10)
+	fsub2d(10,25,3)
+	fsub2d(9,9,13)
+	fsub2d(13,7,11)
+	fsub2d(17,17,26)
+	fsub2d(26,11,28)
+	fadd2d(6,6,27)
+	fsub2d(27,25,10)
+	fsub2d(0,0,28)
+	fsub2d(28,7,13)
+	fsub2d(18,18,26)
+	fsub2d(2,2,15)
+	fadd2d(9,9,5)
+	fsub2d(3,3,27)
+	fsub2d(10,4,10)
+	fadd2d(17,17,1)
+	fadd2d(8,8,6)
+	fsub2d(11,11,28)
+	fsub2d(13,12,13)
+	fadd2d(18,18,0)
+	fadd2d(2,2,9)
+	fadd2d(3,3,10)
+	fadd2d(0,17,8)
+	fadd2d(11,11,13)
+	fadd2d(1,18,2)
+	fadd2d(5,3,0)
+	fsub2d(6,0,17)
+	fadd2d(9,11,1)
+	fsub2d(10,1,18)
+	fadd2d(13,22,25)
+	fsub2d(15,5,3)
+	fsub2d(26,0,6)
+	fadd2d(27,24,7)
+	fsub2d(28,9,11)
+	fsub2d(22,13,22)
+	fsub2d(17,17,26)
+	fsub2d(26,1,10)
+	fsub2d(8,8,6)
+	fsub2d(6,5,15)
+	fsub2d(4,4,23)
+	fsub2d(24,27,24)
+	fsub2d(23,9,28)
+	fsub2d(18,18,26)
+	fsub2d(2,2,10)
+	fsub2d(12,12,20)
+	fsub2d(25,25,22)
+	fsub2d(3,3,6)
+	fsub2d(0,0,15)
+	fadd2d(17,17,8)
+	fsub2d(14,14,4)
+	fsub2d(7,7,24)
+	fsub2d(11,11,23)
+	fsub2d(1,1,28)
+	fadd2d(18,18,2)
+	fsub2d(19,19,12)
+	fadd2d(2,25,5)
+	fadd2d(3,3,0)
+	fadd2d(17,17,14)
+	fadd2d(0,7,9)
+	fadd2d(11,11,1)
+	fadd2d(18,18,19)
+	fadd2d(1,13,2)
+	fsub2d(25,2,25)
+	fadd2d(4,3,17)
+	fadd2d(6,27,0)
+	fsub2d(7,0,7)
+	fadd2d(8,11,18)
+	fsub2d(13,1,13)
+	fsub2d(5,5,25)
+	fsub2d(10,4,3)
+	fsub2d(27,6,27)
+	fsub2d(9,9,7)
+	fsub2d(7,8,11)
+	fsub2d(2,2,13)
+	fadd2d(12,5,4)
+	fsub2d(13,4,10)
+	fsub2d(0,0,27)
+	fadd2d(14,9,8)
+	fsub2d(15,8,7)
+	fadd2d(19,2,12)
+	fsub2d(5,12,5)
+	fsub2d(3,3,13)
+	fsub2d(17,17,10)
+	fadd2d(10,0,14)
+	fsub2d(9,14,9)
+	fsub2d(11,11,15)
+	fsub2d(18,18,7)
+	fadd2d(7,1,19)
+	fsub2d(2,19,2)
+	fsub2d(4,4,5)
+	fadd2d(3,3,17)
+	fadd2d(5,6,10)
+	fsub2d(0,10,0)
+	fsub2d(8,8,9)
+	fadd2d(11,11,18)
+	fsub2d(1,7,1)
+	fsub2d(12,12,2)
+	fadd2d(4,4,3)
+	fsub2d(6,5,6)
+	fsub2d(14,14,0)
+	fadd2d(8,8,11)
+	fsub2d(19,19,1)
+	fadd2d(0,12,4)
+	fsub2d(10,10,6)
+	fadd2d(1,14,8)
+	fsub2d(2,16,16)
+	ldrq(3,22,32)
+	ldrq(6,22,48)
+	and(9,3,6)
+	ldrq(11,22,0)
+	and(13,16,11)
+	fadd2d(15,19,0)
+	fsub2d(17,21,21)
+	and(3,3,6)
+	and(11,21,11)
+	fadd2d(6,10,1)
+	ldrq(18,22,16)
+	fcmeq2d(20,16,18)
+	fcmeq2d(2,2,18)
+	mvn(2,2)
+	fcmeq2d(22,7,18)
+	orr(9,9,13)
+	fsub2d(19,15,19)
+	fsub2d(12,0,12)
+	fcmeq2d(13,21,18)
+	fcmeq2d(17,17,18)
+	mvn(17,17)
+	fcmeq2d(23,5,18)
+	orr(3,3,11)
+	fsub2d(10,6,10)
+	fsub2d(14,1,14)
+	fsub2d(11,7,7)
+	orr(20,20,2)
+	bsl(22,18,9)
+	fsub2d(0,0,19)
+	fsub2d(4,4,12)
+	fsub2d(2,5,5)
+	orr(13,13,17)
+	bsl(23,18,3)
+	fsub2d(1,1,10)
+	fsub2d(8,8,14)
+	fcmgt2d(31,11,7)
+	fcmgt2d(11,7,11)
+	orr(11,11,31)
+	fcmeq2d(3,16,16)
+	mvn(3,3)
+	bsl(20,16,22)
+	fadd2d(9,0,4)
+	fcmgt2d(31,2,5)
+	fcmgt2d(2,5,2)
+	orr(2,2,31)
+	fcmeq2d(10,21,21)
+	mvn(10,10)
+	bsl(13,21,23)
+	fadd2d(12,1,8)
+	ldrq(14,22,64)
+	bsl(3,14,20)
+	bif(15,18,11)
+	mov(16,11)
+	bsl(16,9,18)
+	bsl(10,14,13)
+	bif(6,18,2)
+	mov(13,2)
+	bsl(13,12,18)
+	bit(3,7,11)
+	fadd2d(15,15,18)
+	fadd2d(16,16,18)
+	bit(10,5,2)
+	fadd2d(6,6,18)
+	fadd2d(13,13,18)
+	fsub2d(9,9,0)
+	ldrq(0,22,80)
+	mov(5,3)
+	fmla2d(5,15,0)
+	mov(7,15)
+	fmla2d(7,16,0)
+	fsub2d(12,12,1)
+	mov(1,10)
+	fmla2d(1,6,0)
+	mov(14,6)
+	fmla2d(14,13,0)
+	fsub2d(4,4,9)
+	fsub2d(8,8,12)
+	fcmeq2d(5,5,3)
+	bsl(11,4,18)
+	fcmeq2d(7,7,15)
+	bsl(2,8,18)
+	fcmeq2d(1,1,10)
+	fcmeq2d(14,14,6)
+	fadd2d(11,11,18)
+	and(5,5,7)
+	fadd2d(2,2,18)
+	and(1,1,14)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002f // str q15, [x1, #0]
-	WORD $0x3d800050 // str q16, [x2, #0]
-	WORD $0x3d80006b // str q11, [x3, #0]
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d800426 // str q6, [x1, #16]
-	WORD $0x3d80044d // str q13, [x2, #16]
-	WORD $0x3d800462 // str q2, [x3, #16]
+	strq(3,0,0)
+	strq(15,1,0)
+	strq(16,2,0)
+	strq(11,3,0)
+	strq(10,0,16)
+	strq(6,1,16)
+	strq(13,2,16)
+	strq(2,3,16)
 	B next
 
 // func qdSubNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -8840,333 +8865,333 @@ TEXT ·qdSubNEON(SB), 0, $64-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc000c0 // ldr q0, [x6, #0]
-	WORD $0x3dc00141 // ldr q1, [x10, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc004c3 // ldr q3, [x6, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc000a9 // ldr q9, [x5, #0]
-	WORD $0x3dc0012a // ldr q10, [x9, #0]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x3dc00108 // ldr q8, [x8, #0]
-	WORD $0x4ee8d4ef // fsub v15.2d, v7.2d, v8.2d
-	WORD $0x4ee9d570 // fsub v16.2d, v11.2d, v9.2d
-	WORD $0x3dc000f1 // ldr q17, [x7, #0]
-	WORD $0x3dc00172 // ldr q18, [x11, #0]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc00481 // ldr q1, [x4, #16]
-	WORD $0x3dc00514 // ldr q20, [x8, #16]
-	WORD $0x4ef4d435 // fsub v21.2d, v1.2d, v20.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x3dc004f7 // ldr q23, [x7, #16]
-	WORD $0x3dc00578 // ldr q24, [x11, #16]
-	WORD $0x4ef8d6f9 // fsub v25.2d, v23.2d, v24.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef0d564 // fsub v4.2d, v11.2d, v16.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4ee7d5fa // fsub v26.2d, v15.2d, v7.2d
-	WORD $0x4ef1d67b // fsub v27.2d, v19.2d, v17.2d
-	WORD $0x4e73d41c // fadd v28.2d, v0.2d, v19.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4ee1d6be // fsub v30.2d, v21.2d, v1.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4ef7d725 // fsub v5.2d, v25.2d, v23.2d
-	WORD $0x3d8006ee // str q14, [x23, #16]
-	WORD $0x4e79d46e // fadd v14.2d, v3.2d, v25.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4efad5e4 // fsub v4.2d, v15.2d, v26.2d
-	WORD $0x6e261d08 // eor v8.16b, v8.16b, v6.16b
-	WORD $0x4efbd670 // fsub v16.2d, v19.2d, v27.2d
-	WORD $0x6e261e52 // eor v18.16b, v18.16b, v6.16b
-	WORD $0x3d800af3 // str q19, [x23, #32]
-	WORD $0x4ee0d793 // fsub v19.2d, v28.2d, v0.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4efed6b6 // fsub v22.2d, v21.2d, v30.2d
-	WORD $0x6e261e94 // eor v20.16b, v20.16b, v6.16b
-	WORD $0x4ee5d73d // fsub v29.2d, v25.2d, v5.2d
-	WORD $0x6e261f18 // eor v24.16b, v24.16b, v6.16b
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee3d5c6 // fsub v6.2d, v14.2d, v3.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef3d784 // fsub v4.2d, v28.2d, v19.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4efed694 // fsub v20.2d, v20.2d, v30.2d
-	WORD $0x4efdd6f7 // fsub v23.2d, v23.2d, v29.2d
-	WORD $0x4ee5d718 // fsub v24.2d, v24.2d, v5.2d
-	WORD $0x4ee6d5c5 // fsub v5.2d, v14.2d, v6.2d
-	WORD $0x4e6bd5ea // fadd v10.2d, v15.2d, v11.2d
-	WORD $0x4e62d52d // fadd v13.2d, v9.2d, v2.2d
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3dc00ae4 // ldr q4, [x23, #32]
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x3dc006e8 // ldr q8, [x23, #16]
-	WORD $0x4e68d6b0 // fadd v16.2d, v21.2d, v8.2d
-	WORD $0x3dc002f2 // ldr q18, [x23, #0]
-	WORD $0x4e72d593 // fadd v19.2d, v12.2d, v18.2d
-	WORD $0x4e74d421 // fadd v1.2d, v1.2d, v20.2d
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4ee6d739 // fsub v25.2d, v25.2d, v6.2d
-	WORD $0x4eefd54f // fsub v15.2d, v10.2d, v15.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	WORD $0x4ee9d5a4 // fsub v4.2d, v13.2d, v9.2d
-	WORD $0x4ef5d615 // fsub v21.2d, v16.2d, v21.2d
-	WORD $0x4e77d421 // fadd v1.2d, v1.2d, v23.2d
-	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	WORD $0x4eecd665 // fsub v5.2d, v19.2d, v12.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4e60d4e6 // fadd v6.2d, v7.2d, v0.2d
-	WORD $0x4ee4d5af // fsub v15.2d, v13.2d, v4.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4e63d431 // fadd v17.2d, v1.2d, v3.2d
-	WORD $0x4ee5d674 // fsub v20.2d, v19.2d, v5.2d
-	WORD $0x4e6dd575 // fadd v21.2d, v11.2d, v13.2d
-	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee7d4c4 // fsub v4.2d, v6.2d, v7.2d
-	WORD $0x4e73d50f // fadd v15.2d, v8.2d, v19.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4ee1d625 // fsub v5.2d, v17.2d, v1.2d
-	WORD $0x4e75d554 // fadd v20.2d, v10.2d, v21.2d
-	WORD $0x4eebd6ab // fsub v11.2d, v21.2d, v11.2d
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x4ee4d4c2 // fsub v2.2d, v6.2d, v4.2d
-	WORD $0x4e6fd616 // fadd v22.2d, v16.2d, v15.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
-	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
-	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
-	WORD $0x4e7cd52b // fadd v11.2d, v9.2d, v28.2d
-	WORD $0x4eead68a // fsub v10.2d, v20.2d, v10.2d
-	WORD $0x4ee2d4e7 // fsub v7.2d, v7.2d, v2.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e6ed582 // fadd v2.2d, v12.2d, v14.2d
-	WORD $0x4ef0d6d0 // fsub v16.2d, v22.2d, v16.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e6bd5a4 // fadd v4.2d, v13.2d, v11.2d
-	WORD $0x4eead6b5 // fsub v21.2d, v21.2d, v10.2d
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x4e62d660 // fadd v0.2d, v19.2d, v2.2d
-	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x4e64d4c3 // fadd v3.2d, v6.2d, v4.2d
-	WORD $0x4e67d6a5 // fadd v5.2d, v21.2d, v7.2d
-	WORD $0x4ee9d568 // fsub v8.2d, v11.2d, v9.2d
-	WORD $0x4e60d62a // fadd v10.2d, v17.2d, v0.2d
-	WORD $0x4e61d5f0 // fadd v16.2d, v15.2d, v1.2d
-	WORD $0x4eecd452 // fsub v18.2d, v2.2d, v12.2d
-	WORD $0x4e65d477 // fadd v23.2d, v3.2d, v5.2d
-	WORD $0x4ee6d478 // fsub v24.2d, v3.2d, v6.2d
-	WORD $0x4ee8d579 // fsub v25.2d, v11.2d, v8.2d
-	WORD $0x4e70d55a // fadd v26.2d, v10.2d, v16.2d
-	WORD $0x4ef1d55b // fsub v27.2d, v10.2d, v17.2d
-	WORD $0x4eedd48d // fsub v13.2d, v4.2d, v13.2d
-	WORD $0x4ef9d529 // fsub v9.2d, v9.2d, v25.2d
-	WORD $0x4ef2d459 // fsub v25.2d, v2.2d, v18.2d
-	WORD $0x4ee8d79c // fsub v28.2d, v28.2d, v8.2d
-	WORD $0x4ee3d6e8 // fsub v8.2d, v23.2d, v3.2d
-	WORD $0x4ef3d413 // fsub v19.2d, v0.2d, v19.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ef8d479 // fsub v25.2d, v3.2d, v24.2d
-	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
-	WORD $0x4eead752 // fsub v18.2d, v26.2d, v10.2d
-	WORD $0x4ef8d484 // fsub v4.2d, v4.2d, v24.2d
-	WORD $0x4efbd558 // fsub v24.2d, v10.2d, v27.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4ee8d6f9 // fsub v25.2d, v23.2d, v8.2d
-	WORD $0x4eedd56b // fsub v11.2d, v11.2d, v13.2d
-	WORD $0x4e7cd529 // fadd v9.2d, v9.2d, v28.2d
-	WORD $0x4ef2d74d // fsub v13.2d, v26.2d, v18.2d
-	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4ef3d442 // fsub v2.2d, v2.2d, v19.2d
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
-	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4ef2d612 // fsub v18.2d, v16.2d, v18.2d
-	WORD $0x4e60d631 // fadd v17.2d, v17.2d, v0.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e68d463 // fadd v3.2d, v3.2d, v8.2d
-	WORD $0x4e6bd4c0 // fadd v0.2d, v6.2d, v11.2d
-	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
-	WORD $0x4e62d624 // fadd v4.2d, v17.2d, v2.2d
-	WORD $0x4e60d468 // fadd v8.2d, v3.2d, v0.2d
-	WORD $0x4ee6d409 // fsub v9.2d, v0.2d, v6.2d
-	WORD $0x4e64d54c // fadd v12.2d, v10.2d, v4.2d
-	WORD $0x4ef1d48d // fsub v13.2d, v4.2d, v17.2d
-	WORD $0x4e77d68e // fadd v14.2d, v20.2d, v23.2d
-	WORD $0x4ee3d512 // fsub v18.2d, v8.2d, v3.2d
-	WORD $0x4ee9d413 // fsub v19.2d, v0.2d, v9.2d
-	WORD $0x4e7ad6d8 // fadd v24.2d, v22.2d, v26.2d
-	WORD $0x4eead599 // fsub v25.2d, v12.2d, v10.2d
-	WORD $0x4eedd49b // fsub v27.2d, v4.2d, v13.2d
-	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
-	WORD $0x4ef2d51c // fsub v28.2d, v8.2d, v18.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ef5d4a5 // fsub v5.2d, v5.2d, v21.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef9d589 // fsub v9.2d, v12.2d, v25.2d
-	WORD $0x4efbd631 // fsub v17.2d, v17.2d, v27.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4e6bd4c6 // fadd v6.2d, v6.2d, v11.2d
-	WORD $0x4ee5d4e7 // fsub v7.2d, v7.2d, v5.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4ef9d484 // fsub v4.2d, v4.2d, v25.2d
-	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4e68d6e2 // fadd v2.2d, v23.2d, v8.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4e6cd740 // fadd v0.2d, v26.2d, v12.2d
-	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e62d5c1 // fadd v1.2d, v14.2d, v2.2d
-	WORD $0x4ef7d457 // fsub v23.2d, v2.2d, v23.2d
-	WORD $0x4e66d464 // fadd v4.2d, v3.2d, v6.2d
-	WORD $0x4e60d705 // fadd v5.2d, v24.2d, v0.2d
-	WORD $0x4efad41a // fsub v26.2d, v0.2d, v26.2d
-	WORD $0x4e71d547 // fadd v7.2d, v10.2d, v17.2d
-	WORD $0x4eeed42e // fsub v14.2d, v1.2d, v14.2d
-	WORD $0x4ef7d508 // fsub v8.2d, v8.2d, v23.2d
-	WORD $0x4ee3d489 // fsub v9.2d, v4.2d, v3.2d
-	WORD $0x4ef8d4b8 // fsub v24.2d, v5.2d, v24.2d
-	WORD $0x4efad58c // fsub v12.2d, v12.2d, v26.2d
-	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4e64d50d // fadd v13.2d, v8.2d, v4.2d
-	WORD $0x4ee9d48e // fsub v14.2d, v4.2d, v9.2d
-	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
-	WORD $0x4e67d58f // fadd v15.2d, v12.2d, v7.2d
-	WORD $0x4eebd4f0 // fsub v16.2d, v7.2d, v11.2d
-	WORD $0x4e6dd452 // fadd v18.2d, v2.2d, v13.2d
-	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
-	WORD $0x4eeed463 // fsub v3.2d, v3.2d, v14.2d
-	WORD $0x4ee9d4c6 // fsub v6.2d, v6.2d, v9.2d
-	WORD $0x4e6fd409 // fadd v9.2d, v0.2d, v15.2d
-	WORD $0x4eecd5ec // fsub v12.2d, v15.2d, v12.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4e72d42b // fadd v11.2d, v1.2d, v18.2d
-	WORD $0x4ee2d642 // fsub v2.2d, v18.2d, v2.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x4e69d4a6 // fadd v6.2d, v5.2d, v9.2d
-	WORD $0x4ee0d520 // fsub v0.2d, v9.2d, v0.2d
-	WORD $0x4eecd4e7 // fsub v7.2d, v7.2d, v12.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x4ee1d561 // fsub v1.2d, v11.2d, v1.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee5d4c5 // fsub v5.2d, v6.2d, v5.2d
-	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
-	WORD $0x4ee1d652 // fsub v18.2d, v18.2d, v1.2d
-	WORD $0x4e64d5a0 // fadd v0.2d, v13.2d, v4.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4e67d5e1 // fadd v1.2d, v15.2d, v7.2d
-	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
-	WORD $0x4eedd40d // fsub v13.2d, v0.2d, v13.2d
-	WORD $0x4e61d523 // fadd v3.2d, v9.2d, v1.2d
-	WORD $0x4eefd42f // fsub v15.2d, v1.2d, v15.2d
-	WORD $0x4ef2d452 // fsub v18.2d, v2.2d, v18.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ee9d469 // fsub v9.2d, v3.2d, v9.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x3dc006c5 // ldr q5, [x22, #16]
-	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e64d408 // fadd v8.2d, v0.2d, v4.2d
-	WORD $0x3dc016c9 // ldr q9, [x22, #80]
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e69cc4a // fmla v10.2d, v2.2d, v9.2d
-	WORD $0x4e67d42c // fadd v12.2d, v1.2d, v7.2d
-	WORD $0x4ea61ccd // mov v13.16b, v6.16b
-	WORD $0x4e69cc6d // fmla v13.2d, v3.2d, v9.2d
-	WORD $0x4e65d50e // fadd v14.2d, v8.2d, v5.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e65d580 // fadd v0.2d, v12.2d, v5.2d
-	WORD $0x4eebd56f // fsub v15.2d, v11.2d, v11.2d
-	WORD $0x4ea21c50 // mov v16.16b, v2.16b
-	WORD $0x4e69cdd0 // fmla v16.2d, v14.2d, v9.2d
-	WORD $0x4e6be54a // fcmeq v10.2d, v10.2d, v11.2d
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4e69cc11 // fmla v17.2d, v0.2d, v9.2d
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	WORD $0x4ee6d4c1 // fsub v1.2d, v6.2d, v6.2d
-	WORD $0x4e66e5ad // fcmeq v13.2d, v13.2d, v6.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x6eebe5ff // fcmgt v31.2d, v15.2d, v11.2d
-	WORD $0x6eefe56f // fcmgt v15.2d, v11.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x4e62e610 // fcmeq v16.2d, v16.2d, v2.2d
-	WORD $0x4eecd4e7 // fsub v7.2d, v7.2d, v12.2d
-	WORD $0x4e63e631 // fcmeq v17.2d, v17.2d, v3.2d
-	WORD $0x6ee6e43f // fcmgt v31.2d, v1.2d, v6.2d
-	WORD $0x6ee1e4c1 // fcmgt v1.2d, v6.2d, v1.2d
-	WORD $0x4ebf1c21 // orr v1.16b, v1.16b, v31.16b
-	WORD $0x4e301d4a // and v10.16b, v10.16b, v16.16b
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x4e311dad // and v13.16b, v13.16b, v17.16b
-	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
-	WORD $0x4e2a1def // and v15.16b, v15.16b, v10.16b
-	WORD $0x4e2d1c21 // and v1.16b, v1.16b, v13.16b
-	WORD $0x0ea129ff // xtn v31.2s, v15.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,6,0)
+	ldrq(1,10,0)
+	fsub2d(2,0,1)
+	ldrq(3,6,16)
+	ldrq(4,10,16)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,5,0)
+	ldrq(10,9,0)
+	fsub2d(11,9,10)
+	ldrq(12,5,16)
+	ldrq(13,9,16)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	ldrq(7,4,0)
+	ldrq(8,8,0)
+	fsub2d(15,7,8)
+	fsub2d(16,11,9)
+	ldrq(17,7,0)
+	ldrq(18,11,0)
+	fsub2d(19,17,18)
+	fadd2d(0,0,1)
+	ldrq(1,4,16)
+	ldrq(20,8,16)
+	fsub2d(21,1,20)
+	fsub2d(22,14,12)
+	ldrq(23,7,16)
+	ldrq(24,11,16)
+	fsub2d(25,23,24)
+	fadd2d(3,3,4)
+	fsub2d(4,11,16)
+	eor(10,10,6)
+	fsub2d(26,15,7)
+	fsub2d(27,19,17)
+	fadd2d(28,0,19)
+	fsub2d(29,14,22)
+	eor(13,13,6)
+	fsub2d(30,21,1)
+	strq(5,23,0)
+	fsub2d(5,25,23)
+	strq(14,23,16)
+	fadd2d(14,3,25)
+	fsub2d(9,9,4)
+	fsub2d(10,10,16)
+	fsub2d(4,15,26)
+	eor(8,8,6)
+	fsub2d(16,19,27)
+	eor(18,18,6)
+	strq(19,23,32)
+	fsub2d(19,28,0)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fsub2d(22,21,30)
+	eor(20,20,6)
+	fsub2d(29,25,5)
+	eor(24,24,6)
+	fadd2d(9,9,10)
+	fsub2d(6,14,3)
+	fsub2d(7,7,4)
+	fsub2d(8,8,26)
+	fsub2d(17,17,16)
+	fsub2d(18,18,27)
+	fsub2d(4,28,19)
+	fadd2d(12,12,13)
+	fsub2d(1,1,22)
+	fsub2d(20,20,30)
+	fsub2d(23,23,29)
+	fsub2d(24,24,5)
+	fsub2d(5,14,6)
+	fadd2d(10,15,11)
+	fadd2d(13,9,2)
+	fadd2d(7,7,8)
+	fadd2d(17,17,18)
+	fsub2d(0,0,4)
+	ldrq(4,23,32)
+	fsub2d(4,4,19)
+	ldrq(8,23,16)
+	fadd2d(16,21,8)
+	ldrq(18,23,0)
+	fadd2d(19,12,18)
+	fadd2d(1,1,20)
+	fadd2d(23,23,24)
+	fsub2d(3,3,5)
+	fsub2d(25,25,6)
+	fsub2d(15,10,15)
+	fadd2d(7,7,17)
+	fadd2d(0,0,4)
+	fsub2d(4,13,9)
+	fsub2d(21,16,21)
+	fadd2d(1,1,23)
+	fadd2d(3,3,25)
+	fsub2d(5,19,12)
+	fsub2d(11,11,15)
+	fadd2d(6,7,0)
+	fsub2d(15,13,4)
+	fsub2d(8,8,21)
+	fadd2d(17,1,3)
+	fsub2d(20,19,5)
+	fadd2d(21,11,13)
+	fsub2d(9,9,15)
+	fsub2d(2,2,4)
+	fsub2d(4,6,7)
+	fadd2d(15,8,19)
+	fsub2d(12,12,20)
+	fsub2d(18,18,5)
+	fsub2d(5,17,1)
+	fadd2d(20,10,21)
+	fsub2d(11,21,11)
+	fadd2d(9,9,2)
+	fsub2d(2,6,4)
+	fadd2d(22,16,15)
+	fsub2d(8,15,8)
+	fadd2d(12,12,18)
+	fsub2d(18,17,5)
+	fsub2d(13,13,11)
+	fadd2d(11,9,28)
+	fsub2d(10,20,10)
+	fsub2d(7,7,2)
+	fsub2d(0,0,4)
+	fsub2d(19,19,8)
+	fadd2d(2,12,14)
+	fsub2d(16,22,16)
+	fsub2d(1,1,18)
+	fsub2d(3,3,5)
+	fadd2d(4,13,11)
+	fsub2d(21,21,10)
+	fadd2d(7,7,0)
+	fadd2d(0,19,2)
+	fsub2d(15,15,16)
+	fadd2d(1,1,3)
+	fadd2d(3,6,4)
+	fadd2d(5,21,7)
+	fsub2d(8,11,9)
+	fadd2d(10,17,0)
+	fadd2d(16,15,1)
+	fsub2d(18,2,12)
+	fadd2d(23,3,5)
+	fsub2d(24,3,6)
+	fsub2d(25,11,8)
+	fadd2d(26,10,16)
+	fsub2d(27,10,17)
+	fsub2d(13,4,13)
+	fsub2d(9,9,25)
+	fsub2d(25,2,18)
+	fsub2d(28,28,8)
+	fsub2d(8,23,3)
+	fsub2d(19,0,19)
+	fsub2d(12,12,25)
+	fsub2d(25,3,24)
+	fsub2d(14,14,18)
+	fsub2d(18,26,10)
+	fsub2d(4,4,24)
+	fsub2d(24,10,27)
+	fsub2d(6,6,25)
+	fsub2d(25,23,8)
+	fsub2d(11,11,13)
+	fadd2d(9,9,28)
+	fsub2d(13,26,18)
+	fsub2d(17,17,24)
+	fsub2d(0,0,27)
+	fsub2d(2,2,19)
+	fadd2d(12,12,14)
+	fsub2d(3,3,25)
+	fsub2d(8,5,8)
+	fadd2d(6,6,4)
+	fadd2d(11,11,9)
+	fsub2d(10,10,13)
+	fsub2d(18,16,18)
+	fadd2d(17,17,0)
+	fadd2d(2,2,12)
+	fadd2d(3,3,8)
+	fadd2d(0,6,11)
+	fadd2d(10,10,18)
+	fadd2d(4,17,2)
+	fadd2d(8,3,0)
+	fsub2d(9,0,6)
+	fadd2d(12,10,4)
+	fsub2d(13,4,17)
+	fadd2d(14,20,23)
+	fsub2d(18,8,3)
+	fsub2d(19,0,9)
+	fadd2d(24,22,26)
+	fsub2d(25,12,10)
+	fsub2d(27,4,13)
+	fsub2d(20,14,20)
+	fsub2d(28,8,18)
+	fsub2d(6,6,19)
+	fsub2d(11,11,9)
+	fsub2d(5,5,21)
+	fsub2d(22,24,22)
+	fsub2d(9,12,25)
+	fsub2d(17,17,27)
+	fsub2d(2,2,13)
+	fsub2d(16,16,15)
+	fsub2d(23,23,20)
+	fsub2d(3,3,28)
+	fsub2d(0,0,18)
+	fadd2d(6,6,11)
+	fsub2d(7,7,5)
+	fsub2d(26,26,22)
+	fsub2d(10,10,9)
+	fsub2d(4,4,25)
+	fadd2d(17,17,2)
+	fsub2d(1,1,16)
+	fadd2d(2,23,8)
+	fadd2d(3,3,0)
+	fadd2d(6,6,7)
+	fadd2d(0,26,12)
+	fadd2d(10,10,4)
+	fadd2d(17,17,1)
+	fadd2d(1,14,2)
+	fsub2d(23,2,23)
+	fadd2d(4,3,6)
+	fadd2d(5,24,0)
+	fsub2d(26,0,26)
+	fadd2d(7,10,17)
+	fsub2d(14,1,14)
+	fsub2d(8,8,23)
+	fsub2d(9,4,3)
+	fsub2d(24,5,24)
+	fsub2d(12,12,26)
+	fsub2d(11,7,10)
+	fsub2d(2,2,14)
+	fadd2d(13,8,4)
+	fsub2d(14,4,9)
+	fsub2d(0,0,24)
+	fadd2d(15,12,7)
+	fsub2d(16,7,11)
+	fadd2d(18,2,13)
+	fsub2d(8,13,8)
+	fsub2d(3,3,14)
+	fsub2d(6,6,9)
+	fadd2d(9,0,15)
+	fsub2d(12,15,12)
+	fsub2d(10,10,16)
+	fsub2d(17,17,11)
+	fadd2d(11,1,18)
+	fsub2d(2,18,2)
+	fsub2d(4,4,8)
+	fadd2d(3,3,6)
+	fadd2d(6,5,9)
+	fsub2d(0,9,0)
+	fsub2d(7,7,12)
+	fadd2d(10,10,17)
+	fsub2d(1,11,1)
+	fsub2d(13,13,2)
+	fadd2d(4,4,3)
+	fsub2d(5,6,5)
+	fsub2d(15,15,0)
+	fadd2d(7,7,10)
+	fsub2d(18,18,1)
+	fadd2d(0,13,4)
+	fsub2d(9,9,5)
+	fadd2d(1,15,7)
+	fadd2d(2,18,0)
+	fsub2d(13,0,13)
+	fadd2d(3,9,1)
+	fsub2d(15,1,15)
+	fsub2d(18,2,18)
+	fsub2d(4,4,13)
+	fsub2d(9,3,9)
+	fsub2d(7,7,15)
+	fsub2d(0,0,18)
+	ldrq(5,22,16)
+	fadd2d(2,2,5)
+	fsub2d(1,1,9)
+	fadd2d(3,3,5)
+	fadd2d(8,0,4)
+	ldrq(9,22,80)
+	mov(10,11)
+	fmla2d(10,2,9)
+	fadd2d(12,1,7)
+	mov(13,6)
+	fmla2d(13,3,9)
+	fadd2d(14,8,5)
+	fsub2d(8,8,0)
+	fadd2d(0,12,5)
+	fsub2d(15,11,11)
+	mov(16,2)
+	fmla2d(16,14,9)
+	fcmeq2d(10,10,11)
+	mov(17,3)
+	fmla2d(17,0,9)
+	fsub2d(12,12,1)
+	fsub2d(1,6,6)
+	fcmeq2d(13,13,6)
+	fsub2d(4,4,8)
+	fcmgt2d(31,15,11)
+	fcmgt2d(15,11,15)
+	orr(15,15,31)
+	fcmeq2d(16,16,2)
+	fsub2d(7,7,12)
+	fcmeq2d(17,17,3)
+	fcmgt2d(31,1,6)
+	fcmgt2d(1,6,1)
+	orr(1,1,31)
+	and(10,10,16)
+	fadd2d(4,4,5)
+	and(13,13,17)
+	fadd2d(7,7,5)
+	and(15,15,10)
+	and(1,1,13)
+	xtn2s(31,15)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d80000b // str q11, [x0, #0]
-	WORD $0x3d800022 // str q2, [x1, #0]
-	WORD $0x3d80004e // str q14, [x2, #0]
-	WORD $0x3d800064 // str q4, [x3, #0]
-	WORD $0x3d800406 // str q6, [x0, #16]
-	WORD $0x3d800423 // str q3, [x1, #16]
-	WORD $0x3d800440 // str q0, [x2, #16]
-	WORD $0x3d800467 // str q7, [x3, #16]
+	strq(11,0,0)
+	strq(2,1,0)
+	strq(14,2,0)
+	strq(4,3,0)
+	strq(6,0,16)
+	strq(3,1,16)
+	strq(0,2,16)
+	strq(7,3,16)
 
 next:
 	ADD $32, R0
@@ -9189,372 +9214,372 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc000c0 // ldr q0, [x6, #0]
-	WORD $0x3dc00141 // ldr q1, [x10, #0]
-	WORD $0x4ee1d402 // fsub v2.2d, v0.2d, v1.2d
-	WORD $0x3dc004c3 // ldr q3, [x6, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c21 // eor v1.16b, v1.16b, v6.16b
-	WORD $0x6e261c84 // eor v4.16b, v4.16b, v6.16b
-	WORD $0x4ee0d447 // fsub v7.2d, v2.2d, v0.2d
-	WORD $0x4ee3d4a8 // fsub v8.2d, v5.2d, v3.2d
-	WORD $0x3dc000a9 // ldr q9, [x5, #0]
-	WORD $0x3dc0012a // ldr q10, [x9, #0]
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee8d4b0 // fsub v16.2d, v5.2d, v8.2d
-	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x3dc00087 // ldr q7, [x4, #0]
-	WORD $0x3dc00108 // ldr q8, [x8, #0]
-	WORD $0x4ee8d4ef // fsub v15.2d, v7.2d, v8.2d
-	WORD $0x4ee9d570 // fsub v16.2d, v11.2d, v9.2d
-	WORD $0x3dc000f1 // ldr q17, [x7, #0]
-	WORD $0x3dc00172 // ldr q18, [x11, #0]
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc00481 // ldr q1, [x4, #16]
-	WORD $0x3dc00514 // ldr q20, [x8, #16]
-	WORD $0x4ef4d435 // fsub v21.2d, v1.2d, v20.2d
-	WORD $0x4eecd5d6 // fsub v22.2d, v14.2d, v12.2d
-	WORD $0x3dc004f7 // ldr q23, [x7, #16]
-	WORD $0x3dc00578 // ldr q24, [x11, #16]
-	WORD $0x4ef8d6f9 // fsub v25.2d, v23.2d, v24.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4ef0d564 // fsub v4.2d, v11.2d, v16.2d
-	WORD $0x6e261d4a // eor v10.16b, v10.16b, v6.16b
-	WORD $0x4ee7d5fa // fsub v26.2d, v15.2d, v7.2d
-	WORD $0x4ef1d67b // fsub v27.2d, v19.2d, v17.2d
-	WORD $0x4e73d41c // fadd v28.2d, v0.2d, v19.2d
-	WORD $0x4ef6d5dd // fsub v29.2d, v14.2d, v22.2d
-	WORD $0x6e261dad // eor v13.16b, v13.16b, v6.16b
-	WORD $0x4ee1d6be // fsub v30.2d, v21.2d, v1.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4ef7d725 // fsub v5.2d, v25.2d, v23.2d
-	WORD $0x3d8006ee // str q14, [x23, #16]
-	WORD $0x4e79d46e // fadd v14.2d, v3.2d, v25.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4efad5e4 // fsub v4.2d, v15.2d, v26.2d
-	WORD $0x6e261d08 // eor v8.16b, v8.16b, v6.16b
-	WORD $0x4efbd670 // fsub v16.2d, v19.2d, v27.2d
-	WORD $0x6e261e52 // eor v18.16b, v18.16b, v6.16b
-	WORD $0x3d800af3 // str q19, [x23, #32]
-	WORD $0x4ee0d793 // fsub v19.2d, v28.2d, v0.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x4ef6d5ad // fsub v13.2d, v13.2d, v22.2d
-	WORD $0x4efed6b6 // fsub v22.2d, v21.2d, v30.2d
-	WORD $0x6e261e94 // eor v20.16b, v20.16b, v6.16b
-	WORD $0x4ee5d73d // fsub v29.2d, v25.2d, v5.2d
-	WORD $0x6e261f18 // eor v24.16b, v24.16b, v6.16b
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD $0x4ee3d5ca // fsub v10.2d, v14.2d, v3.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4ef0d631 // fsub v17.2d, v17.2d, v16.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef3d784 // fsub v4.2d, v28.2d, v19.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4efed694 // fsub v20.2d, v20.2d, v30.2d
-	WORD $0x4efdd6f7 // fsub v23.2d, v23.2d, v29.2d
-	WORD $0x4ee5d718 // fsub v24.2d, v24.2d, v5.2d
-	WORD $0x4eead5c5 // fsub v5.2d, v14.2d, v10.2d
-	WORD $0x4e6bd5ed // fadd v13.2d, v15.2d, v11.2d
-	WORD $0x4e62d530 // fadd v16.2d, v9.2d, v2.2d
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x3dc00ae4 // ldr q4, [x23, #32]
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x3dc006e8 // ldr q8, [x23, #16]
-	WORD $0x4e68d6b2 // fadd v18.2d, v21.2d, v8.2d
-	WORD $0x3dc002f3 // ldr q19, [x23, #0]
-	WORD $0x4e73d596 // fadd v22.2d, v12.2d, v19.2d
-	WORD $0x4e74d421 // fadd v1.2d, v1.2d, v20.2d
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4eead739 // fsub v25.2d, v25.2d, v10.2d
-	WORD $0x4eefd5a5 // fsub v5.2d, v13.2d, v15.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	WORD $0x4ee9d604 // fsub v4.2d, v16.2d, v9.2d
-	WORD $0x4ef5d64a // fsub v10.2d, v18.2d, v21.2d
-	WORD $0x4e77d421 // fadd v1.2d, v1.2d, v23.2d
-	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	WORD $0x4eecd6d1 // fsub v17.2d, v22.2d, v12.2d
-	WORD $0x4ee5d56b // fsub v11.2d, v11.2d, v5.2d
-	WORD $0x4e60d4e5 // fadd v5.2d, v7.2d, v0.2d
-	WORD $0x4ee4d614 // fsub v20.2d, v16.2d, v4.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	WORD $0x4e63d42a // fadd v10.2d, v1.2d, v3.2d
-	WORD $0x4ef1d6d7 // fsub v23.2d, v22.2d, v17.2d
-	WORD $0x4e70d578 // fadd v24.2d, v11.2d, v16.2d
-	WORD $0x4ef4d529 // fsub v9.2d, v9.2d, v20.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee7d4a4 // fsub v4.2d, v5.2d, v7.2d
-	WORD $0x4e76d514 // fadd v20.2d, v8.2d, v22.2d
-	WORD $0x4ef7d58c // fsub v12.2d, v12.2d, v23.2d
-	WORD $0x4ef1d673 // fsub v19.2d, v19.2d, v17.2d
-	WORD $0x4ee1d551 // fsub v17.2d, v10.2d, v1.2d
-	WORD $0x4e78d5b7 // fadd v23.2d, v13.2d, v24.2d
-	WORD $0x4eebd70b // fsub v11.2d, v24.2d, v11.2d
-	WORD $0x4e62d529 // fadd v9.2d, v9.2d, v2.2d
-	WORD $0x4ee4d4a2 // fsub v2.2d, v5.2d, v4.2d
-	WORD $0x4e74d659 // fadd v25.2d, v18.2d, v20.2d
-	WORD $0x4ee8d688 // fsub v8.2d, v20.2d, v8.2d
-	WORD $0x4e73d58c // fadd v12.2d, v12.2d, v19.2d
-	WORD $0x4ef1d553 // fsub v19.2d, v10.2d, v17.2d
-	WORD $0x4eebd610 // fsub v16.2d, v16.2d, v11.2d
-	WORD $0x4e7cd52b // fadd v11.2d, v9.2d, v28.2d
-	WORD $0x4eedd6ed // fsub v13.2d, v23.2d, v13.2d
-	WORD $0x4ee2d4e7 // fsub v7.2d, v7.2d, v2.2d
-	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
-	WORD $0x4ee8d6d6 // fsub v22.2d, v22.2d, v8.2d
-	WORD $0x4e6ed582 // fadd v2.2d, v12.2d, v14.2d
-	WORD $0x4ef2d732 // fsub v18.2d, v25.2d, v18.2d
-	WORD $0x4ef3d421 // fsub v1.2d, v1.2d, v19.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4e6bd604 // fadd v4.2d, v16.2d, v11.2d
-	WORD $0x4eedd718 // fsub v24.2d, v24.2d, v13.2d
-	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
-	WORD $0x4e62d6c0 // fadd v0.2d, v22.2d, v2.2d
-	WORD $0x4ef2d694 // fsub v20.2d, v20.2d, v18.2d
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x4e64d4a3 // fadd v3.2d, v5.2d, v4.2d
-	WORD $0x4e67d708 // fadd v8.2d, v24.2d, v7.2d
-	WORD $0x4ee9d56d // fsub v13.2d, v11.2d, v9.2d
-	WORD $0x4e60d551 // fadd v17.2d, v10.2d, v0.2d
-	WORD $0x4e61d692 // fadd v18.2d, v20.2d, v1.2d
-	WORD $0x4eecd453 // fsub v19.2d, v2.2d, v12.2d
-	WORD $0x4e68d47a // fadd v26.2d, v3.2d, v8.2d
-	WORD $0x4ee5d47b // fsub v27.2d, v3.2d, v5.2d
-	WORD $0x4eedd57d // fsub v29.2d, v11.2d, v13.2d
-	WORD $0x4ef0d490 // fsub v16.2d, v4.2d, v16.2d
-	WORD $0x4eedd79c // fsub v28.2d, v28.2d, v13.2d
-	WORD $0x4e72d62d // fadd v13.2d, v17.2d, v18.2d
-	WORD $0x4efdd529 // fsub v9.2d, v9.2d, v29.2d
-	WORD $0x4eead63d // fsub v29.2d, v17.2d, v10.2d
-	WORD $0x4ef6d416 // fsub v22.2d, v0.2d, v22.2d
-	WORD $0x4ef3d5ce // fsub v14.2d, v14.2d, v19.2d
-	WORD $0x4ef3d453 // fsub v19.2d, v2.2d, v19.2d
-	WORD $0x4efbd484 // fsub v4.2d, v4.2d, v27.2d
-	WORD $0x4efbd47b // fsub v27.2d, v3.2d, v27.2d
-	WORD $0x4ef0d56b // fsub v11.2d, v11.2d, v16.2d
-	WORD $0x4ee3d750 // fsub v16.2d, v26.2d, v3.2d
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4ef1d5b3 // fsub v19.2d, v13.2d, v17.2d
-	WORD $0x4efbd4a5 // fsub v5.2d, v5.2d, v27.2d
-	WORD $0x4efdd63b // fsub v27.2d, v17.2d, v29.2d
-	WORD $0x4e7cd529 // fadd v9.2d, v9.2d, v28.2d
-	WORD $0x4ef0d75c // fsub v28.2d, v26.2d, v16.2d
-	WORD $0x4efdd400 // fsub v0.2d, v0.2d, v29.2d
-	WORD $0x4ef3d5bd // fsub v29.2d, v13.2d, v19.2d
-	WORD $0x4efbd54a // fsub v10.2d, v10.2d, v27.2d
-	WORD $0x4ef6d442 // fsub v2.2d, v2.2d, v22.2d
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4ef0d510 // fsub v16.2d, v8.2d, v16.2d
-	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4efdd631 // fsub v17.2d, v17.2d, v29.2d
-	WORD $0x4ef3d653 // fsub v19.2d, v18.2d, v19.2d
-	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
-	WORD $0x4e6bd4a0 // fadd v0.2d, v5.2d, v11.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4e62d544 // fadd v4.2d, v10.2d, v2.2d
-	WORD $0x4e60d469 // fadd v9.2d, v3.2d, v0.2d
-	WORD $0x4ee5d40c // fsub v12.2d, v0.2d, v5.2d
-	WORD $0x4e64d62e // fadd v14.2d, v17.2d, v4.2d
-	WORD $0x4eead490 // fsub v16.2d, v4.2d, v10.2d
-	WORD $0x4e7ad6f3 // fadd v19.2d, v23.2d, v26.2d
-	WORD $0x4ee3d536 // fsub v22.2d, v9.2d, v3.2d
-	WORD $0x4eecd41b // fsub v27.2d, v0.2d, v12.2d
-	WORD $0x4e6dd73c // fadd v28.2d, v25.2d, v13.2d
-	WORD $0x4ef1d5dd // fsub v29.2d, v14.2d, v17.2d
-	WORD $0x4ef7d677 // fsub v23.2d, v19.2d, v23.2d
-	WORD $0x4efbd4a5 // fsub v5.2d, v5.2d, v27.2d
-	WORD $0x4ef0d49b // fsub v27.2d, v4.2d, v16.2d
-	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
-	WORD $0x4ef6d52c // fsub v12.2d, v9.2d, v22.2d
-	WORD $0x4ef8d508 // fsub v8.2d, v8.2d, v24.2d
-	WORD $0x4ef9d799 // fsub v25.2d, v28.2d, v25.2d
-	WORD $0x4efdd5d8 // fsub v24.2d, v14.2d, v29.2d
-	WORD $0x4efbd54a // fsub v10.2d, v10.2d, v27.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x4ef4d652 // fsub v18.2d, v18.2d, v20.2d
-	WORD $0x4ef7d75a // fsub v26.2d, v26.2d, v23.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
-	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
-	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
-	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
-	WORD $0x4efdd484 // fsub v4.2d, v4.2d, v29.2d
-	WORD $0x4e62d54a // fadd v10.2d, v10.2d, v2.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4e69d742 // fadd v2.2d, v26.2d, v9.2d
-	WORD $0x4e60d463 // fadd v3.2d, v3.2d, v0.2d
-	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
-	WORD $0x4e6ed5a0 // fadd v0.2d, v13.2d, v14.2d
-	WORD $0x4e64d631 // fadd v17.2d, v17.2d, v4.2d
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e62d661 // fadd v1.2d, v19.2d, v2.2d
-	WORD $0x4efad45a // fsub v26.2d, v2.2d, v26.2d
-	WORD $0x4e65d464 // fadd v4.2d, v3.2d, v5.2d
-	WORD $0x4e60d787 // fadd v7.2d, v28.2d, v0.2d
-	WORD $0x4eedd40d // fsub v13.2d, v0.2d, v13.2d
-	WORD $0x4e6ad628 // fadd v8.2d, v17.2d, v10.2d
-	WORD $0x4ef3d433 // fsub v19.2d, v1.2d, v19.2d
-	WORD $0x4efad529 // fsub v9.2d, v9.2d, v26.2d
-	WORD $0x4ee3d48b // fsub v11.2d, v4.2d, v3.2d
-	WORD $0x4efcd4fc // fsub v28.2d, v7.2d, v28.2d
-	WORD $0x4eedd5ce // fsub v14.2d, v14.2d, v13.2d
-	WORD $0x4ef1d50c // fsub v12.2d, v8.2d, v17.2d
-	WORD $0x4ef3d442 // fsub v2.2d, v2.2d, v19.2d
-	WORD $0x4e64d52d // fadd v13.2d, v9.2d, v4.2d
-	WORD $0x4eebd490 // fsub v16.2d, v4.2d, v11.2d
-	WORD $0x4efcd400 // fsub v0.2d, v0.2d, v28.2d
-	WORD $0x4e68d5d2 // fadd v18.2d, v14.2d, v8.2d
-	WORD $0x4eecd513 // fsub v19.2d, v8.2d, v12.2d
-	WORD $0x4e6dd454 // fadd v20.2d, v2.2d, v13.2d
-	WORD $0x4ee9d5a9 // fsub v9.2d, v13.2d, v9.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4e72d40b // fadd v11.2d, v0.2d, v18.2d
-	WORD $0x4eeed64e // fsub v14.2d, v18.2d, v14.2d
-	WORD $0x4ef3d631 // fsub v17.2d, v17.2d, v19.2d
-	WORD $0x4eecd54a // fsub v10.2d, v10.2d, v12.2d
-	WORD $0x4e74d42c // fadd v12.2d, v1.2d, v20.2d
-	WORD $0x4ee2d682 // fsub v2.2d, v20.2d, v2.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e6bd4e5 // fadd v5.2d, v7.2d, v11.2d
-	WORD $0x4ee0d560 // fsub v0.2d, v11.2d, v0.2d
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4e6ad631 // fadd v17.2d, v17.2d, v10.2d
-	WORD $0x4ee1d581 // fsub v1.2d, v12.2d, v1.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4ee7d4a7 // fsub v7.2d, v5.2d, v7.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
-	WORD $0x4ee1d694 // fsub v20.2d, v20.2d, v1.2d
-	WORD $0x4e64d5a0 // fadd v0.2d, v13.2d, v4.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4e68d641 // fadd v1.2d, v18.2d, v8.2d
-	WORD $0x4eefd5e2 // fsub v2.2d, v15.2d, v15.2d
-	WORD $0x3dc00ac3 // ldr q3, [x22, #32]
-	WORD $0x3dc00ec7 // ldr q7, [x22, #48]
-	WORD $0x4e271c69 // and v9.16b, v3.16b, v7.16b
-	WORD $0x4e261dea // and v10.16b, v15.16b, v6.16b
-	WORD $0x4e60d68e // fadd v14.2d, v20.2d, v0.2d
-	WORD $0x4ef5d6b0 // fsub v16.2d, v21.2d, v21.2d
-	WORD $0x4e271c63 // and v3.16b, v3.16b, v7.16b
-	WORD $0x4e261ea6 // and v6.16b, v21.16b, v6.16b
-	WORD $0x4e61d567 // fadd v7.2d, v11.2d, v1.2d
-	WORD $0x3dc006d1 // ldr q17, [x22, #16]
-	WORD $0x4e71e5f3 // fcmeq v19.2d, v15.2d, v17.2d
-	WORD $0x4e71e442 // fcmeq v2.2d, v2.2d, v17.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	WORD $0x4e71e596 // fcmeq v22.2d, v12.2d, v17.2d
-	WORD $0x4eaa1d29 // orr v9.16b, v9.16b, v10.16b
-	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
-	WORD $0x4eedd40d // fsub v13.2d, v0.2d, v13.2d
-	WORD $0x4e71e6aa // fcmeq v10.2d, v21.2d, v17.2d
-	WORD $0x4e71e610 // fcmeq v16.2d, v16.2d, v17.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x4e71e4b7 // fcmeq v23.2d, v5.2d, v17.2d
-	WORD $0x4ea61c63 // orr v3.16b, v3.16b, v6.16b
-	WORD $0x4eebd4eb // fsub v11.2d, v7.2d, v11.2d
-	WORD $0x4ef2d432 // fsub v18.2d, v1.2d, v18.2d
-	WORD $0x4eecd586 // fsub v6.2d, v12.2d, v12.2d
-	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
-	WORD $0x6e691e36 // bsl v22.16b, v17.16b, v9.16b
-	WORD $0x4ef4d400 // fsub v0.2d, v0.2d, v20.2d
-	WORD $0x4eedd484 // fsub v4.2d, v4.2d, v13.2d
-	WORD $0x4ee5d4a2 // fsub v2.2d, v5.2d, v5.2d
-	WORD $0x4eb01d4a // orr v10.16b, v10.16b, v16.16b
-	WORD $0x6e631e37 // bsl v23.16b, v17.16b, v3.16b
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ef2d508 // fsub v8.2d, v8.2d, v18.2d
-	WORD $0x6eece4df // fcmgt v31.2d, v6.2d, v12.2d
-	WORD $0x6ee6e586 // fcmgt v6.2d, v12.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x4e6fe5e3 // fcmeq v3.2d, v15.2d, v15.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	WORD $0x6e761df3 // bsl v19.16b, v15.16b, v22.16b
-	WORD $0x4e64d409 // fadd v9.2d, v0.2d, v4.2d
-	WORD $0x6ee5e45f // fcmgt v31.2d, v2.2d, v5.2d
-	WORD $0x6ee2e4a2 // fcmgt v2.2d, v5.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x4e75e6ab // fcmeq v11.2d, v21.2d, v21.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e771eaa // bsl v10.16b, v21.16b, v23.16b
-	WORD $0x4e68d42d // fadd v13.2d, v1.2d, v8.2d
-	WORD $0x3dc012cf // ldr q15, [x22, #64]
-	WORD $0x6e731de3 // bsl v3.16b, v15.16b, v19.16b
-	WORD $0x6ee61e2e // bif v14.16b, v17.16b, v6.16b
-	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
-	WORD $0x6e711d30 // bsl v16.16b, v9.16b, v17.16b
-	WORD $0x6e6a1deb // bsl v11.16b, v15.16b, v10.16b
-	WORD $0x6ee21e27 // bif v7.16b, v17.16b, v2.16b
-	WORD $0x4ea21c4a // mov v10.16b, v2.16b
-	WORD $0x6e711daa // bsl v10.16b, v13.16b, v17.16b
-	WORD $0x6ea61d83 // bit v3.16b, v12.16b, v6.16b
-	WORD $0x4e71d5ce // fadd v14.2d, v14.2d, v17.2d
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	WORD $0x6ea21cab // bit v11.16b, v5.16b, v2.16b
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x4ee0d529 // fsub v9.2d, v9.2d, v0.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea31c65 // mov v5.16b, v3.16b
-	WORD $0x4e60cdc5 // fmla v5.2d, v14.2d, v0.2d
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e60ce0c // fmla v12.2d, v16.2d, v0.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4eab1d61 // mov v1.16b, v11.16b
-	WORD $0x4e60cce1 // fmla v1.2d, v7.2d, v0.2d
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e60cd4f // fmla v15.2d, v10.2d, v0.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4e63e4a5 // fcmeq v5.2d, v5.2d, v3.2d
-	WORD $0x6e711c86 // bsl v6.16b, v4.16b, v17.16b
-	WORD $0x4e6ee58c // fcmeq v12.2d, v12.2d, v14.2d
-	WORD $0x6e711d02 // bsl v2.16b, v8.16b, v17.16b
-	WORD $0x4e6be421 // fcmeq v1.2d, v1.2d, v11.2d
-	WORD $0x4e67e5ef // fcmeq v15.2d, v15.2d, v7.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e2c1ca5 // and v5.16b, v5.16b, v12.16b
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	WORD $0x4e2f1c21 // and v1.16b, v1.16b, v15.16b
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,6,0)
+	ldrq(1,10,0)
+	fsub2d(2,0,1)
+	ldrq(3,6,16)
+	ldrq(4,10,16)
+	fsub2d(5,3,4)
+	ldrq(6,22,0)
+	eor(1,1,6)
+	eor(4,4,6)
+	fsub2d(7,2,0)
+	fsub2d(8,5,3)
+	ldrq(9,5,0)
+	ldrq(10,9,0)
+	fsub2d(11,9,10)
+	ldrq(12,5,16)
+	ldrq(13,9,16)
+	fsub2d(14,12,13)
+	fsub2d(15,2,7)
+	fsub2d(16,5,8)
+	fsub2d(1,1,7)
+	fsub2d(4,4,8)
+	fsub2d(0,0,15)
+	fsub2d(3,3,16)
+	ldrq(7,4,0)
+	ldrq(8,8,0)
+	fsub2d(15,7,8)
+	fsub2d(16,11,9)
+	ldrq(17,7,0)
+	ldrq(18,11,0)
+	fsub2d(19,17,18)
+	fadd2d(0,0,1)
+	ldrq(1,4,16)
+	ldrq(20,8,16)
+	fsub2d(21,1,20)
+	fsub2d(22,14,12)
+	ldrq(23,7,16)
+	ldrq(24,11,16)
+	fsub2d(25,23,24)
+	fadd2d(3,3,4)
+	fsub2d(4,11,16)
+	eor(10,10,6)
+	fsub2d(26,15,7)
+	fsub2d(27,19,17)
+	fadd2d(28,0,19)
+	fsub2d(29,14,22)
+	eor(13,13,6)
+	fsub2d(30,21,1)
+	strq(5,23,0)
+	fsub2d(5,25,23)
+	strq(14,23,16)
+	fadd2d(14,3,25)
+	fsub2d(9,9,4)
+	fsub2d(10,10,16)
+	fsub2d(4,15,26)
+	eor(8,8,6)
+	fsub2d(16,19,27)
+	eor(18,18,6)
+	strq(19,23,32)
+	fsub2d(19,28,0)
+	fsub2d(12,12,29)
+	fsub2d(13,13,22)
+	fsub2d(22,21,30)
+	eor(20,20,6)
+	fsub2d(29,25,5)
+	eor(24,24,6)
+	fadd2d(9,9,10)
+	fsub2d(10,14,3)
+	fsub2d(7,7,4)
+	fsub2d(8,8,26)
+	fsub2d(17,17,16)
+	fsub2d(18,18,27)
+	fsub2d(4,28,19)
+	fadd2d(12,12,13)
+	fsub2d(1,1,22)
+	fsub2d(20,20,30)
+	fsub2d(23,23,29)
+	fsub2d(24,24,5)
+	fsub2d(5,14,10)
+	fadd2d(13,15,11)
+	fadd2d(16,9,2)
+	fadd2d(7,7,8)
+	fadd2d(17,17,18)
+	fsub2d(0,0,4)
+	ldrq(4,23,32)
+	fsub2d(4,4,19)
+	ldrq(8,23,16)
+	fadd2d(18,21,8)
+	ldrq(19,23,0)
+	fadd2d(22,12,19)
+	fadd2d(1,1,20)
+	fadd2d(23,23,24)
+	fsub2d(3,3,5)
+	fsub2d(25,25,10)
+	fsub2d(5,13,15)
+	fadd2d(7,7,17)
+	fadd2d(0,0,4)
+	fsub2d(4,16,9)
+	fsub2d(10,18,21)
+	fadd2d(1,1,23)
+	fadd2d(3,3,25)
+	fsub2d(17,22,12)
+	fsub2d(11,11,5)
+	fadd2d(5,7,0)
+	fsub2d(20,16,4)
+	fsub2d(8,8,10)
+	fadd2d(10,1,3)
+	fsub2d(23,22,17)
+	fadd2d(24,11,16)
+	fsub2d(9,9,20)
+	fsub2d(2,2,4)
+	fsub2d(4,5,7)
+	fadd2d(20,8,22)
+	fsub2d(12,12,23)
+	fsub2d(19,19,17)
+	fsub2d(17,10,1)
+	fadd2d(23,13,24)
+	fsub2d(11,24,11)
+	fadd2d(9,9,2)
+	fsub2d(2,5,4)
+	fadd2d(25,18,20)
+	fsub2d(8,20,8)
+	fadd2d(12,12,19)
+	fsub2d(19,10,17)
+	fsub2d(16,16,11)
+	fadd2d(11,9,28)
+	fsub2d(13,23,13)
+	fsub2d(7,7,2)
+	fsub2d(0,0,4)
+	fsub2d(22,22,8)
+	fadd2d(2,12,14)
+	fsub2d(18,25,18)
+	fsub2d(1,1,19)
+	fsub2d(3,3,17)
+	fadd2d(4,16,11)
+	fsub2d(24,24,13)
+	fadd2d(7,7,0)
+	fadd2d(0,22,2)
+	fsub2d(20,20,18)
+	fadd2d(1,1,3)
+	fadd2d(3,5,4)
+	fadd2d(8,24,7)
+	fsub2d(13,11,9)
+	fadd2d(17,10,0)
+	fadd2d(18,20,1)
+	fsub2d(19,2,12)
+	fadd2d(26,3,8)
+	fsub2d(27,3,5)
+	fsub2d(29,11,13)
+	fsub2d(16,4,16)
+	fsub2d(28,28,13)
+	fadd2d(13,17,18)
+	fsub2d(9,9,29)
+	fsub2d(29,17,10)
+	fsub2d(22,0,22)
+	fsub2d(14,14,19)
+	fsub2d(19,2,19)
+	fsub2d(4,4,27)
+	fsub2d(27,3,27)
+	fsub2d(11,11,16)
+	fsub2d(16,26,3)
+	fsub2d(12,12,19)
+	fsub2d(19,13,17)
+	fsub2d(5,5,27)
+	fsub2d(27,17,29)
+	fadd2d(9,9,28)
+	fsub2d(28,26,16)
+	fsub2d(0,0,29)
+	fsub2d(29,13,19)
+	fsub2d(10,10,27)
+	fsub2d(2,2,22)
+	fadd2d(12,12,14)
+	fsub2d(3,3,28)
+	fsub2d(16,8,16)
+	fadd2d(5,5,4)
+	fadd2d(11,11,9)
+	fsub2d(17,17,29)
+	fsub2d(19,18,19)
+	fadd2d(10,10,0)
+	fadd2d(2,2,12)
+	fadd2d(3,3,16)
+	fadd2d(0,5,11)
+	fadd2d(17,17,19)
+	fadd2d(4,10,2)
+	fadd2d(9,3,0)
+	fsub2d(12,0,5)
+	fadd2d(14,17,4)
+	fsub2d(16,4,10)
+	fadd2d(19,23,26)
+	fsub2d(22,9,3)
+	fsub2d(27,0,12)
+	fadd2d(28,25,13)
+	fsub2d(29,14,17)
+	fsub2d(23,19,23)
+	fsub2d(5,5,27)
+	fsub2d(27,4,16)
+	fsub2d(11,11,12)
+	fsub2d(12,9,22)
+	fsub2d(8,8,24)
+	fsub2d(25,28,25)
+	fsub2d(24,14,29)
+	fsub2d(10,10,27)
+	fsub2d(2,2,16)
+	fsub2d(18,18,20)
+	fsub2d(26,26,23)
+	fsub2d(3,3,12)
+	fsub2d(0,0,22)
+	fadd2d(5,5,11)
+	fsub2d(7,7,8)
+	fsub2d(13,13,25)
+	fsub2d(17,17,24)
+	fsub2d(4,4,29)
+	fadd2d(10,10,2)
+	fsub2d(1,1,18)
+	fadd2d(2,26,9)
+	fadd2d(3,3,0)
+	fadd2d(5,5,7)
+	fadd2d(0,13,14)
+	fadd2d(17,17,4)
+	fadd2d(10,10,1)
+	fadd2d(1,19,2)
+	fsub2d(26,2,26)
+	fadd2d(4,3,5)
+	fadd2d(7,28,0)
+	fsub2d(13,0,13)
+	fadd2d(8,17,10)
+	fsub2d(19,1,19)
+	fsub2d(9,9,26)
+	fsub2d(11,4,3)
+	fsub2d(28,7,28)
+	fsub2d(14,14,13)
+	fsub2d(12,8,17)
+	fsub2d(2,2,19)
+	fadd2d(13,9,4)
+	fsub2d(16,4,11)
+	fsub2d(0,0,28)
+	fadd2d(18,14,8)
+	fsub2d(19,8,12)
+	fadd2d(20,2,13)
+	fsub2d(9,13,9)
+	fsub2d(3,3,16)
+	fsub2d(5,5,11)
+	fadd2d(11,0,18)
+	fsub2d(14,18,14)
+	fsub2d(17,17,19)
+	fsub2d(10,10,12)
+	fadd2d(12,1,20)
+	fsub2d(2,20,2)
+	fsub2d(4,4,9)
+	fadd2d(3,3,5)
+	fadd2d(5,7,11)
+	fsub2d(0,11,0)
+	fsub2d(8,8,14)
+	fadd2d(17,17,10)
+	fsub2d(1,12,1)
+	fsub2d(13,13,2)
+	fadd2d(4,4,3)
+	fsub2d(7,5,7)
+	fsub2d(18,18,0)
+	fadd2d(8,8,17)
+	fsub2d(20,20,1)
+	fadd2d(0,13,4)
+	fsub2d(11,11,7)
+	fadd2d(1,18,8)
+	fsub2d(2,15,15)
+	ldrq(3,22,32)
+	ldrq(7,22,48)
+	and(9,3,7)
+	and(10,15,6)
+	fadd2d(14,20,0)
+	fsub2d(16,21,21)
+	and(3,3,7)
+	and(6,21,6)
+	fadd2d(7,11,1)
+	ldrq(17,22,16)
+	fcmeq2d(19,15,17)
+	fcmeq2d(2,2,17)
+	mvn(2,2)
+	fcmeq2d(22,12,17)
+	orr(9,9,10)
+	fsub2d(20,14,20)
+	fsub2d(13,0,13)
+	fcmeq2d(10,21,17)
+	fcmeq2d(16,16,17)
+	mvn(16,16)
+	fcmeq2d(23,5,17)
+	orr(3,3,6)
+	fsub2d(11,7,11)
+	fsub2d(18,1,18)
+	fsub2d(6,12,12)
+	orr(19,19,2)
+	bsl(22,17,9)
+	fsub2d(0,0,20)
+	fsub2d(4,4,13)
+	fsub2d(2,5,5)
+	orr(10,10,16)
+	bsl(23,17,3)
+	fsub2d(1,1,11)
+	fsub2d(8,8,18)
+	fcmgt2d(31,6,12)
+	fcmgt2d(6,12,6)
+	orr(6,6,31)
+	fcmeq2d(3,15,15)
+	mvn(3,3)
+	bsl(19,15,22)
+	fadd2d(9,0,4)
+	fcmgt2d(31,2,5)
+	fcmgt2d(2,5,2)
+	orr(2,2,31)
+	fcmeq2d(11,21,21)
+	mvn(11,11)
+	bsl(10,21,23)
+	fadd2d(13,1,8)
+	ldrq(15,22,64)
+	bsl(3,15,19)
+	bif(14,17,6)
+	mov(16,6)
+	bsl(16,9,17)
+	bsl(11,15,10)
+	bif(7,17,2)
+	mov(10,2)
+	bsl(10,13,17)
+	bit(3,12,6)
+	fadd2d(14,14,17)
+	fadd2d(16,16,17)
+	bit(11,5,2)
+	fadd2d(7,7,17)
+	fadd2d(10,10,17)
+	fsub2d(9,9,0)
+	ldrq(0,22,80)
+	mov(5,3)
+	fmla2d(5,14,0)
+	mov(12,14)
+	fmla2d(12,16,0)
+	fsub2d(13,13,1)
+	mov(1,11)
+	fmla2d(1,7,0)
+	mov(15,7)
+	fmla2d(15,10,0)
+	fsub2d(4,4,9)
+	fsub2d(8,8,13)
+	fcmeq2d(5,5,3)
+	bsl(6,4,17)
+	fcmeq2d(12,12,14)
+	bsl(2,8,17)
+	fcmeq2d(1,1,11)
+	fcmeq2d(15,15,7)
+	fadd2d(6,6,17)
+	and(5,5,12)
+	fadd2d(2,2,17)
+	and(1,1,15)
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002e // str q14, [x1, #0]
-	WORD $0x3d800050 // str q16, [x2, #0]
-	WORD $0x3d800066 // str q6, [x3, #0]
-	WORD $0x3d80040b // str q11, [x0, #16]
-	WORD $0x3d800427 // str q7, [x1, #16]
-	WORD $0x3d80044a // str q10, [x2, #16]
-	WORD $0x3d800462 // str q2, [x3, #16]
+	strq(3,0,0)
+	strq(14,1,0)
+	strq(16,2,0)
+	strq(6,3,0)
+	strq(11,0,16)
+	strq(7,1,16)
+	strq(10,2,16)
+	strq(2,3,16)
 	B next
 
 // func qdMulNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -9579,362 +9604,362 @@ TEXT ·qdMulNEON(SB), 0, $208-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc000a8 // ldr q8, [x5, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc0015c // ldr q28, [x10, #0]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc000de // ldr q30, [x6, #0]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc00542 // ldr q2, [x10, #16]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00095 // ldr q21, [x4, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc0015b // ldr q27, [x10, #0]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc004d6 // ldr q22, [x6, #16]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0051d // ldr q29, [x8, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00496 // ldr q22, [x4, #16]
-	WORD $0x3dc0055d // ldr q29, [x10, #16]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d405 // fsub v5.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc0016f // ldr q15, [x11, #0]
-	WORD $0x6e6fdeb5 // fmul v21.2d, v21.2d, v15.2d
-	WORD $0x3dc000ef // ldr q15, [x7, #0]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x3dc00561 // ldr q1, [x11, #16]
-	WORD $0x6e61ded6 // fmul v22.2d, v22.2d, v1.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x3dc004e1 // ldr q1, [x7, #16]
-	WORD $0x3dc00502 // ldr q2, [x8, #16]
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
-	WORD $0x3dc016e4 // ldr q4, [x23, #80]
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4ee9d706 // fsub v6.2d, v24.2d, v9.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x3dc02eea // ldr q10, [x23, #176]
-	WORD $0x4e6bd54e // fadd v14.2d, v10.2d, v11.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x3dc026ef // ldr q15, [x23, #144]
-	WORD $0x3dc02af0 // ldr q16, [x23, #160]
-	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x4e65d644 // fadd v4.2d, v18.2d, v5.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x4ee3d4a1 // fsub v1.2d, v5.2d, v3.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e6ed5a2 // fadd v2.2d, v13.2d, v14.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x3dc01ef4 // ldr q20, [x23, #112]
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4eead5d4 // fsub v20.2d, v14.2d, v10.2d
-	WORD $0x4e68d6b5 // fadd v21.2d, v21.2d, v8.2d
-	WORD $0x4ef2d488 // fsub v8.2d, v4.2d, v18.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee1d4b7 // fsub v23.2d, v5.2d, v1.2d
-	WORD $0x3dc012f8 // ldr q24, [x23, #64]
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4eedd446 // fsub v6.2d, v2.2d, v13.2d
-	WORD $0x3dc022fa // ldr q26, [x23, #128]
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef4d5da // fsub v26.2d, v14.2d, v20.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x3dc01aec // ldr q12, [x23, #96]
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4ee8d48f // fsub v15.2d, v4.2d, v8.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
-	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4ee6d441 // fsub v1.2d, v2.2d, v6.2d
-	WORD $0x4efad54a // fsub v10.2d, v10.2d, v26.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4e76d739 // fadd v25.2d, v25.2d, v22.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4e64d78c // fadd v12.2d, v28.2d, v4.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e62d407 // fadd v7.2d, v0.2d, v2.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x4efcd59c // fsub v28.2d, v12.2d, v28.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e79d54a // fadd v10.2d, v10.2d, v25.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4e63d641 // fadd v1.2d, v18.2d, v3.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5a0 // fadd v0.2d, v13.2d, v10.2d
-	WORD $0x4e61d485 // fadd v5.2d, v4.2d, v1.2d
-	WORD $0x4ef2d426 // fsub v6.2d, v1.2d, v18.2d
-	WORD $0x4e60d448 // fadd v8.2d, v2.2d, v0.2d
-	WORD $0x4eedd409 // fsub v9.2d, v0.2d, v13.2d
-	WORD $0x4ee4d4ab // fsub v11.2d, v5.2d, v4.2d
-	WORD $0x4ee6d42e // fsub v14.2d, v1.2d, v6.2d
-	WORD $0x4ee2d50f // fsub v15.2d, v8.2d, v2.2d
-	WORD $0x4ee9d410 // fsub v16.2d, v0.2d, v9.2d
-	WORD $0x4eebd4b1 // fsub v17.2d, v5.2d, v11.2d
-	WORD $0x4e65d593 // fadd v19.2d, v12.2d, v5.2d
-	WORD $0x4eefd514 // fsub v20.2d, v8.2d, v15.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4e68d4e6 // fadd v6.2d, v7.2d, v8.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4e72d480 // fadd v0.2d, v4.2d, v18.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e6dd441 // fadd v1.2d, v2.2d, v13.2d
-	WORD $0x4e60d4a3 // fadd v3.2d, v5.2d, v0.2d
-	WORD $0x4ee4d404 // fsub v4.2d, v0.2d, v4.2d
-	WORD $0x4e61d507 // fadd v7.2d, v8.2d, v1.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e63d669 // fadd v9.2d, v19.2d, v3.2d
-	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
-	WORD $0x4e67d4ca // fadd v10.2d, v6.2d, v7.2d
-	WORD $0x4ee8d4e8 // fsub v8.2d, v7.2d, v8.2d
-	WORD $0x4ef3d533 // fsub v19.2d, v9.2d, v19.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4ee4d652 // fsub v18.2d, v18.2d, v4.2d
-	WORD $0x4ee6d546 // fsub v6.2d, v10.2d, v6.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x4e72d402 // fadd v2.2d, v0.2d, v18.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4e6dd424 // fadd v4.2d, v1.2d, v13.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4ee0d440 // fsub v0.2d, v2.2d, v0.2d
-	WORD $0x4e64d4e6 // fadd v6.2d, v7.2d, v4.2d
-	WORD $0x4ee1d481 // fsub v1.2d, v4.2d, v1.2d
-	WORD $0x4ee3d4a3 // fsub v3.2d, v5.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x3dc006c0 // ldr q0, [x22, #16]
-	WORD $0x4e60d4a5 // fadd v5.2d, v5.2d, v0.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x4e72d441 // fadd v1.2d, v2.2d, v18.2d
-	WORD $0x3dc016c3 // ldr q3, [x22, #80]
-	WORD $0x4ea91d27 // mov v7.16b, v9.16b
-	WORD $0x4e63cca7 // fmla v7.2d, v5.2d, v3.2d
-	WORD $0x4e6dd488 // fadd v8.2d, v4.2d, v13.2d
-	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
-	WORD $0x4e63cccb // fmla v11.2d, v6.2d, v3.2d
-	WORD $0x4e60d42c // fadd v12.2d, v1.2d, v0.2d
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4e60d502 // fadd v2.2d, v8.2d, v0.2d
-	WORD $0x4ee9d52e // fsub v14.2d, v9.2d, v9.2d
-	WORD $0x4ea51caf // mov v15.16b, v5.16b
-	WORD $0x4e63cd8f // fmla v15.2d, v12.2d, v3.2d
-	WORD $0x4e69e4e7 // fcmeq v7.2d, v7.2d, v9.2d
-	WORD $0x4ea61cd0 // mov v16.16b, v6.16b
-	WORD $0x4e63cc50 // fmla v16.2d, v2.2d, v3.2d
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x4eead543 // fsub v3.2d, v10.2d, v10.2d
-	WORD $0x4e6ae56b // fcmeq v11.2d, v11.2d, v10.2d
-	WORD $0x4ee1d652 // fsub v18.2d, v18.2d, v1.2d
-	WORD $0x6ee9e5df // fcmgt v31.2d, v14.2d, v9.2d
-	WORD $0x6eeee52e // fcmgt v14.2d, v9.2d, v14.2d
-	WORD $0x4ebf1dce // orr v14.16b, v14.16b, v31.16b
-	WORD $0x4e65e5ef // fcmeq v15.2d, v15.2d, v5.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4e66e610 // fcmeq v16.2d, v16.2d, v6.2d
-	WORD $0x6eeae47f // fcmgt v31.2d, v3.2d, v10.2d
-	WORD $0x6ee3e543 // fcmgt v3.2d, v10.2d, v3.2d
-	WORD $0x4ebf1c63 // orr v3.16b, v3.16b, v31.16b
-	WORD $0x4e2f1ce7 // and v7.16b, v7.16b, v15.16b
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4e301d6b // and v11.16b, v11.16b, v16.16b
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
-	WORD $0x4e271dce // and v14.16b, v14.16b, v7.16b
-	WORD $0x4e2b1c63 // and v3.16b, v3.16b, v11.16b
-	WORD $0x0ea129df // xtn v31.2s, v14.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fmul2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fmul2d(5,3,4)
+	ldrq(6,9,0)
+	fmul2d(7,0,6)
+	ldrq(8,5,0)
+	fmul2d(9,8,1)
+	ldrq(10,9,16)
+	fmul2d(11,3,10)
+	ldrq(12,5,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,10,0)
+	fmul2d(29,0,28)
+	ldrq(30,6,0)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,10,16)
+	fmul2d(0,3,2)
+	ldrq(2,6,16)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,4,0)
+	strq(27,23,80)
+	ldrq(27,10,0)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,6,16)
+	strq(29,23,112)
+	ldrq(29,8,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,4,16)
+	ldrq(29,10,16)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(2,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(5,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(15,11,0)
+	fmul2d(21,21,15)
+	ldrq(15,7,0)
+	fmul2d(15,15,1)
+	fmul2d(8,8,27)
+	fsub2d(18,18,2)
+	fmul2d(30,30,6)
+	fsub2d(17,17,20)
+	ldrq(1,11,16)
+	fmul2d(22,22,1)
+	fsub2d(19,19,26)
+	ldrq(1,7,16)
+	ldrq(2,8,16)
+	fmul2d(1,1,2)
+	fsub2d(13,13,5)
+	fmul2d(12,12,29)
+	fsub2d(25,25,4)
+	ldrq(2,6,16)
+	fmul2d(2,2,10)
+	ldrq(4,23,80)
+	fsub2d(4,4,14)
+	fadd2d(5,3,7)
+	fadd2d(17,17,19)
+	fsub2d(6,24,9)
+	fadd2d(21,21,15)
+	ldrq(10,23,176)
+	fadd2d(14,10,11)
+	fadd2d(8,8,30)
+	ldrq(15,23,144)
+	ldrq(16,23,160)
+	fsub2d(19,15,16)
+	fsub2d(24,24,6)
+	fadd2d(25,25,4)
+	fadd2d(4,18,5)
+	fadd2d(22,22,1)
+	fsub2d(1,5,3)
+	fadd2d(12,12,2)
+	fadd2d(2,13,14)
+	fsub2d(15,15,19)
+	ldrq(20,23,112)
+	fadd2d(17,17,20)
+	fsub2d(20,14,10)
+	fadd2d(21,21,8)
+	fsub2d(8,4,18)
+	fsub2d(9,9,24)
+	fsub2d(23,5,1)
+	ldrq(24,23,64)
+	fsub2d(24,24,6)
+	fsub2d(6,2,13)
+	ldrq(26,23,128)
+	fadd2d(25,25,26)
+	fsub2d(26,14,20)
+	fadd2d(22,22,12)
+	fsub2d(16,16,15)
+	ldrq(12,23,96)
+	fsub2d(12,12,19)
+	fsub2d(15,4,8)
+	fsub2d(3,3,23)
+	fsub2d(7,7,1)
+	fadd2d(17,17,21)
+	fadd2d(9,9,24)
+	fsub2d(1,2,6)
+	fsub2d(10,10,26)
+	fsub2d(11,11,20)
+	fadd2d(25,25,22)
+	fadd2d(16,16,12)
+	fadd2d(12,28,4)
+	fsub2d(18,18,15)
+	fsub2d(5,5,8)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(7,0,2)
+	fsub2d(13,13,1)
+	fsub2d(14,14,6)
+	fadd2d(10,10,11)
+	fadd2d(25,25,16)
+	fsub2d(28,12,28)
+	fadd2d(18,18,5)
+	fadd2d(3,3,17)
+	fsub2d(0,7,0)
+	fadd2d(13,13,14)
+	fadd2d(10,10,25)
+	fsub2d(4,4,28)
+	fadd2d(1,18,3)
+	fsub2d(2,2,0)
+	fadd2d(0,13,10)
+	fadd2d(5,4,1)
+	fsub2d(6,1,18)
+	fadd2d(8,2,0)
+	fsub2d(9,0,13)
+	fsub2d(11,5,4)
+	fsub2d(14,1,6)
+	fsub2d(15,8,2)
+	fsub2d(16,0,9)
+	fsub2d(17,5,11)
+	fadd2d(19,12,5)
+	fsub2d(20,8,15)
+	fsub2d(1,1,11)
+	fsub2d(4,4,17)
+	fsub2d(18,18,14)
+	fsub2d(3,3,6)
+	fadd2d(6,7,8)
+	fsub2d(2,2,20)
+	fsub2d(0,0,15)
+	fsub2d(13,13,16)
+	fsub2d(10,10,9)
+	fsub2d(12,19,12)
+	fadd2d(4,4,1)
+	fadd2d(18,18,3)
+	fsub2d(7,6,7)
+	fadd2d(2,2,0)
+	fadd2d(13,13,10)
+	fsub2d(5,5,12)
+	fadd2d(0,4,18)
+	fsub2d(8,8,7)
+	fadd2d(1,2,13)
+	fadd2d(3,5,0)
+	fsub2d(4,0,4)
+	fadd2d(7,8,1)
+	fsub2d(2,1,2)
+	fadd2d(9,19,3)
+	fsub2d(5,3,5)
+	fadd2d(10,6,7)
+	fsub2d(8,7,8)
+	fsub2d(19,9,19)
+	fsub2d(0,0,5)
+	fsub2d(18,18,4)
+	fsub2d(6,10,6)
+	fsub2d(1,1,8)
+	fsub2d(13,13,2)
+	fsub2d(3,3,19)
+	fadd2d(2,0,18)
+	fsub2d(7,7,6)
+	fadd2d(4,1,13)
+	fadd2d(5,3,2)
+	fsub2d(0,2,0)
+	fadd2d(6,7,4)
+	fsub2d(1,4,1)
+	fsub2d(3,5,3)
+	fsub2d(18,18,0)
+	fsub2d(7,6,7)
+	fsub2d(13,13,1)
+	fsub2d(2,2,3)
+	ldrq(0,22,16)
+	fadd2d(5,5,0)
+	fsub2d(4,4,7)
+	fadd2d(6,6,0)
+	fadd2d(1,2,18)
+	ldrq(3,22,80)
+	mov(7,9)
+	fmla2d(7,5,3)
+	fadd2d(8,4,13)
+	mov(11,10)
+	fmla2d(11,6,3)
+	fadd2d(12,1,0)
+	fsub2d(1,1,2)
+	fadd2d(2,8,0)
+	fsub2d(14,9,9)
+	mov(15,5)
+	fmla2d(15,12,3)
+	fcmeq2d(7,7,9)
+	mov(16,6)
+	fmla2d(16,2,3)
+	fsub2d(8,8,4)
+	fsub2d(3,10,10)
+	fcmeq2d(11,11,10)
+	fsub2d(18,18,1)
+	fcmgt2d(31,14,9)
+	fcmgt2d(14,9,14)
+	orr(14,14,31)
+	fcmeq2d(15,15,5)
+	fsub2d(13,13,8)
+	fcmeq2d(16,16,6)
+	fcmgt2d(31,3,10)
+	fcmgt2d(3,10,3)
+	orr(3,3,31)
+	and(7,7,15)
+	fadd2d(18,18,0)
+	and(11,11,16)
+	fadd2d(13,13,0)
+	and(14,14,7)
+	and(3,3,11)
+	xtn2s(31,14)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800009 // str q9, [x0, #0]
-	WORD $0x3d800025 // str q5, [x1, #0]
-	WORD $0x3d80004c // str q12, [x2, #0]
-	WORD $0x3d800072 // str q18, [x3, #0]
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d800426 // str q6, [x1, #16]
-	WORD $0x3d800442 // str q2, [x2, #16]
-	WORD $0x3d80046d // str q13, [x3, #16]
+	strq(9,0,0)
+	strq(5,1,0)
+	strq(12,2,0)
+	strq(18,3,0)
+	strq(10,0,16)
+	strq(6,1,16)
+	strq(2,2,16)
+	strq(13,3,16)
 
 next:
 	ADD $32, R0
@@ -9957,402 +9982,402 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc000a8 // ldr q8, [x5, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc0015c // ldr q28, [x10, #0]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc000de // ldr q30, [x6, #0]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc00542 // ldr q2, [x10, #16]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00095 // ldr q21, [x4, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc0015b // ldr q27, [x10, #0]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc004d6 // ldr q22, [x6, #16]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0051d // ldr q29, [x8, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00496 // ldr q22, [x4, #16]
-	WORD $0x3dc0055d // ldr q29, [x10, #16]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d78f // fsub v15.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d417 // fsub v23.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc00170 // ldr q16, [x11, #0]
-	WORD $0x6e70deb5 // fmul v21.2d, v21.2d, v16.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x3dc000ef // ldr q15, [x7, #0]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x3dc00561 // ldr q1, [x11, #16]
-	WORD $0x6e61ded6 // fmul v22.2d, v22.2d, v1.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc004e1 // ldr q1, [x7, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc21 // fmul v1.2d, v1.2d, v4.2d
-	WORD $0x3dc016e4 // ldr q4, [x23, #80]
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x3dc004c6 // ldr q6, [x6, #16]
-	WORD $0x6e6adcc6 // fmul v6.2d, v6.2d, v10.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x4e67d46a // fadd v10.2d, v3.2d, v7.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x4ee9d70e // fsub v14.2d, v24.2d, v9.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x3dc02ee4 // ldr q4, [x23, #176]
-	WORD $0x4e6bd48f // fadd v15.2d, v4.2d, v11.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x3dc026e1 // ldr q1, [x23, #144]
-	WORD $0x3dc02af0 // ldr q16, [x23, #160]
-	WORD $0x4ef0d433 // fsub v19.2d, v1.2d, v16.2d
-	WORD $0x4eeed718 // fsub v24.2d, v24.2d, v14.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
-	WORD $0x4e6ad646 // fadd v6.2d, v18.2d, v10.2d
-	WORD $0x4ef3d421 // fsub v1.2d, v1.2d, v19.2d
-	WORD $0x3dc01ef4 // ldr q20, [x23, #112]
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4ee3d554 // fsub v20.2d, v10.2d, v3.2d
-	WORD $0x4e68d6b5 // fadd v21.2d, v21.2d, v8.2d
-	WORD $0x4e6fd5a8 // fadd v8.2d, v13.2d, v15.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee4d5f7 // fsub v23.2d, v15.2d, v4.2d
-	WORD $0x3dc012f8 // ldr q24, [x23, #64]
-	WORD $0x4eeed718 // fsub v24.2d, v24.2d, v14.2d
-	WORD $0x4ef2d4ce // fsub v14.2d, v6.2d, v18.2d
-	WORD $0x3dc022fa // ldr q26, [x23, #128]
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef4d55a // fsub v26.2d, v10.2d, v20.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4eedd50c // fsub v12.2d, v8.2d, v13.2d
-	WORD $0x4ee1d610 // fsub v16.2d, v16.2d, v1.2d
-	WORD $0x4ef7d5e1 // fsub v1.2d, v15.2d, v23.2d
-	WORD $0x3dc01afb // ldr q27, [x23, #96]
-	WORD $0x4ef3d77b // fsub v27.2d, v27.2d, v19.2d
-	WORD $0x4eeed4d3 // fsub v19.2d, v6.2d, v14.2d
-	WORD $0x4efad463 // fsub v3.2d, v3.2d, v26.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4eecd514 // fsub v20.2d, v8.2d, v12.2d
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ef7d56b // fsub v11.2d, v11.2d, v23.2d
-	WORD $0x4e76d739 // fadd v25.2d, v25.2d, v22.2d
-	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
-	WORD $0x4e66d781 // fadd v1.2d, v28.2d, v6.2d
-	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
-	WORD $0x4eeed54a // fsub v10.2d, v10.2d, v14.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e68d407 // fadd v7.2d, v0.2d, v8.2d
-	WORD $0x4ef4d5ad // fsub v13.2d, v13.2d, v20.2d
-	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
-	WORD $0x4e6bd484 // fadd v4.2d, v4.2d, v11.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x4efcd43c // fsub v28.2d, v1.2d, v28.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
-	WORD $0x4e79d484 // fadd v4.2d, v4.2d, v25.2d
-	WORD $0x4efcd4c6 // fsub v6.2d, v6.2d, v28.2d
-	WORD $0x4e63d649 // fadd v9.2d, v18.2d, v3.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e64d5a0 // fadd v0.2d, v13.2d, v4.2d
-	WORD $0x4e69d4ca // fadd v10.2d, v6.2d, v9.2d
-	WORD $0x4ef2d52b // fsub v11.2d, v9.2d, v18.2d
-	WORD $0x4e60d50c // fadd v12.2d, v8.2d, v0.2d
-	WORD $0x4eedd40e // fsub v14.2d, v0.2d, v13.2d
-	WORD $0x4ee6d54f // fsub v15.2d, v10.2d, v6.2d
-	WORD $0x4eebd530 // fsub v16.2d, v9.2d, v11.2d
-	WORD $0x4ee8d591 // fsub v17.2d, v12.2d, v8.2d
-	WORD $0x4eeed413 // fsub v19.2d, v0.2d, v14.2d
-	WORD $0x4eefd554 // fsub v20.2d, v10.2d, v15.2d
-	WORD $0x4e6ad435 // fadd v21.2d, v1.2d, v10.2d
-	WORD $0x4ef1d596 // fsub v22.2d, v12.2d, v17.2d
-	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4ef0d652 // fsub v18.2d, v18.2d, v16.2d
-	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
-	WORD $0x4e6cd4eb // fadd v11.2d, v7.2d, v12.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4ef1d400 // fsub v0.2d, v0.2d, v17.2d
-	WORD $0x4ef3d5ad // fsub v13.2d, v13.2d, v19.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4ee1d6a1 // fsub v1.2d, v21.2d, v1.2d
-	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee7d567 // fsub v7.2d, v11.2d, v7.2d
-	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
-	WORD $0x4e64d5ad // fadd v13.2d, v13.2d, v4.2d
-	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x4e72d4c0 // fadd v0.2d, v6.2d, v18.2d
-	WORD $0x4ee7d58c // fsub v12.2d, v12.2d, v7.2d
-	WORD $0x4e6dd501 // fadd v1.2d, v8.2d, v13.2d
-	WORD $0x4e60d543 // fadd v3.2d, v10.2d, v0.2d
-	WORD $0x4ee6d406 // fsub v6.2d, v0.2d, v6.2d
-	WORD $0x4e61d584 // fadd v4.2d, v12.2d, v1.2d
-	WORD $0x4ee8d428 // fsub v8.2d, v1.2d, v8.2d
-	WORD $0x4e63d6a7 // fadd v7.2d, v21.2d, v3.2d
-	WORD $0x4eead46a // fsub v10.2d, v3.2d, v10.2d
-	WORD $0x4e64d569 // fadd v9.2d, v11.2d, v4.2d
-	WORD $0x4eecd48c // fsub v12.2d, v4.2d, v12.2d
-	WORD $0x4ef5d4f5 // fsub v21.2d, v7.2d, v21.2d
-	WORD $0x4eead400 // fsub v0.2d, v0.2d, v10.2d
-	WORD $0x4ee6d652 // fsub v18.2d, v18.2d, v6.2d
-	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x4e72d406 // fadd v6.2d, v0.2d, v18.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4e6dd428 // fadd v8.2d, v1.2d, v13.2d
-	WORD $0x4ee2d44a // fsub v10.2d, v2.2d, v2.2d
-	WORD $0x3dc00acb // ldr q11, [x22, #32]
-	WORD $0x3dc00ecc // ldr q12, [x22, #48]
-	WORD $0x4e2c1d6e // and v14.16b, v11.16b, v12.16b
-	WORD $0x3dc002cf // ldr q15, [x22, #0]
-	WORD $0x4e2f1c50 // and v16.16b, v2.16b, v15.16b
-	WORD $0x4e66d471 // fadd v17.2d, v3.2d, v6.2d
-	WORD $0x4ee5d4b3 // fsub v19.2d, v5.2d, v5.2d
-	WORD $0x4e2c1d6b // and v11.16b, v11.16b, v12.16b
-	WORD $0x4e2f1caf // and v15.16b, v5.16b, v15.16b
-	WORD $0x4e68d48c // fadd v12.2d, v4.2d, v8.2d
-	WORD $0x3dc006d4 // ldr q20, [x22, #16]
-	WORD $0x4e74e455 // fcmeq v21.2d, v2.2d, v20.2d
-	WORD $0x4e74e54a // fcmeq v10.2d, v10.2d, v20.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e74e4f6 // fcmeq v22.2d, v7.2d, v20.2d
-	WORD $0x4eb01dce // orr v14.16b, v14.16b, v16.16b
-	WORD $0x4ee3d623 // fsub v3.2d, v17.2d, v3.2d
-	WORD $0x4ee0d4c0 // fsub v0.2d, v6.2d, v0.2d
-	WORD $0x4e74e4b0 // fcmeq v16.2d, v5.2d, v20.2d
-	WORD $0x4e74e673 // fcmeq v19.2d, v19.2d, v20.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x4e74e537 // fcmeq v23.2d, v9.2d, v20.2d
-	WORD $0x4eaf1d6b // orr v11.16b, v11.16b, v15.16b
-	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
-	WORD $0x4ee1d501 // fsub v1.2d, v8.2d, v1.2d
-	WORD $0x4ee7d4ef // fsub v15.2d, v7.2d, v7.2d
-	WORD $0x4eaa1eb5 // orr v21.16b, v21.16b, v10.16b
-	WORD $0x6e6e1e96 // bsl v22.16b, v20.16b, v14.16b
-	WORD $0x4ee3d4c6 // fsub v6.2d, v6.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee9d520 // fsub v0.2d, v9.2d, v9.2d
-	WORD $0x4eb31e10 // orr v16.16b, v16.16b, v19.16b
-	WORD $0x6e6b1e97 // bsl v23.16b, v20.16b, v11.16b
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x6ee7e5ff // fcmgt v31.2d, v15.2d, v7.2d
-	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x4e62e441 // fcmeq v1.2d, v2.2d, v2.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e761c55 // bsl v21.16b, v2.16b, v22.16b
-	WORD $0x4e72d4c2 // fadd v2.2d, v6.2d, v18.2d
-	WORD $0x6ee9e41f // fcmgt v31.2d, v0.2d, v9.2d
-	WORD $0x6ee0e520 // fcmgt v0.2d, v9.2d, v0.2d
-	WORD $0x4ebf1c00 // orr v0.16b, v0.16b, v31.16b
-	WORD $0x4e65e4a3 // fcmeq v3.2d, v5.2d, v5.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	WORD $0x6e771cb0 // bsl v16.16b, v5.16b, v23.16b
-	WORD $0x4e6dd504 // fadd v4.2d, v8.2d, v13.2d
-	WORD $0x3dc012c5 // ldr q5, [x22, #64]
-	WORD $0x6e751ca1 // bsl v1.16b, v5.16b, v21.16b
-	WORD $0x6eef1e91 // bif v17.16b, v20.16b, v15.16b
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x6e741c4a // bsl v10.16b, v2.16b, v20.16b
-	WORD $0x6e701ca3 // bsl v3.16b, v5.16b, v16.16b
-	WORD $0x6ee01e8c // bif v12.16b, v20.16b, v0.16b
-	WORD $0x4ea01c05 // mov v5.16b, v0.16b
-	WORD $0x6e741c85 // bsl v5.16b, v4.16b, v20.16b
-	WORD $0x6eaf1ce1 // bit v1.16b, v7.16b, v15.16b
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4e74d54a // fadd v10.2d, v10.2d, v20.2d
-	WORD $0x6ea01d23 // bit v3.16b, v9.16b, v0.16b
-	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
-	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
-	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
-	WORD $0x3dc016c6 // ldr q6, [x22, #80]
-	WORD $0x4ea11c27 // mov v7.16b, v1.16b
-	WORD $0x4e66ce27 // fmla v7.2d, v17.2d, v6.2d
-	WORD $0x4eb11e29 // mov v9.16b, v17.16b
-	WORD $0x4e66cd49 // fmla v9.2d, v10.2d, v6.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4ea31c68 // mov v8.16b, v3.16b
-	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
-	WORD $0x4eac1d8b // mov v11.16b, v12.16b
-	WORD $0x4e66ccab // fmla v11.2d, v5.2d, v6.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x4ee4d5ad // fsub v13.2d, v13.2d, v4.2d
-	WORD $0x4e61e4e7 // fcmeq v7.2d, v7.2d, v1.2d
-	WORD $0x6e741e4f // bsl v15.16b, v18.16b, v20.16b
-	WORD $0x4e71e529 // fcmeq v9.2d, v9.2d, v17.2d
-	WORD $0x6e741da0 // bsl v0.16b, v13.16b, v20.16b
-	WORD $0x4e63e508 // fcmeq v8.2d, v8.2d, v3.2d
-	WORD $0x4e6ce56b // fcmeq v11.2d, v11.2d, v12.2d
-	WORD $0x4e74d5ef // fadd v15.2d, v15.2d, v20.2d
-	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
-	WORD $0x4e74d400 // fadd v0.2d, v0.2d, v20.2d
-	WORD $0x4e2b1d08 // and v8.16b, v8.16b, v11.16b
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fmul2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fmul2d(5,3,4)
+	ldrq(6,9,0)
+	fmul2d(7,0,6)
+	ldrq(8,5,0)
+	fmul2d(9,8,1)
+	ldrq(10,9,16)
+	fmul2d(11,3,10)
+	ldrq(12,5,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,10,0)
+	fmul2d(29,0,28)
+	ldrq(30,6,0)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,10,16)
+	fmul2d(0,3,2)
+	ldrq(2,6,16)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,4,0)
+	strq(27,23,80)
+	ldrq(27,10,0)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,6,16)
+	strq(29,23,112)
+	ldrq(29,8,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,4,16)
+	ldrq(29,10,16)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(15,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(23,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(16,11,0)
+	fmul2d(21,21,16)
+	fsub2d(18,18,15)
+	ldrq(15,7,0)
+	fmul2d(15,15,1)
+	fsub2d(17,17,20)
+	fmul2d(8,8,27)
+	fsub2d(19,19,26)
+	fmul2d(30,30,6)
+	fsub2d(13,13,23)
+	ldrq(1,11,16)
+	fmul2d(22,22,1)
+	fsub2d(25,25,4)
+	ldrq(1,7,16)
+	ldrq(4,8,16)
+	fmul2d(1,1,4)
+	ldrq(4,23,80)
+	fsub2d(4,4,14)
+	fmul2d(12,12,29)
+	fadd2d(17,17,19)
+	ldrq(6,6,16)
+	fmul2d(6,6,10)
+	fadd2d(21,21,15)
+	fadd2d(10,3,7)
+	fadd2d(8,8,30)
+	fsub2d(14,24,9)
+	fadd2d(25,25,4)
+	ldrq(4,23,176)
+	fadd2d(15,4,11)
+	fadd2d(22,22,1)
+	ldrq(1,23,144)
+	ldrq(16,23,160)
+	fsub2d(19,1,16)
+	fsub2d(24,24,14)
+	fadd2d(12,12,6)
+	fadd2d(6,18,10)
+	fsub2d(1,1,19)
+	ldrq(20,23,112)
+	fadd2d(17,17,20)
+	fsub2d(20,10,3)
+	fadd2d(21,21,8)
+	fadd2d(8,13,15)
+	fsub2d(9,9,24)
+	fsub2d(23,15,4)
+	ldrq(24,23,64)
+	fsub2d(24,24,14)
+	fsub2d(14,6,18)
+	ldrq(26,23,128)
+	fadd2d(25,25,26)
+	fsub2d(26,10,20)
+	fadd2d(22,22,12)
+	fsub2d(12,8,13)
+	fsub2d(16,16,1)
+	fsub2d(1,15,23)
+	ldrq(27,23,96)
+	fsub2d(27,27,19)
+	fsub2d(19,6,14)
+	fsub2d(3,3,26)
+	fsub2d(7,7,20)
+	fadd2d(17,17,21)
+	fadd2d(9,9,24)
+	fsub2d(20,8,12)
+	fsub2d(4,4,1)
+	fsub2d(11,11,23)
+	fadd2d(25,25,22)
+	fadd2d(16,16,27)
+	fadd2d(1,28,6)
+	fsub2d(18,18,19)
+	fsub2d(10,10,14)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(7,0,8)
+	fsub2d(13,13,20)
+	fsub2d(15,15,12)
+	fadd2d(4,4,11)
+	fadd2d(25,25,16)
+	fsub2d(28,1,28)
+	fadd2d(18,18,10)
+	fadd2d(3,3,17)
+	fsub2d(0,7,0)
+	fadd2d(13,13,15)
+	fadd2d(4,4,25)
+	fsub2d(6,6,28)
+	fadd2d(9,18,3)
+	fsub2d(8,8,0)
+	fadd2d(0,13,4)
+	fadd2d(10,6,9)
+	fsub2d(11,9,18)
+	fadd2d(12,8,0)
+	fsub2d(14,0,13)
+	fsub2d(15,10,6)
+	fsub2d(16,9,11)
+	fsub2d(17,12,8)
+	fsub2d(19,0,14)
+	fsub2d(20,10,15)
+	fadd2d(21,1,10)
+	fsub2d(22,12,17)
+	fsub2d(9,9,15)
+	fsub2d(6,6,20)
+	fsub2d(18,18,16)
+	fsub2d(3,3,11)
+	fadd2d(11,7,12)
+	fsub2d(8,8,22)
+	fsub2d(0,0,17)
+	fsub2d(13,13,19)
+	fsub2d(4,4,14)
+	fsub2d(1,21,1)
+	fadd2d(6,6,9)
+	fadd2d(18,18,3)
+	fsub2d(7,11,7)
+	fadd2d(8,8,0)
+	fadd2d(13,13,4)
+	fsub2d(10,10,1)
+	fadd2d(0,6,18)
+	fsub2d(12,12,7)
+	fadd2d(1,8,13)
+	fadd2d(3,10,0)
+	fsub2d(6,0,6)
+	fadd2d(4,12,1)
+	fsub2d(8,1,8)
+	fadd2d(7,21,3)
+	fsub2d(10,3,10)
+	fadd2d(9,11,4)
+	fsub2d(12,4,12)
+	fsub2d(21,7,21)
+	fsub2d(0,0,10)
+	fsub2d(18,18,6)
+	fsub2d(11,9,11)
+	fsub2d(1,1,12)
+	fsub2d(13,13,8)
+	fsub2d(3,3,21)
+	fadd2d(6,0,18)
+	fsub2d(4,4,11)
+	fadd2d(8,1,13)
+	fsub2d(10,2,2)
+	ldrq(11,22,32)
+	ldrq(12,22,48)
+	and(14,11,12)
+	ldrq(15,22,0)
+	and(16,2,15)
+	fadd2d(17,3,6)
+	fsub2d(19,5,5)
+	and(11,11,12)
+	and(15,5,15)
+	fadd2d(12,4,8)
+	ldrq(20,22,16)
+	fcmeq2d(21,2,20)
+	fcmeq2d(10,10,20)
+	mvn(10,10)
+	fcmeq2d(22,7,20)
+	orr(14,14,16)
+	fsub2d(3,17,3)
+	fsub2d(0,6,0)
+	fcmeq2d(16,5,20)
+	fcmeq2d(19,19,20)
+	mvn(19,19)
+	fcmeq2d(23,9,20)
+	orr(11,11,15)
+	fsub2d(4,12,4)
+	fsub2d(1,8,1)
+	fsub2d(15,7,7)
+	orr(21,21,10)
+	bsl(22,20,14)
+	fsub2d(6,6,3)
+	fsub2d(18,18,0)
+	fsub2d(0,9,9)
+	orr(16,16,19)
+	bsl(23,20,11)
+	fsub2d(8,8,4)
+	fsub2d(13,13,1)
+	fcmgt2d(31,15,7)
+	fcmgt2d(15,7,15)
+	orr(15,15,31)
+	fcmeq2d(1,2,2)
+	mvn(1,1)
+	bsl(21,2,22)
+	fadd2d(2,6,18)
+	fcmgt2d(31,0,9)
+	fcmgt2d(0,9,0)
+	orr(0,0,31)
+	fcmeq2d(3,5,5)
+	mvn(3,3)
+	bsl(16,5,23)
+	fadd2d(4,8,13)
+	ldrq(5,22,64)
+	bsl(1,5,21)
+	bif(17,20,15)
+	mov(10,15)
+	bsl(10,2,20)
+	bsl(3,5,16)
+	bif(12,20,0)
+	mov(5,0)
+	bsl(5,4,20)
+	bit(1,7,15)
+	fadd2d(17,17,20)
+	fadd2d(10,10,20)
+	bit(3,9,0)
+	fadd2d(12,12,20)
+	fadd2d(5,5,20)
+	fsub2d(2,2,6)
+	ldrq(6,22,80)
+	mov(7,1)
+	fmla2d(7,17,6)
+	mov(9,17)
+	fmla2d(9,10,6)
+	fsub2d(4,4,8)
+	mov(8,3)
+	fmla2d(8,12,6)
+	mov(11,12)
+	fmla2d(11,5,6)
+	fsub2d(18,18,2)
+	fsub2d(13,13,4)
+	fcmeq2d(7,7,1)
+	bsl(15,18,20)
+	fcmeq2d(9,9,17)
+	bsl(0,13,20)
+	fcmeq2d(8,8,3)
+	fcmeq2d(11,11,12)
+	fadd2d(15,15,20)
+	and(7,7,9)
+	fadd2d(0,0,20)
+	and(8,8,11)
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1291f // xtn v31.2s, v8.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,8)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800001 // str q1, [x0, #0]
-	WORD $0x3d800031 // str q17, [x1, #0]
-	WORD $0x3d80004a // str q10, [x2, #0]
-	WORD $0x3d80006f // str q15, [x3, #0]
-	WORD $0x3d800403 // str q3, [x0, #16]
-	WORD $0x3d80042c // str q12, [x1, #16]
-	WORD $0x3d800445 // str q5, [x2, #16]
-	WORD $0x3d800460 // str q0, [x3, #16]
+	strq(1,0,0)
+	strq(17,1,0)
+	strq(10,2,0)
+	strq(15,3,0)
+	strq(3,0,16)
+	strq(12,1,16)
+	strq(5,2,16)
+	strq(0,3,16)
 	B next
 
 // func qdDivNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -10377,325 +10402,325 @@ TEXT ·qdDivNEON(SB), 0, $176-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc002c6 // ldr q6, [x22, #0]
-	WORD $0x6e261c47 // eor v7.16b, v2.16b, v6.16b
-	WORD $0x6e261ca8 // eor v8.16b, v5.16b, v6.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc00129 // ldr q9, [x9, #0]
-	WORD $0x6e69dcea // fmul v10.2d, v7.2d, v9.2d
-	WORD $0x3dc0052b // ldr q11, [x9, #16]
-	WORD $0x6e6bdd0c // fmul v12.2d, v8.2d, v11.2d
-	WORD $0x3dc0014d // ldr q13, [x10, #0]
-	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
-	WORD $0x3dc0054e // ldr q14, [x10, #16]
-	WORD $0x6e6edd08 // fmul v8.2d, v8.2d, v14.2d
-	WORD $0x3dc000af // ldr q15, [x5, #0]
-	WORD $0x4e6ad5f0 // fadd v16.2d, v15.2d, v10.2d
-	WORD $0x3dc004b1 // ldr q17, [x5, #16]
-	WORD $0x4e6cd632 // fadd v18.2d, v17.2d, v12.2d
-	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
-	WORD $0x4ee9cc53 // fmls v19.2d, v2.2d, v9.2d
-	WORD $0x6ee0f994 // fneg v20.2d, v12.2d
-	WORD $0x4eebccb4 // fmls v20.2d, v5.2d, v11.2d
-	WORD $0x4e60d615 // fadd v21.2d, v16.2d, v0.2d
-	WORD $0x4e63d656 // fadd v22.2d, v18.2d, v3.2d
-	WORD $0x4eefd617 // fsub v23.2d, v16.2d, v15.2d
-	WORD $0x4ef1d658 // fsub v24.2d, v18.2d, v17.2d
-	WORD $0x6e61feb9 // fdiv v25.2d, v21.2d, v1.2d
-	WORD $0x6e64feda // fdiv v26.2d, v22.2d, v4.2d
-	WORD $0x4ef0d6bb // fsub v27.2d, v21.2d, v16.2d
-	WORD $0x4ef2d6dc // fsub v28.2d, v22.2d, v18.2d
-	WORD $0x4ef7d61d // fsub v29.2d, v16.2d, v23.2d
-	WORD $0x4ef8d65e // fsub v30.2d, v18.2d, v24.2d
-	WORD $0x4efbd6ae // fsub v14.2d, v21.2d, v27.2d
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x4efcd6c5 // fsub v5.2d, v22.2d, v28.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4efdd5ef // fsub v15.2d, v15.2d, v29.2d
-	WORD $0x4eeed610 // fsub v16.2d, v16.2d, v14.2d
-	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4efed631 // fsub v17.2d, v17.2d, v30.2d
-	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
-	WORD $0x4e60d610 // fadd v16.2d, v16.2d, v0.2d
-	WORD $0x4e6ad5ef // fadd v15.2d, v15.2d, v10.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4e6cd631 // fadd v17.2d, v17.2d, v12.2d
-	WORD $0x4e6fd600 // fadd v0.2d, v16.2d, v15.2d
-	WORD $0x3dc000c3 // ldr q3, [x6, #0]
-	WORD $0x4e73d465 // fadd v5.2d, v3.2d, v19.2d
-	WORD $0x4e71d64a // fadd v10.2d, v18.2d, v17.2d
-	WORD $0x3dc004cc // ldr q12, [x6, #16]
-	WORD $0x4e74d58e // fadd v14.2d, v12.2d, v20.2d
-	WORD $0x4e65d417 // fadd v23.2d, v0.2d, v5.2d
-	WORD $0x4ef0d418 // fsub v24.2d, v0.2d, v16.2d
-	WORD $0x4e6ed55b // fadd v27.2d, v10.2d, v14.2d
-	WORD $0x4ee3d4bc // fsub v28.2d, v5.2d, v3.2d
-	WORD $0x4ee0d6fd // fsub v29.2d, v23.2d, v0.2d
-	WORD $0x4ef2d55e // fsub v30.2d, v10.2d, v18.2d
-	WORD $0x6e261f2d // eor v13.16b, v25.16b, v6.16b
-	WORD $0x6e261f46 // eor v6.16b, v26.16b, v6.16b
-	WORD $0x4ee1cf35 // fmls v21.2d, v25.2d, v1.2d
-	WORD $0x4ee4cf56 // fmls v22.2d, v26.2d, v4.2d
-	WORD $0x6e69ddad // fmul v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bdcc6 // fmul v6.2d, v6.2d, v11.2d
-	WORD $0x4eead76b // fsub v11.2d, v27.2d, v10.2d
-	WORD $0x3d8006fa // str q26, [x23, #16]
-	WORD $0x4eecd5da // fsub v26.2d, v14.2d, v12.2d
-	WORD $0x4ef8d409 // fsub v9.2d, v0.2d, v24.2d
-	WORD $0x4ef8d5ef // fsub v15.2d, v15.2d, v24.2d
-	WORD $0x4e6dd4f8 // fadd v24.2d, v7.2d, v13.2d
-	WORD $0x4efcd673 // fsub v19.2d, v19.2d, v28.2d
-	WORD $0x4efcd4bc // fsub v28.2d, v5.2d, v28.2d
-	WORD $0x4ee9d610 // fsub v16.2d, v16.2d, v9.2d
-	WORD $0x4e66d509 // fadd v9.2d, v8.2d, v6.2d
-	WORD $0x4efdd4a5 // fsub v5.2d, v5.2d, v29.2d
-	WORD $0x4efdd6fd // fsub v29.2d, v23.2d, v29.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4efed631 // fsub v17.2d, v17.2d, v30.2d
-	WORD $0x4efed55e // fsub v30.2d, v10.2d, v30.2d
-	WORD $0x4efdd400 // fsub v0.2d, v0.2d, v29.2d
-	WORD $0x4e78d6bc // fadd v28.2d, v21.2d, v24.2d
-	WORD $0x4efed652 // fsub v18.2d, v18.2d, v30.2d
-	WORD $0x4e69d6dd // fadd v29.2d, v22.2d, v9.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4efad5da // fsub v26.2d, v14.2d, v26.2d
-	WORD $0x4eebd5ce // fsub v14.2d, v14.2d, v11.2d
-	WORD $0x4eebd76b // fsub v11.2d, v27.2d, v11.2d
-	WORD $0x4efad58c // fsub v12.2d, v12.2d, v26.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x4e7cd6ef // fadd v15.2d, v23.2d, v28.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4e7dd76b // fadd v11.2d, v27.2d, v29.2d
-	WORD $0x4e65d400 // fadd v0.2d, v0.2d, v5.2d
-	WORD $0x6e61fde5 // fdiv v5.2d, v15.2d, v1.2d
-	WORD $0x4e73d463 // fadd v3.2d, v3.2d, v19.2d
-	WORD $0x6e64fd73 // fdiv v19.2d, v11.2d, v4.2d
-	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
-	WORD $0x4ef7d5f1 // fsub v17.2d, v15.2d, v23.2d
-	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x4ef5d78e // fsub v14.2d, v28.2d, v21.2d
-	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
-	WORD $0x4ee7d714 // fsub v20.2d, v24.2d, v7.2d
-	WORD $0x4e60d610 // fadd v16.2d, v16.2d, v0.2d
-	WORD $0x4efbd560 // fsub v0.2d, v11.2d, v27.2d
-	WORD $0x3dc000fa // ldr q26, [x7, #0]
-	WORD $0x4e7ad463 // fadd v3.2d, v3.2d, v26.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x4ef6d7aa // fsub v10.2d, v29.2d, v22.2d
-	WORD $0x3dc004fa // ldr q26, [x7, #16]
-	WORD $0x4e7ad58c // fadd v12.2d, v12.2d, v26.2d
-	WORD $0x4ee8d53a // fsub v26.2d, v9.2d, v8.2d
-	WORD $0x4ef1d5fe // fsub v30.2d, v15.2d, v17.2d
-	WORD $0x4ee1ccaf // fmls v15.2d, v5.2d, v1.2d
-	WORD $0x4ef1d791 // fsub v17.2d, v28.2d, v17.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4eeed70e // fsub v14.2d, v24.2d, v14.2d
-	WORD $0x4ef4d718 // fsub v24.2d, v24.2d, v20.2d
-	WORD $0x4efcd6b5 // fsub v21.2d, v21.2d, v28.2d
-	WORD $0x4ef4d5b4 // fsub v20.2d, v13.2d, v20.2d
-	WORD $0x4ef8d4f8 // fsub v24.2d, v7.2d, v24.2d
-	WORD $0x4e71d6f7 // fadd v23.2d, v23.2d, v17.2d
-	WORD $0x4ee0d571 // fsub v17.2d, v11.2d, v0.2d
-	WORD $0x4ee4ce6b // fmls v11.2d, v19.2d, v4.2d
-	WORD $0x4ee0d7a0 // fsub v0.2d, v29.2d, v0.2d
-	WORD $0x4eead7bd // fsub v29.2d, v29.2d, v10.2d
-	WORD $0x4ef1d77b // fsub v27.2d, v27.2d, v17.2d
-	WORD $0x4efad531 // fsub v17.2d, v9.2d, v26.2d
-	WORD $0x4efdd6d6 // fsub v22.2d, v22.2d, v29.2d
-	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
-	WORD $0x4ef1d511 // fsub v17.2d, v8.2d, v17.2d
-	WORD $0x4efad4da // fsub v26.2d, v6.2d, v26.2d
-	WORD $0x4e6ed6b5 // fadd v21.2d, v21.2d, v14.2d
-	WORD $0x4e74d718 // fadd v24.2d, v24.2d, v20.2d
-	WORD $0x4e60d77b // fadd v27.2d, v27.2d, v0.2d
-	WORD $0x4e69d6d6 // fadd v22.2d, v22.2d, v9.2d
-	WORD $0x4e7ad631 // fadd v17.2d, v17.2d, v26.2d
-	WORD $0x4e77d5ef // fadd v15.2d, v15.2d, v23.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	WORD $0x4ee0cc47 // fmls v7.2d, v2.2d, v0.2d
-	WORD $0x3dc00129 // ldr q9, [x9, #0]
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x4ee9cf2d // fmls v13.2d, v25.2d, v9.2d
-	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
-	WORD $0x3dc002ea // ldr q10, [x23, #0]
-	WORD $0x3dc0054e // ldr q14, [x10, #16]
-	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
-	WORD $0x4eeecd48 // fmls v8.2d, v10.2d, v14.2d
-	WORD $0x3dc006f1 // ldr q17, [x23, #16]
-	WORD $0x3dc00534 // ldr q20, [x9, #16]
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	WORD $0x4ef4ce26 // fmls v6.2d, v17.2d, v20.2d
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e63d6b5 // fadd v21.2d, v21.2d, v3.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
-	WORD $0x4e75d5ef // fadd v15.2d, v15.2d, v21.2d
-	WORD $0x4e76d56b // fadd v11.2d, v11.2d, v22.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4e67d5ef // fadd v15.2d, v15.2d, v7.2d
-	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
-	WORD $0x3dc00163 // ldr q3, [x11, #0]
-	WORD $0x4ee3cc4f // fmls v15.2d, v2.2d, v3.2d
-	WORD $0x3dc00563 // ldr q3, [x11, #16]
-	WORD $0x4ee3cd4b // fmls v11.2d, v10.2d, v3.2d
-	WORD $0x4ee0cf2f // fmls v15.2d, v25.2d, v0.2d
-	WORD $0x4eeece2b // fmls v11.2d, v17.2d, v14.2d
-	WORD $0x4ee9ccaf // fmls v15.2d, v5.2d, v9.2d
-	WORD $0x4ef4ce6b // fmls v11.2d, v19.2d, v20.2d
-	WORD $0x6e61fdef // fdiv v15.2d, v15.2d, v1.2d
-	WORD $0x6e64fd6b // fdiv v11.2d, v11.2d, v4.2d
-	WORD $0x4e6fd4a0 // fadd v0.2d, v5.2d, v15.2d
-	WORD $0x4e6bd661 // fadd v1.2d, v19.2d, v11.2d
-	WORD $0x4e60d723 // fadd v3.2d, v25.2d, v0.2d
-	WORD $0x4ee5d404 // fsub v4.2d, v0.2d, v5.2d
-	WORD $0x4e61d626 // fadd v6.2d, v17.2d, v1.2d
-	WORD $0x4ef3d427 // fsub v7.2d, v1.2d, v19.2d
-	WORD $0x4e63d448 // fadd v8.2d, v2.2d, v3.2d
-	WORD $0x4ef9d469 // fsub v9.2d, v3.2d, v25.2d
-	WORD $0x4e66d54c // fadd v12.2d, v10.2d, v6.2d
-	WORD $0x4ef1d4cd // fsub v13.2d, v6.2d, v17.2d
-	WORD $0x4ee2d50e // fsub v14.2d, v8.2d, v2.2d
-	WORD $0x4ee9d470 // fsub v16.2d, v3.2d, v9.2d
-	WORD $0x4ee4d412 // fsub v18.2d, v0.2d, v4.2d
-	WORD $0x4eead594 // fsub v20.2d, v12.2d, v10.2d
-	WORD $0x4eedd4d5 // fsub v21.2d, v6.2d, v13.2d
-	WORD $0x4ee7d436 // fsub v22.2d, v1.2d, v7.2d
-	WORD $0x4eeed517 // fsub v23.2d, v8.2d, v14.2d
-	WORD $0x4ef0d739 // fsub v25.2d, v25.2d, v16.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ef2d4a5 // fsub v5.2d, v5.2d, v18.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4ef4d584 // fsub v4.2d, v12.2d, v20.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x4ef7d442 // fsub v2.2d, v2.2d, v23.2d
-	WORD $0x4eeed463 // fsub v3.2d, v3.2d, v14.2d
-	WORD $0x4e60d739 // fadd v25.2d, v25.2d, v0.2d
-	WORD $0x4e6fd4a5 // fadd v5.2d, v5.2d, v15.2d
-	WORD $0x4ee4d54a // fsub v10.2d, v10.2d, v4.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e6bd673 // fadd v19.2d, v19.2d, v11.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x4e65d720 // fadd v0.2d, v25.2d, v5.2d
-	WORD $0x4e66d54a // fadd v10.2d, v10.2d, v6.2d
-	WORD $0x4e73d621 // fadd v1.2d, v17.2d, v19.2d
-	WORD $0x4e60d443 // fadd v3.2d, v2.2d, v0.2d
-	WORD $0x4ef9d404 // fsub v4.2d, v0.2d, v25.2d
-	WORD $0x4e61d546 // fadd v6.2d, v10.2d, v1.2d
-	WORD $0x4ef1d427 // fsub v7.2d, v1.2d, v17.2d
-	WORD $0x4ee2d469 // fsub v9.2d, v3.2d, v2.2d
-	WORD $0x4ee4d40b // fsub v11.2d, v0.2d, v4.2d
-	WORD $0x4eead4cd // fsub v13.2d, v6.2d, v10.2d
-	WORD $0x4ee7d42e // fsub v14.2d, v1.2d, v7.2d
-	WORD $0x4ee9d46f // fsub v15.2d, v3.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eedd4c9 // fsub v9.2d, v6.2d, v13.2d
-	WORD $0x4eebd739 // fsub v25.2d, v25.2d, v11.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4eeed631 // fsub v17.2d, v17.2d, v14.2d
-	WORD $0x4ee7d673 // fsub v19.2d, v19.2d, v7.2d
-	WORD $0x4e63d504 // fadd v4.2d, v8.2d, v3.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e65d739 // fadd v25.2d, v25.2d, v5.2d
-	WORD $0x4e66d580 // fadd v0.2d, v12.2d, v6.2d
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
-	WORD $0x4e79d441 // fadd v1.2d, v2.2d, v25.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4e71d545 // fadd v5.2d, v10.2d, v17.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x4ee2d427 // fsub v7.2d, v1.2d, v2.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eead4a8 // fsub v8.2d, v5.2d, v10.2d
-	WORD $0x4e61d469 // fadd v9.2d, v3.2d, v1.2d
-	WORD $0x4ee7d42b // fsub v11.2d, v1.2d, v7.2d
-	WORD $0x4e65d4cc // fadd v12.2d, v6.2d, v5.2d
-	WORD $0x4ee8d4ad // fsub v13.2d, v5.2d, v8.2d
-	WORD $0x4ee3d523 // fsub v3.2d, v9.2d, v3.2d
-	WORD $0x4eebd442 // fsub v2.2d, v2.2d, v11.2d
-	WORD $0x4ee7d739 // fsub v25.2d, v25.2d, v7.2d
-	WORD $0x4ee6d586 // fsub v6.2d, v12.2d, v6.2d
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4ee8d631 // fsub v17.2d, v17.2d, v8.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x4e62d423 // fadd v3.2d, v1.2d, v2.2d
-	WORD $0x3dc006c6 // ldr q6, [x22, #16]
-	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
-	WORD $0x4e6ad4a7 // fadd v7.2d, v5.2d, v10.2d
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
-	WORD $0x4e66d468 // fadd v8.2d, v3.2d, v6.2d
-	WORD $0x3dc016cb // ldr q11, [x22, #80]
-	WORD $0x4ea41c8d // mov v13.16b, v4.16b
-	WORD $0x4e6bcd2d // fmla v13.2d, v9.2d, v11.2d
-	WORD $0x4e66d4ee // fadd v14.2d, v7.2d, v6.2d
-	WORD $0x4ea01c0f // mov v15.16b, v0.16b
-	WORD $0x4e6bcd8f // fmla v15.2d, v12.2d, v11.2d
-	WORD $0x4ea91d30 // mov v16.16b, v9.16b
-	WORD $0x4e6bcd10 // fmla v16.2d, v8.2d, v11.2d
-	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
-	WORD $0x4eac1d81 // mov v1.16b, v12.16b
-	WORD $0x4e6bcdc1 // fmla v1.2d, v14.2d, v11.2d
-	WORD $0x4ee4d48b // fsub v11.2d, v4.2d, v4.2d
-	WORD $0x4e64e5ad // fcmeq v13.2d, v13.2d, v4.2d
-	WORD $0x4ee5d4e7 // fsub v7.2d, v7.2d, v5.2d
-	WORD $0x4ee0d405 // fsub v5.2d, v0.2d, v0.2d
-	WORD $0x4e60e5ef // fcmeq v15.2d, v15.2d, v0.2d
-	WORD $0x4e69e610 // fcmeq v16.2d, v16.2d, v9.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4e6ce421 // fcmeq v1.2d, v1.2d, v12.2d
-	WORD $0x6ee4e57f // fcmgt v31.2d, v11.2d, v4.2d
-	WORD $0x6eebe48b // fcmgt v11.2d, v4.2d, v11.2d
-	WORD $0x4ebf1d6b // orr v11.16b, v11.16b, v31.16b
-	WORD $0x4e301dad // and v13.16b, v13.16b, v16.16b
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	WORD $0x6ee0e4bf // fcmgt v31.2d, v5.2d, v0.2d
-	WORD $0x6ee5e405 // fcmgt v5.2d, v0.2d, v5.2d
-	WORD $0x4ebf1ca5 // orr v5.16b, v5.16b, v31.16b
-	WORD $0x4e211def // and v15.16b, v15.16b, v1.16b
-	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
-	WORD $0x4e2d1d6b // and v11.16b, v11.16b, v13.16b
-	WORD $0x4e66d54a // fadd v10.2d, v10.2d, v6.2d
-	WORD $0x4e2f1ca5 // and v5.16b, v5.16b, v15.16b
-	WORD $0x0ea1297f // xtn v31.2s, v11.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fdiv2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,0)
+	eor(7,2,6)
+	eor(8,5,6)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(9,9,0)
+	fmul2d(10,7,9)
+	ldrq(11,9,16)
+	fmul2d(12,8,11)
+	ldrq(13,10,0)
+	fmul2d(7,7,13)
+	ldrq(14,10,16)
+	fmul2d(8,8,14)
+	ldrq(15,5,0)
+	fadd2d(16,15,10)
+	ldrq(17,5,16)
+	fadd2d(18,17,12)
+	fneg2d(19,10)
+	fmls2d(19,2,9)
+	fneg2d(20,12)
+	fmls2d(20,5,11)
+	fadd2d(21,16,0)
+	fadd2d(22,18,3)
+	fsub2d(23,16,15)
+	fsub2d(24,18,17)
+	fdiv2d(25,21,1)
+	fdiv2d(26,22,4)
+	fsub2d(27,21,16)
+	fsub2d(28,22,18)
+	fsub2d(29,16,23)
+	fsub2d(30,18,24)
+	fsub2d(14,21,27)
+	strq(5,23,0)
+	fsub2d(5,22,28)
+	fsub2d(0,0,27)
+	fsub2d(15,15,29)
+	fsub2d(16,16,14)
+	fsub2d(10,10,23)
+	fsub2d(18,18,5)
+	fsub2d(3,3,28)
+	fsub2d(17,17,30)
+	fsub2d(12,12,24)
+	fadd2d(16,16,0)
+	fadd2d(15,15,10)
+	fadd2d(18,18,3)
+	fadd2d(17,17,12)
+	fadd2d(0,16,15)
+	ldrq(3,6,0)
+	fadd2d(5,3,19)
+	fadd2d(10,18,17)
+	ldrq(12,6,16)
+	fadd2d(14,12,20)
+	fadd2d(23,0,5)
+	fsub2d(24,0,16)
+	fadd2d(27,10,14)
+	fsub2d(28,5,3)
+	fsub2d(29,23,0)
+	fsub2d(30,10,18)
+	eor(13,25,6)
+	eor(6,26,6)
+	fmls2d(21,25,1)
+	fmls2d(22,26,4)
+	fmul2d(13,13,9)
+	fmul2d(6,6,11)
+	fsub2d(11,27,10)
+	strq(26,23,16)
+	fsub2d(26,14,12)
+	fsub2d(9,0,24)
+	fsub2d(15,15,24)
+	fadd2d(24,7,13)
+	fsub2d(19,19,28)
+	fsub2d(28,5,28)
+	fsub2d(16,16,9)
+	fadd2d(9,8,6)
+	fsub2d(5,5,29)
+	fsub2d(29,23,29)
+	fsub2d(3,3,28)
+	fsub2d(17,17,30)
+	fsub2d(30,10,30)
+	fsub2d(0,0,29)
+	fadd2d(28,21,24)
+	fsub2d(18,18,30)
+	fadd2d(29,22,9)
+	fsub2d(20,20,26)
+	fsub2d(26,14,26)
+	fsub2d(14,14,11)
+	fsub2d(11,27,11)
+	fsub2d(12,12,26)
+	fadd2d(16,16,15)
+	fadd2d(15,23,28)
+	fsub2d(10,10,11)
+	fadd2d(11,27,29)
+	fadd2d(0,0,5)
+	fdiv2d(5,15,1)
+	fadd2d(3,3,19)
+	fdiv2d(19,11,4)
+	fadd2d(18,18,17)
+	fsub2d(17,15,23)
+	fadd2d(10,10,14)
+	fsub2d(14,28,21)
+	fadd2d(12,12,20)
+	fsub2d(20,24,7)
+	fadd2d(16,16,0)
+	fsub2d(0,11,27)
+	ldrq(26,7,0)
+	fadd2d(3,3,26)
+	fadd2d(18,18,10)
+	fsub2d(10,29,22)
+	ldrq(26,7,16)
+	fadd2d(12,12,26)
+	fsub2d(26,9,8)
+	fsub2d(30,15,17)
+	fmls2d(15,5,1)
+	fsub2d(17,28,17)
+	fsub2d(28,28,14)
+	fsub2d(23,23,30)
+	fsub2d(14,24,14)
+	fsub2d(24,24,20)
+	fsub2d(21,21,28)
+	fsub2d(20,13,20)
+	fsub2d(24,7,24)
+	fadd2d(23,23,17)
+	fsub2d(17,11,0)
+	fmls2d(11,19,4)
+	fsub2d(0,29,0)
+	fsub2d(29,29,10)
+	fsub2d(27,27,17)
+	fsub2d(17,9,26)
+	fsub2d(22,22,29)
+	fsub2d(9,9,10)
+	fsub2d(17,8,17)
+	fsub2d(26,6,26)
+	fadd2d(21,21,14)
+	fadd2d(24,24,20)
+	fadd2d(27,27,0)
+	fadd2d(22,22,9)
+	fadd2d(17,17,26)
+	fadd2d(15,15,23)
+	fadd2d(21,21,24)
+	ldrq(0,10,0)
+	fneg2d(7,7)
+	fmls2d(7,2,0)
+	ldrq(9,9,0)
+	fneg2d(13,13)
+	fmls2d(13,25,9)
+	fadd2d(11,11,27)
+	fadd2d(22,22,17)
+	ldrq(10,23,0)
+	ldrq(14,10,16)
+	fneg2d(8,8)
+	fmls2d(8,10,14)
+	ldrq(17,23,16)
+	ldrq(20,9,16)
+	fneg2d(6,6)
+	fmls2d(6,17,20)
+	fadd2d(15,15,16)
+	fadd2d(21,21,3)
+	fadd2d(11,11,18)
+	fadd2d(22,22,12)
+	fadd2d(7,7,13)
+	fadd2d(15,15,21)
+	fadd2d(11,11,22)
+	fadd2d(8,8,6)
+	fadd2d(15,15,7)
+	fadd2d(11,11,8)
+	ldrq(3,11,0)
+	fmls2d(15,2,3)
+	ldrq(3,11,16)
+	fmls2d(11,10,3)
+	fmls2d(15,25,0)
+	fmls2d(11,17,14)
+	fmls2d(15,5,9)
+	fmls2d(11,19,20)
+	fdiv2d(15,15,1)
+	fdiv2d(11,11,4)
+	fadd2d(0,5,15)
+	fadd2d(1,19,11)
+	fadd2d(3,25,0)
+	fsub2d(4,0,5)
+	fadd2d(6,17,1)
+	fsub2d(7,1,19)
+	fadd2d(8,2,3)
+	fsub2d(9,3,25)
+	fadd2d(12,10,6)
+	fsub2d(13,6,17)
+	fsub2d(14,8,2)
+	fsub2d(16,3,9)
+	fsub2d(18,0,4)
+	fsub2d(20,12,10)
+	fsub2d(21,6,13)
+	fsub2d(22,1,7)
+	fsub2d(23,8,14)
+	fsub2d(25,25,16)
+	fsub2d(0,0,9)
+	fsub2d(5,5,18)
+	fsub2d(15,15,4)
+	fsub2d(4,12,20)
+	fsub2d(17,17,21)
+	fsub2d(1,1,13)
+	fsub2d(19,19,22)
+	fsub2d(11,11,7)
+	fsub2d(2,2,23)
+	fsub2d(3,3,14)
+	fadd2d(25,25,0)
+	fadd2d(5,5,15)
+	fsub2d(10,10,4)
+	fsub2d(6,6,20)
+	fadd2d(17,17,1)
+	fadd2d(19,19,11)
+	fadd2d(2,2,3)
+	fadd2d(0,25,5)
+	fadd2d(10,10,6)
+	fadd2d(1,17,19)
+	fadd2d(3,2,0)
+	fsub2d(4,0,25)
+	fadd2d(6,10,1)
+	fsub2d(7,1,17)
+	fsub2d(9,3,2)
+	fsub2d(11,0,4)
+	fsub2d(13,6,10)
+	fsub2d(14,1,7)
+	fsub2d(15,3,9)
+	fsub2d(0,0,9)
+	fsub2d(9,6,13)
+	fsub2d(25,25,11)
+	fsub2d(2,2,15)
+	fsub2d(5,5,4)
+	fsub2d(10,10,9)
+	fsub2d(1,1,13)
+	fsub2d(17,17,14)
+	fsub2d(19,19,7)
+	fadd2d(4,8,3)
+	fadd2d(2,2,0)
+	fadd2d(25,25,5)
+	fadd2d(0,12,6)
+	fadd2d(10,10,1)
+	fadd2d(17,17,19)
+	fsub2d(8,4,8)
+	fadd2d(1,2,25)
+	fsub2d(12,0,12)
+	fadd2d(5,10,17)
+	fsub2d(3,3,8)
+	fsub2d(7,1,2)
+	fsub2d(6,6,12)
+	fsub2d(8,5,10)
+	fadd2d(9,3,1)
+	fsub2d(11,1,7)
+	fadd2d(12,6,5)
+	fsub2d(13,5,8)
+	fsub2d(3,9,3)
+	fsub2d(2,2,11)
+	fsub2d(25,25,7)
+	fsub2d(6,12,6)
+	fsub2d(10,10,13)
+	fsub2d(17,17,8)
+	fsub2d(1,1,3)
+	fadd2d(2,2,25)
+	fsub2d(5,5,6)
+	fadd2d(10,10,17)
+	fadd2d(3,1,2)
+	ldrq(6,22,16)
+	fadd2d(9,9,6)
+	fadd2d(7,5,10)
+	fadd2d(12,12,6)
+	fadd2d(8,3,6)
+	ldrq(11,22,80)
+	mov(13,4)
+	fmla2d(13,9,11)
+	fadd2d(14,7,6)
+	mov(15,0)
+	fmla2d(15,12,11)
+	mov(16,9)
+	fmla2d(16,8,11)
+	fsub2d(3,3,1)
+	mov(1,12)
+	fmla2d(1,14,11)
+	fsub2d(11,4,4)
+	fcmeq2d(13,13,4)
+	fsub2d(7,7,5)
+	fsub2d(5,0,0)
+	fcmeq2d(15,15,0)
+	fcmeq2d(16,16,9)
+	fsub2d(2,2,3)
+	fcmeq2d(1,1,12)
+	fcmgt2d(31,11,4)
+	fcmgt2d(11,4,11)
+	orr(11,11,31)
+	and(13,13,16)
+	fsub2d(10,10,7)
+	fcmgt2d(31,5,0)
+	fcmgt2d(5,0,5)
+	orr(5,5,31)
+	and(15,15,1)
+	fadd2d(2,2,6)
+	and(11,11,13)
+	fadd2d(10,10,6)
+	and(5,5,15)
+	xtn2s(31,11)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128bf // xtn v31.2s, v5.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,5)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x3d800029 // str q9, [x1, #0]
-	WORD $0x3d800048 // str q8, [x2, #0]
-	WORD $0x3d800062 // str q2, [x3, #0]
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x3d80042c // str q12, [x1, #16]
-	WORD $0x3d80044e // str q14, [x2, #16]
-	WORD $0x3d80046a // str q10, [x3, #16]
+	strq(4,0,0)
+	strq(9,1,0)
+	strq(8,2,0)
+	strq(2,3,0)
+	strq(0,0,16)
+	strq(12,1,16)
+	strq(14,2,16)
+	strq(10,3,16)
 
 next:
 	ADD $32, R0
@@ -10718,384 +10743,384 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61fc02 // fdiv v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64fc65 // fdiv v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00ac6 // ldr q6, [x22, #32]
-	WORD $0x3dc00ec7 // ldr q7, [x22, #48]
-	WORD $0x4e271cc8 // and v8.16b, v6.16b, v7.16b
-	WORD $0x4e271cc6 // and v6.16b, v6.16b, v7.16b
-	WORD $0x3dc002c7 // ldr q7, [x22, #0]
-	WORD $0x6e271c49 // eor v9.16b, v2.16b, v7.16b
-	WORD $0x6e271caa // eor v10.16b, v5.16b, v7.16b
-	WORD $0x4ee1cc40 // fmls v0.2d, v2.2d, v1.2d
-	WORD $0x4ee4cca3 // fmls v3.2d, v5.2d, v4.2d
-	WORD $0x3dc0012b // ldr q11, [x9, #0]
-	WORD $0x6e6bdd2c // fmul v12.2d, v9.2d, v11.2d
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x6e6ddd4e // fmul v14.2d, v10.2d, v13.2d
-	WORD $0x3dc0014f // ldr q15, [x10, #0]
-	WORD $0x6e6fdd29 // fmul v9.2d, v9.2d, v15.2d
-	WORD $0x3dc00550 // ldr q16, [x10, #16]
-	WORD $0x6e70dd4a // fmul v10.2d, v10.2d, v16.2d
-	WORD $0x4ee2d451 // fsub v17.2d, v2.2d, v2.2d
-	WORD $0x4e271c52 // and v18.16b, v2.16b, v7.16b
-	WORD $0x3dc000b3 // ldr q19, [x5, #0]
-	WORD $0x4e6cd674 // fadd v20.2d, v19.2d, v12.2d
-	WORD $0x3dc004b5 // ldr q21, [x5, #16]
-	WORD $0x4e6ed6b6 // fadd v22.2d, v21.2d, v14.2d
-	WORD $0x6ee0f997 // fneg v23.2d, v12.2d
-	WORD $0x4eebcc57 // fmls v23.2d, v2.2d, v11.2d
-	WORD $0x6ee0f9d8 // fneg v24.2d, v14.2d
-	WORD $0x4eedccb8 // fmls v24.2d, v5.2d, v13.2d
-	WORD $0x4e60d699 // fadd v25.2d, v20.2d, v0.2d
-	WORD $0x4e63d6da // fadd v26.2d, v22.2d, v3.2d
-	WORD $0x4ef3d69b // fsub v27.2d, v20.2d, v19.2d
-	WORD $0x4ef5d6dc // fsub v28.2d, v22.2d, v21.2d
-	WORD $0x6e61ff3d // fdiv v29.2d, v25.2d, v1.2d
-	WORD $0x6e64ff5e // fdiv v30.2d, v26.2d, v4.2d
-	WORD $0x3d8002e6 // str q6, [x23, #0]
-	WORD $0x4ef4d726 // fsub v6.2d, v25.2d, v20.2d
-	WORD $0x4ef6d750 // fsub v16.2d, v26.2d, v22.2d
-	WORD $0x3d8006e5 // str q5, [x23, #16]
-	WORD $0x4efbd685 // fsub v5.2d, v20.2d, v27.2d
-	WORD $0x4efcd6cf // fsub v15.2d, v22.2d, v28.2d
-	WORD $0x3d800ae2 // str q2, [x23, #32]
-	WORD $0x4ee6d722 // fsub v2.2d, v25.2d, v6.2d
-	WORD $0x3d800ee8 // str q8, [x23, #48]
-	WORD $0x4ef0d748 // fsub v8.2d, v26.2d, v16.2d
-	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
-	WORD $0x4ee5d673 // fsub v19.2d, v19.2d, v5.2d
-	WORD $0x4ee2d694 // fsub v20.2d, v20.2d, v2.2d
-	WORD $0x4efbd58c // fsub v12.2d, v12.2d, v27.2d
-	WORD $0x4ee8d6d6 // fsub v22.2d, v22.2d, v8.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4eefd6b5 // fsub v21.2d, v21.2d, v15.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4e6cd673 // fadd v19.2d, v19.2d, v12.2d
-	WORD $0x4e63d6d6 // fadd v22.2d, v22.2d, v3.2d
-	WORD $0x4e6ed6b5 // fadd v21.2d, v21.2d, v14.2d
-	WORD $0x4e73d680 // fadd v0.2d, v20.2d, v19.2d
-	WORD $0x3dc000c2 // ldr q2, [x6, #0]
-	WORD $0x4e77d443 // fadd v3.2d, v2.2d, v23.2d
-	WORD $0x4e75d6c5 // fadd v5.2d, v22.2d, v21.2d
-	WORD $0x3dc004c6 // ldr q6, [x6, #16]
-	WORD $0x4e78d4c8 // fadd v8.2d, v6.2d, v24.2d
-	WORD $0x4e63d40c // fadd v12.2d, v0.2d, v3.2d
-	WORD $0x4ef4d40e // fsub v14.2d, v0.2d, v20.2d
-	WORD $0x4e68d4af // fadd v15.2d, v5.2d, v8.2d
-	WORD $0x4ee2d470 // fsub v16.2d, v3.2d, v2.2d
-	WORD $0x4ee0d59b // fsub v27.2d, v12.2d, v0.2d
-	WORD $0x4ef6d4bc // fsub v28.2d, v5.2d, v22.2d
-	WORD $0x3d8012f8 // str q24, [x23, #64]
-	WORD $0x6e271fb8 // eor v24.16b, v29.16b, v7.16b
-	WORD $0x4ee1cfb9 // fmls v25.2d, v29.2d, v1.2d
-	WORD $0x4ee4cfda // fmls v26.2d, v30.2d, v4.2d
-	WORD $0x4eeed673 // fsub v19.2d, v19.2d, v14.2d
-	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
-	WORD $0x4eeed40e // fsub v14.2d, v0.2d, v14.2d
-	WORD $0x4ef0d6f7 // fsub v23.2d, v23.2d, v16.2d
-	WORD $0x4ef0d470 // fsub v16.2d, v3.2d, v16.2d
-	WORD $0x4eeed694 // fsub v20.2d, v20.2d, v14.2d
-	WORD $0x6e271fce // eor v14.16b, v30.16b, v7.16b
-	WORD $0x4efbd463 // fsub v3.2d, v3.2d, v27.2d
-	WORD $0x4efbd59b // fsub v27.2d, v12.2d, v27.2d
-	WORD $0x6e6dddce // fmul v14.2d, v14.2d, v13.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x4efbd400 // fsub v0.2d, v0.2d, v27.2d
-	WORD $0x4e78d530 // fadd v16.2d, v9.2d, v24.2d
-	WORD $0x4efcd6b5 // fsub v21.2d, v21.2d, v28.2d
-	WORD $0x4efcd4bc // fsub v28.2d, v5.2d, v28.2d
-	WORD $0x4e73d694 // fadd v20.2d, v20.2d, v19.2d
-	WORD $0x4e6ed553 // fadd v19.2d, v10.2d, v14.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4e70d73b // fadd v27.2d, v25.2d, v16.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e73d743 // fadd v3.2d, v26.2d, v19.2d
-	WORD $0x4e77d442 // fadd v2.2d, v2.2d, v23.2d
-	WORD $0x4e7bd597 // fadd v23.2d, v12.2d, v27.2d
-	WORD $0x4e75d6d6 // fadd v22.2d, v22.2d, v21.2d
-	WORD $0x4e63d5f5 // fadd v21.2d, v15.2d, v3.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x6e61fee0 // fdiv v0.2d, v23.2d, v1.2d
-	WORD $0x3dc000fc // ldr q28, [x7, #0]
-	WORD $0x4e7cd442 // fadd v2.2d, v2.2d, v28.2d
-	WORD $0x3dc006dc // ldr q28, [x22, #16]
-	WORD $0x4e7ce631 // fcmeq v17.2d, v17.2d, v28.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	WORD $0x3d8016f1 // str q17, [x23, #80]
-	WORD $0x3dc00ef1 // ldr q17, [x23, #48]
-	WORD $0x4eb21e31 // orr v17.16b, v17.16b, v18.16b
-	WORD $0x6e64feb2 // fdiv v18.2d, v21.2d, v4.2d
-	WORD $0x3d800ef1 // str q17, [x23, #48]
-	WORD $0x4eecd6f1 // fsub v17.2d, v23.2d, v12.2d
-	WORD $0x4ef9d77c // fsub v28.2d, v27.2d, v25.2d
-	WORD $0x4ee9d607 // fsub v7.2d, v16.2d, v9.2d
-	WORD $0x3d801ae2 // str q2, [x23, #96]
-	WORD $0x4eefd6a2 // fsub v2.2d, v21.2d, v15.2d
-	WORD $0x3d801ef4 // str q20, [x23, #112]
-	WORD $0x4ee5d5f4 // fsub v20.2d, v15.2d, v5.2d
-	WORD $0x4efad46d // fsub v13.2d, v3.2d, v26.2d
-	WORD $0x3d8022fe // str q30, [x23, #128]
-	WORD $0x4eead67e // fsub v30.2d, v19.2d, v10.2d
-	WORD $0x4ee6d50b // fsub v11.2d, v8.2d, v6.2d
-	WORD $0x3d8026fd // str q29, [x23, #144]
-	WORD $0x3dc012fd // ldr q29, [x23, #64]
-	WORD $0x4eebd7bd // fsub v29.2d, v29.2d, v11.2d
-	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
-	WORD $0x4ef4d508 // fsub v8.2d, v8.2d, v20.2d
-	WORD $0x4ef4d5f4 // fsub v20.2d, v15.2d, v20.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4ef4d4a5 // fsub v5.2d, v5.2d, v20.2d
-	WORD $0x4e7dd4c6 // fadd v6.2d, v6.2d, v29.2d
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	WORD $0x3dc004e8 // ldr q8, [x7, #16]
-	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
-	WORD $0x4e65d6d6 // fadd v22.2d, v22.2d, v5.2d
-	WORD $0x4ef1d6e5 // fsub v5.2d, v23.2d, v17.2d
-	WORD $0x4ee1cc17 // fmls v23.2d, v0.2d, v1.2d
-	WORD $0x4ef1d771 // fsub v17.2d, v27.2d, v17.2d
-	WORD $0x4efcd77b // fsub v27.2d, v27.2d, v28.2d
-	WORD $0x4ee5d58c // fsub v12.2d, v12.2d, v5.2d
-	WORD $0x4efcd61c // fsub v28.2d, v16.2d, v28.2d
-	WORD $0x4ee7d610 // fsub v16.2d, v16.2d, v7.2d
-	WORD $0x4efbd739 // fsub v25.2d, v25.2d, v27.2d
-	WORD $0x4ee7d707 // fsub v7.2d, v24.2d, v7.2d
-	WORD $0x4ef0d530 // fsub v16.2d, v9.2d, v16.2d
-	WORD $0x4e71d58c // fadd v12.2d, v12.2d, v17.2d
-	WORD $0x4e7cd739 // fadd v25.2d, v25.2d, v28.2d
-	WORD $0x3dc00ae5 // ldr q5, [x23, #32]
-	WORD $0x3dc00148 // ldr q8, [x10, #0]
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4ee8cca9 // fmls v9.2d, v5.2d, v8.2d
-	WORD $0x4e67d610 // fadd v16.2d, v16.2d, v7.2d
-	WORD $0x4e6cd6f7 // fadd v23.2d, v23.2d, v12.2d
-	WORD $0x4ee2d6a7 // fsub v7.2d, v21.2d, v2.2d
-	WORD $0x4ee4ce55 // fmls v21.2d, v18.2d, v4.2d
-	WORD $0x4ee2d462 // fsub v2.2d, v3.2d, v2.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee7d5ef // fsub v15.2d, v15.2d, v7.2d
-	WORD $0x4efed667 // fsub v7.2d, v19.2d, v30.2d
-	WORD $0x4ee3d75a // fsub v26.2d, v26.2d, v3.2d
-	WORD $0x4eedd673 // fsub v19.2d, v19.2d, v13.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4efed5de // fsub v30.2d, v14.2d, v30.2d
-	WORD $0x4e62d5ef // fadd v15.2d, v15.2d, v2.2d
-	WORD $0x4e73d75a // fadd v26.2d, v26.2d, v19.2d
-	WORD $0x4e7ed4e7 // fadd v7.2d, v7.2d, v30.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x3dc026e2 // ldr q2, [x23, #144]
-	WORD $0x3dc00123 // ldr q3, [x9, #0]
-	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	WORD $0x4ee3cc58 // fmls v24.2d, v2.2d, v3.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x4e67d75a // fadd v26.2d, v26.2d, v7.2d
-	WORD $0x3dc006e7 // ldr q7, [x23, #16]
-	WORD $0x3dc0054b // ldr q11, [x10, #16]
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	WORD $0x4eebccea // fmls v10.2d, v7.2d, v11.2d
-	WORD $0x3dc022ec // ldr q12, [x23, #128]
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x4eedcd8e // fmls v14.2d, v12.2d, v13.2d
-	WORD $0x3dc01eef // ldr q15, [x23, #112]
-	WORD $0x4e6fd6f7 // fadd v23.2d, v23.2d, v15.2d
-	WORD $0x3dc01aef // ldr q15, [x23, #96]
-	WORD $0x4e6fd739 // fadd v25.2d, v25.2d, v15.2d
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x4e66d75a // fadd v26.2d, v26.2d, v6.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
-	WORD $0x4ee7d4e6 // fsub v6.2d, v7.2d, v7.2d
-	WORD $0x4e7ad6b5 // fadd v21.2d, v21.2d, v26.2d
-	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x4e69d6f7 // fadd v23.2d, v23.2d, v9.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291ce9 // and v9.16b, v7.16b, v9.16b
-	WORD $0x4e6ad6b5 // fadd v21.2d, v21.2d, v10.2d
-	WORD $0x3dc006ca // ldr q10, [x22, #16]
-	WORD $0x4e6ae4ae // fcmeq v14.2d, v5.2d, v10.2d
-	WORD $0x3dc0016f // ldr q15, [x11, #0]
-	WORD $0x4eefccb7 // fmls v23.2d, v5.2d, v15.2d
-	WORD $0x4e6ae4ef // fcmeq v15.2d, v7.2d, v10.2d
-	WORD $0x3dc00570 // ldr q16, [x11, #16]
-	WORD $0x4ef0ccf5 // fmls v21.2d, v7.2d, v16.2d
-	WORD $0x4e6ae4c6 // fcmeq v6.2d, v6.2d, v10.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x3dc002f0 // ldr q16, [x23, #0]
-	WORD $0x4ea91e10 // orr v16.16b, v16.16b, v9.16b
-	WORD $0x3dc016e9 // ldr q9, [x23, #80]
-	WORD $0x4ea91dce // orr v14.16b, v14.16b, v9.16b
-	WORD $0x4ea61def // orr v15.16b, v15.16b, v6.16b
-	WORD $0x4e65e4a6 // fcmeq v6.2d, v5.2d, v5.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	WORD $0x4ee8cc57 // fmls v23.2d, v2.2d, v8.2d
-	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x4eebcd95 // fmls v21.2d, v12.2d, v11.2d
-	WORD $0x4ee3cc17 // fmls v23.2d, v0.2d, v3.2d
-	WORD $0x4eedce55 // fmls v21.2d, v18.2d, v13.2d
-	WORD $0x6e61fef7 // fdiv v23.2d, v23.2d, v1.2d
-	WORD $0x6e64feb5 // fdiv v21.2d, v21.2d, v4.2d
-	WORD $0x4e77d401 // fadd v1.2d, v0.2d, v23.2d
-	WORD $0x4e75d643 // fadd v3.2d, v18.2d, v21.2d
-	WORD $0x4e61d444 // fadd v4.2d, v2.2d, v1.2d
-	WORD $0x4ee0d429 // fsub v9.2d, v1.2d, v0.2d
-	WORD $0x4e63d58b // fadd v11.2d, v12.2d, v3.2d
-	WORD $0x4ef2d46d // fsub v13.2d, v3.2d, v18.2d
-	WORD $0x4e64d4b1 // fadd v17.2d, v5.2d, v4.2d
-	WORD $0x4ee2d493 // fsub v19.2d, v4.2d, v2.2d
-	WORD $0x4e6bd4f4 // fadd v20.2d, v7.2d, v11.2d
-	WORD $0x4eecd576 // fsub v22.2d, v11.2d, v12.2d
-	WORD $0x4ee5d638 // fsub v24.2d, v17.2d, v5.2d
-	WORD $0x4ef3d499 // fsub v25.2d, v4.2d, v19.2d
-	WORD $0x4ee9d43a // fsub v26.2d, v1.2d, v9.2d
-	WORD $0x4ee7d69b // fsub v27.2d, v20.2d, v7.2d
-	WORD $0x4ef6d57c // fsub v28.2d, v11.2d, v22.2d
-	WORD $0x4ef9d442 // fsub v2.2d, v2.2d, v25.2d
-	WORD $0x4eedd479 // fsub v25.2d, v3.2d, v13.2d
-	WORD $0x4ef3d421 // fsub v1.2d, v1.2d, v19.2d
-	WORD $0x4ef8d633 // fsub v19.2d, v17.2d, v24.2d
-	WORD $0x4efad400 // fsub v0.2d, v0.2d, v26.2d
-	WORD $0x4ee9d6f7 // fsub v23.2d, v23.2d, v9.2d
-	WORD $0x4efbd689 // fsub v9.2d, v20.2d, v27.2d
-	WORD $0x4efcd58c // fsub v12.2d, v12.2d, v28.2d
-	WORD $0x4ef6d463 // fsub v3.2d, v3.2d, v22.2d
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4eedd6b5 // fsub v21.2d, v21.2d, v13.2d
-	WORD $0x4ef3d4b3 // fsub v19.2d, v5.2d, v19.2d
-	WORD $0x4ef8d484 // fsub v4.2d, v4.2d, v24.2d
-	WORD $0x4e61d442 // fadd v2.2d, v2.2d, v1.2d
-	WORD $0x4e77d400 // fadd v0.2d, v0.2d, v23.2d
-	WORD $0x4ee9d4e9 // fsub v9.2d, v7.2d, v9.2d
-	WORD $0x4efbd56b // fsub v11.2d, v11.2d, v27.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
-	WORD $0x4e64d673 // fadd v19.2d, v19.2d, v4.2d
-	WORD $0x4e60d441 // fadd v1.2d, v2.2d, v0.2d
-	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
-	WORD $0x4e72d583 // fadd v3.2d, v12.2d, v18.2d
-	WORD $0x4e61d664 // fadd v4.2d, v19.2d, v1.2d
-	WORD $0x4ee2d42b // fsub v11.2d, v1.2d, v2.2d
-	WORD $0x4e63d52d // fadd v13.2d, v9.2d, v3.2d
-	WORD $0x4eecd475 // fsub v21.2d, v3.2d, v12.2d
-	WORD $0x4ef3d496 // fsub v22.2d, v4.2d, v19.2d
-	WORD $0x4eebd437 // fsub v23.2d, v1.2d, v11.2d
-	WORD $0x4ee9d5b8 // fsub v24.2d, v13.2d, v9.2d
-	WORD $0x4ef5d479 // fsub v25.2d, v3.2d, v21.2d
-	WORD $0x4ef6d49a // fsub v26.2d, v4.2d, v22.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4ef8d5b6 // fsub v22.2d, v13.2d, v24.2d
-	WORD $0x4ef7d442 // fsub v2.2d, v2.2d, v23.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x4ef6d529 // fsub v9.2d, v9.2d, v22.2d
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
-	WORD $0x4e64d62b // fadd v11.2d, v17.2d, v4.2d
-	WORD $0x4e61d673 // fadd v19.2d, v19.2d, v1.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e6dd680 // fadd v0.2d, v20.2d, v13.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
-	WORD $0x4ef1d571 // fsub v17.2d, v11.2d, v17.2d
-	WORD $0x4e62d661 // fadd v1.2d, v19.2d, v2.2d
-	WORD $0x4ef4d414 // fsub v20.2d, v0.2d, v20.2d
-	WORD $0x4e6cd523 // fadd v3.2d, v9.2d, v12.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4ef3d431 // fsub v17.2d, v1.2d, v19.2d
-	WORD $0x4ef4d5ad // fsub v13.2d, v13.2d, v20.2d
-	WORD $0x4ee9d472 // fsub v18.2d, v3.2d, v9.2d
-	WORD $0x4e61d494 // fadd v20.2d, v4.2d, v1.2d
-	WORD $0x4ef1d435 // fsub v21.2d, v1.2d, v17.2d
-	WORD $0x4e63d5b6 // fadd v22.2d, v13.2d, v3.2d
-	WORD $0x4ef2d477 // fsub v23.2d, v3.2d, v18.2d
-	WORD $0x4e6ae578 // fcmeq v24.2d, v11.2d, v10.2d
-	WORD $0x4ee4d684 // fsub v4.2d, v20.2d, v4.2d
-	WORD $0x4ef5d673 // fsub v19.2d, v19.2d, v21.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4e6ae411 // fcmeq v17.2d, v0.2d, v10.2d
-	WORD $0x4eedd6cd // fsub v13.2d, v22.2d, v13.2d
-	WORD $0x4ef7d529 // fsub v9.2d, v9.2d, v23.2d
-	WORD $0x4ef2d58c // fsub v12.2d, v12.2d, v18.2d
-	WORD $0x4eebd572 // fsub v18.2d, v11.2d, v11.2d
-	WORD $0x3dc00ef5 // ldr q21, [x23, #48]
-	WORD $0x6e751d58 // bsl v24.16b, v10.16b, v21.16b
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4e62d673 // fadd v19.2d, v19.2d, v2.2d
-	WORD $0x4ee0d402 // fsub v2.2d, v0.2d, v0.2d
-	WORD $0x6e701d51 // bsl v17.16b, v10.16b, v16.16b
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
-	WORD $0x6eebe65f // fcmgt v31.2d, v18.2d, v11.2d
-	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
-	WORD $0x4ebf1e52 // orr v18.16b, v18.16b, v31.16b
-	WORD $0x6e781cae // bsl v14.16b, v5.16b, v24.16b
-	WORD $0x4e73d424 // fadd v4.2d, v1.2d, v19.2d
-	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
-	WORD $0x6ee2e402 // fcmgt v2.2d, v0.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x6e711cef // bsl v15.16b, v7.16b, v17.16b
-	WORD $0x4e69d465 // fadd v5.2d, v3.2d, v9.2d
-	WORD $0x3dc012c7 // ldr q7, [x22, #64]
-	WORD $0x6e6e1ce6 // bsl v6.16b, v7.16b, v14.16b
-	WORD $0x6ef21d54 // bif v20.16b, v10.16b, v18.16b
-	WORD $0x4eb21e4c // mov v12.16b, v18.16b
-	WORD $0x6e6a1c8c // bsl v12.16b, v4.16b, v10.16b
-	WORD $0x6e6f1ce8 // bsl v8.16b, v7.16b, v15.16b
-	WORD $0x6ee21d56 // bif v22.16b, v10.16b, v2.16b
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x6e6a1ca7 // bsl v7.16b, v5.16b, v10.16b
-	WORD $0x6eb21d66 // bit v6.16b, v11.16b, v18.16b
-	WORD $0x4e6ad694 // fadd v20.2d, v20.2d, v10.2d
-	WORD $0x4e6ad58c // fadd v12.2d, v12.2d, v10.2d
-	WORD $0x6ea21c08 // bit v8.16b, v0.16b, v2.16b
-	WORD $0x4e6ad6d6 // fadd v22.2d, v22.2d, v10.2d
-	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea61cc1 // mov v1.16b, v6.16b
-	WORD $0x4e60ce81 // fmla v1.2d, v20.2d, v0.2d
-	WORD $0x4eb41e8b // mov v11.16b, v20.16b
-	WORD $0x4e60cd8b // fmla v11.2d, v12.2d, v0.2d
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x4ea81d03 // mov v3.16b, v8.16b
-	WORD $0x4e60cec3 // fmla v3.2d, v22.2d, v0.2d
-	WORD $0x4eb61ecd // mov v13.16b, v22.16b
-	WORD $0x4e60cced // fmla v13.2d, v7.2d, v0.2d
-	WORD $0x4ee4d673 // fsub v19.2d, v19.2d, v4.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4e66e421 // fcmeq v1.2d, v1.2d, v6.2d
-	WORD $0x6e6a1e72 // bsl v18.16b, v19.16b, v10.16b
-	WORD $0x4e74e56b // fcmeq v11.2d, v11.2d, v20.2d
-	WORD $0x6e6a1d22 // bsl v2.16b, v9.16b, v10.16b
-	WORD $0x4e68e463 // fcmeq v3.2d, v3.2d, v8.2d
-	WORD $0x4e76e5ad // fcmeq v13.2d, v13.2d, v22.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x4e2b1c21 // and v1.16b, v1.16b, v11.16b
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e2d1c63 // and v3.16b, v3.16b, v13.16b
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fdiv2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fdiv2d(5,3,4)
+	ldrq(6,22,32)
+	ldrq(7,22,48)
+	and(8,6,7)
+	and(6,6,7)
+	ldrq(7,22,0)
+	eor(9,2,7)
+	eor(10,5,7)
+	fmls2d(0,2,1)
+	fmls2d(3,5,4)
+	ldrq(11,9,0)
+	fmul2d(12,9,11)
+	ldrq(13,9,16)
+	fmul2d(14,10,13)
+	ldrq(15,10,0)
+	fmul2d(9,9,15)
+	ldrq(16,10,16)
+	fmul2d(10,10,16)
+	fsub2d(17,2,2)
+	and(18,2,7)
+	ldrq(19,5,0)
+	fadd2d(20,19,12)
+	ldrq(21,5,16)
+	fadd2d(22,21,14)
+	fneg2d(23,12)
+	fmls2d(23,2,11)
+	fneg2d(24,14)
+	fmls2d(24,5,13)
+	fadd2d(25,20,0)
+	fadd2d(26,22,3)
+	fsub2d(27,20,19)
+	fsub2d(28,22,21)
+	fdiv2d(29,25,1)
+	fdiv2d(30,26,4)
+	strq(6,23,0)
+	fsub2d(6,25,20)
+	fsub2d(16,26,22)
+	strq(5,23,16)
+	fsub2d(5,20,27)
+	fsub2d(15,22,28)
+	strq(2,23,32)
+	fsub2d(2,25,6)
+	strq(8,23,48)
+	fsub2d(8,26,16)
+	fsub2d(0,0,6)
+	fsub2d(19,19,5)
+	fsub2d(20,20,2)
+	fsub2d(12,12,27)
+	fsub2d(22,22,8)
+	fsub2d(3,3,16)
+	fsub2d(21,21,15)
+	fsub2d(14,14,28)
+	fadd2d(20,20,0)
+	fadd2d(19,19,12)
+	fadd2d(22,22,3)
+	fadd2d(21,21,14)
+	fadd2d(0,20,19)
+	ldrq(2,6,0)
+	fadd2d(3,2,23)
+	fadd2d(5,22,21)
+	ldrq(6,6,16)
+	fadd2d(8,6,24)
+	fadd2d(12,0,3)
+	fsub2d(14,0,20)
+	fadd2d(15,5,8)
+	fsub2d(16,3,2)
+	fsub2d(27,12,0)
+	fsub2d(28,5,22)
+	strq(24,23,64)
+	eor(24,29,7)
+	fmls2d(25,29,1)
+	fmls2d(26,30,4)
+	fsub2d(19,19,14)
+	fmul2d(24,24,11)
+	fsub2d(14,0,14)
+	fsub2d(23,23,16)
+	fsub2d(16,3,16)
+	fsub2d(20,20,14)
+	eor(14,30,7)
+	fsub2d(3,3,27)
+	fsub2d(27,12,27)
+	fmul2d(14,14,13)
+	fsub2d(2,2,16)
+	fsub2d(0,0,27)
+	fadd2d(16,9,24)
+	fsub2d(21,21,28)
+	fsub2d(28,5,28)
+	fadd2d(20,20,19)
+	fadd2d(19,10,14)
+	fsub2d(22,22,28)
+	fadd2d(27,25,16)
+	fadd2d(0,0,3)
+	fadd2d(3,26,19)
+	fadd2d(2,2,23)
+	fadd2d(23,12,27)
+	fadd2d(22,22,21)
+	fadd2d(21,15,3)
+	fadd2d(20,20,0)
+	fdiv2d(0,23,1)
+	ldrq(28,7,0)
+	fadd2d(2,2,28)
+	ldrq(28,22,16)
+	fcmeq2d(17,17,28)
+	mvn(17,17)
+	strq(17,23,80)
+	ldrq(17,23,48)
+	orr(17,17,18)
+	fdiv2d(18,21,4)
+	strq(17,23,48)
+	fsub2d(17,23,12)
+	fsub2d(28,27,25)
+	fsub2d(7,16,9)
+	strq(2,23,96)
+	fsub2d(2,21,15)
+	strq(20,23,112)
+	fsub2d(20,15,5)
+	fsub2d(13,3,26)
+	strq(30,23,128)
+	fsub2d(30,19,10)
+	fsub2d(11,8,6)
+	strq(29,23,144)
+	ldrq(29,23,64)
+	fsub2d(29,29,11)
+	fsub2d(11,8,11)
+	fsub2d(8,8,20)
+	fsub2d(20,15,20)
+	fsub2d(6,6,11)
+	fsub2d(5,5,20)
+	fadd2d(6,6,29)
+	fadd2d(5,5,8)
+	ldrq(8,7,16)
+	fadd2d(6,6,8)
+	fadd2d(22,22,5)
+	fsub2d(5,23,17)
+	fmls2d(23,0,1)
+	fsub2d(17,27,17)
+	fsub2d(27,27,28)
+	fsub2d(12,12,5)
+	fsub2d(28,16,28)
+	fsub2d(16,16,7)
+	fsub2d(25,25,27)
+	fsub2d(7,24,7)
+	fsub2d(16,9,16)
+	fadd2d(12,12,17)
+	fadd2d(25,25,28)
+	ldrq(5,23,32)
+	ldrq(8,10,0)
+	fneg2d(9,9)
+	fmls2d(9,5,8)
+	fadd2d(16,16,7)
+	fadd2d(23,23,12)
+	fsub2d(7,21,2)
+	fmls2d(21,18,4)
+	fsub2d(2,3,2)
+	fsub2d(3,3,13)
+	fsub2d(15,15,7)
+	fsub2d(7,19,30)
+	fsub2d(26,26,3)
+	fsub2d(19,19,13)
+	fsub2d(7,10,7)
+	fsub2d(30,14,30)
+	fadd2d(15,15,2)
+	fadd2d(26,26,19)
+	fadd2d(7,7,30)
+	fadd2d(25,25,16)
+	ldrq(2,23,144)
+	ldrq(3,9,0)
+	fneg2d(24,24)
+	fmls2d(24,2,3)
+	fadd2d(21,21,15)
+	fadd2d(26,26,7)
+	ldrq(7,23,16)
+	ldrq(11,10,16)
+	fneg2d(10,10)
+	fmls2d(10,7,11)
+	ldrq(12,23,128)
+	ldrq(13,9,16)
+	fneg2d(14,14)
+	fmls2d(14,12,13)
+	ldrq(15,23,112)
+	fadd2d(23,23,15)
+	ldrq(15,23,96)
+	fadd2d(25,25,15)
+	fadd2d(21,21,22)
+	fadd2d(26,26,6)
+	fadd2d(9,9,24)
+	fadd2d(23,23,25)
+	fsub2d(6,7,7)
+	fadd2d(21,21,26)
+	fadd2d(10,10,14)
+	fadd2d(23,23,9)
+	ldrq(9,22,0)
+	and(9,7,9)
+	fadd2d(21,21,10)
+	ldrq(10,22,16)
+	fcmeq2d(14,5,10)
+	ldrq(15,11,0)
+	fmls2d(23,5,15)
+	fcmeq2d(15,7,10)
+	ldrq(16,11,16)
+	fmls2d(21,7,16)
+	fcmeq2d(6,6,10)
+	mvn(6,6)
+	ldrq(16,23,0)
+	orr(16,16,9)
+	ldrq(9,23,80)
+	orr(14,14,9)
+	orr(15,15,6)
+	fcmeq2d(6,5,5)
+	mvn(6,6)
+	fmls2d(23,2,8)
+	fcmeq2d(8,7,7)
+	mvn(8,8)
+	fmls2d(21,12,11)
+	fmls2d(23,0,3)
+	fmls2d(21,18,13)
+	fdiv2d(23,23,1)
+	fdiv2d(21,21,4)
+	fadd2d(1,0,23)
+	fadd2d(3,18,21)
+	fadd2d(4,2,1)
+	fsub2d(9,1,0)
+	fadd2d(11,12,3)
+	fsub2d(13,3,18)
+	fadd2d(17,5,4)
+	fsub2d(19,4,2)
+	fadd2d(20,7,11)
+	fsub2d(22,11,12)
+	fsub2d(24,17,5)
+	fsub2d(25,4,19)
+	fsub2d(26,1,9)
+	fsub2d(27,20,7)
+	fsub2d(28,11,22)
+	fsub2d(2,2,25)
+	fsub2d(25,3,13)
+	fsub2d(1,1,19)
+	fsub2d(19,17,24)
+	fsub2d(0,0,26)
+	fsub2d(23,23,9)
+	fsub2d(9,20,27)
+	fsub2d(12,12,28)
+	fsub2d(3,3,22)
+	fsub2d(18,18,25)
+	fsub2d(21,21,13)
+	fsub2d(19,5,19)
+	fsub2d(4,4,24)
+	fadd2d(2,2,1)
+	fadd2d(0,0,23)
+	fsub2d(9,7,9)
+	fsub2d(11,11,27)
+	fadd2d(12,12,3)
+	fadd2d(18,18,21)
+	fadd2d(19,19,4)
+	fadd2d(1,2,0)
+	fadd2d(9,9,11)
+	fadd2d(3,12,18)
+	fadd2d(4,19,1)
+	fsub2d(11,1,2)
+	fadd2d(13,9,3)
+	fsub2d(21,3,12)
+	fsub2d(22,4,19)
+	fsub2d(23,1,11)
+	fsub2d(24,13,9)
+	fsub2d(25,3,21)
+	fsub2d(26,4,22)
+	fsub2d(1,1,22)
+	fsub2d(22,13,24)
+	fsub2d(2,2,23)
+	fsub2d(19,19,26)
+	fsub2d(0,0,11)
+	fsub2d(9,9,22)
+	fsub2d(3,3,24)
+	fsub2d(12,12,25)
+	fsub2d(18,18,21)
+	fadd2d(11,17,4)
+	fadd2d(19,19,1)
+	fadd2d(2,2,0)
+	fadd2d(0,20,13)
+	fadd2d(9,9,3)
+	fadd2d(12,12,18)
+	fsub2d(17,11,17)
+	fadd2d(1,19,2)
+	fsub2d(20,0,20)
+	fadd2d(3,9,12)
+	fsub2d(4,4,17)
+	fsub2d(17,1,19)
+	fsub2d(13,13,20)
+	fsub2d(18,3,9)
+	fadd2d(20,4,1)
+	fsub2d(21,1,17)
+	fadd2d(22,13,3)
+	fsub2d(23,3,18)
+	fcmeq2d(24,11,10)
+	fsub2d(4,20,4)
+	fsub2d(19,19,21)
+	fsub2d(2,2,17)
+	fcmeq2d(17,0,10)
+	fsub2d(13,22,13)
+	fsub2d(9,9,23)
+	fsub2d(12,12,18)
+	fsub2d(18,11,11)
+	ldrq(21,23,48)
+	bsl(24,10,21)
+	fsub2d(1,1,4)
+	fadd2d(19,19,2)
+	fsub2d(2,0,0)
+	bsl(17,10,16)
+	fsub2d(3,3,13)
+	fadd2d(9,9,12)
+	fcmgt2d(31,18,11)
+	fcmgt2d(18,11,18)
+	orr(18,18,31)
+	bsl(14,5,24)
+	fadd2d(4,1,19)
+	fcmgt2d(31,2,0)
+	fcmgt2d(2,0,2)
+	orr(2,2,31)
+	bsl(15,7,17)
+	fadd2d(5,3,9)
+	ldrq(7,22,64)
+	bsl(6,7,14)
+	bif(20,10,18)
+	mov(12,18)
+	bsl(12,4,10)
+	bsl(8,7,15)
+	bif(22,10,2)
+	mov(7,2)
+	bsl(7,5,10)
+	bit(6,11,18)
+	fadd2d(20,20,10)
+	fadd2d(12,12,10)
+	bit(8,0,2)
+	fadd2d(22,22,10)
+	fadd2d(7,7,10)
+	fsub2d(4,4,1)
+	ldrq(0,22,80)
+	mov(1,6)
+	fmla2d(1,20,0)
+	mov(11,20)
+	fmla2d(11,12,0)
+	fsub2d(5,5,3)
+	mov(3,8)
+	fmla2d(3,22,0)
+	mov(13,22)
+	fmla2d(13,7,0)
+	fsub2d(19,19,4)
+	fsub2d(9,9,5)
+	fcmeq2d(1,1,6)
+	bsl(18,19,10)
+	fcmeq2d(11,11,20)
+	bsl(2,9,10)
+	fcmeq2d(3,3,8)
+	fcmeq2d(13,13,22)
+	fadd2d(18,18,10)
+	and(1,1,11)
+	fadd2d(2,2,10)
+	and(3,3,13)
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1287f // xtn v31.2s, v3.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,3)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800006 // str q6, [x0, #0]
-	WORD $0x3d800034 // str q20, [x1, #0]
-	WORD $0x3d80004c // str q12, [x2, #0]
-	WORD $0x3d800072 // str q18, [x3, #0]
-	WORD $0x3d800408 // str q8, [x0, #16]
-	WORD $0x3d800436 // str q22, [x1, #16]
-	WORD $0x3d800447 // str q7, [x2, #16]
-	WORD $0x3d800462 // str q2, [x3, #16]
+	strq(6,0,0)
+	strq(20,1,0)
+	strq(12,2,0)
+	strq(18,3,0)
+	strq(8,0,16)
+	strq(22,1,16)
+	strq(7,2,16)
+	strq(2,3,16)
 	B next
 
 // func qdSqrtNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -11114,239 +11139,239 @@ TEXT ·qdSqrtNEON(SB), NOSPLIT, $0-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00482 // ldr q2, [x4, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d424 // fadd v4.2d, v1.2d, v1.2d
-	WORD $0x4e63d465 // fadd v5.2d, v3.2d, v3.2d
-	WORD $0x3dc000a6 // ldr q6, [x5, #0]
-	WORD $0x4e66d407 // fadd v7.2d, v0.2d, v6.2d
-	WORD $0x3dc004a8 // ldr q8, [x5, #16]
-	WORD $0x4e68d449 // fadd v9.2d, v2.2d, v8.2d
-	WORD $0x6e64fcea // fdiv v10.2d, v7.2d, v4.2d
-	WORD $0x6e65fd2b // fdiv v11.2d, v9.2d, v5.2d
-	WORD $0x4ee0d4ec // fsub v12.2d, v7.2d, v0.2d
-	WORD $0x4ee2d52d // fsub v13.2d, v9.2d, v2.2d
-	WORD $0x4eecd4ee // fsub v14.2d, v7.2d, v12.2d
-	WORD $0x4eedd52f // fsub v15.2d, v9.2d, v13.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x3dc000c6 // ldr q6, [x6, #0]
-	WORD $0x4e66d408 // fadd v8.2d, v0.2d, v6.2d
-	WORD $0x3dc004cc // ldr q12, [x6, #16]
-	WORD $0x4e6cd44d // fadd v13.2d, v2.2d, v12.2d
-	WORD $0x4ee0d50e // fsub v14.2d, v8.2d, v0.2d
-	WORD $0x4ee2d5af // fsub v15.2d, v13.2d, v2.2d
-	WORD $0x4eeed510 // fsub v16.2d, v8.2d, v14.2d
-	WORD $0x4eefd5b1 // fsub v17.2d, v13.2d, v15.2d
-	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
-	WORD $0x4eefd58c // fsub v12.2d, v12.2d, v15.2d
-	WORD $0x3dc002ce // ldr q14, [x22, #0]
-	WORD $0x6e2e1d4f // eor v15.16b, v10.16b, v14.16b
-	WORD $0x6e2e1d6e // eor v14.16b, v11.16b, v14.16b
-	WORD $0x4eeacc87 // fmls v7.2d, v4.2d, v10.2d
-	WORD $0x4eebcca9 // fmls v9.2d, v5.2d, v11.2d
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4ef1d442 // fsub v2.2d, v2.2d, v17.2d
-	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
-	WORD $0x4e6bd571 // fadd v17.2d, v11.2d, v11.2d
-	WORD $0x4e6fd4f2 // fadd v18.2d, v7.2d, v15.2d
-	WORD $0x4e6ed533 // fadd v19.2d, v9.2d, v14.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x6ee0f9e6 // fneg v6.2d, v15.2d
-	WORD $0x4eeacd46 // fmls v6.2d, v10.2d, v10.2d
-	WORD $0x4e72d514 // fadd v20.2d, v8.2d, v18.2d
-	WORD $0x4e73d5b5 // fadd v21.2d, v13.2d, v19.2d
-	WORD $0x4ee7d656 // fsub v22.2d, v18.2d, v7.2d
-	WORD $0x4ee9d677 // fsub v23.2d, v19.2d, v9.2d
-	WORD $0x6e64fe98 // fdiv v24.2d, v20.2d, v4.2d
-	WORD $0x6e65feb9 // fdiv v25.2d, v21.2d, v5.2d
-	WORD $0x4ee8d69a // fsub v26.2d, v20.2d, v8.2d
-	WORD $0x4eedd6bb // fsub v27.2d, v21.2d, v13.2d
-	WORD $0x4ef6d65c // fsub v28.2d, v18.2d, v22.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4efad696 // fsub v22.2d, v20.2d, v26.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4efbd6ba // fsub v26.2d, v21.2d, v27.2d
-	WORD $0x4efcd4e7 // fsub v7.2d, v7.2d, v28.2d
-	WORD $0x4ef7d67c // fsub v28.2d, v19.2d, v23.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4efad5ad // fsub v13.2d, v13.2d, v26.2d
-	WORD $0x4efbd673 // fsub v19.2d, v19.2d, v27.2d
-	WORD $0x4efcd529 // fsub v9.2d, v9.2d, v28.2d
-	WORD $0x4ef7d5d7 // fsub v23.2d, v14.2d, v23.2d
-	WORD $0x4e72d508 // fadd v8.2d, v8.2d, v18.2d
-	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
-	WORD $0x4e73d5ad // fadd v13.2d, v13.2d, v19.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x4e77d529 // fadd v9.2d, v9.2d, v23.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x4eebcd6e // fmls v14.2d, v11.2d, v11.2d
-	WORD $0x4e67d400 // fadd v0.2d, v0.2d, v7.2d
-	WORD $0x3dc000e7 // ldr q7, [x7, #0]
-	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x3dc004e6 // ldr q6, [x7, #16]
-	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
-	WORD $0x4ef8cc94 // fmls v20.2d, v4.2d, v24.2d
-	WORD $0x4ef9ccb5 // fmls v21.2d, v5.2d, v25.2d
-	WORD $0x4e68d694 // fadd v20.2d, v20.2d, v8.2d
-	WORD $0x4e6dd6b5 // fadd v21.2d, v21.2d, v13.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4e62d6b5 // fadd v21.2d, v21.2d, v2.2d
-	WORD $0x4e67d694 // fadd v20.2d, v20.2d, v7.2d
-	WORD $0x4e66d6b5 // fadd v21.2d, v21.2d, v6.2d
-	WORD $0x4ef8ce14 // fmls v20.2d, v16.2d, v24.2d
-	WORD $0x4ef9ce35 // fmls v21.2d, v17.2d, v25.2d
-	WORD $0x6e64fe94 // fdiv v20.2d, v20.2d, v4.2d
-	WORD $0x6e65feb5 // fdiv v21.2d, v21.2d, v5.2d
-	WORD $0x4e74d700 // fadd v0.2d, v24.2d, v20.2d
-	WORD $0x4e75d722 // fadd v2.2d, v25.2d, v21.2d
-	WORD $0x4e60d544 // fadd v4.2d, v10.2d, v0.2d
-	WORD $0x4e62d565 // fadd v5.2d, v11.2d, v2.2d
-	WORD $0x4ef8d406 // fsub v6.2d, v0.2d, v24.2d
-	WORD $0x4ef9d447 // fsub v7.2d, v2.2d, v25.2d
-	WORD $0x4e64d428 // fadd v8.2d, v1.2d, v4.2d
-	WORD $0x4eead489 // fsub v9.2d, v4.2d, v10.2d
-	WORD $0x4e65d46c // fadd v12.2d, v3.2d, v5.2d
-	WORD $0x4eebd4ad // fsub v13.2d, v5.2d, v11.2d
-	WORD $0x4ee1d50e // fsub v14.2d, v8.2d, v1.2d
-	WORD $0x4ee9d48f // fsub v15.2d, v4.2d, v9.2d
-	WORD $0x4ee6d410 // fsub v16.2d, v0.2d, v6.2d
-	WORD $0x4ee3d591 // fsub v17.2d, v12.2d, v3.2d
-	WORD $0x4eedd4b2 // fsub v18.2d, v5.2d, v13.2d
-	WORD $0x4ee7d453 // fsub v19.2d, v2.2d, v7.2d
-	WORD $0x4eeed516 // fsub v22.2d, v8.2d, v14.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ef0d718 // fsub v24.2d, v24.2d, v16.2d
-	WORD $0x4ee6d694 // fsub v20.2d, v20.2d, v6.2d
-	WORD $0x4ef1d586 // fsub v6.2d, v12.2d, v17.2d
-	WORD $0x4ef2d56b // fsub v11.2d, v11.2d, v18.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4ef3d739 // fsub v25.2d, v25.2d, v19.2d
-	WORD $0x4ee7d6b5 // fsub v21.2d, v21.2d, v7.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e60d54a // fadd v10.2d, v10.2d, v0.2d
-	WORD $0x4e74d718 // fadd v24.2d, v24.2d, v20.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4ef1d4a5 // fsub v5.2d, v5.2d, v17.2d
-	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
-	WORD $0x4e75d739 // fadd v25.2d, v25.2d, v21.2d
-	WORD $0x4e64d421 // fadd v1.2d, v1.2d, v4.2d
-	WORD $0x4e78d540 // fadd v0.2d, v10.2d, v24.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e79d562 // fadd v2.2d, v11.2d, v25.2d
-	WORD $0x4e60d424 // fadd v4.2d, v1.2d, v0.2d
-	WORD $0x4eead405 // fsub v5.2d, v0.2d, v10.2d
-	WORD $0x4e62d466 // fadd v6.2d, v3.2d, v2.2d
-	WORD $0x4eebd447 // fsub v7.2d, v2.2d, v11.2d
-	WORD $0x4ee1d489 // fsub v9.2d, v4.2d, v1.2d
-	WORD $0x4ee5d40d // fsub v13.2d, v0.2d, v5.2d
-	WORD $0x4ee3d4ce // fsub v14.2d, v6.2d, v3.2d
-	WORD $0x4ee7d44f // fsub v15.2d, v2.2d, v7.2d
-	WORD $0x4ee9d490 // fsub v16.2d, v4.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eeed4c9 // fsub v9.2d, v6.2d, v14.2d
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4ee5d718 // fsub v24.2d, v24.2d, v5.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ee7d739 // fsub v25.2d, v25.2d, v7.2d
-	WORD $0x4e64d505 // fadd v5.2d, v8.2d, v4.2d
-	WORD $0x4e60d421 // fadd v1.2d, v1.2d, v0.2d
-	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
-	WORD $0x4e66d580 // fadd v0.2d, v12.2d, v6.2d
-	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
-	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
-	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
-	WORD $0x4e6ad422 // fadd v2.2d, v1.2d, v10.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4ee1d448 // fsub v8.2d, v2.2d, v1.2d
-	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
-	WORD $0x4ee3d4e9 // fsub v9.2d, v7.2d, v3.2d
-	WORD $0x4e62d48c // fadd v12.2d, v4.2d, v2.2d
-	WORD $0x4ee8d44d // fsub v13.2d, v2.2d, v8.2d
-	WORD $0x4e67d4ce // fadd v14.2d, v6.2d, v7.2d
-	WORD $0x4ee9d4ef // fsub v15.2d, v7.2d, v9.2d
-	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ee8d54a // fsub v10.2d, v10.2d, v8.2d
-	WORD $0x4ee6d5c6 // fsub v6.2d, v14.2d, v6.2d
-	WORD $0x4eefd463 // fsub v3.2d, v3.2d, v15.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e61d444 // fadd v4.2d, v2.2d, v1.2d
-	WORD $0x3dc006c6 // ldr q6, [x22, #16]
-	WORD $0x4e66d58c // fadd v12.2d, v12.2d, v6.2d
-	WORD $0x4e63d4e8 // fadd v8.2d, v7.2d, v3.2d
-	WORD $0x4e66d5ce // fadd v14.2d, v14.2d, v6.2d
-	WORD $0x4e66d489 // fadd v9.2d, v4.2d, v6.2d
-	WORD $0x3dc016ca // ldr q10, [x22, #80]
-	WORD $0x4ea51cab // mov v11.16b, v5.16b
-	WORD $0x4e6acd8b // fmla v11.2d, v12.2d, v10.2d
-	WORD $0x4e66d50d // fadd v13.2d, v8.2d, v6.2d
-	WORD $0x4ea01c0f // mov v15.16b, v0.16b
-	WORD $0x4e6acdcf // fmla v15.2d, v14.2d, v10.2d
-	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e6acd30 // fmla v16.2d, v9.2d, v10.2d
-	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
-	WORD $0x4eae1dc2 // mov v2.16b, v14.16b
-	WORD $0x4e6acda2 // fmla v2.2d, v13.2d, v10.2d
-	WORD $0x4ee5d4aa // fsub v10.2d, v5.2d, v5.2d
-	WORD $0x4e65e56b // fcmeq v11.2d, v11.2d, v5.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee0d407 // fsub v7.2d, v0.2d, v0.2d
-	WORD $0x4e60e5ef // fcmeq v15.2d, v15.2d, v0.2d
-	WORD $0x4e6ce610 // fcmeq v16.2d, v16.2d, v12.2d
-	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
-	WORD $0x4e6ee442 // fcmeq v2.2d, v2.2d, v14.2d
-	WORD $0x6ee5e55f // fcmgt v31.2d, v10.2d, v5.2d
-	WORD $0x6eeae4aa // fcmgt v10.2d, v5.2d, v10.2d
-	WORD $0x4ebf1d4a // orr v10.16b, v10.16b, v31.16b
-	WORD $0x4e301d6b // and v11.16b, v11.16b, v16.16b
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x6ee0e4ff // fcmgt v31.2d, v7.2d, v0.2d
-	WORD $0x6ee7e407 // fcmgt v7.2d, v0.2d, v7.2d
-	WORD $0x4ebf1ce7 // orr v7.16b, v7.16b, v31.16b
-	WORD $0x4e221def // and v15.16b, v15.16b, v2.16b
-	WORD $0x4e66d421 // fadd v1.2d, v1.2d, v6.2d
-	WORD $0x4e2b1d4a // and v10.16b, v10.16b, v11.16b
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x4e2f1ce7 // and v7.16b, v7.16b, v15.16b
-	WORD $0x0ea1295f // xtn v31.2s, v10.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	fsqrt2d(1,0)
+	ldrq(2,4,16)
+	fsqrt2d(3,2)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(4,1,1)
+	fadd2d(5,3,3)
+	ldrq(6,5,0)
+	fadd2d(7,0,6)
+	ldrq(8,5,16)
+	fadd2d(9,2,8)
+	fdiv2d(10,7,4)
+	fdiv2d(11,9,5)
+	fsub2d(12,7,0)
+	fsub2d(13,9,2)
+	fsub2d(14,7,12)
+	fsub2d(15,9,13)
+	fsub2d(6,6,12)
+	fsub2d(8,8,13)
+	fsub2d(0,0,14)
+	fsub2d(2,2,15)
+	fadd2d(0,0,6)
+	fadd2d(2,2,8)
+	ldrq(6,6,0)
+	fadd2d(8,0,6)
+	ldrq(12,6,16)
+	fadd2d(13,2,12)
+	fsub2d(14,8,0)
+	fsub2d(15,13,2)
+	fsub2d(16,8,14)
+	fsub2d(17,13,15)
+	fsub2d(6,6,14)
+	fsub2d(12,12,15)
+	ldrq(14,22,0)
+	eor(15,10,14)
+	eor(14,11,14)
+	fmls2d(7,4,10)
+	fmls2d(9,5,11)
+	fmul2d(15,15,10)
+	fmul2d(14,14,11)
+	fsub2d(0,0,16)
+	fsub2d(2,2,17)
+	fadd2d(16,10,10)
+	fadd2d(17,11,11)
+	fadd2d(18,7,15)
+	fadd2d(19,9,14)
+	fadd2d(0,0,6)
+	fneg2d(6,15)
+	fmls2d(6,10,10)
+	fadd2d(20,8,18)
+	fadd2d(21,13,19)
+	fsub2d(22,18,7)
+	fsub2d(23,19,9)
+	fdiv2d(24,20,4)
+	fdiv2d(25,21,5)
+	fsub2d(26,20,8)
+	fsub2d(27,21,13)
+	fsub2d(28,18,22)
+	fsub2d(15,15,22)
+	fsub2d(22,20,26)
+	fsub2d(18,18,26)
+	fsub2d(26,21,27)
+	fsub2d(7,7,28)
+	fsub2d(28,19,23)
+	fsub2d(8,8,22)
+	fsub2d(13,13,26)
+	fsub2d(19,19,27)
+	fsub2d(9,9,28)
+	fsub2d(23,14,23)
+	fadd2d(8,8,18)
+	fadd2d(7,7,15)
+	fadd2d(13,13,19)
+	fadd2d(2,2,12)
+	fadd2d(9,9,23)
+	fneg2d(14,14)
+	fmls2d(14,11,11)
+	fadd2d(0,0,7)
+	ldrq(7,7,0)
+	fadd2d(7,7,6)
+	fadd2d(2,2,9)
+	ldrq(6,7,16)
+	fadd2d(6,6,14)
+	fmls2d(20,4,24)
+	fmls2d(21,5,25)
+	fadd2d(20,20,8)
+	fadd2d(21,21,13)
+	fadd2d(20,20,0)
+	fadd2d(21,21,2)
+	fadd2d(20,20,7)
+	fadd2d(21,21,6)
+	fmls2d(20,16,24)
+	fmls2d(21,17,25)
+	fdiv2d(20,20,4)
+	fdiv2d(21,21,5)
+	fadd2d(0,24,20)
+	fadd2d(2,25,21)
+	fadd2d(4,10,0)
+	fadd2d(5,11,2)
+	fsub2d(6,0,24)
+	fsub2d(7,2,25)
+	fadd2d(8,1,4)
+	fsub2d(9,4,10)
+	fadd2d(12,3,5)
+	fsub2d(13,5,11)
+	fsub2d(14,8,1)
+	fsub2d(15,4,9)
+	fsub2d(16,0,6)
+	fsub2d(17,12,3)
+	fsub2d(18,5,13)
+	fsub2d(19,2,7)
+	fsub2d(22,8,14)
+	fsub2d(10,10,15)
+	fsub2d(0,0,9)
+	fsub2d(24,24,16)
+	fsub2d(20,20,6)
+	fsub2d(6,12,17)
+	fsub2d(11,11,18)
+	fsub2d(2,2,13)
+	fsub2d(25,25,19)
+	fsub2d(21,21,7)
+	fsub2d(1,1,22)
+	fsub2d(4,4,14)
+	fadd2d(10,10,0)
+	fadd2d(24,24,20)
+	fsub2d(3,3,6)
+	fsub2d(5,5,17)
+	fadd2d(11,11,2)
+	fadd2d(25,25,21)
+	fadd2d(1,1,4)
+	fadd2d(0,10,24)
+	fadd2d(3,3,5)
+	fadd2d(2,11,25)
+	fadd2d(4,1,0)
+	fsub2d(5,0,10)
+	fadd2d(6,3,2)
+	fsub2d(7,2,11)
+	fsub2d(9,4,1)
+	fsub2d(13,0,5)
+	fsub2d(14,6,3)
+	fsub2d(15,2,7)
+	fsub2d(16,4,9)
+	fsub2d(0,0,9)
+	fsub2d(9,6,14)
+	fsub2d(10,10,13)
+	fsub2d(1,1,16)
+	fsub2d(24,24,5)
+	fsub2d(3,3,9)
+	fsub2d(2,2,14)
+	fsub2d(11,11,15)
+	fsub2d(25,25,7)
+	fadd2d(5,8,4)
+	fadd2d(1,1,0)
+	fadd2d(10,10,24)
+	fadd2d(0,12,6)
+	fadd2d(3,3,2)
+	fadd2d(11,11,25)
+	fsub2d(8,5,8)
+	fadd2d(2,1,10)
+	fsub2d(12,0,12)
+	fadd2d(7,3,11)
+	fsub2d(4,4,8)
+	fsub2d(8,2,1)
+	fsub2d(6,6,12)
+	fsub2d(9,7,3)
+	fadd2d(12,4,2)
+	fsub2d(13,2,8)
+	fadd2d(14,6,7)
+	fsub2d(15,7,9)
+	fsub2d(4,12,4)
+	fsub2d(1,1,13)
+	fsub2d(10,10,8)
+	fsub2d(6,14,6)
+	fsub2d(3,3,15)
+	fsub2d(11,11,9)
+	fsub2d(2,2,4)
+	fadd2d(1,1,10)
+	fsub2d(7,7,6)
+	fadd2d(3,3,11)
+	fadd2d(4,2,1)
+	ldrq(6,22,16)
+	fadd2d(12,12,6)
+	fadd2d(8,7,3)
+	fadd2d(14,14,6)
+	fadd2d(9,4,6)
+	ldrq(10,22,80)
+	mov(11,5)
+	fmla2d(11,12,10)
+	fadd2d(13,8,6)
+	mov(15,0)
+	fmla2d(15,14,10)
+	mov(16,12)
+	fmla2d(16,9,10)
+	fsub2d(4,4,2)
+	mov(2,14)
+	fmla2d(2,13,10)
+	fsub2d(10,5,5)
+	fcmeq2d(11,11,5)
+	fsub2d(8,8,7)
+	fsub2d(7,0,0)
+	fcmeq2d(15,15,0)
+	fcmeq2d(16,16,12)
+	fsub2d(1,1,4)
+	fcmeq2d(2,2,14)
+	fcmgt2d(31,10,5)
+	fcmgt2d(10,5,10)
+	orr(10,10,31)
+	and(11,11,16)
+	fsub2d(3,3,8)
+	fcmgt2d(31,7,0)
+	fcmgt2d(7,0,7)
+	orr(7,7,31)
+	and(15,15,2)
+	fadd2d(1,1,6)
+	and(10,10,11)
+	fadd2d(3,3,6)
+	and(7,7,15)
+	xtn2s(31,10)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d800005 // str q5, [x0, #0]
-	WORD $0x3d80002c // str q12, [x1, #0]
-	WORD $0x3d800049 // str q9, [x2, #0]
-	WORD $0x3d800061 // str q1, [x3, #0]
-	WORD $0x3d800400 // str q0, [x0, #16]
-	WORD $0x3d80042e // str q14, [x1, #16]
-	WORD $0x3d80044d // str q13, [x2, #16]
-	WORD $0x3d800463 // str q3, [x3, #16]
+	strq(5,0,0)
+	strq(12,1,0)
+	strq(9,2,0)
+	strq(1,3,0)
+	strq(0,0,16)
+	strq(14,1,16)
+	strq(13,2,16)
+	strq(3,3,16)
 
 next:
 	ADD $32, R0
@@ -11365,278 +11390,278 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x6ee1f801 // fsqrt v1.2d, v0.2d
-	WORD $0x3dc00482 // ldr q2, [x4, #16]
-	WORD $0x6ee1f843 // fsqrt v3.2d, v2.2d
-	WORD $0x3dc00ac4 // ldr q4, [x22, #32]
-	WORD $0x3dc00ec5 // ldr q5, [x22, #48]
-	WORD $0x4e251c86 // and v6.16b, v4.16b, v5.16b
-	WORD $0x4e251c84 // and v4.16b, v4.16b, v5.16b
-	WORD $0x4ee1cc20 // fmls v0.2d, v1.2d, v1.2d
-	WORD $0x4ee3cc62 // fmls v2.2d, v3.2d, v3.2d
-	WORD $0x4e61d425 // fadd v5.2d, v1.2d, v1.2d
-	WORD $0x4e63d467 // fadd v7.2d, v3.2d, v3.2d
-	WORD $0x4ee1d428 // fsub v8.2d, v1.2d, v1.2d
-	WORD $0x3dc002c9 // ldr q9, [x22, #0]
-	WORD $0x4e291c2a // and v10.16b, v1.16b, v9.16b
-	WORD $0x4ee3d46b // fsub v11.2d, v3.2d, v3.2d
-	WORD $0x4e291c6c // and v12.16b, v3.16b, v9.16b
-	WORD $0x3dc000ad // ldr q13, [x5, #0]
-	WORD $0x4e6dd40e // fadd v14.2d, v0.2d, v13.2d
-	WORD $0x3dc004af // ldr q15, [x5, #16]
-	WORD $0x4e6fd450 // fadd v16.2d, v2.2d, v15.2d
-	WORD $0x3dc006d1 // ldr q17, [x22, #16]
-	WORD $0x4e71e432 // fcmeq v18.2d, v1.2d, v17.2d
-	WORD $0x4e71e508 // fcmeq v8.2d, v8.2d, v17.2d
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x6e65fdd3 // fdiv v19.2d, v14.2d, v5.2d
-	WORD $0x6e67fe14 // fdiv v20.2d, v16.2d, v7.2d
-	WORD $0x4ee0d5d5 // fsub v21.2d, v14.2d, v0.2d
-	WORD $0x4ee2d616 // fsub v22.2d, v16.2d, v2.2d
-	WORD $0x4eaa1cc6 // orr v6.16b, v6.16b, v10.16b
-	WORD $0x4e71e46a // fcmeq v10.2d, v3.2d, v17.2d
-	WORD $0x4ef5d5d7 // fsub v23.2d, v14.2d, v21.2d
-	WORD $0x4ef6d618 // fsub v24.2d, v16.2d, v22.2d
-	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4ef7d400 // fsub v0.2d, v0.2d, v23.2d
-	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
-	WORD $0x4e71e56b // fcmeq v11.2d, v11.2d, v17.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4eac1c84 // orr v4.16b, v4.16b, v12.16b
-	WORD $0x4e6dd400 // fadd v0.2d, v0.2d, v13.2d
-	WORD $0x4e6fd442 // fadd v2.2d, v2.2d, v15.2d
-	WORD $0x4ea81e52 // orr v18.16b, v18.16b, v8.16b
-	WORD $0x4eab1d4a // orr v10.16b, v10.16b, v11.16b
-	WORD $0x3dc000c8 // ldr q8, [x6, #0]
-	WORD $0x4e68d40b // fadd v11.2d, v0.2d, v8.2d
-	WORD $0x3dc004cc // ldr q12, [x6, #16]
-	WORD $0x4e6cd44d // fadd v13.2d, v2.2d, v12.2d
-	WORD $0x4e61e42f // fcmeq v15.2d, v1.2d, v1.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x4e63e475 // fcmeq v21.2d, v3.2d, v3.2d
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	WORD $0x4ee0d576 // fsub v22.2d, v11.2d, v0.2d
-	WORD $0x4ee2d5b7 // fsub v23.2d, v13.2d, v2.2d
-	WORD $0x4ef6d578 // fsub v24.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5b9 // fsub v25.2d, v13.2d, v23.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4ef7d58c // fsub v12.2d, v12.2d, v23.2d
-	WORD $0x6e291e76 // eor v22.16b, v19.16b, v9.16b
-	WORD $0x6e291e89 // eor v9.16b, v20.16b, v9.16b
-	WORD $0x4ef3ccae // fmls v14.2d, v5.2d, v19.2d
-	WORD $0x4ef4ccf0 // fmls v16.2d, v7.2d, v20.2d
-	WORD $0x6e73ded6 // fmul v22.2d, v22.2d, v19.2d
-	WORD $0x6e74dd29 // fmul v9.2d, v9.2d, v20.2d
-	WORD $0x4ef8d400 // fsub v0.2d, v0.2d, v24.2d
-	WORD $0x4ef9d442 // fsub v2.2d, v2.2d, v25.2d
-	WORD $0x4e73d677 // fadd v23.2d, v19.2d, v19.2d
-	WORD $0x4e74d698 // fadd v24.2d, v20.2d, v20.2d
-	WORD $0x4e76d5d9 // fadd v25.2d, v14.2d, v22.2d
-	WORD $0x4e69d61a // fadd v26.2d, v16.2d, v9.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x6ee0fac8 // fneg v8.2d, v22.2d
-	WORD $0x4ef3ce68 // fmls v8.2d, v19.2d, v19.2d
-	WORD $0x4e79d57b // fadd v27.2d, v11.2d, v25.2d
-	WORD $0x4e7ad5bc // fadd v28.2d, v13.2d, v26.2d
-	WORD $0x4eeed73d // fsub v29.2d, v25.2d, v14.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x6e65ff6c // fdiv v12.2d, v27.2d, v5.2d
-	WORD $0x4efdd6d6 // fsub v22.2d, v22.2d, v29.2d
-	WORD $0x4efdd73d // fsub v29.2d, v25.2d, v29.2d
-	WORD $0x3dc000fe // ldr q30, [x7, #0]
-	WORD $0x4e68d7de // fadd v30.2d, v30.2d, v8.2d
-	WORD $0x4efdd5ce // fsub v14.2d, v14.2d, v29.2d
-	WORD $0x6e67ff88 // fdiv v8.2d, v28.2d, v7.2d
-	WORD $0x4e76d5ce // fadd v14.2d, v14.2d, v22.2d
-	WORD $0x4eebd776 // fsub v22.2d, v27.2d, v11.2d
-	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
-	WORD $0x4ef6d776 // fsub v22.2d, v27.2d, v22.2d
-	WORD $0x4e6ed400 // fadd v0.2d, v0.2d, v14.2d
-	WORD $0x4eedd78e // fsub v14.2d, v28.2d, v13.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef0d756 // fsub v22.2d, v26.2d, v16.2d
-	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
-	WORD $0x4eeed799 // fsub v25.2d, v28.2d, v14.2d
-	WORD $0x4eeed74e // fsub v14.2d, v26.2d, v14.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
-	WORD $0x4ef6d536 // fsub v22.2d, v9.2d, v22.2d
-	WORD $0x4efad610 // fsub v16.2d, v16.2d, v26.2d
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4ef4ce89 // fmls v9.2d, v20.2d, v20.2d
-	WORD $0x4eecccbb // fmls v27.2d, v5.2d, v12.2d
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e76d610 // fadd v16.2d, v16.2d, v22.2d
-	WORD $0x4ee8ccfc // fmls v28.2d, v7.2d, v8.2d
-	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
-	WORD $0x4e6bd77b // fadd v27.2d, v27.2d, v11.2d
-	WORD $0x3dc004eb // ldr q11, [x7, #16]
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4e60d77b // fadd v27.2d, v27.2d, v0.2d
-	WORD $0x4e6dd79c // fadd v28.2d, v28.2d, v13.2d
-	WORD $0x4e7ed77b // fadd v27.2d, v27.2d, v30.2d
-	WORD $0x4e62d79c // fadd v28.2d, v28.2d, v2.2d
-	WORD $0x4eeccefb // fmls v27.2d, v23.2d, v12.2d
-	WORD $0x4e6bd79c // fadd v28.2d, v28.2d, v11.2d
-	WORD $0x4ee8cf1c // fmls v28.2d, v24.2d, v8.2d
-	WORD $0x6e65ff7b // fdiv v27.2d, v27.2d, v5.2d
-	WORD $0x6e67ff9c // fdiv v28.2d, v28.2d, v7.2d
-	WORD $0x4e7bd580 // fadd v0.2d, v12.2d, v27.2d
-	WORD $0x4e60d662 // fadd v2.2d, v19.2d, v0.2d
-	WORD $0x4eecd405 // fsub v5.2d, v0.2d, v12.2d
-	WORD $0x4e7cd507 // fadd v7.2d, v8.2d, v28.2d
-	WORD $0x4e62d429 // fadd v9.2d, v1.2d, v2.2d
-	WORD $0x4ef3d44b // fsub v11.2d, v2.2d, v19.2d
-	WORD $0x4e67d68d // fadd v13.2d, v20.2d, v7.2d
-	WORD $0x4ee8d4ee // fsub v14.2d, v7.2d, v8.2d
-	WORD $0x4ee1d530 // fsub v16.2d, v9.2d, v1.2d
-	WORD $0x4eebd456 // fsub v22.2d, v2.2d, v11.2d
-	WORD $0x4e6dd477 // fadd v23.2d, v3.2d, v13.2d
-	WORD $0x4ef4d5b8 // fsub v24.2d, v13.2d, v20.2d
-	WORD $0x4ee5d419 // fsub v25.2d, v0.2d, v5.2d
-	WORD $0x4eeed4fa // fsub v26.2d, v7.2d, v14.2d
-	WORD $0x4ee3d6fd // fsub v29.2d, v23.2d, v3.2d
-	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x4ef8d5b6 // fsub v22.2d, v13.2d, v24.2d
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x4ef0d52b // fsub v11.2d, v9.2d, v16.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
-	WORD $0x4ee5d77b // fsub v27.2d, v27.2d, v5.2d
-	WORD $0x4efdd6e5 // fsub v5.2d, v23.2d, v29.2d
-	WORD $0x4ef6d694 // fsub v20.2d, v20.2d, v22.2d
-	WORD $0x4ef8d4e7 // fsub v7.2d, v7.2d, v24.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x4e60d673 // fadd v19.2d, v19.2d, v0.2d
-	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
-	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
-	WORD $0x4efdd5ad // fsub v13.2d, v13.2d, v29.2d
-	WORD $0x4e67d694 // fadd v20.2d, v20.2d, v7.2d
-	WORD $0x4e7cd508 // fadd v8.2d, v8.2d, v28.2d
-	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
-	WORD $0x4e6cd660 // fadd v0.2d, v19.2d, v12.2d
-	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
-	WORD $0x4e68d682 // fadd v2.2d, v20.2d, v8.2d
-	WORD $0x4e60d567 // fadd v7.2d, v11.2d, v0.2d
-	WORD $0x4ef3d40d // fsub v13.2d, v0.2d, v19.2d
-	WORD $0x4e62d4ae // fadd v14.2d, v5.2d, v2.2d
-	WORD $0x4ef4d450 // fsub v16.2d, v2.2d, v20.2d
-	WORD $0x4eebd4f6 // fsub v22.2d, v7.2d, v11.2d
-	WORD $0x4eedd418 // fsub v24.2d, v0.2d, v13.2d
-	WORD $0x4ee5d5d9 // fsub v25.2d, v14.2d, v5.2d
-	WORD $0x4ef0d45a // fsub v26.2d, v2.2d, v16.2d
-	WORD $0x4ef6d4fb // fsub v27.2d, v7.2d, v22.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4ef9d5d6 // fsub v22.2d, v14.2d, v25.2d
-	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
-	WORD $0x4efbd56b // fsub v11.2d, v11.2d, v27.2d
-	WORD $0x4eedd58c // fsub v12.2d, v12.2d, v13.2d
-	WORD $0x4ef6d4a5 // fsub v5.2d, v5.2d, v22.2d
-	WORD $0x4ef9d442 // fsub v2.2d, v2.2d, v25.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
-	WORD $0x4e67d52d // fadd v13.2d, v9.2d, v7.2d
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4e6cd673 // fadd v19.2d, v19.2d, v12.2d
-	WORD $0x4e6ed6e0 // fadd v0.2d, v23.2d, v14.2d
-	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
-	WORD $0x4e68d694 // fadd v20.2d, v20.2d, v8.2d
-	WORD $0x4ee9d5a9 // fsub v9.2d, v13.2d, v9.2d
-	WORD $0x4e73d562 // fadd v2.2d, v11.2d, v19.2d
-	WORD $0x4ef7d417 // fsub v23.2d, v0.2d, v23.2d
-	WORD $0x4e74d4a8 // fadd v8.2d, v5.2d, v20.2d
-	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4eebd449 // fsub v9.2d, v2.2d, v11.2d
-	WORD $0x4ef7d5ce // fsub v14.2d, v14.2d, v23.2d
-	WORD $0x4ee5d50c // fsub v12.2d, v8.2d, v5.2d
-	WORD $0x4e62d4f0 // fadd v16.2d, v7.2d, v2.2d
-	WORD $0x4ee9d456 // fsub v22.2d, v2.2d, v9.2d
-	WORD $0x4e68d5d7 // fadd v23.2d, v14.2d, v8.2d
-	WORD $0x4eecd518 // fsub v24.2d, v8.2d, v12.2d
-	WORD $0x4e71e5b9 // fcmeq v25.2d, v13.2d, v17.2d
-	WORD $0x4ee7d607 // fsub v7.2d, v16.2d, v7.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4e71e409 // fcmeq v9.2d, v0.2d, v17.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x4ef8d4a5 // fsub v5.2d, v5.2d, v24.2d
-	WORD $0x4eecd694 // fsub v20.2d, v20.2d, v12.2d
-	WORD $0x4eedd5ac // fsub v12.2d, v13.2d, v13.2d
-	WORD $0x6e661e39 // bsl v25.16b, v17.16b, v6.16b
-	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
-	WORD $0x4e73d56b // fadd v11.2d, v11.2d, v19.2d
-	WORD $0x4ee0d406 // fsub v6.2d, v0.2d, v0.2d
-	WORD $0x6e641e29 // bsl v9.16b, v17.16b, v4.16b
-	WORD $0x4eeed508 // fsub v8.2d, v8.2d, v14.2d
-	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
-	WORD $0x6eede59f // fcmgt v31.2d, v12.2d, v13.2d
-	WORD $0x6eece5ac // fcmgt v12.2d, v13.2d, v12.2d
-	WORD $0x4ebf1d8c // orr v12.16b, v12.16b, v31.16b
-	WORD $0x6e791c32 // bsl v18.16b, v1.16b, v25.16b
-	WORD $0x4e6bd441 // fadd v1.2d, v2.2d, v11.2d
-	WORD $0x6ee0e4df // fcmgt v31.2d, v6.2d, v0.2d
-	WORD $0x6ee6e406 // fcmgt v6.2d, v0.2d, v6.2d
-	WORD $0x4ebf1cc6 // orr v6.16b, v6.16b, v31.16b
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
-	WORD $0x4e65d503 // fadd v3.2d, v8.2d, v5.2d
-	WORD $0x3dc012c4 // ldr q4, [x22, #64]
-	WORD $0x6e721c8f // bsl v15.16b, v4.16b, v18.16b
-	WORD $0x6eec1e30 // bif v16.16b, v17.16b, v12.16b
-	WORD $0x4eac1d87 // mov v7.16b, v12.16b
-	WORD $0x6e711c27 // bsl v7.16b, v1.16b, v17.16b
-	WORD $0x6e6a1c95 // bsl v21.16b, v4.16b, v10.16b
-	WORD $0x6ee61e37 // bif v23.16b, v17.16b, v6.16b
-	WORD $0x4ea61cc4 // mov v4.16b, v6.16b
-	WORD $0x6e711c64 // bsl v4.16b, v3.16b, v17.16b
-	WORD $0x6eac1daf // bit v15.16b, v13.16b, v12.16b
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x6ea61c15 // bit v21.16b, v0.16b, v6.16b
-	WORD $0x4e71d6f7 // fadd v23.2d, v23.2d, v17.2d
-	WORD $0x4e71d484 // fadd v4.2d, v4.2d, v17.2d
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
-	WORD $0x4e60ce02 // fmla v2.2d, v16.2d, v0.2d
-	WORD $0x4eb01e09 // mov v9.16b, v16.16b
-	WORD $0x4e60cce9 // fmla v9.2d, v7.2d, v0.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x4eb51ea8 // mov v8.16b, v21.16b
-	WORD $0x4e60cee8 // fmla v8.2d, v23.2d, v0.2d
-	WORD $0x4eb71eea // mov v10.16b, v23.16b
-	WORD $0x4e60cc8a // fmla v10.2d, v4.2d, v0.2d
-	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x4e6fe442 // fcmeq v2.2d, v2.2d, v15.2d
-	WORD $0x6e711d6c // bsl v12.16b, v11.16b, v17.16b
-	WORD $0x4e70e529 // fcmeq v9.2d, v9.2d, v16.2d
-	WORD $0x6e711ca6 // bsl v6.16b, v5.16b, v17.16b
-	WORD $0x4e75e508 // fcmeq v8.2d, v8.2d, v21.2d
-	WORD $0x4e77e54a // fcmeq v10.2d, v10.2d, v23.2d
-	WORD $0x4e71d58c // fadd v12.2d, v12.2d, v17.2d
-	WORD $0x4e291c42 // and v2.16b, v2.16b, v9.16b
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e2a1d08 // and v8.16b, v8.16b, v10.16b
-	WORD $0x0ea1285f // xtn v31.2s, v2.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	fsqrt2d(1,0)
+	ldrq(2,4,16)
+	fsqrt2d(3,2)
+	ldrq(4,22,32)
+	ldrq(5,22,48)
+	and(6,4,5)
+	and(4,4,5)
+	fmls2d(0,1,1)
+	fmls2d(2,3,3)
+	fadd2d(5,1,1)
+	fadd2d(7,3,3)
+	fsub2d(8,1,1)
+	ldrq(9,22,0)
+	and(10,1,9)
+	fsub2d(11,3,3)
+	and(12,3,9)
+	ldrq(13,5,0)
+	fadd2d(14,0,13)
+	ldrq(15,5,16)
+	fadd2d(16,2,15)
+	ldrq(17,22,16)
+	fcmeq2d(18,1,17)
+	fcmeq2d(8,8,17)
+	mvn(8,8)
+	fdiv2d(19,14,5)
+	fdiv2d(20,16,7)
+	fsub2d(21,14,0)
+	fsub2d(22,16,2)
+	orr(6,6,10)
+	fcmeq2d(10,3,17)
+	fsub2d(23,14,21)
+	fsub2d(24,16,22)
+	fsub2d(13,13,21)
+	fsub2d(15,15,22)
+	fsub2d(0,0,23)
+	fsub2d(2,2,24)
+	fcmeq2d(11,11,17)
+	mvn(11,11)
+	orr(4,4,12)
+	fadd2d(0,0,13)
+	fadd2d(2,2,15)
+	orr(18,18,8)
+	orr(10,10,11)
+	ldrq(8,6,0)
+	fadd2d(11,0,8)
+	ldrq(12,6,16)
+	fadd2d(13,2,12)
+	fcmeq2d(15,1,1)
+	mvn(15,15)
+	fcmeq2d(21,3,3)
+	mvn(21,21)
+	fsub2d(22,11,0)
+	fsub2d(23,13,2)
+	fsub2d(24,11,22)
+	fsub2d(25,13,23)
+	fsub2d(8,8,22)
+	fsub2d(12,12,23)
+	eor(22,19,9)
+	eor(9,20,9)
+	fmls2d(14,5,19)
+	fmls2d(16,7,20)
+	fmul2d(22,22,19)
+	fmul2d(9,9,20)
+	fsub2d(0,0,24)
+	fsub2d(2,2,25)
+	fadd2d(23,19,19)
+	fadd2d(24,20,20)
+	fadd2d(25,14,22)
+	fadd2d(26,16,9)
+	fadd2d(0,0,8)
+	fneg2d(8,22)
+	fmls2d(8,19,19)
+	fadd2d(27,11,25)
+	fadd2d(28,13,26)
+	fsub2d(29,25,14)
+	fadd2d(2,2,12)
+	fdiv2d(12,27,5)
+	fsub2d(22,22,29)
+	fsub2d(29,25,29)
+	ldrq(30,7,0)
+	fadd2d(30,30,8)
+	fsub2d(14,14,29)
+	fdiv2d(8,28,7)
+	fadd2d(14,14,22)
+	fsub2d(22,27,11)
+	fsub2d(25,25,22)
+	fsub2d(22,27,22)
+	fadd2d(0,0,14)
+	fsub2d(14,28,13)
+	fsub2d(11,11,22)
+	fsub2d(22,26,16)
+	fadd2d(11,11,25)
+	fsub2d(25,28,14)
+	fsub2d(14,26,14)
+	fsub2d(26,26,22)
+	fsub2d(13,13,25)
+	fsub2d(22,9,22)
+	fsub2d(16,16,26)
+	fneg2d(9,9)
+	fmls2d(9,20,20)
+	fmls2d(27,5,12)
+	fadd2d(13,13,14)
+	fadd2d(16,16,22)
+	fmls2d(28,7,8)
+	fadd2d(2,2,16)
+	fadd2d(27,27,11)
+	ldrq(11,7,16)
+	fadd2d(11,11,9)
+	fadd2d(27,27,0)
+	fadd2d(28,28,13)
+	fadd2d(27,27,30)
+	fadd2d(28,28,2)
+	fmls2d(27,23,12)
+	fadd2d(28,28,11)
+	fmls2d(28,24,8)
+	fdiv2d(27,27,5)
+	fdiv2d(28,28,7)
+	fadd2d(0,12,27)
+	fadd2d(2,19,0)
+	fsub2d(5,0,12)
+	fadd2d(7,8,28)
+	fadd2d(9,1,2)
+	fsub2d(11,2,19)
+	fadd2d(13,20,7)
+	fsub2d(14,7,8)
+	fsub2d(16,9,1)
+	fsub2d(22,2,11)
+	fadd2d(23,3,13)
+	fsub2d(24,13,20)
+	fsub2d(25,0,5)
+	fsub2d(26,7,14)
+	fsub2d(29,23,3)
+	fsub2d(19,19,22)
+	fsub2d(22,13,24)
+	fsub2d(0,0,11)
+	fsub2d(11,9,16)
+	fsub2d(12,12,25)
+	fsub2d(27,27,5)
+	fsub2d(5,23,29)
+	fsub2d(20,20,22)
+	fsub2d(7,7,24)
+	fsub2d(8,8,26)
+	fsub2d(28,28,14)
+	fsub2d(11,1,11)
+	fsub2d(2,2,16)
+	fadd2d(19,19,0)
+	fadd2d(12,12,27)
+	fsub2d(5,3,5)
+	fsub2d(13,13,29)
+	fadd2d(20,20,7)
+	fadd2d(8,8,28)
+	fadd2d(11,11,2)
+	fadd2d(0,19,12)
+	fadd2d(5,5,13)
+	fadd2d(2,20,8)
+	fadd2d(7,11,0)
+	fsub2d(13,0,19)
+	fadd2d(14,5,2)
+	fsub2d(16,2,20)
+	fsub2d(22,7,11)
+	fsub2d(24,0,13)
+	fsub2d(25,14,5)
+	fsub2d(26,2,16)
+	fsub2d(27,7,22)
+	fsub2d(0,0,22)
+	fsub2d(22,14,25)
+	fsub2d(19,19,24)
+	fsub2d(11,11,27)
+	fsub2d(12,12,13)
+	fsub2d(5,5,22)
+	fsub2d(2,2,25)
+	fsub2d(20,20,26)
+	fsub2d(8,8,16)
+	fadd2d(13,9,7)
+	fadd2d(11,11,0)
+	fadd2d(19,19,12)
+	fadd2d(0,23,14)
+	fadd2d(5,5,2)
+	fadd2d(20,20,8)
+	fsub2d(9,13,9)
+	fadd2d(2,11,19)
+	fsub2d(23,0,23)
+	fadd2d(8,5,20)
+	fsub2d(7,7,9)
+	fsub2d(9,2,11)
+	fsub2d(14,14,23)
+	fsub2d(12,8,5)
+	fadd2d(16,7,2)
+	fsub2d(22,2,9)
+	fadd2d(23,14,8)
+	fsub2d(24,8,12)
+	fcmeq2d(25,13,17)
+	fsub2d(7,16,7)
+	fsub2d(11,11,22)
+	fsub2d(19,19,9)
+	fcmeq2d(9,0,17)
+	fsub2d(14,23,14)
+	fsub2d(5,5,24)
+	fsub2d(20,20,12)
+	fsub2d(12,13,13)
+	bsl(25,17,6)
+	fsub2d(2,2,7)
+	fadd2d(11,11,19)
+	fsub2d(6,0,0)
+	bsl(9,17,4)
+	fsub2d(8,8,14)
+	fadd2d(5,5,20)
+	fcmgt2d(31,12,13)
+	fcmgt2d(12,13,12)
+	orr(12,12,31)
+	bsl(18,1,25)
+	fadd2d(1,2,11)
+	fcmgt2d(31,6,0)
+	fcmgt2d(6,0,6)
+	orr(6,6,31)
+	bsl(10,3,9)
+	fadd2d(3,8,5)
+	ldrq(4,22,64)
+	bsl(15,4,18)
+	bif(16,17,12)
+	mov(7,12)
+	bsl(7,1,17)
+	bsl(21,4,10)
+	bif(23,17,6)
+	mov(4,6)
+	bsl(4,3,17)
+	bit(15,13,12)
+	fadd2d(16,16,17)
+	fadd2d(7,7,17)
+	bit(21,0,6)
+	fadd2d(23,23,17)
+	fadd2d(4,4,17)
+	fsub2d(1,1,2)
+	ldrq(0,22,80)
+	mov(2,15)
+	fmla2d(2,16,0)
+	mov(9,16)
+	fmla2d(9,7,0)
+	fsub2d(3,3,8)
+	mov(8,21)
+	fmla2d(8,23,0)
+	mov(10,23)
+	fmla2d(10,4,0)
+	fsub2d(11,11,1)
+	fsub2d(5,5,3)
+	fcmeq2d(2,2,15)
+	bsl(12,11,17)
+	fcmeq2d(9,9,16)
+	bsl(6,5,17)
+	fcmeq2d(8,8,21)
+	fcmeq2d(10,10,23)
+	fadd2d(12,12,17)
+	and(2,2,9)
+	fadd2d(6,6,17)
+	and(8,8,10)
+	xtn2s(31,2)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1291f // xtn v31.2s, v8.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,8)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d80000f // str q15, [x0, #0]
-	WORD $0x3d800030 // str q16, [x1, #0]
-	WORD $0x3d800047 // str q7, [x2, #0]
-	WORD $0x3d80006c // str q12, [x3, #0]
-	WORD $0x3d800415 // str q21, [x0, #16]
-	WORD $0x3d800437 // str q23, [x1, #16]
-	WORD $0x3d800444 // str q4, [x2, #16]
-	WORD $0x3d800466 // str q6, [x3, #16]
+	strq(15,0,0)
+	strq(16,1,0)
+	strq(7,2,0)
+	strq(12,3,0)
+	strq(21,0,16)
+	strq(23,1,16)
+	strq(4,2,16)
+	strq(6,3,16)
 	B next
 
 // func qdFMANEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -11666,622 +11691,622 @@ TEXT ·qdFMANEON(SB), 0, $208-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc000a8 // ldr q8, [x5, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc0015c // ldr q28, [x10, #0]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc000de // ldr q30, [x6, #0]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc00542 // ldr q2, [x10, #16]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00095 // ldr q21, [x4, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc0015b // ldr q27, [x10, #0]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc004d6 // ldr q22, [x6, #16]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0051d // ldr q29, [x8, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00496 // ldr q22, [x4, #16]
-	WORD $0x3dc0055d // ldr q29, [x10, #16]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d782 // fsub v2.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d405 // fsub v5.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc0016f // ldr q15, [x11, #0]
-	WORD $0x6e6fdeb5 // fmul v21.2d, v21.2d, v15.2d
-	WORD $0x3dc000ef // ldr q15, [x7, #0]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x3dc00561 // ldr q1, [x11, #16]
-	WORD $0x6e61ded6 // fmul v22.2d, v22.2d, v1.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x3dc004e1 // ldr q1, [x7, #16]
-	WORD $0x3dc00502 // ldr q2, [x8, #16]
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
-	WORD $0x3dc016e4 // ldr q4, [x23, #80]
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x4ee9d706 // fsub v6.2d, v24.2d, v9.2d
-	WORD $0x4e6fd6b5 // fadd v21.2d, v21.2d, v15.2d
-	WORD $0x3dc02eea // ldr q10, [x23, #176]
-	WORD $0x4e6bd54e // fadd v14.2d, v10.2d, v11.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x3dc026ef // ldr q15, [x23, #144]
-	WORD $0x3dc02af0 // ldr q16, [x23, #160]
-	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x4e65d644 // fadd v4.2d, v18.2d, v5.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x4ee3d4a1 // fsub v1.2d, v5.2d, v3.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e6ed5a2 // fadd v2.2d, v13.2d, v14.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x3dc01ef4 // ldr q20, [x23, #112]
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4eead5d4 // fsub v20.2d, v14.2d, v10.2d
-	WORD $0x4e68d6b5 // fadd v21.2d, v21.2d, v8.2d
-	WORD $0x4ef2d488 // fsub v8.2d, v4.2d, v18.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ee1d4b7 // fsub v23.2d, v5.2d, v1.2d
-	WORD $0x3dc012f8 // ldr q24, [x23, #64]
-	WORD $0x4ee6d718 // fsub v24.2d, v24.2d, v6.2d
-	WORD $0x4eedd446 // fsub v6.2d, v2.2d, v13.2d
-	WORD $0x3dc022fa // ldr q26, [x23, #128]
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef4d5da // fsub v26.2d, v14.2d, v20.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4eefd610 // fsub v16.2d, v16.2d, v15.2d
-	WORD $0x3dc01aec // ldr q12, [x23, #96]
-	WORD $0x4ef3d58c // fsub v12.2d, v12.2d, v19.2d
-	WORD $0x4ee8d48f // fsub v15.2d, v4.2d, v8.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4ee1d4e7 // fsub v7.2d, v7.2d, v1.2d
-	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4ee6d441 // fsub v1.2d, v2.2d, v6.2d
-	WORD $0x4efad54a // fsub v10.2d, v10.2d, v26.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4e76d739 // fadd v25.2d, v25.2d, v22.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4e64d78c // fadd v12.2d, v28.2d, v4.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x4ee8d4a5 // fsub v5.2d, v5.2d, v8.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e62d407 // fadd v7.2d, v0.2d, v2.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e70d739 // fadd v25.2d, v25.2d, v16.2d
-	WORD $0x4efcd59c // fsub v28.2d, v12.2d, v28.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e79d54a // fadd v10.2d, v10.2d, v25.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4e63d641 // fadd v1.2d, v18.2d, v3.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5a0 // fadd v0.2d, v13.2d, v10.2d
-	WORD $0x4e61d485 // fadd v5.2d, v4.2d, v1.2d
-	WORD $0x4ef2d426 // fsub v6.2d, v1.2d, v18.2d
-	WORD $0x4e60d448 // fadd v8.2d, v2.2d, v0.2d
-	WORD $0x4eedd409 // fsub v9.2d, v0.2d, v13.2d
-	WORD $0x4ee4d4ab // fsub v11.2d, v5.2d, v4.2d
-	WORD $0x4ee6d42e // fsub v14.2d, v1.2d, v6.2d
-	WORD $0x4ee2d50f // fsub v15.2d, v8.2d, v2.2d
-	WORD $0x4ee9d410 // fsub v16.2d, v0.2d, v9.2d
-	WORD $0x4eebd4b1 // fsub v17.2d, v5.2d, v11.2d
-	WORD $0x4e65d593 // fadd v19.2d, v12.2d, v5.2d
-	WORD $0x4eefd514 // fsub v20.2d, v8.2d, v15.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4e68d4e6 // fadd v6.2d, v7.2d, v8.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4e72d480 // fadd v0.2d, v4.2d, v18.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e6dd441 // fadd v1.2d, v2.2d, v13.2d
-	WORD $0x4e60d4a3 // fadd v3.2d, v5.2d, v0.2d
-	WORD $0x4ee4d404 // fsub v4.2d, v0.2d, v4.2d
-	WORD $0x4e61d507 // fadd v7.2d, v8.2d, v1.2d
-	WORD $0x4ee2d422 // fsub v2.2d, v1.2d, v2.2d
-	WORD $0x4e63d669 // fadd v9.2d, v19.2d, v3.2d
-	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
-	WORD $0x4e67d4ca // fadd v10.2d, v6.2d, v7.2d
-	WORD $0x4ee8d4e8 // fsub v8.2d, v7.2d, v8.2d
-	WORD $0x4ef3d533 // fsub v19.2d, v9.2d, v19.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4ee4d652 // fsub v18.2d, v18.2d, v4.2d
-	WORD $0x4ee6d546 // fsub v6.2d, v10.2d, v6.2d
-	WORD $0x4ee8d421 // fsub v1.2d, v1.2d, v8.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ef3d463 // fsub v3.2d, v3.2d, v19.2d
-	WORD $0x4e72d402 // fadd v2.2d, v0.2d, v18.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x4e6dd424 // fadd v4.2d, v1.2d, v13.2d
-	WORD $0x4e62d465 // fadd v5.2d, v3.2d, v2.2d
-	WORD $0x4ee0d440 // fsub v0.2d, v2.2d, v0.2d
-	WORD $0x4e64d4e6 // fadd v6.2d, v7.2d, v4.2d
-	WORD $0x4ee1d481 // fsub v1.2d, v4.2d, v1.2d
-	WORD $0x4ee3d4a3 // fsub v3.2d, v5.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee1d5ad // fsub v13.2d, v13.2d, v1.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x3dc001a0 // ldr q0, [x13, #0]
-	WORD $0x4e60d4a1 // fadd v1.2d, v5.2d, v0.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x3dc005a3 // ldr q3, [x13, #16]
-	WORD $0x4e63d4c7 // fadd v7.2d, v6.2d, v3.2d
-	WORD $0x4e72d448 // fadd v8.2d, v2.2d, v18.2d
-	WORD $0x3dc0018b // ldr q11, [x12, #0]
-	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
-	WORD $0x4e6dd48e // fadd v14.2d, v4.2d, v13.2d
-	WORD $0x4ee5d42f // fsub v15.2d, v1.2d, v5.2d
-	WORD $0x3dc001d0 // ldr q16, [x14, #0]
-	WORD $0x4e70d511 // fadd v17.2d, v8.2d, v16.2d
-	WORD $0x4ee2d502 // fsub v2.2d, v8.2d, v2.2d
-	WORD $0x3dc005d3 // ldr q19, [x14, #16]
-	WORD $0x4e73d5d4 // fadd v20.2d, v14.2d, v19.2d
-	WORD $0x4ee4d5c4 // fsub v4.2d, v14.2d, v4.2d
-	WORD $0x4ee8d635 // fsub v21.2d, v17.2d, v8.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x4eeed682 // fsub v2.2d, v20.2d, v14.2d
-	WORD $0x4ee4d5ad // fsub v13.2d, v13.2d, v4.2d
-	WORD $0x4ef5d624 // fsub v4.2d, v17.2d, v21.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
-	WORD $0x4ee2d673 // fsub v19.2d, v19.2d, v2.2d
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x3dc001e2 // ldr q2, [x15, #0]
-	WORD $0x4e62d644 // fadd v4.2d, v18.2d, v2.2d
-	WORD $0x4ef5d5ce // fsub v14.2d, v14.2d, v21.2d
-	WORD $0x3dc00595 // ldr q21, [x12, #16]
-	WORD $0x4e75d556 // fadd v22.2d, v10.2d, v21.2d
-	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
-	WORD $0x4ee6d4f0 // fsub v16.2d, v7.2d, v6.2d
-	WORD $0x3dc005f7 // ldr q23, [x15, #16]
-	WORD $0x4e77d5b8 // fadd v24.2d, v13.2d, v23.2d
-	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x4eefd433 // fsub v19.2d, v1.2d, v15.2d
-	WORD $0x4ee9d599 // fsub v25.2d, v12.2d, v9.2d
-	WORD $0x4ef2d49a // fsub v26.2d, v4.2d, v18.2d
-	WORD $0x4e64d51b // fadd v27.2d, v8.2d, v4.2d
-	WORD $0x4ef0d4fc // fsub v28.2d, v7.2d, v16.2d
-	WORD $0x4eead6dd // fsub v29.2d, v22.2d, v10.2d
-	WORD $0x4eedd71e // fsub v30.2d, v24.2d, v13.2d
-	WORD $0x3d802ef4 // str q20, [x23, #176]
-	WORD $0x4e78d5d4 // fadd v20.2d, v14.2d, v24.2d
-	WORD $0x4ef3d4a5 // fsub v5.2d, v5.2d, v19.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef9d58f // fsub v15.2d, v12.2d, v25.2d
-	WORD $0x4efad493 // fsub v19.2d, v4.2d, v26.2d
-	WORD $0x3d801ae7 // str q7, [x23, #96]
-	WORD $0x4ee8d767 // fsub v7.2d, v27.2d, v8.2d
-	WORD $0x4efcd4c6 // fsub v6.2d, v6.2d, v28.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4efdd6d0 // fsub v16.2d, v22.2d, v29.2d
-	WORD $0x4efed71c // fsub v28.2d, v24.2d, v30.2d
-	WORD $0x4e60d4a5 // fadd v5.2d, v5.2d, v0.2d
-	WORD $0x4eeed680 // fsub v0.2d, v20.2d, v14.2d
-	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
-	WORD $0x4ef9d56b // fsub v11.2d, v11.2d, v25.2d
-	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
-	WORD $0x4efad442 // fsub v2.2d, v2.2d, v26.2d
-	WORD $0x4ee7d76f // fsub v15.2d, v27.2d, v7.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4efdd6b5 // fsub v21.2d, v21.2d, v29.2d
-	WORD $0x4efcd5ad // fsub v13.2d, v13.2d, v28.2d
-	WORD $0x4efed6f7 // fsub v23.2d, v23.2d, v30.2d
-	WORD $0x4ee0d683 // fsub v3.2d, v20.2d, v0.2d
-	WORD $0x4e61d590 // fadd v16.2d, v12.2d, v1.2d
-	WORD $0x4e71d4b3 // fadd v19.2d, v5.2d, v17.2d
-	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4eefd508 // fsub v8.2d, v8.2d, v15.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x3dc01ae2 // ldr q2, [x23, #96]
-	WORD $0x4e62d6c7 // fadd v7.2d, v22.2d, v2.2d
-	WORD $0x3dc02eeb // ldr q11, [x23, #176]
-	WORD $0x4e6bd4cf // fadd v15.2d, v6.2d, v11.2d
-	WORD $0x4e75d54a // fadd v10.2d, v10.2d, v21.2d
-	WORD $0x4e77d5ad // fadd v13.2d, v13.2d, v23.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x4eecd60c // fsub v12.2d, v16.2d, v12.2d
-	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
-	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
-	WORD $0x4ee5d660 // fsub v0.2d, v19.2d, v5.2d
-	WORD $0x4ef6d4f6 // fsub v22.2d, v7.2d, v22.2d
-	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
-	WORD $0x4e78d5ce // fadd v14.2d, v14.2d, v24.2d
-	WORD $0x4ee6d5e3 // fsub v3.2d, v15.2d, v6.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4e68d524 // fadd v4.2d, v9.2d, v8.2d
-	WORD $0x4ee0d66c // fsub v12.2d, v19.2d, v0.2d
-	WORD $0x4ef6d442 // fsub v2.2d, v2.2d, v22.2d
-	WORD $0x4e6ed54d // fadd v13.2d, v10.2d, v14.2d
-	WORD $0x4ee3d5f2 // fsub v18.2d, v15.2d, v3.2d
-	WORD $0x4e73d435 // fadd v21.2d, v1.2d, v19.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x4ee0d631 // fsub v17.2d, v17.2d, v0.2d
-	WORD $0x4ee9d480 // fsub v0.2d, v4.2d, v9.2d
-	WORD $0x4e6fd44c // fadd v12.2d, v2.2d, v15.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ee3d56b // fsub v11.2d, v11.2d, v3.2d
-	WORD $0x4eead5a3 // fsub v3.2d, v13.2d, v10.2d
-	WORD $0x4e75d612 // fadd v18.2d, v16.2d, v21.2d
-	WORD $0x4ee1d6a1 // fsub v1.2d, v21.2d, v1.2d
-	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	WORD $0x4ee0d491 // fsub v17.2d, v4.2d, v0.2d
-	WORD $0x4e6cd4f6 // fadd v22.2d, v7.2d, v12.2d
-	WORD $0x4ee2d582 // fsub v2.2d, v12.2d, v2.2d
-	WORD $0x4e6bd4c6 // fadd v6.2d, v6.2d, v11.2d
-	WORD $0x4ee3d5ab // fsub v11.2d, v13.2d, v3.2d
-	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
-	WORD $0x4e7bd4a1 // fadd v1.2d, v5.2d, v27.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef1d529 // fsub v9.2d, v9.2d, v17.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
-	WORD $0x4e74d4c0 // fadd v0.2d, v6.2d, v20.2d
-	WORD $0x4ee7d6c7 // fsub v7.2d, v22.2d, v7.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4e61d662 // fadd v2.2d, v19.2d, v1.2d
-	WORD $0x4ef0d6b5 // fsub v21.2d, v21.2d, v16.2d
-	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
-	WORD $0x4e60d5e3 // fadd v3.2d, v15.2d, v0.2d
-	WORD $0x4ee7d58c // fsub v12.2d, v12.2d, v7.2d
-	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x4e62d487 // fadd v7.2d, v4.2d, v2.2d
-	WORD $0x4e69d6a8 // fadd v8.2d, v21.2d, v9.2d
-	WORD $0x4ee5d42b // fsub v11.2d, v1.2d, v5.2d
-	WORD $0x4e63d5ae // fadd v14.2d, v13.2d, v3.2d
-	WORD $0x4e6ad590 // fadd v16.2d, v12.2d, v10.2d
-	WORD $0x4ee6d411 // fsub v17.2d, v0.2d, v6.2d
-	WORD $0x4e68d4f7 // fadd v23.2d, v7.2d, v8.2d
-	WORD $0x4ee4d4f8 // fsub v24.2d, v7.2d, v4.2d
-	WORD $0x4eebd439 // fsub v25.2d, v1.2d, v11.2d
-	WORD $0x4e70d5da // fadd v26.2d, v14.2d, v16.2d
-	WORD $0x4eedd5dc // fsub v28.2d, v14.2d, v13.2d
-	WORD $0x4ef3d453 // fsub v19.2d, v2.2d, v19.2d
-	WORD $0x4ef9d4a5 // fsub v5.2d, v5.2d, v25.2d
-	WORD $0x4ef1d419 // fsub v25.2d, v0.2d, v17.2d
-	WORD $0x4eebd77b // fsub v27.2d, v27.2d, v11.2d
-	WORD $0x4ee7d6eb // fsub v11.2d, v23.2d, v7.2d
-	WORD $0x4eefd46f // fsub v15.2d, v3.2d, v15.2d
-	WORD $0x4ef9d4c6 // fsub v6.2d, v6.2d, v25.2d
-	WORD $0x4ef8d4f9 // fsub v25.2d, v7.2d, v24.2d
-	WORD $0x4ef1d694 // fsub v20.2d, v20.2d, v17.2d
-	WORD $0x4eeed751 // fsub v17.2d, v26.2d, v14.2d
-	WORD $0x4ef8d442 // fsub v2.2d, v2.2d, v24.2d
-	WORD $0x4efcd5d8 // fsub v24.2d, v14.2d, v28.2d
-	WORD $0x4ef9d484 // fsub v4.2d, v4.2d, v25.2d
-	WORD $0x4eebd6f9 // fsub v25.2d, v23.2d, v11.2d
-	WORD $0x4ef3d421 // fsub v1.2d, v1.2d, v19.2d
-	WORD $0x4e7bd4a5 // fadd v5.2d, v5.2d, v27.2d
-	WORD $0x4ef1d753 // fsub v19.2d, v26.2d, v17.2d
-	WORD $0x4ef8d5ad // fsub v13.2d, v13.2d, v24.2d
-	WORD $0x4efcd463 // fsub v3.2d, v3.2d, v28.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4e74d4c6 // fadd v6.2d, v6.2d, v20.2d
-	WORD $0x4ef9d4e7 // fsub v7.2d, v7.2d, v25.2d
-	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
-	WORD $0x4ef3d5ce // fsub v14.2d, v14.2d, v19.2d
-	WORD $0x4ef1d611 // fsub v17.2d, v16.2d, v17.2d
-	WORD $0x4e63d5ad // fadd v13.2d, v13.2d, v3.2d
-	WORD $0x4e66d400 // fadd v0.2d, v0.2d, v6.2d
-	WORD $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
-	WORD $0x4e61d482 // fadd v2.2d, v4.2d, v1.2d
-	WORD $0x4e71d5ce // fadd v14.2d, v14.2d, v17.2d
-	WORD $0x4e60d5a3 // fadd v3.2d, v13.2d, v0.2d
-	WORD $0x4e62d4e5 // fadd v5.2d, v7.2d, v2.2d
-	WORD $0x4ee4d446 // fsub v6.2d, v2.2d, v4.2d
-	WORD $0x4e63d5cb // fadd v11.2d, v14.2d, v3.2d
-	WORD $0x4eedd46f // fsub v15.2d, v3.2d, v13.2d
-	WORD $0x4e77d651 // fadd v17.2d, v18.2d, v23.2d
-	WORD $0x4ee7d4b3 // fsub v19.2d, v5.2d, v7.2d
-	WORD $0x4ee6d454 // fsub v20.2d, v2.2d, v6.2d
-	WORD $0x4e7ad6d8 // fadd v24.2d, v22.2d, v26.2d
-	WORD $0x4eeed579 // fsub v25.2d, v11.2d, v14.2d
-	WORD $0x4eefd47b // fsub v27.2d, v3.2d, v15.2d
-	WORD $0x4ef2d632 // fsub v18.2d, v17.2d, v18.2d
-	WORD $0x4ef3d4bc // fsub v28.2d, v5.2d, v19.2d
-	WORD $0x4ef4d484 // fsub v4.2d, v4.2d, v20.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ef5d508 // fsub v8.2d, v8.2d, v21.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ef9d566 // fsub v6.2d, v11.2d, v25.2d
-	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
-	WORD $0x4ef2d6f7 // fsub v23.2d, v23.2d, v18.2d
-	WORD $0x4efcd4e7 // fsub v7.2d, v7.2d, v28.2d
-	WORD $0x4ef3d442 // fsub v2.2d, v2.2d, v19.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4ee8d529 // fsub v9.2d, v9.2d, v8.2d
-	WORD $0x4ef6d75a // fsub v26.2d, v26.2d, v22.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4ef9d463 // fsub v3.2d, v3.2d, v25.2d
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4e65d6e0 // fadd v0.2d, v23.2d, v5.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x4e69d484 // fadd v4.2d, v4.2d, v9.2d
-	WORD $0x4e6bd741 // fadd v1.2d, v26.2d, v11.2d
-	WORD $0x4e63d5ce // fadd v14.2d, v14.2d, v3.2d
-	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4e60d622 // fadd v2.2d, v17.2d, v0.2d
-	WORD $0x4ef7d417 // fsub v23.2d, v0.2d, v23.2d
-	WORD $0x4e64d4e3 // fadd v3.2d, v7.2d, v4.2d
-	WORD $0x4e61d706 // fadd v6.2d, v24.2d, v1.2d
-	WORD $0x4efad43a // fsub v26.2d, v1.2d, v26.2d
-	WORD $0x4e6dd5c8 // fadd v8.2d, v14.2d, v13.2d
-	WORD $0x4ef1d451 // fsub v17.2d, v2.2d, v17.2d
-	WORD $0x4ef7d4a5 // fsub v5.2d, v5.2d, v23.2d
-	WORD $0x4ee7d469 // fsub v9.2d, v3.2d, v7.2d
-	WORD $0x4ef8d4d8 // fsub v24.2d, v6.2d, v24.2d
-	WORD $0x4efad56b // fsub v11.2d, v11.2d, v26.2d
-	WORD $0x4eeed50a // fsub v10.2d, v8.2d, v14.2d
-	WORD $0x4ef1d400 // fsub v0.2d, v0.2d, v17.2d
-	WORD $0x4e63d4ac // fadd v12.2d, v5.2d, v3.2d
-	WORD $0x4ee9d46f // fsub v15.2d, v3.2d, v9.2d
-	WORD $0x4ef8d421 // fsub v1.2d, v1.2d, v24.2d
-	WORD $0x4e68d570 // fadd v16.2d, v11.2d, v8.2d
-	WORD $0x4eead511 // fsub v17.2d, v8.2d, v10.2d
-	WORD $0x4e6cd412 // fadd v18.2d, v0.2d, v12.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4e70d429 // fadd v9.2d, v1.2d, v16.2d
-	WORD $0x4eebd60b // fsub v11.2d, v16.2d, v11.2d
-	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
-	WORD $0x4eead5ad // fsub v13.2d, v13.2d, v10.2d
-	WORD $0x4e72d44a // fadd v10.2d, v2.2d, v18.2d
-	WORD $0x4ee0d640 // fsub v0.2d, v18.2d, v0.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
-	WORD $0x4e69d4c4 // fadd v4.2d, v6.2d, v9.2d
-	WORD $0x4ee1d521 // fsub v1.2d, v9.2d, v1.2d
-	WORD $0x4eebd508 // fsub v8.2d, v8.2d, v11.2d
-	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
-	WORD $0x4ee2d542 // fsub v2.2d, v10.2d, v2.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4ee6d486 // fsub v6.2d, v4.2d, v6.2d
-	WORD $0x4ee1d610 // fsub v16.2d, v16.2d, v1.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x4e63d580 // fadd v0.2d, v12.2d, v3.2d
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4e68d601 // fadd v1.2d, v16.2d, v8.2d
-	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4e61d525 // fadd v5.2d, v9.2d, v1.2d
-	WORD $0x4ef0d430 // fsub v16.2d, v1.2d, v16.2d
-	WORD $0x4ef2d452 // fsub v18.2d, v2.2d, v18.2d
-	WORD $0x4eecd463 // fsub v3.2d, v3.2d, v12.2d
-	WORD $0x4ee9d4a9 // fsub v9.2d, v5.2d, v9.2d
-	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x3dc006c6 // ldr q6, [x22, #16]
-	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
-	WORD $0x4e63d407 // fadd v7.2d, v0.2d, v3.2d
-	WORD $0x3dc016c9 // ldr q9, [x22, #80]
-	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
-	WORD $0x4e69cc4b // fmla v11.2d, v2.2d, v9.2d
-	WORD $0x4e68d42c // fadd v12.2d, v1.2d, v8.2d
-	WORD $0x4ea41c8d // mov v13.16b, v4.16b
-	WORD $0x4e69ccad // fmla v13.2d, v5.2d, v9.2d
-	WORD $0x4e66d4ee // fadd v14.2d, v7.2d, v6.2d
-	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
-	WORD $0x4e66d580 // fadd v0.2d, v12.2d, v6.2d
-	WORD $0x4eead54f // fsub v15.2d, v10.2d, v10.2d
-	WORD $0x4ea21c50 // mov v16.16b, v2.16b
-	WORD $0x4e69cdd0 // fmla v16.2d, v14.2d, v9.2d
-	WORD $0x4e6ae56b // fcmeq v11.2d, v11.2d, v10.2d
-	WORD $0x4ea51cb1 // mov v17.16b, v5.16b
-	WORD $0x4e69cc11 // fmla v17.2d, v0.2d, v9.2d
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	WORD $0x4ee4d481 // fsub v1.2d, v4.2d, v4.2d
-	WORD $0x4e64e5ad // fcmeq v13.2d, v13.2d, v4.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x6eeae5ff // fcmgt v31.2d, v15.2d, v10.2d
-	WORD $0x6eefe54f // fcmgt v15.2d, v10.2d, v15.2d
-	WORD $0x4ebf1def // orr v15.16b, v15.16b, v31.16b
-	WORD $0x4e62e610 // fcmeq v16.2d, v16.2d, v2.2d
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4e65e631 // fcmeq v17.2d, v17.2d, v5.2d
-	WORD $0x6ee4e43f // fcmgt v31.2d, v1.2d, v4.2d
-	WORD $0x6ee1e481 // fcmgt v1.2d, v4.2d, v1.2d
-	WORD $0x4ebf1c21 // orr v1.16b, v1.16b, v31.16b
-	WORD $0x4e301d6b // and v11.16b, v11.16b, v16.16b
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x4e311dad // and v13.16b, v13.16b, v17.16b
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4e2b1def // and v15.16b, v15.16b, v11.16b
-	WORD $0x4e2d1c21 // and v1.16b, v1.16b, v13.16b
-	WORD $0x0ea129ff // xtn v31.2s, v15.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fmul2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fmul2d(5,3,4)
+	ldrq(6,9,0)
+	fmul2d(7,0,6)
+	ldrq(8,5,0)
+	fmul2d(9,8,1)
+	ldrq(10,9,16)
+	fmul2d(11,3,10)
+	ldrq(12,5,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,10,0)
+	fmul2d(29,0,28)
+	ldrq(30,6,0)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,10,16)
+	fmul2d(0,3,2)
+	ldrq(2,6,16)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,4,0)
+	strq(27,23,80)
+	ldrq(27,10,0)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,6,16)
+	strq(29,23,112)
+	ldrq(29,8,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,4,16)
+	ldrq(29,10,16)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(2,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(5,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(15,11,0)
+	fmul2d(21,21,15)
+	ldrq(15,7,0)
+	fmul2d(15,15,1)
+	fmul2d(8,8,27)
+	fsub2d(18,18,2)
+	fmul2d(30,30,6)
+	fsub2d(17,17,20)
+	ldrq(1,11,16)
+	fmul2d(22,22,1)
+	fsub2d(19,19,26)
+	ldrq(1,7,16)
+	ldrq(2,8,16)
+	fmul2d(1,1,2)
+	fsub2d(13,13,5)
+	fmul2d(12,12,29)
+	fsub2d(25,25,4)
+	ldrq(2,6,16)
+	fmul2d(2,2,10)
+	ldrq(4,23,80)
+	fsub2d(4,4,14)
+	fadd2d(5,3,7)
+	fadd2d(17,17,19)
+	fsub2d(6,24,9)
+	fadd2d(21,21,15)
+	ldrq(10,23,176)
+	fadd2d(14,10,11)
+	fadd2d(8,8,30)
+	ldrq(15,23,144)
+	ldrq(16,23,160)
+	fsub2d(19,15,16)
+	fsub2d(24,24,6)
+	fadd2d(25,25,4)
+	fadd2d(4,18,5)
+	fadd2d(22,22,1)
+	fsub2d(1,5,3)
+	fadd2d(12,12,2)
+	fadd2d(2,13,14)
+	fsub2d(15,15,19)
+	ldrq(20,23,112)
+	fadd2d(17,17,20)
+	fsub2d(20,14,10)
+	fadd2d(21,21,8)
+	fsub2d(8,4,18)
+	fsub2d(9,9,24)
+	fsub2d(23,5,1)
+	ldrq(24,23,64)
+	fsub2d(24,24,6)
+	fsub2d(6,2,13)
+	ldrq(26,23,128)
+	fadd2d(25,25,26)
+	fsub2d(26,14,20)
+	fadd2d(22,22,12)
+	fsub2d(16,16,15)
+	ldrq(12,23,96)
+	fsub2d(12,12,19)
+	fsub2d(15,4,8)
+	fsub2d(3,3,23)
+	fsub2d(7,7,1)
+	fadd2d(17,17,21)
+	fadd2d(9,9,24)
+	fsub2d(1,2,6)
+	fsub2d(10,10,26)
+	fsub2d(11,11,20)
+	fadd2d(25,25,22)
+	fadd2d(16,16,12)
+	fadd2d(12,28,4)
+	fsub2d(18,18,15)
+	fsub2d(5,5,8)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(7,0,2)
+	fsub2d(13,13,1)
+	fsub2d(14,14,6)
+	fadd2d(10,10,11)
+	fadd2d(25,25,16)
+	fsub2d(28,12,28)
+	fadd2d(18,18,5)
+	fadd2d(3,3,17)
+	fsub2d(0,7,0)
+	fadd2d(13,13,14)
+	fadd2d(10,10,25)
+	fsub2d(4,4,28)
+	fadd2d(1,18,3)
+	fsub2d(2,2,0)
+	fadd2d(0,13,10)
+	fadd2d(5,4,1)
+	fsub2d(6,1,18)
+	fadd2d(8,2,0)
+	fsub2d(9,0,13)
+	fsub2d(11,5,4)
+	fsub2d(14,1,6)
+	fsub2d(15,8,2)
+	fsub2d(16,0,9)
+	fsub2d(17,5,11)
+	fadd2d(19,12,5)
+	fsub2d(20,8,15)
+	fsub2d(1,1,11)
+	fsub2d(4,4,17)
+	fsub2d(18,18,14)
+	fsub2d(3,3,6)
+	fadd2d(6,7,8)
+	fsub2d(2,2,20)
+	fsub2d(0,0,15)
+	fsub2d(13,13,16)
+	fsub2d(10,10,9)
+	fsub2d(12,19,12)
+	fadd2d(4,4,1)
+	fadd2d(18,18,3)
+	fsub2d(7,6,7)
+	fadd2d(2,2,0)
+	fadd2d(13,13,10)
+	fsub2d(5,5,12)
+	fadd2d(0,4,18)
+	fsub2d(8,8,7)
+	fadd2d(1,2,13)
+	fadd2d(3,5,0)
+	fsub2d(4,0,4)
+	fadd2d(7,8,1)
+	fsub2d(2,1,2)
+	fadd2d(9,19,3)
+	fsub2d(5,3,5)
+	fadd2d(10,6,7)
+	fsub2d(8,7,8)
+	fsub2d(19,9,19)
+	fsub2d(0,0,5)
+	fsub2d(18,18,4)
+	fsub2d(6,10,6)
+	fsub2d(1,1,8)
+	fsub2d(13,13,2)
+	fsub2d(3,3,19)
+	fadd2d(2,0,18)
+	fsub2d(7,7,6)
+	fadd2d(4,1,13)
+	fadd2d(5,3,2)
+	fsub2d(0,2,0)
+	fadd2d(6,7,4)
+	fsub2d(1,4,1)
+	fsub2d(3,5,3)
+	fsub2d(18,18,0)
+	fsub2d(7,6,7)
+	fsub2d(13,13,1)
+	fsub2d(2,2,3)
+	ldrq(0,13,0)
+	fadd2d(1,5,0)
+	fsub2d(4,4,7)
+	ldrq(3,13,16)
+	fadd2d(7,6,3)
+	fadd2d(8,2,18)
+	ldrq(11,12,0)
+	fadd2d(12,9,11)
+	fadd2d(14,4,13)
+	fsub2d(15,1,5)
+	ldrq(16,14,0)
+	fadd2d(17,8,16)
+	fsub2d(2,8,2)
+	ldrq(19,14,16)
+	fadd2d(20,14,19)
+	fsub2d(4,14,4)
+	fsub2d(21,17,8)
+	fsub2d(18,18,2)
+	fsub2d(2,20,14)
+	fsub2d(13,13,4)
+	fsub2d(4,17,21)
+	fsub2d(16,16,21)
+	fsub2d(21,20,2)
+	fsub2d(19,19,2)
+	fsub2d(8,8,4)
+	ldrq(2,15,0)
+	fadd2d(4,18,2)
+	fsub2d(14,14,21)
+	ldrq(21,12,16)
+	fadd2d(22,10,21)
+	fadd2d(8,8,16)
+	fsub2d(16,7,6)
+	ldrq(23,15,16)
+	fadd2d(24,13,23)
+	fadd2d(14,14,19)
+	fsub2d(19,1,15)
+	fsub2d(25,12,9)
+	fsub2d(26,4,18)
+	fadd2d(27,8,4)
+	fsub2d(28,7,16)
+	fsub2d(29,22,10)
+	fsub2d(30,24,13)
+	strq(20,23,176)
+	fadd2d(20,14,24)
+	fsub2d(5,5,19)
+	fsub2d(0,0,15)
+	fsub2d(15,12,25)
+	fsub2d(19,4,26)
+	strq(7,23,96)
+	fsub2d(7,27,8)
+	fsub2d(6,6,28)
+	fsub2d(3,3,16)
+	fsub2d(16,22,29)
+	fsub2d(28,24,30)
+	fadd2d(5,5,0)
+	fsub2d(0,20,14)
+	fsub2d(9,9,15)
+	fsub2d(11,11,25)
+	fsub2d(18,18,19)
+	fsub2d(2,2,26)
+	fsub2d(15,27,7)
+	fadd2d(6,6,3)
+	fsub2d(10,10,16)
+	fsub2d(21,21,29)
+	fsub2d(13,13,28)
+	fsub2d(23,23,30)
+	fsub2d(3,20,0)
+	fadd2d(16,12,1)
+	fadd2d(19,5,17)
+	fadd2d(9,9,11)
+	fadd2d(18,18,2)
+	fsub2d(8,8,15)
+	fsub2d(4,4,7)
+	ldrq(2,23,96)
+	fadd2d(7,22,2)
+	ldrq(11,23,176)
+	fadd2d(15,6,11)
+	fadd2d(10,10,21)
+	fadd2d(13,13,23)
+	fsub2d(14,14,3)
+	fsub2d(24,24,0)
+	fsub2d(12,16,12)
+	fadd2d(9,9,18)
+	fadd2d(8,8,4)
+	fsub2d(0,19,5)
+	fsub2d(22,7,22)
+	fadd2d(10,10,13)
+	fadd2d(14,14,24)
+	fsub2d(3,15,6)
+	fsub2d(1,1,12)
+	fadd2d(4,9,8)
+	fsub2d(12,19,0)
+	fsub2d(2,2,22)
+	fadd2d(13,10,14)
+	fsub2d(18,15,3)
+	fadd2d(21,1,19)
+	fsub2d(5,5,12)
+	fsub2d(17,17,0)
+	fsub2d(0,4,9)
+	fadd2d(12,2,15)
+	fsub2d(6,6,18)
+	fsub2d(11,11,3)
+	fsub2d(3,13,10)
+	fadd2d(18,16,21)
+	fsub2d(1,21,1)
+	fadd2d(5,5,17)
+	fsub2d(17,4,0)
+	fadd2d(22,7,12)
+	fsub2d(2,12,2)
+	fadd2d(6,6,11)
+	fsub2d(11,13,3)
+	fsub2d(19,19,1)
+	fadd2d(1,5,27)
+	fsub2d(16,18,16)
+	fsub2d(9,9,17)
+	fsub2d(8,8,0)
+	fsub2d(15,15,2)
+	fadd2d(0,6,20)
+	fsub2d(7,22,7)
+	fsub2d(10,10,11)
+	fsub2d(14,14,3)
+	fadd2d(2,19,1)
+	fsub2d(21,21,16)
+	fadd2d(9,9,8)
+	fadd2d(3,15,0)
+	fsub2d(12,12,7)
+	fadd2d(10,10,14)
+	fadd2d(7,4,2)
+	fadd2d(8,21,9)
+	fsub2d(11,1,5)
+	fadd2d(14,13,3)
+	fadd2d(16,12,10)
+	fsub2d(17,0,6)
+	fadd2d(23,7,8)
+	fsub2d(24,7,4)
+	fsub2d(25,1,11)
+	fadd2d(26,14,16)
+	fsub2d(28,14,13)
+	fsub2d(19,2,19)
+	fsub2d(5,5,25)
+	fsub2d(25,0,17)
+	fsub2d(27,27,11)
+	fsub2d(11,23,7)
+	fsub2d(15,3,15)
+	fsub2d(6,6,25)
+	fsub2d(25,7,24)
+	fsub2d(20,20,17)
+	fsub2d(17,26,14)
+	fsub2d(2,2,24)
+	fsub2d(24,14,28)
+	fsub2d(4,4,25)
+	fsub2d(25,23,11)
+	fsub2d(1,1,19)
+	fadd2d(5,5,27)
+	fsub2d(19,26,17)
+	fsub2d(13,13,24)
+	fsub2d(3,3,28)
+	fsub2d(0,0,15)
+	fadd2d(6,6,20)
+	fsub2d(7,7,25)
+	fsub2d(11,8,11)
+	fadd2d(4,4,2)
+	fadd2d(1,1,5)
+	fsub2d(14,14,19)
+	fsub2d(17,16,17)
+	fadd2d(13,13,3)
+	fadd2d(0,0,6)
+	fadd2d(7,7,11)
+	fadd2d(2,4,1)
+	fadd2d(14,14,17)
+	fadd2d(3,13,0)
+	fadd2d(5,7,2)
+	fsub2d(6,2,4)
+	fadd2d(11,14,3)
+	fsub2d(15,3,13)
+	fadd2d(17,18,23)
+	fsub2d(19,5,7)
+	fsub2d(20,2,6)
+	fadd2d(24,22,26)
+	fsub2d(25,11,14)
+	fsub2d(27,3,15)
+	fsub2d(18,17,18)
+	fsub2d(28,5,19)
+	fsub2d(4,4,20)
+	fsub2d(1,1,6)
+	fsub2d(8,8,21)
+	fsub2d(22,24,22)
+	fsub2d(6,11,25)
+	fsub2d(13,13,27)
+	fsub2d(0,0,15)
+	fsub2d(16,16,12)
+	fsub2d(23,23,18)
+	fsub2d(7,7,28)
+	fsub2d(2,2,19)
+	fadd2d(4,4,1)
+	fsub2d(9,9,8)
+	fsub2d(26,26,22)
+	fsub2d(14,14,6)
+	fsub2d(3,3,25)
+	fadd2d(13,13,0)
+	fsub2d(10,10,16)
+	fadd2d(0,23,5)
+	fadd2d(7,7,2)
+	fadd2d(4,4,9)
+	fadd2d(1,26,11)
+	fadd2d(14,14,3)
+	fadd2d(13,13,10)
+	fadd2d(2,17,0)
+	fsub2d(23,0,23)
+	fadd2d(3,7,4)
+	fadd2d(6,24,1)
+	fsub2d(26,1,26)
+	fadd2d(8,14,13)
+	fsub2d(17,2,17)
+	fsub2d(5,5,23)
+	fsub2d(9,3,7)
+	fsub2d(24,6,24)
+	fsub2d(11,11,26)
+	fsub2d(10,8,14)
+	fsub2d(0,0,17)
+	fadd2d(12,5,3)
+	fsub2d(15,3,9)
+	fsub2d(1,1,24)
+	fadd2d(16,11,8)
+	fsub2d(17,8,10)
+	fadd2d(18,0,12)
+	fsub2d(5,12,5)
+	fsub2d(7,7,15)
+	fsub2d(4,4,9)
+	fadd2d(9,1,16)
+	fsub2d(11,16,11)
+	fsub2d(14,14,17)
+	fsub2d(13,13,10)
+	fadd2d(10,2,18)
+	fsub2d(0,18,0)
+	fsub2d(3,3,5)
+	fadd2d(7,7,4)
+	fadd2d(4,6,9)
+	fsub2d(1,9,1)
+	fsub2d(8,8,11)
+	fadd2d(14,14,13)
+	fsub2d(2,10,2)
+	fsub2d(12,12,0)
+	fadd2d(3,3,7)
+	fsub2d(6,4,6)
+	fsub2d(16,16,1)
+	fadd2d(8,8,14)
+	fsub2d(18,18,2)
+	fadd2d(0,12,3)
+	fsub2d(9,9,6)
+	fadd2d(1,16,8)
+	fadd2d(2,18,0)
+	fsub2d(12,0,12)
+	fadd2d(5,9,1)
+	fsub2d(16,1,16)
+	fsub2d(18,2,18)
+	fsub2d(3,3,12)
+	fsub2d(9,5,9)
+	fsub2d(8,8,16)
+	fsub2d(0,0,18)
+	ldrq(6,22,16)
+	fadd2d(2,2,6)
+	fsub2d(1,1,9)
+	fadd2d(5,5,6)
+	fadd2d(7,0,3)
+	ldrq(9,22,80)
+	mov(11,10)
+	fmla2d(11,2,9)
+	fadd2d(12,1,8)
+	mov(13,4)
+	fmla2d(13,5,9)
+	fadd2d(14,7,6)
+	fsub2d(7,7,0)
+	fadd2d(0,12,6)
+	fsub2d(15,10,10)
+	mov(16,2)
+	fmla2d(16,14,9)
+	fcmeq2d(11,11,10)
+	mov(17,5)
+	fmla2d(17,0,9)
+	fsub2d(12,12,1)
+	fsub2d(1,4,4)
+	fcmeq2d(13,13,4)
+	fsub2d(3,3,7)
+	fcmgt2d(31,15,10)
+	fcmgt2d(15,10,15)
+	orr(15,15,31)
+	fcmeq2d(16,16,2)
+	fsub2d(8,8,12)
+	fcmeq2d(17,17,5)
+	fcmgt2d(31,1,4)
+	fcmgt2d(1,4,1)
+	orr(1,1,31)
+	and(11,11,16)
+	fadd2d(3,3,6)
+	and(13,13,17)
+	fadd2d(8,8,6)
+	and(15,15,11)
+	and(1,1,13)
+	xtn2s(31,15)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE rare
-	WORD $0x3d80000a // str q10, [x0, #0]
-	WORD $0x3d800022 // str q2, [x1, #0]
-	WORD $0x3d80004e // str q14, [x2, #0]
-	WORD $0x3d800063 // str q3, [x3, #0]
-	WORD $0x3d800404 // str q4, [x0, #16]
-	WORD $0x3d800425 // str q5, [x1, #16]
-	WORD $0x3d800440 // str q0, [x2, #16]
-	WORD $0x3d800468 // str q8, [x3, #16]
+	strq(10,0,0)
+	strq(2,1,0)
+	strq(14,2,0)
+	strq(3,3,0)
+	strq(4,0,16)
+	strq(5,1,16)
+	strq(0,2,16)
+	strq(8,3,16)
 
 next:
 	ADD $32, R0
@@ -12308,682 +12333,682 @@ done:
 	RET
 
 rare:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc000a8 // ldr q8, [x5, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8af // fneg v15.2d, v5.2d
-	WORD $0x4e64cc6f // fmla v15.2d, v3.2d, v4.2d
-	WORD $0x4e69d4f0 // fadd v16.2d, v7.2d, v9.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e66cc11 // fmla v17.2d, v0.2d, v6.2d
-	WORD $0x4e6dd572 // fadd v18.2d, v11.2d, v13.2d
-	WORD $0x6ee0f933 // fneg v19.2d, v9.2d
-	WORD $0x4e61cd13 // fmla v19.2d, v8.2d, v1.2d
-	WORD $0x4e70d5d4 // fadd v20.2d, v14.2d, v16.2d
-	WORD $0x4ee7d615 // fsub v21.2d, v16.2d, v7.2d
-	WORD $0x4e72d5f6 // fadd v22.2d, v15.2d, v18.2d
-	WORD $0x4eebd657 // fsub v23.2d, v18.2d, v11.2d
-	WORD $0x4eeed698 // fsub v24.2d, v20.2d, v14.2d
-	WORD $0x6ee0f979 // fneg v25.2d, v11.2d
-	WORD $0x4e6acc79 // fmla v25.2d, v3.2d, v10.2d
-	WORD $0x4eefd6da // fsub v26.2d, v22.2d, v15.2d
-	WORD $0x6ee0f9bb // fneg v27.2d, v13.2d
-	WORD $0x4e64cd9b // fmla v27.2d, v12.2d, v4.2d
-	WORD $0x3dc0015c // ldr q28, [x10, #0]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x3dc000de // ldr q30, [x6, #0]
-	WORD $0x3d8002e5 // str q5, [x23, #0]
-	WORD $0x6e61dfc5 // fmul v5.2d, v30.2d, v1.2d
-	WORD $0x3d8006e2 // str q2, [x23, #16]
-	WORD $0x3dc00542 // ldr q2, [x10, #16]
-	WORD $0x6e62dc60 // fmul v0.2d, v3.2d, v2.2d
-	WORD $0x3dc004c2 // ldr q2, [x6, #16]
-	WORD $0x6e64dc43 // fmul v3.2d, v2.2d, v4.2d
-	WORD $0x4ef8d682 // fsub v2.2d, v20.2d, v24.2d
-	WORD $0x3d800af4 // str q20, [x23, #32]
-	WORD $0x4ef5d614 // fsub v20.2d, v16.2d, v21.2d
-	WORD $0x4efad6c4 // fsub v4.2d, v22.2d, v26.2d
-	WORD $0x3d800ef6 // str q22, [x23, #48]
-	WORD $0x4ef7d656 // fsub v22.2d, v18.2d, v23.2d
-	WORD $0x6e66dd1c // fmul v28.2d, v8.2d, v6.2d
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e6add82 // fmul v2.2d, v12.2d, v10.2d
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef5d529 // fsub v9.2d, v9.2d, v21.2d
-	WORD $0x4e73d634 // fadd v20.2d, v17.2d, v19.2d
-	WORD $0x4e65d7b5 // fadd v21.2d, v29.2d, v5.2d
-	WORD $0x4ee4d5ef // fsub v15.2d, v15.2d, v4.2d
-	WORD $0x4efad652 // fsub v18.2d, v18.2d, v26.2d
-	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x4e7bd724 // fadd v4.2d, v25.2d, v27.2d
-	WORD $0x4e63d416 // fadd v22.2d, v0.2d, v3.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4e7cd689 // fadd v9.2d, v20.2d, v28.2d
-	WORD $0x4efdd6b0 // fsub v16.2d, v21.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e62d48d // fadd v13.2d, v4.2d, v2.2d
-	WORD $0x4ee0d6d2 // fsub v18.2d, v22.2d, v0.2d
-	WORD $0x4e67d5d7 // fadd v23.2d, v14.2d, v7.2d
-	WORD $0x4e75d538 // fadd v24.2d, v9.2d, v21.2d
-	WORD $0x4ef0d6ba // fsub v26.2d, v21.2d, v16.2d
-	WORD $0x4ef0d4b0 // fsub v16.2d, v5.2d, v16.2d
-	WORD $0x4eeed6ee // fsub v14.2d, v23.2d, v14.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e61cfc5 // fmla v5.2d, v30.2d, v1.2d
-	WORD $0x4efad7ba // fsub v26.2d, v29.2d, v26.2d
-	WORD $0x3d8012f5 // str q21, [x23, #64]
-	WORD $0x3dc00095 // ldr q21, [x4, #0]
-	WORD $0x3d8016fb // str q27, [x23, #80]
-	WORD $0x3dc0015b // ldr q27, [x10, #0]
-	WORD $0x6ee0fbbd // fneg v29.2d, v29.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
-	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
-	WORD $0x4ef4d52e // fsub v14.2d, v9.2d, v20.2d
-	WORD $0x4e70d75a // fadd v26.2d, v26.2d, v16.2d
-	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4e65d7bd // fadd v29.2d, v29.2d, v5.2d
-	WORD $0x4e76d5a5 // fadd v5.2d, v13.2d, v22.2d
-	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x4ef2d6cf // fsub v15.2d, v22.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x3d801af6 // str q22, [x23, #96]
-	WORD $0x3dc004d6 // ldr q22, [x6, #16]
-	WORD $0x3d801efd // str q29, [x23, #112]
-	WORD $0x3dc0051d // ldr q29, [x8, #16]
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7dcec3 // fmla v3.2d, v22.2d, v29.2d
-	WORD $0x4eefd40f // fsub v15.2d, v0.2d, v15.2d
-	WORD $0x3dc00496 // ldr q22, [x4, #16]
-	WORD $0x3dc0055d // ldr q29, [x10, #16]
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	WORD $0x4e7dcec0 // fmla v0.2d, v22.2d, v29.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4ee4d5b2 // fsub v18.2d, v13.2d, v4.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e78d6e3 // fadd v3.2d, v23.2d, v24.2d
-	WORD $0x3d8022e0 // str q0, [x23, #128]
-	WORD $0x6ee0fb80 // fneg v0.2d, v28.2d
-	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
-	WORD $0x4eeed79c // fsub v28.2d, v28.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e7cd5ce // fadd v14.2d, v14.2d, v28.2d
-	WORD $0x4e65d600 // fadd v0.2d, v16.2d, v5.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef2d5b2 // fsub v18.2d, v13.2d, v18.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4ef7d47a // fsub v26.2d, v3.2d, v23.2d
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4ef0d40e // fsub v14.2d, v0.2d, v16.2d
-	WORD $0x4e62d652 // fadd v18.2d, v18.2d, v2.2d
-	WORD $0x4efad462 // fsub v2.2d, v3.2d, v26.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4eeed402 // fsub v2.2d, v0.2d, v14.2d
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x4eeed4ae // fsub v14.2d, v5.2d, v14.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x3dc00af2 // ldr q18, [x23, #32]
-	WORD $0x4e72d45c // fadd v28.2d, v2.2d, v18.2d
-	WORD $0x4e7ad6f7 // fadd v23.2d, v23.2d, v26.2d
-	WORD $0x4ef1d69a // fsub v26.2d, v20.2d, v17.2d
-	WORD $0x3d8026e5 // str q5, [x23, #144]
-	WORD $0x3dc002e5 // ldr q5, [x23, #0]
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x3d802ee0 // str q0, [x23, #176]
-	WORD $0x4e6dd4a0 // fadd v0.2d, v5.2d, v13.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4ef9d48e // fsub v14.2d, v4.2d, v25.2d
-	WORD $0x4ee2d78f // fsub v15.2d, v28.2d, v2.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4efad694 // fsub v20.2d, v20.2d, v26.2d
-	WORD $0x4ee5d417 // fsub v23.2d, v0.2d, v5.2d
-	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
-	WORD $0x4eeed484 // fsub v4.2d, v4.2d, v14.2d
-	WORD $0x3dc00170 // ldr q16, [x11, #0]
-	WORD $0x6e70deb0 // fmul v16.2d, v21.2d, v16.2d
-	WORD $0x4eefd652 // fsub v18.2d, v18.2d, v15.2d
-	WORD $0x3dc000ef // ldr q15, [x7, #0]
-	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x6e7bdd08 // fmul v8.2d, v8.2d, v27.2d
-	WORD $0x4efad673 // fsub v19.2d, v19.2d, v26.2d
-	WORD $0x6e66dfde // fmul v30.2d, v30.2d, v6.2d
-	WORD $0x4ef7d5ad // fsub v13.2d, v13.2d, v23.2d
-	WORD $0x3dc00566 // ldr q6, [x11, #16]
-	WORD $0x6e66dec6 // fmul v6.2d, v22.2d, v6.2d
-	WORD $0x4ee4d739 // fsub v25.2d, v25.2d, v4.2d
-	WORD $0x3dc004e4 // ldr q4, [x7, #16]
-	WORD $0x3dc00514 // ldr q20, [x8, #16]
-	WORD $0x6e74dc84 // fmul v4.2d, v4.2d, v20.2d
-	WORD $0x3dc016f7 // ldr q23, [x23, #80]
-	WORD $0x4eeed6f7 // fsub v23.2d, v23.2d, v14.2d
-	WORD $0x6e7ddd8c // fmul v12.2d, v12.2d, v29.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x3dc004ce // ldr q14, [x6, #16]
-	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x4e67d46a // fadd v10.2d, v3.2d, v7.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x4ee9d70f // fsub v15.2d, v24.2d, v9.2d
-	WORD $0x4e77d739 // fadd v25.2d, v25.2d, v23.2d
-	WORD $0x3dc02ef3 // ldr q19, [x23, #176]
-	WORD $0x4e6bd677 // fadd v23.2d, v19.2d, v11.2d
-	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
-	WORD $0x3dc026e4 // ldr q4, [x23, #144]
-	WORD $0x3dc02afa // ldr q26, [x23, #160]
-	WORD $0x4efad49b // fsub v27.2d, v4.2d, v26.2d
-	WORD $0x4eefd718 // fsub v24.2d, v24.2d, v15.2d
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x4e6ad64e // fadd v14.2d, v18.2d, v10.2d
-	WORD $0x4efbd484 // fsub v4.2d, v4.2d, v27.2d
-	WORD $0x3dc01efd // ldr q29, [x23, #112]
-	WORD $0x4e7dd631 // fadd v17.2d, v17.2d, v29.2d
-	WORD $0x4ee3d55d // fsub v29.2d, v10.2d, v3.2d
-	WORD $0x4e68d610 // fadd v16.2d, v16.2d, v8.2d
-	WORD $0x4e77d5a8 // fadd v8.2d, v13.2d, v23.2d
-	WORD $0x4ef8d529 // fsub v9.2d, v9.2d, v24.2d
-	WORD $0x4ef3d6f8 // fsub v24.2d, v23.2d, v19.2d
-	WORD $0x3dc012fe // ldr q30, [x23, #64]
-	WORD $0x4eefd7de // fsub v30.2d, v30.2d, v15.2d
-	WORD $0x4ef2d5cf // fsub v15.2d, v14.2d, v18.2d
-	WORD $0x3dc022e5 // ldr q5, [x23, #128]
-	WORD $0x4e65d739 // fadd v25.2d, v25.2d, v5.2d
-	WORD $0x4efdd545 // fsub v5.2d, v10.2d, v29.2d
-	WORD $0x4e6cd4c6 // fadd v6.2d, v6.2d, v12.2d
-	WORD $0x4eedd50c // fsub v12.2d, v8.2d, v13.2d
-	WORD $0x4ee4d75a // fsub v26.2d, v26.2d, v4.2d
-	WORD $0x4ef8d6e4 // fsub v4.2d, v23.2d, v24.2d
-	WORD $0x3dc01ae2 // ldr q2, [x23, #96]
-	WORD $0x4efbd442 // fsub v2.2d, v2.2d, v27.2d
-	WORD $0x4eefd5db // fsub v27.2d, v14.2d, v15.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4efdd4e7 // fsub v7.2d, v7.2d, v29.2d
-	WORD $0x4e70d631 // fadd v17.2d, v17.2d, v16.2d
-	WORD $0x4e7ed529 // fadd v9.2d, v9.2d, v30.2d
-	WORD $0x4eecd505 // fsub v5.2d, v8.2d, v12.2d
-	WORD $0x4ee4d673 // fsub v19.2d, v19.2d, v4.2d
-	WORD $0x4ef8d56b // fsub v11.2d, v11.2d, v24.2d
-	WORD $0x4e66d739 // fadd v25.2d, v25.2d, v6.2d
-	WORD $0x4e62d75a // fadd v26.2d, v26.2d, v2.2d
-	WORD $0x4e6ed782 // fadd v2.2d, v28.2d, v14.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4eefd54a // fsub v10.2d, v10.2d, v15.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d631 // fadd v17.2d, v17.2d, v9.2d
-	WORD $0x4e68d404 // fadd v4.2d, v0.2d, v8.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x4eecd6f7 // fsub v23.2d, v23.2d, v12.2d
-	WORD $0x4e6bd673 // fadd v19.2d, v19.2d, v11.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4efcd45c // fsub v28.2d, v2.2d, v28.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4e77d5ad // fadd v13.2d, v13.2d, v23.2d
-	WORD $0x4e79d673 // fadd v19.2d, v19.2d, v25.2d
-	WORD $0x4efcd5ce // fsub v14.2d, v14.2d, v28.2d
-	WORD $0x4e63d645 // fadd v5.2d, v18.2d, v3.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e73d5a0 // fadd v0.2d, v13.2d, v19.2d
-	WORD $0x4e65d5c6 // fadd v6.2d, v14.2d, v5.2d
-	WORD $0x4ef2d4a7 // fsub v7.2d, v5.2d, v18.2d
-	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
-	WORD $0x4eedd40a // fsub v10.2d, v0.2d, v13.2d
-	WORD $0x4eeed4cb // fsub v11.2d, v6.2d, v14.2d
-	WORD $0x4ee7d4ac // fsub v12.2d, v5.2d, v7.2d
-	WORD $0x4ee8d52f // fsub v15.2d, v9.2d, v8.2d
-	WORD $0x4eead410 // fsub v16.2d, v0.2d, v10.2d
-	WORD $0x4eebd4d1 // fsub v17.2d, v6.2d, v11.2d
-	WORD $0x4e66d457 // fadd v23.2d, v2.2d, v6.2d
-	WORD $0x4eefd538 // fsub v24.2d, v9.2d, v15.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d487 // fadd v7.2d, v4.2d, v9.2d
-	WORD $0x4ef8d508 // fsub v8.2d, v8.2d, v24.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4eead673 // fsub v19.2d, v19.2d, v10.2d
-	WORD $0x4ee2d6e2 // fsub v2.2d, v23.2d, v2.2d
-	WORD $0x4e65d5ce // fadd v14.2d, v14.2d, v5.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x4ee4d4e4 // fsub v4.2d, v7.2d, v4.2d
-	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
-	WORD $0x4e73d5ad // fadd v13.2d, v13.2d, v19.2d
-	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
-	WORD $0x4e72d5c0 // fadd v0.2d, v14.2d, v18.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x4e6dd502 // fadd v2.2d, v8.2d, v13.2d
-	WORD $0x4e60d4c3 // fadd v3.2d, v6.2d, v0.2d
-	WORD $0x4eeed40e // fsub v14.2d, v0.2d, v14.2d
-	WORD $0x4e62d524 // fadd v4.2d, v9.2d, v2.2d
-	WORD $0x4ee8d448 // fsub v8.2d, v2.2d, v8.2d
-	WORD $0x4e63d6e5 // fadd v5.2d, v23.2d, v3.2d
-	WORD $0x4ee6d466 // fsub v6.2d, v3.2d, v6.2d
-	WORD $0x4e64d4ea // fadd v10.2d, v7.2d, v4.2d
-	WORD $0x4ee9d489 // fsub v9.2d, v4.2d, v9.2d
-	WORD $0x4ef7d4b7 // fsub v23.2d, v5.2d, v23.2d
-	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
-	WORD $0x4eeed652 // fsub v18.2d, v18.2d, v14.2d
-	WORD $0x4ee7d547 // fsub v7.2d, v10.2d, v7.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4e72d406 // fadd v6.2d, v0.2d, v18.2d
-	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
-	WORD $0x4e6dd447 // fadd v7.2d, v2.2d, v13.2d
-	WORD $0x4e66d468 // fadd v8.2d, v3.2d, v6.2d
-	WORD $0x4ee0d4c0 // fsub v0.2d, v6.2d, v0.2d
-	WORD $0x4e67d489 // fadd v9.2d, v4.2d, v7.2d
-	WORD $0x4ee2d4e2 // fsub v2.2d, v7.2d, v2.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x4ee0d652 // fsub v18.2d, v18.2d, v0.2d
-	WORD $0x4ee4d524 // fsub v4.2d, v9.2d, v4.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ee3d4c6 // fsub v6.2d, v6.2d, v3.2d
-	WORD $0x3dc001a0 // ldr q0, [x13, #0]
-	WORD $0x4e60d502 // fadd v2.2d, v8.2d, v0.2d
-	WORD $0x4ee4d4e7 // fsub v7.2d, v7.2d, v4.2d
-	WORD $0x3dc005a3 // ldr q3, [x13, #16]
-	WORD $0x4e63d524 // fadd v4.2d, v9.2d, v3.2d
-	WORD $0x4e72d4cb // fadd v11.2d, v6.2d, v18.2d
-	WORD $0x3dc0018c // ldr q12, [x12, #0]
-	WORD $0x4e6cd4ae // fadd v14.2d, v5.2d, v12.2d
-	WORD $0x4e6dd4ef // fadd v15.2d, v7.2d, v13.2d
-	WORD $0x4ee8d450 // fsub v16.2d, v2.2d, v8.2d
-	WORD $0x3dc001d1 // ldr q17, [x14, #0]
-	WORD $0x4e71d573 // fadd v19.2d, v11.2d, v17.2d
-	WORD $0x4ee6d566 // fsub v6.2d, v11.2d, v6.2d
-	WORD $0x3dc005d7 // ldr q23, [x14, #16]
-	WORD $0x4e77d5f8 // fadd v24.2d, v15.2d, v23.2d
-	WORD $0x4ee7d5e7 // fsub v7.2d, v15.2d, v7.2d
-	WORD $0x4eebd679 // fsub v25.2d, v19.2d, v11.2d
-	WORD $0x4ee6d652 // fsub v18.2d, v18.2d, v6.2d
-	WORD $0x4eefd706 // fsub v6.2d, v24.2d, v15.2d
-	WORD $0x4ee7d5ad // fsub v13.2d, v13.2d, v7.2d
-	WORD $0x4ef9d667 // fsub v7.2d, v19.2d, v25.2d
-	WORD $0x4ef9d631 // fsub v17.2d, v17.2d, v25.2d
-	WORD $0x4ee6d719 // fsub v25.2d, v24.2d, v6.2d
-	WORD $0x4ee6d6f7 // fsub v23.2d, v23.2d, v6.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x3dc001e6 // ldr q6, [x15, #0]
-	WORD $0x4e66d647 // fadd v7.2d, v18.2d, v6.2d
-	WORD $0x4ef9d5ef // fsub v15.2d, v15.2d, v25.2d
-	WORD $0x3dc00599 // ldr q25, [x12, #16]
-	WORD $0x4e79d55a // fadd v26.2d, v10.2d, v25.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	WORD $0x4ee9d491 // fsub v17.2d, v4.2d, v9.2d
-	WORD $0x3dc005fb // ldr q27, [x15, #16]
-	WORD $0x4e7bd5bc // fadd v28.2d, v13.2d, v27.2d
-	WORD $0x4e77d5ef // fadd v15.2d, v15.2d, v23.2d
-	WORD $0x4ef0d457 // fsub v23.2d, v2.2d, v16.2d
-	WORD $0x4ee5d5dd // fsub v29.2d, v14.2d, v5.2d
-	WORD $0x4ef2d4fe // fsub v30.2d, v7.2d, v18.2d
-	WORD $0x4e67d574 // fadd v20.2d, v11.2d, v7.2d
-	WORD $0x4ef1d496 // fsub v22.2d, v4.2d, v17.2d
-	WORD $0x4eead741 // fsub v1.2d, v26.2d, v10.2d
-	WORD $0x4eedd795 // fsub v21.2d, v28.2d, v13.2d
-	WORD $0x3d802ef8 // str q24, [x23, #176]
-	WORD $0x4e7cd5f8 // fadd v24.2d, v15.2d, v28.2d
-	WORD $0x4ef7d508 // fsub v8.2d, v8.2d, v23.2d
-	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
-	WORD $0x4efdd5d0 // fsub v16.2d, v14.2d, v29.2d
-	WORD $0x4efed4f7 // fsub v23.2d, v7.2d, v30.2d
-	WORD $0x4ef6d529 // fsub v9.2d, v9.2d, v22.2d
-	WORD $0x4eebd696 // fsub v22.2d, v20.2d, v11.2d
-	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
-	WORD $0x4ee1d740 // fsub v0.2d, v26.2d, v1.2d
-	WORD $0x4ef0d4a5 // fsub v5.2d, v5.2d, v16.2d
-	WORD $0x4ef5d790 // fsub v16.2d, v28.2d, v21.2d
-	WORD $0x4efdd59d // fsub v29.2d, v12.2d, v29.2d
-	WORD $0x4ef7d652 // fsub v18.2d, v18.2d, v23.2d
-	WORD $0x4eefd711 // fsub v17.2d, v24.2d, v15.2d
-	WORD $0x4efed4c6 // fsub v6.2d, v6.2d, v30.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4ef6d683 // fsub v3.2d, v20.2d, v22.2d
-	WORD $0x4ee0d54a // fsub v10.2d, v10.2d, v0.2d
-	WORD $0x4ee1d721 // fsub v1.2d, v25.2d, v1.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4ef5d77b // fsub v27.2d, v27.2d, v21.2d
-	WORD $0x4ef1d700 // fsub v0.2d, v24.2d, v17.2d
-	WORD $0x4e62d5d0 // fadd v16.2d, v14.2d, v2.2d
-	WORD $0x4e7dd4a5 // fadd v5.2d, v5.2d, v29.2d
-	WORD $0x4e73d515 // fadd v21.2d, v8.2d, v19.2d
-	WORD $0x4e66d652 // fadd v18.2d, v18.2d, v6.2d
-	WORD $0x4ee3d56b // fsub v11.2d, v11.2d, v3.2d
-	WORD $0x4ef6d4e7 // fsub v7.2d, v7.2d, v22.2d
-	WORD $0x4e64d743 // fadd v3.2d, v26.2d, v4.2d
-	WORD $0x3dc02ee6 // ldr q6, [x23, #176]
-	WORD $0x4e66d536 // fadd v22.2d, v9.2d, v6.2d
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e7bd5ad // fadd v13.2d, v13.2d, v27.2d
-	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4ef1d79c // fsub v28.2d, v28.2d, v17.2d
-	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
-	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
-	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
-	WORD $0x4ee8d6a0 // fsub v0.2d, v21.2d, v8.2d
-	WORD $0x4efad47a // fsub v26.2d, v3.2d, v26.2d
-	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
-	WORD $0x4e7cd5ef // fadd v15.2d, v15.2d, v28.2d
-	WORD $0x4ee9d6c1 // fsub v1.2d, v22.2d, v9.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4e6bd4a7 // fadd v7.2d, v5.2d, v11.2d
-	WORD $0x4ee0d6ad // fsub v13.2d, v21.2d, v0.2d
-	WORD $0x4efad484 // fsub v4.2d, v4.2d, v26.2d
-	WORD $0x4e6fd54e // fadd v14.2d, v10.2d, v15.2d
-	WORD $0x4ee1d6d1 // fsub v17.2d, v22.2d, v1.2d
-	WORD $0x4e75d452 // fadd v18.2d, v2.2d, v21.2d
-	WORD $0x4eedd508 // fsub v8.2d, v8.2d, v13.2d
-	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
-	WORD $0x4ee5d4e0 // fsub v0.2d, v7.2d, v5.2d
-	WORD $0x4e76d48d // fadd v13.2d, v4.2d, v22.2d
-	WORD $0x4ef1d529 // fsub v9.2d, v9.2d, v17.2d
-	WORD $0x4ee1d4c6 // fsub v6.2d, v6.2d, v1.2d
-	WORD $0x4eead5c1 // fsub v1.2d, v14.2d, v10.2d
-	WORD $0x4e72d611 // fadd v17.2d, v16.2d, v18.2d
-	WORD $0x4ee2d642 // fsub v2.2d, v18.2d, v2.2d
-	WORD $0x4e73d508 // fadd v8.2d, v8.2d, v19.2d
-	WORD $0x4ee0d4f3 // fsub v19.2d, v7.2d, v0.2d
-	WORD $0x4e6dd477 // fadd v23.2d, v3.2d, v13.2d
-	WORD $0x4ee4d5a4 // fsub v4.2d, v13.2d, v4.2d
-	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
-	WORD $0x4ee1d5c6 // fsub v6.2d, v14.2d, v1.2d
-	WORD $0x4ee2d6b5 // fsub v21.2d, v21.2d, v2.2d
-	WORD $0x4e74d502 // fadd v2.2d, v8.2d, v20.2d
-	WORD $0x4ef0d630 // fsub v16.2d, v17.2d, v16.2d
-	WORD $0x4ef3d4a5 // fsub v5.2d, v5.2d, v19.2d
-	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
-	WORD $0x4ee4d6d6 // fsub v22.2d, v22.2d, v4.2d
-	WORD $0x4e78d520 // fadd v0.2d, v9.2d, v24.2d
-	WORD $0x4ee3d6e3 // fsub v3.2d, v23.2d, v3.2d
-	WORD $0x4ee6d54a // fsub v10.2d, v10.2d, v6.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4e62d6a1 // fadd v1.2d, v21.2d, v2.2d
-	WORD $0x4ef0d652 // fsub v18.2d, v18.2d, v16.2d
-	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
-	WORD $0x4e60d6c4 // fadd v4.2d, v22.2d, v0.2d
-	WORD $0x4ee3d5ad // fsub v13.2d, v13.2d, v3.2d
-	WORD $0x4e6fd54a // fadd v10.2d, v10.2d, v15.2d
-	WORD $0x4e61d4e3 // fadd v3.2d, v7.2d, v1.2d
-	WORD $0x4e65d646 // fadd v6.2d, v18.2d, v5.2d
-	WORD $0x4ee8d44b // fsub v11.2d, v2.2d, v8.2d
-	WORD $0x4e64d5cf // fadd v15.2d, v14.2d, v4.2d
-	WORD $0x4e6ad5b0 // fadd v16.2d, v13.2d, v10.2d
-	WORD $0x4ee9d413 // fsub v19.2d, v0.2d, v9.2d
-	WORD $0x4e66d47a // fadd v26.2d, v3.2d, v6.2d
-	WORD $0x4ee7d47b // fsub v27.2d, v3.2d, v7.2d
-	WORD $0x4eebd45c // fsub v28.2d, v2.2d, v11.2d
-	WORD $0x4ef5d435 // fsub v21.2d, v1.2d, v21.2d
-	WORD $0x4eebd694 // fsub v20.2d, v20.2d, v11.2d
-	WORD $0x4e70d5eb // fadd v11.2d, v15.2d, v16.2d
-	WORD $0x4efcd508 // fsub v8.2d, v8.2d, v28.2d
-	WORD $0x4eeed5fc // fsub v28.2d, v15.2d, v14.2d
-	WORD $0x4ef6d496 // fsub v22.2d, v4.2d, v22.2d
-	WORD $0x4ef3d718 // fsub v24.2d, v24.2d, v19.2d
-	WORD $0x4ef3d413 // fsub v19.2d, v0.2d, v19.2d
-	WORD $0x4efbd421 // fsub v1.2d, v1.2d, v27.2d
-	WORD $0x4efbd47b // fsub v27.2d, v3.2d, v27.2d
-	WORD $0x4ef5d442 // fsub v2.2d, v2.2d, v21.2d
-	WORD $0x4ee3d755 // fsub v21.2d, v26.2d, v3.2d
-	WORD $0x4ef3d529 // fsub v9.2d, v9.2d, v19.2d
-	WORD $0x4eefd573 // fsub v19.2d, v11.2d, v15.2d
-	WORD $0x4efbd4e7 // fsub v7.2d, v7.2d, v27.2d
-	WORD $0x4efcd5fb // fsub v27.2d, v15.2d, v28.2d
-	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
-	WORD $0x4ef5d754 // fsub v20.2d, v26.2d, v21.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4ef3d57c // fsub v28.2d, v11.2d, v19.2d
-	WORD $0x4efbd5ce // fsub v14.2d, v14.2d, v27.2d
-	WORD $0x4ef6d400 // fsub v0.2d, v0.2d, v22.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4ef5d4d5 // fsub v21.2d, v6.2d, v21.2d
-	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
-	WORD $0x4e68d442 // fadd v2.2d, v2.2d, v8.2d
-	WORD $0x4efcd5ef // fsub v15.2d, v15.2d, v28.2d
-	WORD $0x4ef3d613 // fsub v19.2d, v16.2d, v19.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e75d463 // fadd v3.2d, v3.2d, v21.2d
-	WORD $0x4e62d4e1 // fadd v1.2d, v7.2d, v2.2d
-	WORD $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
-	WORD $0x4e60d5c4 // fadd v4.2d, v14.2d, v0.2d
-	WORD $0x4e61d468 // fadd v8.2d, v3.2d, v1.2d
-	WORD $0x4ee7d429 // fsub v9.2d, v1.2d, v7.2d
-	WORD $0x4e64d5f3 // fadd v19.2d, v15.2d, v4.2d
-	WORD $0x4eeed494 // fsub v20.2d, v4.2d, v14.2d
-	WORD $0x4e7ad635 // fadd v21.2d, v17.2d, v26.2d
-	WORD $0x4ee3d516 // fsub v22.2d, v8.2d, v3.2d
-	WORD $0x4ee9d438 // fsub v24.2d, v1.2d, v9.2d
-	WORD $0x4e6bd6fb // fadd v27.2d, v23.2d, v11.2d
-	WORD $0x4eefd67c // fsub v28.2d, v19.2d, v15.2d
-	WORD $0x4ef1d6b1 // fsub v17.2d, v21.2d, v17.2d
-	WORD $0x4ef8d4e7 // fsub v7.2d, v7.2d, v24.2d
-	WORD $0x4ef4d498 // fsub v24.2d, v4.2d, v20.2d
-	WORD $0x4ee9d442 // fsub v2.2d, v2.2d, v9.2d
-	WORD $0x4ef6d509 // fsub v9.2d, v8.2d, v22.2d
-	WORD $0x4ef2d4c6 // fsub v6.2d, v6.2d, v18.2d
-	WORD $0x4ef7d777 // fsub v23.2d, v27.2d, v23.2d
-	WORD $0x4efcd672 // fsub v18.2d, v19.2d, v28.2d
-	WORD $0x4ef8d5ce // fsub v14.2d, v14.2d, v24.2d
-	WORD $0x4ef4d400 // fsub v0.2d, v0.2d, v20.2d
-	WORD $0x4eedd610 // fsub v16.2d, v16.2d, v13.2d
-	WORD $0x4ef1d75a // fsub v26.2d, v26.2d, v17.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4ef6d421 // fsub v1.2d, v1.2d, v22.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4ef7d56b // fsub v11.2d, v11.2d, v23.2d
-	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	WORD $0x4efcd484 // fsub v4.2d, v4.2d, v28.2d
-	WORD $0x4e60d5ce // fadd v14.2d, v14.2d, v0.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4e68d740 // fadd v0.2d, v26.2d, v8.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
-	WORD $0x4e73d561 // fadd v1.2d, v11.2d, v19.2d
-	WORD $0x4e64d5ef // fadd v15.2d, v15.2d, v4.2d
-	WORD $0x4e6ad5ce // fadd v14.2d, v14.2d, v10.2d
-	WORD $0x4e60d6a2 // fadd v2.2d, v21.2d, v0.2d
-	WORD $0x4efad41a // fsub v26.2d, v0.2d, v26.2d
-	WORD $0x4e67d464 // fadd v4.2d, v3.2d, v7.2d
-	WORD $0x4e61d765 // fadd v5.2d, v27.2d, v1.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4e6ed5e6 // fadd v6.2d, v15.2d, v14.2d
-	WORD $0x4ef5d455 // fsub v21.2d, v2.2d, v21.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x3dc00089 // ldr q9, [x4, #0]
-	WORD $0x3dc0010a // ldr q10, [x8, #0]
-	WORD $0x4e6acd2c // fmla v12.2d, v9.2d, v10.2d
-	WORD $0x4ee3d489 // fsub v9.2d, v4.2d, v3.2d
-	WORD $0x4efbd4bb // fsub v27.2d, v5.2d, v27.2d
-	WORD $0x4eebd673 // fsub v19.2d, v19.2d, v11.2d
-	WORD $0x3dc0048a // ldr q10, [x4, #16]
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x4e6bcd59 // fmla v25.2d, v10.2d, v11.2d
-	WORD $0x4eefd4ca // fsub v10.2d, v6.2d, v15.2d
-	WORD $0x4ef5d400 // fsub v0.2d, v0.2d, v21.2d
-	WORD $0x4e64d50b // fadd v11.2d, v8.2d, v4.2d
-	WORD $0x4ee9d48d // fsub v13.2d, v4.2d, v9.2d
-	WORD $0x4efbd421 // fsub v1.2d, v1.2d, v27.2d
-	WORD $0x4e66d670 // fadd v16.2d, v19.2d, v6.2d
-	WORD $0x4eead4d1 // fsub v17.2d, v6.2d, v10.2d
-	WORD $0x4e6bd412 // fadd v18.2d, v0.2d, v11.2d
-	WORD $0x4eecd594 // fsub v20.2d, v12.2d, v12.2d
-	WORD $0x3dc006f5 // ldr q21, [x23, #16]
-	WORD $0x4ef5d6b6 // fsub v22.2d, v21.2d, v21.2d
-	WORD $0x4ee8d568 // fsub v8.2d, v11.2d, v8.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4e70d429 // fadd v9.2d, v1.2d, v16.2d
-	WORD $0x4ef9d72d // fsub v13.2d, v25.2d, v25.2d
-	WORD $0x3dc002f7 // ldr q23, [x23, #0]
-	WORD $0x4ef7d6f8 // fsub v24.2d, v23.2d, v23.2d
-	WORD $0x4ef3d613 // fsub v19.2d, v16.2d, v19.2d
-	WORD $0x4ef1d5ef // fsub v15.2d, v15.2d, v17.2d
-	WORD $0x4eead5ce // fsub v14.2d, v14.2d, v10.2d
-	WORD $0x4e72d44a // fadd v10.2d, v2.2d, v18.2d
-	WORD $0x3dc006d1 // ldr q17, [x22, #16]
-	WORD $0x4e71e694 // fcmeq v20.2d, v20.2d, v17.2d
-	WORD $0x4e71e6d6 // fcmeq v22.2d, v22.2d, v17.2d
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	WORD $0x4ee0d640 // fsub v0.2d, v18.2d, v0.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
-	WORD $0x4e69d4a7 // fadd v7.2d, v5.2d, v9.2d
-	WORD $0x4e71e5ad // fcmeq v13.2d, v13.2d, v17.2d
-	WORD $0x4e71e718 // fcmeq v24.2d, v24.2d, v17.2d
-	WORD $0x6e205b18 // mvn v24.16b, v24.16b
-	WORD $0x4ee1d521 // fsub v1.2d, v9.2d, v1.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4e6ed5ef // fadd v15.2d, v15.2d, v14.2d
-	WORD $0x4e361e94 // and v20.16b, v20.16b, v22.16b
-	WORD $0x4ee2d542 // fsub v2.2d, v10.2d, v2.2d
-	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
-	WORD $0x4e63d484 // fadd v4.2d, v4.2d, v3.2d
-	WORD $0x4e381dad // and v13.16b, v13.16b, v24.16b
-	WORD $0x4ee5d4e5 // fsub v5.2d, v7.2d, v5.2d
-	WORD $0x4ee1d610 // fsub v16.2d, v16.2d, v1.2d
-	WORD $0x4e6fd4c6 // fadd v6.2d, v6.2d, v15.2d
-	WORD $0x6e6c1eb4 // bsl v20.16b, v21.16b, v12.16b
-	WORD $0x4ee2d652 // fsub v18.2d, v18.2d, v2.2d
-	WORD $0x4e64d560 // fadd v0.2d, v11.2d, v4.2d
-	WORD $0x6e791eed // bsl v13.16b, v23.16b, v25.16b
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4e66d601 // fadd v1.2d, v16.2d, v6.2d
-	WORD $0x4ef4d682 // fsub v2.2d, v20.2d, v20.2d
-	WORD $0x3dc00ac3 // ldr q3, [x22, #32]
-	WORD $0x3dc00ec5 // ldr q5, [x22, #48]
-	WORD $0x4e251c68 // and v8.16b, v3.16b, v5.16b
-	WORD $0x3dc002cc // ldr q12, [x22, #0]
-	WORD $0x4e2c1e8e // and v14.16b, v20.16b, v12.16b
-	WORD $0x4e60d64f // fadd v15.2d, v18.2d, v0.2d
-	WORD $0x4eedd5b3 // fsub v19.2d, v13.2d, v13.2d
-	WORD $0x4e251c63 // and v3.16b, v3.16b, v5.16b
-	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
-	WORD $0x4e61d525 // fadd v5.2d, v9.2d, v1.2d
-	WORD $0x4e71e695 // fcmeq v21.2d, v20.2d, v17.2d
-	WORD $0x4e71e442 // fcmeq v2.2d, v2.2d, v17.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	WORD $0x4e71e556 // fcmeq v22.2d, v10.2d, v17.2d
-	WORD $0x4eae1d08 // orr v8.16b, v8.16b, v14.16b
-	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
-	WORD $0x4eebd40b // fsub v11.2d, v0.2d, v11.2d
-	WORD $0x4e71e5ae // fcmeq v14.2d, v13.2d, v17.2d
-	WORD $0x4e71e673 // fcmeq v19.2d, v19.2d, v17.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x4e71e4f7 // fcmeq v23.2d, v7.2d, v17.2d
-	WORD $0x4eac1c63 // orr v3.16b, v3.16b, v12.16b
-	WORD $0x4ee9d4a9 // fsub v9.2d, v5.2d, v9.2d
-	WORD $0x4ef0d430 // fsub v16.2d, v1.2d, v16.2d
-	WORD $0x4eead54c // fsub v12.2d, v10.2d, v10.2d
-	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
-	WORD $0x6e681e36 // bsl v22.16b, v17.16b, v8.16b
-	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4ee7d4e2 // fsub v2.2d, v7.2d, v7.2d
-	WORD $0x4eb31dce // orr v14.16b, v14.16b, v19.16b
-	WORD $0x6e631e37 // bsl v23.16b, v17.16b, v3.16b
-	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x6eeae59f // fcmgt v31.2d, v12.2d, v10.2d
-	WORD $0x6eece54c // fcmgt v12.2d, v10.2d, v12.2d
-	WORD $0x4ebf1d8c // orr v12.16b, v12.16b, v31.16b
-	WORD $0x4e74e683 // fcmeq v3.2d, v20.2d, v20.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	WORD $0x6e761e95 // bsl v21.16b, v20.16b, v22.16b
-	WORD $0x4e64d408 // fadd v8.2d, v0.2d, v4.2d
-	WORD $0x6ee7e45f // fcmgt v31.2d, v2.2d, v7.2d
-	WORD $0x6ee2e4e2 // fcmgt v2.2d, v7.2d, v2.2d
-	WORD $0x4ebf1c42 // orr v2.16b, v2.16b, v31.16b
-	WORD $0x4e6de5a9 // fcmeq v9.2d, v13.2d, v13.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x6e771dae // bsl v14.16b, v13.16b, v23.16b
-	WORD $0x4e66d42b // fadd v11.2d, v1.2d, v6.2d
-	WORD $0x3dc012cd // ldr q13, [x22, #64]
-	WORD $0x6e751da3 // bsl v3.16b, v13.16b, v21.16b
-	WORD $0x6eec1e2f // bif v15.16b, v17.16b, v12.16b
-	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x6e711d10 // bsl v16.16b, v8.16b, v17.16b
-	WORD $0x6e6e1da9 // bsl v9.16b, v13.16b, v14.16b
-	WORD $0x6ee21e25 // bif v5.16b, v17.16b, v2.16b
-	WORD $0x4ea21c4d // mov v13.16b, v2.16b
-	WORD $0x6e711d6d // bsl v13.16b, v11.16b, v17.16b
-	WORD $0x6eac1d43 // bit v3.16b, v10.16b, v12.16b
-	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	WORD $0x6ea21ce9 // bit v9.16b, v7.16b, v2.16b
-	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x3dc016c0 // ldr q0, [x22, #80]
-	WORD $0x4ea31c67 // mov v7.16b, v3.16b
-	WORD $0x4e60cde7 // fmla v7.2d, v15.2d, v0.2d
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x4e60ce0a // fmla v10.2d, v16.2d, v0.2d
-	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4ea91d21 // mov v1.16b, v9.16b
-	WORD $0x4e60cca1 // fmla v1.2d, v5.2d, v0.2d
-	WORD $0x4ea51cae // mov v14.16b, v5.16b
-	WORD $0x4e60cdae // fmla v14.2d, v13.2d, v0.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4eebd4c6 // fsub v6.2d, v6.2d, v11.2d
-	WORD $0x4e63e4e7 // fcmeq v7.2d, v7.2d, v3.2d
-	WORD $0x6e711c8c // bsl v12.16b, v4.16b, v17.16b
-	WORD $0x4e6fe54a // fcmeq v10.2d, v10.2d, v15.2d
-	WORD $0x6e711cc2 // bsl v2.16b, v6.16b, v17.16b
-	WORD $0x4e69e421 // fcmeq v1.2d, v1.2d, v9.2d
-	WORD $0x4e65e5ce // fcmeq v14.2d, v14.2d, v5.2d
-	WORD $0x4e71d58c // fadd v12.2d, v12.2d, v17.2d
-	WORD $0x4e2a1ce7 // and v7.16b, v7.16b, v10.16b
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	WORD $0x4e2e1c21 // and v1.16b, v1.16b, v14.16b
-	WORD $0x0ea128ff // xtn v31.2s, v7.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fmul2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fmul2d(5,3,4)
+	ldrq(6,9,0)
+	fmul2d(7,0,6)
+	ldrq(8,5,0)
+	fmul2d(9,8,1)
+	ldrq(10,9,16)
+	fmul2d(11,3,10)
+	ldrq(12,5,16)
+	fmul2d(13,12,4)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,5)
+	fmla2d(15,3,4)
+	fadd2d(16,7,9)
+	fneg2d(17,7)
+	fmla2d(17,0,6)
+	fadd2d(18,11,13)
+	fneg2d(19,9)
+	fmla2d(19,8,1)
+	fadd2d(20,14,16)
+	fsub2d(21,16,7)
+	fadd2d(22,15,18)
+	fsub2d(23,18,11)
+	fsub2d(24,20,14)
+	fneg2d(25,11)
+	fmla2d(25,3,10)
+	fsub2d(26,22,15)
+	fneg2d(27,13)
+	fmla2d(27,12,4)
+	ldrq(28,10,0)
+	fmul2d(29,0,28)
+	ldrq(30,6,0)
+	strq(5,23,0)
+	fmul2d(5,30,1)
+	strq(2,23,16)
+	ldrq(2,10,16)
+	fmul2d(0,3,2)
+	ldrq(2,6,16)
+	fmul2d(3,2,4)
+	fsub2d(2,20,24)
+	strq(20,23,32)
+	fsub2d(20,16,21)
+	fsub2d(4,22,26)
+	strq(22,23,48)
+	fsub2d(22,18,23)
+	fmul2d(28,8,6)
+	fsub2d(14,14,2)
+	fmul2d(2,12,10)
+	fsub2d(16,16,24)
+	fsub2d(7,7,20)
+	fsub2d(9,9,21)
+	fadd2d(20,17,19)
+	fadd2d(21,29,5)
+	fsub2d(15,15,4)
+	fsub2d(18,18,26)
+	fsub2d(11,11,22)
+	fsub2d(13,13,23)
+	fadd2d(4,25,27)
+	fadd2d(22,0,3)
+	fadd2d(14,14,16)
+	fadd2d(7,7,9)
+	fadd2d(9,20,28)
+	fsub2d(16,21,29)
+	fadd2d(15,15,18)
+	fadd2d(11,11,13)
+	fadd2d(13,4,2)
+	fsub2d(18,22,0)
+	fadd2d(23,14,7)
+	fadd2d(24,9,21)
+	fsub2d(26,21,16)
+	fsub2d(16,5,16)
+	fsub2d(14,23,14)
+	fneg2d(5,5)
+	fmla2d(5,30,1)
+	fsub2d(26,29,26)
+	strq(21,23,64)
+	ldrq(21,4,0)
+	strq(27,23,80)
+	ldrq(27,10,0)
+	fneg2d(29,29)
+	fmla2d(29,21,27)
+	fsub2d(7,7,14)
+	fsub2d(14,9,20)
+	fadd2d(26,26,16)
+	fadd2d(16,15,11)
+	fsub2d(15,16,15)
+	fadd2d(29,29,5)
+	fadd2d(5,13,22)
+	fsub2d(11,11,15)
+	fsub2d(15,22,18)
+	fsub2d(18,3,18)
+	strq(22,23,96)
+	ldrq(22,6,16)
+	strq(29,23,112)
+	ldrq(29,8,16)
+	fneg2d(3,3)
+	fmla2d(3,22,29)
+	fsub2d(15,0,15)
+	ldrq(22,4,16)
+	ldrq(29,10,16)
+	fneg2d(0,0)
+	fmla2d(0,22,29)
+	fadd2d(15,15,18)
+	fsub2d(18,13,4)
+	fadd2d(0,0,3)
+	fadd2d(3,23,24)
+	strq(0,23,128)
+	fneg2d(0,28)
+	fmla2d(0,8,6)
+	fsub2d(28,28,14)
+	fsub2d(14,9,14)
+	fsub2d(14,20,14)
+	fadd2d(26,26,0)
+	fadd2d(14,14,28)
+	fadd2d(0,16,5)
+	fadd2d(26,26,14)
+	fneg2d(14,2)
+	fmla2d(14,12,10)
+	fsub2d(2,2,18)
+	fsub2d(18,13,18)
+	fadd2d(7,7,26)
+	fsub2d(26,3,23)
+	fsub2d(18,4,18)
+	fadd2d(15,15,14)
+	fsub2d(14,0,16)
+	fadd2d(18,18,2)
+	fsub2d(2,3,26)
+	fsub2d(26,24,26)
+	fsub2d(23,23,2)
+	fsub2d(2,0,14)
+	fadd2d(15,15,18)
+	fsub2d(14,5,14)
+	fsub2d(16,16,2)
+	ldrq(2,23,16)
+	ldrq(18,23,32)
+	fadd2d(28,2,18)
+	fadd2d(23,23,26)
+	fsub2d(26,20,17)
+	strq(5,23,144)
+	ldrq(5,23,0)
+	strq(13,23,160)
+	ldrq(13,23,48)
+	strq(0,23,176)
+	fadd2d(0,5,13)
+	fadd2d(11,11,15)
+	fadd2d(16,16,14)
+	fsub2d(14,4,25)
+	fsub2d(15,28,2)
+	fadd2d(7,7,23)
+	fsub2d(20,20,26)
+	fsub2d(23,0,5)
+	fadd2d(11,11,16)
+	fsub2d(4,4,14)
+	ldrq(16,11,0)
+	fmul2d(16,21,16)
+	fsub2d(18,18,15)
+	ldrq(15,7,0)
+	fmul2d(15,15,1)
+	fsub2d(17,17,20)
+	fmul2d(8,8,27)
+	fsub2d(19,19,26)
+	fmul2d(30,30,6)
+	fsub2d(13,13,23)
+	ldrq(6,11,16)
+	fmul2d(6,22,6)
+	fsub2d(25,25,4)
+	ldrq(4,7,16)
+	ldrq(20,8,16)
+	fmul2d(4,4,20)
+	ldrq(23,23,80)
+	fsub2d(23,23,14)
+	fmul2d(12,12,29)
+	fadd2d(17,17,19)
+	ldrq(14,6,16)
+	fmul2d(14,14,10)
+	fadd2d(16,16,15)
+	fadd2d(10,3,7)
+	fadd2d(8,8,30)
+	fsub2d(15,24,9)
+	fadd2d(25,25,23)
+	ldrq(19,23,176)
+	fadd2d(23,19,11)
+	fadd2d(6,6,4)
+	ldrq(4,23,144)
+	ldrq(26,23,160)
+	fsub2d(27,4,26)
+	fsub2d(24,24,15)
+	fadd2d(12,12,14)
+	fadd2d(14,18,10)
+	fsub2d(4,4,27)
+	ldrq(29,23,112)
+	fadd2d(17,17,29)
+	fsub2d(29,10,3)
+	fadd2d(16,16,8)
+	fadd2d(8,13,23)
+	fsub2d(9,9,24)
+	fsub2d(24,23,19)
+	ldrq(30,23,64)
+	fsub2d(30,30,15)
+	fsub2d(15,14,18)
+	ldrq(5,23,128)
+	fadd2d(25,25,5)
+	fsub2d(5,10,29)
+	fadd2d(6,6,12)
+	fsub2d(12,8,13)
+	fsub2d(26,26,4)
+	fsub2d(4,23,24)
+	ldrq(2,23,96)
+	fsub2d(2,2,27)
+	fsub2d(27,14,15)
+	fsub2d(3,3,5)
+	fsub2d(7,7,29)
+	fadd2d(17,17,16)
+	fadd2d(9,9,30)
+	fsub2d(5,8,12)
+	fsub2d(19,19,4)
+	fsub2d(11,11,24)
+	fadd2d(25,25,6)
+	fadd2d(26,26,2)
+	fadd2d(2,28,14)
+	fsub2d(18,18,27)
+	fsub2d(10,10,15)
+	fadd2d(3,3,7)
+	fadd2d(17,17,9)
+	fadd2d(4,0,8)
+	fsub2d(13,13,5)
+	fsub2d(23,23,12)
+	fadd2d(19,19,11)
+	fadd2d(25,25,26)
+	fsub2d(28,2,28)
+	fadd2d(18,18,10)
+	fadd2d(3,3,17)
+	fsub2d(0,4,0)
+	fadd2d(13,13,23)
+	fadd2d(19,19,25)
+	fsub2d(14,14,28)
+	fadd2d(5,18,3)
+	fsub2d(8,8,0)
+	fadd2d(0,13,19)
+	fadd2d(6,14,5)
+	fsub2d(7,5,18)
+	fadd2d(9,8,0)
+	fsub2d(10,0,13)
+	fsub2d(11,6,14)
+	fsub2d(12,5,7)
+	fsub2d(15,9,8)
+	fsub2d(16,0,10)
+	fsub2d(17,6,11)
+	fadd2d(23,2,6)
+	fsub2d(24,9,15)
+	fsub2d(5,5,11)
+	fsub2d(14,14,17)
+	fsub2d(18,18,12)
+	fsub2d(3,3,7)
+	fadd2d(7,4,9)
+	fsub2d(8,8,24)
+	fsub2d(0,0,15)
+	fsub2d(13,13,16)
+	fsub2d(19,19,10)
+	fsub2d(2,23,2)
+	fadd2d(14,14,5)
+	fadd2d(18,18,3)
+	fsub2d(4,7,4)
+	fadd2d(8,8,0)
+	fadd2d(13,13,19)
+	fsub2d(6,6,2)
+	fadd2d(0,14,18)
+	fsub2d(9,9,4)
+	fadd2d(2,8,13)
+	fadd2d(3,6,0)
+	fsub2d(14,0,14)
+	fadd2d(4,9,2)
+	fsub2d(8,2,8)
+	fadd2d(5,23,3)
+	fsub2d(6,3,6)
+	fadd2d(10,7,4)
+	fsub2d(9,4,9)
+	fsub2d(23,5,23)
+	fsub2d(0,0,6)
+	fsub2d(18,18,14)
+	fsub2d(7,10,7)
+	fsub2d(2,2,9)
+	fsub2d(13,13,8)
+	fsub2d(3,3,23)
+	fadd2d(6,0,18)
+	fsub2d(4,4,7)
+	fadd2d(7,2,13)
+	fadd2d(8,3,6)
+	fsub2d(0,6,0)
+	fadd2d(9,4,7)
+	fsub2d(2,7,2)
+	fsub2d(3,8,3)
+	fsub2d(18,18,0)
+	fsub2d(4,9,4)
+	fsub2d(13,13,2)
+	fsub2d(6,6,3)
+	ldrq(0,13,0)
+	fadd2d(2,8,0)
+	fsub2d(7,7,4)
+	ldrq(3,13,16)
+	fadd2d(4,9,3)
+	fadd2d(11,6,18)
+	ldrq(12,12,0)
+	fadd2d(14,5,12)
+	fadd2d(15,7,13)
+	fsub2d(16,2,8)
+	ldrq(17,14,0)
+	fadd2d(19,11,17)
+	fsub2d(6,11,6)
+	ldrq(23,14,16)
+	fadd2d(24,15,23)
+	fsub2d(7,15,7)
+	fsub2d(25,19,11)
+	fsub2d(18,18,6)
+	fsub2d(6,24,15)
+	fsub2d(13,13,7)
+	fsub2d(7,19,25)
+	fsub2d(17,17,25)
+	fsub2d(25,24,6)
+	fsub2d(23,23,6)
+	fsub2d(11,11,7)
+	ldrq(6,15,0)
+	fadd2d(7,18,6)
+	fsub2d(15,15,25)
+	ldrq(25,12,16)
+	fadd2d(26,10,25)
+	fadd2d(11,11,17)
+	fsub2d(17,4,9)
+	ldrq(27,15,16)
+	fadd2d(28,13,27)
+	fadd2d(15,15,23)
+	fsub2d(23,2,16)
+	fsub2d(29,14,5)
+	fsub2d(30,7,18)
+	fadd2d(20,11,7)
+	fsub2d(22,4,17)
+	fsub2d(1,26,10)
+	fsub2d(21,28,13)
+	strq(24,23,176)
+	fadd2d(24,15,28)
+	fsub2d(8,8,23)
+	fsub2d(0,0,16)
+	fsub2d(16,14,29)
+	fsub2d(23,7,30)
+	fsub2d(9,9,22)
+	fsub2d(22,20,11)
+	fsub2d(3,3,17)
+	fadd2d(8,8,0)
+	fsub2d(0,26,1)
+	fsub2d(5,5,16)
+	fsub2d(16,28,21)
+	fsub2d(29,12,29)
+	fsub2d(18,18,23)
+	fsub2d(17,24,15)
+	fsub2d(6,6,30)
+	fadd2d(9,9,3)
+	fsub2d(3,20,22)
+	fsub2d(10,10,0)
+	fsub2d(1,25,1)
+	fsub2d(13,13,16)
+	fsub2d(27,27,21)
+	fsub2d(0,24,17)
+	fadd2d(16,14,2)
+	fadd2d(5,5,29)
+	fadd2d(21,8,19)
+	fadd2d(18,18,6)
+	fsub2d(11,11,3)
+	fsub2d(7,7,22)
+	fadd2d(3,26,4)
+	ldrq(6,23,176)
+	fadd2d(22,9,6)
+	fadd2d(10,10,1)
+	fadd2d(13,13,27)
+	fsub2d(15,15,0)
+	fsub2d(28,28,17)
+	fsub2d(14,16,14)
+	fadd2d(5,5,18)
+	fadd2d(11,11,7)
+	fsub2d(0,21,8)
+	fsub2d(26,3,26)
+	fadd2d(10,10,13)
+	fadd2d(15,15,28)
+	fsub2d(1,22,9)
+	fsub2d(2,2,14)
+	fadd2d(7,5,11)
+	fsub2d(13,21,0)
+	fsub2d(4,4,26)
+	fadd2d(14,10,15)
+	fsub2d(17,22,1)
+	fadd2d(18,2,21)
+	fsub2d(8,8,13)
+	fsub2d(19,19,0)
+	fsub2d(0,7,5)
+	fadd2d(13,4,22)
+	fsub2d(9,9,17)
+	fsub2d(6,6,1)
+	fsub2d(1,14,10)
+	fadd2d(17,16,18)
+	fsub2d(2,18,2)
+	fadd2d(8,8,19)
+	fsub2d(19,7,0)
+	fadd2d(23,3,13)
+	fsub2d(4,13,4)
+	fadd2d(9,9,6)
+	fsub2d(6,14,1)
+	fsub2d(21,21,2)
+	fadd2d(2,8,20)
+	fsub2d(16,17,16)
+	fsub2d(5,5,19)
+	fsub2d(11,11,0)
+	fsub2d(22,22,4)
+	fadd2d(0,9,24)
+	fsub2d(3,23,3)
+	fsub2d(10,10,6)
+	fsub2d(15,15,1)
+	fadd2d(1,21,2)
+	fsub2d(18,18,16)
+	fadd2d(5,5,11)
+	fadd2d(4,22,0)
+	fsub2d(13,13,3)
+	fadd2d(10,10,15)
+	fadd2d(3,7,1)
+	fadd2d(6,18,5)
+	fsub2d(11,2,8)
+	fadd2d(15,14,4)
+	fadd2d(16,13,10)
+	fsub2d(19,0,9)
+	fadd2d(26,3,6)
+	fsub2d(27,3,7)
+	fsub2d(28,2,11)
+	fsub2d(21,1,21)
+	fsub2d(20,20,11)
+	fadd2d(11,15,16)
+	fsub2d(8,8,28)
+	fsub2d(28,15,14)
+	fsub2d(22,4,22)
+	fsub2d(24,24,19)
+	fsub2d(19,0,19)
+	fsub2d(1,1,27)
+	fsub2d(27,3,27)
+	fsub2d(2,2,21)
+	fsub2d(21,26,3)
+	fsub2d(9,9,19)
+	fsub2d(19,11,15)
+	fsub2d(7,7,27)
+	fsub2d(27,15,28)
+	fadd2d(8,8,20)
+	fsub2d(20,26,21)
+	fsub2d(4,4,28)
+	fsub2d(28,11,19)
+	fsub2d(14,14,27)
+	fsub2d(0,0,22)
+	fadd2d(9,9,24)
+	fsub2d(3,3,20)
+	fsub2d(21,6,21)
+	fadd2d(7,7,1)
+	fadd2d(2,2,8)
+	fsub2d(15,15,28)
+	fsub2d(19,16,19)
+	fadd2d(14,14,4)
+	fadd2d(0,0,9)
+	fadd2d(3,3,21)
+	fadd2d(1,7,2)
+	fadd2d(15,15,19)
+	fadd2d(4,14,0)
+	fadd2d(8,3,1)
+	fsub2d(9,1,7)
+	fadd2d(19,15,4)
+	fsub2d(20,4,14)
+	fadd2d(21,17,26)
+	fsub2d(22,8,3)
+	fsub2d(24,1,9)
+	fadd2d(27,23,11)
+	fsub2d(28,19,15)
+	fsub2d(17,21,17)
+	fsub2d(7,7,24)
+	fsub2d(24,4,20)
+	fsub2d(2,2,9)
+	fsub2d(9,8,22)
+	fsub2d(6,6,18)
+	fsub2d(23,27,23)
+	fsub2d(18,19,28)
+	fsub2d(14,14,24)
+	fsub2d(0,0,20)
+	fsub2d(16,16,13)
+	fsub2d(26,26,17)
+	fsub2d(3,3,9)
+	fsub2d(1,1,22)
+	fadd2d(7,7,2)
+	fsub2d(5,5,6)
+	fsub2d(11,11,23)
+	fsub2d(15,15,18)
+	fsub2d(4,4,28)
+	fadd2d(14,14,0)
+	fsub2d(10,10,16)
+	fadd2d(0,26,8)
+	fadd2d(3,3,1)
+	fadd2d(7,7,5)
+	fadd2d(1,11,19)
+	fadd2d(15,15,4)
+	fadd2d(14,14,10)
+	fadd2d(2,21,0)
+	fsub2d(26,0,26)
+	fadd2d(4,3,7)
+	fadd2d(5,27,1)
+	fsub2d(11,1,11)
+	fadd2d(6,15,14)
+	fsub2d(21,2,21)
+	fsub2d(8,8,26)
+	ldrq(9,4,0)
+	ldrq(10,8,0)
+	fmla2d(12,9,10)
+	fsub2d(9,4,3)
+	fsub2d(27,5,27)
+	fsub2d(19,19,11)
+	ldrq(10,4,16)
+	ldrq(11,8,16)
+	fmla2d(25,10,11)
+	fsub2d(10,6,15)
+	fsub2d(0,0,21)
+	fadd2d(11,8,4)
+	fsub2d(13,4,9)
+	fsub2d(1,1,27)
+	fadd2d(16,19,6)
+	fsub2d(17,6,10)
+	fadd2d(18,0,11)
+	fsub2d(20,12,12)
+	ldrq(21,23,16)
+	fsub2d(22,21,21)
+	fsub2d(8,11,8)
+	fsub2d(3,3,13)
+	fsub2d(7,7,9)
+	fadd2d(9,1,16)
+	fsub2d(13,25,25)
+	ldrq(23,23,0)
+	fsub2d(24,23,23)
+	fsub2d(19,16,19)
+	fsub2d(15,15,17)
+	fsub2d(14,14,10)
+	fadd2d(10,2,18)
+	ldrq(17,22,16)
+	fcmeq2d(20,20,17)
+	fcmeq2d(22,22,17)
+	mvn(22,22)
+	fsub2d(0,18,0)
+	fsub2d(4,4,8)
+	fadd2d(3,3,7)
+	fadd2d(7,5,9)
+	fcmeq2d(13,13,17)
+	fcmeq2d(24,24,17)
+	mvn(24,24)
+	fsub2d(1,9,1)
+	fsub2d(6,6,19)
+	fadd2d(15,15,14)
+	and(20,20,22)
+	fsub2d(2,10,2)
+	fsub2d(11,11,0)
+	fadd2d(4,4,3)
+	and(13,13,24)
+	fsub2d(5,7,5)
+	fsub2d(16,16,1)
+	fadd2d(6,6,15)
+	bsl(20,21,12)
+	fsub2d(18,18,2)
+	fadd2d(0,11,4)
+	bsl(13,23,25)
+	fsub2d(9,9,5)
+	fadd2d(1,16,6)
+	fsub2d(2,20,20)
+	ldrq(3,22,32)
+	ldrq(5,22,48)
+	and(8,3,5)
+	ldrq(12,22,0)
+	and(14,20,12)
+	fadd2d(15,18,0)
+	fsub2d(19,13,13)
+	and(3,3,5)
+	and(12,13,12)
+	fadd2d(5,9,1)
+	fcmeq2d(21,20,17)
+	fcmeq2d(2,2,17)
+	mvn(2,2)
+	fcmeq2d(22,10,17)
+	orr(8,8,14)
+	fsub2d(18,15,18)
+	fsub2d(11,0,11)
+	fcmeq2d(14,13,17)
+	fcmeq2d(19,19,17)
+	mvn(19,19)
+	fcmeq2d(23,7,17)
+	orr(3,3,12)
+	fsub2d(9,5,9)
+	fsub2d(16,1,16)
+	fsub2d(12,10,10)
+	orr(21,21,2)
+	bsl(22,17,8)
+	fsub2d(0,0,18)
+	fsub2d(4,4,11)
+	fsub2d(2,7,7)
+	orr(14,14,19)
+	bsl(23,17,3)
+	fsub2d(1,1,9)
+	fsub2d(6,6,16)
+	fcmgt2d(31,12,10)
+	fcmgt2d(12,10,12)
+	orr(12,12,31)
+	fcmeq2d(3,20,20)
+	mvn(3,3)
+	bsl(21,20,22)
+	fadd2d(8,0,4)
+	fcmgt2d(31,2,7)
+	fcmgt2d(2,7,2)
+	orr(2,2,31)
+	fcmeq2d(9,13,13)
+	mvn(9,9)
+	bsl(14,13,23)
+	fadd2d(11,1,6)
+	ldrq(13,22,64)
+	bsl(3,13,21)
+	bif(15,17,12)
+	mov(16,12)
+	bsl(16,8,17)
+	bsl(9,13,14)
+	bif(5,17,2)
+	mov(13,2)
+	bsl(13,11,17)
+	bit(3,10,12)
+	fadd2d(15,15,17)
+	fadd2d(16,16,17)
+	bit(9,7,2)
+	fadd2d(5,5,17)
+	fadd2d(13,13,17)
+	fsub2d(8,8,0)
+	ldrq(0,22,80)
+	mov(7,3)
+	fmla2d(7,15,0)
+	mov(10,15)
+	fmla2d(10,16,0)
+	fsub2d(11,11,1)
+	mov(1,9)
+	fmla2d(1,5,0)
+	mov(14,5)
+	fmla2d(14,13,0)
+	fsub2d(4,4,8)
+	fsub2d(6,6,11)
+	fcmeq2d(7,7,3)
+	bsl(12,4,17)
+	fcmeq2d(10,10,15)
+	bsl(2,6,17)
+	fcmeq2d(1,1,9)
+	fcmeq2d(14,14,5)
+	fadd2d(12,12,17)
+	and(7,7,10)
+	fadd2d(2,2,17)
+	and(1,1,14)
+	xtn2s(31,7)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x0ea1283f // xtn v31.2s, v1.2d
-	WORD $0x9e6603f5 // fmov x21, d31
+	xtn2s(31,1)
+	fmovx(21,31)
 	CMN $1, R21
 	BNE done
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d80002f // str q15, [x1, #0]
-	WORD $0x3d800050 // str q16, [x2, #0]
-	WORD $0x3d80006c // str q12, [x3, #0]
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x3d800425 // str q5, [x1, #16]
-	WORD $0x3d80044d // str q13, [x2, #16]
-	WORD $0x3d800462 // str q2, [x3, #16]
+	strq(3,0,0)
+	strq(15,1,0)
+	strq(16,2,0)
+	strq(12,3,0)
+	strq(9,0,16)
+	strq(5,1,16)
+	strq(13,2,16)
+	strq(2,3,16)
 	B next
 
 // func qdMacNEON(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -13012,355 +13037,355 @@ TEXT ·qdMacNEON(SB), 0, $240-80
 	MOVD n+64(FP), R19
 
 loop:
-	WORD $0x3dc00080 // ldr q0, [x4, #0]
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00483 // ldr q3, [x4, #16]
-	WORD $0x3dc00504 // ldr q4, [x8, #16]
-	WORD $0x6e64dc65 // fmul v5.2d, v3.2d, v4.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x6e66dc07 // fmul v7.2d, v0.2d, v6.2d
-	WORD $0x3dc000a8 // ldr q8, [x5, #0]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x3dc0052a // ldr q10, [x9, #16]
-	WORD $0x6e6adc6b // fmul v11.2d, v3.2d, v10.2d
-	WORD $0x3dc004ac // ldr q12, [x5, #16]
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	WORD $0x3dc0018e // ldr q14, [x12, #0]
-	WORD $0x4e62d5cf // fadd v15.2d, v14.2d, v2.2d
-	WORD $0x3dc00590 // ldr q16, [x12, #16]
-	WORD $0x4e65d611 // fadd v17.2d, v16.2d, v5.2d
-	WORD $0x6ee0f852 // fneg v18.2d, v2.2d
-	WORD $0x4e61cc12 // fmla v18.2d, v0.2d, v1.2d
-	WORD $0x6ee0f8b3 // fneg v19.2d, v5.2d
-	WORD $0x4e64cc73 // fmla v19.2d, v3.2d, v4.2d
-	WORD $0x4eeed5f4 // fsub v20.2d, v15.2d, v14.2d
-	WORD $0x4ef0d635 // fsub v21.2d, v17.2d, v16.2d
-	WORD $0x4e69d4f6 // fadd v22.2d, v7.2d, v9.2d
-	WORD $0x4e6dd577 // fadd v23.2d, v11.2d, v13.2d
-	WORD $0x4ef4d5f8 // fsub v24.2d, v15.2d, v20.2d
-	WORD $0x4ef5d639 // fsub v25.2d, v17.2d, v21.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4ef5d4a5 // fsub v5.2d, v5.2d, v21.2d
-	WORD $0x4ef8d5ce // fsub v14.2d, v14.2d, v24.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x3dc00154 // ldr q20, [x10, #0]
-	WORD $0x6e74dc15 // fmul v21.2d, v0.2d, v20.2d
-	WORD $0x6e66dd18 // fmul v24.2d, v8.2d, v6.2d
-	WORD $0x4e62d5ce // fadd v14.2d, v14.2d, v2.2d
-	WORD $0x4e65d610 // fadd v16.2d, v16.2d, v5.2d
-	WORD $0x3dc00542 // ldr q2, [x10, #16]
-	WORD $0x6e62dc65 // fmul v5.2d, v3.2d, v2.2d
-	WORD $0x6e6add99 // fmul v25.2d, v12.2d, v10.2d
-	WORD $0x4e6ed65a // fadd v26.2d, v18.2d, v14.2d
-	WORD $0x4e70d67b // fadd v27.2d, v19.2d, v16.2d
-	WORD $0x4ee7d6dc // fsub v28.2d, v22.2d, v7.2d
-	WORD $0x4eebd6fd // fsub v29.2d, v23.2d, v11.2d
-	WORD $0x4e7ad6de // fadd v30.2d, v22.2d, v26.2d
-	WORD $0x3d8002f1 // str q17, [x23, #0]
-	WORD $0x4e7bd6f1 // fadd v17.2d, v23.2d, v27.2d
-	WORD $0x3d8006ef // str q15, [x23, #16]
-	WORD $0x4ef2d74f // fsub v15.2d, v26.2d, v18.2d
-	WORD $0x3d800af9 // str q25, [x23, #32]
-	WORD $0x4ef3d779 // fsub v25.2d, v27.2d, v19.2d
-	WORD $0x3dc001a2 // ldr q2, [x13, #0]
-	WORD $0x3d800ee5 // str q5, [x23, #48]
-	WORD $0x4e62d7c5 // fadd v5.2d, v30.2d, v2.2d
-	WORD $0x3dc005a2 // ldr q2, [x13, #16]
-	WORD $0x4e62d623 // fadd v3.2d, v17.2d, v2.2d
-	WORD $0x4efcd6c2 // fsub v2.2d, v22.2d, v28.2d
-	WORD $0x3d8012e3 // str q3, [x23, #64]
-	WORD $0x4eefd743 // fsub v3.2d, v26.2d, v15.2d
-	WORD $0x3d8016fa // str q26, [x23, #80]
-	WORD $0x4ef6d7da // fsub v26.2d, v30.2d, v22.2d
-	WORD $0x4efcd53c // fsub v28.2d, v9.2d, v28.2d
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e61cd09 // fmla v9.2d, v8.2d, v1.2d
-	WORD $0x4ee2d4e2 // fsub v2.2d, v7.2d, v2.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	WORD $0x4e66cc07 // fmla v7.2d, v0.2d, v6.2d
-	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
-	WORD $0x4efed4a3 // fsub v3.2d, v5.2d, v30.2d
-	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
-	WORD $0x6ee0faaf // fneg v15.2d, v21.2d
-	WORD $0x4e74cc0f // fmla v15.2d, v0.2d, v20.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
-	WORD $0x4e7cd442 // fadd v2.2d, v2.2d, v28.2d
-	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
-	WORD $0x4e66cd1c // fmla v28.2d, v8.2d, v6.2d
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	WORD $0x4efdd6ee // fsub v14.2d, v23.2d, v29.2d
-	WORD $0x4efdd5bd // fsub v29.2d, v13.2d, v29.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x4e64cd8d // fmla v13.2d, v12.2d, v4.2d
-	WORD $0x4ef9d673 // fsub v19.2d, v19.2d, v25.2d
-	WORD $0x4ef7d639 // fsub v25.2d, v17.2d, v23.2d
-	WORD $0x4eeed56e // fsub v14.2d, v11.2d, v14.2d
-	WORD $0x3dc00486 // ldr q6, [x4, #16]
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	WORD $0x4e6acccb // fmla v11.2d, v6.2d, v10.2d
-	WORD $0x3dc016e8 // ldr q8, [x23, #80]
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4efad7da // fsub v26.2d, v30.2d, v26.2d
-	WORD $0x4e7cd5ef // fadd v15.2d, v15.2d, v28.2d
-	WORD $0x3dc012fc // ldr q28, [x23, #64]
-	WORD $0x4ef1d794 // fsub v20.2d, v28.2d, v17.2d
-	WORD $0x4e7dd5ce // fadd v14.2d, v14.2d, v29.2d
-	WORD $0x3dc0055d // ldr q29, [x10, #16]
-	WORD $0x3d8016ee // str q14, [x23, #80]
-	WORD $0x3dc00eee // ldr q14, [x23, #48]
-	WORD $0x3d801aeb // str q11, [x23, #96]
-	WORD $0x6ee0f9cb // fneg v11.2d, v14.2d
-	WORD $0x4e7dcccb // fmla v11.2d, v6.2d, v29.2d
-	WORD $0x4efad6d6 // fsub v22.2d, v22.2d, v26.2d
-	WORD $0x3dc00afa // ldr q26, [x23, #32]
-	WORD $0x6ee0fb4e // fneg v14.2d, v26.2d
-	WORD $0x4e6acd8e // fmla v14.2d, v12.2d, v10.2d
-	WORD $0x4e70d673 // fadd v19.2d, v19.2d, v16.2d
-	WORD $0x4ee3d4b0 // fsub v16.2d, v5.2d, v3.2d
-	WORD $0x3d801ee5 // str q5, [x23, #112]
-	WORD $0x3dc001a5 // ldr q5, [x13, #0]
-	WORD $0x4ee3d4a5 // fsub v5.2d, v5.2d, v3.2d
-	WORD $0x4ef9d77b // fsub v27.2d, v27.2d, v25.2d
-	WORD $0x4ef9d639 // fsub v25.2d, v17.2d, v25.2d
-	WORD $0x4ef0d7de // fsub v30.2d, v30.2d, v16.2d
-	WORD $0x4ef4d783 // fsub v3.2d, v28.2d, v20.2d
-	WORD $0x4ef9d6f7 // fsub v23.2d, v23.2d, v25.2d
-	WORD $0x3dc000d0 // ldr q16, [x6, #0]
-	WORD $0x6e61de19 // fmul v25.2d, v16.2d, v1.2d
-	WORD $0x4ee3d631 // fsub v17.2d, v17.2d, v3.2d
-	WORD $0x3dc004c3 // ldr q3, [x6, #16]
-	WORD $0x6e64dc7c // fmul v28.2d, v3.2d, v4.2d
-	WORD $0x3d8022f3 // str q19, [x23, #128]
-	WORD $0x3dc005b3 // ldr q19, [x13, #16]
-	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4e69d4ee // fadd v14.2d, v7.2d, v9.2d
-	WORD $0x4e68d6d6 // fadd v22.2d, v22.2d, v8.2d
-	WORD $0x4e78d6a8 // fadd v8.2d, v21.2d, v24.2d
-	WORD $0x4e65d7de // fadd v30.2d, v30.2d, v5.2d
-	WORD $0x3dc001c5 // ldr q5, [x14, #0]
-	WORD $0x4e65d734 // fadd v20.2d, v25.2d, v5.2d
-	WORD $0x3dc00165 // ldr q5, [x11, #0]
-	WORD $0x4e65cc0f // fmla v15.2d, v0.2d, v5.2d
-	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
-	WORD $0x4e72d440 // fadd v0.2d, v2.2d, v18.2d
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x3dc01ae5 // ldr q5, [x23, #96]
-	WORD $0x4e6dd4b3 // fadd v19.2d, v5.2d, v13.2d
-	WORD $0x3dc0057b // ldr q27, [x11, #16]
-	WORD $0x4e7bcccb // fmla v11.2d, v6.2d, v27.2d
-	WORD $0x3dc000a6 // ldr q6, [x5, #0]
-	WORD $0x3dc0015b // ldr q27, [x10, #0]
-	WORD $0x4e7bcccf // fmla v15.2d, v6.2d, v27.2d
-	WORD $0x4e7dcd8b // fmla v11.2d, v12.2d, v29.2d
-	WORD $0x3dc00126 // ldr q6, [x9, #0]
-	WORD $0x4e66ce0f // fmla v15.2d, v16.2d, v6.2d
-	WORD $0x4e6acc6b // fmla v11.2d, v3.2d, v10.2d
-	WORD $0x3dc000e6 // ldr q6, [x7, #0]
-	WORD $0x4e61cccf // fmla v15.2d, v6.2d, v1.2d
-	WORD $0x3dc004e6 // ldr q6, [x7, #16]
-	WORD $0x4e64cccb // fmla v11.2d, v6.2d, v4.2d
-	WORD $0x3dc00ee6 // ldr q6, [x23, #48]
-	WORD $0x4e7ad4ca // fadd v10.2d, v6.2d, v26.2d
-	WORD $0x3dc005cc // ldr q12, [x14, #16]
-	WORD $0x4e6cd79b // fadd v27.2d, v28.2d, v12.2d
-	WORD $0x3dc016fd // ldr q29, [x23, #80]
-	WORD $0x3d8026eb // str q11, [x23, #144]
-	WORD $0x3dc022eb // ldr q11, [x23, #128]
-	WORD $0x4e6bd7a3 // fadd v3.2d, v29.2d, v11.2d
-	WORD $0x4e68d5c4 // fadd v4.2d, v14.2d, v8.2d
-	WORD $0x4e60d68c // fadd v12.2d, v20.2d, v0.2d
-	WORD $0x3d802aef // str q15, [x23, #160]
-	WORD $0x4e7ed6cf // fadd v15.2d, v22.2d, v30.2d
-	WORD $0x4e6ad661 // fadd v1.2d, v19.2d, v10.2d
-	WORD $0x4e63d770 // fadd v16.2d, v27.2d, v3.2d
-	WORD $0x3d802efb // str q27, [x23, #176]
-	WORD $0x4e71d6fb // fadd v27.2d, v23.2d, v17.2d
-	WORD $0x3d8032fc // str q28, [x23, #192]
-	WORD $0x4e6cd49c // fadd v28.2d, v4.2d, v12.2d
-	WORD $0x3d8036ec // str q12, [x23, #208]
-	WORD $0x4ee2d40c // fsub v12.2d, v0.2d, v2.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x4eecd40c // fsub v12.2d, v0.2d, v12.2d
-	WORD $0x4eecd442 // fsub v2.2d, v2.2d, v12.2d
-	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
-	WORD $0x4ef6d5ec // fsub v12.2d, v15.2d, v22.2d
-	WORD $0x4eecd7de // fsub v30.2d, v30.2d, v12.2d
-	WORD $0x4eecd5ec // fsub v12.2d, v15.2d, v12.2d
-	WORD $0x4eecd6d6 // fsub v22.2d, v22.2d, v12.2d
-	WORD $0x4e7ed6d6 // fadd v22.2d, v22.2d, v30.2d
-	WORD $0x4e76d442 // fadd v2.2d, v2.2d, v22.2d
-	WORD $0x4e70d42c // fadd v12.2d, v1.2d, v16.2d
-	WORD $0x4efdd472 // fsub v18.2d, v3.2d, v29.2d
-	WORD $0x4ef2d56b // fsub v11.2d, v11.2d, v18.2d
-	WORD $0x4ef2d472 // fsub v18.2d, v3.2d, v18.2d
-	WORD $0x4ef2d7bd // fsub v29.2d, v29.2d, v18.2d
-	WORD $0x4e6bd7bd // fadd v29.2d, v29.2d, v11.2d
-	WORD $0x4ef7d76b // fsub v11.2d, v27.2d, v23.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4eebd76b // fsub v11.2d, v27.2d, v11.2d
-	WORD $0x4eebd6f7 // fsub v23.2d, v23.2d, v11.2d
-	WORD $0x4e71d6f7 // fadd v23.2d, v23.2d, v17.2d
-	WORD $0x4e77d7bd // fadd v29.2d, v29.2d, v23.2d
-	WORD $0x4e6fd78b // fadd v11.2d, v28.2d, v15.2d
-	WORD $0x4ee7d5d1 // fsub v17.2d, v14.2d, v7.2d
-	WORD $0x4ef1d529 // fsub v9.2d, v9.2d, v17.2d
-	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	WORD $0x4ef5d509 // fsub v9.2d, v8.2d, v21.2d
-	WORD $0x4ee9d718 // fsub v24.2d, v24.2d, v9.2d
-	WORD $0x4ee9d509 // fsub v9.2d, v8.2d, v9.2d
-	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
-	WORD $0x4ef9d689 // fsub v9.2d, v20.2d, v25.2d
-	WORD $0x4e7bd591 // fadd v17.2d, v12.2d, v27.2d
-	WORD $0x4ee5d672 // fsub v18.2d, v19.2d, v5.2d
-	WORD $0x4ef2d5ad // fsub v13.2d, v13.2d, v18.2d
-	WORD $0x4ef2d672 // fsub v18.2d, v19.2d, v18.2d
-	WORD $0x4ef2d4a5 // fsub v5.2d, v5.2d, v18.2d
-	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
-	WORD $0x4ee6d54d // fsub v13.2d, v10.2d, v6.2d
-	WORD $0x4eedd75a // fsub v26.2d, v26.2d, v13.2d
-	WORD $0x4eedd54d // fsub v13.2d, v10.2d, v13.2d
-	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
-	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
-	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
-	WORD $0x3dc02ee6 // ldr q6, [x23, #176]
-	WORD $0x3dc032ed // ldr q13, [x23, #192]
-	WORD $0x4eedd4d2 // fsub v18.2d, v6.2d, v13.2d
-	WORD $0x4ee9d695 // fsub v21.2d, v20.2d, v9.2d
-	WORD $0x3dc001d6 // ldr q22, [x14, #0]
-	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
-	WORD $0x4ef5d735 // fsub v21.2d, v25.2d, v21.2d
-	WORD $0x3dc000c9 // ldr q9, [x6, #0]
-	WORD $0x3dc00117 // ldr q23, [x8, #0]
-	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	WORD $0x4e77cd39 // fmla v25.2d, v9.2d, v23.2d
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x3dc001e9 // ldr q9, [x15, #0]
-	WORD $0x4e69d739 // fadd v25.2d, v25.2d, v9.2d
-	WORD $0x4e62d6b5 // fadd v21.2d, v21.2d, v2.2d
-	WORD $0x3dc02ae2 // ldr q2, [x23, #160]
-	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
-	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
-	WORD $0x4e67d442 // fadd v2.2d, v2.2d, v7.2d
-	WORD $0x4eeed487 // fsub v7.2d, v4.2d, v14.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee7d487 // fsub v7.2d, v4.2d, v7.2d
-	WORD $0x4ee7d5ce // fsub v14.2d, v14.2d, v7.2d
-	WORD $0x3dc036e7 // ldr q7, [x23, #208]
-	WORD $0x4ef4d4e9 // fsub v9.2d, v7.2d, v20.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ee9d4e9 // fsub v9.2d, v7.2d, v9.2d
-	WORD $0x4e68d5ce // fadd v14.2d, v14.2d, v8.2d
-	WORD $0x4ee4d788 // fsub v8.2d, v28.2d, v4.2d
-	WORD $0x4ee9d694 // fsub v20.2d, v20.2d, v9.2d
-	WORD $0x4efcd569 // fsub v9.2d, v11.2d, v28.2d
-	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
-	WORD $0x4ee8d788 // fsub v8.2d, v28.2d, v8.2d
-	WORD $0x4ee9d5ef // fsub v15.2d, v15.2d, v9.2d
-	WORD $0x4ee9d569 // fsub v9.2d, v11.2d, v9.2d
-	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
-	WORD $0x4ef2d4c8 // fsub v8.2d, v6.2d, v18.2d
-	WORD $0x3dc005d5 // ldr q21, [x14, #16]
-	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
-	WORD $0x4ee9d79c // fsub v28.2d, v28.2d, v9.2d
-	WORD $0x4ef3d429 // fsub v9.2d, v1.2d, v19.2d
-	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
-	WORD $0x3dc004d2 // ldr q18, [x6, #16]
-	WORD $0x3dc00516 // ldr q22, [x8, #16]
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	WORD $0x4e76ce4d // fmla v13.2d, v18.2d, v22.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4ee6d600 // fsub v0.2d, v16.2d, v6.2d
-	WORD $0x4e75d508 // fadd v8.2d, v8.2d, v21.2d
-	WORD $0x4ee1d592 // fsub v18.2d, v12.2d, v1.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4ee9d429 // fsub v9.2d, v1.2d, v9.2d
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x4ee0d600 // fsub v0.2d, v16.2d, v0.2d
-	WORD $0x4ef2d610 // fsub v16.2d, v16.2d, v18.2d
-	WORD $0x4ef2d592 // fsub v18.2d, v12.2d, v18.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4eecd629 // fsub v9.2d, v17.2d, v12.2d
-	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
-	WORD $0x4ef2d421 // fsub v1.2d, v1.2d, v18.2d
-	WORD $0x4e67d484 // fadd v4.2d, v4.2d, v7.2d
-	WORD $0x4ee9d620 // fsub v0.2d, v17.2d, v9.2d
-	WORD $0x4ee9d77b // fsub v27.2d, v27.2d, v9.2d
-	WORD $0x4e6fd79c // fadd v28.2d, v28.2d, v15.2d
-	WORD $0x3dc005e7 // ldr q7, [x15, #16]
-	WORD $0x4e67d5ad // fadd v13.2d, v13.2d, v7.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4e7dd508 // fadd v8.2d, v8.2d, v29.2d
-	WORD $0x4e6ad673 // fadd v19.2d, v19.2d, v10.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4e70d421 // fadd v1.2d, v1.2d, v16.2d
-	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
-	WORD $0x4e74d5ce // fadd v14.2d, v14.2d, v20.2d
-	WORD $0x4e7cd484 // fadd v4.2d, v4.2d, v28.2d
-	WORD $0x3dc026e0 // ldr q0, [x23, #144]
-	WORD $0x4e6dd400 // fadd v0.2d, v0.2d, v13.2d
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	WORD $0x4e66d673 // fadd v19.2d, v19.2d, v6.2d
-	WORD $0x4e6cd421 // fadd v1.2d, v1.2d, v12.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x4e65d400 // fadd v0.2d, v0.2d, v5.2d
-	WORD $0x4e61d673 // fadd v19.2d, v19.2d, v1.2d
-	WORD $0x4e6ed442 // fadd v2.2d, v2.2d, v14.2d
-	WORD $0x4e73d400 // fadd v0.2d, v0.2d, v19.2d
-	WORD $0x4e62d561 // fadd v1.2d, v11.2d, v2.2d
-	WORD $0x4e60d623 // fadd v3.2d, v17.2d, v0.2d
-	WORD $0x3dc01ee4 // ldr q4, [x23, #112]
-	WORD $0x4e61d485 // fadd v5.2d, v4.2d, v1.2d
-	WORD $0x4eebd426 // fsub v6.2d, v1.2d, v11.2d
-	WORD $0x3dc012e7 // ldr q7, [x23, #64]
-	WORD $0x4e63d4e8 // fadd v8.2d, v7.2d, v3.2d
-	WORD $0x4ef1d469 // fsub v9.2d, v3.2d, v17.2d
-	WORD $0x3dc006ea // ldr q10, [x23, #16]
-	WORD $0x4e65d54c // fadd v12.2d, v10.2d, v5.2d
-	WORD $0x4ee4d4ad // fsub v13.2d, v5.2d, v4.2d
-	WORD $0x3dc002ee // ldr q14, [x23, #0]
-	WORD $0x4e68d5cf // fadd v15.2d, v14.2d, v8.2d
-	WORD $0x4ee7d510 // fsub v16.2d, v8.2d, v7.2d
-	WORD $0x3d80000c // str q12, [x0, #0]
-	WORD $0x4eead592 // fsub v18.2d, v12.2d, v10.2d
-	WORD $0x4eedd4b3 // fsub v19.2d, v5.2d, v13.2d
-	WORD $0x3d80040f // str q15, [x0, #16]
-	WORD $0x4eeed5f4 // fsub v20.2d, v15.2d, v14.2d
-	WORD $0x4ee6d435 // fsub v21.2d, v1.2d, v6.2d
-	WORD $0x4ef2d58c // fsub v12.2d, v12.2d, v18.2d
-	WORD $0x4ef0d516 // fsub v22.2d, v8.2d, v16.2d
-	WORD $0x4ef4d5ef // fsub v15.2d, v15.2d, v20.2d
-	WORD $0x4ee9d477 // fsub v23.2d, v3.2d, v9.2d
-	WORD $0x4eecd54a // fsub v10.2d, v10.2d, v12.2d
-	WORD $0x4ef2d4a5 // fsub v5.2d, v5.2d, v18.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
-	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
-	WORD $0x4ef4d508 // fsub v8.2d, v8.2d, v20.2d
-	WORD $0x4ef6d4e7 // fsub v7.2d, v7.2d, v22.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4ef7d631 // fsub v17.2d, v17.2d, v23.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4e65d54a // fadd v10.2d, v10.2d, v5.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
-	WORD $0x4e68d5ce // fadd v14.2d, v14.2d, v8.2d
-	WORD $0x3d80002a // str q10, [x1, #0]
-	WORD $0x3d800044 // str q4, [x2, #0]
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4e60d631 // fadd v17.2d, v17.2d, v0.2d
-	WORD $0x3d80006b // str q11, [x3, #0]
-	WORD $0x3d80042e // str q14, [x1, #16]
-	WORD $0x3d800447 // str q7, [x2, #16]
-	WORD $0x3d800471 // str q17, [x3, #16]
+	ldrq(0,4,0)
+	ldrq(1,8,0)
+	fmul2d(2,0,1)
+	ldrq(3,4,16)
+	ldrq(4,8,16)
+	fmul2d(5,3,4)
+	ldrq(6,9,0)
+	fmul2d(7,0,6)
+	ldrq(8,5,0)
+	fmul2d(9,8,1)
+	ldrq(10,9,16)
+	fmul2d(11,3,10)
+	ldrq(12,5,16)
+	fmul2d(13,12,4)
+	ldrq(14,12,0)
+	fadd2d(15,14,2)
+	ldrq(16,12,16)
+	fadd2d(17,16,5)
+	fneg2d(18,2)
+	fmla2d(18,0,1)
+	fneg2d(19,5)
+	fmla2d(19,3,4)
+	fsub2d(20,15,14)
+	fsub2d(21,17,16)
+	fadd2d(22,7,9)
+	fadd2d(23,11,13)
+	fsub2d(24,15,20)
+	fsub2d(25,17,21)
+	fsub2d(2,2,20)
+	fsub2d(5,5,21)
+	fsub2d(14,14,24)
+	fsub2d(16,16,25)
+	ldrq(20,10,0)
+	fmul2d(21,0,20)
+	fmul2d(24,8,6)
+	fadd2d(14,14,2)
+	fadd2d(16,16,5)
+	ldrq(2,10,16)
+	fmul2d(5,3,2)
+	fmul2d(25,12,10)
+	fadd2d(26,18,14)
+	fadd2d(27,19,16)
+	fsub2d(28,22,7)
+	fsub2d(29,23,11)
+	fadd2d(30,22,26)
+	strq(17,23,0)
+	fadd2d(17,23,27)
+	strq(15,23,16)
+	fsub2d(15,26,18)
+	strq(25,23,32)
+	fsub2d(25,27,19)
+	ldrq(2,13,0)
+	strq(5,23,48)
+	fadd2d(5,30,2)
+	ldrq(2,13,16)
+	fadd2d(3,17,2)
+	fsub2d(2,22,28)
+	strq(3,23,64)
+	fsub2d(3,26,15)
+	strq(26,23,80)
+	fsub2d(26,30,22)
+	fsub2d(28,9,28)
+	fneg2d(9,9)
+	fmla2d(9,8,1)
+	fsub2d(2,7,2)
+	fneg2d(7,7)
+	fmla2d(7,0,6)
+	fsub2d(18,18,3)
+	fsub2d(3,5,30)
+	fsub2d(14,14,15)
+	fneg2d(15,21)
+	fmla2d(15,0,20)
+	fsub2d(16,16,25)
+	fsub2d(25,27,25)
+	fadd2d(2,2,28)
+	fneg2d(28,24)
+	fmla2d(28,8,6)
+	fadd2d(18,18,14)
+	fsub2d(14,23,29)
+	fsub2d(29,13,29)
+	fneg2d(13,13)
+	fmla2d(13,12,4)
+	fsub2d(19,19,25)
+	fsub2d(25,17,23)
+	fsub2d(14,11,14)
+	ldrq(6,4,16)
+	fneg2d(11,11)
+	fmla2d(11,6,10)
+	ldrq(8,23,80)
+	fsub2d(8,8,26)
+	fsub2d(26,30,26)
+	fadd2d(15,15,28)
+	ldrq(28,23,64)
+	fsub2d(20,28,17)
+	fadd2d(14,14,29)
+	ldrq(29,10,16)
+	strq(14,23,80)
+	ldrq(14,23,48)
+	strq(11,23,96)
+	fneg2d(11,14)
+	fmla2d(11,6,29)
+	fsub2d(22,22,26)
+	ldrq(26,23,32)
+	fneg2d(14,26)
+	fmla2d(14,12,10)
+	fadd2d(19,19,16)
+	fsub2d(16,5,3)
+	strq(5,23,112)
+	ldrq(5,13,0)
+	fsub2d(5,5,3)
+	fsub2d(27,27,25)
+	fsub2d(25,17,25)
+	fsub2d(30,30,16)
+	fsub2d(3,28,20)
+	fsub2d(23,23,25)
+	ldrq(16,6,0)
+	fmul2d(25,16,1)
+	fsub2d(17,17,3)
+	ldrq(3,6,16)
+	fmul2d(28,3,4)
+	strq(19,23,128)
+	ldrq(19,13,16)
+	fsub2d(19,19,20)
+	fadd2d(11,11,14)
+	fadd2d(14,7,9)
+	fadd2d(22,22,8)
+	fadd2d(8,21,24)
+	fadd2d(30,30,5)
+	ldrq(5,14,0)
+	fadd2d(20,25,5)
+	ldrq(5,11,0)
+	fmla2d(15,0,5)
+	fadd2d(23,23,27)
+	fadd2d(0,2,18)
+	fadd2d(17,17,19)
+	ldrq(5,23,96)
+	fadd2d(19,5,13)
+	ldrq(27,11,16)
+	fmla2d(11,6,27)
+	ldrq(6,5,0)
+	ldrq(27,10,0)
+	fmla2d(15,6,27)
+	fmla2d(11,12,29)
+	ldrq(6,9,0)
+	fmla2d(15,16,6)
+	fmla2d(11,3,10)
+	ldrq(6,7,0)
+	fmla2d(15,6,1)
+	ldrq(6,7,16)
+	fmla2d(11,6,4)
+	ldrq(6,23,48)
+	fadd2d(10,6,26)
+	ldrq(12,14,16)
+	fadd2d(27,28,12)
+	ldrq(29,23,80)
+	strq(11,23,144)
+	ldrq(11,23,128)
+	fadd2d(3,29,11)
+	fadd2d(4,14,8)
+	fadd2d(12,20,0)
+	strq(15,23,160)
+	fadd2d(15,22,30)
+	fadd2d(1,19,10)
+	fadd2d(16,27,3)
+	strq(27,23,176)
+	fadd2d(27,23,17)
+	strq(28,23,192)
+	fadd2d(28,4,12)
+	strq(12,23,208)
+	fsub2d(12,0,2)
+	fsub2d(18,18,12)
+	fsub2d(12,0,12)
+	fsub2d(2,2,12)
+	fadd2d(2,2,18)
+	fsub2d(12,15,22)
+	fsub2d(30,30,12)
+	fsub2d(12,15,12)
+	fsub2d(22,22,12)
+	fadd2d(22,22,30)
+	fadd2d(2,2,22)
+	fadd2d(12,1,16)
+	fsub2d(18,3,29)
+	fsub2d(11,11,18)
+	fsub2d(18,3,18)
+	fsub2d(29,29,18)
+	fadd2d(29,29,11)
+	fsub2d(11,27,23)
+	fsub2d(17,17,11)
+	fsub2d(11,27,11)
+	fsub2d(23,23,11)
+	fadd2d(23,23,17)
+	fadd2d(29,29,23)
+	fadd2d(11,28,15)
+	fsub2d(17,14,7)
+	fsub2d(9,9,17)
+	fsub2d(17,14,17)
+	fsub2d(7,7,17)
+	fadd2d(7,7,9)
+	fsub2d(9,8,21)
+	fsub2d(24,24,9)
+	fsub2d(9,8,9)
+	fsub2d(21,21,9)
+	fadd2d(21,21,24)
+	fadd2d(7,7,21)
+	fsub2d(9,20,25)
+	fadd2d(17,12,27)
+	fsub2d(18,19,5)
+	fsub2d(13,13,18)
+	fsub2d(18,19,18)
+	fsub2d(5,5,18)
+	fadd2d(5,5,13)
+	fsub2d(13,10,6)
+	fsub2d(26,26,13)
+	fsub2d(13,10,13)
+	fsub2d(6,6,13)
+	fadd2d(6,6,26)
+	fadd2d(5,5,6)
+	ldrq(6,23,176)
+	ldrq(13,23,192)
+	fsub2d(18,6,13)
+	fsub2d(21,20,9)
+	ldrq(22,14,0)
+	fsub2d(22,22,9)
+	fsub2d(21,25,21)
+	ldrq(9,6,0)
+	ldrq(23,8,0)
+	fneg2d(25,25)
+	fmla2d(25,9,23)
+	fadd2d(21,21,22)
+	ldrq(9,15,0)
+	fadd2d(25,25,9)
+	fadd2d(21,21,2)
+	ldrq(2,23,160)
+	fadd2d(2,2,25)
+	fadd2d(7,7,21)
+	fadd2d(2,2,7)
+	fsub2d(7,4,14)
+	fsub2d(8,8,7)
+	fsub2d(7,4,7)
+	fsub2d(14,14,7)
+	ldrq(7,23,208)
+	fsub2d(9,7,20)
+	fsub2d(0,0,9)
+	fsub2d(9,7,9)
+	fadd2d(14,14,8)
+	fsub2d(8,28,4)
+	fsub2d(20,20,9)
+	fsub2d(9,11,28)
+	fsub2d(7,7,8)
+	fsub2d(8,28,8)
+	fsub2d(15,15,9)
+	fsub2d(9,11,9)
+	fsub2d(4,4,8)
+	fsub2d(8,6,18)
+	ldrq(21,14,16)
+	fsub2d(21,21,18)
+	fsub2d(28,28,9)
+	fsub2d(9,1,19)
+	fsub2d(8,13,8)
+	ldrq(18,6,16)
+	ldrq(22,8,16)
+	fneg2d(13,13)
+	fmla2d(13,18,22)
+	fadd2d(20,20,0)
+	fsub2d(0,16,6)
+	fadd2d(8,8,21)
+	fsub2d(18,12,1)
+	fsub2d(10,10,9)
+	fsub2d(9,1,9)
+	fsub2d(3,3,0)
+	fsub2d(0,16,0)
+	fsub2d(16,16,18)
+	fsub2d(18,12,18)
+	fsub2d(19,19,9)
+	fsub2d(9,17,12)
+	fsub2d(6,6,0)
+	fsub2d(1,1,18)
+	fadd2d(4,4,7)
+	fsub2d(0,17,9)
+	fsub2d(27,27,9)
+	fadd2d(28,28,15)
+	ldrq(7,15,16)
+	fadd2d(13,13,7)
+	fsub2d(12,12,0)
+	fadd2d(8,8,29)
+	fadd2d(19,19,10)
+	fadd2d(6,6,3)
+	fadd2d(1,1,16)
+	fadd2d(12,12,27)
+	fadd2d(14,14,20)
+	fadd2d(4,4,28)
+	ldrq(0,23,144)
+	fadd2d(0,0,13)
+	fadd2d(5,5,8)
+	fadd2d(19,19,6)
+	fadd2d(1,1,12)
+	fadd2d(14,14,4)
+	fadd2d(0,0,5)
+	fadd2d(19,19,1)
+	fadd2d(2,2,14)
+	fadd2d(0,0,19)
+	fadd2d(1,11,2)
+	fadd2d(3,17,0)
+	ldrq(4,23,112)
+	fadd2d(5,4,1)
+	fsub2d(6,1,11)
+	ldrq(7,23,64)
+	fadd2d(8,7,3)
+	fsub2d(9,3,17)
+	ldrq(10,23,16)
+	fadd2d(12,10,5)
+	fsub2d(13,5,4)
+	ldrq(14,23,0)
+	fadd2d(15,14,8)
+	fsub2d(16,8,7)
+	strq(12,0,0)
+	fsub2d(18,12,10)
+	fsub2d(19,5,13)
+	strq(15,0,16)
+	fsub2d(20,15,14)
+	fsub2d(21,1,6)
+	fsub2d(12,12,18)
+	fsub2d(22,8,16)
+	fsub2d(15,15,20)
+	fsub2d(23,3,9)
+	fsub2d(10,10,12)
+	fsub2d(5,5,18)
+	fsub2d(4,4,19)
+	fsub2d(1,1,13)
+	fsub2d(11,11,21)
+	fsub2d(2,2,6)
+	fsub2d(14,14,15)
+	fsub2d(8,8,20)
+	fsub2d(7,7,22)
+	fsub2d(3,3,16)
+	fsub2d(17,17,23)
+	fsub2d(0,0,9)
+	fadd2d(10,10,5)
+	fadd2d(4,4,1)
+	fadd2d(11,11,2)
+	fadd2d(14,14,8)
+	strq(10,1,0)
+	strq(4,2,0)
+	fadd2d(7,7,3)
+	fadd2d(17,17,0)
+	strq(11,3,0)
+	strq(14,1,16)
+	strq(7,2,16)
+	strq(17,3,16)
 
 next:
 	ADD $32, R0
@@ -13395,16 +13420,16 @@ TEXT ·hornerFloatsNEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x3dc00041 // ldr q1, [x2, #0]
-	WORD $0x4d40cc62 // ld1r {v2.2d}, [x3]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4e61cc03 // fmla v3.2d, v0.2d, v1.2d
-	WORD $0x3dc00420 // ldr q0, [x1, #16]
-	WORD $0x3dc00441 // ldr q1, [x2, #16]
-	WORD $0x4e61cc02 // fmla v2.2d, v0.2d, v1.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d800402 // str q2, [x0, #16]
+	ldrq(0,1,0)
+	ldrq(1,2,0)
+	ld1r2d(2,3)
+	mov(3,2)
+	fmla2d(3,0,1)
+	ldrq(0,1,16)
+	ldrq(1,2,16)
+	fmla2d(2,0,1)
+	strq(3,0,0)
+	strq(2,0,16)
 
 next:
 	ADD $32, R0
@@ -13425,197 +13450,197 @@ TEXT ·macTileDDNEON(SB), 0, $128-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
 	ADD $16, R2, R21
-	WORD $0x4d40cea3 // ld1r {v3.2d}, [x21]
-	WORD $0x6e63dc04 // fmul v4.2d, v0.2d, v3.2d
-	WORD $0x3dc00825 // ldr q5, [x1, #32]
-	WORD $0x6e61dca6 // fmul v6.2d, v5.2d, v1.2d
-	WORD $0x6e63dca7 // fmul v7.2d, v5.2d, v3.2d
-	WORD $0x3dc01028 // ldr q8, [x1, #64]
-	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	WORD $0x6e63dd0a // fmul v10.2d, v8.2d, v3.2d
-	WORD $0x3dc0182b // ldr q11, [x1, #96]
-	WORD $0x6e61dd6c // fmul v12.2d, v11.2d, v1.2d
-	WORD $0x6e63dd6d // fmul v13.2d, v11.2d, v3.2d
-	WORD $0x6ee0f84e // fneg v14.2d, v2.2d
-	WORD $0x4e61cc0e // fmla v14.2d, v0.2d, v1.2d
-	WORD $0x6ee0f88f // fneg v15.2d, v4.2d
-	WORD $0x4e63cc0f // fmla v15.2d, v0.2d, v3.2d
-	WORD $0x6ee0f8d0 // fneg v16.2d, v6.2d
-	WORD $0x4e61ccb0 // fmla v16.2d, v5.2d, v1.2d
-	WORD $0x6ee0f8f1 // fneg v17.2d, v7.2d
-	WORD $0x4e63ccb1 // fmla v17.2d, v5.2d, v3.2d
-	WORD $0x6ee0f932 // fneg v18.2d, v9.2d
-	WORD $0x4e61cd12 // fmla v18.2d, v8.2d, v1.2d
-	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
-	WORD $0x4e63cd13 // fmla v19.2d, v8.2d, v3.2d
-	WORD $0x6ee0f994 // fneg v20.2d, v12.2d
-	WORD $0x4e61cd74 // fmla v20.2d, v11.2d, v1.2d
-	WORD $0x6ee0f9b5 // fneg v21.2d, v13.2d
-	WORD $0x4e63cd75 // fmla v21.2d, v11.2d, v3.2d
-	WORD $0x3dc00016 // ldr q22, [x0, #0]
-	WORD $0x4e62d6d7 // fadd v23.2d, v22.2d, v2.2d
+	ld1r2d(3,21)
+	fmul2d(4,0,3)
+	ldrq(5,1,32)
+	fmul2d(6,5,1)
+	fmul2d(7,5,3)
+	ldrq(8,1,64)
+	fmul2d(9,8,1)
+	fmul2d(10,8,3)
+	ldrq(11,1,96)
+	fmul2d(12,11,1)
+	fmul2d(13,11,3)
+	fneg2d(14,2)
+	fmla2d(14,0,1)
+	fneg2d(15,4)
+	fmla2d(15,0,3)
+	fneg2d(16,6)
+	fmla2d(16,5,1)
+	fneg2d(17,7)
+	fmla2d(17,5,3)
+	fneg2d(18,9)
+	fmla2d(18,8,1)
+	fneg2d(19,10)
+	fmla2d(19,8,3)
+	fneg2d(20,12)
+	fmla2d(20,11,1)
+	fneg2d(21,13)
+	fmla2d(21,11,3)
+	ldrq(22,0,0)
+	fadd2d(23,22,2)
 	ADD $8, R2, R21
-	WORD $0x4d40ceb8 // ld1r {v24.2d}, [x21]
-	WORD $0x4e78cc0e // fmla v14.2d, v0.2d, v24.2d
-	WORD $0x3dc00819 // ldr q25, [x0, #32]
-	WORD $0x4e64d73a // fadd v26.2d, v25.2d, v4.2d
+	ld1r2d(24,21)
+	fmla2d(14,0,24)
+	ldrq(25,0,32)
+	fadd2d(26,25,4)
 	ADD $24, R2, R21
-	WORD $0x4d40cebb // ld1r {v27.2d}, [x21]
-	WORD $0x4e7bcc0f // fmla v15.2d, v0.2d, v27.2d
-	WORD $0x3dc01000 // ldr q0, [x0, #64]
-	WORD $0x4e66d41c // fadd v28.2d, v0.2d, v6.2d
-	WORD $0x4e78ccb0 // fmla v16.2d, v5.2d, v24.2d
-	WORD $0x3dc0181d // ldr q29, [x0, #96]
-	WORD $0x4e67d7be // fadd v30.2d, v29.2d, v7.2d
-	WORD $0x4e7bccb1 // fmla v17.2d, v5.2d, v27.2d
-	WORD $0x3dc02005 // ldr q5, [x0, #128]
-	WORD $0x3d8002e7 // str q7, [x23, #0]
-	WORD $0x4e69d4a7 // fadd v7.2d, v5.2d, v9.2d
-	WORD $0x4e78cd12 // fmla v18.2d, v8.2d, v24.2d
-	WORD $0x3d8006e9 // str q9, [x23, #16]
-	WORD $0x3dc02809 // ldr q9, [x0, #160]
-	WORD $0x3d800ae6 // str q6, [x23, #32]
-	WORD $0x4e6ad526 // fadd v6.2d, v9.2d, v10.2d
-	WORD $0x4e7bcd13 // fmla v19.2d, v8.2d, v27.2d
-	WORD $0x3dc03008 // ldr q8, [x0, #192]
-	WORD $0x3d800eea // str q10, [x23, #48]
-	WORD $0x4e6cd50a // fadd v10.2d, v8.2d, v12.2d
-	WORD $0x4e78cd74 // fmla v20.2d, v11.2d, v24.2d
-	WORD $0x3dc03818 // ldr q24, [x0, #224]
-	WORD $0x3d8012ec // str q12, [x23, #64]
-	WORD $0x4e6dd70c // fadd v12.2d, v24.2d, v13.2d
-	WORD $0x4e7bcd75 // fmla v21.2d, v11.2d, v27.2d
-	WORD $0x4ef6d6eb // fsub v11.2d, v23.2d, v22.2d
-	WORD $0x4ef9d75b // fsub v27.2d, v26.2d, v25.2d
-	WORD $0x3d8016ed // str q13, [x23, #80]
-	WORD $0x4ee0d78d // fsub v13.2d, v28.2d, v0.2d
-	WORD $0x4efdd7d8 // fsub v24.2d, v30.2d, v29.2d
-	WORD $0x3d801aec // str q12, [x23, #96]
-	WORD $0x4ee5d4ec // fsub v12.2d, v7.2d, v5.2d
-	WORD $0x3dc00428 // ldr q8, [x1, #16]
-	WORD $0x4e61cd0e // fmla v14.2d, v8.2d, v1.2d
-	WORD $0x4e63cd0f // fmla v15.2d, v8.2d, v3.2d
-	WORD $0x3dc00c28 // ldr q8, [x1, #48]
-	WORD $0x4e61cd10 // fmla v16.2d, v8.2d, v1.2d
-	WORD $0x4e63cd11 // fmla v17.2d, v8.2d, v3.2d
-	WORD $0x3dc01428 // ldr q8, [x1, #80]
-	WORD $0x4e61cd12 // fmla v18.2d, v8.2d, v1.2d
-	WORD $0x4e63cd13 // fmla v19.2d, v8.2d, v3.2d
-	WORD $0x3dc01c28 // ldr q8, [x1, #112]
-	WORD $0x4e61cd14 // fmla v20.2d, v8.2d, v1.2d
-	WORD $0x4e63cd15 // fmla v21.2d, v8.2d, v3.2d
-	WORD $0x4eebd442 // fsub v2.2d, v2.2d, v11.2d
-	WORD $0x4eebd6eb // fsub v11.2d, v23.2d, v11.2d
-	WORD $0x4efbd484 // fsub v4.2d, v4.2d, v27.2d
-	WORD $0x4efbd75b // fsub v27.2d, v26.2d, v27.2d
-	WORD $0x3dc00ae1 // ldr q1, [x23, #32]
-	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
-	WORD $0x4eedd78d // fsub v13.2d, v28.2d, v13.2d
-	WORD $0x4eebd6d6 // fsub v22.2d, v22.2d, v11.2d
-	WORD $0x4efbd739 // fsub v25.2d, v25.2d, v27.2d
-	WORD $0x3dc002e3 // ldr q3, [x23, #0]
-	WORD $0x4ef8d463 // fsub v3.2d, v3.2d, v24.2d
-	WORD $0x4ef8d7d8 // fsub v24.2d, v30.2d, v24.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x3dc006e8 // ldr q8, [x23, #16]
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4eecd4ec // fsub v12.2d, v7.2d, v12.2d
-	WORD $0x4ef8d7bd // fsub v29.2d, v29.2d, v24.2d
-	WORD $0x4e62d6d6 // fadd v22.2d, v22.2d, v2.2d
-	WORD $0x4ee9d4c2 // fsub v2.2d, v6.2d, v9.2d
-	WORD $0x4eecd4a5 // fsub v5.2d, v5.2d, v12.2d
-	WORD $0x3dc0040b // ldr q11, [x0, #16]
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4e64d739 // fadd v25.2d, v25.2d, v4.2d
-	WORD $0x3dc03004 // ldr q4, [x0, #192]
-	WORD $0x4ee4d54c // fsub v12.2d, v10.2d, v4.2d
-	WORD $0x3dc00eed // ldr q13, [x23, #48]
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4ee2d4c2 // fsub v2.2d, v6.2d, v2.2d
-	WORD $0x3dc00c0e // ldr q14, [x0, #48]
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x3dc012ef // ldr q15, [x23, #64]
-	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
-	WORD $0x4eecd54c // fsub v12.2d, v10.2d, v12.2d
-	WORD $0x4ee2d529 // fsub v9.2d, v9.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc01ae1 // ldr q1, [x23, #96]
-	WORD $0x3dc03802 // ldr q2, [x0, #224]
-	WORD $0x4ee2d438 // fsub v24.2d, v1.2d, v2.2d
-	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
-	WORD $0x3dc0140c // ldr q12, [x0, #80]
-	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
-	WORD $0x4e63d7bd // fadd v29.2d, v29.2d, v3.2d
-	WORD $0x4ef8d423 // fsub v3.2d, v1.2d, v24.2d
-	WORD $0x3dc016f0 // ldr q16, [x23, #80]
-	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
-	WORD $0x3dc01c18 // ldr q24, [x0, #112]
-	WORD $0x4e71d718 // fadd v24.2d, v24.2d, v17.2d
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x3dc02403 // ldr q3, [x0, #144]
-	WORD $0x4e72d463 // fadd v3.2d, v3.2d, v18.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x3dc02c08 // ldr q8, [x0, #176]
-	WORD $0x4e73d508 // fadd v8.2d, v8.2d, v19.2d
-	WORD $0x4e6fd484 // fadd v4.2d, v4.2d, v15.2d
-	WORD $0x3dc0340d // ldr q13, [x0, #208]
-	WORD $0x4e74d5ad // fadd v13.2d, v13.2d, v20.2d
-	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
-	WORD $0x3dc03c0f // ldr q15, [x0, #240]
-	WORD $0x4e75d5ef // fadd v15.2d, v15.2d, v21.2d
-	WORD $0x4e6bd6d6 // fadd v22.2d, v22.2d, v11.2d
-	WORD $0x4e6ed739 // fadd v25.2d, v25.2d, v14.2d
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4e78d7bd // fadd v29.2d, v29.2d, v24.2d
-	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
-	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
-	WORD $0x4e6dd484 // fadd v4.2d, v4.2d, v13.2d
-	WORD $0x4e6fd442 // fadd v2.2d, v2.2d, v15.2d
-	WORD $0x4e76d6e3 // fadd v3.2d, v23.2d, v22.2d
-	WORD $0x4e79d748 // fadd v8.2d, v26.2d, v25.2d
-	WORD $0x4e60d78b // fadd v11.2d, v28.2d, v0.2d
-	WORD $0x4e7dd7cc // fadd v12.2d, v30.2d, v29.2d
-	WORD $0x3d800003 // str q3, [x0, #0]
-	WORD $0x3d800808 // str q8, [x0, #32]
-	WORD $0x4e65d4ed // fadd v13.2d, v7.2d, v5.2d
-	WORD $0x4e69d4ce // fadd v14.2d, v6.2d, v9.2d
-	WORD $0x3d80100b // str q11, [x0, #64]
-	WORD $0x3d80180c // str q12, [x0, #96]
-	WORD $0x4e64d54f // fadd v15.2d, v10.2d, v4.2d
-	WORD $0x4e62d430 // fadd v16.2d, v1.2d, v2.2d
-	WORD $0x3d80200d // str q13, [x0, #128]
-	WORD $0x3d80280e // str q14, [x0, #160]
-	WORD $0x4ef7d463 // fsub v3.2d, v3.2d, v23.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x3d80300f // str q15, [x0, #192]
-	WORD $0x3d803810 // str q16, [x0, #224]
-	WORD $0x4efcd56b // fsub v11.2d, v11.2d, v28.2d
-	WORD $0x4efed58c // fsub v12.2d, v12.2d, v30.2d
-	WORD $0x4ee7d5ad // fsub v13.2d, v13.2d, v7.2d
-	WORD $0x4ee6d5ce // fsub v14.2d, v14.2d, v6.2d
-	WORD $0x4eead5ef // fsub v15.2d, v15.2d, v10.2d
-	WORD $0x4ee1d610 // fsub v16.2d, v16.2d, v1.2d
-	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
-	WORD $0x4ee8d739 // fsub v25.2d, v25.2d, v8.2d
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x4eecd7bd // fsub v29.2d, v29.2d, v12.2d
-	WORD $0x3d800416 // str q22, [x0, #16]
-	WORD $0x3d800c19 // str q25, [x0, #48]
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4eeed529 // fsub v9.2d, v9.2d, v14.2d
-	WORD $0x3d801400 // str q0, [x0, #80]
-	WORD $0x3d801c1d // str q29, [x0, #112]
-	WORD $0x4eefd484 // fsub v4.2d, v4.2d, v15.2d
-	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
-	WORD $0x3d802405 // str q5, [x0, #144]
-	WORD $0x3d802c09 // str q9, [x0, #176]
-	WORD $0x3d803404 // str q4, [x0, #208]
-	WORD $0x3d803c02 // str q2, [x0, #240]
+	ld1r2d(27,21)
+	fmla2d(15,0,27)
+	ldrq(0,0,64)
+	fadd2d(28,0,6)
+	fmla2d(16,5,24)
+	ldrq(29,0,96)
+	fadd2d(30,29,7)
+	fmla2d(17,5,27)
+	ldrq(5,0,128)
+	strq(7,23,0)
+	fadd2d(7,5,9)
+	fmla2d(18,8,24)
+	strq(9,23,16)
+	ldrq(9,0,160)
+	strq(6,23,32)
+	fadd2d(6,9,10)
+	fmla2d(19,8,27)
+	ldrq(8,0,192)
+	strq(10,23,48)
+	fadd2d(10,8,12)
+	fmla2d(20,11,24)
+	ldrq(24,0,224)
+	strq(12,23,64)
+	fadd2d(12,24,13)
+	fmla2d(21,11,27)
+	fsub2d(11,23,22)
+	fsub2d(27,26,25)
+	strq(13,23,80)
+	fsub2d(13,28,0)
+	fsub2d(24,30,29)
+	strq(12,23,96)
+	fsub2d(12,7,5)
+	ldrq(8,1,16)
+	fmla2d(14,8,1)
+	fmla2d(15,8,3)
+	ldrq(8,1,48)
+	fmla2d(16,8,1)
+	fmla2d(17,8,3)
+	ldrq(8,1,80)
+	fmla2d(18,8,1)
+	fmla2d(19,8,3)
+	ldrq(8,1,112)
+	fmla2d(20,8,1)
+	fmla2d(21,8,3)
+	fsub2d(2,2,11)
+	fsub2d(11,23,11)
+	fsub2d(4,4,27)
+	fsub2d(27,26,27)
+	ldrq(1,23,32)
+	fsub2d(1,1,13)
+	fsub2d(13,28,13)
+	fsub2d(22,22,11)
+	fsub2d(25,25,27)
+	ldrq(3,23,0)
+	fsub2d(3,3,24)
+	fsub2d(24,30,24)
+	fsub2d(0,0,13)
+	ldrq(8,23,16)
+	fsub2d(8,8,12)
+	fsub2d(12,7,12)
+	fsub2d(29,29,24)
+	fadd2d(22,22,2)
+	fsub2d(2,6,9)
+	fsub2d(5,5,12)
+	ldrq(11,0,16)
+	fadd2d(11,11,14)
+	fadd2d(25,25,4)
+	ldrq(4,0,192)
+	fsub2d(12,10,4)
+	ldrq(13,23,48)
+	fsub2d(13,13,2)
+	fsub2d(2,6,2)
+	ldrq(14,0,48)
+	fadd2d(14,14,15)
+	ldrq(15,23,64)
+	fsub2d(15,15,12)
+	fsub2d(12,10,12)
+	fsub2d(9,9,2)
+	fadd2d(0,0,1)
+	ldrq(1,23,96)
+	ldrq(2,0,224)
+	fsub2d(24,1,2)
+	fsub2d(4,4,12)
+	ldrq(12,0,80)
+	fadd2d(12,12,16)
+	fadd2d(29,29,3)
+	fsub2d(3,1,24)
+	ldrq(16,23,80)
+	fsub2d(16,16,24)
+	ldrq(24,0,112)
+	fadd2d(24,24,17)
+	fadd2d(5,5,8)
+	fsub2d(2,2,3)
+	ldrq(3,0,144)
+	fadd2d(3,3,18)
+	fadd2d(9,9,13)
+	ldrq(8,0,176)
+	fadd2d(8,8,19)
+	fadd2d(4,4,15)
+	ldrq(13,0,208)
+	fadd2d(13,13,20)
+	fadd2d(2,2,16)
+	ldrq(15,0,240)
+	fadd2d(15,15,21)
+	fadd2d(22,22,11)
+	fadd2d(25,25,14)
+	fadd2d(0,0,12)
+	fadd2d(29,29,24)
+	fadd2d(5,5,3)
+	fadd2d(9,9,8)
+	fadd2d(4,4,13)
+	fadd2d(2,2,15)
+	fadd2d(3,23,22)
+	fadd2d(8,26,25)
+	fadd2d(11,28,0)
+	fadd2d(12,30,29)
+	strq(3,0,0)
+	strq(8,0,32)
+	fadd2d(13,7,5)
+	fadd2d(14,6,9)
+	strq(11,0,64)
+	strq(12,0,96)
+	fadd2d(15,10,4)
+	fadd2d(16,1,2)
+	strq(13,0,128)
+	strq(14,0,160)
+	fsub2d(3,3,23)
+	fsub2d(8,8,26)
+	strq(15,0,192)
+	strq(16,0,224)
+	fsub2d(11,11,28)
+	fsub2d(12,12,30)
+	fsub2d(13,13,7)
+	fsub2d(14,14,6)
+	fsub2d(15,15,10)
+	fsub2d(16,16,1)
+	fsub2d(22,22,3)
+	fsub2d(25,25,8)
+	fsub2d(0,0,11)
+	fsub2d(29,29,12)
+	strq(22,0,16)
+	strq(25,0,48)
+	fsub2d(5,5,13)
+	fsub2d(9,9,14)
+	strq(0,0,80)
+	strq(29,0,112)
+	fsub2d(4,4,15)
+	fsub2d(2,2,16)
+	strq(5,0,144)
+	strq(9,0,176)
+	strq(4,0,208)
+	strq(2,0,240)
 	ADD $128, R1
 	ADD $32, R2
 	SUBS $1, R19, R19
@@ -13631,319 +13656,319 @@ TEXT ·macTileTDNEON(SB), 0, $240-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
 	ADD $24, R2, R21
-	WORD $0x4d40cea3 // ld1r {v3.2d}, [x21]
-	WORD $0x6e63dc04 // fmul v4.2d, v0.2d, v3.2d
-	WORD $0x3dc00c25 // ldr q5, [x1, #48]
-	WORD $0x6e61dca6 // fmul v6.2d, v5.2d, v1.2d
-	WORD $0x6e63dca7 // fmul v7.2d, v5.2d, v3.2d
+	ld1r2d(3,21)
+	fmul2d(4,0,3)
+	ldrq(5,1,48)
+	fmul2d(6,5,1)
+	fmul2d(7,5,3)
 	ADD $8, R2, R21
-	WORD $0x4d40cea8 // ld1r {v8.2d}, [x21]
-	WORD $0x6e68dc09 // fmul v9.2d, v0.2d, v8.2d
-	WORD $0x3dc0042a // ldr q10, [x1, #16]
-	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
-	WORD $0x3dc0000c // ldr q12, [x0, #0]
-	WORD $0x4e62d58d // fadd v13.2d, v12.2d, v2.2d
-	WORD $0x3dc00c0e // ldr q14, [x0, #48]
-	WORD $0x4e64d5cf // fadd v15.2d, v14.2d, v4.2d
-	WORD $0x3dc01810 // ldr q16, [x0, #96]
-	WORD $0x4e66d611 // fadd v17.2d, v16.2d, v6.2d
-	WORD $0x3dc02412 // ldr q18, [x0, #144]
-	WORD $0x4e67d653 // fadd v19.2d, v18.2d, v7.2d
-	WORD $0x4eecd5b4 // fsub v20.2d, v13.2d, v12.2d
-	WORD $0x4eeed5f5 // fsub v21.2d, v15.2d, v14.2d
-	WORD $0x4ef0d636 // fsub v22.2d, v17.2d, v16.2d
-	WORD $0x4ef2d677 // fsub v23.2d, v19.2d, v18.2d
-	WORD $0x4ef4d5b8 // fsub v24.2d, v13.2d, v20.2d
-	WORD $0x4ef5d5f9 // fsub v25.2d, v15.2d, v21.2d
-	WORD $0x4ef6d63a // fsub v26.2d, v17.2d, v22.2d
-	WORD $0x4ef7d67b // fsub v27.2d, v19.2d, v23.2d
+	ld1r2d(8,21)
+	fmul2d(9,0,8)
+	ldrq(10,1,16)
+	fmul2d(11,10,1)
+	ldrq(12,0,0)
+	fadd2d(13,12,2)
+	ldrq(14,0,48)
+	fadd2d(15,14,4)
+	ldrq(16,0,96)
+	fadd2d(17,16,6)
+	ldrq(18,0,144)
+	fadd2d(19,18,7)
+	fsub2d(20,13,12)
+	fsub2d(21,15,14)
+	fsub2d(22,17,16)
+	fsub2d(23,19,18)
+	fsub2d(24,13,20)
+	fsub2d(25,15,21)
+	fsub2d(26,17,22)
+	fsub2d(27,19,23)
 	ADD $32, R2, R21
-	WORD $0x4d40cebc // ld1r {v28.2d}, [x21]
-	WORD $0x6e7cdc1d // fmul v29.2d, v0.2d, v28.2d
-	WORD $0x6e63dd5e // fmul v30.2d, v10.2d, v3.2d
-	WORD $0x3d8002f3 // str q19, [x23, #0]
-	WORD $0x6e68dcb3 // fmul v19.2d, v5.2d, v8.2d
-	WORD $0x3d8006f1 // str q17, [x23, #16]
-	WORD $0x3dc01031 // ldr q17, [x1, #64]
-	WORD $0x3d800aef // str q15, [x23, #32]
-	WORD $0x6e61de2f // fmul v15.2d, v17.2d, v1.2d
-	WORD $0x3d800eed // str q13, [x23, #48]
-	WORD $0x6e7cdcad // fmul v13.2d, v5.2d, v28.2d
-	WORD $0x3d8012ed // str q13, [x23, #64]
-	WORD $0x6e63de2d // fmul v13.2d, v17.2d, v3.2d
-	WORD $0x3d8016ed // str q13, [x23, #80]
-	WORD $0x6ee0f84d // fneg v13.2d, v2.2d
-	WORD $0x4e61cc0d // fmla v13.2d, v0.2d, v1.2d
-	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x6ee0f894 // fneg v20.2d, v4.2d
-	WORD $0x4e63cc14 // fmla v20.2d, v0.2d, v3.2d
-	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x6ee0f8d5 // fneg v21.2d, v6.2d
-	WORD $0x4e61ccb5 // fmla v21.2d, v5.2d, v1.2d
-	WORD $0x4efad610 // fsub v16.2d, v16.2d, v26.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x6ee0f8f6 // fneg v22.2d, v7.2d
-	WORD $0x4e63ccb6 // fmla v22.2d, v5.2d, v3.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef7d4e7 // fsub v7.2d, v7.2d, v23.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x6ee0f922 // fneg v2.2d, v9.2d
-	WORD $0x4e68cc02 // fmla v2.2d, v0.2d, v8.2d
-	WORD $0x6ee0f977 // fneg v23.2d, v11.2d
-	WORD $0x4e61cd57 // fmla v23.2d, v10.2d, v1.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x6ee0fba4 // fneg v4.2d, v29.2d
-	WORD $0x4e7ccc04 // fmla v4.2d, v0.2d, v28.2d
-	WORD $0x6ee0fbd8 // fneg v24.2d, v30.2d
-	WORD $0x4e63cd58 // fmla v24.2d, v10.2d, v3.2d
-	WORD $0x4e66d610 // fadd v16.2d, v16.2d, v6.2d
-	WORD $0x6ee0fa66 // fneg v6.2d, v19.2d
-	WORD $0x4e68cca6 // fmla v6.2d, v5.2d, v8.2d
-	WORD $0x6ee0f9f9 // fneg v25.2d, v15.2d
-	WORD $0x4e61ce39 // fmla v25.2d, v17.2d, v1.2d
-	WORD $0x4e67d652 // fadd v18.2d, v18.2d, v7.2d
-	WORD $0x3dc012e7 // ldr q7, [x23, #64]
-	WORD $0x6ee0f8fa // fneg v26.2d, v7.2d
-	WORD $0x4e7cccba // fmla v26.2d, v5.2d, v28.2d
-	WORD $0x3dc016fb // ldr q27, [x23, #80]
-	WORD $0x3d801af2 // str q18, [x23, #96]
-	WORD $0x6ee0fb72 // fneg v18.2d, v27.2d
-	WORD $0x4e63ce32 // fmla v18.2d, v17.2d, v3.2d
-	WORD $0x3d801ef6 // str q22, [x23, #112]
-	WORD $0x4e6bd536 // fadd v22.2d, v9.2d, v11.2d
-	WORD $0x4e77d442 // fadd v2.2d, v2.2d, v23.2d
-	WORD $0x4e6cd5b7 // fadd v23.2d, v13.2d, v12.2d
-	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
-	WORD $0x4e7ed7b8 // fadd v24.2d, v29.2d, v30.2d
-	WORD $0x4e79d4c6 // fadd v6.2d, v6.2d, v25.2d
-	WORD $0x4e6ed699 // fadd v25.2d, v20.2d, v14.2d
-	WORD $0x4e72d75a // fadd v26.2d, v26.2d, v18.2d
-	WORD $0x4e6fd672 // fadd v18.2d, v19.2d, v15.2d
-	WORD $0x3d8022ef // str q15, [x23, #128]
+	ld1r2d(28,21)
+	fmul2d(29,0,28)
+	fmul2d(30,10,3)
+	strq(19,23,0)
+	fmul2d(19,5,8)
+	strq(17,23,16)
+	ldrq(17,1,64)
+	strq(15,23,32)
+	fmul2d(15,17,1)
+	strq(13,23,48)
+	fmul2d(13,5,28)
+	strq(13,23,64)
+	fmul2d(13,17,3)
+	strq(13,23,80)
+	fneg2d(13,2)
+	fmla2d(13,0,1)
+	fsub2d(12,12,24)
+	fsub2d(2,2,20)
+	fneg2d(20,4)
+	fmla2d(20,0,3)
+	fsub2d(14,14,25)
+	fsub2d(4,4,21)
+	fneg2d(21,6)
+	fmla2d(21,5,1)
+	fsub2d(16,16,26)
+	fsub2d(6,6,22)
+	fneg2d(22,7)
+	fmla2d(22,5,3)
+	fsub2d(18,18,27)
+	fsub2d(7,7,23)
+	fadd2d(12,12,2)
+	fneg2d(2,9)
+	fmla2d(2,0,8)
+	fneg2d(23,11)
+	fmla2d(23,10,1)
+	fadd2d(14,14,4)
+	fneg2d(4,29)
+	fmla2d(4,0,28)
+	fneg2d(24,30)
+	fmla2d(24,10,3)
+	fadd2d(16,16,6)
+	fneg2d(6,19)
+	fmla2d(6,5,8)
+	fneg2d(25,15)
+	fmla2d(25,17,1)
+	fadd2d(18,18,7)
+	ldrq(7,23,64)
+	fneg2d(26,7)
+	fmla2d(26,5,28)
+	ldrq(27,23,80)
+	strq(18,23,96)
+	fneg2d(18,27)
+	fmla2d(18,17,3)
+	strq(22,23,112)
+	fadd2d(22,9,11)
+	fadd2d(2,2,23)
+	fadd2d(23,13,12)
+	fadd2d(4,4,24)
+	fadd2d(24,29,30)
+	fadd2d(6,6,25)
+	fadd2d(25,20,14)
+	fadd2d(26,26,18)
+	fadd2d(18,19,15)
+	strq(15,23,128)
 	ADD $16, R2, R21
-	WORD $0x4d40ceaf // ld1r {v15.2d}, [x21]
-	WORD $0x4e6fcc02 // fmla v2.2d, v0.2d, v15.2d
-	WORD $0x3d8026f3 // str q19, [x23, #144]
+	ld1r2d(15,21)
+	fmla2d(2,0,15)
+	strq(19,23,144)
 	ADD $40, R2, R21
-	WORD $0x4d40ceb3 // ld1r {v19.2d}, [x21]
-	WORD $0x4e73cc04 // fmla v4.2d, v0.2d, v19.2d
-	WORD $0x4e6fcca6 // fmla v6.2d, v5.2d, v15.2d
-	WORD $0x4e73ccba // fmla v26.2d, v5.2d, v19.2d
-	WORD $0x4e68cd42 // fmla v2.2d, v10.2d, v8.2d
-	WORD $0x4e7ccd44 // fmla v4.2d, v10.2d, v28.2d
-	WORD $0x4e68ce26 // fmla v6.2d, v17.2d, v8.2d
-	WORD $0x4e7cce3a // fmla v26.2d, v17.2d, v28.2d
-	WORD $0x3dc00820 // ldr q0, [x1, #32]
-	WORD $0x4e61cc02 // fmla v2.2d, v0.2d, v1.2d
-	WORD $0x4e63cc04 // fmla v4.2d, v0.2d, v3.2d
-	WORD $0x3dc01420 // ldr q0, [x1, #80]
-	WORD $0x4e61cc06 // fmla v6.2d, v0.2d, v1.2d
-	WORD $0x4e63cc1a // fmla v26.2d, v0.2d, v3.2d
-	WORD $0x3dc00800 // ldr q0, [x0, #32]
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x3dc01400 // ldr q0, [x0, #80]
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x3dc02000 // ldr q0, [x0, #128]
-	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
-	WORD $0x3dc02c00 // ldr q0, [x0, #176]
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e70d6a0 // fadd v0.2d, v21.2d, v16.2d
-	WORD $0x4e7bd4e1 // fadd v1.2d, v7.2d, v27.2d
-	WORD $0x3dc01ee3 // ldr q3, [x23, #112]
-	WORD $0x3dc01ae5 // ldr q5, [x23, #96]
-	WORD $0x4e65d468 // fadd v8.2d, v3.2d, v5.2d
-	WORD $0x4e77d6ca // fadd v10.2d, v22.2d, v23.2d
-	WORD $0x4e79d70f // fadd v15.2d, v24.2d, v25.2d
-	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
-	WORD $0x4e68d433 // fadd v19.2d, v1.2d, v8.2d
-	WORD $0x3dc0041c // ldr q28, [x0, #16]
-	WORD $0x3d802afa // str q26, [x23, #160]
-	WORD $0x4e7cd55a // fadd v26.2d, v10.2d, v28.2d
-	WORD $0x3d802ee6 // str q6, [x23, #176]
-	WORD $0x3dc01006 // ldr q6, [x0, #64]
-	WORD $0x3d8032e4 // str q4, [x23, #192]
-	WORD $0x4e66d5e4 // fadd v4.2d, v15.2d, v6.2d
-	WORD $0x3d8036e2 // str q2, [x23, #208]
-	WORD $0x3dc01c02 // ldr q2, [x0, #112]
-	WORD $0x4e62d626 // fadd v6.2d, v17.2d, v2.2d
-	WORD $0x3dc02802 // ldr q2, [x0, #160]
-	WORD $0x4e62d67c // fadd v28.2d, v19.2d, v2.2d
-	WORD $0x4ee9d6c2 // fsub v2.2d, v22.2d, v9.2d
-	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
-	WORD $0x4ee2d6c2 // fsub v2.2d, v22.2d, v2.2d
-	WORD $0x4ee2d529 // fsub v9.2d, v9.2d, v2.2d
-	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
-	WORD $0x4eedd6e2 // fsub v2.2d, v23.2d, v13.2d
-	WORD $0x4ee2d58c // fsub v12.2d, v12.2d, v2.2d
-	WORD $0x4ee2d6e2 // fsub v2.2d, v23.2d, v2.2d
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x4ef6d542 // fsub v2.2d, v10.2d, v22.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4ee2d542 // fsub v2.2d, v10.2d, v2.2d
-	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x4eead742 // fsub v2.2d, v26.2d, v10.2d
-	WORD $0x4efdd70b // fsub v11.2d, v24.2d, v29.2d
-	WORD $0x4eebd7de // fsub v30.2d, v30.2d, v11.2d
-	WORD $0x4eebd70b // fsub v11.2d, v24.2d, v11.2d
-	WORD $0x4eebd7bd // fsub v29.2d, v29.2d, v11.2d
-	WORD $0x4e7ed7bd // fadd v29.2d, v29.2d, v30.2d
-	WORD $0x4ef4d72b // fsub v11.2d, v25.2d, v20.2d
-	WORD $0x4eebd5ce // fsub v14.2d, v14.2d, v11.2d
-	WORD $0x4eebd72b // fsub v11.2d, v25.2d, v11.2d
-	WORD $0x4eebd694 // fsub v20.2d, v20.2d, v11.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x4e74d7bd // fadd v29.2d, v29.2d, v20.2d
-	WORD $0x4ef8d5eb // fsub v11.2d, v15.2d, v24.2d
-	WORD $0x4eebd739 // fsub v25.2d, v25.2d, v11.2d
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4eebd718 // fsub v24.2d, v24.2d, v11.2d
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x4eefd48b // fsub v11.2d, v4.2d, v15.2d
-	WORD $0x3dc026ec // ldr q12, [x23, #144]
-	WORD $0x4eecd64d // fsub v13.2d, v18.2d, v12.2d
-	WORD $0x3dc022ee // ldr q14, [x23, #128]
-	WORD $0x4eedd5ce // fsub v14.2d, v14.2d, v13.2d
-	WORD $0x4eedd64d // fsub v13.2d, v18.2d, v13.2d
-	WORD $0x4eedd58c // fsub v12.2d, v12.2d, v13.2d
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x4ef5d40d // fsub v13.2d, v0.2d, v21.2d
-	WORD $0x4eedd610 // fsub v16.2d, v16.2d, v13.2d
-	WORD $0x4eedd40d // fsub v13.2d, v0.2d, v13.2d
-	WORD $0x4eedd6b5 // fsub v21.2d, v21.2d, v13.2d
-	WORD $0x4e70d6b5 // fadd v21.2d, v21.2d, v16.2d
-	WORD $0x4e75d58c // fadd v12.2d, v12.2d, v21.2d
-	WORD $0x4ef2d62d // fsub v13.2d, v17.2d, v18.2d
-	WORD $0x4eedd400 // fsub v0.2d, v0.2d, v13.2d
-	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
-	WORD $0x4eedd652 // fsub v18.2d, v18.2d, v13.2d
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4ef1d4c0 // fsub v0.2d, v6.2d, v17.2d
-	WORD $0x4ee7d42d // fsub v13.2d, v1.2d, v7.2d
-	WORD $0x4eedd77b // fsub v27.2d, v27.2d, v13.2d
-	WORD $0x4eedd42d // fsub v13.2d, v1.2d, v13.2d
-	WORD $0x4eedd4e7 // fsub v7.2d, v7.2d, v13.2d
-	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	WORD $0x4ee3d50d // fsub v13.2d, v8.2d, v3.2d
-	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
-	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
-	WORD $0x4eedd463 // fsub v3.2d, v3.2d, v13.2d
-	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4ee1d663 // fsub v3.2d, v19.2d, v1.2d
-	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
-	WORD $0x4ee3d663 // fsub v3.2d, v19.2d, v3.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4ef3d783 // fsub v3.2d, v28.2d, v19.2d
-	WORD $0x4e68d421 // fadd v1.2d, v1.2d, v8.2d
-	WORD $0x4ee2d745 // fsub v5.2d, v26.2d, v2.2d
-	WORD $0x3dc00408 // ldr q8, [x0, #16]
-	WORD $0x4ee2d508 // fsub v8.2d, v8.2d, v2.2d
-	WORD $0x4ee5d54a // fsub v10.2d, v10.2d, v5.2d
-	WORD $0x4eebd482 // fsub v2.2d, v4.2d, v11.2d
-	WORD $0x3dc01005 // ldr q5, [x0, #64]
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
-	WORD $0x4ee0d4c2 // fsub v2.2d, v6.2d, v0.2d
-	WORD $0x3dc01c0b // ldr q11, [x0, #112]
-	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
-	WORD $0x4e68d54a // fadd v10.2d, v10.2d, v8.2d
-	WORD $0x4ee3d780 // fsub v0.2d, v28.2d, v3.2d
-	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
-	WORD $0x3dc02802 // ldr q2, [x0, #160]
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	WORD $0x4e6ad6d6 // fadd v22.2d, v22.2d, v10.2d
-	WORD $0x4e6fd718 // fadd v24.2d, v24.2d, v15.2d
-	WORD $0x4e62d673 // fadd v19.2d, v19.2d, v2.2d
-	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
-	WORD $0x4e76d529 // fadd v9.2d, v9.2d, v22.2d
-	WORD $0x4e78d7bd // fadd v29.2d, v29.2d, v24.2d
-	WORD $0x4e73d421 // fadd v1.2d, v1.2d, v19.2d
-	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
-	WORD $0x3dc036e0 // ldr q0, [x23, #208]
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x3dc032e2 // ldr q2, [x23, #192]
-	WORD $0x4e7dd442 // fadd v2.2d, v2.2d, v29.2d
-	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
-	WORD $0x3dc02ee1 // ldr q1, [x23, #176]
-	WORD $0x4e6cd421 // fadd v1.2d, v1.2d, v12.2d
-	WORD $0x4e60d743 // fadd v3.2d, v26.2d, v0.2d
-	WORD $0x4e62d485 // fadd v5.2d, v4.2d, v2.2d
-	WORD $0x3dc02ae8 // ldr q8, [x23, #160]
-	WORD $0x4e67d508 // fadd v8.2d, v8.2d, v7.2d
-	WORD $0x4e61d4c7 // fadd v7.2d, v6.2d, v1.2d
-	WORD $0x3dc00ee9 // ldr q9, [x23, #48]
-	WORD $0x4e63d52a // fadd v10.2d, v9.2d, v3.2d
-	WORD $0x3dc00aeb // ldr q11, [x23, #32]
-	WORD $0x4e65d56c // fadd v12.2d, v11.2d, v5.2d
-	WORD $0x4e68d78d // fadd v13.2d, v28.2d, v8.2d
-	WORD $0x3dc006ee // ldr q14, [x23, #16]
-	WORD $0x4e67d5cf // fadd v15.2d, v14.2d, v7.2d
-	WORD $0x3d80000a // str q10, [x0, #0]
-	WORD $0x3d800c0c // str q12, [x0, #48]
-	WORD $0x4ee9d550 // fsub v16.2d, v10.2d, v9.2d
-	WORD $0x4efad471 // fsub v17.2d, v3.2d, v26.2d
-	WORD $0x3d80180f // str q15, [x0, #96]
-	WORD $0x3dc002f2 // ldr q18, [x23, #0]
-	WORD $0x4e6dd653 // fadd v19.2d, v18.2d, v13.2d
-	WORD $0x4eebd594 // fsub v20.2d, v12.2d, v11.2d
-	WORD $0x4ee4d4b5 // fsub v21.2d, v5.2d, v4.2d
-	WORD $0x4eeed5f6 // fsub v22.2d, v15.2d, v14.2d
-	WORD $0x3d802413 // str q19, [x0, #144]
-	WORD $0x4ee6d4f7 // fsub v23.2d, v7.2d, v6.2d
-	WORD $0x4ef2d678 // fsub v24.2d, v19.2d, v18.2d
-	WORD $0x4efcd5b9 // fsub v25.2d, v13.2d, v28.2d
-	WORD $0x4ef0d54a // fsub v10.2d, v10.2d, v16.2d
-	WORD $0x4ef1d47b // fsub v27.2d, v3.2d, v17.2d
-	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
-	WORD $0x4eead529 // fsub v9.2d, v9.2d, v10.2d
-	WORD $0x4ef5d4aa // fsub v10.2d, v5.2d, v21.2d
-	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
-	WORD $0x4ef7d4f0 // fsub v16.2d, v7.2d, v23.2d
-	WORD $0x4efbd75a // fsub v26.2d, v26.2d, v27.2d
-	WORD $0x4ef9d5bb // fsub v27.2d, v13.2d, v25.2d
-	WORD $0x4ef1d400 // fsub v0.2d, v0.2d, v17.2d
-	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
-	WORD $0x4ef4d4a5 // fsub v5.2d, v5.2d, v20.2d
-	WORD $0x4eead484 // fsub v4.2d, v4.2d, v10.2d
-	WORD $0x4ef5d442 // fsub v2.2d, v2.2d, v21.2d
-	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
-	WORD $0x4ef6d4e7 // fsub v7.2d, v7.2d, v22.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4ef7d421 // fsub v1.2d, v1.2d, v23.2d
-	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
-	WORD $0x4ef8d5ad // fsub v13.2d, v13.2d, v24.2d
-	WORD $0x4efbd79c // fsub v28.2d, v28.2d, v27.2d
-	WORD $0x4ef9d508 // fsub v8.2d, v8.2d, v25.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
-	WORD $0x3d800409 // str q9, [x0, #16]
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x4e67d5ce // fadd v14.2d, v14.2d, v7.2d
-	WORD $0x3d80081a // str q26, [x0, #32]
-	WORD $0x3d80100b // str q11, [x0, #64]
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	WORD $0x3d801404 // str q4, [x0, #80]
-	WORD $0x3d801c0e // str q14, [x0, #112]
-	WORD $0x4e68d79c // fadd v28.2d, v28.2d, v8.2d
-	WORD $0x3d802006 // str q6, [x0, #128]
-	WORD $0x3d802812 // str q18, [x0, #160]
-	WORD $0x3d802c1c // str q28, [x0, #176]
+	ld1r2d(19,21)
+	fmla2d(4,0,19)
+	fmla2d(6,5,15)
+	fmla2d(26,5,19)
+	fmla2d(2,10,8)
+	fmla2d(4,10,28)
+	fmla2d(6,17,8)
+	fmla2d(26,17,28)
+	ldrq(0,1,32)
+	fmla2d(2,0,1)
+	fmla2d(4,0,3)
+	ldrq(0,1,80)
+	fmla2d(6,0,1)
+	fmla2d(26,0,3)
+	ldrq(0,0,32)
+	fadd2d(2,2,0)
+	ldrq(0,0,80)
+	fadd2d(4,4,0)
+	ldrq(0,0,128)
+	fadd2d(6,6,0)
+	ldrq(0,0,176)
+	fadd2d(26,26,0)
+	fadd2d(0,21,16)
+	fadd2d(1,7,27)
+	ldrq(3,23,112)
+	ldrq(5,23,96)
+	fadd2d(8,3,5)
+	fadd2d(10,22,23)
+	fadd2d(15,24,25)
+	fadd2d(17,18,0)
+	fadd2d(19,1,8)
+	ldrq(28,0,16)
+	strq(26,23,160)
+	fadd2d(26,10,28)
+	strq(6,23,176)
+	ldrq(6,0,64)
+	strq(4,23,192)
+	fadd2d(4,15,6)
+	strq(2,23,208)
+	ldrq(2,0,112)
+	fadd2d(6,17,2)
+	ldrq(2,0,160)
+	fadd2d(28,19,2)
+	fsub2d(2,22,9)
+	fsub2d(11,11,2)
+	fsub2d(2,22,2)
+	fsub2d(9,9,2)
+	fadd2d(9,9,11)
+	fsub2d(2,23,13)
+	fsub2d(12,12,2)
+	fsub2d(2,23,2)
+	fsub2d(13,13,2)
+	fadd2d(13,13,12)
+	fadd2d(9,9,13)
+	fsub2d(2,10,22)
+	fsub2d(23,23,2)
+	fsub2d(2,10,2)
+	fsub2d(22,22,2)
+	fadd2d(22,22,23)
+	fsub2d(2,26,10)
+	fsub2d(11,24,29)
+	fsub2d(30,30,11)
+	fsub2d(11,24,11)
+	fsub2d(29,29,11)
+	fadd2d(29,29,30)
+	fsub2d(11,25,20)
+	fsub2d(14,14,11)
+	fsub2d(11,25,11)
+	fsub2d(20,20,11)
+	fadd2d(20,20,14)
+	fadd2d(29,29,20)
+	fsub2d(11,15,24)
+	fsub2d(25,25,11)
+	fsub2d(11,15,11)
+	fsub2d(24,24,11)
+	fadd2d(24,24,25)
+	fsub2d(11,4,15)
+	ldrq(12,23,144)
+	fsub2d(13,18,12)
+	ldrq(14,23,128)
+	fsub2d(14,14,13)
+	fsub2d(13,18,13)
+	fsub2d(12,12,13)
+	fadd2d(12,12,14)
+	fsub2d(13,0,21)
+	fsub2d(16,16,13)
+	fsub2d(13,0,13)
+	fsub2d(21,21,13)
+	fadd2d(21,21,16)
+	fadd2d(12,12,21)
+	fsub2d(13,17,18)
+	fsub2d(0,0,13)
+	fsub2d(13,17,13)
+	fsub2d(18,18,13)
+	fadd2d(18,18,0)
+	fsub2d(0,6,17)
+	fsub2d(13,1,7)
+	fsub2d(27,27,13)
+	fsub2d(13,1,13)
+	fsub2d(7,7,13)
+	fadd2d(7,7,27)
+	fsub2d(13,8,3)
+	fsub2d(5,5,13)
+	fsub2d(13,8,13)
+	fsub2d(3,3,13)
+	fadd2d(3,3,5)
+	fadd2d(7,7,3)
+	fsub2d(3,19,1)
+	fsub2d(8,8,3)
+	fsub2d(3,19,3)
+	fsub2d(1,1,3)
+	fsub2d(3,28,19)
+	fadd2d(1,1,8)
+	fsub2d(5,26,2)
+	ldrq(8,0,16)
+	fsub2d(8,8,2)
+	fsub2d(10,10,5)
+	fsub2d(2,4,11)
+	ldrq(5,0,64)
+	fsub2d(5,5,11)
+	fsub2d(15,15,2)
+	fsub2d(2,6,0)
+	ldrq(11,0,112)
+	fsub2d(11,11,0)
+	fadd2d(10,10,8)
+	fsub2d(0,28,3)
+	fsub2d(17,17,2)
+	ldrq(2,0,160)
+	fsub2d(2,2,3)
+	fadd2d(15,15,5)
+	fsub2d(19,19,0)
+	fadd2d(17,17,11)
+	fadd2d(22,22,10)
+	fadd2d(24,24,15)
+	fadd2d(19,19,2)
+	fadd2d(18,18,17)
+	fadd2d(9,9,22)
+	fadd2d(29,29,24)
+	fadd2d(1,1,19)
+	fadd2d(12,12,18)
+	ldrq(0,23,208)
+	fadd2d(0,0,9)
+	ldrq(2,23,192)
+	fadd2d(2,2,29)
+	fadd2d(7,7,1)
+	ldrq(1,23,176)
+	fadd2d(1,1,12)
+	fadd2d(3,26,0)
+	fadd2d(5,4,2)
+	ldrq(8,23,160)
+	fadd2d(8,8,7)
+	fadd2d(7,6,1)
+	ldrq(9,23,48)
+	fadd2d(10,9,3)
+	ldrq(11,23,32)
+	fadd2d(12,11,5)
+	fadd2d(13,28,8)
+	ldrq(14,23,16)
+	fadd2d(15,14,7)
+	strq(10,0,0)
+	strq(12,0,48)
+	fsub2d(16,10,9)
+	fsub2d(17,3,26)
+	strq(15,0,96)
+	ldrq(18,23,0)
+	fadd2d(19,18,13)
+	fsub2d(20,12,11)
+	fsub2d(21,5,4)
+	fsub2d(22,15,14)
+	strq(19,0,144)
+	fsub2d(23,7,6)
+	fsub2d(24,19,18)
+	fsub2d(25,13,28)
+	fsub2d(10,10,16)
+	fsub2d(27,3,17)
+	fsub2d(12,12,20)
+	fsub2d(15,15,22)
+	fsub2d(19,19,24)
+	fsub2d(9,9,10)
+	fsub2d(10,5,21)
+	fsub2d(3,3,16)
+	fsub2d(16,7,23)
+	fsub2d(26,26,27)
+	fsub2d(27,13,25)
+	fsub2d(0,0,17)
+	fsub2d(11,11,12)
+	fsub2d(5,5,20)
+	fsub2d(4,4,10)
+	fsub2d(2,2,21)
+	fsub2d(14,14,15)
+	fsub2d(7,7,22)
+	fsub2d(6,6,16)
+	fsub2d(1,1,23)
+	fsub2d(18,18,19)
+	fsub2d(13,13,24)
+	fsub2d(28,28,27)
+	fsub2d(8,8,25)
+	fadd2d(9,9,3)
+	fadd2d(26,26,0)
+	fadd2d(11,11,5)
+	strq(9,0,16)
+	fadd2d(4,4,2)
+	fadd2d(14,14,7)
+	strq(26,0,32)
+	strq(11,0,64)
+	fadd2d(6,6,1)
+	fadd2d(18,18,13)
+	strq(4,0,80)
+	strq(14,0,112)
+	fadd2d(28,28,8)
+	strq(6,0,128)
+	strq(18,0,160)
+	strq(28,0,176)
 	ADD $96, R1
 	ADD $48, R2
 	SUBS $1, R19, R19
@@ -13959,813 +13984,813 @@ TEXT ·macTileQDNEON(SB), 0, $944-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
 	ADD $32, R2, R21
-	WORD $0x4d40cea3 // ld1r {v3.2d}, [x21]
-	WORD $0x6e63dc04 // fmul v4.2d, v0.2d, v3.2d
-	WORD $0x3dc01025 // ldr q5, [x1, #64]
-	WORD $0x6e61dca6 // fmul v6.2d, v5.2d, v1.2d
-	WORD $0x6e63dca7 // fmul v7.2d, v5.2d, v3.2d
+	ld1r2d(3,21)
+	fmul2d(4,0,3)
+	ldrq(5,1,64)
+	fmul2d(6,5,1)
+	fmul2d(7,5,3)
 	ADD $8, R2, R21
-	WORD $0x4d40cea8 // ld1r {v8.2d}, [x21]
-	WORD $0x6e68dc09 // fmul v9.2d, v0.2d, v8.2d
-	WORD $0x3dc0042a // ldr q10, [x1, #16]
-	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
-	WORD $0x3dc0000c // ldr q12, [x0, #0]
-	WORD $0x4e62d58d // fadd v13.2d, v12.2d, v2.2d
-	WORD $0x3dc0100e // ldr q14, [x0, #64]
-	WORD $0x4e64d5cf // fadd v15.2d, v14.2d, v4.2d
-	WORD $0x3dc02010 // ldr q16, [x0, #128]
-	WORD $0x4e66d611 // fadd v17.2d, v16.2d, v6.2d
-	WORD $0x3dc03012 // ldr q18, [x0, #192]
-	WORD $0x4e67d653 // fadd v19.2d, v18.2d, v7.2d
-	WORD $0x4eecd5b4 // fsub v20.2d, v13.2d, v12.2d
-	WORD $0x4eeed5f5 // fsub v21.2d, v15.2d, v14.2d
-	WORD $0x4ef0d636 // fsub v22.2d, v17.2d, v16.2d
-	WORD $0x4ef2d677 // fsub v23.2d, v19.2d, v18.2d
-	WORD $0x4ef4d5b8 // fsub v24.2d, v13.2d, v20.2d
-	WORD $0x4ef5d5f9 // fsub v25.2d, v15.2d, v21.2d
-	WORD $0x4ef6d63a // fsub v26.2d, v17.2d, v22.2d
-	WORD $0x4ef7d67b // fsub v27.2d, v19.2d, v23.2d
-	WORD $0x6ee0f85c // fneg v28.2d, v2.2d
-	WORD $0x4e61cc1c // fmla v28.2d, v0.2d, v1.2d
-	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x6ee0f894 // fneg v20.2d, v4.2d
-	WORD $0x4e63cc14 // fmla v20.2d, v0.2d, v3.2d
-	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x4ef5d484 // fsub v4.2d, v4.2d, v21.2d
-	WORD $0x6ee0f8d5 // fneg v21.2d, v6.2d
-	WORD $0x4e61ccb5 // fmla v21.2d, v5.2d, v1.2d
-	WORD $0x4efad610 // fsub v16.2d, v16.2d, v26.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x6ee0f8f6 // fneg v22.2d, v7.2d
-	WORD $0x4e63ccb6 // fmla v22.2d, v5.2d, v3.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef7d4e7 // fsub v7.2d, v7.2d, v23.2d
+	ld1r2d(8,21)
+	fmul2d(9,0,8)
+	ldrq(10,1,16)
+	fmul2d(11,10,1)
+	ldrq(12,0,0)
+	fadd2d(13,12,2)
+	ldrq(14,0,64)
+	fadd2d(15,14,4)
+	ldrq(16,0,128)
+	fadd2d(17,16,6)
+	ldrq(18,0,192)
+	fadd2d(19,18,7)
+	fsub2d(20,13,12)
+	fsub2d(21,15,14)
+	fsub2d(22,17,16)
+	fsub2d(23,19,18)
+	fsub2d(24,13,20)
+	fsub2d(25,15,21)
+	fsub2d(26,17,22)
+	fsub2d(27,19,23)
+	fneg2d(28,2)
+	fmla2d(28,0,1)
+	fsub2d(12,12,24)
+	fsub2d(2,2,20)
+	fneg2d(20,4)
+	fmla2d(20,0,3)
+	fsub2d(14,14,25)
+	fsub2d(4,4,21)
+	fneg2d(21,6)
+	fmla2d(21,5,1)
+	fsub2d(16,16,26)
+	fsub2d(6,6,22)
+	fneg2d(22,7)
+	fmla2d(22,5,3)
+	fsub2d(18,18,27)
+	fsub2d(7,7,23)
 	ADD $40, R2, R21
-	WORD $0x4d40ceb7 // ld1r {v23.2d}, [x21]
-	WORD $0x6e77dc18 // fmul v24.2d, v0.2d, v23.2d
-	WORD $0x6e63dd59 // fmul v25.2d, v10.2d, v3.2d
-	WORD $0x6e68dcba // fmul v26.2d, v5.2d, v8.2d
-	WORD $0x3dc0143b // ldr q27, [x1, #80]
-	WORD $0x6e61df7d // fmul v29.2d, v27.2d, v1.2d
-	WORD $0x6e77dcbe // fmul v30.2d, v5.2d, v23.2d
-	WORD $0x3d8002f3 // str q19, [x23, #0]
-	WORD $0x6e63df73 // fmul v19.2d, v27.2d, v3.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x4e66d610 // fadd v16.2d, v16.2d, v6.2d
-	WORD $0x4e67d652 // fadd v18.2d, v18.2d, v7.2d
-	WORD $0x4e6bd522 // fadd v2.2d, v9.2d, v11.2d
-	WORD $0x4e6cd784 // fadd v4.2d, v28.2d, v12.2d
-	WORD $0x4e79d706 // fadd v6.2d, v24.2d, v25.2d
-	WORD $0x4e6ed687 // fadd v7.2d, v20.2d, v14.2d
-	WORD $0x3d8006f1 // str q17, [x23, #16]
-	WORD $0x4e7dd751 // fadd v17.2d, v26.2d, v29.2d
-	WORD $0x3d800aef // str q15, [x23, #32]
-	WORD $0x4e70d6af // fadd v15.2d, v21.2d, v16.2d
-	WORD $0x3d800eed // str q13, [x23, #48]
-	WORD $0x4e73d7cd // fadd v13.2d, v30.2d, v19.2d
-	WORD $0x3d8012f3 // str q19, [x23, #64]
-	WORD $0x4e72d6d3 // fadd v19.2d, v22.2d, v18.2d
-	WORD $0x3d8016fd // str q29, [x23, #80]
-	WORD $0x4e64d45d // fadd v29.2d, v2.2d, v4.2d
-	WORD $0x4e67d4c3 // fadd v3.2d, v6.2d, v7.2d
-	WORD $0x3d801af9 // str q25, [x23, #96]
-	WORD $0x4e6fd639 // fadd v25.2d, v17.2d, v15.2d
-	WORD $0x4e73d5a1 // fadd v1.2d, v13.2d, v19.2d
-	WORD $0x3d801eeb // str q11, [x23, #112]
+	ld1r2d(23,21)
+	fmul2d(24,0,23)
+	fmul2d(25,10,3)
+	fmul2d(26,5,8)
+	ldrq(27,1,80)
+	fmul2d(29,27,1)
+	fmul2d(30,5,23)
+	strq(19,23,0)
+	fmul2d(19,27,3)
+	fadd2d(12,12,2)
+	fadd2d(14,14,4)
+	fadd2d(16,16,6)
+	fadd2d(18,18,7)
+	fadd2d(2,9,11)
+	fadd2d(4,28,12)
+	fadd2d(6,24,25)
+	fadd2d(7,20,14)
+	strq(17,23,16)
+	fadd2d(17,26,29)
+	strq(15,23,32)
+	fadd2d(15,21,16)
+	strq(13,23,48)
+	fadd2d(13,30,19)
+	strq(19,23,64)
+	fadd2d(19,22,18)
+	strq(29,23,80)
+	fadd2d(29,2,4)
+	fadd2d(3,6,7)
+	strq(25,23,96)
+	fadd2d(25,17,15)
+	fadd2d(1,13,19)
+	strq(11,23,112)
 	ADD $16, R2, R21
-	WORD $0x4d40ceab // ld1r {v11.2d}, [x21]
-	WORD $0x3d8022f2 // str q18, [x23, #128]
-	WORD $0x6e6bdc12 // fmul v18.2d, v0.2d, v11.2d
-	WORD $0x3d8026f2 // str q18, [x23, #144]
-	WORD $0x6e68dd52 // fmul v18.2d, v10.2d, v8.2d
-	WORD $0x3d802af2 // str q18, [x23, #160]
+	ld1r2d(11,21)
+	strq(18,23,128)
+	fmul2d(18,0,11)
+	strq(18,23,144)
+	fmul2d(18,10,8)
+	strq(18,23,160)
 	ADD $48, R2, R21
-	WORD $0x4d40ceb2 // ld1r {v18.2d}, [x21]
-	WORD $0x3d802ef3 // str q19, [x23, #176]
-	WORD $0x6e72dc13 // fmul v19.2d, v0.2d, v18.2d
-	WORD $0x3d8032f3 // str q19, [x23, #192]
-	WORD $0x6e77dd53 // fmul v19.2d, v10.2d, v23.2d
-	WORD $0x3d8036f3 // str q19, [x23, #208]
-	WORD $0x6e6bdcb3 // fmul v19.2d, v5.2d, v11.2d
-	WORD $0x3d803af3 // str q19, [x23, #224]
-	WORD $0x6e68df73 // fmul v19.2d, v27.2d, v8.2d
-	WORD $0x3d803ef3 // str q19, [x23, #240]
-	WORD $0x6e72dcb3 // fmul v19.2d, v5.2d, v18.2d
-	WORD $0x3d8042f3 // str q19, [x23, #256]
-	WORD $0x6e77df73 // fmul v19.2d, v27.2d, v23.2d
-	WORD $0x3d8046f3 // str q19, [x23, #272]
-	WORD $0x3dc00413 // ldr q19, [x0, #16]
-	WORD $0x4e73d7a5 // fadd v5.2d, v29.2d, v19.2d
-	WORD $0x4ee9d453 // fsub v19.2d, v2.2d, v9.2d
-	WORD $0x4efcd49b // fsub v27.2d, v4.2d, v28.2d
-	WORD $0x4efbd58c // fsub v12.2d, v12.2d, v27.2d
-	WORD $0x4efbd49b // fsub v27.2d, v4.2d, v27.2d
-	WORD $0x4efbd79c // fsub v28.2d, v28.2d, v27.2d
-	WORD $0x4e6cd79c // fadd v28.2d, v28.2d, v12.2d
-	WORD $0x3dc0140c // ldr q12, [x0, #80]
-	WORD $0x4e6cd47b // fadd v27.2d, v3.2d, v12.2d
-	WORD $0x3d804afc // str q28, [x23, #288]
-	WORD $0x4ef8d4dc // fsub v28.2d, v6.2d, v24.2d
-	WORD $0x4ef4d4ec // fsub v12.2d, v7.2d, v20.2d
-	WORD $0x4eecd5ce // fsub v14.2d, v14.2d, v12.2d
-	WORD $0x4eecd4ec // fsub v12.2d, v7.2d, v12.2d
-	WORD $0x4eecd694 // fsub v20.2d, v20.2d, v12.2d
-	WORD $0x4e6ed694 // fadd v20.2d, v20.2d, v14.2d
-	WORD $0x3dc0240c // ldr q12, [x0, #144]
-	WORD $0x4e6cd72e // fadd v14.2d, v25.2d, v12.2d
-	WORD $0x3d804ef4 // str q20, [x23, #304]
-	WORD $0x4efad634 // fsub v20.2d, v17.2d, v26.2d
-	WORD $0x4ef5d5ec // fsub v12.2d, v15.2d, v21.2d
-	WORD $0x4eecd610 // fsub v16.2d, v16.2d, v12.2d
-	WORD $0x4eecd5ec // fsub v12.2d, v15.2d, v12.2d
-	WORD $0x4eecd6b5 // fsub v21.2d, v21.2d, v12.2d
-	WORD $0x4e70d6b5 // fadd v21.2d, v21.2d, v16.2d
-	WORD $0x3dc0340c // ldr q12, [x0, #208]
-	WORD $0x4e6cd430 // fadd v16.2d, v1.2d, v12.2d
-	WORD $0x3d8052f5 // str q21, [x23, #320]
-	WORD $0x4efed5b5 // fsub v21.2d, v13.2d, v30.2d
-	WORD $0x3dc02eec // ldr q12, [x23, #176]
-	WORD $0x3d8056f0 // str q16, [x23, #336]
-	WORD $0x4ef6d590 // fsub v16.2d, v12.2d, v22.2d
-	WORD $0x3d805ae1 // str q1, [x23, #352]
-	WORD $0x3dc022e1 // ldr q1, [x23, #128]
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
-	WORD $0x4ef0d6d6 // fsub v22.2d, v22.2d, v16.2d
-	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	WORD $0x4ef3d441 // fsub v1.2d, v2.2d, v19.2d
-	WORD $0x3dc01ef0 // ldr q16, [x23, #112]
-	WORD $0x4ef3d613 // fsub v19.2d, v16.2d, v19.2d
-	WORD $0x3d8022f6 // str q22, [x23, #128]
-	WORD $0x4d40cc56 // ld1r {v22.2d}, [x2]
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	WORD $0x4e76cd50 // fmla v16.2d, v10.2d, v22.2d
-	WORD $0x4ee1d521 // fsub v1.2d, v9.2d, v1.2d
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e68cc09 // fmla v9.2d, v0.2d, v8.2d
-	WORD $0x4e73d421 // fadd v1.2d, v1.2d, v19.2d
-	WORD $0x4ee2d7b3 // fsub v19.2d, v29.2d, v2.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4ef3d7b3 // fsub v19.2d, v29.2d, v19.2d
-	WORD $0x4ef3d442 // fsub v2.2d, v2.2d, v19.2d
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x4efdd4a4 // fsub v4.2d, v5.2d, v29.2d
-	WORD $0x3dc026f3 // ldr q19, [x23, #144]
-	WORD $0x3d801ee2 // str q2, [x23, #112]
-	WORD $0x6ee0fa62 // fneg v2.2d, v19.2d
-	WORD $0x4e6bcc02 // fmla v2.2d, v0.2d, v11.2d
-	WORD $0x3d805ee1 // str q1, [x23, #368]
-	WORD $0x3dc02ae1 // ldr q1, [x23, #160]
-	WORD $0x6ee0f833 // fneg v19.2d, v1.2d
-	WORD $0x4e68cd53 // fmla v19.2d, v10.2d, v8.2d
-	WORD $0x4e73d442 // fadd v2.2d, v2.2d, v19.2d
+	ld1r2d(18,21)
+	strq(19,23,176)
+	fmul2d(19,0,18)
+	strq(19,23,192)
+	fmul2d(19,10,23)
+	strq(19,23,208)
+	fmul2d(19,5,11)
+	strq(19,23,224)
+	fmul2d(19,27,8)
+	strq(19,23,240)
+	fmul2d(19,5,18)
+	strq(19,23,256)
+	fmul2d(19,27,23)
+	strq(19,23,272)
+	ldrq(19,0,16)
+	fadd2d(5,29,19)
+	fsub2d(19,2,9)
+	fsub2d(27,4,28)
+	fsub2d(12,12,27)
+	fsub2d(27,4,27)
+	fsub2d(28,28,27)
+	fadd2d(28,28,12)
+	ldrq(12,0,80)
+	fadd2d(27,3,12)
+	strq(28,23,288)
+	fsub2d(28,6,24)
+	fsub2d(12,7,20)
+	fsub2d(14,14,12)
+	fsub2d(12,7,12)
+	fsub2d(20,20,12)
+	fadd2d(20,20,14)
+	ldrq(12,0,144)
+	fadd2d(14,25,12)
+	strq(20,23,304)
+	fsub2d(20,17,26)
+	fsub2d(12,15,21)
+	fsub2d(16,16,12)
+	fsub2d(12,15,12)
+	fsub2d(21,21,12)
+	fadd2d(21,21,16)
+	ldrq(12,0,208)
+	fadd2d(16,1,12)
+	strq(21,23,320)
+	fsub2d(21,13,30)
+	ldrq(12,23,176)
+	strq(16,23,336)
+	fsub2d(16,12,22)
+	strq(1,23,352)
+	ldrq(1,23,128)
+	fsub2d(1,1,16)
+	fsub2d(16,12,16)
+	fsub2d(22,22,16)
+	fadd2d(22,22,1)
+	fsub2d(1,2,19)
+	ldrq(16,23,112)
+	fsub2d(19,16,19)
+	strq(22,23,128)
+	ld1r2d(22,2)
+	fneg2d(16,16)
+	fmla2d(16,10,22)
+	fsub2d(1,9,1)
+	fneg2d(9,9)
+	fmla2d(9,0,8)
+	fadd2d(1,1,19)
+	fsub2d(19,29,2)
+	fsub2d(4,4,19)
+	fsub2d(19,29,19)
+	fsub2d(2,2,19)
+	fadd2d(2,2,4)
+	fsub2d(4,5,29)
+	ldrq(19,23,144)
+	strq(2,23,112)
+	fneg2d(2,19)
+	fmla2d(2,0,11)
+	strq(1,23,368)
+	ldrq(1,23,160)
+	fneg2d(19,1)
+	fmla2d(19,10,8)
+	fadd2d(2,2,19)
 	ADD $24, R2, R21
-	WORD $0x4d40ceb3 // ld1r {v19.2d}, [x21]
-	WORD $0x4e73cc02 // fmla v2.2d, v0.2d, v19.2d
-	WORD $0x4e6bcd42 // fmla v2.2d, v10.2d, v11.2d
-	WORD $0x3dc00821 // ldr q1, [x1, #32]
-	WORD $0x4e68cc22 // fmla v2.2d, v1.2d, v8.2d
-	WORD $0x3d8062e9 // str q9, [x23, #384]
-	WORD $0x3dc00c29 // ldr q9, [x1, #48]
-	WORD $0x4e76cd22 // fmla v2.2d, v9.2d, v22.2d
-	WORD $0x3d8066e2 // str q2, [x23, #400]
-	WORD $0x4efcd4c2 // fsub v2.2d, v6.2d, v28.2d
-	WORD $0x3d806af0 // str q16, [x23, #416]
-	WORD $0x3dc01af0 // ldr q16, [x23, #96]
-	WORD $0x4efcd61c // fsub v28.2d, v16.2d, v28.2d
-	WORD $0x3d806efd // str q29, [x23, #432]
+	ld1r2d(19,21)
+	fmla2d(2,0,19)
+	fmla2d(2,10,11)
+	ldrq(1,1,32)
+	fmla2d(2,1,8)
+	strq(9,23,384)
+	ldrq(9,1,48)
+	fmla2d(2,9,22)
+	strq(2,23,400)
+	fsub2d(2,6,28)
+	strq(16,23,416)
+	ldrq(16,23,96)
+	fsub2d(28,16,28)
+	strq(29,23,432)
 	ADD $32, R2, R21
-	WORD $0x4d40cebd // ld1r {v29.2d}, [x21]
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	WORD $0x4e7dcd50 // fmla v16.2d, v10.2d, v29.2d
-	WORD $0x4ee2d702 // fsub v2.2d, v24.2d, v2.2d
-	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	WORD $0x4e77cc18 // fmla v24.2d, v0.2d, v23.2d
-	WORD $0x4e7cd442 // fadd v2.2d, v2.2d, v28.2d
-	WORD $0x4ee6d47c // fsub v28.2d, v3.2d, v6.2d
-	WORD $0x4efcd4e7 // fsub v7.2d, v7.2d, v28.2d
-	WORD $0x4efcd47c // fsub v28.2d, v3.2d, v28.2d
-	WORD $0x4efcd4c6 // fsub v6.2d, v6.2d, v28.2d
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x4ee3d767 // fsub v7.2d, v27.2d, v3.2d
-	WORD $0x3dc032fc // ldr q28, [x23, #192]
-	WORD $0x3d801ae6 // str q6, [x23, #96]
-	WORD $0x6ee0fb86 // fneg v6.2d, v28.2d
-	WORD $0x4e72cc06 // fmla v6.2d, v0.2d, v18.2d
-	WORD $0x3d8072e2 // str q2, [x23, #448]
-	WORD $0x3dc036e2 // ldr q2, [x23, #208]
-	WORD $0x6ee0f85c // fneg v28.2d, v2.2d
-	WORD $0x4e77cd5c // fmla v28.2d, v10.2d, v23.2d
-	WORD $0x4e7cd4c6 // fadd v6.2d, v6.2d, v28.2d
+	ld1r2d(29,21)
+	fneg2d(16,16)
+	fmla2d(16,10,29)
+	fsub2d(2,24,2)
+	fneg2d(24,24)
+	fmla2d(24,0,23)
+	fadd2d(2,2,28)
+	fsub2d(28,3,6)
+	fsub2d(7,7,28)
+	fsub2d(28,3,28)
+	fsub2d(6,6,28)
+	fadd2d(6,6,7)
+	fsub2d(7,27,3)
+	ldrq(28,23,192)
+	strq(6,23,96)
+	fneg2d(6,28)
+	fmla2d(6,0,18)
+	strq(2,23,448)
+	ldrq(2,23,208)
+	fneg2d(28,2)
+	fmla2d(28,10,23)
+	fadd2d(6,6,28)
 	ADD $56, R2, R21
-	WORD $0x4d40cebc // ld1r {v28.2d}, [x21]
-	WORD $0x4e7ccc06 // fmla v6.2d, v0.2d, v28.2d
-	WORD $0x4e72cd46 // fmla v6.2d, v10.2d, v18.2d
-	WORD $0x4e77cc26 // fmla v6.2d, v1.2d, v23.2d
-	WORD $0x4e7dcd26 // fmla v6.2d, v9.2d, v29.2d
-	WORD $0x4ef4d620 // fsub v0.2d, v17.2d, v20.2d
-	WORD $0x3dc016e9 // ldr q9, [x23, #80]
-	WORD $0x4ef4d534 // fsub v20.2d, v9.2d, v20.2d
-	WORD $0x3dc0142a // ldr q10, [x1, #80]
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e76cd49 // fmla v9.2d, v10.2d, v22.2d
-	WORD $0x4ee0d740 // fsub v0.2d, v26.2d, v0.2d
-	WORD $0x3d8016e6 // str q6, [x23, #80]
-	WORD $0x3dc01026 // ldr q6, [x1, #64]
-	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	WORD $0x4e68ccda // fmla v26.2d, v6.2d, v8.2d
-	WORD $0x4e74d400 // fadd v0.2d, v0.2d, v20.2d
-	WORD $0x4ef1d734 // fsub v20.2d, v25.2d, v17.2d
-	WORD $0x4ef4d5ef // fsub v15.2d, v15.2d, v20.2d
-	WORD $0x4ef4d734 // fsub v20.2d, v25.2d, v20.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4e6fd631 // fadd v17.2d, v17.2d, v15.2d
-	WORD $0x4ef9d5cf // fsub v15.2d, v14.2d, v25.2d
-	WORD $0x3dc03af4 // ldr q20, [x23, #224]
-	WORD $0x3d8076f1 // str q17, [x23, #464]
-	WORD $0x6ee0fa91 // fneg v17.2d, v20.2d
-	WORD $0x4e6bccd1 // fmla v17.2d, v6.2d, v11.2d
-	WORD $0x3d807ae0 // str q0, [x23, #480]
-	WORD $0x3dc03ee0 // ldr q0, [x23, #240]
-	WORD $0x6ee0f814 // fneg v20.2d, v0.2d
-	WORD $0x4e68cd54 // fmla v20.2d, v10.2d, v8.2d
-	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
-	WORD $0x4e73ccd1 // fmla v17.2d, v6.2d, v19.2d
-	WORD $0x4e6bcd51 // fmla v17.2d, v10.2d, v11.2d
-	WORD $0x3dc0182b // ldr q11, [x1, #96]
-	WORD $0x4e68cd71 // fmla v17.2d, v11.2d, v8.2d
-	WORD $0x3dc01c28 // ldr q8, [x1, #112]
-	WORD $0x4e76cd11 // fmla v17.2d, v8.2d, v22.2d
-	WORD $0x4ef5d5b3 // fsub v19.2d, v13.2d, v21.2d
-	WORD $0x3dc012f4 // ldr q20, [x23, #64]
-	WORD $0x4ef5d695 // fsub v21.2d, v20.2d, v21.2d
-	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	WORD $0x4e7dcd54 // fmla v20.2d, v10.2d, v29.2d
-	WORD $0x4ef3d7d3 // fsub v19.2d, v30.2d, v19.2d
-	WORD $0x6ee0fbde // fneg v30.2d, v30.2d
-	WORD $0x4e77ccde // fmla v30.2d, v6.2d, v23.2d
-	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
-	WORD $0x3dc05af5 // ldr q21, [x23, #352]
-	WORD $0x3d8012f1 // str q17, [x23, #64]
-	WORD $0x4eedd6b1 // fsub v17.2d, v21.2d, v13.2d
-	WORD $0x4ef1d58c // fsub v12.2d, v12.2d, v17.2d
-	WORD $0x4ef1d6b1 // fsub v17.2d, v21.2d, v17.2d
-	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
-	WORD $0x3dc056ec // ldr q12, [x23, #336]
-	WORD $0x4ef5d591 // fsub v17.2d, v12.2d, v21.2d
-	WORD $0x3d802eed // str q13, [x23, #176]
-	WORD $0x3dc042ed // ldr q13, [x23, #256]
-	WORD $0x3d807ef3 // str q19, [x23, #496]
-	WORD $0x6ee0f9b3 // fneg v19.2d, v13.2d
-	WORD $0x4e72ccd3 // fmla v19.2d, v6.2d, v18.2d
-	WORD $0x3dc046ed // ldr q13, [x23, #272]
-	WORD $0x3d8082f4 // str q20, [x23, #512]
-	WORD $0x6ee0f9b4 // fneg v20.2d, v13.2d
-	WORD $0x4e77cd54 // fmla v20.2d, v10.2d, v23.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x4e7cccd3 // fmla v19.2d, v6.2d, v28.2d
-	WORD $0x4e72cd53 // fmla v19.2d, v10.2d, v18.2d
-	WORD $0x4e77cd73 // fmla v19.2d, v11.2d, v23.2d
-	WORD $0x4e7dcd13 // fmla v19.2d, v8.2d, v29.2d
-	WORD $0x4ee4d4a6 // fsub v6.2d, v5.2d, v4.2d
-	WORD $0x3dc00408 // ldr q8, [x0, #16]
-	WORD $0x4ee4d508 // fsub v8.2d, v8.2d, v4.2d
-	WORD $0x3dc06ee4 // ldr q4, [x23, #432]
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
-	WORD $0x4ee7d766 // fsub v6.2d, v27.2d, v7.2d
-	WORD $0x3dc01408 // ldr q8, [x0, #80]
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x4e68d463 // fadd v3.2d, v3.2d, v8.2d
-	WORD $0x4eefd5c6 // fsub v6.2d, v14.2d, v15.2d
-	WORD $0x3dc02407 // ldr q7, [x0, #144]
-	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
-	WORD $0x4ee6d739 // fsub v25.2d, v25.2d, v6.2d
-	WORD $0x4e67d739 // fadd v25.2d, v25.2d, v7.2d
-	WORD $0x4ef1d586 // fsub v6.2d, v12.2d, v17.2d
-	WORD $0x3dc03407 // ldr q7, [x0, #208]
-	WORD $0x4ef1d4e7 // fsub v7.2d, v7.2d, v17.2d
-	WORD $0x4ee6d6b5 // fsub v21.2d, v21.2d, v6.2d
-	WORD $0x4e67d6b5 // fadd v21.2d, v21.2d, v7.2d
-	WORD $0x6e76dc26 // fmul v6.2d, v1.2d, v22.2d
-	WORD $0x6e7ddc27 // fmul v7.2d, v1.2d, v29.2d
-	WORD $0x6e76dd68 // fmul v8.2d, v11.2d, v22.2d
-	WORD $0x6e7ddd6a // fmul v10.2d, v11.2d, v29.2d
-	WORD $0x3dc062ef // ldr q15, [x23, #384]
-	WORD $0x3dc06af1 // ldr q17, [x23, #416]
-	WORD $0x4e71d5f2 // fadd v18.2d, v15.2d, v17.2d
-	WORD $0x3dc026f4 // ldr q20, [x23, #144]
-	WORD $0x3dc02af7 // ldr q23, [x23, #160]
-	WORD $0x4e77d69c // fadd v28.2d, v20.2d, v23.2d
-	WORD $0x3dc0080c // ldr q12, [x0, #32]
-	WORD $0x3d805aee // str q14, [x23, #352]
-	WORD $0x4e6cd4ce // fadd v14.2d, v6.2d, v12.2d
-	WORD $0x3d806efb // str q27, [x23, #432]
-	WORD $0x3dc05efb // ldr q27, [x23, #368]
-	WORD $0x3d8086e5 // str q5, [x23, #528]
-	WORD $0x3dc04ae5 // ldr q5, [x23, #288]
-	WORD $0x3d808af3 // str q19, [x23, #544]
-	WORD $0x4e65d773 // fadd v19.2d, v27.2d, v5.2d
-	WORD $0x4e70d70b // fadd v11.2d, v24.2d, v16.2d
-	WORD $0x3dc032fd // ldr q29, [x23, #192]
-	WORD $0x4e62d7a1 // fadd v1.2d, v29.2d, v2.2d
-	WORD $0x3dc01816 // ldr q22, [x0, #96]
-	WORD $0x4e76d4ec // fadd v12.2d, v7.2d, v22.2d
-	WORD $0x3dc072f6 // ldr q22, [x23, #448]
-	WORD $0x3d808ee7 // str q7, [x23, #560]
-	WORD $0x3dc04ee7 // ldr q7, [x23, #304]
-	WORD $0x4e67d6c2 // fadd v2.2d, v22.2d, v7.2d
-	WORD $0x4e69d75d // fadd v29.2d, v26.2d, v9.2d
-	WORD $0x3d8092e9 // str q9, [x23, #576]
-	WORD $0x3dc03ae9 // ldr q9, [x23, #224]
-	WORD $0x3d8096fa // str q26, [x23, #592]
-	WORD $0x4e60d53a // fadd v26.2d, v9.2d, v0.2d
-	WORD $0x3dc02800 // ldr q0, [x0, #160]
-	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
-	WORD $0x3dc07ae0 // ldr q0, [x23, #480]
-	WORD $0x3d809ae8 // str q8, [x23, #608]
-	WORD $0x3dc052e8 // ldr q8, [x23, #320]
-	WORD $0x3d809ef0 // str q16, [x23, #624]
-	WORD $0x4e68d410 // fadd v16.2d, v0.2d, v8.2d
-	WORD $0x3d80a2f8 // str q24, [x23, #640]
-	WORD $0x3dc082f8 // ldr q24, [x23, #512]
-	WORD $0x3d80a6e6 // str q6, [x23, #656]
-	WORD $0x4e78d7c6 // fadd v6.2d, v30.2d, v24.2d
-	WORD $0x3dc042f8 // ldr q24, [x23, #256]
-	WORD $0x3d80aafe // str q30, [x23, #672]
-	WORD $0x4e6dd71e // fadd v30.2d, v24.2d, v13.2d
-	WORD $0x3dc0380d // ldr q13, [x0, #224]
-	WORD $0x4e6dd558 // fadd v24.2d, v10.2d, v13.2d
-	WORD $0x3dc07eed // ldr q13, [x23, #496]
-	WORD $0x3d80aeea // str q10, [x23, #688]
-	WORD $0x3dc022ea // ldr q10, [x23, #128]
-	WORD $0x4e6ad5b7 // fadd v23.2d, v13.2d, v10.2d
-	WORD $0x4e7cd654 // fadd v20.2d, v18.2d, v28.2d
-	WORD $0x3d80b2fc // str q28, [x23, #704]
-	WORD $0x4e73d5dc // fadd v28.2d, v14.2d, v19.2d
-	WORD $0x3d80b6ee // str q14, [x23, #720]
-	WORD $0x3dc01eee // ldr q14, [x23, #112]
-	WORD $0x4e64d5d1 // fadd v17.2d, v14.2d, v4.2d
-	WORD $0x4e61d56f // fadd v15.2d, v11.2d, v1.2d
-	WORD $0x3d80bae1 // str q1, [x23, #736]
-	WORD $0x4e62d581 // fadd v1.2d, v12.2d, v2.2d
-	WORD $0x3d80beec // str q12, [x23, #752]
-	WORD $0x3dc01aec // ldr q12, [x23, #96]
-	WORD $0x3d80c2eb // str q11, [x23, #768]
-	WORD $0x4e63d58b // fadd v11.2d, v12.2d, v3.2d
-	WORD $0x3d80c6f2 // str q18, [x23, #784]
-	WORD $0x4e7ad7b2 // fadd v18.2d, v29.2d, v26.2d
-	WORD $0x3d80cafa // str q26, [x23, #800]
-	WORD $0x4e70d53a // fadd v26.2d, v9.2d, v16.2d
-	WORD $0x3d80cee9 // str q9, [x23, #816]
-	WORD $0x3dc076e9 // ldr q9, [x23, #464]
-	WORD $0x3d80d2fd // str q29, [x23, #832]
-	WORD $0x4e79d53d // fadd v29.2d, v9.2d, v25.2d
-	WORD $0x4e7ed4ca // fadd v10.2d, v6.2d, v30.2d
-	WORD $0x3d80d6fe // str q30, [x23, #848]
-	WORD $0x4e77d71e // fadd v30.2d, v24.2d, v23.2d
-	WORD $0x3d80daf8 // str q24, [x23, #864]
-	WORD $0x3dc02ef8 // ldr q24, [x23, #176]
-	WORD $0x3d80dee6 // str q6, [x23, #880]
-	WORD $0x4e75d706 // fadd v6.2d, v24.2d, v21.2d
-	WORD $0x3d80e2f5 // str q21, [x23, #896]
-	WORD $0x4e7cd695 // fadd v21.2d, v20.2d, v28.2d
-	WORD $0x3d80e6fc // str q28, [x23, #912]
-	WORD $0x4efbd67c // fsub v28.2d, v19.2d, v27.2d
-	WORD $0x4efcd4a5 // fsub v5.2d, v5.2d, v28.2d
-	WORD $0x4efcd67c // fsub v28.2d, v19.2d, v28.2d
-	WORD $0x4efcd77b // fsub v27.2d, v27.2d, v28.2d
-	WORD $0x4e65d77b // fadd v27.2d, v27.2d, v5.2d
-	WORD $0x4eeed625 // fsub v5.2d, v17.2d, v14.2d
-	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
-	WORD $0x4ee5d625 // fsub v5.2d, v17.2d, v5.2d
-	WORD $0x4ee5d5ce // fsub v14.2d, v14.2d, v5.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x4e6ed77b // fadd v27.2d, v27.2d, v14.2d
-	WORD $0x4e61d5e4 // fadd v4.2d, v15.2d, v1.2d
-	WORD $0x4ef6d445 // fsub v5.2d, v2.2d, v22.2d
-	WORD $0x4ee5d4e7 // fsub v7.2d, v7.2d, v5.2d
-	WORD $0x4ee5d445 // fsub v5.2d, v2.2d, v5.2d
-	WORD $0x4ee5d6d6 // fsub v22.2d, v22.2d, v5.2d
-	WORD $0x4e67d6d6 // fadd v22.2d, v22.2d, v7.2d
-	WORD $0x4eecd565 // fsub v5.2d, v11.2d, v12.2d
-	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
-	WORD $0x4ee5d565 // fsub v5.2d, v11.2d, v5.2d
-	WORD $0x4ee5d58c // fsub v12.2d, v12.2d, v5.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	WORD $0x4e7ad643 // fadd v3.2d, v18.2d, v26.2d
-	WORD $0x4ee0d605 // fsub v5.2d, v16.2d, v0.2d
-	WORD $0x4ee5d508 // fsub v8.2d, v8.2d, v5.2d
-	WORD $0x4ee5d605 // fsub v5.2d, v16.2d, v5.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4ee9d7a5 // fsub v5.2d, v29.2d, v9.2d
-	WORD $0x4ee5d739 // fsub v25.2d, v25.2d, v5.2d
-	WORD $0x4ee5d7a5 // fsub v5.2d, v29.2d, v5.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e7ed545 // fadd v5.2d, v10.2d, v30.2d
-	WORD $0x4eedd6e7 // fsub v7.2d, v23.2d, v13.2d
-	WORD $0x3dc022e8 // ldr q8, [x23, #128]
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee7d6e7 // fsub v7.2d, v23.2d, v7.2d
-	WORD $0x4ee7d5ad // fsub v13.2d, v13.2d, v7.2d
-	WORD $0x4e68d5ad // fadd v13.2d, v13.2d, v8.2d
-	WORD $0x4ef8d4c7 // fsub v7.2d, v6.2d, v24.2d
-	WORD $0x3dc0e2e8 // ldr q8, [x23, #896]
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4ee7d4c7 // fsub v7.2d, v6.2d, v7.2d
-	WORD $0x4ee7d718 // fsub v24.2d, v24.2d, v7.2d
-	WORD $0x4e68d718 // fadd v24.2d, v24.2d, v8.2d
-	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
-	WORD $0x4e71d6a7 // fadd v7.2d, v21.2d, v17.2d
-	WORD $0x3dc0c6e8 // ldr q8, [x23, #784]
-	WORD $0x3dc062e9 // ldr q9, [x23, #384]
-	WORD $0x4ee9d50c // fsub v12.2d, v8.2d, v9.2d
-	WORD $0x3dc06aee // ldr q14, [x23, #416]
-	WORD $0x4eecd5ce // fsub v14.2d, v14.2d, v12.2d
-	WORD $0x4eecd50c // fsub v12.2d, v8.2d, v12.2d
-	WORD $0x4eecd529 // fsub v9.2d, v9.2d, v12.2d
-	WORD $0x4e6ed529 // fadd v9.2d, v9.2d, v14.2d
-	WORD $0x3dc0b2ec // ldr q12, [x23, #704]
-	WORD $0x3dc026ee // ldr q14, [x23, #144]
-	WORD $0x4eeed598 // fsub v24.2d, v12.2d, v14.2d
-	WORD $0x3dc02af9 // ldr q25, [x23, #160]
-	WORD $0x4ef8d739 // fsub v25.2d, v25.2d, v24.2d
-	WORD $0x4ef8d598 // fsub v24.2d, v12.2d, v24.2d
-	WORD $0x4ef8d5ce // fsub v14.2d, v14.2d, v24.2d
-	WORD $0x4e79d5ce // fadd v14.2d, v14.2d, v25.2d
-	WORD $0x4e6ed529 // fadd v9.2d, v9.2d, v14.2d
-	WORD $0x3dc0b6ee // ldr q14, [x23, #720]
-	WORD $0x3dc0a6f8 // ldr q24, [x23, #656]
-	WORD $0x4ef8d5d9 // fsub v25.2d, v14.2d, v24.2d
-	WORD $0x4e6bd49c // fadd v28.2d, v4.2d, v11.2d
-	WORD $0x3d8026f7 // str q23, [x23, #144]
-	WORD $0x3dc0c2f7 // ldr q23, [x23, #768]
-	WORD $0x3d802afe // str q30, [x23, #160]
-	WORD $0x3dc0a2fe // ldr q30, [x23, #640]
-	WORD $0x3d8062ed // str q13, [x23, #384]
-	WORD $0x4efed6ed // fsub v13.2d, v23.2d, v30.2d
-	WORD $0x3d806aea // str q10, [x23, #416]
-	WORD $0x3dc09eea // ldr q10, [x23, #624]
-	WORD $0x4eedd54a // fsub v10.2d, v10.2d, v13.2d
-	WORD $0x4eedd6ed // fsub v13.2d, v23.2d, v13.2d
-	WORD $0x4eedd7de // fsub v30.2d, v30.2d, v13.2d
-	WORD $0x4e6ad7de // fadd v30.2d, v30.2d, v10.2d
-	WORD $0x3dc0baea // ldr q10, [x23, #736]
-	WORD $0x3dc032ed // ldr q13, [x23, #192]
-	WORD $0x3d80a2f0 // str q16, [x23, #640]
-	WORD $0x4eedd550 // fsub v16.2d, v10.2d, v13.2d
-	WORD $0x3d809efa // str q26, [x23, #624]
-	WORD $0x3dc036fa // ldr q26, [x23, #208]
-	WORD $0x4ef0d75a // fsub v26.2d, v26.2d, v16.2d
-	WORD $0x4ef0d550 // fsub v16.2d, v10.2d, v16.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
-	WORD $0x4e6dd7de // fadd v30.2d, v30.2d, v13.2d
-	WORD $0x3dc0beed // ldr q13, [x23, #752]
-	WORD $0x3dc08ef0 // ldr q16, [x23, #560]
-	WORD $0x4ef0d5ba // fsub v26.2d, v13.2d, v16.2d
-	WORD $0x3d8032f2 // str q18, [x23, #192]
-	WORD $0x4e7dd472 // fadd v18.2d, v3.2d, v29.2d
-	WORD $0x3d8036fd // str q29, [x23, #208]
-	WORD $0x3dc0d2fd // ldr q29, [x23, #832]
-	WORD $0x3d802ef2 // str q18, [x23, #176]
-	WORD $0x3dc096f2 // ldr q18, [x23, #592]
-	WORD $0x3d80e2e3 // str q3, [x23, #896]
-	WORD $0x4ef2d7a3 // fsub v3.2d, v29.2d, v18.2d
-	WORD $0x3d807ee0 // str q0, [x23, #496]
-	WORD $0x3dc092e0 // ldr q0, [x23, #576]
-	WORD $0x4ee3d400 // fsub v0.2d, v0.2d, v3.2d
-	WORD $0x4ee3d7a3 // fsub v3.2d, v29.2d, v3.2d
-	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x3dc0cae0 // ldr q0, [x23, #800]
-	WORD $0x3dc03ae3 // ldr q3, [x23, #224]
-	WORD $0x4ee3d41d // fsub v29.2d, v0.2d, v3.2d
-	WORD $0x3d8096eb // str q11, [x23, #592]
-	WORD $0x3dc03eeb // ldr q11, [x23, #240]
-	WORD $0x4efdd56b // fsub v11.2d, v11.2d, v29.2d
-	WORD $0x4efdd41d // fsub v29.2d, v0.2d, v29.2d
-	WORD $0x4efdd463 // fsub v3.2d, v3.2d, v29.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
-	WORD $0x3dc0cee3 // ldr q3, [x23, #816]
-	WORD $0x3dc09aeb // ldr q11, [x23, #608]
-	WORD $0x4eebd47d // fsub v29.2d, v3.2d, v11.2d
-	WORD $0x4e66d4a0 // fadd v0.2d, v5.2d, v6.2d
-	WORD $0x3d803ae6 // str q6, [x23, #224]
-	WORD $0x3dc0dee6 // ldr q6, [x23, #880]
-	WORD $0x3d803ee0 // str q0, [x23, #240]
-	WORD $0x3dc0aae0 // ldr q0, [x23, #672]
-	WORD $0x3d8092e5 // str q5, [x23, #576]
-	WORD $0x4ee0d4c5 // fsub v5.2d, v6.2d, v0.2d
-	WORD $0x3d8022f2 // str q18, [x23, #128]
-	WORD $0x3dc082f2 // ldr q18, [x23, #512]
-	WORD $0x4ee5d652 // fsub v18.2d, v18.2d, v5.2d
-	WORD $0x4ee5d4c5 // fsub v5.2d, v6.2d, v5.2d
-	WORD $0x4ee5d400 // fsub v0.2d, v0.2d, v5.2d
-	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
-	WORD $0x3dc0d6e5 // ldr q5, [x23, #848]
-	WORD $0x3dc042f2 // ldr q18, [x23, #256]
-	WORD $0x4ef2d4a6 // fsub v6.2d, v5.2d, v18.2d
-	WORD $0x3dc046eb // ldr q11, [x23, #272]
-	WORD $0x4ee6d56b // fsub v11.2d, v11.2d, v6.2d
-	WORD $0x4ee6d4a6 // fsub v6.2d, v5.2d, v6.2d
-	WORD $0x4ee6d652 // fsub v18.2d, v18.2d, v6.2d
-	WORD $0x4e6bd652 // fadd v18.2d, v18.2d, v11.2d
-	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
-	WORD $0x3dc0dae6 // ldr q6, [x23, #864]
-	WORD $0x3dc0aeeb // ldr q11, [x23, #688]
-	WORD $0x4eebd4d2 // fsub v18.2d, v6.2d, v11.2d
-	WORD $0x3d8042e0 // str q0, [x23, #256]
-	WORD $0x4ef9d5c0 // fsub v0.2d, v14.2d, v25.2d
-	WORD $0x3dc00805 // ldr q5, [x0, #32]
-	WORD $0x4ef9d4a5 // fsub v5.2d, v5.2d, v25.2d
-	WORD $0x4ee0d700 // fsub v0.2d, v24.2d, v0.2d
-	WORD $0x3dc00839 // ldr q25, [x1, #32]
-	WORD $0x4d40cc4b // ld1r {v11.2d}, [x2]
-	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	WORD $0x4e6bcf38 // fmla v24.2d, v25.2d, v11.2d
-	WORD $0x4e65d400 // fadd v0.2d, v0.2d, v5.2d
-	WORD $0x3dc00c05 // ldr q5, [x0, #48]
-	WORD $0x4e65d718 // fadd v24.2d, v24.2d, v5.2d
-	WORD $0x4e7bd400 // fadd v0.2d, v0.2d, v27.2d
-	WORD $0x3dc066e5 // ldr q5, [x23, #400]
-	WORD $0x4e78d4a5 // fadd v5.2d, v5.2d, v24.2d
-	WORD $0x4e60d529 // fadd v9.2d, v9.2d, v0.2d
-	WORD $0x4e69d4a5 // fadd v5.2d, v5.2d, v9.2d
-	WORD $0x4ee8d680 // fsub v0.2d, v20.2d, v8.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4ee0d680 // fsub v0.2d, v20.2d, v0.2d
-	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
-	WORD $0x4e6cd508 // fadd v8.2d, v8.2d, v12.2d
-	WORD $0x3dc0e6e0 // ldr q0, [x23, #912]
-	WORD $0x4eeed409 // fsub v9.2d, v0.2d, v14.2d
-	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
-	WORD $0x4ee9d409 // fsub v9.2d, v0.2d, v9.2d
-	WORD $0x4ee9d5ce // fsub v14.2d, v14.2d, v9.2d
-	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ef4d6a9 // fsub v9.2d, v21.2d, v20.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4ee9d6a9 // fsub v9.2d, v21.2d, v9.2d
-	WORD $0x4ee9d694 // fsub v20.2d, v20.2d, v9.2d
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4ef5d4e0 // fsub v0.2d, v7.2d, v21.2d
-	WORD $0x4ee0d631 // fsub v17.2d, v17.2d, v0.2d
-	WORD $0x4ee0d4e0 // fsub v0.2d, v7.2d, v0.2d
-	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	WORD $0x4e71d6b5 // fadd v21.2d, v21.2d, v17.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
-	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
-	WORD $0x4efad5a0 // fsub v0.2d, v13.2d, v26.2d
-	WORD $0x3dc01808 // ldr q8, [x0, #96]
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4ee0d600 // fsub v0.2d, v16.2d, v0.2d
+	ld1r2d(28,21)
+	fmla2d(6,0,28)
+	fmla2d(6,10,18)
+	fmla2d(6,1,23)
+	fmla2d(6,9,29)
+	fsub2d(0,17,20)
+	ldrq(9,23,80)
+	fsub2d(20,9,20)
+	ldrq(10,1,80)
+	fneg2d(9,9)
+	fmla2d(9,10,22)
+	fsub2d(0,26,0)
+	strq(6,23,80)
+	ldrq(6,1,64)
+	fneg2d(26,26)
+	fmla2d(26,6,8)
+	fadd2d(0,0,20)
+	fsub2d(20,25,17)
+	fsub2d(15,15,20)
+	fsub2d(20,25,20)
+	fsub2d(17,17,20)
+	fadd2d(17,17,15)
+	fsub2d(15,14,25)
+	ldrq(20,23,224)
+	strq(17,23,464)
+	fneg2d(17,20)
+	fmla2d(17,6,11)
+	strq(0,23,480)
+	ldrq(0,23,240)
+	fneg2d(20,0)
+	fmla2d(20,10,8)
+	fadd2d(17,17,20)
+	fmla2d(17,6,19)
+	fmla2d(17,10,11)
+	ldrq(11,1,96)
+	fmla2d(17,11,8)
+	ldrq(8,1,112)
+	fmla2d(17,8,22)
+	fsub2d(19,13,21)
+	ldrq(20,23,64)
+	fsub2d(21,20,21)
+	fneg2d(20,20)
+	fmla2d(20,10,29)
+	fsub2d(19,30,19)
+	fneg2d(30,30)
+	fmla2d(30,6,23)
+	fadd2d(19,19,21)
+	ldrq(21,23,352)
+	strq(17,23,64)
+	fsub2d(17,21,13)
+	fsub2d(12,12,17)
+	fsub2d(17,21,17)
+	fsub2d(13,13,17)
+	fadd2d(13,13,12)
+	ldrq(12,23,336)
+	fsub2d(17,12,21)
+	strq(13,23,176)
+	ldrq(13,23,256)
+	strq(19,23,496)
+	fneg2d(19,13)
+	fmla2d(19,6,18)
+	ldrq(13,23,272)
+	strq(20,23,512)
+	fneg2d(20,13)
+	fmla2d(20,10,23)
+	fadd2d(19,19,20)
+	fmla2d(19,6,28)
+	fmla2d(19,10,18)
+	fmla2d(19,11,23)
+	fmla2d(19,8,29)
+	fsub2d(6,5,4)
+	ldrq(8,0,16)
+	fsub2d(8,8,4)
+	ldrq(4,23,432)
+	fsub2d(4,4,6)
+	fadd2d(4,4,8)
+	fsub2d(6,27,7)
+	ldrq(8,0,80)
+	fsub2d(8,8,7)
+	fsub2d(3,3,6)
+	fadd2d(3,3,8)
+	fsub2d(6,14,15)
+	ldrq(7,0,144)
+	fsub2d(7,7,15)
+	fsub2d(25,25,6)
+	fadd2d(25,25,7)
+	fsub2d(6,12,17)
+	ldrq(7,0,208)
+	fsub2d(7,7,17)
+	fsub2d(21,21,6)
+	fadd2d(21,21,7)
+	fmul2d(6,1,22)
+	fmul2d(7,1,29)
+	fmul2d(8,11,22)
+	fmul2d(10,11,29)
+	ldrq(15,23,384)
+	ldrq(17,23,416)
+	fadd2d(18,15,17)
+	ldrq(20,23,144)
+	ldrq(23,23,160)
+	fadd2d(28,20,23)
+	ldrq(12,0,32)
+	strq(14,23,352)
+	fadd2d(14,6,12)
+	strq(27,23,432)
+	ldrq(27,23,368)
+	strq(5,23,528)
+	ldrq(5,23,288)
+	strq(19,23,544)
+	fadd2d(19,27,5)
+	fadd2d(11,24,16)
+	ldrq(29,23,192)
+	fadd2d(1,29,2)
+	ldrq(22,0,96)
+	fadd2d(12,7,22)
+	ldrq(22,23,448)
+	strq(7,23,560)
+	ldrq(7,23,304)
+	fadd2d(2,22,7)
+	fadd2d(29,26,9)
+	strq(9,23,576)
+	ldrq(9,23,224)
+	strq(26,23,592)
+	fadd2d(26,9,0)
+	ldrq(0,0,160)
+	fadd2d(9,8,0)
+	ldrq(0,23,480)
+	strq(8,23,608)
+	ldrq(8,23,320)
+	strq(16,23,624)
+	fadd2d(16,0,8)
+	strq(24,23,640)
+	ldrq(24,23,512)
+	strq(6,23,656)
+	fadd2d(6,30,24)
+	ldrq(24,23,256)
+	strq(30,23,672)
+	fadd2d(30,24,13)
+	ldrq(13,0,224)
+	fadd2d(24,10,13)
+	ldrq(13,23,496)
+	strq(10,23,688)
+	ldrq(10,23,128)
+	fadd2d(23,13,10)
+	fadd2d(20,18,28)
+	strq(28,23,704)
+	fadd2d(28,14,19)
+	strq(14,23,720)
+	ldrq(14,23,112)
+	fadd2d(17,14,4)
+	fadd2d(15,11,1)
+	strq(1,23,736)
+	fadd2d(1,12,2)
+	strq(12,23,752)
+	ldrq(12,23,96)
+	strq(11,23,768)
+	fadd2d(11,12,3)
+	strq(18,23,784)
+	fadd2d(18,29,26)
+	strq(26,23,800)
+	fadd2d(26,9,16)
+	strq(9,23,816)
+	ldrq(9,23,464)
+	strq(29,23,832)
+	fadd2d(29,9,25)
+	fadd2d(10,6,30)
+	strq(30,23,848)
+	fadd2d(30,24,23)
+	strq(24,23,864)
+	ldrq(24,23,176)
+	strq(6,23,880)
+	fadd2d(6,24,21)
+	strq(21,23,896)
+	fadd2d(21,20,28)
+	strq(28,23,912)
+	fsub2d(28,19,27)
+	fsub2d(5,5,28)
+	fsub2d(28,19,28)
+	fsub2d(27,27,28)
+	fadd2d(27,27,5)
+	fsub2d(5,17,14)
+	fsub2d(4,4,5)
+	fsub2d(5,17,5)
+	fsub2d(14,14,5)
+	fadd2d(14,14,4)
+	fadd2d(27,27,14)
+	fadd2d(4,15,1)
+	fsub2d(5,2,22)
+	fsub2d(7,7,5)
+	fsub2d(5,2,5)
+	fsub2d(22,22,5)
+	fadd2d(22,22,7)
+	fsub2d(5,11,12)
+	fsub2d(3,3,5)
+	fsub2d(5,11,5)
+	fsub2d(12,12,5)
+	fadd2d(12,12,3)
+	fadd2d(22,22,12)
+	fadd2d(3,18,26)
+	fsub2d(5,16,0)
+	fsub2d(8,8,5)
+	fsub2d(5,16,5)
+	fsub2d(0,0,5)
+	fadd2d(0,0,8)
+	fsub2d(5,29,9)
+	fsub2d(25,25,5)
+	fsub2d(5,29,5)
+	fsub2d(9,9,5)
+	fadd2d(9,9,25)
+	fadd2d(0,0,9)
+	fadd2d(5,10,30)
+	fsub2d(7,23,13)
+	ldrq(8,23,128)
+	fsub2d(8,8,7)
+	fsub2d(7,23,7)
+	fsub2d(13,13,7)
+	fadd2d(13,13,8)
+	fsub2d(7,6,24)
+	ldrq(8,23,896)
+	fsub2d(8,8,7)
+	fsub2d(7,6,7)
+	fsub2d(24,24,7)
+	fadd2d(24,24,8)
+	fadd2d(13,13,24)
+	fadd2d(7,21,17)
+	ldrq(8,23,784)
+	ldrq(9,23,384)
+	fsub2d(12,8,9)
+	ldrq(14,23,416)
+	fsub2d(14,14,12)
+	fsub2d(12,8,12)
+	fsub2d(9,9,12)
+	fadd2d(9,9,14)
+	ldrq(12,23,704)
+	ldrq(14,23,144)
+	fsub2d(24,12,14)
+	ldrq(25,23,160)
+	fsub2d(25,25,24)
+	fsub2d(24,12,24)
+	fsub2d(14,14,24)
+	fadd2d(14,14,25)
+	fadd2d(9,9,14)
+	ldrq(14,23,720)
+	ldrq(24,23,656)
+	fsub2d(25,14,24)
+	fadd2d(28,4,11)
+	strq(23,23,144)
+	ldrq(23,23,768)
+	strq(30,23,160)
+	ldrq(30,23,640)
+	strq(13,23,384)
+	fsub2d(13,23,30)
+	strq(10,23,416)
+	ldrq(10,23,624)
+	fsub2d(10,10,13)
+	fsub2d(13,23,13)
+	fsub2d(30,30,13)
+	fadd2d(30,30,10)
+	ldrq(10,23,736)
+	ldrq(13,23,192)
+	strq(16,23,640)
+	fsub2d(16,10,13)
+	strq(26,23,624)
+	ldrq(26,23,208)
+	fsub2d(26,26,16)
+	fsub2d(16,10,16)
+	fsub2d(13,13,16)
+	fadd2d(13,13,26)
+	fadd2d(30,30,13)
+	ldrq(13,23,752)
+	ldrq(16,23,560)
+	fsub2d(26,13,16)
+	strq(18,23,192)
+	fadd2d(18,3,29)
+	strq(29,23,208)
+	ldrq(29,23,832)
+	strq(18,23,176)
+	ldrq(18,23,592)
+	strq(3,23,896)
+	fsub2d(3,29,18)
+	strq(0,23,496)
+	ldrq(0,23,576)
+	fsub2d(0,0,3)
+	fsub2d(3,29,3)
+	fsub2d(18,18,3)
+	fadd2d(18,18,0)
+	ldrq(0,23,800)
+	ldrq(3,23,224)
+	fsub2d(29,0,3)
+	strq(11,23,592)
+	ldrq(11,23,240)
+	fsub2d(11,11,29)
+	fsub2d(29,0,29)
+	fsub2d(3,3,29)
+	fadd2d(3,3,11)
+	fadd2d(18,18,3)
+	ldrq(3,23,816)
+	ldrq(11,23,608)
+	fsub2d(29,3,11)
+	fadd2d(0,5,6)
+	strq(6,23,224)
+	ldrq(6,23,880)
+	strq(0,23,240)
+	ldrq(0,23,672)
+	strq(5,23,576)
+	fsub2d(5,6,0)
+	strq(18,23,128)
+	ldrq(18,23,512)
+	fsub2d(18,18,5)
+	fsub2d(5,6,5)
+	fsub2d(0,0,5)
+	fadd2d(0,0,18)
+	ldrq(5,23,848)
+	ldrq(18,23,256)
+	fsub2d(6,5,18)
+	ldrq(11,23,272)
+	fsub2d(11,11,6)
+	fsub2d(6,5,6)
+	fsub2d(18,18,6)
+	fadd2d(18,18,11)
+	fadd2d(0,0,18)
+	ldrq(6,23,864)
+	ldrq(11,23,688)
+	fsub2d(18,6,11)
+	strq(0,23,256)
+	fsub2d(0,14,25)
+	ldrq(5,0,32)
+	fsub2d(5,5,25)
+	fsub2d(0,24,0)
+	ldrq(25,1,32)
+	ld1r2d(11,2)
+	fneg2d(24,24)
+	fmla2d(24,25,11)
+	fadd2d(0,0,5)
+	ldrq(5,0,48)
+	fadd2d(24,24,5)
+	fadd2d(0,0,27)
+	ldrq(5,23,400)
+	fadd2d(5,5,24)
+	fadd2d(9,9,0)
+	fadd2d(5,5,9)
+	fsub2d(0,20,8)
+	fsub2d(12,12,0)
+	fsub2d(0,20,0)
+	fsub2d(8,8,0)
+	fadd2d(8,8,12)
+	ldrq(0,23,912)
+	fsub2d(9,0,14)
+	fsub2d(19,19,9)
+	fsub2d(9,0,9)
+	fsub2d(14,14,9)
+	fadd2d(14,14,19)
+	fadd2d(8,8,14)
+	fsub2d(9,21,20)
+	fsub2d(0,0,9)
+	fsub2d(9,21,9)
+	fsub2d(20,20,9)
+	fadd2d(20,20,0)
+	fsub2d(0,7,21)
+	fsub2d(17,17,0)
+	fsub2d(0,7,0)
+	fsub2d(21,21,0)
+	fadd2d(21,21,17)
+	fadd2d(20,20,21)
+	fadd2d(8,8,20)
+	fadd2d(5,5,8)
+	fsub2d(0,13,26)
+	ldrq(8,0,96)
+	fsub2d(8,8,26)
+	fsub2d(0,16,0)
 	ADD $32, R2, R21
-	WORD $0x4d40cea9 // ld1r {v9.2d}, [x21]
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	WORD $0x4e69cf30 // fmla v16.2d, v25.2d, v9.2d
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x3dc01c08 // ldr q8, [x0, #112]
-	WORD $0x4e68d610 // fadd v16.2d, v16.2d, v8.2d
-	WORD $0x4e76d400 // fadd v0.2d, v0.2d, v22.2d
-	WORD $0x3dc016e8 // ldr q8, [x23, #80]
-	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
-	WORD $0x4e60d7de // fadd v30.2d, v30.2d, v0.2d
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x4ef7d5e0 // fsub v0.2d, v15.2d, v23.2d
-	WORD $0x4ee0d54a // fsub v10.2d, v10.2d, v0.2d
-	WORD $0x4ee0d5e0 // fsub v0.2d, v15.2d, v0.2d
-	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
-	WORD $0x4e6ad6f7 // fadd v23.2d, v23.2d, v10.2d
-	WORD $0x4eedd420 // fsub v0.2d, v1.2d, v13.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
-	WORD $0x4ee0d5ad // fsub v13.2d, v13.2d, v0.2d
-	WORD $0x4e62d5ad // fadd v13.2d, v13.2d, v2.2d
-	WORD $0x4e6dd6f7 // fadd v23.2d, v23.2d, v13.2d
-	WORD $0x4eefd480 // fsub v0.2d, v4.2d, v15.2d
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x4ee0d480 // fsub v0.2d, v4.2d, v0.2d
-	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
-	WORD $0x4ee4d780 // fsub v0.2d, v28.2d, v4.2d
-	WORD $0x3dc096e1 // ldr q1, [x23, #592]
-	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
-	WORD $0x4ee0d780 // fsub v0.2d, v28.2d, v0.2d
-	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
-	WORD $0x4e61d484 // fadd v4.2d, v4.2d, v1.2d
-	WORD $0x4e64d5ef // fadd v15.2d, v15.2d, v4.2d
-	WORD $0x4e6fd6f7 // fadd v23.2d, v23.2d, v15.2d
-	WORD $0x4e77d508 // fadd v8.2d, v8.2d, v23.2d
-	WORD $0x4efdd460 // fsub v0.2d, v3.2d, v29.2d
-	WORD $0x3dc02801 // ldr q1, [x0, #160]
-	WORD $0x4efdd421 // fsub v1.2d, v1.2d, v29.2d
-	WORD $0x3dc09ae2 // ldr q2, [x23, #608]
-	WORD $0x4ee0d440 // fsub v0.2d, v2.2d, v0.2d
-	WORD $0x3dc01824 // ldr q4, [x1, #96]
-	WORD $0x6ee0f842 // fneg v2.2d, v2.2d
-	WORD $0x4e6bcc82 // fmla v2.2d, v4.2d, v11.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc02c01 // ldr q1, [x0, #176]
-	WORD $0x4e61d442 // fadd v2.2d, v2.2d, v1.2d
-	WORD $0x3dc07ee1 // ldr q1, [x23, #496]
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	WORD $0x3dc012e1 // ldr q1, [x23, #64]
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x3dc022e2 // ldr q2, [x23, #128]
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x3dc032e0 // ldr q0, [x23, #192]
-	WORD $0x3dc0d2e2 // ldr q2, [x23, #832]
-	WORD $0x4ee2d40a // fsub v10.2d, v0.2d, v2.2d
-	WORD $0x3dc0caeb // ldr q11, [x23, #800]
-	WORD $0x4eead56b // fsub v11.2d, v11.2d, v10.2d
-	WORD $0x4eead40a // fsub v10.2d, v0.2d, v10.2d
-	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
-	WORD $0x4e6bd442 // fadd v2.2d, v2.2d, v11.2d
-	WORD $0x3dc09eea // ldr q10, [x23, #624]
-	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
-	WORD $0x3dc0a2ec // ldr q12, [x23, #640]
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	WORD $0x4eebd54b // fsub v11.2d, v10.2d, v11.2d
-	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x3dc0e2e3 // ldr q3, [x23, #896]
-	WORD $0x4ee0d46b // fsub v11.2d, v3.2d, v0.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4eebd46b // fsub v11.2d, v3.2d, v11.2d
-	WORD $0x4eebd400 // fsub v0.2d, v0.2d, v11.2d
-	WORD $0x4e6ad400 // fadd v0.2d, v0.2d, v10.2d
-	WORD $0x3dc02eea // ldr q10, [x23, #176]
-	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
-	WORD $0x3dc036ec // ldr q12, [x23, #208]
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	WORD $0x4eebd54b // fsub v11.2d, v10.2d, v11.2d
-	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x4e63d400 // fadd v0.2d, v0.2d, v3.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4ef2d4c0 // fsub v0.2d, v6.2d, v18.2d
-	WORD $0x3dc03802 // ldr q2, [x0, #224]
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x3dc0aee3 // ldr q3, [x23, #688]
-	WORD $0x4ee0d460 // fsub v0.2d, v3.2d, v0.2d
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e69cc83 // fmla v3.2d, v4.2d, v9.2d
-	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
-	WORD $0x3dc06ae2 // ldr q2, [x23, #416]
-	WORD $0x3dc0dee4 // ldr q4, [x23, #880]
-	WORD $0x4ee4d449 // fsub v9.2d, v2.2d, v4.2d
-	WORD $0x3dc0d6eb // ldr q11, [x23, #848]
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4ee9d449 // fsub v9.2d, v2.2d, v9.2d
-	WORD $0x3dc03c0c // ldr q12, [x0, #240]
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x3dc062ec // ldr q12, [x23, #384]
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x3dc02aec // ldr q12, [x23, #160]
-	WORD $0x4ee6d58d // fsub v13.2d, v12.2d, v6.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x3dc092e9 // ldr q9, [x23, #576]
-	WORD $0x4ee2d52e // fsub v14.2d, v9.2d, v2.2d
-	WORD $0x3dc08aef // ldr q15, [x23, #544]
-	WORD $0x4e63d5ef // fadd v15.2d, v15.2d, v3.2d
-	WORD $0x3dc03ee3 // ldr q3, [x23, #240]
-	WORD $0x4ee9d470 // fsub v16.2d, v3.2d, v9.2d
-	WORD $0x3dc026f1 // ldr q17, [x23, #144]
-	WORD $0x4eedd631 // fsub v17.2d, v17.2d, v13.2d
-	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x3dc03af2 // ldr q18, [x23, #224]
-	WORD $0x4ef0d652 // fsub v18.2d, v18.2d, v16.2d
-	WORD $0x4ef0d470 // fsub v16.2d, v3.2d, v16.2d
-	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
-	WORD $0x4eeed442 // fsub v2.2d, v2.2d, v14.2d
-	WORD $0x4e6bd484 // fadd v4.2d, v4.2d, v11.2d
-	WORD $0x4ef0d529 // fsub v9.2d, v9.2d, v16.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e6cd442 // fadd v2.2d, v2.2d, v12.2d
-	WORD $0x3dc042eb // ldr q11, [x23, #256]
-	WORD $0x4e60d56b // fadd v11.2d, v11.2d, v0.2d
-	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4e6bd5ef // fadd v15.2d, v15.2d, v11.2d
-	WORD $0x4e65d4e0 // fadd v0.2d, v7.2d, v5.2d
-	WORD $0x4e69d442 // fadd v2.2d, v2.2d, v9.2d
-	WORD $0x4e68d786 // fadd v6.2d, v28.2d, v8.2d
-	WORD $0x4e61d549 // fadd v9.2d, v10.2d, v1.2d
-	WORD $0x3dc086eb // ldr q11, [x23, #528]
-	WORD $0x4e60d56c // fadd v12.2d, v11.2d, v0.2d
-	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
-	WORD $0x3dc06ee2 // ldr q2, [x23, #432]
-	WORD $0x4e66d44d // fadd v13.2d, v2.2d, v6.2d
-	WORD $0x3dc05aee // ldr q14, [x23, #352]
-	WORD $0x4e69d5d0 // fadd v16.2d, v14.2d, v9.2d
-	WORD $0x3dc00ef1 // ldr q17, [x23, #48]
-	WORD $0x4e6cd632 // fadd v18.2d, v17.2d, v12.2d
-	WORD $0x4e64d5ef // fadd v15.2d, v15.2d, v4.2d
-	WORD $0x3dc00ae4 // ldr q4, [x23, #32]
-	WORD $0x4e6dd493 // fadd v19.2d, v4.2d, v13.2d
-	WORD $0x3d800012 // str q18, [x0, #0]
-	WORD $0x3dc006f4 // ldr q20, [x23, #16]
-	WORD $0x4e70d695 // fadd v21.2d, v20.2d, v16.2d
-	WORD $0x4ef1d656 // fsub v22.2d, v18.2d, v17.2d
-	WORD $0x3d801013 // str q19, [x0, #64]
-	WORD $0x4e6fd477 // fadd v23.2d, v3.2d, v15.2d
-	WORD $0x4eebd598 // fsub v24.2d, v12.2d, v11.2d
-	WORD $0x3d802015 // str q21, [x0, #128]
-	WORD $0x4ee7d419 // fsub v25.2d, v0.2d, v7.2d
-	WORD $0x4ef6d652 // fsub v18.2d, v18.2d, v22.2d
-	WORD $0x4ef6d596 // fsub v22.2d, v12.2d, v22.2d
-	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
-	WORD $0x4ef2d631 // fsub v17.2d, v17.2d, v18.2d
-	WORD $0x3dc056f2 // ldr q18, [x23, #336]
-	WORD $0x4e77d65a // fadd v26.2d, v18.2d, v23.2d
-	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
-	WORD $0x4ee4d66c // fsub v12.2d, v19.2d, v4.2d
-	WORD $0x4ef8d418 // fsub v24.2d, v0.2d, v24.2d
-	WORD $0x4ef9d400 // fsub v0.2d, v0.2d, v25.2d
-	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
-	WORD $0x4ef9d4a5 // fsub v5.2d, v5.2d, v25.2d
-	WORD $0x3dc002f9 // ldr q25, [x23, #0]
-	WORD $0x4e7ad73b // fadd v27.2d, v25.2d, v26.2d
-	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
-	WORD $0x4ee2d5a0 // fsub v0.2d, v13.2d, v2.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x3d80301b // str q27, [x0, #192]
-	WORD $0x4efcd4d3 // fsub v19.2d, v6.2d, v28.2d
-	WORD $0x4eecd5ac // fsub v12.2d, v13.2d, v12.2d
-	WORD $0x4ee0d5ad // fsub v13.2d, v13.2d, v0.2d
-	WORD $0x4ee0d4c0 // fsub v0.2d, v6.2d, v0.2d
-	WORD $0x4ef3d4c6 // fsub v6.2d, v6.2d, v19.2d
-	WORD $0x4ef3d508 // fsub v8.2d, v8.2d, v19.2d
-	WORD $0x4ef4d6b3 // fsub v19.2d, v21.2d, v20.2d
-	WORD $0x4eedd442 // fsub v2.2d, v2.2d, v13.2d
-	WORD $0x4eeed60d // fsub v13.2d, v16.2d, v14.2d
-	WORD $0x4ee6d79c // fsub v28.2d, v28.2d, v6.2d
-	WORD $0x4eead526 // fsub v6.2d, v9.2d, v10.2d
-	WORD $0x4ef3d6b5 // fsub v21.2d, v21.2d, v19.2d
-	WORD $0x4ef3d613 // fsub v19.2d, v16.2d, v19.2d
-	WORD $0x4eedd610 // fsub v16.2d, v16.2d, v13.2d
-	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
-	WORD $0x4ef9d775 // fsub v21.2d, v27.2d, v25.2d
-	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
-	WORD $0x4ef2d750 // fsub v16.2d, v26.2d, v18.2d
-	WORD $0x4ef5d77b // fsub v27.2d, v27.2d, v21.2d
-	WORD $0x4eedd52d // fsub v13.2d, v9.2d, v13.2d
-	WORD $0x4ee6d529 // fsub v9.2d, v9.2d, v6.2d
-	WORD $0x4ee6d421 // fsub v1.2d, v1.2d, v6.2d
-	WORD $0x4ee3d6e6 // fsub v6.2d, v23.2d, v3.2d
-	WORD $0x4efbd739 // fsub v25.2d, v25.2d, v27.2d
-	WORD $0x4ef0d75b // fsub v27.2d, v26.2d, v16.2d
-	WORD $0x4ee9d54a // fsub v10.2d, v10.2d, v9.2d
-	WORD $0x4ee6d6e9 // fsub v9.2d, v23.2d, v6.2d
-	WORD $0x4ef5d75a // fsub v26.2d, v26.2d, v21.2d
-	WORD $0x4efbd652 // fsub v18.2d, v18.2d, v27.2d
-	WORD $0x4ef0d6f7 // fsub v23.2d, v23.2d, v16.2d
-	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	WORD $0x4ee6d5ef // fsub v15.2d, v15.2d, v6.2d
-	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
-	WORD $0x4e78d56b // fadd v11.2d, v11.2d, v24.2d
-	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
-	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
-	WORD $0x3d800411 // str q17, [x0, #16]
-	WORD $0x3d80080b // str q11, [x0, #32]
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e68d79c // fadd v28.2d, v28.2d, v8.2d
-	WORD $0x3d800c07 // str q7, [x0, #48]
-	WORD $0x3d801404 // str q4, [x0, #80]
-	WORD $0x4e73d694 // fadd v20.2d, v20.2d, v19.2d
-	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
-	WORD $0x3d801802 // str q2, [x0, #96]
-	WORD $0x3d801c1c // str q28, [x0, #112]
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x3d802414 // str q20, [x0, #144]
-	WORD $0x3d80280e // str q14, [x0, #160]
-	WORD $0x4e77d652 // fadd v18.2d, v18.2d, v23.2d
-	WORD $0x4e6fd463 // fadd v3.2d, v3.2d, v15.2d
-	WORD $0x3d802c0a // str q10, [x0, #176]
-	WORD $0x3d803419 // str q25, [x0, #208]
-	WORD $0x3d803812 // str q18, [x0, #224]
-	WORD $0x3d803c03 // str q3, [x0, #240]
+	ld1r2d(9,21)
+	fneg2d(16,16)
+	fmla2d(16,25,9)
+	fadd2d(0,0,8)
+	ldrq(8,0,112)
+	fadd2d(16,16,8)
+	fadd2d(0,0,22)
+	ldrq(8,23,80)
+	fadd2d(8,8,16)
+	fadd2d(30,30,0)
+	fadd2d(8,8,30)
+	fsub2d(0,15,23)
+	fsub2d(10,10,0)
+	fsub2d(0,15,0)
+	fsub2d(23,23,0)
+	fadd2d(23,23,10)
+	fsub2d(0,1,13)
+	fsub2d(2,2,0)
+	fsub2d(0,1,0)
+	fsub2d(13,13,0)
+	fadd2d(13,13,2)
+	fadd2d(23,23,13)
+	fsub2d(0,4,15)
+	fsub2d(1,1,0)
+	fsub2d(0,4,0)
+	fsub2d(15,15,0)
+	fadd2d(15,15,1)
+	fsub2d(0,28,4)
+	ldrq(1,23,592)
+	fsub2d(1,1,0)
+	fsub2d(0,28,0)
+	fsub2d(4,4,0)
+	fadd2d(4,4,1)
+	fadd2d(15,15,4)
+	fadd2d(23,23,15)
+	fadd2d(8,8,23)
+	fsub2d(0,3,29)
+	ldrq(1,0,160)
+	fsub2d(1,1,29)
+	ldrq(2,23,608)
+	fsub2d(0,2,0)
+	ldrq(4,1,96)
+	fneg2d(2,2)
+	fmla2d(2,4,11)
+	fadd2d(0,0,1)
+	ldrq(1,0,176)
+	fadd2d(2,2,1)
+	ldrq(1,23,496)
+	fadd2d(0,0,1)
+	ldrq(1,23,64)
+	fadd2d(1,1,2)
+	ldrq(2,23,128)
+	fadd2d(2,2,0)
+	fadd2d(1,1,2)
+	ldrq(0,23,192)
+	ldrq(2,23,832)
+	fsub2d(10,0,2)
+	ldrq(11,23,800)
+	fsub2d(11,11,10)
+	fsub2d(10,0,10)
+	fsub2d(2,2,10)
+	fadd2d(2,2,11)
+	ldrq(10,23,624)
+	fsub2d(11,10,3)
+	ldrq(12,23,640)
+	fsub2d(12,12,11)
+	fsub2d(11,10,11)
+	fsub2d(3,3,11)
+	fadd2d(3,3,12)
+	fadd2d(2,2,3)
+	ldrq(3,23,896)
+	fsub2d(11,3,0)
+	fsub2d(10,10,11)
+	fsub2d(11,3,11)
+	fsub2d(0,0,11)
+	fadd2d(0,0,10)
+	ldrq(10,23,176)
+	fsub2d(11,10,3)
+	ldrq(12,23,208)
+	fsub2d(12,12,11)
+	fsub2d(11,10,11)
+	fsub2d(3,3,11)
+	fadd2d(3,3,12)
+	fadd2d(0,0,3)
+	fadd2d(2,2,0)
+	fadd2d(1,1,2)
+	fsub2d(0,6,18)
+	ldrq(2,0,224)
+	fsub2d(2,2,18)
+	ldrq(3,23,688)
+	fsub2d(0,3,0)
+	fneg2d(3,3)
+	fmla2d(3,4,9)
+	fadd2d(0,0,2)
+	ldrq(2,23,416)
+	ldrq(4,23,880)
+	fsub2d(9,2,4)
+	ldrq(11,23,848)
+	fsub2d(11,11,9)
+	fsub2d(9,2,9)
+	ldrq(12,0,240)
+	fadd2d(3,3,12)
+	ldrq(12,23,384)
+	fadd2d(0,0,12)
+	ldrq(12,23,160)
+	fsub2d(13,12,6)
+	fsub2d(4,4,9)
+	ldrq(9,23,576)
+	fsub2d(14,9,2)
+	ldrq(15,23,544)
+	fadd2d(15,15,3)
+	ldrq(3,23,240)
+	fsub2d(16,3,9)
+	ldrq(17,23,144)
+	fsub2d(17,17,13)
+	fsub2d(13,12,13)
+	fsub2d(12,12,14)
+	fsub2d(14,9,14)
+	ldrq(18,23,224)
+	fsub2d(18,18,16)
+	fsub2d(16,3,16)
+	fsub2d(6,6,13)
+	fsub2d(2,2,14)
+	fadd2d(4,4,11)
+	fsub2d(9,9,16)
+	fadd2d(6,6,17)
+	fadd2d(2,2,12)
+	ldrq(11,23,256)
+	fadd2d(11,11,0)
+	fadd2d(9,9,18)
+	fadd2d(4,4,6)
+	fadd2d(15,15,11)
+	fadd2d(0,7,5)
+	fadd2d(2,2,9)
+	fadd2d(6,28,8)
+	fadd2d(9,10,1)
+	ldrq(11,23,528)
+	fadd2d(12,11,0)
+	fadd2d(4,4,2)
+	ldrq(2,23,432)
+	fadd2d(13,2,6)
+	ldrq(14,23,352)
+	fadd2d(16,14,9)
+	ldrq(17,23,48)
+	fadd2d(18,17,12)
+	fadd2d(15,15,4)
+	ldrq(4,23,32)
+	fadd2d(19,4,13)
+	strq(18,0,0)
+	ldrq(20,23,16)
+	fadd2d(21,20,16)
+	fsub2d(22,18,17)
+	strq(19,0,64)
+	fadd2d(23,3,15)
+	fsub2d(24,12,11)
+	strq(21,0,128)
+	fsub2d(25,0,7)
+	fsub2d(18,18,22)
+	fsub2d(22,12,22)
+	fsub2d(12,12,24)
+	fsub2d(17,17,18)
+	ldrq(18,23,336)
+	fadd2d(26,18,23)
+	fsub2d(11,11,12)
+	fsub2d(12,19,4)
+	fsub2d(24,0,24)
+	fsub2d(0,0,25)
+	fsub2d(19,19,12)
+	fsub2d(5,5,25)
+	ldrq(25,23,0)
+	fadd2d(27,25,26)
+	fsub2d(7,7,0)
+	fsub2d(0,13,2)
+	fsub2d(4,4,19)
+	strq(27,0,192)
+	fsub2d(19,6,28)
+	fsub2d(12,13,12)
+	fsub2d(13,13,0)
+	fsub2d(0,6,0)
+	fsub2d(6,6,19)
+	fsub2d(8,8,19)
+	fsub2d(19,21,20)
+	fsub2d(2,2,13)
+	fsub2d(13,16,14)
+	fsub2d(28,28,6)
+	fsub2d(6,9,10)
+	fsub2d(21,21,19)
+	fsub2d(19,16,19)
+	fsub2d(16,16,13)
+	fsub2d(20,20,21)
+	fsub2d(21,27,25)
+	fsub2d(14,14,16)
+	fsub2d(16,26,18)
+	fsub2d(27,27,21)
+	fsub2d(13,9,13)
+	fsub2d(9,9,6)
+	fsub2d(1,1,6)
+	fsub2d(6,23,3)
+	fsub2d(25,25,27)
+	fsub2d(27,26,16)
+	fsub2d(10,10,9)
+	fsub2d(9,23,6)
+	fsub2d(26,26,21)
+	fsub2d(18,18,27)
+	fsub2d(23,23,16)
+	fsub2d(3,3,9)
+	fsub2d(15,15,6)
+	fadd2d(17,17,22)
+	fadd2d(11,11,24)
+	fadd2d(7,7,5)
+	fadd2d(4,4,12)
+	strq(17,0,16)
+	strq(11,0,32)
+	fadd2d(2,2,0)
+	fadd2d(28,28,8)
+	strq(7,0,48)
+	strq(4,0,80)
+	fadd2d(20,20,19)
+	fadd2d(14,14,13)
+	strq(2,0,96)
+	strq(28,0,112)
+	fadd2d(10,10,1)
+	fadd2d(25,25,26)
+	strq(20,0,144)
+	strq(14,0,160)
+	fadd2d(18,18,23)
+	fadd2d(3,3,15)
+	strq(10,0,176)
+	strq(25,0,208)
+	strq(18,0,224)
+	strq(3,0,240)
 	ADD $128, R1
 	ADD $64, R2
 	SUBS $1, R19, R19
@@ -14780,97 +14805,97 @@ TEXT ·macColumnDDNEON(SB), NOSPLIT, $0-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00823 // ldr q3, [x1, #32]
-	WORD $0x6e61dc64 // fmul v4.2d, v3.2d, v1.2d
-	WORD $0x3dc01025 // ldr q5, [x1, #64]
-	WORD $0x6e61dca6 // fmul v6.2d, v5.2d, v1.2d
-	WORD $0x3dc01827 // ldr q7, [x1, #96]
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
-	WORD $0x6ee0f849 // fneg v9.2d, v2.2d
-	WORD $0x4e61cc09 // fmla v9.2d, v0.2d, v1.2d
-	WORD $0x6ee0f88a // fneg v10.2d, v4.2d
-	WORD $0x4e61cc6a // fmla v10.2d, v3.2d, v1.2d
-	WORD $0x6ee0f8cb // fneg v11.2d, v6.2d
-	WORD $0x4e61ccab // fmla v11.2d, v5.2d, v1.2d
-	WORD $0x6ee0f90c // fneg v12.2d, v8.2d
-	WORD $0x4e61ccec // fmla v12.2d, v7.2d, v1.2d
-	WORD $0x3dc0000d // ldr q13, [x0, #0]
-	WORD $0x4e62d5ae // fadd v14.2d, v13.2d, v2.2d
-	WORD $0x3dc0080f // ldr q15, [x0, #32]
-	WORD $0x4e64d5f0 // fadd v16.2d, v15.2d, v4.2d
-	WORD $0x3dc01011 // ldr q17, [x0, #64]
-	WORD $0x4e66d632 // fadd v18.2d, v17.2d, v6.2d
-	WORD $0x3dc01813 // ldr q19, [x0, #96]
-	WORD $0x4e68d674 // fadd v20.2d, v19.2d, v8.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
+	ldrq(3,1,32)
+	fmul2d(4,3,1)
+	ldrq(5,1,64)
+	fmul2d(6,5,1)
+	ldrq(7,1,96)
+	fmul2d(8,7,1)
+	fneg2d(9,2)
+	fmla2d(9,0,1)
+	fneg2d(10,4)
+	fmla2d(10,3,1)
+	fneg2d(11,6)
+	fmla2d(11,5,1)
+	fneg2d(12,8)
+	fmla2d(12,7,1)
+	ldrq(13,0,0)
+	fadd2d(14,13,2)
+	ldrq(15,0,32)
+	fadd2d(16,15,4)
+	ldrq(17,0,64)
+	fadd2d(18,17,6)
+	ldrq(19,0,96)
+	fadd2d(20,19,8)
 	ADD $8, R2, R21
-	WORD $0x4d40ceb5 // ld1r {v21.2d}, [x21]
-	WORD $0x4e75cc09 // fmla v9.2d, v0.2d, v21.2d
-	WORD $0x4e75cc6a // fmla v10.2d, v3.2d, v21.2d
-	WORD $0x4e75ccab // fmla v11.2d, v5.2d, v21.2d
-	WORD $0x4e75ccec // fmla v12.2d, v7.2d, v21.2d
-	WORD $0x4eedd5c0 // fsub v0.2d, v14.2d, v13.2d
-	WORD $0x4eefd603 // fsub v3.2d, v16.2d, v15.2d
-	WORD $0x4ef1d645 // fsub v5.2d, v18.2d, v17.2d
-	WORD $0x4ef3d687 // fsub v7.2d, v20.2d, v19.2d
-	WORD $0x4ee0d5d5 // fsub v21.2d, v14.2d, v0.2d
-	WORD $0x3dc00436 // ldr q22, [x1, #16]
-	WORD $0x4e61cec9 // fmla v9.2d, v22.2d, v1.2d
-	WORD $0x4ee3d616 // fsub v22.2d, v16.2d, v3.2d
-	WORD $0x3dc00c37 // ldr q23, [x1, #48]
-	WORD $0x4e61ceea // fmla v10.2d, v23.2d, v1.2d
-	WORD $0x4ee5d657 // fsub v23.2d, v18.2d, v5.2d
-	WORD $0x3dc01438 // ldr q24, [x1, #80]
-	WORD $0x4e61cf0b // fmla v11.2d, v24.2d, v1.2d
-	WORD $0x4ee7d698 // fsub v24.2d, v20.2d, v7.2d
-	WORD $0x3dc01c39 // ldr q25, [x1, #112]
-	WORD $0x4e61cf2c // fmla v12.2d, v25.2d, v1.2d
-	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x4ef7d631 // fsub v17.2d, v17.2d, v23.2d
-	WORD $0x4ee5d4c6 // fsub v6.2d, v6.2d, v5.2d
-	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
-	WORD $0x4ee7d508 // fsub v8.2d, v8.2d, v7.2d
-	WORD $0x4e62d5ad // fadd v13.2d, v13.2d, v2.2d
-	WORD $0x3dc00400 // ldr q0, [x0, #16]
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e64d5ef // fadd v15.2d, v15.2d, v4.2d
-	WORD $0x3dc00c01 // ldr q1, [x0, #48]
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4e66d631 // fadd v17.2d, v17.2d, v6.2d
-	WORD $0x3dc01402 // ldr q2, [x0, #80]
-	WORD $0x4e6bd442 // fadd v2.2d, v2.2d, v11.2d
-	WORD $0x4e68d673 // fadd v19.2d, v19.2d, v8.2d
-	WORD $0x3dc01c03 // ldr q3, [x0, #112]
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
-	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
-	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
-	WORD $0x4e63d673 // fadd v19.2d, v19.2d, v3.2d
-	WORD $0x4e6dd5c0 // fadd v0.2d, v14.2d, v13.2d
-	WORD $0x4e6fd601 // fadd v1.2d, v16.2d, v15.2d
-	WORD $0x4e71d642 // fadd v2.2d, v18.2d, v17.2d
-	WORD $0x4e73d683 // fadd v3.2d, v20.2d, v19.2d
-	WORD $0x3d800000 // str q0, [x0, #0]
-	WORD $0x3d800801 // str q1, [x0, #32]
-	WORD $0x4eeed400 // fsub v0.2d, v0.2d, v14.2d
-	WORD $0x4ef0d421 // fsub v1.2d, v1.2d, v16.2d
-	WORD $0x3d801002 // str q2, [x0, #64]
-	WORD $0x3d801803 // str q3, [x0, #96]
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef4d463 // fsub v3.2d, v3.2d, v20.2d
-	WORD $0x4ee0d5ad // fsub v13.2d, v13.2d, v0.2d
-	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
-	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
-	WORD $0x3d80040d // str q13, [x0, #16]
-	WORD $0x3d800c0f // str q15, [x0, #48]
-	WORD $0x3d801411 // str q17, [x0, #80]
-	WORD $0x3d801c13 // str q19, [x0, #112]
+	ld1r2d(21,21)
+	fmla2d(9,0,21)
+	fmla2d(10,3,21)
+	fmla2d(11,5,21)
+	fmla2d(12,7,21)
+	fsub2d(0,14,13)
+	fsub2d(3,16,15)
+	fsub2d(5,18,17)
+	fsub2d(7,20,19)
+	fsub2d(21,14,0)
+	ldrq(22,1,16)
+	fmla2d(9,22,1)
+	fsub2d(22,16,3)
+	ldrq(23,1,48)
+	fmla2d(10,23,1)
+	fsub2d(23,18,5)
+	ldrq(24,1,80)
+	fmla2d(11,24,1)
+	fsub2d(24,20,7)
+	ldrq(25,1,112)
+	fmla2d(12,25,1)
+	fsub2d(13,13,21)
+	fsub2d(2,2,0)
+	fsub2d(15,15,22)
+	fsub2d(4,4,3)
+	fsub2d(17,17,23)
+	fsub2d(6,6,5)
+	fsub2d(19,19,24)
+	fsub2d(8,8,7)
+	fadd2d(13,13,2)
+	ldrq(0,0,16)
+	fadd2d(0,0,9)
+	fadd2d(15,15,4)
+	ldrq(1,0,48)
+	fadd2d(1,1,10)
+	fadd2d(17,17,6)
+	ldrq(2,0,80)
+	fadd2d(2,2,11)
+	fadd2d(19,19,8)
+	ldrq(3,0,112)
+	fadd2d(3,3,12)
+	fadd2d(13,13,0)
+	fadd2d(15,15,1)
+	fadd2d(17,17,2)
+	fadd2d(19,19,3)
+	fadd2d(0,14,13)
+	fadd2d(1,16,15)
+	fadd2d(2,18,17)
+	fadd2d(3,20,19)
+	strq(0,0,0)
+	strq(1,0,32)
+	fsub2d(0,0,14)
+	fsub2d(1,1,16)
+	strq(2,0,64)
+	strq(3,0,96)
+	fsub2d(2,2,18)
+	fsub2d(3,3,20)
+	fsub2d(13,13,0)
+	fsub2d(15,15,1)
+	fsub2d(17,17,2)
+	fsub2d(19,19,3)
+	strq(13,0,16)
+	strq(15,0,48)
+	strq(17,0,80)
+	strq(19,0,112)
 	ADD $128, R1
 	ADD $16, R2
 	SUBS $1, R19, R19
@@ -14886,154 +14911,154 @@ TEXT ·macColumnTDNEON(SB), 0, $48-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc00c23 // ldr q3, [x1, #48]
-	WORD $0x6e61dc64 // fmul v4.2d, v3.2d, v1.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
+	ldrq(3,1,48)
+	fmul2d(4,3,1)
 	ADD $8, R2, R21
-	WORD $0x4d40cea5 // ld1r {v5.2d}, [x21]
-	WORD $0x6e65dc06 // fmul v6.2d, v0.2d, v5.2d
-	WORD $0x3dc00427 // ldr q7, [x1, #16]
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
-	WORD $0x6e65dc69 // fmul v9.2d, v3.2d, v5.2d
-	WORD $0x3dc0102a // ldr q10, [x1, #64]
-	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
-	WORD $0x3dc0000c // ldr q12, [x0, #0]
-	WORD $0x4e62d58d // fadd v13.2d, v12.2d, v2.2d
-	WORD $0x3dc00c0e // ldr q14, [x0, #48]
-	WORD $0x4e64d5cf // fadd v15.2d, v14.2d, v4.2d
-	WORD $0x6ee0f850 // fneg v16.2d, v2.2d
-	WORD $0x4e61cc10 // fmla v16.2d, v0.2d, v1.2d
-	WORD $0x6ee0f891 // fneg v17.2d, v4.2d
-	WORD $0x4e61cc71 // fmla v17.2d, v3.2d, v1.2d
-	WORD $0x4eecd5b2 // fsub v18.2d, v13.2d, v12.2d
-	WORD $0x4eeed5f3 // fsub v19.2d, v15.2d, v14.2d
-	WORD $0x6ee0f8d4 // fneg v20.2d, v6.2d
-	WORD $0x4e65cc14 // fmla v20.2d, v0.2d, v5.2d
-	WORD $0x6ee0f915 // fneg v21.2d, v8.2d
-	WORD $0x4e61ccf5 // fmla v21.2d, v7.2d, v1.2d
-	WORD $0x4ef2d5b6 // fsub v22.2d, v13.2d, v18.2d
-	WORD $0x4ef3d5f7 // fsub v23.2d, v15.2d, v19.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4ef6d58c // fsub v12.2d, v12.2d, v22.2d
-	WORD $0x4ef7d5ce // fsub v14.2d, v14.2d, v23.2d
-	WORD $0x6ee0f932 // fneg v18.2d, v9.2d
-	WORD $0x4e65cc72 // fmla v18.2d, v3.2d, v5.2d
-	WORD $0x6ee0f973 // fneg v19.2d, v11.2d
-	WORD $0x4e61cd53 // fmla v19.2d, v10.2d, v1.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x4e68d4c2 // fadd v2.2d, v6.2d, v8.2d
-	WORD $0x4e6bd524 // fadd v4.2d, v9.2d, v11.2d
-	WORD $0x4e6cd616 // fadd v22.2d, v16.2d, v12.2d
-	WORD $0x4e6ed637 // fadd v23.2d, v17.2d, v14.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e76d453 // fadd v19.2d, v2.2d, v22.2d
-	WORD $0x4e77d495 // fadd v21.2d, v4.2d, v23.2d
+	ld1r2d(5,21)
+	fmul2d(6,0,5)
+	ldrq(7,1,16)
+	fmul2d(8,7,1)
+	fmul2d(9,3,5)
+	ldrq(10,1,64)
+	fmul2d(11,10,1)
+	ldrq(12,0,0)
+	fadd2d(13,12,2)
+	ldrq(14,0,48)
+	fadd2d(15,14,4)
+	fneg2d(16,2)
+	fmla2d(16,0,1)
+	fneg2d(17,4)
+	fmla2d(17,3,1)
+	fsub2d(18,13,12)
+	fsub2d(19,15,14)
+	fneg2d(20,6)
+	fmla2d(20,0,5)
+	fneg2d(21,8)
+	fmla2d(21,7,1)
+	fsub2d(22,13,18)
+	fsub2d(23,15,19)
+	fsub2d(2,2,18)
+	fsub2d(4,4,19)
+	fsub2d(12,12,22)
+	fsub2d(14,14,23)
+	fneg2d(18,9)
+	fmla2d(18,3,5)
+	fneg2d(19,11)
+	fmla2d(19,10,1)
+	fadd2d(12,12,2)
+	fadd2d(14,14,4)
+	fadd2d(2,6,8)
+	fadd2d(4,9,11)
+	fadd2d(22,16,12)
+	fadd2d(23,17,14)
+	fadd2d(20,20,21)
+	fadd2d(18,18,19)
+	fadd2d(19,2,22)
+	fadd2d(21,4,23)
 	ADD $16, R2, R21
-	WORD $0x4d40ceb8 // ld1r {v24.2d}, [x21]
-	WORD $0x4e78cc14 // fmla v20.2d, v0.2d, v24.2d
-	WORD $0x4e78cc72 // fmla v18.2d, v3.2d, v24.2d
-	WORD $0x3dc00400 // ldr q0, [x0, #16]
-	WORD $0x4e60d663 // fadd v3.2d, v19.2d, v0.2d
-	WORD $0x3dc01018 // ldr q24, [x0, #64]
-	WORD $0x4e78d6b9 // fadd v25.2d, v21.2d, v24.2d
-	WORD $0x4ee6d45a // fsub v26.2d, v2.2d, v6.2d
-	WORD $0x4ef0d6db // fsub v27.2d, v22.2d, v16.2d
-	WORD $0x4ee2d67c // fsub v28.2d, v19.2d, v2.2d
-	WORD $0x4ef3d47d // fsub v29.2d, v3.2d, v19.2d
-	WORD $0x4ee9d49e // fsub v30.2d, v4.2d, v9.2d
-	WORD $0x3d8002ef // str q15, [x23, #0]
-	WORD $0x4ef1d6ef // fsub v15.2d, v23.2d, v17.2d
-	WORD $0x3d8006ed // str q13, [x23, #16]
-	WORD $0x4ee4d6ad // fsub v13.2d, v21.2d, v4.2d
-	WORD $0x4ef5d721 // fsub v1.2d, v25.2d, v21.2d
-	WORD $0x4e65ccf4 // fmla v20.2d, v7.2d, v5.2d
-	WORD $0x4efad447 // fsub v7.2d, v2.2d, v26.2d
-	WORD $0x4e65cd52 // fmla v18.2d, v10.2d, v5.2d
-	WORD $0x4efad508 // fsub v8.2d, v8.2d, v26.2d
-	WORD $0x4efbd6c5 // fsub v5.2d, v22.2d, v27.2d
-	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
-	WORD $0x4efcd667 // fsub v7.2d, v19.2d, v28.2d
-	WORD $0x4efbd58c // fsub v12.2d, v12.2d, v27.2d
-	WORD $0x4efdd46a // fsub v10.2d, v3.2d, v29.2d
-	WORD $0x4ee5d610 // fsub v16.2d, v16.2d, v5.2d
-	WORD $0x4efed485 // fsub v5.2d, v4.2d, v30.2d
-	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
-	WORD $0x4eefd6e7 // fsub v7.2d, v23.2d, v15.2d
-	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
-	WORD $0x4eedd6ba // fsub v26.2d, v21.2d, v13.2d
-	WORD $0x4eead673 // fsub v19.2d, v19.2d, v10.2d
-	WORD $0x4ee1d72a // fsub v10.2d, v25.2d, v1.2d
-	WORD $0x4efdd400 // fsub v0.2d, v0.2d, v29.2d
-	WORD $0x4ee5d529 // fsub v9.2d, v9.2d, v5.2d
-	WORD $0x4efed56b // fsub v11.2d, v11.2d, v30.2d
-	WORD $0x4ee7d631 // fsub v17.2d, v17.2d, v7.2d
-	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
-	WORD $0x4efad484 // fsub v4.2d, v4.2d, v26.2d
-	WORD $0x4eedd6f7 // fsub v23.2d, v23.2d, v13.2d
-	WORD $0x4eead6b5 // fsub v21.2d, v21.2d, v10.2d
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x3dc00821 // ldr q1, [x1, #32]
-	WORD $0x4d40cc45 // ld1r {v5.2d}, [x2]
-	WORD $0x4e65cc34 // fmla v20.2d, v1.2d, v5.2d
-	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4e76d442 // fadd v2.2d, v2.2d, v22.2d
-	WORD $0x4e60d673 // fadd v19.2d, v19.2d, v0.2d
-	WORD $0x3dc01420 // ldr q0, [x1, #80]
-	WORD $0x4e65cc12 // fmla v18.2d, v0.2d, v5.2d
-	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
-	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
-	WORD $0x4e77d484 // fadd v4.2d, v4.2d, v23.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
-	WORD $0x4e73d442 // fadd v2.2d, v2.2d, v19.2d
-	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
-	WORD $0x4e75d484 // fadd v4.2d, v4.2d, v21.2d
-	WORD $0x3dc00800 // ldr q0, [x0, #32]
-	WORD $0x4e60d694 // fadd v20.2d, v20.2d, v0.2d
-	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
-	WORD $0x3dc01400 // ldr q0, [x0, #80]
-	WORD $0x4e60d652 // fadd v18.2d, v18.2d, v0.2d
-	WORD $0x4e64d529 // fadd v9.2d, v9.2d, v4.2d
-	WORD $0x4e66d694 // fadd v20.2d, v20.2d, v6.2d
-	WORD $0x4e69d652 // fadd v18.2d, v18.2d, v9.2d
-	WORD $0x4e74d460 // fadd v0.2d, v3.2d, v20.2d
-	WORD $0x4e72d721 // fadd v1.2d, v25.2d, v18.2d
-	WORD $0x3dc006e2 // ldr q2, [x23, #16]
-	WORD $0x4e60d444 // fadd v4.2d, v2.2d, v0.2d
-	WORD $0x4ee3d405 // fsub v5.2d, v0.2d, v3.2d
-	WORD $0x3dc002e6 // ldr q6, [x23, #0]
-	WORD $0x4e61d4c7 // fadd v7.2d, v6.2d, v1.2d
-	WORD $0x4ef9d428 // fsub v8.2d, v1.2d, v25.2d
-	WORD $0x3d800004 // str q4, [x0, #0]
-	WORD $0x4ee2d489 // fsub v9.2d, v4.2d, v2.2d
-	WORD $0x4ee5d40a // fsub v10.2d, v0.2d, v5.2d
-	WORD $0x3d800c07 // str q7, [x0, #48]
-	WORD $0x4ee6d4eb // fsub v11.2d, v7.2d, v6.2d
-	WORD $0x4ee8d42c // fsub v12.2d, v1.2d, v8.2d
-	WORD $0x4ee9d484 // fsub v4.2d, v4.2d, v9.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4eebd4e7 // fsub v7.2d, v7.2d, v11.2d
-	WORD $0x4eead463 // fsub v3.2d, v3.2d, v10.2d
-	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
-	WORD $0x4ee5d694 // fsub v20.2d, v20.2d, v5.2d
-	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
-	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
-	WORD $0x4eecd739 // fsub v25.2d, v25.2d, v12.2d
-	WORD $0x4ee8d652 // fsub v18.2d, v18.2d, v8.2d
-	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
-	WORD $0x4e74d463 // fadd v3.2d, v3.2d, v20.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e72d739 // fadd v25.2d, v25.2d, v18.2d
-	WORD $0x3d800402 // str q2, [x0, #16]
-	WORD $0x3d800803 // str q3, [x0, #32]
-	WORD $0x3d801006 // str q6, [x0, #64]
-	WORD $0x3d801419 // str q25, [x0, #80]
+	ld1r2d(24,21)
+	fmla2d(20,0,24)
+	fmla2d(18,3,24)
+	ldrq(0,0,16)
+	fadd2d(3,19,0)
+	ldrq(24,0,64)
+	fadd2d(25,21,24)
+	fsub2d(26,2,6)
+	fsub2d(27,22,16)
+	fsub2d(28,19,2)
+	fsub2d(29,3,19)
+	fsub2d(30,4,9)
+	strq(15,23,0)
+	fsub2d(15,23,17)
+	strq(13,23,16)
+	fsub2d(13,21,4)
+	fsub2d(1,25,21)
+	fmla2d(20,7,5)
+	fsub2d(7,2,26)
+	fmla2d(18,10,5)
+	fsub2d(8,8,26)
+	fsub2d(5,22,27)
+	fsub2d(6,6,7)
+	fsub2d(7,19,28)
+	fsub2d(12,12,27)
+	fsub2d(10,3,29)
+	fsub2d(16,16,5)
+	fsub2d(5,4,30)
+	fsub2d(2,2,7)
+	fsub2d(7,23,15)
+	fsub2d(22,22,28)
+	fsub2d(26,21,13)
+	fsub2d(19,19,10)
+	fsub2d(10,25,1)
+	fsub2d(0,0,29)
+	fsub2d(9,9,5)
+	fsub2d(11,11,30)
+	fsub2d(17,17,7)
+	fsub2d(14,14,15)
+	fsub2d(4,4,26)
+	fsub2d(23,23,13)
+	fsub2d(21,21,10)
+	fsub2d(24,24,1)
+	ldrq(1,1,32)
+	ld1r2d(5,2)
+	fmla2d(20,1,5)
+	fadd2d(6,6,8)
+	fadd2d(16,16,12)
+	fadd2d(2,2,22)
+	fadd2d(19,19,0)
+	ldrq(0,1,80)
+	fmla2d(18,0,5)
+	fadd2d(9,9,11)
+	fadd2d(17,17,14)
+	fadd2d(4,4,23)
+	fadd2d(21,21,24)
+	fadd2d(6,6,16)
+	fadd2d(2,2,19)
+	fadd2d(9,9,17)
+	fadd2d(4,4,21)
+	ldrq(0,0,32)
+	fadd2d(20,20,0)
+	fadd2d(6,6,2)
+	ldrq(0,0,80)
+	fadd2d(18,18,0)
+	fadd2d(9,9,4)
+	fadd2d(20,20,6)
+	fadd2d(18,18,9)
+	fadd2d(0,3,20)
+	fadd2d(1,25,18)
+	ldrq(2,23,16)
+	fadd2d(4,2,0)
+	fsub2d(5,0,3)
+	ldrq(6,23,0)
+	fadd2d(7,6,1)
+	fsub2d(8,1,25)
+	strq(4,0,0)
+	fsub2d(9,4,2)
+	fsub2d(10,0,5)
+	strq(7,0,48)
+	fsub2d(11,7,6)
+	fsub2d(12,1,8)
+	fsub2d(4,4,9)
+	fsub2d(0,0,9)
+	fsub2d(7,7,11)
+	fsub2d(3,3,10)
+	fsub2d(2,2,4)
+	fsub2d(20,20,5)
+	fsub2d(6,6,7)
+	fsub2d(1,1,11)
+	fsub2d(25,25,12)
+	fsub2d(18,18,8)
+	fadd2d(2,2,0)
+	fadd2d(3,3,20)
+	fadd2d(6,6,1)
+	fadd2d(25,25,18)
+	strq(2,0,16)
+	strq(3,0,32)
+	strq(6,0,64)
+	strq(25,0,80)
 	ADD $96, R1
 	ADD $24, R2
 	SUBS $1, R19, R19
@@ -15049,345 +15074,345 @@ TEXT ·macColumnQDNEON(SB), 0, $224-32
 	MOVD k+24(FP), R19
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x4d40cc41 // ld1r {v1.2d}, [x2]
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
-	WORD $0x3dc01023 // ldr q3, [x1, #64]
-	WORD $0x6e61dc64 // fmul v4.2d, v3.2d, v1.2d
+	ldrq(0,1,0)
+	ld1r2d(1,2)
+	fmul2d(2,0,1)
+	ldrq(3,1,64)
+	fmul2d(4,3,1)
 	ADD $8, R2, R21
-	WORD $0x4d40cea5 // ld1r {v5.2d}, [x21]
-	WORD $0x6e65dc06 // fmul v6.2d, v0.2d, v5.2d
-	WORD $0x3dc00427 // ldr q7, [x1, #16]
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
-	WORD $0x6e65dc69 // fmul v9.2d, v3.2d, v5.2d
-	WORD $0x3dc0142a // ldr q10, [x1, #80]
-	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
-	WORD $0x3dc0000c // ldr q12, [x0, #0]
-	WORD $0x4e62d58d // fadd v13.2d, v12.2d, v2.2d
-	WORD $0x3dc0100e // ldr q14, [x0, #64]
-	WORD $0x4e64d5cf // fadd v15.2d, v14.2d, v4.2d
-	WORD $0x6ee0f850 // fneg v16.2d, v2.2d
-	WORD $0x4e61cc10 // fmla v16.2d, v0.2d, v1.2d
-	WORD $0x6ee0f891 // fneg v17.2d, v4.2d
-	WORD $0x4e61cc71 // fmla v17.2d, v3.2d, v1.2d
-	WORD $0x4eecd5b2 // fsub v18.2d, v13.2d, v12.2d
-	WORD $0x4eeed5f3 // fsub v19.2d, v15.2d, v14.2d
-	WORD $0x4e68d4d4 // fadd v20.2d, v6.2d, v8.2d
-	WORD $0x4e6bd535 // fadd v21.2d, v9.2d, v11.2d
-	WORD $0x4ef2d5b6 // fsub v22.2d, v13.2d, v18.2d
-	WORD $0x4ef3d5f7 // fsub v23.2d, v15.2d, v19.2d
-	WORD $0x4ef2d442 // fsub v2.2d, v2.2d, v18.2d
-	WORD $0x4ef3d484 // fsub v4.2d, v4.2d, v19.2d
-	WORD $0x4ef6d58c // fsub v12.2d, v12.2d, v22.2d
-	WORD $0x4ef7d5ce // fsub v14.2d, v14.2d, v23.2d
+	ld1r2d(5,21)
+	fmul2d(6,0,5)
+	ldrq(7,1,16)
+	fmul2d(8,7,1)
+	fmul2d(9,3,5)
+	ldrq(10,1,80)
+	fmul2d(11,10,1)
+	ldrq(12,0,0)
+	fadd2d(13,12,2)
+	ldrq(14,0,64)
+	fadd2d(15,14,4)
+	fneg2d(16,2)
+	fmla2d(16,0,1)
+	fneg2d(17,4)
+	fmla2d(17,3,1)
+	fsub2d(18,13,12)
+	fsub2d(19,15,14)
+	fadd2d(20,6,8)
+	fadd2d(21,9,11)
+	fsub2d(22,13,18)
+	fsub2d(23,15,19)
+	fsub2d(2,2,18)
+	fsub2d(4,4,19)
+	fsub2d(12,12,22)
+	fsub2d(14,14,23)
 	ADD $16, R2, R21
-	WORD $0x4d40ceb2 // ld1r {v18.2d}, [x21]
-	WORD $0x6e72dc13 // fmul v19.2d, v0.2d, v18.2d
-	WORD $0x6e65dcf6 // fmul v22.2d, v7.2d, v5.2d
-	WORD $0x4e62d58c // fadd v12.2d, v12.2d, v2.2d
-	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	WORD $0x6e72dc62 // fmul v2.2d, v3.2d, v18.2d
-	WORD $0x6e65dd44 // fmul v4.2d, v10.2d, v5.2d
-	WORD $0x4e6cd617 // fadd v23.2d, v16.2d, v12.2d
-	WORD $0x4e6ed638 // fadd v24.2d, v17.2d, v14.2d
-	WORD $0x4ee6d699 // fsub v25.2d, v20.2d, v6.2d
-	WORD $0x4ee9d6ba // fsub v26.2d, v21.2d, v9.2d
-	WORD $0x4e77d69b // fadd v27.2d, v20.2d, v23.2d
-	WORD $0x4e78d6bc // fadd v28.2d, v21.2d, v24.2d
-	WORD $0x4ef0d6fd // fsub v29.2d, v23.2d, v16.2d
-	WORD $0x4ef1d71e // fsub v30.2d, v24.2d, v17.2d
-	WORD $0x3d8002ef // str q15, [x23, #0]
-	WORD $0x3dc0040f // ldr q15, [x0, #16]
-	WORD $0x3d8006ed // str q13, [x23, #16]
-	WORD $0x4e6fd76d // fadd v13.2d, v27.2d, v15.2d
-	WORD $0x3dc0140f // ldr q15, [x0, #80]
-	WORD $0x3d800ae4 // str q4, [x23, #32]
-	WORD $0x4e6fd784 // fadd v4.2d, v28.2d, v15.2d
-	WORD $0x4ef9d68f // fsub v15.2d, v20.2d, v25.2d
-	WORD $0x3d800ee2 // str q2, [x23, #48]
-	WORD $0x4efdd6e2 // fsub v2.2d, v23.2d, v29.2d
-	WORD $0x3d8012e4 // str q4, [x23, #64]
-	WORD $0x4ef4d764 // fsub v4.2d, v27.2d, v20.2d
-	WORD $0x4ef9d519 // fsub v25.2d, v8.2d, v25.2d
-	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
-	WORD $0x4e61cce8 // fmla v8.2d, v7.2d, v1.2d
-	WORD $0x4eefd4cf // fsub v15.2d, v6.2d, v15.2d
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	WORD $0x4e65cc06 // fmla v6.2d, v0.2d, v5.2d
-	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
-	WORD $0x4efbd5a2 // fsub v2.2d, v13.2d, v27.2d
-	WORD $0x4efdd58c // fsub v12.2d, v12.2d, v29.2d
-	WORD $0x6ee0fa7d // fneg v29.2d, v19.2d
-	WORD $0x4e72cc1d // fmla v29.2d, v0.2d, v18.2d
-	WORD $0x4efed5ce // fsub v14.2d, v14.2d, v30.2d
-	WORD $0x4efed71e // fsub v30.2d, v24.2d, v30.2d
-	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
-	WORD $0x6ee0fad9 // fneg v25.2d, v22.2d
-	WORD $0x4e65ccf9 // fmla v25.2d, v7.2d, v5.2d
-	WORD $0x4e6cd610 // fadd v16.2d, v16.2d, v12.2d
-	WORD $0x4efad6ac // fsub v12.2d, v21.2d, v26.2d
-	WORD $0x4efad57a // fsub v26.2d, v11.2d, v26.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	WORD $0x4e61cd4b // fmla v11.2d, v10.2d, v1.2d
-	WORD $0x4efed631 // fsub v17.2d, v17.2d, v30.2d
-	WORD $0x4ef5d79e // fsub v30.2d, v28.2d, v21.2d
-	WORD $0x4eecd52c // fsub v12.2d, v9.2d, v12.2d
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e65cc69 // fmla v9.2d, v3.2d, v5.2d
-	WORD $0x4ee4d6f7 // fsub v23.2d, v23.2d, v4.2d
-	WORD $0x4ee4d764 // fsub v4.2d, v27.2d, v4.2d
-	WORD $0x4e79d7bd // fadd v29.2d, v29.2d, v25.2d
-	WORD $0x3dc012f9 // ldr q25, [x23, #64]
-	WORD $0x4efcd727 // fsub v7.2d, v25.2d, v28.2d
-	WORD $0x4e7ad58c // fadd v12.2d, v12.2d, v26.2d
-	WORD $0x3dc00efa // ldr q26, [x23, #48]
-	WORD $0x3d8016ec // str q12, [x23, #80]
-	WORD $0x6ee0fb4c // fneg v12.2d, v26.2d
-	WORD $0x4e72cc6c // fmla v12.2d, v3.2d, v18.2d
-	WORD $0x4ee4d694 // fsub v20.2d, v20.2d, v4.2d
-	WORD $0x3dc00ae4 // ldr q4, [x23, #32]
-	WORD $0x6ee0f89a // fneg v26.2d, v4.2d
-	WORD $0x4e65cd5a // fmla v26.2d, v10.2d, v5.2d
-	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
-	WORD $0x4ee2d5ae // fsub v14.2d, v13.2d, v2.2d
-	WORD $0x3d801aed // str q13, [x23, #96]
-	WORD $0x3dc0040d // ldr q13, [x0, #16]
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x4efed718 // fsub v24.2d, v24.2d, v30.2d
-	WORD $0x4efed79e // fsub v30.2d, v28.2d, v30.2d
-	WORD $0x4eeed77b // fsub v27.2d, v27.2d, v14.2d
-	WORD $0x4ee7d722 // fsub v2.2d, v25.2d, v7.2d
-	WORD $0x4efed6b5 // fsub v21.2d, v21.2d, v30.2d
-	WORD $0x3dc0082e // ldr q14, [x1, #32]
-	WORD $0x6e61ddde // fmul v30.2d, v14.2d, v1.2d
-	WORD $0x4ee2d79c // fsub v28.2d, v28.2d, v2.2d
-	WORD $0x3dc01822 // ldr q2, [x1, #96]
-	WORD $0x6e61dc59 // fmul v25.2d, v2.2d, v1.2d
-	WORD $0x3d801ef1 // str q17, [x23, #112]
-	WORD $0x3dc01411 // ldr q17, [x0, #80]
-	WORD $0x4ee7d631 // fsub v17.2d, v17.2d, v7.2d
-	WORD $0x4e7ad58c // fadd v12.2d, v12.2d, v26.2d
-	WORD $0x4e68d4c7 // fadd v7.2d, v6.2d, v8.2d
-	WORD $0x4e77d694 // fadd v20.2d, v20.2d, v23.2d
-	WORD $0x4e76d677 // fadd v23.2d, v19.2d, v22.2d
-	WORD $0x4e6dd77b // fadd v27.2d, v27.2d, v13.2d
-	WORD $0x3dc0080d // ldr q13, [x0, #32]
-	WORD $0x4e6dd7da // fadd v26.2d, v30.2d, v13.2d
+	ld1r2d(18,21)
+	fmul2d(19,0,18)
+	fmul2d(22,7,5)
+	fadd2d(12,12,2)
+	fadd2d(14,14,4)
+	fmul2d(2,3,18)
+	fmul2d(4,10,5)
+	fadd2d(23,16,12)
+	fadd2d(24,17,14)
+	fsub2d(25,20,6)
+	fsub2d(26,21,9)
+	fadd2d(27,20,23)
+	fadd2d(28,21,24)
+	fsub2d(29,23,16)
+	fsub2d(30,24,17)
+	strq(15,23,0)
+	ldrq(15,0,16)
+	strq(13,23,16)
+	fadd2d(13,27,15)
+	ldrq(15,0,80)
+	strq(4,23,32)
+	fadd2d(4,28,15)
+	fsub2d(15,20,25)
+	strq(2,23,48)
+	fsub2d(2,23,29)
+	strq(4,23,64)
+	fsub2d(4,27,20)
+	fsub2d(25,8,25)
+	fneg2d(8,8)
+	fmla2d(8,7,1)
+	fsub2d(15,6,15)
+	fneg2d(6,6)
+	fmla2d(6,0,5)
+	fsub2d(16,16,2)
+	fsub2d(2,13,27)
+	fsub2d(12,12,29)
+	fneg2d(29,19)
+	fmla2d(29,0,18)
+	fsub2d(14,14,30)
+	fsub2d(30,24,30)
+	fadd2d(15,15,25)
+	fneg2d(25,22)
+	fmla2d(25,7,5)
+	fadd2d(16,16,12)
+	fsub2d(12,21,26)
+	fsub2d(26,11,26)
+	fneg2d(11,11)
+	fmla2d(11,10,1)
+	fsub2d(17,17,30)
+	fsub2d(30,28,21)
+	fsub2d(12,9,12)
+	fneg2d(9,9)
+	fmla2d(9,3,5)
+	fsub2d(23,23,4)
+	fsub2d(4,27,4)
+	fadd2d(29,29,25)
+	ldrq(25,23,64)
+	fsub2d(7,25,28)
+	fadd2d(12,12,26)
+	ldrq(26,23,48)
+	strq(12,23,80)
+	fneg2d(12,26)
+	fmla2d(12,3,18)
+	fsub2d(20,20,4)
+	ldrq(4,23,32)
+	fneg2d(26,4)
+	fmla2d(26,10,5)
+	fadd2d(17,17,14)
+	fsub2d(14,13,2)
+	strq(13,23,96)
+	ldrq(13,0,16)
+	fsub2d(13,13,2)
+	fsub2d(24,24,30)
+	fsub2d(30,28,30)
+	fsub2d(27,27,14)
+	fsub2d(2,25,7)
+	fsub2d(21,21,30)
+	ldrq(14,1,32)
+	fmul2d(30,14,1)
+	fsub2d(28,28,2)
+	ldrq(2,1,96)
+	fmul2d(25,2,1)
+	strq(17,23,112)
+	ldrq(17,0,80)
+	fsub2d(17,17,7)
+	fadd2d(12,12,26)
+	fadd2d(7,6,8)
+	fadd2d(20,20,23)
+	fadd2d(23,19,22)
+	fadd2d(27,27,13)
+	ldrq(13,0,32)
+	fadd2d(26,30,13)
 	ADD $24, R2, R21
-	WORD $0x4d40cead // ld1r {v13.2d}, [x21]
-	WORD $0x4e6dcc1d // fmla v29.2d, v0.2d, v13.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4e70d5e0 // fadd v0.2d, v15.2d, v16.2d
-	WORD $0x4e71d79c // fadd v28.2d, v28.2d, v17.2d
-	WORD $0x4e6bd531 // fadd v17.2d, v9.2d, v11.2d
-	WORD $0x4e6dcc6c // fmla v12.2d, v3.2d, v13.2d
-	WORD $0x3dc00423 // ldr q3, [x1, #16]
-	WORD $0x4e72cc7d // fmla v29.2d, v3.2d, v18.2d
-	WORD $0x4e72cd4c // fmla v12.2d, v10.2d, v18.2d
-	WORD $0x4e65cddd // fmla v29.2d, v14.2d, v5.2d
-	WORD $0x4e65cc4c // fmla v12.2d, v2.2d, v5.2d
-	WORD $0x3dc00c23 // ldr q3, [x1, #48]
-	WORD $0x4e61cc7d // fmla v29.2d, v3.2d, v1.2d
-	WORD $0x3dc01c23 // ldr q3, [x1, #112]
-	WORD $0x4e61cc6c // fmla v12.2d, v3.2d, v1.2d
-	WORD $0x3dc00ee3 // ldr q3, [x23, #48]
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	WORD $0x3dc0180a // ldr q10, [x0, #96]
-	WORD $0x4e6ad72d // fadd v13.2d, v25.2d, v10.2d
-	WORD $0x3dc016f2 // ldr q18, [x23, #80]
-	WORD $0x3dc01ef8 // ldr q24, [x23, #112]
-	WORD $0x3d8022ec // str q12, [x23, #128]
-	WORD $0x4e78d64c // fadd v12.2d, v18.2d, v24.2d
-	WORD $0x4e77d4e2 // fadd v2.2d, v7.2d, v23.2d
-	WORD $0x4e60d74a // fadd v10.2d, v26.2d, v0.2d
-	WORD $0x3d8026fd // str q29, [x23, #144]
-	WORD $0x4e7bd69d // fadd v29.2d, v20.2d, v27.2d
-	WORD $0x4e65d621 // fadd v1.2d, v17.2d, v5.2d
-	WORD $0x4e6cd5ae // fadd v14.2d, v13.2d, v12.2d
-	WORD $0x3d802aed // str q13, [x23, #160]
-	WORD $0x4e7cd6ad // fadd v13.2d, v21.2d, v28.2d
-	WORD $0x3d802ef9 // str q25, [x23, #176]
-	WORD $0x4e6ad459 // fadd v25.2d, v2.2d, v10.2d
-	WORD $0x3d8032ea // str q10, [x23, #192]
-	WORD $0x4eefd40a // fsub v10.2d, v0.2d, v15.2d
-	WORD $0x4eead610 // fsub v16.2d, v16.2d, v10.2d
-	WORD $0x4eead40a // fsub v10.2d, v0.2d, v10.2d
-	WORD $0x4eead5ef // fsub v15.2d, v15.2d, v10.2d
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4ef4d7aa // fsub v10.2d, v29.2d, v20.2d
-	WORD $0x4eead77b // fsub v27.2d, v27.2d, v10.2d
-	WORD $0x4eead7aa // fsub v10.2d, v29.2d, v10.2d
-	WORD $0x4eead694 // fsub v20.2d, v20.2d, v10.2d
-	WORD $0x4e7bd694 // fadd v20.2d, v20.2d, v27.2d
-	WORD $0x4e74d5ef // fadd v15.2d, v15.2d, v20.2d
-	WORD $0x4e6ed42a // fadd v10.2d, v1.2d, v14.2d
-	WORD $0x4ef2d590 // fsub v16.2d, v12.2d, v18.2d
-	WORD $0x4ef0d718 // fsub v24.2d, v24.2d, v16.2d
-	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
-	WORD $0x4ef0d652 // fsub v18.2d, v18.2d, v16.2d
-	WORD $0x4e78d652 // fadd v18.2d, v18.2d, v24.2d
-	WORD $0x4ef5d5b0 // fsub v16.2d, v13.2d, v21.2d
-	WORD $0x4ef0d79c // fsub v28.2d, v28.2d, v16.2d
-	WORD $0x4ef0d5b0 // fsub v16.2d, v13.2d, v16.2d
-	WORD $0x4ef0d6b5 // fsub v21.2d, v21.2d, v16.2d
-	WORD $0x4e7cd6b5 // fadd v21.2d, v21.2d, v28.2d
-	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
-	WORD $0x4e7dd730 // fadd v16.2d, v25.2d, v29.2d
-	WORD $0x4ee6d4f4 // fsub v20.2d, v7.2d, v6.2d
-	WORD $0x4ef4d508 // fsub v8.2d, v8.2d, v20.2d
-	WORD $0x4ef4d4f4 // fsub v20.2d, v7.2d, v20.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
-	WORD $0x4ef3d6e8 // fsub v8.2d, v23.2d, v19.2d
-	WORD $0x4ee8d6d6 // fsub v22.2d, v22.2d, v8.2d
-	WORD $0x4ee8d6e8 // fsub v8.2d, v23.2d, v8.2d
-	WORD $0x4ee8d673 // fsub v19.2d, v19.2d, v8.2d
-	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4efed748 // fsub v8.2d, v26.2d, v30.2d
-	WORD $0x4e6dd553 // fadd v19.2d, v10.2d, v13.2d
-	WORD $0x4ee9d634 // fsub v20.2d, v17.2d, v9.2d
-	WORD $0x4ef4d56b // fsub v11.2d, v11.2d, v20.2d
-	WORD $0x4ef4d634 // fsub v20.2d, v17.2d, v20.2d
-	WORD $0x4ef4d529 // fsub v9.2d, v9.2d, v20.2d
-	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
-	WORD $0x4ee3d4ab // fsub v11.2d, v5.2d, v3.2d
-	WORD $0x4eebd484 // fsub v4.2d, v4.2d, v11.2d
-	WORD $0x4eebd4ab // fsub v11.2d, v5.2d, v11.2d
-	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x3dc02ae3 // ldr q3, [x23, #160]
-	WORD $0x3dc02ee4 // ldr q4, [x23, #176]
-	WORD $0x4ee4d46b // fsub v11.2d, v3.2d, v4.2d
-	WORD $0x4ee8d754 // fsub v20.2d, v26.2d, v8.2d
-	WORD $0x3dc00815 // ldr q21, [x0, #32]
-	WORD $0x4ee8d6b5 // fsub v21.2d, v21.2d, v8.2d
-	WORD $0x4ef4d7d4 // fsub v20.2d, v30.2d, v20.2d
-	WORD $0x3dc00828 // ldr q8, [x1, #32]
-	WORD $0x4d40cc56 // ld1r {v22.2d}, [x2]
-	WORD $0x6ee0fbde // fneg v30.2d, v30.2d
-	WORD $0x4e76cd1e // fmla v30.2d, v8.2d, v22.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x3dc00c08 // ldr q8, [x0, #48]
-	WORD $0x4e68d7de // fadd v30.2d, v30.2d, v8.2d
-	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
-	WORD $0x3dc026e8 // ldr q8, [x23, #144]
-	WORD $0x4e7ed508 // fadd v8.2d, v8.2d, v30.2d
-	WORD $0x4e74d4c6 // fadd v6.2d, v6.2d, v20.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	WORD $0x4ee7d446 // fsub v6.2d, v2.2d, v7.2d
-	WORD $0x4ee6d6f7 // fsub v23.2d, v23.2d, v6.2d
-	WORD $0x4ee6d446 // fsub v6.2d, v2.2d, v6.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x3dc032e6 // ldr q6, [x23, #192]
-	WORD $0x4efad4cf // fsub v15.2d, v6.2d, v26.2d
-	WORD $0x4eefd400 // fsub v0.2d, v0.2d, v15.2d
-	WORD $0x4eefd4cf // fsub v15.2d, v6.2d, v15.2d
-	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
-	WORD $0x4ee2d734 // fsub v20.2d, v25.2d, v2.2d
-	WORD $0x4eefd75a // fsub v26.2d, v26.2d, v15.2d
-	WORD $0x4ef9d60f // fsub v15.2d, v16.2d, v25.2d
-	WORD $0x4ef4d4c6 // fsub v6.2d, v6.2d, v20.2d
-	WORD $0x4ef4d734 // fsub v20.2d, v25.2d, v20.2d
-	WORD $0x4eefd7bd // fsub v29.2d, v29.2d, v15.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4ef4d442 // fsub v2.2d, v2.2d, v20.2d
-	WORD $0x4eebd474 // fsub v20.2d, v3.2d, v11.2d
-	WORD $0x3dc01815 // ldr q21, [x0, #96]
-	WORD $0x4eebd6b5 // fsub v21.2d, v21.2d, v11.2d
-	WORD $0x4eefd739 // fsub v25.2d, v25.2d, v15.2d
-	WORD $0x4ef1d42b // fsub v11.2d, v1.2d, v17.2d
-	WORD $0x4ef4d494 // fsub v20.2d, v4.2d, v20.2d
-	WORD $0x3dc0182f // ldr q15, [x1, #96]
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	WORD $0x4e76cde4 // fmla v4.2d, v15.2d, v22.2d
-	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	WORD $0x4ee3d5c0 // fsub v0.2d, v14.2d, v3.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x4ee1d54f // fsub v15.2d, v10.2d, v1.2d
-	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
-	WORD $0x4eebd42b // fsub v11.2d, v1.2d, v11.2d
-	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
-	WORD $0x4ee0d5c0 // fsub v0.2d, v14.2d, v0.2d
-	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
-	WORD $0x4eefd54f // fsub v15.2d, v10.2d, v15.2d
-	WORD $0x4eebd631 // fsub v17.2d, v17.2d, v11.2d
-	WORD $0x4eead66b // fsub v11.2d, v19.2d, v10.2d
-	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
-	WORD $0x4eefd421 // fsub v1.2d, v1.2d, v15.2d
-	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
-	WORD $0x4eebd660 // fsub v0.2d, v19.2d, v11.2d
-	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
-	WORD $0x4e7dd739 // fadd v25.2d, v25.2d, v29.2d
-	WORD $0x3dc01c06 // ldr q6, [x0, #112]
-	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD $0x4ee0d54a // fsub v10.2d, v10.2d, v0.2d
-	WORD $0x4e72d694 // fadd v20.2d, v20.2d, v18.2d
-	WORD $0x4e65d631 // fadd v17.2d, v17.2d, v5.2d
-	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
-	WORD $0x4e6ed421 // fadd v1.2d, v1.2d, v14.2d
-	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
-	WORD $0x4e7ad4e7 // fadd v7.2d, v7.2d, v26.2d
-	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
-	WORD $0x3dc022e0 // ldr q0, [x23, #128]
-	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	WORD $0x4e74d529 // fadd v9.2d, v9.2d, v20.2d
-	WORD $0x4e63d631 // fadd v17.2d, v17.2d, v3.2d
-	WORD $0x4e6ad421 // fadd v1.2d, v1.2d, v10.2d
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
-	WORD $0x4e69d400 // fadd v0.2d, v0.2d, v9.2d
-	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
-	WORD $0x4e67d508 // fadd v8.2d, v8.2d, v7.2d
-	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
-	WORD $0x4e68d601 // fadd v1.2d, v16.2d, v8.2d
-	WORD $0x4e60d662 // fadd v2.2d, v19.2d, v0.2d
-	WORD $0x3dc01ae3 // ldr q3, [x23, #96]
-	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
-	WORD $0x4ef0d425 // fsub v5.2d, v1.2d, v16.2d
-	WORD $0x3dc012e6 // ldr q6, [x23, #64]
-	WORD $0x4e62d4c7 // fadd v7.2d, v6.2d, v2.2d
-	WORD $0x4ef3d449 // fsub v9.2d, v2.2d, v19.2d
-	WORD $0x3dc006ea // ldr q10, [x23, #16]
-	WORD $0x4e64d54b // fadd v11.2d, v10.2d, v4.2d
-	WORD $0x4ee3d48c // fsub v12.2d, v4.2d, v3.2d
-	WORD $0x3dc002ed // ldr q13, [x23, #0]
-	WORD $0x4e67d5ae // fadd v14.2d, v13.2d, v7.2d
-	WORD $0x4ee6d4ef // fsub v15.2d, v7.2d, v6.2d
-	WORD $0x3d80000b // str q11, [x0, #0]
-	WORD $0x4eead571 // fsub v17.2d, v11.2d, v10.2d
-	WORD $0x4eecd492 // fsub v18.2d, v4.2d, v12.2d
-	WORD $0x3d80100e // str q14, [x0, #64]
-	WORD $0x4eedd5d4 // fsub v20.2d, v14.2d, v13.2d
-	WORD $0x4ee5d435 // fsub v21.2d, v1.2d, v5.2d
-	WORD $0x4ef1d56b // fsub v11.2d, v11.2d, v17.2d
-	WORD $0x4eefd4f6 // fsub v22.2d, v7.2d, v15.2d
-	WORD $0x4ef4d5ce // fsub v14.2d, v14.2d, v20.2d
-	WORD $0x4ee9d457 // fsub v23.2d, v2.2d, v9.2d
-	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
-	WORD $0x4ef1d484 // fsub v4.2d, v4.2d, v17.2d
-	WORD $0x4ef2d463 // fsub v3.2d, v3.2d, v18.2d
-	WORD $0x4eecd421 // fsub v1.2d, v1.2d, v12.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x4ee5d508 // fsub v8.2d, v8.2d, v5.2d
-	WORD $0x4eeed5ad // fsub v13.2d, v13.2d, v14.2d
-	WORD $0x4ef4d4e7 // fsub v7.2d, v7.2d, v20.2d
-	WORD $0x4ef6d4c6 // fsub v6.2d, v6.2d, v22.2d
-	WORD $0x4eefd442 // fsub v2.2d, v2.2d, v15.2d
-	WORD $0x4ef7d673 // fsub v19.2d, v19.2d, v23.2d
-	WORD $0x4ee9d400 // fsub v0.2d, v0.2d, v9.2d
-	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
-	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
-	WORD $0x4e68d610 // fadd v16.2d, v16.2d, v8.2d
-	WORD $0x4e67d5ad // fadd v13.2d, v13.2d, v7.2d
-	WORD $0x3d80040a // str q10, [x0, #16]
-	WORD $0x3d800803 // str q3, [x0, #32]
-	WORD $0x4e62d4c6 // fadd v6.2d, v6.2d, v2.2d
-	WORD $0x4e60d673 // fadd v19.2d, v19.2d, v0.2d
-	WORD $0x3d800c10 // str q16, [x0, #48]
-	WORD $0x3d80140d // str q13, [x0, #80]
-	WORD $0x3d801806 // str q6, [x0, #96]
-	WORD $0x3d801c13 // str q19, [x0, #112]
+	ld1r2d(13,21)
+	fmla2d(29,0,13)
+	fadd2d(21,21,24)
+	fadd2d(0,15,16)
+	fadd2d(28,28,17)
+	fadd2d(17,9,11)
+	fmla2d(12,3,13)
+	ldrq(3,1,16)
+	fmla2d(29,3,18)
+	fmla2d(12,10,18)
+	fmla2d(29,14,5)
+	fmla2d(12,2,5)
+	ldrq(3,1,48)
+	fmla2d(29,3,1)
+	ldrq(3,1,112)
+	fmla2d(12,3,1)
+	ldrq(3,23,48)
+	fadd2d(5,3,4)
+	ldrq(10,0,96)
+	fadd2d(13,25,10)
+	ldrq(18,23,80)
+	ldrq(24,23,112)
+	strq(12,23,128)
+	fadd2d(12,18,24)
+	fadd2d(2,7,23)
+	fadd2d(10,26,0)
+	strq(29,23,144)
+	fadd2d(29,20,27)
+	fadd2d(1,17,5)
+	fadd2d(14,13,12)
+	strq(13,23,160)
+	fadd2d(13,21,28)
+	strq(25,23,176)
+	fadd2d(25,2,10)
+	strq(10,23,192)
+	fsub2d(10,0,15)
+	fsub2d(16,16,10)
+	fsub2d(10,0,10)
+	fsub2d(15,15,10)
+	fadd2d(15,15,16)
+	fsub2d(10,29,20)
+	fsub2d(27,27,10)
+	fsub2d(10,29,10)
+	fsub2d(20,20,10)
+	fadd2d(20,20,27)
+	fadd2d(15,15,20)
+	fadd2d(10,1,14)
+	fsub2d(16,12,18)
+	fsub2d(24,24,16)
+	fsub2d(16,12,16)
+	fsub2d(18,18,16)
+	fadd2d(18,18,24)
+	fsub2d(16,13,21)
+	fsub2d(28,28,16)
+	fsub2d(16,13,16)
+	fsub2d(21,21,16)
+	fadd2d(21,21,28)
+	fadd2d(18,18,21)
+	fadd2d(16,25,29)
+	fsub2d(20,7,6)
+	fsub2d(8,8,20)
+	fsub2d(20,7,20)
+	fsub2d(6,6,20)
+	fadd2d(6,6,8)
+	fsub2d(8,23,19)
+	fsub2d(22,22,8)
+	fsub2d(8,23,8)
+	fsub2d(19,19,8)
+	fadd2d(19,19,22)
+	fadd2d(6,6,19)
+	fsub2d(8,26,30)
+	fadd2d(19,10,13)
+	fsub2d(20,17,9)
+	fsub2d(11,11,20)
+	fsub2d(20,17,20)
+	fsub2d(9,9,20)
+	fadd2d(9,9,11)
+	fsub2d(11,5,3)
+	fsub2d(4,4,11)
+	fsub2d(11,5,11)
+	fsub2d(3,3,11)
+	fadd2d(3,3,4)
+	fadd2d(9,9,3)
+	ldrq(3,23,160)
+	ldrq(4,23,176)
+	fsub2d(11,3,4)
+	fsub2d(20,26,8)
+	ldrq(21,0,32)
+	fsub2d(21,21,8)
+	fsub2d(20,30,20)
+	ldrq(8,1,32)
+	ld1r2d(22,2)
+	fneg2d(30,30)
+	fmla2d(30,8,22)
+	fadd2d(20,20,21)
+	ldrq(8,0,48)
+	fadd2d(30,30,8)
+	fadd2d(20,20,15)
+	ldrq(8,23,144)
+	fadd2d(8,8,30)
+	fadd2d(6,6,20)
+	fadd2d(8,8,6)
+	fsub2d(6,2,7)
+	fsub2d(23,23,6)
+	fsub2d(6,2,6)
+	fsub2d(7,7,6)
+	ldrq(6,23,192)
+	fsub2d(15,6,26)
+	fsub2d(0,0,15)
+	fsub2d(15,6,15)
+	fadd2d(7,7,23)
+	fsub2d(20,25,2)
+	fsub2d(26,26,15)
+	fsub2d(15,16,25)
+	fsub2d(6,6,20)
+	fsub2d(20,25,20)
+	fsub2d(29,29,15)
+	fsub2d(15,16,15)
+	fsub2d(2,2,20)
+	fsub2d(20,3,11)
+	ldrq(21,0,96)
+	fsub2d(21,21,11)
+	fsub2d(25,25,15)
+	fsub2d(11,1,17)
+	fsub2d(20,4,20)
+	ldrq(15,1,96)
+	fneg2d(4,4)
+	fmla2d(4,15,22)
+	fadd2d(26,26,0)
+	fsub2d(0,14,3)
+	fadd2d(20,20,21)
+	fsub2d(15,10,1)
+	fsub2d(5,5,11)
+	fsub2d(11,1,11)
+	fsub2d(12,12,0)
+	fsub2d(0,14,0)
+	fsub2d(14,14,15)
+	fsub2d(15,10,15)
+	fsub2d(17,17,11)
+	fsub2d(11,19,10)
+	fsub2d(3,3,0)
+	fsub2d(1,1,15)
+	fadd2d(2,2,6)
+	fsub2d(0,19,11)
+	fsub2d(13,13,11)
+	fadd2d(25,25,29)
+	ldrq(6,0,112)
+	fadd2d(4,4,6)
+	fsub2d(10,10,0)
+	fadd2d(20,20,18)
+	fadd2d(17,17,5)
+	fadd2d(3,3,12)
+	fadd2d(1,1,14)
+	fadd2d(10,10,13)
+	fadd2d(7,7,26)
+	fadd2d(2,2,25)
+	ldrq(0,23,128)
+	fadd2d(0,0,4)
+	fadd2d(9,9,20)
+	fadd2d(17,17,3)
+	fadd2d(1,1,10)
+	fadd2d(7,7,2)
+	fadd2d(0,0,9)
+	fadd2d(17,17,1)
+	fadd2d(8,8,7)
+	fadd2d(0,0,17)
+	fadd2d(1,16,8)
+	fadd2d(2,19,0)
+	ldrq(3,23,96)
+	fadd2d(4,3,1)
+	fsub2d(5,1,16)
+	ldrq(6,23,64)
+	fadd2d(7,6,2)
+	fsub2d(9,2,19)
+	ldrq(10,23,16)
+	fadd2d(11,10,4)
+	fsub2d(12,4,3)
+	ldrq(13,23,0)
+	fadd2d(14,13,7)
+	fsub2d(15,7,6)
+	strq(11,0,0)
+	fsub2d(17,11,10)
+	fsub2d(18,4,12)
+	strq(14,0,64)
+	fsub2d(20,14,13)
+	fsub2d(21,1,5)
+	fsub2d(11,11,17)
+	fsub2d(22,7,15)
+	fsub2d(14,14,20)
+	fsub2d(23,2,9)
+	fsub2d(10,10,11)
+	fsub2d(4,4,17)
+	fsub2d(3,3,18)
+	fsub2d(1,1,12)
+	fsub2d(16,16,21)
+	fsub2d(8,8,5)
+	fsub2d(13,13,14)
+	fsub2d(7,7,20)
+	fsub2d(6,6,22)
+	fsub2d(2,2,15)
+	fsub2d(19,19,23)
+	fsub2d(0,0,9)
+	fadd2d(10,10,4)
+	fadd2d(3,3,1)
+	fadd2d(16,16,8)
+	fadd2d(13,13,7)
+	strq(10,0,16)
+	strq(3,0,32)
+	fadd2d(6,6,2)
+	fadd2d(19,19,0)
+	strq(16,0,48)
+	strq(13,0,80)
+	strq(6,0,96)
+	strq(19,0,112)
 	ADD $128, R1
 	ADD $32, R2
 	SUBS $1, R19, R19

@@ -4,6 +4,15 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define fadd2d(a,b,c) WORD $(0x4e60d400|a|b<<5|c<<16) // fadd va.2d, vb.2d, vc.2d
+#define fmla2d_lane(a,b,c,d) WORD $(0x4fc01000|a|b<<5|c<<16|d<<11) // fmla va.2d, vb.2d, vc.d[d]
+#define ldpq(a,b,c,d) WORD $(0xad400000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc, #d]
+#define ldpq_post(a,b,c,d) WORD $(0xacc00000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc], #d
+#define ldrq(a,b,c) WORD $(0x3dc00000|a|b<<5|(c&0xfff0)<<6) // ldr qa, [xb, #c]
+#define movi2d(a) WORD $(0x6f00e400|a) // movi va.2d, #0
+#define stpq(a,b,c,d) WORD $(0xad000000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc, #d]
+
 // func microNEON(c []float64, ldc int, a, b []float64, k int)
 TEXT ·microNEON(SB), NOSPLIT, $0-88
 	MOVD c_base+0(FP), R0
@@ -12,114 +21,114 @@ TEXT ·microNEON(SB), NOSPLIT, $0-88
 	MOVD b_base+56(FP), R3
 	MOVD k+80(FP), R4
 	LSL $3, R1
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
-	WORD $0x6f00e41c // movi v28.2d, #0
-	WORD $0x6f00e41d // movi v29.2d, #0
-	WORD $0x6f00e41e // movi v30.2d, #0
-	WORD $0x6f00e41f // movi v31.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
+	movi2d(28)
+	movi2d(29)
+	movi2d(30)
+	movi2d(31)
 
 step:
-	WORD $0xad410c42 // ldp q2, q3, [x2, #32]
-	WORD $0xacc20440 // ldp q0, q1, [x2], #64
-	WORD $0x3dc00866 // ldr q6, [x3, #32]
-	WORD $0xacc19464 // ldp q4, q5, [x3], #48
-	WORD $0x4fc41008 // fmla v8.2d, v0.2d, v4.d[0]
-	WORD $0x4fc41029 // fmla v9.2d, v1.2d, v4.d[0]
-	WORD $0x4fc4104a // fmla v10.2d, v2.2d, v4.d[0]
-	WORD $0x4fc4106b // fmla v11.2d, v3.2d, v4.d[0]
-	WORD $0x4fc4180c // fmla v12.2d, v0.2d, v4.d[1]
-	WORD $0x4fc4182d // fmla v13.2d, v1.2d, v4.d[1]
-	WORD $0x4fc4184e // fmla v14.2d, v2.2d, v4.d[1]
-	WORD $0x4fc4186f // fmla v15.2d, v3.2d, v4.d[1]
-	WORD $0x4fc51010 // fmla v16.2d, v0.2d, v5.d[0]
-	WORD $0x4fc51031 // fmla v17.2d, v1.2d, v5.d[0]
-	WORD $0x4fc51052 // fmla v18.2d, v2.2d, v5.d[0]
-	WORD $0x4fc51073 // fmla v19.2d, v3.2d, v5.d[0]
-	WORD $0x4fc51814 // fmla v20.2d, v0.2d, v5.d[1]
-	WORD $0x4fc51835 // fmla v21.2d, v1.2d, v5.d[1]
-	WORD $0x4fc51856 // fmla v22.2d, v2.2d, v5.d[1]
-	WORD $0x4fc51877 // fmla v23.2d, v3.2d, v5.d[1]
-	WORD $0x4fc61018 // fmla v24.2d, v0.2d, v6.d[0]
-	WORD $0x4fc61039 // fmla v25.2d, v1.2d, v6.d[0]
-	WORD $0x4fc6105a // fmla v26.2d, v2.2d, v6.d[0]
-	WORD $0x4fc6107b // fmla v27.2d, v3.2d, v6.d[0]
-	WORD $0x4fc6181c // fmla v28.2d, v0.2d, v6.d[1]
-	WORD $0x4fc6183d // fmla v29.2d, v1.2d, v6.d[1]
-	WORD $0x4fc6185e // fmla v30.2d, v2.2d, v6.d[1]
-	WORD $0x4fc6187f // fmla v31.2d, v3.2d, v6.d[1]
+	ldpq(2,3,2,32)
+	ldpq_post(0,1,2,64)
+	ldrq(6,3,32)
+	ldpq_post(4,5,3,48)
+	fmla2d_lane(8,0,4,0)
+	fmla2d_lane(9,1,4,0)
+	fmla2d_lane(10,2,4,0)
+	fmla2d_lane(11,3,4,0)
+	fmla2d_lane(12,0,4,1)
+	fmla2d_lane(13,1,4,1)
+	fmla2d_lane(14,2,4,1)
+	fmla2d_lane(15,3,4,1)
+	fmla2d_lane(16,0,5,0)
+	fmla2d_lane(17,1,5,0)
+	fmla2d_lane(18,2,5,0)
+	fmla2d_lane(19,3,5,0)
+	fmla2d_lane(20,0,5,1)
+	fmla2d_lane(21,1,5,1)
+	fmla2d_lane(22,2,5,1)
+	fmla2d_lane(23,3,5,1)
+	fmla2d_lane(24,0,6,0)
+	fmla2d_lane(25,1,6,0)
+	fmla2d_lane(26,2,6,0)
+	fmla2d_lane(27,3,6,0)
+	fmla2d_lane(28,0,6,1)
+	fmla2d_lane(29,1,6,1)
+	fmla2d_lane(30,2,6,1)
+	fmla2d_lane(31,3,6,1)
 	SUBS $1, R4, R4
 	BNE step
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,8)
+	fadd2d(1,1,9)
+	fadd2d(2,2,10)
+	fadd2d(3,3,11)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
-	WORD $0x4e6dd421 // fadd v1.2d, v1.2d, v13.2d
-	WORD $0x4e6ed442 // fadd v2.2d, v2.2d, v14.2d
-	WORD $0x4e6fd463 // fadd v3.2d, v3.2d, v15.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,12)
+	fadd2d(1,1,13)
+	fadd2d(2,2,14)
+	fadd2d(3,3,15)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
-	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
-	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
-	WORD $0x4e73d463 // fadd v3.2d, v3.2d, v19.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,16)
+	fadd2d(1,1,17)
+	fadd2d(2,2,18)
+	fadd2d(3,3,19)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e74d400 // fadd v0.2d, v0.2d, v20.2d
-	WORD $0x4e75d421 // fadd v1.2d, v1.2d, v21.2d
-	WORD $0x4e76d442 // fadd v2.2d, v2.2d, v22.2d
-	WORD $0x4e77d463 // fadd v3.2d, v3.2d, v23.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,20)
+	fadd2d(1,1,21)
+	fadd2d(2,2,22)
+	fadd2d(3,3,23)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
-	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
-	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,24)
+	fadd2d(1,1,25)
+	fadd2d(2,2,26)
+	fadd2d(3,3,27)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4e7cd400 // fadd v0.2d, v0.2d, v28.2d
-	WORD $0x4e7dd421 // fadd v1.2d, v1.2d, v29.2d
-	WORD $0x4e7ed442 // fadd v2.2d, v2.2d, v30.2d
-	WORD $0x4e7fd463 // fadd v3.2d, v3.2d, v31.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
+	fadd2d(0,0,28)
+	fadd2d(1,1,29)
+	fadd2d(2,2,30)
+	fadd2d(3,3,31)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
 	RET

@@ -4,75 +4,98 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define add2d(a,b,c) WORD $(0x4ee08400|a|b<<5|c<<16) // add va.2d, vb.2d, vc.2d
+#define and(a,b,c) WORD $(0x4e201c00|a|b<<5|c<<16) // and va.16b, vb.16b, vc.16b
+#define fabs2d(a,b) WORD $(0x4ee0f800|a|b<<5) // fabs va.2d, vb.2d
+#define fadd2d(a,b,c) WORD $(0x4e60d400|a|b<<5|c<<16) // fadd va.2d, vb.2d, vc.2d
+#define fmla2d(a,b,c) WORD $(0x4e60cc00|a|b<<5|c<<16) // fmla va.2d, vb.2d, vc.2d
+#define fmul2d(a,b,c) WORD $(0x6e60dc00|a|b<<5|c<<16) // fmul va.2d, vb.2d, vc.2d
+#define fneg2d(a,b) WORD $(0x6ee0f800|a|b<<5) // fneg va.2d, vb.2d
+#define fsub2d(a,b,c) WORD $(0x4ee0d400|a|b<<5|c<<16) // fsub va.2d, vb.2d, vc.2d
+#define ld1r2d(a,b) WORD $(0x4d40cc00|a|b<<5) // ld1r {va.2d}, [xb]
+#define ldpq(a,b,c,d) WORD $(0xad400000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc, #d]
+#define ldpq_post(a,b,c,d) WORD $(0xacc00000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc], #d
+#define mov(a,b) WORD $(0x4ea01c00|a|b<<5|b<<16) // mov va.16b, vb.16b
+#define movi(a) WORD $(0x4f07e7e0|a) // movi va.16b, #255
+#define movi2d(a) WORD $(0x6f00e400|a) // movi va.2d, #0
+#define smlal22d_lane(a,b,c,d) WORD $(0x4f802000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // smlal2 va.2d, vb.4s, vc.s[d]
+#define smlal2d_lane(a,b,c,d) WORD $(0x0f802000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // smlal va.2d, vb.2s, vc.s[d]
+#define sshr2d(a,b,c) WORD $(0x4f000400|a|b<<5|(128-c)<<16) // sshr va.2d, vb.2d, #c
+#define stpq(a,b,c,d) WORD $(0xad000000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc, #d]
+#define stpq_post(a,b,c,d) WORD $(0xac800000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc], #d
+#define ushr2d(a,b,c) WORD $(0x6f000400|a|b<<5|(128-c)<<16) // ushr va.2d, vb.2d, #c
+#define uzp14s(a,b,c) WORD $(0x4e801800|a|b<<5|c<<16) // uzp1 va.4s, vb.4s, vc.4s
+
 // func sumNEON(x *float64, n int, out *[24]float64)
 TEXT ·sumNEON(SB), NOSPLIT, $0-24
 	MOVD x+0(FP), R0
 	MOVD n+8(FP), R2
 	MOVD out+16(FP), R3
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
+	movi2d(4)
+	movi2d(5)
+	movi2d(6)
+	movi2d(7)
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
 
 loop:
-	WORD $0xad413c0e // ldp q14, q15, [x0, #32]
-	WORD $0xacc2340c // ldp q12, q13, [x0], #64
-	WORD $0x4ee0f995 // fabs v21.2d, v12.2d
-	WORD $0x4e75d508 // fadd v8.2d, v8.2d, v21.2d
-	WORD $0x4e6cd416 // fadd v22.2d, v0.2d, v12.2d
-	WORD $0x4ee0d6d5 // fsub v21.2d, v22.2d, v0.2d
-	WORD $0x4ef5d6d4 // fsub v20.2d, v22.2d, v21.2d
-	WORD $0x4ef4d414 // fsub v20.2d, v0.2d, v20.2d
-	WORD $0x4ef5d58c // fsub v12.2d, v12.2d, v21.2d
-	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
-	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
-	WORD $0x4eb61ec0 // mov v0.16b, v22.16b
-	WORD $0x4ee0f9b8 // fabs v24.2d, v13.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4e6dd439 // fadd v25.2d, v1.2d, v13.2d
-	WORD $0x4ee1d738 // fsub v24.2d, v25.2d, v1.2d
-	WORD $0x4ef8d737 // fsub v23.2d, v25.2d, v24.2d
-	WORD $0x4ef7d437 // fsub v23.2d, v1.2d, v23.2d
-	WORD $0x4ef8d5ad // fsub v13.2d, v13.2d, v24.2d
-	WORD $0x4e6dd6f7 // fadd v23.2d, v23.2d, v13.2d
-	WORD $0x4e77d4a5 // fadd v5.2d, v5.2d, v23.2d
-	WORD $0x4eb91f21 // mov v1.16b, v25.16b
-	WORD $0x4ee0f9db // fabs v27.2d, v14.2d
-	WORD $0x4e7bd54a // fadd v10.2d, v10.2d, v27.2d
-	WORD $0x4e6ed45c // fadd v28.2d, v2.2d, v14.2d
-	WORD $0x4ee2d79b // fsub v27.2d, v28.2d, v2.2d
-	WORD $0x4efbd79a // fsub v26.2d, v28.2d, v27.2d
-	WORD $0x4efad45a // fsub v26.2d, v2.2d, v26.2d
-	WORD $0x4efbd5ce // fsub v14.2d, v14.2d, v27.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
-	WORD $0x4ebc1f82 // mov v2.16b, v28.16b
-	WORD $0x4ee0f9fe // fabs v30.2d, v15.2d
-	WORD $0x4e7ed56b // fadd v11.2d, v11.2d, v30.2d
-	WORD $0x4e6fd47f // fadd v31.2d, v3.2d, v15.2d
-	WORD $0x4ee3d7fe // fsub v30.2d, v31.2d, v3.2d
-	WORD $0x4efed7fd // fsub v29.2d, v31.2d, v30.2d
-	WORD $0x4efdd47d // fsub v29.2d, v3.2d, v29.2d
-	WORD $0x4efed5ef // fsub v15.2d, v15.2d, v30.2d
-	WORD $0x4e6fd7bd // fadd v29.2d, v29.2d, v15.2d
-	WORD $0x4e7dd4e7 // fadd v7.2d, v7.2d, v29.2d
-	WORD $0x4ebf1fe3 // mov v3.16b, v31.16b
+	ldpq(14,15,0,32)
+	ldpq_post(12,13,0,64)
+	fabs2d(21,12)
+	fadd2d(8,8,21)
+	fadd2d(22,0,12)
+	fsub2d(21,22,0)
+	fsub2d(20,22,21)
+	fsub2d(20,0,20)
+	fsub2d(12,12,21)
+	fadd2d(20,20,12)
+	fadd2d(4,4,20)
+	mov(0,22)
+	fabs2d(24,13)
+	fadd2d(9,9,24)
+	fadd2d(25,1,13)
+	fsub2d(24,25,1)
+	fsub2d(23,25,24)
+	fsub2d(23,1,23)
+	fsub2d(13,13,24)
+	fadd2d(23,23,13)
+	fadd2d(5,5,23)
+	mov(1,25)
+	fabs2d(27,14)
+	fadd2d(10,10,27)
+	fadd2d(28,2,14)
+	fsub2d(27,28,2)
+	fsub2d(26,28,27)
+	fsub2d(26,2,26)
+	fsub2d(14,14,27)
+	fadd2d(26,26,14)
+	fadd2d(6,6,26)
+	mov(2,28)
+	fabs2d(30,15)
+	fadd2d(11,11,30)
+	fadd2d(31,3,15)
+	fsub2d(30,31,3)
+	fsub2d(29,31,30)
+	fsub2d(29,3,29)
+	fsub2d(15,15,30)
+	fadd2d(29,29,15)
+	fadd2d(7,7,29)
+	mov(3,31)
 	SUBS $8, R2, R2
 	BNE loop
-	WORD $0xad000460 // stp q0, q1, [x3, #0]
-	WORD $0xad010c62 // stp q2, q3, [x3, #32]
-	WORD $0xad021464 // stp q4, q5, [x3, #64]
-	WORD $0xad031c66 // stp q6, q7, [x3, #96]
-	WORD $0xad042468 // stp q8, q9, [x3, #128]
-	WORD $0xad052c6a // stp q10, q11, [x3, #160]
+	stpq(0,1,3,0)
+	stpq(2,3,3,32)
+	stpq(4,5,3,64)
+	stpq(6,7,3,96)
+	stpq(8,9,3,128)
+	stpq(10,11,3,160)
 	RET
 
 // func asumNEON(x *float64, n int, out *[24]float64)
@@ -80,70 +103,70 @@ TEXT ·asumNEON(SB), NOSPLIT, $0-24
 	MOVD x+0(FP), R0
 	MOVD n+8(FP), R2
 	MOVD out+16(FP), R3
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
+	movi2d(4)
+	movi2d(5)
+	movi2d(6)
+	movi2d(7)
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
 
 loop:
-	WORD $0xad413c0e // ldp q14, q15, [x0, #32]
-	WORD $0xacc2340c // ldp q12, q13, [x0], #64
-	WORD $0x4ee0f98c // fabs v12.2d, v12.2d
-	WORD $0x4e6cd508 // fadd v8.2d, v8.2d, v12.2d
-	WORD $0x4e6cd416 // fadd v22.2d, v0.2d, v12.2d
-	WORD $0x4ee0d6d5 // fsub v21.2d, v22.2d, v0.2d
-	WORD $0x4ef5d6d4 // fsub v20.2d, v22.2d, v21.2d
-	WORD $0x4ef4d414 // fsub v20.2d, v0.2d, v20.2d
-	WORD $0x4ef5d58c // fsub v12.2d, v12.2d, v21.2d
-	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
-	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
-	WORD $0x4eb61ec0 // mov v0.16b, v22.16b
-	WORD $0x4ee0f9ad // fabs v13.2d, v13.2d
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	WORD $0x4e6dd439 // fadd v25.2d, v1.2d, v13.2d
-	WORD $0x4ee1d738 // fsub v24.2d, v25.2d, v1.2d
-	WORD $0x4ef8d737 // fsub v23.2d, v25.2d, v24.2d
-	WORD $0x4ef7d437 // fsub v23.2d, v1.2d, v23.2d
-	WORD $0x4ef8d5ad // fsub v13.2d, v13.2d, v24.2d
-	WORD $0x4e6dd6f7 // fadd v23.2d, v23.2d, v13.2d
-	WORD $0x4e77d4a5 // fadd v5.2d, v5.2d, v23.2d
-	WORD $0x4eb91f21 // mov v1.16b, v25.16b
-	WORD $0x4ee0f9ce // fabs v14.2d, v14.2d
-	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x4e6ed45c // fadd v28.2d, v2.2d, v14.2d
-	WORD $0x4ee2d79b // fsub v27.2d, v28.2d, v2.2d
-	WORD $0x4efbd79a // fsub v26.2d, v28.2d, v27.2d
-	WORD $0x4efad45a // fsub v26.2d, v2.2d, v26.2d
-	WORD $0x4efbd5ce // fsub v14.2d, v14.2d, v27.2d
-	WORD $0x4e6ed75a // fadd v26.2d, v26.2d, v14.2d
-	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
-	WORD $0x4ebc1f82 // mov v2.16b, v28.16b
-	WORD $0x4ee0f9ef // fabs v15.2d, v15.2d
-	WORD $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
-	WORD $0x4e6fd47f // fadd v31.2d, v3.2d, v15.2d
-	WORD $0x4ee3d7fe // fsub v30.2d, v31.2d, v3.2d
-	WORD $0x4efed7fd // fsub v29.2d, v31.2d, v30.2d
-	WORD $0x4efdd47d // fsub v29.2d, v3.2d, v29.2d
-	WORD $0x4efed5ef // fsub v15.2d, v15.2d, v30.2d
-	WORD $0x4e6fd7bd // fadd v29.2d, v29.2d, v15.2d
-	WORD $0x4e7dd4e7 // fadd v7.2d, v7.2d, v29.2d
-	WORD $0x4ebf1fe3 // mov v3.16b, v31.16b
+	ldpq(14,15,0,32)
+	ldpq_post(12,13,0,64)
+	fabs2d(12,12)
+	fadd2d(8,8,12)
+	fadd2d(22,0,12)
+	fsub2d(21,22,0)
+	fsub2d(20,22,21)
+	fsub2d(20,0,20)
+	fsub2d(12,12,21)
+	fadd2d(20,20,12)
+	fadd2d(4,4,20)
+	mov(0,22)
+	fabs2d(13,13)
+	fadd2d(9,9,13)
+	fadd2d(25,1,13)
+	fsub2d(24,25,1)
+	fsub2d(23,25,24)
+	fsub2d(23,1,23)
+	fsub2d(13,13,24)
+	fadd2d(23,23,13)
+	fadd2d(5,5,23)
+	mov(1,25)
+	fabs2d(14,14)
+	fadd2d(10,10,14)
+	fadd2d(28,2,14)
+	fsub2d(27,28,2)
+	fsub2d(26,28,27)
+	fsub2d(26,2,26)
+	fsub2d(14,14,27)
+	fadd2d(26,26,14)
+	fadd2d(6,6,26)
+	mov(2,28)
+	fabs2d(15,15)
+	fadd2d(11,11,15)
+	fadd2d(31,3,15)
+	fsub2d(30,31,3)
+	fsub2d(29,31,30)
+	fsub2d(29,3,29)
+	fsub2d(15,15,30)
+	fadd2d(29,29,15)
+	fadd2d(7,7,29)
+	mov(3,31)
 	SUBS $8, R2, R2
 	BNE loop
-	WORD $0xad000460 // stp q0, q1, [x3, #0]
-	WORD $0xad010c62 // stp q2, q3, [x3, #32]
-	WORD $0xad021464 // stp q4, q5, [x3, #64]
-	WORD $0xad031c66 // stp q6, q7, [x3, #96]
-	WORD $0xad042468 // stp q8, q9, [x3, #128]
-	WORD $0xad052c6a // stp q10, q11, [x3, #160]
+	stpq(0,1,3,0)
+	stpq(2,3,3,32)
+	stpq(4,5,3,64)
+	stpq(6,7,3,96)
+	stpq(8,9,3,128)
+	stpq(10,11,3,160)
 	RET
 
 // func dotNEON(x, y *float64, n int, out *[24]float64)
@@ -152,88 +175,88 @@ TEXT ·dotNEON(SB), NOSPLIT, $0-32
 	MOVD y+8(FP), R1
 	MOVD n+16(FP), R2
 	MOVD out+24(FP), R3
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
+	movi2d(4)
+	movi2d(5)
+	movi2d(6)
+	movi2d(7)
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
 
 loop:
-	WORD $0xad413c0e // ldp q14, q15, [x0, #32]
-	WORD $0xacc2340c // ldp q12, q13, [x0], #64
-	WORD $0xad414c32 // ldp q18, q19, [x1, #32]
-	WORD $0xacc24430 // ldp q16, q17, [x1], #64
-	WORD $0x6e70dd96 // fmul v22.2d, v12.2d, v16.2d
-	WORD $0x6ee0fad4 // fneg v20.2d, v22.2d
-	WORD $0x4e70cd94 // fmla v20.2d, v12.2d, v16.2d
-	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	WORD $0x4e75d508 // fadd v8.2d, v8.2d, v21.2d
-	WORD $0x4e76d40c // fadd v12.2d, v0.2d, v22.2d
-	WORD $0x4ee0d595 // fsub v21.2d, v12.2d, v0.2d
-	WORD $0x4ef5d590 // fsub v16.2d, v12.2d, v21.2d
-	WORD $0x4ef0d410 // fsub v16.2d, v0.2d, v16.2d
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	WORD $0x4e76d610 // fadd v16.2d, v16.2d, v22.2d
-	WORD $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4eac1d80 // mov v0.16b, v12.16b
-	WORD $0x6e71ddb9 // fmul v25.2d, v13.2d, v17.2d
-	WORD $0x6ee0fb37 // fneg v23.2d, v25.2d
-	WORD $0x4e71cdb7 // fmla v23.2d, v13.2d, v17.2d
-	WORD $0x4ee0fb38 // fabs v24.2d, v25.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x4e79d42d // fadd v13.2d, v1.2d, v25.2d
-	WORD $0x4ee1d5b8 // fsub v24.2d, v13.2d, v1.2d
-	WORD $0x4ef8d5b1 // fsub v17.2d, v13.2d, v24.2d
-	WORD $0x4ef1d431 // fsub v17.2d, v1.2d, v17.2d
-	WORD $0x4ef8d739 // fsub v25.2d, v25.2d, v24.2d
-	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
-	WORD $0x4e77d631 // fadd v17.2d, v17.2d, v23.2d
-	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	WORD $0x4ead1da1 // mov v1.16b, v13.16b
-	WORD $0x6e72dddc // fmul v28.2d, v14.2d, v18.2d
-	WORD $0x6ee0fb9a // fneg v26.2d, v28.2d
-	WORD $0x4e72cdda // fmla v26.2d, v14.2d, v18.2d
-	WORD $0x4ee0fb9b // fabs v27.2d, v28.2d
-	WORD $0x4e7bd54a // fadd v10.2d, v10.2d, v27.2d
-	WORD $0x4e7cd44e // fadd v14.2d, v2.2d, v28.2d
-	WORD $0x4ee2d5db // fsub v27.2d, v14.2d, v2.2d
-	WORD $0x4efbd5d2 // fsub v18.2d, v14.2d, v27.2d
-	WORD $0x4ef2d452 // fsub v18.2d, v2.2d, v18.2d
-	WORD $0x4efbd79c // fsub v28.2d, v28.2d, v27.2d
-	WORD $0x4e7cd652 // fadd v18.2d, v18.2d, v28.2d
-	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
-	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
-	WORD $0x4eae1dc2 // mov v2.16b, v14.16b
-	WORD $0x6e73ddff // fmul v31.2d, v15.2d, v19.2d
-	WORD $0x6ee0fbfd // fneg v29.2d, v31.2d
-	WORD $0x4e73cdfd // fmla v29.2d, v15.2d, v19.2d
-	WORD $0x4ee0fbfe // fabs v30.2d, v31.2d
-	WORD $0x4e7ed56b // fadd v11.2d, v11.2d, v30.2d
-	WORD $0x4e7fd46f // fadd v15.2d, v3.2d, v31.2d
-	WORD $0x4ee3d5fe // fsub v30.2d, v15.2d, v3.2d
-	WORD $0x4efed5f3 // fsub v19.2d, v15.2d, v30.2d
-	WORD $0x4ef3d473 // fsub v19.2d, v3.2d, v19.2d
-	WORD $0x4efed7ff // fsub v31.2d, v31.2d, v30.2d
-	WORD $0x4e7fd673 // fadd v19.2d, v19.2d, v31.2d
-	WORD $0x4e7dd673 // fadd v19.2d, v19.2d, v29.2d
-	WORD $0x4e73d4e7 // fadd v7.2d, v7.2d, v19.2d
-	WORD $0x4eaf1de3 // mov v3.16b, v15.16b
+	ldpq(14,15,0,32)
+	ldpq_post(12,13,0,64)
+	ldpq(18,19,1,32)
+	ldpq_post(16,17,1,64)
+	fmul2d(22,12,16)
+	fneg2d(20,22)
+	fmla2d(20,12,16)
+	fabs2d(21,22)
+	fadd2d(8,8,21)
+	fadd2d(12,0,22)
+	fsub2d(21,12,0)
+	fsub2d(16,12,21)
+	fsub2d(16,0,16)
+	fsub2d(22,22,21)
+	fadd2d(16,16,22)
+	fadd2d(16,16,20)
+	fadd2d(4,4,16)
+	mov(0,12)
+	fmul2d(25,13,17)
+	fneg2d(23,25)
+	fmla2d(23,13,17)
+	fabs2d(24,25)
+	fadd2d(9,9,24)
+	fadd2d(13,1,25)
+	fsub2d(24,13,1)
+	fsub2d(17,13,24)
+	fsub2d(17,1,17)
+	fsub2d(25,25,24)
+	fadd2d(17,17,25)
+	fadd2d(17,17,23)
+	fadd2d(5,5,17)
+	mov(1,13)
+	fmul2d(28,14,18)
+	fneg2d(26,28)
+	fmla2d(26,14,18)
+	fabs2d(27,28)
+	fadd2d(10,10,27)
+	fadd2d(14,2,28)
+	fsub2d(27,14,2)
+	fsub2d(18,14,27)
+	fsub2d(18,2,18)
+	fsub2d(28,28,27)
+	fadd2d(18,18,28)
+	fadd2d(18,18,26)
+	fadd2d(6,6,18)
+	mov(2,14)
+	fmul2d(31,15,19)
+	fneg2d(29,31)
+	fmla2d(29,15,19)
+	fabs2d(30,31)
+	fadd2d(11,11,30)
+	fadd2d(15,3,31)
+	fsub2d(30,15,3)
+	fsub2d(19,15,30)
+	fsub2d(19,3,19)
+	fsub2d(31,31,30)
+	fadd2d(19,19,31)
+	fadd2d(19,19,29)
+	fadd2d(7,7,19)
+	mov(3,15)
 	SUBS $8, R2, R2
 	BNE loop
-	WORD $0xad000460 // stp q0, q1, [x3, #0]
-	WORD $0xad010c62 // stp q2, q3, [x3, #32]
-	WORD $0xad021464 // stp q4, q5, [x3, #64]
-	WORD $0xad031c66 // stp q6, q7, [x3, #96]
-	WORD $0xad042468 // stp q8, q9, [x3, #128]
-	WORD $0xad052c6a // stp q10, q11, [x3, #160]
+	stpq(0,1,3,0)
+	stpq(2,3,3,32)
+	stpq(4,5,3,64)
+	stpq(6,7,3,96)
+	stpq(8,9,3,128)
+	stpq(10,11,3,160)
 	RET
 
 // func axpyCompensatedNEON(a *float64, x *float64, n int, s, e, m *float64)
@@ -244,42 +267,42 @@ TEXT ·axpyCompensatedNEON(SB), NOSPLIT, $0-48
 	MOVD s+24(FP), R3
 	MOVD e+32(FP), R4
 	MOVD m+40(FP), R5
-	WORD $0x4d40cc3f // ld1r {v31.2d}, [x1]
+	ld1r2d(31,1)
 
 loop:
-	WORD $0xacc10400 // ldp q0, q1, [x0], #32
-	WORD $0xad400c62 // ldp q2, q3, [x3, #0]
-	WORD $0xad401484 // ldp q4, q5, [x4, #0]
-	WORD $0xad401ca6 // ldp q6, q7, [x5, #0]
-	WORD $0x6e7fdc08 // fmul v8.2d, v0.2d, v31.2d
-	WORD $0x6ee0f909 // fneg v9.2d, v8.2d
-	WORD $0x4e7fcc09 // fmla v9.2d, v0.2d, v31.2d
-	WORD $0x4ee0f90c // fabs v12.2d, v8.2d
-	WORD $0x4e6cd4c6 // fadd v6.2d, v6.2d, v12.2d
-	WORD $0x4e68d44a // fadd v10.2d, v2.2d, v8.2d
-	WORD $0x4ee2d54c // fsub v12.2d, v10.2d, v2.2d
-	WORD $0x4eecd54b // fsub v11.2d, v10.2d, v12.2d
-	WORD $0x4eebd44b // fsub v11.2d, v2.2d, v11.2d
-	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
-	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
-	WORD $0x4e69d56b // fadd v11.2d, v11.2d, v9.2d
-	WORD $0x4e6bd484 // fadd v4.2d, v4.2d, v11.2d
-	WORD $0x6e7fdc2d // fmul v13.2d, v1.2d, v31.2d
-	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
-	WORD $0x4e7fcc2e // fmla v14.2d, v1.2d, v31.2d
-	WORD $0x4ee0f9b1 // fabs v17.2d, v13.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	WORD $0x4e6dd46f // fadd v15.2d, v3.2d, v13.2d
-	WORD $0x4ee3d5f1 // fsub v17.2d, v15.2d, v3.2d
-	WORD $0x4ef1d5f0 // fsub v16.2d, v15.2d, v17.2d
-	WORD $0x4ef0d470 // fsub v16.2d, v3.2d, v16.2d
-	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
-	WORD $0x4e6ed610 // fadd v16.2d, v16.2d, v14.2d
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0xac813c6a // stp q10, q15, [x3], #32
-	WORD $0xac811484 // stp q4, q5, [x4], #32
-	WORD $0xac811ca6 // stp q6, q7, [x5], #32
+	ldpq_post(0,1,0,32)
+	ldpq(2,3,3,0)
+	ldpq(4,5,4,0)
+	ldpq(6,7,5,0)
+	fmul2d(8,0,31)
+	fneg2d(9,8)
+	fmla2d(9,0,31)
+	fabs2d(12,8)
+	fadd2d(6,6,12)
+	fadd2d(10,2,8)
+	fsub2d(12,10,2)
+	fsub2d(11,10,12)
+	fsub2d(11,2,11)
+	fsub2d(8,8,12)
+	fadd2d(11,11,8)
+	fadd2d(11,11,9)
+	fadd2d(4,4,11)
+	fmul2d(13,1,31)
+	fneg2d(14,13)
+	fmla2d(14,1,31)
+	fabs2d(17,13)
+	fadd2d(7,7,17)
+	fadd2d(15,3,13)
+	fsub2d(17,15,3)
+	fsub2d(16,15,17)
+	fsub2d(16,3,16)
+	fsub2d(13,13,17)
+	fadd2d(16,16,13)
+	fadd2d(16,16,14)
+	fadd2d(5,5,16)
+	stpq_post(10,15,3,32)
+	stpq_post(4,5,4,32)
+	stpq_post(6,7,5,32)
 	SUBS $4, R2, R2
 	BNE loop
 	RET
@@ -2000,8 +2023,8 @@ TEXT ·convolve1x1NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
+	movi2d(8)
+	movi2d(9)
 
 number:
 	MOVD R2, R8
@@ -2014,24 +2037,24 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -2041,44 +2064,44 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
 	RET
 
 // func convolve1x2NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -2093,10 +2116,10 @@ TEXT ·convolve1x2NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
 
 number:
 	MOVD R2, R8
@@ -2109,40 +2132,40 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -2152,90 +2175,90 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
 	RET
 
 // func convolve1x3NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -2250,12 +2273,12 @@ TEXT ·convolve1x3NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
 
 number:
 	MOVD R2, R8
@@ -2268,56 +2291,56 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -2327,152 +2350,152 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
 	RET
 
 // func convolve1x4NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -2487,14 +2510,14 @@ TEXT ·convolve1x4NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
 
 number:
 	MOVD R2, R8
@@ -2507,72 +2530,72 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -2582,230 +2605,230 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
 	RET
 
 // func convolve1x5NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -2820,16 +2843,16 @@ TEXT ·convolve1x5NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
 
 number:
 	MOVD R2, R8
@@ -2842,88 +2865,88 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -2933,324 +2956,324 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad431544 // ldp q4, q5, [x10, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad431564 // ldp q4, q5, [x11, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad431584 // ldp q4, q5, [x12, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4315a4 // ldp q4, q5, [x13, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad421544 // ldp q4, q5, [x10, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad421564 // ldp q4, q5, [x11, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad421584 // ldp q4, q5, [x12, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4215a4 // ldp q4, q5, [x13, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad440d02 // ldp q2, q3, [x8, #128]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(2,3,8,128)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
 	RET
 
 // func convolve1x6NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -3265,18 +3288,18 @@ TEXT ·convolve1x6NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
 
 number:
 	MOVD R2, R8
@@ -3289,104 +3312,104 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad451d46 // ldp q6, q7, [x10, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad451d66 // ldp q6, q7, [x11, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad451d86 // ldp q6, q7, [x12, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad451da6 // ldp q6, q7, [x13, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
 	ADD $32, R8
 	SUB $32, R10
 	SUB $32, R11
@@ -3396,434 +3419,434 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad451d46 // ldp q6, q7, [x10, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad451d66 // ldp q6, q7, [x11, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad451d86 // ldp q6, q7, [x12, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad451da6 // ldp q6, q7, [x13, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad431544 // ldp q4, q5, [x10, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad441d46 // ldp q6, q7, [x10, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad431564 // ldp q4, q5, [x11, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad441d66 // ldp q6, q7, [x11, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad431584 // ldp q4, q5, [x12, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad441d86 // ldp q6, q7, [x12, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4315a4 // ldp q4, q5, [x13, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad441da6 // ldp q6, q7, [x13, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad421544 // ldp q4, q5, [x10, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad431d46 // ldp q6, q7, [x10, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad421564 // ldp q4, q5, [x11, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad431d66 // ldp q6, q7, [x11, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad421584 // ldp q4, q5, [x12, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad431d86 // ldp q6, q7, [x12, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4215a4 // ldp q4, q5, [x13, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad431da6 // ldp q6, q7, [x13, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0xad440d02 // ldp q2, q3, [x8, #128]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0xad450d02 // ldp q2, q3, [x8, #160]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	ldpq(2,3,8,128)
+	uzp14s(0,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	ldpq(2,3,8,160)
+	uzp14s(0,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
-	WORD $0xad4a0c02 // ldp q2, q3, [x0, #320]
-	WORD $0x4e201e44 // and v4.16b, v18.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e65 // and v5.16b, v19.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0a0c02 // stp q2, q3, [x0, #320]
-	WORD $0xad4b0c02 // ldp q2, q3, [x0, #352]
-	WORD $0x4f640644 // sshr v4.2d, v18.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640665 // sshr v5.2d, v19.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0b0c02 // stp q2, q3, [x0, #352]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
+	ldpq(2,3,0,320)
+	and(4,18,0)
+	add2d(2,2,4)
+	and(5,19,0)
+	add2d(3,3,5)
+	stpq(2,3,0,320)
+	ldpq(2,3,0,352)
+	sshr2d(4,18,28)
+	add2d(2,2,4)
+	sshr2d(5,19,28)
+	add2d(3,3,5)
+	stpq(2,3,0,352)
 	RET
 
 // func convolve2x1NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -3838,10 +3861,10 @@ TEXT ·convolve2x1NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
 
 number:
 	MOVD R2, R8
@@ -3855,34 +3878,34 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204a // smlal v10.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204b // smlal2 v11.2d, v2.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204a // smlal v10.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204b // smlal2 v11.2d, v2.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284a // smlal v10.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284b // smlal2 v11.2d, v2.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284a // smlal v10.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284b // smlal2 v11.2d, v2.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(10,2,1,0)
+	smlal22d_lane(11,2,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(10,2,1,1)
+	smlal22d_lane(11,2,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(10,2,1,2)
+	smlal22d_lane(11,2,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(10,2,1,3)
+	smlal22d_lane(11,2,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -3893,67 +3916,67 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204a // smlal v10.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204b // smlal2 v11.2d, v2.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204a // smlal v10.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204b // smlal2 v11.2d, v2.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284a // smlal v10.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284b // smlal2 v11.2d, v2.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284a // smlal v10.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284b // smlal2 v11.2d, v2.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(10,2,1,0)
+	smlal22d_lane(11,2,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(10,2,1,1)
+	smlal22d_lane(11,2,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(10,2,1,2)
+	smlal22d_lane(11,2,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(10,2,1,3)
+	smlal22d_lane(11,2,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	ldpq(2,3,0,0)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
 	RET
 
 // func convolve2x2NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -3968,14 +3991,14 @@ TEXT ·convolve2x2NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
 
 number:
 	MOVD R2, R8
@@ -3989,58 +4012,58 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204c // smlal v12.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204d // smlal2 v13.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f81208e // smlal v14.2d, v4.2s, v1.s[0]
-	WORD $0x4f81208f // smlal2 v15.2d, v4.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204c // smlal v12.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204d // smlal2 v13.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1208e // smlal v14.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1208f // smlal2 v15.2d, v4.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284c // smlal v12.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284d // smlal2 v13.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f81288e // smlal v14.2d, v4.2s, v1.s[2]
-	WORD $0x4f81288f // smlal2 v15.2d, v4.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284c // smlal v12.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284d // smlal2 v13.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1288e // smlal v14.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1288f // smlal2 v15.2d, v4.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(12,2,1,0)
+	smlal22d_lane(13,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(14,4,1,0)
+	smlal22d_lane(15,4,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(12,2,1,1)
+	smlal22d_lane(13,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(14,4,1,1)
+	smlal22d_lane(15,4,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(12,2,1,2)
+	smlal22d_lane(13,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(14,4,1,2)
+	smlal22d_lane(15,4,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(12,2,1,3)
+	smlal22d_lane(13,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(14,4,1,3)
+	smlal22d_lane(15,4,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -4051,143 +4074,143 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204c // smlal v12.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204d // smlal2 v13.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f81208e // smlal v14.2d, v4.2s, v1.s[0]
-	WORD $0x4f81208f // smlal2 v15.2d, v4.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204c // smlal v12.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204d // smlal2 v13.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1208e // smlal v14.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1208f // smlal2 v15.2d, v4.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284c // smlal v12.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284d // smlal2 v13.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f81288e // smlal v14.2d, v4.2s, v1.s[2]
-	WORD $0x4f81288f // smlal2 v15.2d, v4.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284c // smlal v12.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284d // smlal2 v13.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1288e // smlal v14.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1288f // smlal2 v15.2d, v4.4s, v1.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad410d22 // ldp q2, q3, [x9, #32]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f81208e // smlal v14.2d, v4.2s, v1.s[0]
-	WORD $0x4f81208f // smlal2 v15.2d, v4.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1208e // smlal v14.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1208f // smlal2 v15.2d, v4.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f81288e // smlal v14.2d, v4.2s, v1.s[2]
-	WORD $0x4f81288f // smlal2 v15.2d, v4.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1288e // smlal v14.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1288f // smlal2 v15.2d, v4.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(12,2,1,0)
+	smlal22d_lane(13,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(14,4,1,0)
+	smlal22d_lane(15,4,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(12,2,1,1)
+	smlal22d_lane(13,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(14,4,1,1)
+	smlal22d_lane(15,4,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(12,2,1,2)
+	smlal22d_lane(13,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(14,4,1,2)
+	smlal22d_lane(15,4,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(12,2,1,3)
+	smlal22d_lane(13,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(14,4,1,3)
+	smlal22d_lane(15,4,1,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,32)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(14,4,1,0)
+	smlal22d_lane(15,4,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(14,4,1,1)
+	smlal22d_lane(15,4,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(14,4,1,2)
+	smlal22d_lane(15,4,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(14,4,1,3)
+	smlal22d_lane(15,4,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
+	ldpq(2,3,0,0)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
 	RET
 
 // func convolve2x3NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -4202,18 +4225,18 @@ TEXT ·convolve2x3NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
 
 number:
 	MOVD R2, R8
@@ -4227,82 +4250,82 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204e // smlal v14.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204f // smlal2 v15.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812090 // smlal v16.2d, v4.2s, v1.s[0]
-	WORD $0x4f812091 // smlal2 v17.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d2 // smlal v18.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d3 // smlal2 v19.2d, v6.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204e // smlal v14.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204f // smlal2 v15.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12090 // smlal v16.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12091 // smlal2 v17.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d2 // smlal v18.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d3 // smlal2 v19.2d, v6.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284e // smlal v14.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284f // smlal2 v15.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812890 // smlal v16.2d, v4.2s, v1.s[2]
-	WORD $0x4f812891 // smlal2 v17.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d2 // smlal v18.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d3 // smlal2 v19.2d, v6.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284e // smlal v14.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284f // smlal2 v15.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12890 // smlal v16.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12891 // smlal2 v17.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d2 // smlal v18.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d3 // smlal2 v19.2d, v6.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(14,2,1,0)
+	smlal22d_lane(15,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(16,4,1,0)
+	smlal22d_lane(17,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(18,6,1,0)
+	smlal22d_lane(19,6,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(14,2,1,1)
+	smlal22d_lane(15,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(16,4,1,1)
+	smlal22d_lane(17,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(18,6,1,1)
+	smlal22d_lane(19,6,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(14,2,1,2)
+	smlal22d_lane(15,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(16,4,1,2)
+	smlal22d_lane(17,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(18,6,1,2)
+	smlal22d_lane(19,6,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(14,2,1,3)
+	smlal22d_lane(15,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(16,4,1,3)
+	smlal22d_lane(17,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(18,6,1,3)
+	smlal22d_lane(19,6,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -4313,243 +4336,243 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f81204e // smlal v14.2d, v2.2s, v1.s[0]
-	WORD $0x4f81204f // smlal2 v15.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812090 // smlal v16.2d, v4.2s, v1.s[0]
-	WORD $0x4f812091 // smlal2 v17.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d2 // smlal v18.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d3 // smlal2 v19.2d, v6.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1204e // smlal v14.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1204f // smlal2 v15.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12090 // smlal v16.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12091 // smlal2 v17.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d2 // smlal v18.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d3 // smlal2 v19.2d, v6.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f81284e // smlal v14.2d, v2.2s, v1.s[2]
-	WORD $0x4f81284f // smlal2 v15.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812890 // smlal v16.2d, v4.2s, v1.s[2]
-	WORD $0x4f812891 // smlal2 v17.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d2 // smlal v18.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d3 // smlal2 v19.2d, v6.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1284e // smlal v14.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1284f // smlal2 v15.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12890 // smlal v16.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12891 // smlal2 v17.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d2 // smlal v18.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d3 // smlal2 v19.2d, v6.4s, v1.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad410d22 // ldp q2, q3, [x9, #32]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812090 // smlal v16.2d, v4.2s, v1.s[0]
-	WORD $0x4f812091 // smlal2 v17.2d, v4.4s, v1.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d2 // smlal v18.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d3 // smlal2 v19.2d, v6.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12090 // smlal v16.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12091 // smlal2 v17.2d, v4.4s, v1.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d2 // smlal v18.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d3 // smlal2 v19.2d, v6.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812890 // smlal v16.2d, v4.2s, v1.s[2]
-	WORD $0x4f812891 // smlal2 v17.2d, v4.4s, v1.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d2 // smlal v18.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d3 // smlal2 v19.2d, v6.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12890 // smlal v16.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12891 // smlal2 v17.2d, v4.4s, v1.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d2 // smlal v18.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d3 // smlal2 v19.2d, v6.4s, v1.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad420d22 // ldp q2, q3, [x9, #64]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d2 // smlal v18.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d3 // smlal2 v19.2d, v6.4s, v1.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d2 // smlal v18.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d3 // smlal2 v19.2d, v6.4s, v1.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d2 // smlal v18.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d3 // smlal2 v19.2d, v6.4s, v1.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d2 // smlal v18.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d3 // smlal2 v19.2d, v6.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(14,2,1,0)
+	smlal22d_lane(15,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(16,4,1,0)
+	smlal22d_lane(17,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(18,6,1,0)
+	smlal22d_lane(19,6,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(14,2,1,1)
+	smlal22d_lane(15,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(16,4,1,1)
+	smlal22d_lane(17,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(18,6,1,1)
+	smlal22d_lane(19,6,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(14,2,1,2)
+	smlal22d_lane(15,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(16,4,1,2)
+	smlal22d_lane(17,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(18,6,1,2)
+	smlal22d_lane(19,6,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(14,2,1,3)
+	smlal22d_lane(15,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(16,4,1,3)
+	smlal22d_lane(17,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(18,6,1,3)
+	smlal22d_lane(19,6,1,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,32)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(16,4,1,0)
+	smlal22d_lane(17,4,1,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(18,6,1,0)
+	smlal22d_lane(19,6,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(16,4,1,1)
+	smlal22d_lane(17,4,1,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(18,6,1,1)
+	smlal22d_lane(19,6,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(16,4,1,2)
+	smlal22d_lane(17,4,1,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(18,6,1,2)
+	smlal22d_lane(19,6,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(16,4,1,3)
+	smlal22d_lane(17,4,1,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(18,6,1,3)
+	smlal22d_lane(19,6,1,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,64)
+	uzp14s(1,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(18,6,1,0)
+	smlal22d_lane(19,6,1,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(18,6,1,1)
+	smlal22d_lane(19,6,1,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(18,6,1,2)
+	smlal22d_lane(19,6,1,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(18,6,1,3)
+	smlal22d_lane(19,6,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201e44 // and v4.16b, v18.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e65 // and v5.16b, v19.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640644 // sshr v4.2d, v18.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640665 // sshr v5.2d, v19.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
+	ldpq(2,3,0,0)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,18,0)
+	add2d(2,2,4)
+	and(5,19,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,18,28)
+	add2d(2,2,4)
+	sshr2d(5,19,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
 	RET
 
 // func convolve2x4NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -4564,22 +4587,22 @@ TEXT ·convolve2x4NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
 
 number:
 	MOVD R2, R8
@@ -4593,106 +4616,106 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812050 // smlal v16.2d, v2.2s, v1.s[0]
-	WORD $0x4f812051 // smlal2 v17.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812092 // smlal v18.2d, v4.2s, v1.s[0]
-	WORD $0x4f812093 // smlal2 v19.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d4 // smlal v20.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d5 // smlal2 v21.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812056 // smlal v22.2d, v2.2s, v1.s[0]
-	WORD $0x4f812057 // smlal2 v23.2d, v2.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12050 // smlal v16.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12051 // smlal2 v17.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12092 // smlal v18.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12093 // smlal2 v19.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d4 // smlal v20.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d5 // smlal2 v21.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12056 // smlal v22.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12057 // smlal2 v23.2d, v2.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812850 // smlal v16.2d, v2.2s, v1.s[2]
-	WORD $0x4f812851 // smlal2 v17.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812892 // smlal v18.2d, v4.2s, v1.s[2]
-	WORD $0x4f812893 // smlal2 v19.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d4 // smlal v20.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d5 // smlal2 v21.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812856 // smlal v22.2d, v2.2s, v1.s[2]
-	WORD $0x4f812857 // smlal2 v23.2d, v2.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12850 // smlal v16.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12851 // smlal2 v17.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12892 // smlal v18.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12893 // smlal2 v19.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d4 // smlal v20.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d5 // smlal2 v21.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12856 // smlal v22.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12857 // smlal2 v23.2d, v2.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(16,2,1,0)
+	smlal22d_lane(17,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(18,4,1,0)
+	smlal22d_lane(19,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(20,6,1,0)
+	smlal22d_lane(21,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(22,2,1,0)
+	smlal22d_lane(23,2,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(16,2,1,1)
+	smlal22d_lane(17,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(18,4,1,1)
+	smlal22d_lane(19,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(20,6,1,1)
+	smlal22d_lane(21,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(22,2,1,1)
+	smlal22d_lane(23,2,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(16,2,1,2)
+	smlal22d_lane(17,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(18,4,1,2)
+	smlal22d_lane(19,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(20,6,1,2)
+	smlal22d_lane(21,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(22,2,1,2)
+	smlal22d_lane(23,2,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(16,2,1,3)
+	smlal22d_lane(17,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(18,4,1,3)
+	smlal22d_lane(19,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(20,6,1,3)
+	smlal22d_lane(21,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(22,2,1,3)
+	smlal22d_lane(23,2,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -4703,367 +4726,367 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812050 // smlal v16.2d, v2.2s, v1.s[0]
-	WORD $0x4f812051 // smlal2 v17.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812092 // smlal v18.2d, v4.2s, v1.s[0]
-	WORD $0x4f812093 // smlal2 v19.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d4 // smlal v20.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d5 // smlal2 v21.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812056 // smlal v22.2d, v2.2s, v1.s[0]
-	WORD $0x4f812057 // smlal2 v23.2d, v2.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12050 // smlal v16.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12051 // smlal2 v17.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12092 // smlal v18.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12093 // smlal2 v19.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d4 // smlal v20.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d5 // smlal2 v21.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12056 // smlal v22.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12057 // smlal2 v23.2d, v2.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812850 // smlal v16.2d, v2.2s, v1.s[2]
-	WORD $0x4f812851 // smlal2 v17.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812892 // smlal v18.2d, v4.2s, v1.s[2]
-	WORD $0x4f812893 // smlal2 v19.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d4 // smlal v20.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d5 // smlal2 v21.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812856 // smlal v22.2d, v2.2s, v1.s[2]
-	WORD $0x4f812857 // smlal2 v23.2d, v2.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12850 // smlal v16.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12851 // smlal2 v17.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12892 // smlal v18.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12893 // smlal2 v19.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d4 // smlal v20.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d5 // smlal2 v21.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12856 // smlal v22.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12857 // smlal2 v23.2d, v2.4s, v1.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad410d22 // ldp q2, q3, [x9, #32]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812092 // smlal v18.2d, v4.2s, v1.s[0]
-	WORD $0x4f812093 // smlal2 v19.2d, v4.4s, v1.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d4 // smlal v20.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d5 // smlal2 v21.2d, v6.4s, v1.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812056 // smlal v22.2d, v2.2s, v1.s[0]
-	WORD $0x4f812057 // smlal2 v23.2d, v2.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12092 // smlal v18.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12093 // smlal2 v19.2d, v4.4s, v1.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d4 // smlal v20.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d5 // smlal2 v21.2d, v6.4s, v1.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12056 // smlal v22.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12057 // smlal2 v23.2d, v2.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812892 // smlal v18.2d, v4.2s, v1.s[2]
-	WORD $0x4f812893 // smlal2 v19.2d, v4.4s, v1.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d4 // smlal v20.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d5 // smlal2 v21.2d, v6.4s, v1.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812856 // smlal v22.2d, v2.2s, v1.s[2]
-	WORD $0x4f812857 // smlal2 v23.2d, v2.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12892 // smlal v18.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12893 // smlal2 v19.2d, v4.4s, v1.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d4 // smlal v20.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d5 // smlal2 v21.2d, v6.4s, v1.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12856 // smlal v22.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12857 // smlal2 v23.2d, v2.4s, v1.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad420d22 // ldp q2, q3, [x9, #64]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d4 // smlal v20.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d5 // smlal2 v21.2d, v6.4s, v1.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812056 // smlal v22.2d, v2.2s, v1.s[0]
-	WORD $0x4f812057 // smlal2 v23.2d, v2.4s, v1.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d4 // smlal v20.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d5 // smlal2 v21.2d, v6.4s, v1.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12056 // smlal v22.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12057 // smlal2 v23.2d, v2.4s, v1.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d4 // smlal v20.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d5 // smlal2 v21.2d, v6.4s, v1.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812856 // smlal v22.2d, v2.2s, v1.s[2]
-	WORD $0x4f812857 // smlal2 v23.2d, v2.4s, v1.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d4 // smlal v20.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d5 // smlal2 v21.2d, v6.4s, v1.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12856 // smlal v22.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12857 // smlal2 v23.2d, v2.4s, v1.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad430d22 // ldp q2, q3, [x9, #96]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812056 // smlal v22.2d, v2.2s, v1.s[0]
-	WORD $0x4f812057 // smlal2 v23.2d, v2.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12056 // smlal v22.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12057 // smlal2 v23.2d, v2.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812856 // smlal v22.2d, v2.2s, v1.s[2]
-	WORD $0x4f812857 // smlal2 v23.2d, v2.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12856 // smlal v22.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12857 // smlal2 v23.2d, v2.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(16,2,1,0)
+	smlal22d_lane(17,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(18,4,1,0)
+	smlal22d_lane(19,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(20,6,1,0)
+	smlal22d_lane(21,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(22,2,1,0)
+	smlal22d_lane(23,2,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(16,2,1,1)
+	smlal22d_lane(17,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(18,4,1,1)
+	smlal22d_lane(19,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(20,6,1,1)
+	smlal22d_lane(21,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(22,2,1,1)
+	smlal22d_lane(23,2,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(16,2,1,2)
+	smlal22d_lane(17,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(18,4,1,2)
+	smlal22d_lane(19,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(20,6,1,2)
+	smlal22d_lane(21,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(22,2,1,2)
+	smlal22d_lane(23,2,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(16,2,1,3)
+	smlal22d_lane(17,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(18,4,1,3)
+	smlal22d_lane(19,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(20,6,1,3)
+	smlal22d_lane(21,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(22,2,1,3)
+	smlal22d_lane(23,2,1,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,32)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(18,4,1,0)
+	smlal22d_lane(19,4,1,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(20,6,1,0)
+	smlal22d_lane(21,6,1,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(22,2,1,0)
+	smlal22d_lane(23,2,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(18,4,1,1)
+	smlal22d_lane(19,4,1,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(20,6,1,1)
+	smlal22d_lane(21,6,1,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(22,2,1,1)
+	smlal22d_lane(23,2,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(18,4,1,2)
+	smlal22d_lane(19,4,1,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(20,6,1,2)
+	smlal22d_lane(21,6,1,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(22,2,1,2)
+	smlal22d_lane(23,2,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(18,4,1,3)
+	smlal22d_lane(19,4,1,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(20,6,1,3)
+	smlal22d_lane(21,6,1,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(22,2,1,3)
+	smlal22d_lane(23,2,1,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,64)
+	uzp14s(1,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(20,6,1,0)
+	smlal22d_lane(21,6,1,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(22,2,1,0)
+	smlal22d_lane(23,2,1,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(20,6,1,1)
+	smlal22d_lane(21,6,1,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(22,2,1,1)
+	smlal22d_lane(23,2,1,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(20,6,1,2)
+	smlal22d_lane(21,6,1,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(22,2,1,2)
+	smlal22d_lane(23,2,1,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(20,6,1,3)
+	smlal22d_lane(21,6,1,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(22,2,1,3)
+	smlal22d_lane(23,2,1,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,96)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(22,2,1,0)
+	smlal22d_lane(23,2,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(22,2,1,1)
+	smlal22d_lane(23,2,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(22,2,1,2)
+	smlal22d_lane(23,2,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(22,2,1,3)
+	smlal22d_lane(23,2,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201e44 // and v4.16b, v18.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e65 // and v5.16b, v19.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640644 // sshr v4.2d, v18.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640665 // sshr v5.2d, v19.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201e84 // and v4.16b, v20.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ea5 // and v5.16b, v21.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640684 // sshr v4.2d, v20.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406a5 // sshr v5.2d, v21.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201ec4 // and v4.16b, v22.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ee5 // and v5.16b, v23.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6406c4 // sshr v4.2d, v22.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406e5 // sshr v5.2d, v23.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
+	ldpq(2,3,0,0)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,18,0)
+	add2d(2,2,4)
+	and(5,19,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,18,28)
+	add2d(2,2,4)
+	sshr2d(5,19,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,20,0)
+	add2d(2,2,4)
+	and(5,21,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,20,28)
+	add2d(2,2,4)
+	sshr2d(5,21,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,22,0)
+	add2d(2,2,4)
+	and(5,23,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,22,28)
+	add2d(2,2,4)
+	sshr2d(5,23,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
 	RET
 
 // func convolve2x5NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -5078,26 +5101,26 @@ TEXT ·convolve2x5NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
 
 number:
 	MOVD R2, R8
@@ -5111,130 +5134,130 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812052 // smlal v18.2d, v2.2s, v1.s[0]
-	WORD $0x4f812053 // smlal2 v19.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812094 // smlal v20.2d, v4.2s, v1.s[0]
-	WORD $0x4f812095 // smlal2 v21.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d6 // smlal v22.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d7 // smlal2 v23.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812058 // smlal v24.2d, v2.2s, v1.s[0]
-	WORD $0x4f812059 // smlal2 v25.2d, v2.4s, v1.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12052 // smlal v18.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12053 // smlal2 v19.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12094 // smlal v20.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12095 // smlal2 v21.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d6 // smlal v22.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d7 // smlal2 v23.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12058 // smlal v24.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12059 // smlal2 v25.2d, v2.4s, v1.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812852 // smlal v18.2d, v2.2s, v1.s[2]
-	WORD $0x4f812853 // smlal2 v19.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812894 // smlal v20.2d, v4.2s, v1.s[2]
-	WORD $0x4f812895 // smlal2 v21.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d6 // smlal v22.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d7 // smlal2 v23.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812858 // smlal v24.2d, v2.2s, v1.s[2]
-	WORD $0x4f812859 // smlal2 v25.2d, v2.4s, v1.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12852 // smlal v18.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12853 // smlal2 v19.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12894 // smlal v20.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12895 // smlal2 v21.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d6 // smlal v22.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d7 // smlal2 v23.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12858 // smlal v24.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12859 // smlal2 v25.2d, v2.4s, v1.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(18,2,1,0)
+	smlal22d_lane(19,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(20,4,1,0)
+	smlal22d_lane(21,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(22,6,1,0)
+	smlal22d_lane(23,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(24,2,1,0)
+	smlal22d_lane(25,2,1,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(18,2,1,1)
+	smlal22d_lane(19,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(20,4,1,1)
+	smlal22d_lane(21,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(22,6,1,1)
+	smlal22d_lane(23,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(24,2,1,1)
+	smlal22d_lane(25,2,1,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(18,2,1,2)
+	smlal22d_lane(19,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(20,4,1,2)
+	smlal22d_lane(21,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(22,6,1,2)
+	smlal22d_lane(23,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(24,2,1,2)
+	smlal22d_lane(25,2,1,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(18,2,1,3)
+	smlal22d_lane(19,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(20,4,1,3)
+	smlal22d_lane(21,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(22,6,1,3)
+	smlal22d_lane(23,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(24,2,1,3)
+	smlal22d_lane(25,2,1,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -5245,515 +5268,515 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812052 // smlal v18.2d, v2.2s, v1.s[0]
-	WORD $0x4f812053 // smlal2 v19.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812094 // smlal v20.2d, v4.2s, v1.s[0]
-	WORD $0x4f812095 // smlal2 v21.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d6 // smlal v22.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d7 // smlal2 v23.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812058 // smlal v24.2d, v2.2s, v1.s[0]
-	WORD $0x4f812059 // smlal2 v25.2d, v2.4s, v1.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12052 // smlal v18.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12053 // smlal2 v19.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12094 // smlal v20.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12095 // smlal2 v21.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d6 // smlal v22.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d7 // smlal2 v23.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12058 // smlal v24.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12059 // smlal2 v25.2d, v2.4s, v1.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812852 // smlal v18.2d, v2.2s, v1.s[2]
-	WORD $0x4f812853 // smlal2 v19.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812894 // smlal v20.2d, v4.2s, v1.s[2]
-	WORD $0x4f812895 // smlal2 v21.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d6 // smlal v22.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d7 // smlal2 v23.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812858 // smlal v24.2d, v2.2s, v1.s[2]
-	WORD $0x4f812859 // smlal2 v25.2d, v2.4s, v1.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12852 // smlal v18.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12853 // smlal2 v19.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12894 // smlal v20.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12895 // smlal2 v21.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d6 // smlal v22.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d7 // smlal2 v23.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12858 // smlal v24.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12859 // smlal2 v25.2d, v2.4s, v1.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad410d22 // ldp q2, q3, [x9, #32]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812094 // smlal v20.2d, v4.2s, v1.s[0]
-	WORD $0x4f812095 // smlal2 v21.2d, v4.4s, v1.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d6 // smlal v22.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d7 // smlal2 v23.2d, v6.4s, v1.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812058 // smlal v24.2d, v2.2s, v1.s[0]
-	WORD $0x4f812059 // smlal2 v25.2d, v2.4s, v1.s[0]
-	WORD $0xad431544 // ldp q4, q5, [x10, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12094 // smlal v20.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12095 // smlal2 v21.2d, v4.4s, v1.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d6 // smlal v22.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d7 // smlal2 v23.2d, v6.4s, v1.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12058 // smlal v24.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12059 // smlal2 v25.2d, v2.4s, v1.s[1]
-	WORD $0xad431564 // ldp q4, q5, [x11, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812894 // smlal v20.2d, v4.2s, v1.s[2]
-	WORD $0x4f812895 // smlal2 v21.2d, v4.4s, v1.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d6 // smlal v22.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d7 // smlal2 v23.2d, v6.4s, v1.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812858 // smlal v24.2d, v2.2s, v1.s[2]
-	WORD $0x4f812859 // smlal2 v25.2d, v2.4s, v1.s[2]
-	WORD $0xad431584 // ldp q4, q5, [x12, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12894 // smlal v20.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12895 // smlal2 v21.2d, v4.4s, v1.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d6 // smlal v22.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d7 // smlal2 v23.2d, v6.4s, v1.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12858 // smlal v24.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12859 // smlal2 v25.2d, v2.4s, v1.s[3]
-	WORD $0xad4315a4 // ldp q4, q5, [x13, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad420d22 // ldp q2, q3, [x9, #64]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d6 // smlal v22.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d7 // smlal2 v23.2d, v6.4s, v1.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812058 // smlal v24.2d, v2.2s, v1.s[0]
-	WORD $0x4f812059 // smlal2 v25.2d, v2.4s, v1.s[0]
-	WORD $0xad421544 // ldp q4, q5, [x10, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d6 // smlal v22.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d7 // smlal2 v23.2d, v6.4s, v1.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12058 // smlal v24.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12059 // smlal2 v25.2d, v2.4s, v1.s[1]
-	WORD $0xad421564 // ldp q4, q5, [x11, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d6 // smlal v22.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d7 // smlal2 v23.2d, v6.4s, v1.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812858 // smlal v24.2d, v2.2s, v1.s[2]
-	WORD $0x4f812859 // smlal2 v25.2d, v2.4s, v1.s[2]
-	WORD $0xad421584 // ldp q4, q5, [x12, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d6 // smlal v22.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d7 // smlal2 v23.2d, v6.4s, v1.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12858 // smlal v24.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12859 // smlal2 v25.2d, v2.4s, v1.s[3]
-	WORD $0xad4215a4 // ldp q4, q5, [x13, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad430d22 // ldp q2, q3, [x9, #96]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f812058 // smlal v24.2d, v2.2s, v1.s[0]
-	WORD $0x4f812059 // smlal2 v25.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12058 // smlal v24.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12059 // smlal2 v25.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f812858 // smlal v24.2d, v2.2s, v1.s[2]
-	WORD $0x4f812859 // smlal2 v25.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12858 // smlal v24.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12859 // smlal2 v25.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
-	WORD $0xad440d02 // ldp q2, q3, [x8, #128]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad440d22 // ldp q2, q3, [x9, #128]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209a // smlal v26.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209b // smlal2 v27.2d, v4.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209a // smlal v26.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209b // smlal2 v27.2d, v4.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289a // smlal v26.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289b // smlal2 v27.2d, v4.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289a // smlal v26.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289b // smlal2 v27.2d, v4.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(18,2,1,0)
+	smlal22d_lane(19,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(20,4,1,0)
+	smlal22d_lane(21,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(22,6,1,0)
+	smlal22d_lane(23,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(24,2,1,0)
+	smlal22d_lane(25,2,1,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(18,2,1,1)
+	smlal22d_lane(19,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(20,4,1,1)
+	smlal22d_lane(21,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(22,6,1,1)
+	smlal22d_lane(23,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(24,2,1,1)
+	smlal22d_lane(25,2,1,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(18,2,1,2)
+	smlal22d_lane(19,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(20,4,1,2)
+	smlal22d_lane(21,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(22,6,1,2)
+	smlal22d_lane(23,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(24,2,1,2)
+	smlal22d_lane(25,2,1,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(18,2,1,3)
+	smlal22d_lane(19,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(20,4,1,3)
+	smlal22d_lane(21,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(22,6,1,3)
+	smlal22d_lane(23,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(24,2,1,3)
+	smlal22d_lane(25,2,1,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,32)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(20,4,1,0)
+	smlal22d_lane(21,4,1,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(22,6,1,0)
+	smlal22d_lane(23,6,1,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(24,2,1,0)
+	smlal22d_lane(25,2,1,0)
+	ldpq(4,5,10,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(20,4,1,1)
+	smlal22d_lane(21,4,1,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(22,6,1,1)
+	smlal22d_lane(23,6,1,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(24,2,1,1)
+	smlal22d_lane(25,2,1,1)
+	ldpq(4,5,11,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(20,4,1,2)
+	smlal22d_lane(21,4,1,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(22,6,1,2)
+	smlal22d_lane(23,6,1,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(24,2,1,2)
+	smlal22d_lane(25,2,1,2)
+	ldpq(4,5,12,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(20,4,1,3)
+	smlal22d_lane(21,4,1,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(22,6,1,3)
+	smlal22d_lane(23,6,1,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(24,2,1,3)
+	smlal22d_lane(25,2,1,3)
+	ldpq(4,5,13,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,64)
+	uzp14s(1,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(22,6,1,0)
+	smlal22d_lane(23,6,1,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(24,2,1,0)
+	smlal22d_lane(25,2,1,0)
+	ldpq(4,5,10,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(22,6,1,1)
+	smlal22d_lane(23,6,1,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(24,2,1,1)
+	smlal22d_lane(25,2,1,1)
+	ldpq(4,5,11,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(22,6,1,2)
+	smlal22d_lane(23,6,1,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(24,2,1,2)
+	smlal22d_lane(25,2,1,2)
+	ldpq(4,5,12,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(22,6,1,3)
+	smlal22d_lane(23,6,1,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(24,2,1,3)
+	smlal22d_lane(25,2,1,3)
+	ldpq(4,5,13,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,96)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(24,2,1,0)
+	smlal22d_lane(25,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(24,2,1,1)
+	smlal22d_lane(25,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(24,2,1,2)
+	smlal22d_lane(25,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(24,2,1,3)
+	smlal22d_lane(25,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
+	ldpq(2,3,8,128)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,128)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(26,4,1,0)
+	smlal22d_lane(27,4,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(26,4,1,1)
+	smlal22d_lane(27,4,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(26,4,1,2)
+	smlal22d_lane(27,4,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(26,4,1,3)
+	smlal22d_lane(27,4,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201e44 // and v4.16b, v18.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e65 // and v5.16b, v19.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640644 // sshr v4.2d, v18.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640665 // sshr v5.2d, v19.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201e84 // and v4.16b, v20.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ea5 // and v5.16b, v21.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640684 // sshr v4.2d, v20.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406a5 // sshr v5.2d, v21.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201ec4 // and v4.16b, v22.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ee5 // and v5.16b, v23.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f6406c4 // sshr v4.2d, v22.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406e5 // sshr v5.2d, v23.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201f04 // and v4.16b, v24.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201f25 // and v5.16b, v25.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f640704 // sshr v4.2d, v24.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640725 // sshr v5.2d, v25.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201f44 // and v4.16b, v26.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201f65 // and v5.16b, v27.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640744 // sshr v4.2d, v26.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640765 // sshr v5.2d, v27.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
+	ldpq(2,3,0,0)
+	and(4,18,0)
+	add2d(2,2,4)
+	and(5,19,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,18,28)
+	add2d(2,2,4)
+	sshr2d(5,19,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,20,0)
+	add2d(2,2,4)
+	and(5,21,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,20,28)
+	add2d(2,2,4)
+	sshr2d(5,21,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,22,0)
+	add2d(2,2,4)
+	and(5,23,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,22,28)
+	add2d(2,2,4)
+	sshr2d(5,23,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,24,0)
+	add2d(2,2,4)
+	and(5,25,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,24,28)
+	add2d(2,2,4)
+	sshr2d(5,25,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,26,0)
+	add2d(2,2,4)
+	and(5,27,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,26,28)
+	add2d(2,2,4)
+	sshr2d(5,27,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
 	RET
 
 // func convolve2x6NEON(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)
@@ -5768,30 +5791,30 @@ TEXT ·convolve2x6NEON(SB), NOSPLIT, $0-64
 	MOVD groups+56(FP), R7
 	LSL $5, R6
 	LSL $5, R7
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
-	WORD $0x6f00e41c // movi v28.2d, #0
-	WORD $0x6f00e41d // movi v29.2d, #0
-	WORD $0x6f00e41e // movi v30.2d, #0
-	WORD $0x6f00e41f // movi v31.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
+	movi2d(28)
+	movi2d(29)
+	movi2d(30)
+	movi2d(31)
 
 number:
 	MOVD R2, R8
@@ -5805,154 +5828,154 @@ number:
 	CBZ R14, triangle
 
 square:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812054 // smlal v20.2d, v2.2s, v1.s[0]
-	WORD $0x4f812055 // smlal2 v21.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812096 // smlal v22.2d, v4.2s, v1.s[0]
-	WORD $0x4f812097 // smlal2 v23.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d8 // smlal v24.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d9 // smlal2 v25.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f81205a // smlal v26.2d, v2.2s, v1.s[0]
-	WORD $0x4f81205b // smlal2 v27.2d, v2.4s, v1.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad451d46 // ldp q6, q7, [x10, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12054 // smlal v20.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12055 // smlal2 v21.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12096 // smlal v22.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12097 // smlal2 v23.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d8 // smlal v24.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d9 // smlal2 v25.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1205a // smlal v26.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1205b // smlal2 v27.2d, v2.4s, v1.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad451d66 // ldp q6, q7, [x11, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812854 // smlal v20.2d, v2.2s, v1.s[2]
-	WORD $0x4f812855 // smlal2 v21.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812896 // smlal v22.2d, v4.2s, v1.s[2]
-	WORD $0x4f812897 // smlal2 v23.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d8 // smlal v24.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d9 // smlal2 v25.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f81285a // smlal v26.2d, v2.2s, v1.s[2]
-	WORD $0x4f81285b // smlal2 v27.2d, v2.4s, v1.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad451d86 // ldp q6, q7, [x12, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12854 // smlal v20.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12855 // smlal2 v21.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12896 // smlal v22.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12897 // smlal2 v23.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d8 // smlal v24.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d9 // smlal2 v25.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1285a // smlal v26.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1285b // smlal2 v27.2d, v2.4s, v1.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad451da6 // ldp q6, q7, [x13, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(20,2,1,0)
+	smlal22d_lane(21,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(22,4,1,0)
+	smlal22d_lane(23,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(24,6,1,0)
+	smlal22d_lane(25,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(26,2,1,0)
+	smlal22d_lane(27,2,1,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(20,2,1,1)
+	smlal22d_lane(21,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(22,4,1,1)
+	smlal22d_lane(23,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(24,6,1,1)
+	smlal22d_lane(25,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(26,2,1,1)
+	smlal22d_lane(27,2,1,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(20,2,1,2)
+	smlal22d_lane(21,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(22,4,1,2)
+	smlal22d_lane(23,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(24,6,1,2)
+	smlal22d_lane(25,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(26,2,1,2)
+	smlal22d_lane(27,2,1,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(20,2,1,3)
+	smlal22d_lane(21,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(22,4,1,3)
+	smlal22d_lane(23,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(24,6,1,3)
+	smlal22d_lane(25,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(26,2,1,3)
+	smlal22d_lane(27,2,1,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
 	ADD $32, R8
 	ADD $32, R9
 	SUB $32, R10
@@ -5963,685 +5986,685 @@ square:
 	BNE square
 
 triangle:
-	WORD $0xad400d02 // ldp q2, q3, [x8, #0]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad400d22 // ldp q2, q3, [x9, #0]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802048 // smlal v8.2d, v2.2s, v0.s[0]
-	WORD $0x4f802049 // smlal2 v9.2d, v2.4s, v0.s[0]
-	WORD $0x0f812054 // smlal v20.2d, v2.2s, v1.s[0]
-	WORD $0x4f812055 // smlal2 v21.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812096 // smlal v22.2d, v4.2s, v1.s[0]
-	WORD $0x4f812097 // smlal2 v23.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d8 // smlal v24.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d9 // smlal2 v25.2d, v6.4s, v1.s[0]
-	WORD $0xad430d42 // ldp q2, q3, [x10, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f81205a // smlal v26.2d, v2.2s, v1.s[0]
-	WORD $0x4f81205b // smlal2 v27.2d, v2.4s, v1.s[0]
-	WORD $0xad441544 // ldp q4, q5, [x10, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad451d46 // ldp q6, q7, [x10, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02048 // smlal v8.2d, v2.2s, v0.s[1]
-	WORD $0x4fa02049 // smlal2 v9.2d, v2.4s, v0.s[1]
-	WORD $0x0fa12054 // smlal v20.2d, v2.2s, v1.s[1]
-	WORD $0x4fa12055 // smlal2 v21.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12096 // smlal v22.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12097 // smlal2 v23.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d8 // smlal v24.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d9 // smlal2 v25.2d, v6.4s, v1.s[1]
-	WORD $0xad430d62 // ldp q2, q3, [x11, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1205a // smlal v26.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1205b // smlal2 v27.2d, v2.4s, v1.s[1]
-	WORD $0xad441564 // ldp q4, q5, [x11, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad451d66 // ldp q6, q7, [x11, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f802848 // smlal v8.2d, v2.2s, v0.s[2]
-	WORD $0x4f802849 // smlal2 v9.2d, v2.4s, v0.s[2]
-	WORD $0x0f812854 // smlal v20.2d, v2.2s, v1.s[2]
-	WORD $0x4f812855 // smlal2 v21.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812896 // smlal v22.2d, v4.2s, v1.s[2]
-	WORD $0x4f812897 // smlal2 v23.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d8 // smlal v24.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d9 // smlal2 v25.2d, v6.4s, v1.s[2]
-	WORD $0xad430d82 // ldp q2, q3, [x12, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f81285a // smlal v26.2d, v2.2s, v1.s[2]
-	WORD $0x4f81285b // smlal2 v27.2d, v2.4s, v1.s[2]
-	WORD $0xad441584 // ldp q4, q5, [x12, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad451d86 // ldp q6, q7, [x12, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa02848 // smlal v8.2d, v2.2s, v0.s[3]
-	WORD $0x4fa02849 // smlal2 v9.2d, v2.4s, v0.s[3]
-	WORD $0x0fa12854 // smlal v20.2d, v2.2s, v1.s[3]
-	WORD $0x4fa12855 // smlal2 v21.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12896 // smlal v22.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12897 // smlal2 v23.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d8 // smlal v24.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d9 // smlal2 v25.2d, v6.4s, v1.s[3]
-	WORD $0xad430da2 // ldp q2, q3, [x13, #96]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1285a // smlal v26.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1285b // smlal2 v27.2d, v2.4s, v1.s[3]
-	WORD $0xad4415a4 // ldp q4, q5, [x13, #128]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad451da6 // ldp q6, q7, [x13, #160]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
-	WORD $0xad410d02 // ldp q2, q3, [x8, #32]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad410d22 // ldp q2, q3, [x9, #32]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80208a // smlal v10.2d, v4.2s, v0.s[0]
-	WORD $0x4f80208b // smlal2 v11.2d, v4.4s, v0.s[0]
-	WORD $0x0f812096 // smlal v22.2d, v4.2s, v1.s[0]
-	WORD $0x4f812097 // smlal2 v23.2d, v4.4s, v1.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d8 // smlal v24.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d9 // smlal2 v25.2d, v6.4s, v1.s[0]
-	WORD $0xad420d42 // ldp q2, q3, [x10, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f81205a // smlal v26.2d, v2.2s, v1.s[0]
-	WORD $0x4f81205b // smlal2 v27.2d, v2.4s, v1.s[0]
-	WORD $0xad431544 // ldp q4, q5, [x10, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad441d46 // ldp q6, q7, [x10, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0208a // smlal v10.2d, v4.2s, v0.s[1]
-	WORD $0x4fa0208b // smlal2 v11.2d, v4.4s, v0.s[1]
-	WORD $0x0fa12096 // smlal v22.2d, v4.2s, v1.s[1]
-	WORD $0x4fa12097 // smlal2 v23.2d, v4.4s, v1.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d8 // smlal v24.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d9 // smlal2 v25.2d, v6.4s, v1.s[1]
-	WORD $0xad420d62 // ldp q2, q3, [x11, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1205a // smlal v26.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1205b // smlal2 v27.2d, v2.4s, v1.s[1]
-	WORD $0xad431564 // ldp q4, q5, [x11, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad441d66 // ldp q6, q7, [x11, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f80288a // smlal v10.2d, v4.2s, v0.s[2]
-	WORD $0x4f80288b // smlal2 v11.2d, v4.4s, v0.s[2]
-	WORD $0x0f812896 // smlal v22.2d, v4.2s, v1.s[2]
-	WORD $0x4f812897 // smlal2 v23.2d, v4.4s, v1.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d8 // smlal v24.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d9 // smlal2 v25.2d, v6.4s, v1.s[2]
-	WORD $0xad420d82 // ldp q2, q3, [x12, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f81285a // smlal v26.2d, v2.2s, v1.s[2]
-	WORD $0x4f81285b // smlal2 v27.2d, v2.4s, v1.s[2]
-	WORD $0xad431584 // ldp q4, q5, [x12, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad441d86 // ldp q6, q7, [x12, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa0288a // smlal v10.2d, v4.2s, v0.s[3]
-	WORD $0x4fa0288b // smlal2 v11.2d, v4.4s, v0.s[3]
-	WORD $0x0fa12896 // smlal v22.2d, v4.2s, v1.s[3]
-	WORD $0x4fa12897 // smlal2 v23.2d, v4.4s, v1.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d8 // smlal v24.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d9 // smlal2 v25.2d, v6.4s, v1.s[3]
-	WORD $0xad420da2 // ldp q2, q3, [x13, #64]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1285a // smlal v26.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1285b // smlal2 v27.2d, v2.4s, v1.s[3]
-	WORD $0xad4315a4 // ldp q4, q5, [x13, #96]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad441da6 // ldp q6, q7, [x13, #128]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
-	WORD $0xad420d02 // ldp q2, q3, [x8, #64]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad420d22 // ldp q2, q3, [x9, #64]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020cc // smlal v12.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020cd // smlal2 v13.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120d8 // smlal v24.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120d9 // smlal2 v25.2d, v6.4s, v1.s[0]
-	WORD $0xad410d42 // ldp q2, q3, [x10, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f81205a // smlal v26.2d, v2.2s, v1.s[0]
-	WORD $0x4f81205b // smlal2 v27.2d, v2.4s, v1.s[0]
-	WORD $0xad421544 // ldp q4, q5, [x10, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad431d46 // ldp q6, q7, [x10, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020cc // smlal v12.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020cd // smlal2 v13.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120d8 // smlal v24.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120d9 // smlal2 v25.2d, v6.4s, v1.s[1]
-	WORD $0xad410d62 // ldp q2, q3, [x11, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1205a // smlal v26.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1205b // smlal2 v27.2d, v2.4s, v1.s[1]
-	WORD $0xad421564 // ldp q4, q5, [x11, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad431d66 // ldp q6, q7, [x11, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028cc // smlal v12.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028cd // smlal2 v13.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128d8 // smlal v24.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128d9 // smlal2 v25.2d, v6.4s, v1.s[2]
-	WORD $0xad410d82 // ldp q2, q3, [x12, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f81285a // smlal v26.2d, v2.2s, v1.s[2]
-	WORD $0x4f81285b // smlal2 v27.2d, v2.4s, v1.s[2]
-	WORD $0xad421584 // ldp q4, q5, [x12, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad431d86 // ldp q6, q7, [x12, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028cc // smlal v12.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028cd // smlal2 v13.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128d8 // smlal v24.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128d9 // smlal2 v25.2d, v6.4s, v1.s[3]
-	WORD $0xad410da2 // ldp q2, q3, [x13, #32]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1285a // smlal v26.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1285b // smlal2 v27.2d, v2.4s, v1.s[3]
-	WORD $0xad4215a4 // ldp q4, q5, [x13, #64]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad431da6 // ldp q6, q7, [x13, #96]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
-	WORD $0xad430d02 // ldp q2, q3, [x8, #96]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad430d22 // ldp q2, q3, [x9, #96]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad400d42 // ldp q2, q3, [x10, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80204e // smlal v14.2d, v2.2s, v0.s[0]
-	WORD $0x4f80204f // smlal2 v15.2d, v2.4s, v0.s[0]
-	WORD $0x0f81205a // smlal v26.2d, v2.2s, v1.s[0]
-	WORD $0x4f81205b // smlal2 v27.2d, v2.4s, v1.s[0]
-	WORD $0xad411544 // ldp q4, q5, [x10, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad421d46 // ldp q6, q7, [x10, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad400d62 // ldp q2, q3, [x11, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0204e // smlal v14.2d, v2.2s, v0.s[1]
-	WORD $0x4fa0204f // smlal2 v15.2d, v2.4s, v0.s[1]
-	WORD $0x0fa1205a // smlal v26.2d, v2.2s, v1.s[1]
-	WORD $0x4fa1205b // smlal2 v27.2d, v2.4s, v1.s[1]
-	WORD $0xad411564 // ldp q4, q5, [x11, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad421d66 // ldp q6, q7, [x11, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad400d82 // ldp q2, q3, [x12, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0f80284e // smlal v14.2d, v2.2s, v0.s[2]
-	WORD $0x4f80284f // smlal2 v15.2d, v2.4s, v0.s[2]
-	WORD $0x0f81285a // smlal v26.2d, v2.2s, v1.s[2]
-	WORD $0x4f81285b // smlal2 v27.2d, v2.4s, v1.s[2]
-	WORD $0xad411584 // ldp q4, q5, [x12, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad421d86 // ldp q6, q7, [x12, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad400da2 // ldp q2, q3, [x13, #0]
-	WORD $0x4e831842 // uzp1 v2.4s, v2.4s, v3.4s
-	WORD $0x0fa0284e // smlal v14.2d, v2.2s, v0.s[3]
-	WORD $0x4fa0284f // smlal2 v15.2d, v2.4s, v0.s[3]
-	WORD $0x0fa1285a // smlal v26.2d, v2.2s, v1.s[3]
-	WORD $0x4fa1285b // smlal2 v27.2d, v2.4s, v1.s[3]
-	WORD $0xad4115a4 // ldp q4, q5, [x13, #32]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad421da6 // ldp q6, q7, [x13, #64]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
-	WORD $0xad440d02 // ldp q2, q3, [x8, #128]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad440d22 // ldp q2, q3, [x9, #128]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401544 // ldp q4, q5, [x10, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802090 // smlal v16.2d, v4.2s, v0.s[0]
-	WORD $0x4f802091 // smlal2 v17.2d, v4.4s, v0.s[0]
-	WORD $0x0f81209c // smlal v28.2d, v4.2s, v1.s[0]
-	WORD $0x4f81209d // smlal2 v29.2d, v4.4s, v1.s[0]
-	WORD $0xad411d46 // ldp q6, q7, [x10, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad401564 // ldp q4, q5, [x11, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02090 // smlal v16.2d, v4.2s, v0.s[1]
-	WORD $0x4fa02091 // smlal2 v17.2d, v4.4s, v0.s[1]
-	WORD $0x0fa1209c // smlal v28.2d, v4.2s, v1.s[1]
-	WORD $0x4fa1209d // smlal2 v29.2d, v4.4s, v1.s[1]
-	WORD $0xad411d66 // ldp q6, q7, [x11, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad401584 // ldp q4, q5, [x12, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0f802890 // smlal v16.2d, v4.2s, v0.s[2]
-	WORD $0x4f802891 // smlal2 v17.2d, v4.4s, v0.s[2]
-	WORD $0x0f81289c // smlal v28.2d, v4.2s, v1.s[2]
-	WORD $0x4f81289d // smlal2 v29.2d, v4.4s, v1.s[2]
-	WORD $0xad411d86 // ldp q6, q7, [x12, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad4015a4 // ldp q4, q5, [x13, #0]
-	WORD $0x4e851884 // uzp1 v4.4s, v4.4s, v5.4s
-	WORD $0x0fa02890 // smlal v16.2d, v4.2s, v0.s[3]
-	WORD $0x4fa02891 // smlal2 v17.2d, v4.4s, v0.s[3]
-	WORD $0x0fa1289c // smlal v28.2d, v4.2s, v1.s[3]
-	WORD $0x4fa1289d // smlal2 v29.2d, v4.4s, v1.s[3]
-	WORD $0xad411da6 // ldp q6, q7, [x13, #32]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
-	WORD $0xad450d02 // ldp q2, q3, [x8, #160]
-	WORD $0x4e831840 // uzp1 v0.4s, v2.4s, v3.4s
-	WORD $0xad450d22 // ldp q2, q3, [x9, #160]
-	WORD $0x4e831841 // uzp1 v1.4s, v2.4s, v3.4s
-	WORD $0xad401d46 // ldp q6, q7, [x10, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8020d2 // smlal v18.2d, v6.2s, v0.s[0]
-	WORD $0x4f8020d3 // smlal2 v19.2d, v6.4s, v0.s[0]
-	WORD $0x0f8120de // smlal v30.2d, v6.2s, v1.s[0]
-	WORD $0x4f8120df // smlal2 v31.2d, v6.4s, v1.s[0]
-	WORD $0xad401d66 // ldp q6, q7, [x11, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa020d2 // smlal v18.2d, v6.2s, v0.s[1]
-	WORD $0x4fa020d3 // smlal2 v19.2d, v6.4s, v0.s[1]
-	WORD $0x0fa120de // smlal v30.2d, v6.2s, v1.s[1]
-	WORD $0x4fa120df // smlal2 v31.2d, v6.4s, v1.s[1]
-	WORD $0xad401d86 // ldp q6, q7, [x12, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0f8028d2 // smlal v18.2d, v6.2s, v0.s[2]
-	WORD $0x4f8028d3 // smlal2 v19.2d, v6.4s, v0.s[2]
-	WORD $0x0f8128de // smlal v30.2d, v6.2s, v1.s[2]
-	WORD $0x4f8128df // smlal2 v31.2d, v6.4s, v1.s[2]
-	WORD $0xad401da6 // ldp q6, q7, [x13, #0]
-	WORD $0x4e8718c6 // uzp1 v6.4s, v6.4s, v7.4s
-	WORD $0x0fa028d2 // smlal v18.2d, v6.2s, v0.s[3]
-	WORD $0x4fa028d3 // smlal2 v19.2d, v6.4s, v0.s[3]
-	WORD $0x0fa128de // smlal v30.2d, v6.2s, v1.s[3]
-	WORD $0x4fa128df // smlal2 v31.2d, v6.4s, v1.s[3]
+	ldpq(2,3,8,0)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,0)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,0)
+	smlal22d_lane(9,2,0,0)
+	smlal2d_lane(20,2,1,0)
+	smlal22d_lane(21,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(22,4,1,0)
+	smlal22d_lane(23,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(24,6,1,0)
+	smlal22d_lane(25,6,1,0)
+	ldpq(2,3,10,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(26,2,1,0)
+	smlal22d_lane(27,2,1,0)
+	ldpq(4,5,10,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,1)
+	smlal22d_lane(9,2,0,1)
+	smlal2d_lane(20,2,1,1)
+	smlal22d_lane(21,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(22,4,1,1)
+	smlal22d_lane(23,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(24,6,1,1)
+	smlal22d_lane(25,6,1,1)
+	ldpq(2,3,11,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(26,2,1,1)
+	smlal22d_lane(27,2,1,1)
+	ldpq(4,5,11,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,2)
+	smlal22d_lane(9,2,0,2)
+	smlal2d_lane(20,2,1,2)
+	smlal22d_lane(21,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(22,4,1,2)
+	smlal22d_lane(23,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(24,6,1,2)
+	smlal22d_lane(25,6,1,2)
+	ldpq(2,3,12,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(26,2,1,2)
+	smlal22d_lane(27,2,1,2)
+	ldpq(4,5,12,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(8,2,0,3)
+	smlal22d_lane(9,2,0,3)
+	smlal2d_lane(20,2,1,3)
+	smlal22d_lane(21,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(22,4,1,3)
+	smlal22d_lane(23,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(24,6,1,3)
+	smlal22d_lane(25,6,1,3)
+	ldpq(2,3,13,96)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(26,2,1,3)
+	smlal22d_lane(27,2,1,3)
+	ldpq(4,5,13,128)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,160)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
+	ldpq(2,3,8,32)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,32)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,0)
+	smlal22d_lane(11,4,0,0)
+	smlal2d_lane(22,4,1,0)
+	smlal22d_lane(23,4,1,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(24,6,1,0)
+	smlal22d_lane(25,6,1,0)
+	ldpq(2,3,10,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(26,2,1,0)
+	smlal22d_lane(27,2,1,0)
+	ldpq(4,5,10,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,1)
+	smlal22d_lane(11,4,0,1)
+	smlal2d_lane(22,4,1,1)
+	smlal22d_lane(23,4,1,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(24,6,1,1)
+	smlal22d_lane(25,6,1,1)
+	ldpq(2,3,11,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(26,2,1,1)
+	smlal22d_lane(27,2,1,1)
+	ldpq(4,5,11,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,2)
+	smlal22d_lane(11,4,0,2)
+	smlal2d_lane(22,4,1,2)
+	smlal22d_lane(23,4,1,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(24,6,1,2)
+	smlal22d_lane(25,6,1,2)
+	ldpq(2,3,12,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(26,2,1,2)
+	smlal22d_lane(27,2,1,2)
+	ldpq(4,5,12,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(10,4,0,3)
+	smlal22d_lane(11,4,0,3)
+	smlal2d_lane(22,4,1,3)
+	smlal22d_lane(23,4,1,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(24,6,1,3)
+	smlal22d_lane(25,6,1,3)
+	ldpq(2,3,13,64)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(26,2,1,3)
+	smlal22d_lane(27,2,1,3)
+	ldpq(4,5,13,96)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,128)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
+	ldpq(2,3,8,64)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,64)
+	uzp14s(1,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,0)
+	smlal22d_lane(13,6,0,0)
+	smlal2d_lane(24,6,1,0)
+	smlal22d_lane(25,6,1,0)
+	ldpq(2,3,10,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(26,2,1,0)
+	smlal22d_lane(27,2,1,0)
+	ldpq(4,5,10,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,1)
+	smlal22d_lane(13,6,0,1)
+	smlal2d_lane(24,6,1,1)
+	smlal22d_lane(25,6,1,1)
+	ldpq(2,3,11,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(26,2,1,1)
+	smlal22d_lane(27,2,1,1)
+	ldpq(4,5,11,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,2)
+	smlal22d_lane(13,6,0,2)
+	smlal2d_lane(24,6,1,2)
+	smlal22d_lane(25,6,1,2)
+	ldpq(2,3,12,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(26,2,1,2)
+	smlal22d_lane(27,2,1,2)
+	ldpq(4,5,12,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(12,6,0,3)
+	smlal22d_lane(13,6,0,3)
+	smlal2d_lane(24,6,1,3)
+	smlal22d_lane(25,6,1,3)
+	ldpq(2,3,13,32)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(26,2,1,3)
+	smlal22d_lane(27,2,1,3)
+	ldpq(4,5,13,64)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,96)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
+	ldpq(2,3,8,96)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,96)
+	uzp14s(1,2,3)
+	ldpq(2,3,10,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,0)
+	smlal22d_lane(15,2,0,0)
+	smlal2d_lane(26,2,1,0)
+	smlal22d_lane(27,2,1,0)
+	ldpq(4,5,10,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(2,3,11,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,1)
+	smlal22d_lane(15,2,0,1)
+	smlal2d_lane(26,2,1,1)
+	smlal22d_lane(27,2,1,1)
+	ldpq(4,5,11,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(2,3,12,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,2)
+	smlal22d_lane(15,2,0,2)
+	smlal2d_lane(26,2,1,2)
+	smlal22d_lane(27,2,1,2)
+	ldpq(4,5,12,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(2,3,13,0)
+	uzp14s(2,2,3)
+	smlal2d_lane(14,2,0,3)
+	smlal22d_lane(15,2,0,3)
+	smlal2d_lane(26,2,1,3)
+	smlal22d_lane(27,2,1,3)
+	ldpq(4,5,13,32)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,64)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
+	ldpq(2,3,8,128)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,128)
+	uzp14s(1,2,3)
+	ldpq(4,5,10,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,0)
+	smlal22d_lane(17,4,0,0)
+	smlal2d_lane(28,4,1,0)
+	smlal22d_lane(29,4,1,0)
+	ldpq(6,7,10,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(4,5,11,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,1)
+	smlal22d_lane(17,4,0,1)
+	smlal2d_lane(28,4,1,1)
+	smlal22d_lane(29,4,1,1)
+	ldpq(6,7,11,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(4,5,12,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,2)
+	smlal22d_lane(17,4,0,2)
+	smlal2d_lane(28,4,1,2)
+	smlal22d_lane(29,4,1,2)
+	ldpq(6,7,12,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(4,5,13,0)
+	uzp14s(4,4,5)
+	smlal2d_lane(16,4,0,3)
+	smlal22d_lane(17,4,0,3)
+	smlal2d_lane(28,4,1,3)
+	smlal22d_lane(29,4,1,3)
+	ldpq(6,7,13,32)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
+	ldpq(2,3,8,160)
+	uzp14s(0,2,3)
+	ldpq(2,3,9,160)
+	uzp14s(1,2,3)
+	ldpq(6,7,10,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,0)
+	smlal22d_lane(19,6,0,0)
+	smlal2d_lane(30,6,1,0)
+	smlal22d_lane(31,6,1,0)
+	ldpq(6,7,11,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,1)
+	smlal22d_lane(19,6,0,1)
+	smlal2d_lane(30,6,1,1)
+	smlal22d_lane(31,6,1,1)
+	ldpq(6,7,12,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,2)
+	smlal22d_lane(19,6,0,2)
+	smlal2d_lane(30,6,1,2)
+	smlal22d_lane(31,6,1,2)
+	ldpq(6,7,13,0)
+	uzp14s(6,6,7)
+	smlal2d_lane(18,6,0,3)
+	smlal22d_lane(19,6,0,3)
+	smlal2d_lane(30,6,1,3)
+	smlal22d_lane(31,6,1,3)
 	ADD R7, R2
 	ADD R7, R4
 	ADD $32, R4
 	SUBS $1, R5, R5
 	BNE number
-	WORD $0x4f07e7e0 // movi v0.16b, #255
-	WORD $0x6f5c0400 // ushr v0.2d, v0.2d, #36
+	movi(0)
+	ushr2d(0,0,36)
 	ADD R6<<1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201d04 // and v4.16b, v8.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d25 // and v5.16b, v9.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640504 // sshr v4.2d, v8.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640525 // sshr v5.2d, v9.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201d44 // and v4.16b, v10.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201d65 // and v5.16b, v11.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f640544 // sshr v4.2d, v10.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640565 // sshr v5.2d, v11.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201d84 // and v4.16b, v12.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201da5 // and v5.16b, v13.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640584 // sshr v4.2d, v12.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405a5 // sshr v5.2d, v13.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201dc4 // and v4.16b, v14.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201de5 // and v5.16b, v15.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f6405c4 // sshr v4.2d, v14.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6405e5 // sshr v5.2d, v15.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201e04 // and v4.16b, v16.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e25 // and v5.16b, v17.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640604 // sshr v4.2d, v16.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640625 // sshr v5.2d, v17.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
-	WORD $0xad4a0c02 // ldp q2, q3, [x0, #320]
-	WORD $0x4e201e44 // and v4.16b, v18.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201e65 // and v5.16b, v19.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0a0c02 // stp q2, q3, [x0, #320]
-	WORD $0xad4b0c02 // ldp q2, q3, [x0, #352]
-	WORD $0x4f640644 // sshr v4.2d, v18.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640665 // sshr v5.2d, v19.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0b0c02 // stp q2, q3, [x0, #352]
+	ldpq(2,3,0,0)
+	and(4,8,0)
+	add2d(2,2,4)
+	and(5,9,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,8,28)
+	add2d(2,2,4)
+	sshr2d(5,9,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,10,0)
+	add2d(2,2,4)
+	and(5,11,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,10,28)
+	add2d(2,2,4)
+	sshr2d(5,11,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,12,0)
+	add2d(2,2,4)
+	and(5,13,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,12,28)
+	add2d(2,2,4)
+	sshr2d(5,13,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,14,0)
+	add2d(2,2,4)
+	and(5,15,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,14,28)
+	add2d(2,2,4)
+	sshr2d(5,15,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,16,0)
+	add2d(2,2,4)
+	and(5,17,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,16,28)
+	add2d(2,2,4)
+	sshr2d(5,17,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
+	ldpq(2,3,0,320)
+	and(4,18,0)
+	add2d(2,2,4)
+	and(5,19,0)
+	add2d(3,3,5)
+	stpq(2,3,0,320)
+	ldpq(2,3,0,352)
+	sshr2d(4,18,28)
+	add2d(2,2,4)
+	sshr2d(5,19,28)
+	add2d(3,3,5)
+	stpq(2,3,0,352)
 	ADD R1, R0
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
-	WORD $0x4e201e84 // and v4.16b, v20.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ea5 // and v5.16b, v21.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000c02 // stp q2, q3, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
-	WORD $0x4f640684 // sshr v4.2d, v20.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406a5 // sshr v5.2d, v21.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
-	WORD $0xad420c02 // ldp q2, q3, [x0, #64]
-	WORD $0x4e201ec4 // and v4.16b, v22.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201ee5 // and v5.16b, v23.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad020c02 // stp q2, q3, [x0, #64]
-	WORD $0xad430c02 // ldp q2, q3, [x0, #96]
-	WORD $0x4f6406c4 // sshr v4.2d, v22.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6406e5 // sshr v5.2d, v23.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad030c02 // stp q2, q3, [x0, #96]
-	WORD $0xad440c02 // ldp q2, q3, [x0, #128]
-	WORD $0x4e201f04 // and v4.16b, v24.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201f25 // and v5.16b, v25.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad040c02 // stp q2, q3, [x0, #128]
-	WORD $0xad450c02 // ldp q2, q3, [x0, #160]
-	WORD $0x4f640704 // sshr v4.2d, v24.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640725 // sshr v5.2d, v25.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad050c02 // stp q2, q3, [x0, #160]
-	WORD $0xad460c02 // ldp q2, q3, [x0, #192]
-	WORD $0x4e201f44 // and v4.16b, v26.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201f65 // and v5.16b, v27.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad060c02 // stp q2, q3, [x0, #192]
-	WORD $0xad470c02 // ldp q2, q3, [x0, #224]
-	WORD $0x4f640744 // sshr v4.2d, v26.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f640765 // sshr v5.2d, v27.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad070c02 // stp q2, q3, [x0, #224]
-	WORD $0xad480c02 // ldp q2, q3, [x0, #256]
-	WORD $0x4e201f84 // and v4.16b, v28.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201fa5 // and v5.16b, v29.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad080c02 // stp q2, q3, [x0, #256]
-	WORD $0xad490c02 // ldp q2, q3, [x0, #288]
-	WORD $0x4f640784 // sshr v4.2d, v28.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6407a5 // sshr v5.2d, v29.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad090c02 // stp q2, q3, [x0, #288]
-	WORD $0xad4a0c02 // ldp q2, q3, [x0, #320]
-	WORD $0x4e201fc4 // and v4.16b, v30.16b, v0.16b
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4e201fe5 // and v5.16b, v31.16b, v0.16b
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0a0c02 // stp q2, q3, [x0, #320]
-	WORD $0xad4b0c02 // ldp q2, q3, [x0, #352]
-	WORD $0x4f6407c4 // sshr v4.2d, v30.2d, #28
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4f6407e5 // sshr v5.2d, v31.2d, #28
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad0b0c02 // stp q2, q3, [x0, #352]
+	ldpq(2,3,0,0)
+	and(4,20,0)
+	add2d(2,2,4)
+	and(5,21,0)
+	add2d(3,3,5)
+	stpq(2,3,0,0)
+	ldpq(2,3,0,32)
+	sshr2d(4,20,28)
+	add2d(2,2,4)
+	sshr2d(5,21,28)
+	add2d(3,3,5)
+	stpq(2,3,0,32)
+	ldpq(2,3,0,64)
+	and(4,22,0)
+	add2d(2,2,4)
+	and(5,23,0)
+	add2d(3,3,5)
+	stpq(2,3,0,64)
+	ldpq(2,3,0,96)
+	sshr2d(4,22,28)
+	add2d(2,2,4)
+	sshr2d(5,23,28)
+	add2d(3,3,5)
+	stpq(2,3,0,96)
+	ldpq(2,3,0,128)
+	and(4,24,0)
+	add2d(2,2,4)
+	and(5,25,0)
+	add2d(3,3,5)
+	stpq(2,3,0,128)
+	ldpq(2,3,0,160)
+	sshr2d(4,24,28)
+	add2d(2,2,4)
+	sshr2d(5,25,28)
+	add2d(3,3,5)
+	stpq(2,3,0,160)
+	ldpq(2,3,0,192)
+	and(4,26,0)
+	add2d(2,2,4)
+	and(5,27,0)
+	add2d(3,3,5)
+	stpq(2,3,0,192)
+	ldpq(2,3,0,224)
+	sshr2d(4,26,28)
+	add2d(2,2,4)
+	sshr2d(5,27,28)
+	add2d(3,3,5)
+	stpq(2,3,0,224)
+	ldpq(2,3,0,256)
+	and(4,28,0)
+	add2d(2,2,4)
+	and(5,29,0)
+	add2d(3,3,5)
+	stpq(2,3,0,256)
+	ldpq(2,3,0,288)
+	sshr2d(4,28,28)
+	add2d(2,2,4)
+	sshr2d(5,29,28)
+	add2d(3,3,5)
+	stpq(2,3,0,288)
+	ldpq(2,3,0,320)
+	and(4,30,0)
+	add2d(2,2,4)
+	and(5,31,0)
+	add2d(3,3,5)
+	stpq(2,3,0,320)
+	ldpq(2,3,0,352)
+	sshr2d(4,30,28)
+	add2d(2,2,4)
+	sshr2d(5,31,28)
+	add2d(3,3,5)
+	stpq(2,3,0,352)
 	RET

@@ -4,6 +4,37 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define add2d(a,b,c) WORD $(0x4ee08400|a|b<<5|c<<16) // add va.2d, vb.2d, vc.2d
+#define and(a,b,c) WORD $(0x4e201c00|a|b<<5|c<<16) // and va.16b, vb.16b, vc.16b
+#define dup4s(a,b) WORD $(0x4e040c00|a|b<<5) // dup va.4s, wb
+#define fcvtns4s(a,b) WORD $(0x4e21a800|a|b<<5) // fcvtns va.4s, vb.4s
+#define fmla4s_lane(a,b,c,d) WORD $(0x4f801000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // fmla va.4s, vb.4s, vc.s[d]
+#define fmul4s_lane(a,b,c,d) WORD $(0x4f809000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // fmul va.4s, vb.4s, vc.s[d]
+#define ld28h_post(a,b) WORD $(0x4cdf8400|a|b<<5) // ld2 {va.8h, v(a+1).8h}, [xb], #32
+#define ldpq(a,b,c,d) WORD $(0xad400000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc, #d]
+#define ldpq_post(a,b,c,d) WORD $(0xacc00000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc], #d
+#define ldrq(a,b,c) WORD $(0x3dc00000|a|b<<5|(c&0xfff0)<<6) // ldr qa, [xb, #c]
+#define mla4s_lane(a,b,c,d) WORD $(0x6f800000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // mla va.4s, vb.4s, vc.s[d]
+#define mls4s_lane(a,b,c,d) WORD $(0x6f804000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // mls va.4s, vb.4s, vc.s[d]
+#define mov(a,b) WORD $(0x4ea01c00|a|b<<5|b<<16) // mov va.16b, vb.16b
+#define movi(a) WORD $(0x4f07e7e0|a) // movi va.16b, #255
+#define movi2d(a) WORD $(0x6f00e400|a) // movi va.2d, #0
+#define scvtf4s(a,b) WORD $(0x4e21d800|a|b<<5) // scvtf va.4s, vb.4s
+#define shl4s(a,b,c) WORD $(0x4f005400|a|b<<5|(32+c)<<16) // shl va.4s, vb.4s, #c
+#define smlal24s_lane(a,b,c,d) WORD $(0x4f402000|a|b<<5|c<<16|(d&4)<<9|(d&2)<<20|(d&1)<<20) // smlal2 va.4s, vb.8h, vc.h[d]
+#define smlal4s_lane(a,b,c,d) WORD $(0x0f402000|a|b<<5|c<<16|(d&4)<<9|(d&2)<<20|(d&1)<<20) // smlal va.4s, vb.4h, vc.h[d]
+#define sshll22d(a,b,c) WORD $(0x4f00a400|a|b<<5|(32+c)<<16) // sshll2 va.2d, vb.4s, #c
+#define sshll24s(a,b,c) WORD $(0x4f00a400|a|b<<5|(16+c)<<16) // sshll2 va.4s, vb.8h, #c
+#define sshll2d(a,b,c) WORD $(0x0f00a400|a|b<<5|(32+c)<<16) // sshll va.2d, vb.2s, #c
+#define sshll4s(a,b,c) WORD $(0x0f00a400|a|b<<5|(16+c)<<16) // sshll va.4s, vb.4h, #c
+#define sshr4s(a,b,c) WORD $(0x4f000400|a|b<<5|(64-c)<<16) // sshr va.4s, vb.4s, #c
+#define st28h_post(a,b) WORD $(0x4c9f8400|a|b<<5) // st2 {va.8h, v(a+1).8h}, [xb], #32
+#define stpq(a,b,c,d) WORD $(0xad000000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc, #d]
+#define strq(a,b,c) WORD $(0x3d800000|a|b<<5|(c&0xfff0)<<6) // str qa, [xb, #c]
+#define ushr4s(a,b,c) WORD $(0x6f000400|a|b<<5|(64-c)<<16) // ushr va.4s, vb.4s, #c
+#define uzp18h(a,b,c) WORD $(0x4e401800|a|b<<5|c<<16) // uzp1 va.8h, vb.8h, vc.8h
+
 // func modTilesNEON(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 TEXT ·modTilesNEON(SB), NOSPLIT, $0-193
 	MOVD c_base+0(FP), R0
@@ -25,81 +56,81 @@ TEXT ·modTilesNEON(SB), NOSPLIT, $0-193
 tile:
 	CBZ R16, zero
 	MOVD R0, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a408 // sshll v8.4s, v0.4h, #0
-	WORD $0x4f10a409 // sshll2 v9.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(8,0,0)
+	sshll24s(9,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a40a // sshll v10.4s, v0.4h, #0
-	WORD $0x4f10a40b // sshll2 v11.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(10,0,0)
+	sshll24s(11,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a40c // sshll v12.4s, v0.4h, #0
-	WORD $0x4f10a40d // sshll2 v13.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(12,0,0)
+	sshll24s(13,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a40e // sshll v14.4s, v0.4h, #0
-	WORD $0x4f10a40f // sshll2 v15.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(14,0,0)
+	sshll24s(15,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a410 // sshll v16.4s, v0.4h, #0
-	WORD $0x4f10a411 // sshll2 v17.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(16,0,0)
+	sshll24s(17,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a412 // sshll v18.4s, v0.4h, #0
-	WORD $0x4f10a413 // sshll2 v19.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(18,0,0)
+	sshll24s(19,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a414 // sshll v20.4s, v0.4h, #0
-	WORD $0x4f10a415 // sshll2 v21.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(20,0,0)
+	sshll24s(21,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a416 // sshll v22.4s, v0.4h, #0
-	WORD $0x4f10a417 // sshll2 v23.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(22,0,0)
+	sshll24s(23,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a418 // sshll v24.4s, v0.4h, #0
-	WORD $0x4f10a419 // sshll2 v25.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(24,0,0)
+	sshll24s(25,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a41a // sshll v26.4s, v0.4h, #0
-	WORD $0x4f10a41b // sshll2 v27.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(26,0,0)
+	sshll24s(27,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a41c // sshll v28.4s, v0.4h, #0
-	WORD $0x4f10a41d // sshll2 v29.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(28,0,0)
+	sshll24s(29,0,0)
 	ADD R1, R10
-	WORD $0x3dc00140 // ldr q0, [x10, #0]
-	WORD $0x0f10a41e // sshll v30.4s, v0.4h, #0
-	WORD $0x4f10a41f // sshll2 v31.4s, v0.8h, #0
+	ldrq(0,10,0)
+	sshll4s(30,0,0)
+	sshll24s(31,0,0)
 	ADD R1, R10
 	B start
 
 zero:
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
-	WORD $0x6f00e41c // movi v28.2d, #0
-	WORD $0x6f00e41d // movi v29.2d, #0
-	WORD $0x6f00e41e // movi v30.2d, #0
-	WORD $0x6f00e41f // movi v31.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
+	movi2d(28)
+	movi2d(29)
+	movi2d(30)
+	movi2d(31)
 
 start:
 	MOVD R2, R7
@@ -113,410 +144,410 @@ block:
 	SUB R9, R6
 
 pairs:
-	WORD $0x3dc008e2 // ldr q2, [x7, #32]
-	WORD $0xacc184e0 // ldp q0, q1, [x7], #48
-	WORD $0x4cdf8503 // ld2 {v3.8h, v4.8h}, [x8], #32
-	WORD $0x0f402068 // smlal v8.4s, v3.4h, v0.h[0]
-	WORD $0x4f402069 // smlal2 v9.4s, v3.8h, v0.h[0]
-	WORD $0x0f60206a // smlal v10.4s, v3.4h, v0.h[2]
-	WORD $0x4f60206b // smlal2 v11.4s, v3.8h, v0.h[2]
-	WORD $0x0f40286c // smlal v12.4s, v3.4h, v0.h[4]
-	WORD $0x4f40286d // smlal2 v13.4s, v3.8h, v0.h[4]
-	WORD $0x0f60286e // smlal v14.4s, v3.4h, v0.h[6]
-	WORD $0x4f60286f // smlal2 v15.4s, v3.8h, v0.h[6]
-	WORD $0x0f412070 // smlal v16.4s, v3.4h, v1.h[0]
-	WORD $0x4f412071 // smlal2 v17.4s, v3.8h, v1.h[0]
-	WORD $0x0f612072 // smlal v18.4s, v3.4h, v1.h[2]
-	WORD $0x4f612073 // smlal2 v19.4s, v3.8h, v1.h[2]
-	WORD $0x0f412874 // smlal v20.4s, v3.4h, v1.h[4]
-	WORD $0x4f412875 // smlal2 v21.4s, v3.8h, v1.h[4]
-	WORD $0x0f612876 // smlal v22.4s, v3.4h, v1.h[6]
-	WORD $0x4f612877 // smlal2 v23.4s, v3.8h, v1.h[6]
-	WORD $0x0f422078 // smlal v24.4s, v3.4h, v2.h[0]
-	WORD $0x4f422079 // smlal2 v25.4s, v3.8h, v2.h[0]
-	WORD $0x0f62207a // smlal v26.4s, v3.4h, v2.h[2]
-	WORD $0x4f62207b // smlal2 v27.4s, v3.8h, v2.h[2]
-	WORD $0x0f42287c // smlal v28.4s, v3.4h, v2.h[4]
-	WORD $0x4f42287d // smlal2 v29.4s, v3.8h, v2.h[4]
-	WORD $0x0f62287e // smlal v30.4s, v3.4h, v2.h[6]
-	WORD $0x4f62287f // smlal2 v31.4s, v3.8h, v2.h[6]
-	WORD $0x0f502088 // smlal v8.4s, v4.4h, v0.h[1]
-	WORD $0x4f502089 // smlal2 v9.4s, v4.8h, v0.h[1]
-	WORD $0x0f70208a // smlal v10.4s, v4.4h, v0.h[3]
-	WORD $0x4f70208b // smlal2 v11.4s, v4.8h, v0.h[3]
-	WORD $0x0f50288c // smlal v12.4s, v4.4h, v0.h[5]
-	WORD $0x4f50288d // smlal2 v13.4s, v4.8h, v0.h[5]
-	WORD $0x0f70288e // smlal v14.4s, v4.4h, v0.h[7]
-	WORD $0x4f70288f // smlal2 v15.4s, v4.8h, v0.h[7]
-	WORD $0x0f512090 // smlal v16.4s, v4.4h, v1.h[1]
-	WORD $0x4f512091 // smlal2 v17.4s, v4.8h, v1.h[1]
-	WORD $0x0f712092 // smlal v18.4s, v4.4h, v1.h[3]
-	WORD $0x4f712093 // smlal2 v19.4s, v4.8h, v1.h[3]
-	WORD $0x0f512894 // smlal v20.4s, v4.4h, v1.h[5]
-	WORD $0x4f512895 // smlal2 v21.4s, v4.8h, v1.h[5]
-	WORD $0x0f712896 // smlal v22.4s, v4.4h, v1.h[7]
-	WORD $0x4f712897 // smlal2 v23.4s, v4.8h, v1.h[7]
-	WORD $0x0f522098 // smlal v24.4s, v4.4h, v2.h[1]
-	WORD $0x4f522099 // smlal2 v25.4s, v4.8h, v2.h[1]
-	WORD $0x0f72209a // smlal v26.4s, v4.4h, v2.h[3]
-	WORD $0x4f72209b // smlal2 v27.4s, v4.8h, v2.h[3]
-	WORD $0x0f52289c // smlal v28.4s, v4.4h, v2.h[5]
-	WORD $0x4f52289d // smlal2 v29.4s, v4.8h, v2.h[5]
-	WORD $0x0f72289e // smlal v30.4s, v4.4h, v2.h[7]
-	WORD $0x4f72289f // smlal2 v31.4s, v4.8h, v2.h[7]
+	ldrq(2,7,32)
+	ldpq_post(0,1,7,48)
+	ld28h_post(3,8)
+	smlal4s_lane(8,3,0,0)
+	smlal24s_lane(9,3,0,0)
+	smlal4s_lane(10,3,0,2)
+	smlal24s_lane(11,3,0,2)
+	smlal4s_lane(12,3,0,4)
+	smlal24s_lane(13,3,0,4)
+	smlal4s_lane(14,3,0,6)
+	smlal24s_lane(15,3,0,6)
+	smlal4s_lane(16,3,1,0)
+	smlal24s_lane(17,3,1,0)
+	smlal4s_lane(18,3,1,2)
+	smlal24s_lane(19,3,1,2)
+	smlal4s_lane(20,3,1,4)
+	smlal24s_lane(21,3,1,4)
+	smlal4s_lane(22,3,1,6)
+	smlal24s_lane(23,3,1,6)
+	smlal4s_lane(24,3,2,0)
+	smlal24s_lane(25,3,2,0)
+	smlal4s_lane(26,3,2,2)
+	smlal24s_lane(27,3,2,2)
+	smlal4s_lane(28,3,2,4)
+	smlal24s_lane(29,3,2,4)
+	smlal4s_lane(30,3,2,6)
+	smlal24s_lane(31,3,2,6)
+	smlal4s_lane(8,4,0,1)
+	smlal24s_lane(9,4,0,1)
+	smlal4s_lane(10,4,0,3)
+	smlal24s_lane(11,4,0,3)
+	smlal4s_lane(12,4,0,5)
+	smlal24s_lane(13,4,0,5)
+	smlal4s_lane(14,4,0,7)
+	smlal24s_lane(15,4,0,7)
+	smlal4s_lane(16,4,1,1)
+	smlal24s_lane(17,4,1,1)
+	smlal4s_lane(18,4,1,3)
+	smlal24s_lane(19,4,1,3)
+	smlal4s_lane(20,4,1,5)
+	smlal24s_lane(21,4,1,5)
+	smlal4s_lane(22,4,1,7)
+	smlal24s_lane(23,4,1,7)
+	smlal4s_lane(24,4,2,1)
+	smlal24s_lane(25,4,2,1)
+	smlal4s_lane(26,4,2,3)
+	smlal24s_lane(27,4,2,3)
+	smlal4s_lane(28,4,2,5)
+	smlal24s_lane(29,4,2,5)
+	smlal4s_lane(30,4,2,7)
+	smlal24s_lane(31,4,2,7)
 	SUBS $1, R9, R9
 	BNE pairs
 	CBZ R6, last
-	WORD $0xad4005a0 // ldp q0, q1, [x13, #0]
-	WORD $0x3dc009a2 // ldr q2, [x13, #32]
-	WORD $0x4f305400 // shl v0.4s, v0.4s, #16
-	WORD $0x4f300400 // sshr v0.4s, v0.4s, #16
-	WORD $0x4f305421 // shl v1.4s, v1.4s, #16
-	WORD $0x4f300421 // sshr v1.4s, v1.4s, #16
-	WORD $0x4f305442 // shl v2.4s, v2.4s, #16
-	WORD $0x4f300442 // sshr v2.4s, v2.4s, #16
-	WORD $0x4f07e7e3 // movi v3.16b, #255
-	WORD $0x6f350463 // ushr v3.4s, v3.4s, #11
-	WORD $0x4f2b0504 // sshr v4.4s, v8.4s, #21
-	WORD $0x4e231d08 // and v8.16b, v8.16b, v3.16b
-	WORD $0x6f800088 // mla v8.4s, v4.4s, v0.s[0]
-	WORD $0x4f2b0524 // sshr v4.4s, v9.4s, #21
-	WORD $0x4e231d29 // and v9.16b, v9.16b, v3.16b
-	WORD $0x6f800089 // mla v9.4s, v4.4s, v0.s[0]
-	WORD $0x4f2b0545 // sshr v5.4s, v10.4s, #21
-	WORD $0x4e231d4a // and v10.16b, v10.16b, v3.16b
-	WORD $0x6fa000aa // mla v10.4s, v5.4s, v0.s[1]
-	WORD $0x4f2b0565 // sshr v5.4s, v11.4s, #21
-	WORD $0x4e231d6b // and v11.16b, v11.16b, v3.16b
-	WORD $0x6fa000ab // mla v11.4s, v5.4s, v0.s[1]
-	WORD $0x4f2b0586 // sshr v6.4s, v12.4s, #21
-	WORD $0x4e231d8c // and v12.16b, v12.16b, v3.16b
-	WORD $0x6f8008cc // mla v12.4s, v6.4s, v0.s[2]
-	WORD $0x4f2b05a6 // sshr v6.4s, v13.4s, #21
-	WORD $0x4e231dad // and v13.16b, v13.16b, v3.16b
-	WORD $0x6f8008cd // mla v13.4s, v6.4s, v0.s[2]
-	WORD $0x4f2b05c7 // sshr v7.4s, v14.4s, #21
-	WORD $0x4e231dce // and v14.16b, v14.16b, v3.16b
-	WORD $0x6fa008ee // mla v14.4s, v7.4s, v0.s[3]
-	WORD $0x4f2b05e7 // sshr v7.4s, v15.4s, #21
-	WORD $0x4e231def // and v15.16b, v15.16b, v3.16b
-	WORD $0x6fa008ef // mla v15.4s, v7.4s, v0.s[3]
-	WORD $0x4f2b0604 // sshr v4.4s, v16.4s, #21
-	WORD $0x4e231e10 // and v16.16b, v16.16b, v3.16b
-	WORD $0x6f810090 // mla v16.4s, v4.4s, v1.s[0]
-	WORD $0x4f2b0624 // sshr v4.4s, v17.4s, #21
-	WORD $0x4e231e31 // and v17.16b, v17.16b, v3.16b
-	WORD $0x6f810091 // mla v17.4s, v4.4s, v1.s[0]
-	WORD $0x4f2b0645 // sshr v5.4s, v18.4s, #21
-	WORD $0x4e231e52 // and v18.16b, v18.16b, v3.16b
-	WORD $0x6fa100b2 // mla v18.4s, v5.4s, v1.s[1]
-	WORD $0x4f2b0665 // sshr v5.4s, v19.4s, #21
-	WORD $0x4e231e73 // and v19.16b, v19.16b, v3.16b
-	WORD $0x6fa100b3 // mla v19.4s, v5.4s, v1.s[1]
-	WORD $0x4f2b0686 // sshr v6.4s, v20.4s, #21
-	WORD $0x4e231e94 // and v20.16b, v20.16b, v3.16b
-	WORD $0x6f8108d4 // mla v20.4s, v6.4s, v1.s[2]
-	WORD $0x4f2b06a6 // sshr v6.4s, v21.4s, #21
-	WORD $0x4e231eb5 // and v21.16b, v21.16b, v3.16b
-	WORD $0x6f8108d5 // mla v21.4s, v6.4s, v1.s[2]
-	WORD $0x4f2b06c7 // sshr v7.4s, v22.4s, #21
-	WORD $0x4e231ed6 // and v22.16b, v22.16b, v3.16b
-	WORD $0x6fa108f6 // mla v22.4s, v7.4s, v1.s[3]
-	WORD $0x4f2b06e7 // sshr v7.4s, v23.4s, #21
-	WORD $0x4e231ef7 // and v23.16b, v23.16b, v3.16b
-	WORD $0x6fa108f7 // mla v23.4s, v7.4s, v1.s[3]
-	WORD $0x4f2b0704 // sshr v4.4s, v24.4s, #21
-	WORD $0x4e231f18 // and v24.16b, v24.16b, v3.16b
-	WORD $0x6f820098 // mla v24.4s, v4.4s, v2.s[0]
-	WORD $0x4f2b0724 // sshr v4.4s, v25.4s, #21
-	WORD $0x4e231f39 // and v25.16b, v25.16b, v3.16b
-	WORD $0x6f820099 // mla v25.4s, v4.4s, v2.s[0]
-	WORD $0x4f2b0745 // sshr v5.4s, v26.4s, #21
-	WORD $0x4e231f5a // and v26.16b, v26.16b, v3.16b
-	WORD $0x6fa200ba // mla v26.4s, v5.4s, v2.s[1]
-	WORD $0x4f2b0765 // sshr v5.4s, v27.4s, #21
-	WORD $0x4e231f7b // and v27.16b, v27.16b, v3.16b
-	WORD $0x6fa200bb // mla v27.4s, v5.4s, v2.s[1]
-	WORD $0x4f2b0786 // sshr v6.4s, v28.4s, #21
-	WORD $0x4e231f9c // and v28.16b, v28.16b, v3.16b
-	WORD $0x6f8208dc // mla v28.4s, v6.4s, v2.s[2]
-	WORD $0x4f2b07a6 // sshr v6.4s, v29.4s, #21
-	WORD $0x4e231fbd // and v29.16b, v29.16b, v3.16b
-	WORD $0x6f8208dd // mla v29.4s, v6.4s, v2.s[2]
-	WORD $0x4f2b07c7 // sshr v7.4s, v30.4s, #21
-	WORD $0x4e231fde // and v30.16b, v30.16b, v3.16b
-	WORD $0x6fa208fe // mla v30.4s, v7.4s, v2.s[3]
-	WORD $0x4f2b07e7 // sshr v7.4s, v31.4s, #21
-	WORD $0x4e231fff // and v31.16b, v31.16b, v3.16b
-	WORD $0x6fa208ff // mla v31.4s, v7.4s, v2.s[3]
+	ldpq(0,1,13,0)
+	ldrq(2,13,32)
+	shl4s(0,0,16)
+	sshr4s(0,0,16)
+	shl4s(1,1,16)
+	sshr4s(1,1,16)
+	shl4s(2,2,16)
+	sshr4s(2,2,16)
+	movi(3)
+	ushr4s(3,3,11)
+	sshr4s(4,8,21)
+	and(8,8,3)
+	mla4s_lane(8,4,0,0)
+	sshr4s(4,9,21)
+	and(9,9,3)
+	mla4s_lane(9,4,0,0)
+	sshr4s(5,10,21)
+	and(10,10,3)
+	mla4s_lane(10,5,0,1)
+	sshr4s(5,11,21)
+	and(11,11,3)
+	mla4s_lane(11,5,0,1)
+	sshr4s(6,12,21)
+	and(12,12,3)
+	mla4s_lane(12,6,0,2)
+	sshr4s(6,13,21)
+	and(13,13,3)
+	mla4s_lane(13,6,0,2)
+	sshr4s(7,14,21)
+	and(14,14,3)
+	mla4s_lane(14,7,0,3)
+	sshr4s(7,15,21)
+	and(15,15,3)
+	mla4s_lane(15,7,0,3)
+	sshr4s(4,16,21)
+	and(16,16,3)
+	mla4s_lane(16,4,1,0)
+	sshr4s(4,17,21)
+	and(17,17,3)
+	mla4s_lane(17,4,1,0)
+	sshr4s(5,18,21)
+	and(18,18,3)
+	mla4s_lane(18,5,1,1)
+	sshr4s(5,19,21)
+	and(19,19,3)
+	mla4s_lane(19,5,1,1)
+	sshr4s(6,20,21)
+	and(20,20,3)
+	mla4s_lane(20,6,1,2)
+	sshr4s(6,21,21)
+	and(21,21,3)
+	mla4s_lane(21,6,1,2)
+	sshr4s(7,22,21)
+	and(22,22,3)
+	mla4s_lane(22,7,1,3)
+	sshr4s(7,23,21)
+	and(23,23,3)
+	mla4s_lane(23,7,1,3)
+	sshr4s(4,24,21)
+	and(24,24,3)
+	mla4s_lane(24,4,2,0)
+	sshr4s(4,25,21)
+	and(25,25,3)
+	mla4s_lane(25,4,2,0)
+	sshr4s(5,26,21)
+	and(26,26,3)
+	mla4s_lane(26,5,2,1)
+	sshr4s(5,27,21)
+	and(27,27,3)
+	mla4s_lane(27,5,2,1)
+	sshr4s(6,28,21)
+	and(28,28,3)
+	mla4s_lane(28,6,2,2)
+	sshr4s(6,29,21)
+	and(29,29,3)
+	mla4s_lane(29,6,2,2)
+	sshr4s(7,30,21)
+	and(30,30,3)
+	mla4s_lane(30,7,2,3)
+	sshr4s(7,31,21)
+	and(31,31,3)
+	mla4s_lane(31,7,2,3)
 	B block
 
 last:
-	WORD $0x3dc00180 // ldr q0, [x12, #0]
-	WORD $0x3dc00161 // ldr q1, [x11, #0]
-	WORD $0x4e21d904 // scvtf v4.4s, v8.4s
-	WORD $0x4f809084 // fmul v4.4s, v4.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814088 // mls v8.4s, v4.4s, v1.s[0]
-	WORD $0x4e21d925 // scvtf v5.4s, v9.4s
-	WORD $0x4f8090a5 // fmul v5.4s, v5.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140a9 // mls v9.4s, v5.4s, v1.s[0]
-	WORD $0x4e21d946 // scvtf v6.4s, v10.4s
-	WORD $0x4fa090c6 // fmul v6.4s, v6.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140ca // mls v10.4s, v6.4s, v1.s[1]
-	WORD $0x4e21d967 // scvtf v7.4s, v11.4s
-	WORD $0x4fa090e7 // fmul v7.4s, v7.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140eb // mls v11.4s, v7.4s, v1.s[1]
-	WORD $0x4e21d984 // scvtf v4.4s, v12.4s
-	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f81488c // mls v12.4s, v4.4s, v1.s[2]
-	WORD $0x4e21d9a5 // scvtf v5.4s, v13.4s
-	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148ad // mls v13.4s, v5.4s, v1.s[2]
-	WORD $0x4e21d9c6 // scvtf v6.4s, v14.4s
-	WORD $0x4fa098c6 // fmul v6.4s, v6.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148ce // mls v14.4s, v6.4s, v1.s[3]
-	WORD $0x4e21d9e7 // scvtf v7.4s, v15.4s
-	WORD $0x4fa098e7 // fmul v7.4s, v7.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148ef // mls v15.4s, v7.4s, v1.s[3]
-	WORD $0x3dc00580 // ldr q0, [x12, #16]
-	WORD $0x3dc00561 // ldr q1, [x11, #16]
-	WORD $0x4e21da04 // scvtf v4.4s, v16.4s
-	WORD $0x4f809084 // fmul v4.4s, v4.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814090 // mls v16.4s, v4.4s, v1.s[0]
-	WORD $0x4e21da25 // scvtf v5.4s, v17.4s
-	WORD $0x4f8090a5 // fmul v5.4s, v5.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140b1 // mls v17.4s, v5.4s, v1.s[0]
-	WORD $0x4e21da46 // scvtf v6.4s, v18.4s
-	WORD $0x4fa090c6 // fmul v6.4s, v6.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140d2 // mls v18.4s, v6.4s, v1.s[1]
-	WORD $0x4e21da67 // scvtf v7.4s, v19.4s
-	WORD $0x4fa090e7 // fmul v7.4s, v7.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140f3 // mls v19.4s, v7.4s, v1.s[1]
-	WORD $0x4e21da84 // scvtf v4.4s, v20.4s
-	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814894 // mls v20.4s, v4.4s, v1.s[2]
-	WORD $0x4e21daa5 // scvtf v5.4s, v21.4s
-	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148b5 // mls v21.4s, v5.4s, v1.s[2]
-	WORD $0x4e21dac6 // scvtf v6.4s, v22.4s
-	WORD $0x4fa098c6 // fmul v6.4s, v6.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148d6 // mls v22.4s, v6.4s, v1.s[3]
-	WORD $0x4e21dae7 // scvtf v7.4s, v23.4s
-	WORD $0x4fa098e7 // fmul v7.4s, v7.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148f7 // mls v23.4s, v7.4s, v1.s[3]
-	WORD $0x3dc00980 // ldr q0, [x12, #32]
-	WORD $0x3dc00961 // ldr q1, [x11, #32]
-	WORD $0x4e21db04 // scvtf v4.4s, v24.4s
-	WORD $0x4f809084 // fmul v4.4s, v4.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814098 // mls v24.4s, v4.4s, v1.s[0]
-	WORD $0x4e21db25 // scvtf v5.4s, v25.4s
-	WORD $0x4f8090a5 // fmul v5.4s, v5.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140b9 // mls v25.4s, v5.4s, v1.s[0]
-	WORD $0x4e21db46 // scvtf v6.4s, v26.4s
-	WORD $0x4fa090c6 // fmul v6.4s, v6.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140da // mls v26.4s, v6.4s, v1.s[1]
-	WORD $0x4e21db67 // scvtf v7.4s, v27.4s
-	WORD $0x4fa090e7 // fmul v7.4s, v7.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140fb // mls v27.4s, v7.4s, v1.s[1]
-	WORD $0x4e21db84 // scvtf v4.4s, v28.4s
-	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f81489c // mls v28.4s, v4.4s, v1.s[2]
-	WORD $0x4e21dba5 // scvtf v5.4s, v29.4s
-	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148bd // mls v29.4s, v5.4s, v1.s[2]
-	WORD $0x4e21dbc6 // scvtf v6.4s, v30.4s
-	WORD $0x4fa098c6 // fmul v6.4s, v6.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148de // mls v30.4s, v6.4s, v1.s[3]
-	WORD $0x4e21dbe7 // scvtf v7.4s, v31.4s
-	WORD $0x4fa098e7 // fmul v7.4s, v7.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148ff // mls v31.4s, v7.4s, v1.s[3]
+	ldrq(0,12,0)
+	ldrq(1,11,0)
+	scvtf4s(4,8)
+	fmul4s_lane(4,4,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(8,4,1,0)
+	scvtf4s(5,9)
+	fmul4s_lane(5,5,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(9,5,1,0)
+	scvtf4s(6,10)
+	fmul4s_lane(6,6,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(10,6,1,1)
+	scvtf4s(7,11)
+	fmul4s_lane(7,7,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(11,7,1,1)
+	scvtf4s(4,12)
+	fmul4s_lane(4,4,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(12,4,1,2)
+	scvtf4s(5,13)
+	fmul4s_lane(5,5,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(13,5,1,2)
+	scvtf4s(6,14)
+	fmul4s_lane(6,6,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(14,6,1,3)
+	scvtf4s(7,15)
+	fmul4s_lane(7,7,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(15,7,1,3)
+	ldrq(0,12,16)
+	ldrq(1,11,16)
+	scvtf4s(4,16)
+	fmul4s_lane(4,4,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(16,4,1,0)
+	scvtf4s(5,17)
+	fmul4s_lane(5,5,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(17,5,1,0)
+	scvtf4s(6,18)
+	fmul4s_lane(6,6,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(18,6,1,1)
+	scvtf4s(7,19)
+	fmul4s_lane(7,7,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(19,7,1,1)
+	scvtf4s(4,20)
+	fmul4s_lane(4,4,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(20,4,1,2)
+	scvtf4s(5,21)
+	fmul4s_lane(5,5,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(21,5,1,2)
+	scvtf4s(6,22)
+	fmul4s_lane(6,6,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(22,6,1,3)
+	scvtf4s(7,23)
+	fmul4s_lane(7,7,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(23,7,1,3)
+	ldrq(0,12,32)
+	ldrq(1,11,32)
+	scvtf4s(4,24)
+	fmul4s_lane(4,4,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(24,4,1,0)
+	scvtf4s(5,25)
+	fmul4s_lane(5,5,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(25,5,1,0)
+	scvtf4s(6,26)
+	fmul4s_lane(6,6,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(26,6,1,1)
+	scvtf4s(7,27)
+	fmul4s_lane(7,7,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(27,7,1,1)
+	scvtf4s(4,28)
+	fmul4s_lane(4,4,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(28,4,1,2)
+	scvtf4s(5,29)
+	fmul4s_lane(5,5,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(29,5,1,2)
+	scvtf4s(6,30)
+	fmul4s_lane(6,6,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(30,6,1,3)
+	scvtf4s(7,31)
+	fmul4s_lane(7,7,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(31,7,1,3)
 	MOVW $0xb8000000, R9
-	WORD $0x4e040d22 // dup v2.4s, w9
-	WORD $0x3dc00180 // ldr q0, [x12, #0]
-	WORD $0x3dc00161 // ldr q1, [x11, #0]
-	WORD $0x4e21d903 // scvtf v3.4s, v8.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801064 // fmla v4.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814088 // mls v8.4s, v4.4s, v1.s[0]
-	WORD $0x4e21d923 // scvtf v3.4s, v9.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801065 // fmla v5.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140a9 // mls v9.4s, v5.4s, v1.s[0]
-	WORD $0x4e21d943 // scvtf v3.4s, v10.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01066 // fmla v6.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140ca // mls v10.4s, v6.4s, v1.s[1]
-	WORD $0x4e21d963 // scvtf v3.4s, v11.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01067 // fmla v7.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140eb // mls v11.4s, v7.4s, v1.s[1]
-	WORD $0x4e21d983 // scvtf v3.4s, v12.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801864 // fmla v4.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f81488c // mls v12.4s, v4.4s, v1.s[2]
-	WORD $0x4e21d9a3 // scvtf v3.4s, v13.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801865 // fmla v5.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148ad // mls v13.4s, v5.4s, v1.s[2]
-	WORD $0x4e21d9c3 // scvtf v3.4s, v14.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148ce // mls v14.4s, v6.4s, v1.s[3]
-	WORD $0x4e21d9e3 // scvtf v3.4s, v15.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01867 // fmla v7.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148ef // mls v15.4s, v7.4s, v1.s[3]
-	WORD $0x3dc00580 // ldr q0, [x12, #16]
-	WORD $0x3dc00561 // ldr q1, [x11, #16]
-	WORD $0x4e21da03 // scvtf v3.4s, v16.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801064 // fmla v4.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814090 // mls v16.4s, v4.4s, v1.s[0]
-	WORD $0x4e21da23 // scvtf v3.4s, v17.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801065 // fmla v5.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140b1 // mls v17.4s, v5.4s, v1.s[0]
-	WORD $0x4e21da43 // scvtf v3.4s, v18.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01066 // fmla v6.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140d2 // mls v18.4s, v6.4s, v1.s[1]
-	WORD $0x4e21da63 // scvtf v3.4s, v19.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01067 // fmla v7.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140f3 // mls v19.4s, v7.4s, v1.s[1]
-	WORD $0x4e21da83 // scvtf v3.4s, v20.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801864 // fmla v4.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814894 // mls v20.4s, v4.4s, v1.s[2]
-	WORD $0x4e21daa3 // scvtf v3.4s, v21.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801865 // fmla v5.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148b5 // mls v21.4s, v5.4s, v1.s[2]
-	WORD $0x4e21dac3 // scvtf v3.4s, v22.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148d6 // mls v22.4s, v6.4s, v1.s[3]
-	WORD $0x4e21dae3 // scvtf v3.4s, v23.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01867 // fmla v7.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148f7 // mls v23.4s, v7.4s, v1.s[3]
-	WORD $0x3dc00980 // ldr q0, [x12, #32]
-	WORD $0x3dc00961 // ldr q1, [x11, #32]
-	WORD $0x4e21db03 // scvtf v3.4s, v24.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801064 // fmla v4.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f814098 // mls v24.4s, v4.4s, v1.s[0]
-	WORD $0x4e21db23 // scvtf v3.4s, v25.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801065 // fmla v5.4s, v3.4s, v0.s[0]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8140b9 // mls v25.4s, v5.4s, v1.s[0]
-	WORD $0x4e21db43 // scvtf v3.4s, v26.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01066 // fmla v6.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa140da // mls v26.4s, v6.4s, v1.s[1]
-	WORD $0x4e21db63 // scvtf v3.4s, v27.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01067 // fmla v7.4s, v3.4s, v0.s[1]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa140fb // mls v27.4s, v7.4s, v1.s[1]
-	WORD $0x4e21db83 // scvtf v3.4s, v28.4s
-	WORD $0x4ea21c44 // mov v4.16b, v2.16b
-	WORD $0x4f801864 // fmla v4.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
-	WORD $0x6f81489c // mls v28.4s, v4.4s, v1.s[2]
-	WORD $0x4e21dba3 // scvtf v3.4s, v29.4s
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4f801865 // fmla v5.4s, v3.4s, v0.s[2]
-	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
-	WORD $0x6f8148bd // mls v29.4s, v5.4s, v1.s[2]
-	WORD $0x4e21dbc3 // scvtf v3.4s, v30.4s
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
-	WORD $0x6fa148de // mls v30.4s, v6.4s, v1.s[3]
-	WORD $0x4e21dbe3 // scvtf v3.4s, v31.4s
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01867 // fmla v7.4s, v3.4s, v0.s[3]
-	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
-	WORD $0x6fa148ff // mls v31.4s, v7.4s, v1.s[3]
-	WORD $0x4e491900 // uzp1 v0.8h, v8.8h, v9.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	dup4s(2,9)
+	ldrq(0,12,0)
+	ldrq(1,11,0)
+	scvtf4s(3,8)
+	mov(4,2)
+	fmla4s_lane(4,3,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(8,4,1,0)
+	scvtf4s(3,9)
+	mov(5,2)
+	fmla4s_lane(5,3,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(9,5,1,0)
+	scvtf4s(3,10)
+	mov(6,2)
+	fmla4s_lane(6,3,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(10,6,1,1)
+	scvtf4s(3,11)
+	mov(7,2)
+	fmla4s_lane(7,3,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(11,7,1,1)
+	scvtf4s(3,12)
+	mov(4,2)
+	fmla4s_lane(4,3,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(12,4,1,2)
+	scvtf4s(3,13)
+	mov(5,2)
+	fmla4s_lane(5,3,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(13,5,1,2)
+	scvtf4s(3,14)
+	mov(6,2)
+	fmla4s_lane(6,3,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(14,6,1,3)
+	scvtf4s(3,15)
+	mov(7,2)
+	fmla4s_lane(7,3,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(15,7,1,3)
+	ldrq(0,12,16)
+	ldrq(1,11,16)
+	scvtf4s(3,16)
+	mov(4,2)
+	fmla4s_lane(4,3,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(16,4,1,0)
+	scvtf4s(3,17)
+	mov(5,2)
+	fmla4s_lane(5,3,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(17,5,1,0)
+	scvtf4s(3,18)
+	mov(6,2)
+	fmla4s_lane(6,3,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(18,6,1,1)
+	scvtf4s(3,19)
+	mov(7,2)
+	fmla4s_lane(7,3,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(19,7,1,1)
+	scvtf4s(3,20)
+	mov(4,2)
+	fmla4s_lane(4,3,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(20,4,1,2)
+	scvtf4s(3,21)
+	mov(5,2)
+	fmla4s_lane(5,3,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(21,5,1,2)
+	scvtf4s(3,22)
+	mov(6,2)
+	fmla4s_lane(6,3,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(22,6,1,3)
+	scvtf4s(3,23)
+	mov(7,2)
+	fmla4s_lane(7,3,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(23,7,1,3)
+	ldrq(0,12,32)
+	ldrq(1,11,32)
+	scvtf4s(3,24)
+	mov(4,2)
+	fmla4s_lane(4,3,0,0)
+	fcvtns4s(4,4)
+	mls4s_lane(24,4,1,0)
+	scvtf4s(3,25)
+	mov(5,2)
+	fmla4s_lane(5,3,0,0)
+	fcvtns4s(5,5)
+	mls4s_lane(25,5,1,0)
+	scvtf4s(3,26)
+	mov(6,2)
+	fmla4s_lane(6,3,0,1)
+	fcvtns4s(6,6)
+	mls4s_lane(26,6,1,1)
+	scvtf4s(3,27)
+	mov(7,2)
+	fmla4s_lane(7,3,0,1)
+	fcvtns4s(7,7)
+	mls4s_lane(27,7,1,1)
+	scvtf4s(3,28)
+	mov(4,2)
+	fmla4s_lane(4,3,0,2)
+	fcvtns4s(4,4)
+	mls4s_lane(28,4,1,2)
+	scvtf4s(3,29)
+	mov(5,2)
+	fmla4s_lane(5,3,0,2)
+	fcvtns4s(5,5)
+	mls4s_lane(29,5,1,2)
+	scvtf4s(3,30)
+	mov(6,2)
+	fmla4s_lane(6,3,0,3)
+	fcvtns4s(6,6)
+	mls4s_lane(30,6,1,3)
+	scvtf4s(3,31)
+	mov(7,2)
+	fmla4s_lane(7,3,0,3)
+	fcvtns4s(7,7)
+	mls4s_lane(31,7,1,3)
+	uzp18h(0,8,9)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e4b1940 // uzp1 v0.8h, v10.8h, v11.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,10,11)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e4d1980 // uzp1 v0.8h, v12.8h, v13.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,12,13)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e4f19c0 // uzp1 v0.8h, v14.8h, v15.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,14,15)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e511a00 // uzp1 v0.8h, v16.8h, v17.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,16,17)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e531a40 // uzp1 v0.8h, v18.8h, v19.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,18,19)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e551a80 // uzp1 v0.8h, v20.8h, v21.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,20,21)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e571ac0 // uzp1 v0.8h, v22.8h, v23.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,22,23)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e591b00 // uzp1 v0.8h, v24.8h, v25.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,24,25)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e5b1b40 // uzp1 v0.8h, v26.8h, v27.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,26,27)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e5d1b80 // uzp1 v0.8h, v28.8h, v29.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,28,29)
+	strq(0,0,0)
 	ADD R1, R0
-	WORD $0x4e5f1bc0 // uzp1 v0.8h, v30.8h, v31.8h
-	WORD $0x3d800000 // str q0, [x0, #0]
+	uzp18h(0,30,31)
+	strq(0,0,0)
 	ADD R1, R0
 	ADD R3, R2
 	ADD R14, R11
@@ -540,246 +571,246 @@ TEXT ·combineTilesNEON(SB), NOSPLIT, $0-105
 	LSL $1, R3
 
 tile:
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
-	WORD $0x6f00e41c // movi v28.2d, #0
-	WORD $0x6f00e41d // movi v29.2d, #0
-	WORD $0x6f00e41e // movi v30.2d, #0
-	WORD $0x6f00e41f // movi v31.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
+	movi2d(28)
+	movi2d(29)
+	movi2d(30)
+	movi2d(31)
 	MOVD R2, R7
 	MOVD R4, R8
 	MOVD R6, R9
 	CBZ R9, store
 
 pairs:
-	WORD $0x3dc008e2 // ldr q2, [x7, #32]
-	WORD $0xacc184e0 // ldp q0, q1, [x7], #48
-	WORD $0x4cdf8503 // ld2 {v3.8h, v4.8h}, [x8], #32
-	WORD $0x0f402068 // smlal v8.4s, v3.4h, v0.h[0]
-	WORD $0x4f402069 // smlal2 v9.4s, v3.8h, v0.h[0]
-	WORD $0x0f60206a // smlal v10.4s, v3.4h, v0.h[2]
-	WORD $0x4f60206b // smlal2 v11.4s, v3.8h, v0.h[2]
-	WORD $0x0f40286c // smlal v12.4s, v3.4h, v0.h[4]
-	WORD $0x4f40286d // smlal2 v13.4s, v3.8h, v0.h[4]
-	WORD $0x0f60286e // smlal v14.4s, v3.4h, v0.h[6]
-	WORD $0x4f60286f // smlal2 v15.4s, v3.8h, v0.h[6]
-	WORD $0x0f412070 // smlal v16.4s, v3.4h, v1.h[0]
-	WORD $0x4f412071 // smlal2 v17.4s, v3.8h, v1.h[0]
-	WORD $0x0f612072 // smlal v18.4s, v3.4h, v1.h[2]
-	WORD $0x4f612073 // smlal2 v19.4s, v3.8h, v1.h[2]
-	WORD $0x0f412874 // smlal v20.4s, v3.4h, v1.h[4]
-	WORD $0x4f412875 // smlal2 v21.4s, v3.8h, v1.h[4]
-	WORD $0x0f612876 // smlal v22.4s, v3.4h, v1.h[6]
-	WORD $0x4f612877 // smlal2 v23.4s, v3.8h, v1.h[6]
-	WORD $0x0f422078 // smlal v24.4s, v3.4h, v2.h[0]
-	WORD $0x4f422079 // smlal2 v25.4s, v3.8h, v2.h[0]
-	WORD $0x0f62207a // smlal v26.4s, v3.4h, v2.h[2]
-	WORD $0x4f62207b // smlal2 v27.4s, v3.8h, v2.h[2]
-	WORD $0x0f42287c // smlal v28.4s, v3.4h, v2.h[4]
-	WORD $0x4f42287d // smlal2 v29.4s, v3.8h, v2.h[4]
-	WORD $0x0f62287e // smlal v30.4s, v3.4h, v2.h[6]
-	WORD $0x4f62287f // smlal2 v31.4s, v3.8h, v2.h[6]
-	WORD $0x0f502088 // smlal v8.4s, v4.4h, v0.h[1]
-	WORD $0x4f502089 // smlal2 v9.4s, v4.8h, v0.h[1]
-	WORD $0x0f70208a // smlal v10.4s, v4.4h, v0.h[3]
-	WORD $0x4f70208b // smlal2 v11.4s, v4.8h, v0.h[3]
-	WORD $0x0f50288c // smlal v12.4s, v4.4h, v0.h[5]
-	WORD $0x4f50288d // smlal2 v13.4s, v4.8h, v0.h[5]
-	WORD $0x0f70288e // smlal v14.4s, v4.4h, v0.h[7]
-	WORD $0x4f70288f // smlal2 v15.4s, v4.8h, v0.h[7]
-	WORD $0x0f512090 // smlal v16.4s, v4.4h, v1.h[1]
-	WORD $0x4f512091 // smlal2 v17.4s, v4.8h, v1.h[1]
-	WORD $0x0f712092 // smlal v18.4s, v4.4h, v1.h[3]
-	WORD $0x4f712093 // smlal2 v19.4s, v4.8h, v1.h[3]
-	WORD $0x0f512894 // smlal v20.4s, v4.4h, v1.h[5]
-	WORD $0x4f512895 // smlal2 v21.4s, v4.8h, v1.h[5]
-	WORD $0x0f712896 // smlal v22.4s, v4.4h, v1.h[7]
-	WORD $0x4f712897 // smlal2 v23.4s, v4.8h, v1.h[7]
-	WORD $0x0f522098 // smlal v24.4s, v4.4h, v2.h[1]
-	WORD $0x4f522099 // smlal2 v25.4s, v4.8h, v2.h[1]
-	WORD $0x0f72209a // smlal v26.4s, v4.4h, v2.h[3]
-	WORD $0x4f72209b // smlal2 v27.4s, v4.8h, v2.h[3]
-	WORD $0x0f52289c // smlal v28.4s, v4.4h, v2.h[5]
-	WORD $0x4f52289d // smlal2 v29.4s, v4.8h, v2.h[5]
-	WORD $0x0f72289e // smlal v30.4s, v4.4h, v2.h[7]
-	WORD $0x4f72289f // smlal2 v31.4s, v4.8h, v2.h[7]
+	ldrq(2,7,32)
+	ldpq_post(0,1,7,48)
+	ld28h_post(3,8)
+	smlal4s_lane(8,3,0,0)
+	smlal24s_lane(9,3,0,0)
+	smlal4s_lane(10,3,0,2)
+	smlal24s_lane(11,3,0,2)
+	smlal4s_lane(12,3,0,4)
+	smlal24s_lane(13,3,0,4)
+	smlal4s_lane(14,3,0,6)
+	smlal24s_lane(15,3,0,6)
+	smlal4s_lane(16,3,1,0)
+	smlal24s_lane(17,3,1,0)
+	smlal4s_lane(18,3,1,2)
+	smlal24s_lane(19,3,1,2)
+	smlal4s_lane(20,3,1,4)
+	smlal24s_lane(21,3,1,4)
+	smlal4s_lane(22,3,1,6)
+	smlal24s_lane(23,3,1,6)
+	smlal4s_lane(24,3,2,0)
+	smlal24s_lane(25,3,2,0)
+	smlal4s_lane(26,3,2,2)
+	smlal24s_lane(27,3,2,2)
+	smlal4s_lane(28,3,2,4)
+	smlal24s_lane(29,3,2,4)
+	smlal4s_lane(30,3,2,6)
+	smlal24s_lane(31,3,2,6)
+	smlal4s_lane(8,4,0,1)
+	smlal24s_lane(9,4,0,1)
+	smlal4s_lane(10,4,0,3)
+	smlal24s_lane(11,4,0,3)
+	smlal4s_lane(12,4,0,5)
+	smlal24s_lane(13,4,0,5)
+	smlal4s_lane(14,4,0,7)
+	smlal24s_lane(15,4,0,7)
+	smlal4s_lane(16,4,1,1)
+	smlal24s_lane(17,4,1,1)
+	smlal4s_lane(18,4,1,3)
+	smlal24s_lane(19,4,1,3)
+	smlal4s_lane(20,4,1,5)
+	smlal24s_lane(21,4,1,5)
+	smlal4s_lane(22,4,1,7)
+	smlal24s_lane(23,4,1,7)
+	smlal4s_lane(24,4,2,1)
+	smlal24s_lane(25,4,2,1)
+	smlal4s_lane(26,4,2,3)
+	smlal24s_lane(27,4,2,3)
+	smlal4s_lane(28,4,2,5)
+	smlal24s_lane(29,4,2,5)
+	smlal4s_lane(30,4,2,7)
+	smlal24s_lane(31,4,2,7)
 	SUBS $1, R9, R9
 	BNE pairs
 
 store:
 	CBZ R11, new0
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
 	B add0
 
 new0:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
 
 add0:
-	WORD $0x0f20a504 // sshll v4.2d, v8.2s, #0
-	WORD $0x4f20a505 // sshll2 v5.2d, v8.4s, #0
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f20a524 // sshll v4.2d, v9.2s, #0
-	WORD $0x4f20a525 // sshll2 v5.2d, v9.4s, #0
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f2da544 // sshll v4.2d, v10.2s, #13
-	WORD $0x4f2da545 // sshll2 v5.2d, v10.4s, #13
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f2da564 // sshll v4.2d, v11.2s, #13
-	WORD $0x4f2da565 // sshll2 v5.2d, v11.4s, #13
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f3aa584 // sshll v4.2d, v12.2s, #26
-	WORD $0x4f3aa585 // sshll2 v5.2d, v12.4s, #26
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f3aa5a4 // sshll v4.2d, v13.2s, #26
-	WORD $0x4f3aa5a5 // sshll2 v5.2d, v13.4s, #26
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	sshll2d(4,8,0)
+	sshll22d(5,8,0)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,9,0)
+	sshll22d(5,9,0)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,10,13)
+	sshll22d(5,10,13)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,11,13)
+	sshll22d(5,11,13)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,12,26)
+	sshll22d(5,12,26)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,13,26)
+	sshll22d(5,13,26)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
 	CBZ R11, new1
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
 	B add1
 
 new1:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
 
 add1:
-	WORD $0x0f20a5c4 // sshll v4.2d, v14.2s, #0
-	WORD $0x4f20a5c5 // sshll2 v5.2d, v14.4s, #0
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f20a5e4 // sshll v4.2d, v15.2s, #0
-	WORD $0x4f20a5e5 // sshll2 v5.2d, v15.4s, #0
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f2da604 // sshll v4.2d, v16.2s, #13
-	WORD $0x4f2da605 // sshll2 v5.2d, v16.4s, #13
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f2da624 // sshll v4.2d, v17.2s, #13
-	WORD $0x4f2da625 // sshll2 v5.2d, v17.4s, #13
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f3aa644 // sshll v4.2d, v18.2s, #26
-	WORD $0x4f3aa645 // sshll2 v5.2d, v18.4s, #26
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f3aa664 // sshll v4.2d, v19.2s, #26
-	WORD $0x4f3aa665 // sshll2 v5.2d, v19.4s, #26
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	sshll2d(4,14,0)
+	sshll22d(5,14,0)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,15,0)
+	sshll22d(5,15,0)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,16,13)
+	sshll22d(5,16,13)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,17,13)
+	sshll22d(5,17,13)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,18,26)
+	sshll22d(5,18,26)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,19,26)
+	sshll22d(5,19,26)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
 	CBZ R11, new2
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
 	B add2
 
 new2:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
 
 add2:
-	WORD $0x0f20a684 // sshll v4.2d, v20.2s, #0
-	WORD $0x4f20a685 // sshll2 v5.2d, v20.4s, #0
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f20a6a4 // sshll v4.2d, v21.2s, #0
-	WORD $0x4f20a6a5 // sshll2 v5.2d, v21.4s, #0
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f2da6c4 // sshll v4.2d, v22.2s, #13
-	WORD $0x4f2da6c5 // sshll2 v5.2d, v22.4s, #13
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f2da6e4 // sshll v4.2d, v23.2s, #13
-	WORD $0x4f2da6e5 // sshll2 v5.2d, v23.4s, #13
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f3aa704 // sshll v4.2d, v24.2s, #26
-	WORD $0x4f3aa705 // sshll2 v5.2d, v24.4s, #26
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f3aa724 // sshll v4.2d, v25.2s, #26
-	WORD $0x4f3aa725 // sshll2 v5.2d, v25.4s, #26
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	sshll2d(4,20,0)
+	sshll22d(5,20,0)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,21,0)
+	sshll22d(5,21,0)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,22,13)
+	sshll22d(5,22,13)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,23,13)
+	sshll22d(5,23,13)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,24,26)
+	sshll22d(5,24,26)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,25,26)
+	sshll22d(5,25,26)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
 	CBZ R11, new3
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad410c02 // ldp q2, q3, [x0, #32]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,32)
 	B add3
 
 new3:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	movi2d(0)
+	movi2d(1)
+	movi2d(2)
+	movi2d(3)
 
 add3:
-	WORD $0x0f20a744 // sshll v4.2d, v26.2s, #0
-	WORD $0x4f20a745 // sshll2 v5.2d, v26.4s, #0
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f20a764 // sshll v4.2d, v27.2s, #0
-	WORD $0x4f20a765 // sshll2 v5.2d, v27.4s, #0
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f2da784 // sshll v4.2d, v28.2s, #13
-	WORD $0x4f2da785 // sshll2 v5.2d, v28.4s, #13
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f2da7a4 // sshll v4.2d, v29.2s, #13
-	WORD $0x4f2da7a5 // sshll2 v5.2d, v29.4s, #13
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0x0f3aa7c4 // sshll v4.2d, v30.2s, #26
-	WORD $0x4f3aa7c5 // sshll2 v5.2d, v30.4s, #26
-	WORD $0x4ee48400 // add v0.2d, v0.2d, v4.2d
-	WORD $0x4ee58421 // add v1.2d, v1.2d, v5.2d
-	WORD $0x0f3aa7e4 // sshll v4.2d, v31.2s, #26
-	WORD $0x4f3aa7e5 // sshll2 v5.2d, v31.4s, #26
-	WORD $0x4ee48442 // add v2.2d, v2.2d, v4.2d
-	WORD $0x4ee58463 // add v3.2d, v3.2d, v5.2d
-	WORD $0xad000400 // stp q0, q1, [x0, #0]
-	WORD $0xad010c02 // stp q2, q3, [x0, #32]
+	sshll2d(4,26,0)
+	sshll22d(5,26,0)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,27,0)
+	sshll22d(5,27,0)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,28,13)
+	sshll22d(5,28,13)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,29,13)
+	sshll22d(5,29,13)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	sshll2d(4,30,26)
+	sshll22d(5,30,26)
+	add2d(0,0,4)
+	add2d(1,1,5)
+	sshll2d(4,31,26)
+	sshll22d(5,31,26)
+	add2d(2,2,4)
+	add2d(3,3,5)
+	stpq(0,1,0,0)
+	stpq(2,3,0,32)
 	ADD R1, R0
 	ADD R3, R2
 	SUBS $1, R5, R5
@@ -797,19 +828,19 @@ TEXT ·packPlanesNEON(SB), NOSPLIT, $0-64
 	CBZ R4, odd
 
 loop:
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
+	ldrq(0,1,0)
 	ADD R2, R1
-	WORD $0x3dc00021 // ldr q1, [x1, #0]
+	ldrq(1,1,0)
 	ADD R2, R1
-	WORD $0x4c9f8400 // st2 {v0.8h, v1.8h}, [x0], #32
+	st28h_post(0,0)
 	SUBS $1, R4, R4
 	BNE loop
 
 odd:
 	TBZ $0, R3, done
-	WORD $0x3dc00020 // ldr q0, [x1, #0]
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x4c9f8400 // st2 {v0.8h, v1.8h}, [x0], #32
+	ldrq(0,1,0)
+	movi2d(1)
+	st28h_post(0,0)
 
 done:
 	RET

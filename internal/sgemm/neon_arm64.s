@@ -4,6 +4,19 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define fadd4s(a,b,c) WORD $(0x4e20d400|a|b<<5|c<<16) // fadd va.4s, vb.4s, vc.4s
+#define fmla4s_lane(a,b,c,d) WORD $(0x4f801000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // fmla va.4s, vb.4s, vc.s[d]
+#define fmul4s_lane(a,b,c,d) WORD $(0x4f809000|a|b<<5|c<<16|(d&2)<<10|(d&1)<<21) // fmul va.4s, vb.4s, vc.s[d]
+#define fneg4s(a,b) WORD $(0x6ea0f800|a|b<<5) // fneg va.4s, vb.4s
+#define fsub4s(a,b,c) WORD $(0x4ea0d400|a|b<<5|c<<16) // fsub va.4s, vb.4s, vc.4s
+#define ldpq(a,b,c,d) WORD $(0xad400000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc, #d]
+#define ldpq_post(a,b,c,d) WORD $(0xacc00000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc], #d
+#define ldrq(a,b,c) WORD $(0x3dc00000|a|b<<5|(c&0xfff0)<<6) // ldr qa, [xb, #c]
+#define movi2d(a) WORD $(0x6f00e400|a) // movi va.2d, #0
+#define stpq(a,b,c,d) WORD $(0xad000000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc, #d]
+#define strq(a,b,c) WORD $(0x3d800000|a|b<<5|(c&0xfff0)<<6) // str qa, [xb, #c]
+
 // func microNEON(c []float32, ldc int, a, b []float32, k int, load bool)
 TEXT ·microNEON(SB), NOSPLIT, $0-89
 	MOVD c_base+0(FP), R0
@@ -15,117 +28,117 @@ TEXT ·microNEON(SB), NOSPLIT, $0-89
 	LSL $2, R1
 	CBZ R5, zero
 	MOVD R0, R6
-	WORD $0xad4024c8 // ldp q8, q9, [x6, #0]
+	ldpq(8,9,6,0)
 	ADD R1, R6
-	WORD $0xad402cca // ldp q10, q11, [x6, #0]
+	ldpq(10,11,6,0)
 	ADD R1, R6
-	WORD $0xad4034cc // ldp q12, q13, [x6, #0]
+	ldpq(12,13,6,0)
 	ADD R1, R6
-	WORD $0xad403cce // ldp q14, q15, [x6, #0]
+	ldpq(14,15,6,0)
 	ADD R1, R6
-	WORD $0xad4044d0 // ldp q16, q17, [x6, #0]
+	ldpq(16,17,6,0)
 	ADD R1, R6
-	WORD $0xad404cd2 // ldp q18, q19, [x6, #0]
+	ldpq(18,19,6,0)
 	ADD R1, R6
-	WORD $0xad4054d4 // ldp q20, q21, [x6, #0]
+	ldpq(20,21,6,0)
 	ADD R1, R6
-	WORD $0xad405cd6 // ldp q22, q23, [x6, #0]
+	ldpq(22,23,6,0)
 	ADD R1, R6
-	WORD $0xad4064d8 // ldp q24, q25, [x6, #0]
+	ldpq(24,25,6,0)
 	ADD R1, R6
-	WORD $0xad406cda // ldp q26, q27, [x6, #0]
+	ldpq(26,27,6,0)
 	ADD R1, R6
-	WORD $0xad4074dc // ldp q28, q29, [x6, #0]
+	ldpq(28,29,6,0)
 	ADD R1, R6
-	WORD $0xad407cde // ldp q30, q31, [x6, #0]
+	ldpq(30,31,6,0)
 	ADD R1, R6
 	B start
 
 zero:
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x6f00e416 // movi v22.2d, #0
-	WORD $0x6f00e417 // movi v23.2d, #0
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x6f00e419 // movi v25.2d, #0
-	WORD $0x6f00e41a // movi v26.2d, #0
-	WORD $0x6f00e41b // movi v27.2d, #0
-	WORD $0x6f00e41c // movi v28.2d, #0
-	WORD $0x6f00e41d // movi v29.2d, #0
-	WORD $0x6f00e41e // movi v30.2d, #0
-	WORD $0x6f00e41f // movi v31.2d, #0
+	movi2d(8)
+	movi2d(9)
+	movi2d(10)
+	movi2d(11)
+	movi2d(12)
+	movi2d(13)
+	movi2d(14)
+	movi2d(15)
+	movi2d(16)
+	movi2d(17)
+	movi2d(18)
+	movi2d(19)
+	movi2d(20)
+	movi2d(21)
+	movi2d(22)
+	movi2d(23)
+	movi2d(24)
+	movi2d(25)
+	movi2d(26)
+	movi2d(27)
+	movi2d(28)
+	movi2d(29)
+	movi2d(30)
+	movi2d(31)
 
 start:
 	CBZ R4, store
 
 step:
-	WORD $0xacc10440 // ldp q0, q1, [x2], #32
-	WORD $0x3dc00864 // ldr q4, [x3, #32]
-	WORD $0xacc18c62 // ldp q2, q3, [x3], #48
-	WORD $0x4f821008 // fmla v8.4s, v0.4s, v2.s[0]
-	WORD $0x4f821029 // fmla v9.4s, v1.4s, v2.s[0]
-	WORD $0x4fa2100a // fmla v10.4s, v0.4s, v2.s[1]
-	WORD $0x4fa2102b // fmla v11.4s, v1.4s, v2.s[1]
-	WORD $0x4f82180c // fmla v12.4s, v0.4s, v2.s[2]
-	WORD $0x4f82182d // fmla v13.4s, v1.4s, v2.s[2]
-	WORD $0x4fa2180e // fmla v14.4s, v0.4s, v2.s[3]
-	WORD $0x4fa2182f // fmla v15.4s, v1.4s, v2.s[3]
-	WORD $0x4f831010 // fmla v16.4s, v0.4s, v3.s[0]
-	WORD $0x4f831031 // fmla v17.4s, v1.4s, v3.s[0]
-	WORD $0x4fa31012 // fmla v18.4s, v0.4s, v3.s[1]
-	WORD $0x4fa31033 // fmla v19.4s, v1.4s, v3.s[1]
-	WORD $0x4f831814 // fmla v20.4s, v0.4s, v3.s[2]
-	WORD $0x4f831835 // fmla v21.4s, v1.4s, v3.s[2]
-	WORD $0x4fa31816 // fmla v22.4s, v0.4s, v3.s[3]
-	WORD $0x4fa31837 // fmla v23.4s, v1.4s, v3.s[3]
-	WORD $0x4f841018 // fmla v24.4s, v0.4s, v4.s[0]
-	WORD $0x4f841039 // fmla v25.4s, v1.4s, v4.s[0]
-	WORD $0x4fa4101a // fmla v26.4s, v0.4s, v4.s[1]
-	WORD $0x4fa4103b // fmla v27.4s, v1.4s, v4.s[1]
-	WORD $0x4f84181c // fmla v28.4s, v0.4s, v4.s[2]
-	WORD $0x4f84183d // fmla v29.4s, v1.4s, v4.s[2]
-	WORD $0x4fa4181e // fmla v30.4s, v0.4s, v4.s[3]
-	WORD $0x4fa4183f // fmla v31.4s, v1.4s, v4.s[3]
+	ldpq_post(0,1,2,32)
+	ldrq(4,3,32)
+	ldpq_post(2,3,3,48)
+	fmla4s_lane(8,0,2,0)
+	fmla4s_lane(9,1,2,0)
+	fmla4s_lane(10,0,2,1)
+	fmla4s_lane(11,1,2,1)
+	fmla4s_lane(12,0,2,2)
+	fmla4s_lane(13,1,2,2)
+	fmla4s_lane(14,0,2,3)
+	fmla4s_lane(15,1,2,3)
+	fmla4s_lane(16,0,3,0)
+	fmla4s_lane(17,1,3,0)
+	fmla4s_lane(18,0,3,1)
+	fmla4s_lane(19,1,3,1)
+	fmla4s_lane(20,0,3,2)
+	fmla4s_lane(21,1,3,2)
+	fmla4s_lane(22,0,3,3)
+	fmla4s_lane(23,1,3,3)
+	fmla4s_lane(24,0,4,0)
+	fmla4s_lane(25,1,4,0)
+	fmla4s_lane(26,0,4,1)
+	fmla4s_lane(27,1,4,1)
+	fmla4s_lane(28,0,4,2)
+	fmla4s_lane(29,1,4,2)
+	fmla4s_lane(30,0,4,3)
+	fmla4s_lane(31,1,4,3)
 	SUBS $1, R4, R4
 	BNE step
 
 store:
 	MOVD R0, R6
-	WORD $0xad0024c8 // stp q8, q9, [x6, #0]
+	stpq(8,9,6,0)
 	ADD R1, R6
-	WORD $0xad002cca // stp q10, q11, [x6, #0]
+	stpq(10,11,6,0)
 	ADD R1, R6
-	WORD $0xad0034cc // stp q12, q13, [x6, #0]
+	stpq(12,13,6,0)
 	ADD R1, R6
-	WORD $0xad003cce // stp q14, q15, [x6, #0]
+	stpq(14,15,6,0)
 	ADD R1, R6
-	WORD $0xad0044d0 // stp q16, q17, [x6, #0]
+	stpq(16,17,6,0)
 	ADD R1, R6
-	WORD $0xad004cd2 // stp q18, q19, [x6, #0]
+	stpq(18,19,6,0)
 	ADD R1, R6
-	WORD $0xad0054d4 // stp q20, q21, [x6, #0]
+	stpq(20,21,6,0)
 	ADD R1, R6
-	WORD $0xad005cd6 // stp q22, q23, [x6, #0]
+	stpq(22,23,6,0)
 	ADD R1, R6
-	WORD $0xad0064d8 // stp q24, q25, [x6, #0]
+	stpq(24,25,6,0)
 	ADD R1, R6
-	WORD $0xad006cda // stp q26, q27, [x6, #0]
+	stpq(26,27,6,0)
 	ADD R1, R6
-	WORD $0xad0074dc // stp q28, q29, [x6, #0]
+	stpq(28,29,6,0)
 	ADD R1, R6
-	WORD $0xad007cde // stp q30, q31, [x6, #0]
+	stpq(30,31,6,0)
 	ADD R1, R6
 	RET
 
@@ -141,308 +154,308 @@ TEXT ·microPairsNEON(SB), NOSPLIT, $0-160
 	MOVD k+152(FP), R7
 	LSL $2, R2
 	MOVD R0, R8
-	WORD $0x3dc00100 // ldr q0, [x8, #0]
+	ldrq(0,8,0)
 	ADD R2, R8
-	WORD $0x3dc00102 // ldr q2, [x8, #0]
+	ldrq(2,8,0)
 	ADD R2, R8
-	WORD $0x3dc00104 // ldr q4, [x8, #0]
+	ldrq(4,8,0)
 	ADD R2, R8
-	WORD $0x3dc00106 // ldr q6, [x8, #0]
+	ldrq(6,8,0)
 	ADD R2, R8
-	WORD $0x3dc00108 // ldr q8, [x8, #0]
+	ldrq(8,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010a // ldr q10, [x8, #0]
+	ldrq(10,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010c // ldr q12, [x8, #0]
+	ldrq(12,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010e // ldr q14, [x8, #0]
+	ldrq(14,8,0)
 	ADD R2, R8
 	MOVD R1, R8
-	WORD $0x3dc00101 // ldr q1, [x8, #0]
+	ldrq(1,8,0)
 	ADD R2, R8
-	WORD $0x3dc00103 // ldr q3, [x8, #0]
+	ldrq(3,8,0)
 	ADD R2, R8
-	WORD $0x3dc00105 // ldr q5, [x8, #0]
+	ldrq(5,8,0)
 	ADD R2, R8
-	WORD $0x3dc00107 // ldr q7, [x8, #0]
+	ldrq(7,8,0)
 	ADD R2, R8
-	WORD $0x3dc00109 // ldr q9, [x8, #0]
+	ldrq(9,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010b // ldr q11, [x8, #0]
+	ldrq(11,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010d // ldr q13, [x8, #0]
+	ldrq(13,8,0)
 	ADD R2, R8
-	WORD $0x3dc0010f // ldr q15, [x8, #0]
+	ldrq(15,8,0)
 	ADD R2, R8
 	CBZ R7, store
 
 step:
-	WORD $0x3dc00070 // ldr q16, [x3, #0]
-	WORD $0x3dc00091 // ldr q17, [x4, #0]
-	WORD $0xacc14cb2 // ldp q18, q19, [x5], #32
-	WORD $0xacc154d4 // ldp q20, q21, [x6], #32
+	ldrq(16,3,0)
+	ldrq(17,4,0)
+	ldpq_post(18,19,5,32)
+	ldpq_post(20,21,6,32)
 	ADD $16, R3
 	ADD $16, R4
-	WORD $0x4f929216 // fmul v22.4s, v16.4s, v18.s[0]
-	WORD $0x4fb2921b // fmul v27.4s, v16.4s, v18.s[1]
-	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
-	WORD $0x6ea0fb7c // fneg v28.4s, v27.4s
-	WORD $0x4f921217 // fmla v23.4s, v16.4s, v18.s[0]
-	WORD $0x4fb2121c // fmla v28.4s, v16.4s, v18.s[1]
-	WORD $0x4f941217 // fmla v23.4s, v16.4s, v20.s[0]
-	WORD $0x4fb4121c // fmla v28.4s, v16.4s, v20.s[1]
-	WORD $0x4f921237 // fmla v23.4s, v17.4s, v18.s[0]
-	WORD $0x4fb2123c // fmla v28.4s, v17.4s, v18.s[1]
-	WORD $0x4e37d6d8 // fadd v24.4s, v22.4s, v23.4s
-	WORD $0x4e3cd77d // fadd v29.4s, v27.4s, v28.4s
-	WORD $0x4eb6d719 // fsub v25.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7be // fsub v30.4s, v29.4s, v27.4s
-	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
-	WORD $0x4ebed79c // fsub v28.4s, v28.4s, v30.4s
-	WORD $0x4e38d41a // fadd v26.4s, v0.4s, v24.4s
-	WORD $0x4e3dd45f // fadd v31.4s, v2.4s, v29.4s
-	WORD $0x4eb8d759 // fsub v25.4s, v26.4s, v24.4s
-	WORD $0x4ebdd7fe // fsub v30.4s, v31.4s, v29.4s
-	WORD $0x4eb9d756 // fsub v22.4s, v26.4s, v25.4s
-	WORD $0x4ebed7fb // fsub v27.4s, v31.4s, v30.4s
-	WORD $0x4eb9d419 // fsub v25.4s, v0.4s, v25.4s
-	WORD $0x4ebed45e // fsub v30.4s, v2.4s, v30.4s
-	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7bd // fsub v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
-	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
-	WORD $0x4e37d420 // fadd v0.4s, v1.4s, v23.4s
-	WORD $0x4e3cd462 // fadd v2.4s, v3.4s, v28.4s
-	WORD $0x4eb7d416 // fsub v22.4s, v0.4s, v23.4s
-	WORD $0x4ebcd45b // fsub v27.4s, v2.4s, v28.4s
-	WORD $0x4eb6d418 // fsub v24.4s, v0.4s, v22.4s
-	WORD $0x4ebbd45d // fsub v29.4s, v2.4s, v27.4s
-	WORD $0x4eb6d421 // fsub v1.4s, v1.4s, v22.4s
-	WORD $0x4ebbd463 // fsub v3.4s, v3.4s, v27.4s
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	WORD $0x4ebdd79c // fsub v28.4s, v28.4s, v29.4s
-	WORD $0x4e37d421 // fadd v1.4s, v1.4s, v23.4s
-	WORD $0x4e3cd463 // fadd v3.4s, v3.4s, v28.4s
-	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
-	WORD $0x4e22d7de // fadd v30.4s, v30.4s, v2.4s
-	WORD $0x4e39d758 // fadd v24.4s, v26.4s, v25.4s
-	WORD $0x4e3ed7fd // fadd v29.4s, v31.4s, v30.4s
-	WORD $0x4ebad716 // fsub v22.4s, v24.4s, v26.4s
-	WORD $0x4ebfd7bb // fsub v27.4s, v29.4s, v31.4s
-	WORD $0x4eb6d739 // fsub v25.4s, v25.4s, v22.4s
-	WORD $0x4ebbd7de // fsub v30.4s, v30.4s, v27.4s
-	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	WORD $0x4e3ed463 // fadd v3.4s, v3.4s, v30.4s
-	WORD $0x4e21d700 // fadd v0.4s, v24.4s, v1.4s
-	WORD $0x4e23d7a2 // fadd v2.4s, v29.4s, v3.4s
-	WORD $0x4eb8d416 // fsub v22.4s, v0.4s, v24.4s
-	WORD $0x4ebdd45b // fsub v27.4s, v2.4s, v29.4s
-	WORD $0x4eb6d421 // fsub v1.4s, v1.4s, v22.4s
-	WORD $0x4ebbd463 // fsub v3.4s, v3.4s, v27.4s
-	WORD $0x4f929a16 // fmul v22.4s, v16.4s, v18.s[2]
-	WORD $0x4fb29a1b // fmul v27.4s, v16.4s, v18.s[3]
-	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
-	WORD $0x6ea0fb7c // fneg v28.4s, v27.4s
-	WORD $0x4f921a17 // fmla v23.4s, v16.4s, v18.s[2]
-	WORD $0x4fb21a1c // fmla v28.4s, v16.4s, v18.s[3]
-	WORD $0x4f941a17 // fmla v23.4s, v16.4s, v20.s[2]
-	WORD $0x4fb41a1c // fmla v28.4s, v16.4s, v20.s[3]
-	WORD $0x4f921a37 // fmla v23.4s, v17.4s, v18.s[2]
-	WORD $0x4fb21a3c // fmla v28.4s, v17.4s, v18.s[3]
-	WORD $0x4e37d6d8 // fadd v24.4s, v22.4s, v23.4s
-	WORD $0x4e3cd77d // fadd v29.4s, v27.4s, v28.4s
-	WORD $0x4eb6d719 // fsub v25.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7be // fsub v30.4s, v29.4s, v27.4s
-	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
-	WORD $0x4ebed79c // fsub v28.4s, v28.4s, v30.4s
-	WORD $0x4e38d49a // fadd v26.4s, v4.4s, v24.4s
-	WORD $0x4e3dd4df // fadd v31.4s, v6.4s, v29.4s
-	WORD $0x4eb8d759 // fsub v25.4s, v26.4s, v24.4s
-	WORD $0x4ebdd7fe // fsub v30.4s, v31.4s, v29.4s
-	WORD $0x4eb9d756 // fsub v22.4s, v26.4s, v25.4s
-	WORD $0x4ebed7fb // fsub v27.4s, v31.4s, v30.4s
-	WORD $0x4eb9d499 // fsub v25.4s, v4.4s, v25.4s
-	WORD $0x4ebed4de // fsub v30.4s, v6.4s, v30.4s
-	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7bd // fsub v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
-	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
-	WORD $0x4e37d4a4 // fadd v4.4s, v5.4s, v23.4s
-	WORD $0x4e3cd4e6 // fadd v6.4s, v7.4s, v28.4s
-	WORD $0x4eb7d496 // fsub v22.4s, v4.4s, v23.4s
-	WORD $0x4ebcd4db // fsub v27.4s, v6.4s, v28.4s
-	WORD $0x4eb6d498 // fsub v24.4s, v4.4s, v22.4s
-	WORD $0x4ebbd4dd // fsub v29.4s, v6.4s, v27.4s
-	WORD $0x4eb6d4a5 // fsub v5.4s, v5.4s, v22.4s
-	WORD $0x4ebbd4e7 // fsub v7.4s, v7.4s, v27.4s
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	WORD $0x4ebdd79c // fsub v28.4s, v28.4s, v29.4s
-	WORD $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
-	WORD $0x4e3cd4e7 // fadd v7.4s, v7.4s, v28.4s
-	WORD $0x4e24d739 // fadd v25.4s, v25.4s, v4.4s
-	WORD $0x4e26d7de // fadd v30.4s, v30.4s, v6.4s
-	WORD $0x4e39d758 // fadd v24.4s, v26.4s, v25.4s
-	WORD $0x4e3ed7fd // fadd v29.4s, v31.4s, v30.4s
-	WORD $0x4ebad716 // fsub v22.4s, v24.4s, v26.4s
-	WORD $0x4ebfd7bb // fsub v27.4s, v29.4s, v31.4s
-	WORD $0x4eb6d739 // fsub v25.4s, v25.4s, v22.4s
-	WORD $0x4ebbd7de // fsub v30.4s, v30.4s, v27.4s
-	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	WORD $0x4e3ed4e7 // fadd v7.4s, v7.4s, v30.4s
-	WORD $0x4e25d704 // fadd v4.4s, v24.4s, v5.4s
-	WORD $0x4e27d7a6 // fadd v6.4s, v29.4s, v7.4s
-	WORD $0x4eb8d496 // fsub v22.4s, v4.4s, v24.4s
-	WORD $0x4ebdd4db // fsub v27.4s, v6.4s, v29.4s
-	WORD $0x4eb6d4a5 // fsub v5.4s, v5.4s, v22.4s
-	WORD $0x4ebbd4e7 // fsub v7.4s, v7.4s, v27.4s
-	WORD $0x4f939216 // fmul v22.4s, v16.4s, v19.s[0]
-	WORD $0x4fb3921b // fmul v27.4s, v16.4s, v19.s[1]
-	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
-	WORD $0x6ea0fb7c // fneg v28.4s, v27.4s
-	WORD $0x4f931217 // fmla v23.4s, v16.4s, v19.s[0]
-	WORD $0x4fb3121c // fmla v28.4s, v16.4s, v19.s[1]
-	WORD $0x4f951217 // fmla v23.4s, v16.4s, v21.s[0]
-	WORD $0x4fb5121c // fmla v28.4s, v16.4s, v21.s[1]
-	WORD $0x4f931237 // fmla v23.4s, v17.4s, v19.s[0]
-	WORD $0x4fb3123c // fmla v28.4s, v17.4s, v19.s[1]
-	WORD $0x4e37d6d8 // fadd v24.4s, v22.4s, v23.4s
-	WORD $0x4e3cd77d // fadd v29.4s, v27.4s, v28.4s
-	WORD $0x4eb6d719 // fsub v25.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7be // fsub v30.4s, v29.4s, v27.4s
-	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
-	WORD $0x4ebed79c // fsub v28.4s, v28.4s, v30.4s
-	WORD $0x4e38d51a // fadd v26.4s, v8.4s, v24.4s
-	WORD $0x4e3dd55f // fadd v31.4s, v10.4s, v29.4s
-	WORD $0x4eb8d759 // fsub v25.4s, v26.4s, v24.4s
-	WORD $0x4ebdd7fe // fsub v30.4s, v31.4s, v29.4s
-	WORD $0x4eb9d756 // fsub v22.4s, v26.4s, v25.4s
-	WORD $0x4ebed7fb // fsub v27.4s, v31.4s, v30.4s
-	WORD $0x4eb9d519 // fsub v25.4s, v8.4s, v25.4s
-	WORD $0x4ebed55e // fsub v30.4s, v10.4s, v30.4s
-	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7bd // fsub v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
-	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
-	WORD $0x4e37d528 // fadd v8.4s, v9.4s, v23.4s
-	WORD $0x4e3cd56a // fadd v10.4s, v11.4s, v28.4s
-	WORD $0x4eb7d516 // fsub v22.4s, v8.4s, v23.4s
-	WORD $0x4ebcd55b // fsub v27.4s, v10.4s, v28.4s
-	WORD $0x4eb6d518 // fsub v24.4s, v8.4s, v22.4s
-	WORD $0x4ebbd55d // fsub v29.4s, v10.4s, v27.4s
-	WORD $0x4eb6d529 // fsub v9.4s, v9.4s, v22.4s
-	WORD $0x4ebbd56b // fsub v11.4s, v11.4s, v27.4s
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	WORD $0x4ebdd79c // fsub v28.4s, v28.4s, v29.4s
-	WORD $0x4e37d529 // fadd v9.4s, v9.4s, v23.4s
-	WORD $0x4e3cd56b // fadd v11.4s, v11.4s, v28.4s
-	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
-	WORD $0x4e2ad7de // fadd v30.4s, v30.4s, v10.4s
-	WORD $0x4e39d758 // fadd v24.4s, v26.4s, v25.4s
-	WORD $0x4e3ed7fd // fadd v29.4s, v31.4s, v30.4s
-	WORD $0x4ebad716 // fsub v22.4s, v24.4s, v26.4s
-	WORD $0x4ebfd7bb // fsub v27.4s, v29.4s, v31.4s
-	WORD $0x4eb6d739 // fsub v25.4s, v25.4s, v22.4s
-	WORD $0x4ebbd7de // fsub v30.4s, v30.4s, v27.4s
-	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	WORD $0x4e3ed56b // fadd v11.4s, v11.4s, v30.4s
-	WORD $0x4e29d708 // fadd v8.4s, v24.4s, v9.4s
-	WORD $0x4e2bd7aa // fadd v10.4s, v29.4s, v11.4s
-	WORD $0x4eb8d516 // fsub v22.4s, v8.4s, v24.4s
-	WORD $0x4ebdd55b // fsub v27.4s, v10.4s, v29.4s
-	WORD $0x4eb6d529 // fsub v9.4s, v9.4s, v22.4s
-	WORD $0x4ebbd56b // fsub v11.4s, v11.4s, v27.4s
-	WORD $0x4f939a16 // fmul v22.4s, v16.4s, v19.s[2]
-	WORD $0x4fb39a1b // fmul v27.4s, v16.4s, v19.s[3]
-	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
-	WORD $0x6ea0fb7c // fneg v28.4s, v27.4s
-	WORD $0x4f931a17 // fmla v23.4s, v16.4s, v19.s[2]
-	WORD $0x4fb31a1c // fmla v28.4s, v16.4s, v19.s[3]
-	WORD $0x4f951a17 // fmla v23.4s, v16.4s, v21.s[2]
-	WORD $0x4fb51a1c // fmla v28.4s, v16.4s, v21.s[3]
-	WORD $0x4f931a37 // fmla v23.4s, v17.4s, v19.s[2]
-	WORD $0x4fb31a3c // fmla v28.4s, v17.4s, v19.s[3]
-	WORD $0x4e37d6d8 // fadd v24.4s, v22.4s, v23.4s
-	WORD $0x4e3cd77d // fadd v29.4s, v27.4s, v28.4s
-	WORD $0x4eb6d719 // fsub v25.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7be // fsub v30.4s, v29.4s, v27.4s
-	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
-	WORD $0x4ebed79c // fsub v28.4s, v28.4s, v30.4s
-	WORD $0x4e38d59a // fadd v26.4s, v12.4s, v24.4s
-	WORD $0x4e3dd5df // fadd v31.4s, v14.4s, v29.4s
-	WORD $0x4eb8d759 // fsub v25.4s, v26.4s, v24.4s
-	WORD $0x4ebdd7fe // fsub v30.4s, v31.4s, v29.4s
-	WORD $0x4eb9d756 // fsub v22.4s, v26.4s, v25.4s
-	WORD $0x4ebed7fb // fsub v27.4s, v31.4s, v30.4s
-	WORD $0x4eb9d599 // fsub v25.4s, v12.4s, v25.4s
-	WORD $0x4ebed5de // fsub v30.4s, v14.4s, v30.4s
-	WORD $0x4eb6d718 // fsub v24.4s, v24.4s, v22.4s
-	WORD $0x4ebbd7bd // fsub v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
-	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
-	WORD $0x4e37d5ac // fadd v12.4s, v13.4s, v23.4s
-	WORD $0x4e3cd5ee // fadd v14.4s, v15.4s, v28.4s
-	WORD $0x4eb7d596 // fsub v22.4s, v12.4s, v23.4s
-	WORD $0x4ebcd5db // fsub v27.4s, v14.4s, v28.4s
-	WORD $0x4eb6d598 // fsub v24.4s, v12.4s, v22.4s
-	WORD $0x4ebbd5dd // fsub v29.4s, v14.4s, v27.4s
-	WORD $0x4eb6d5ad // fsub v13.4s, v13.4s, v22.4s
-	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	WORD $0x4ebdd79c // fsub v28.4s, v28.4s, v29.4s
-	WORD $0x4e37d5ad // fadd v13.4s, v13.4s, v23.4s
-	WORD $0x4e3cd5ef // fadd v15.4s, v15.4s, v28.4s
-	WORD $0x4e2cd739 // fadd v25.4s, v25.4s, v12.4s
-	WORD $0x4e2ed7de // fadd v30.4s, v30.4s, v14.4s
-	WORD $0x4e39d758 // fadd v24.4s, v26.4s, v25.4s
-	WORD $0x4e3ed7fd // fadd v29.4s, v31.4s, v30.4s
-	WORD $0x4ebad716 // fsub v22.4s, v24.4s, v26.4s
-	WORD $0x4ebfd7bb // fsub v27.4s, v29.4s, v31.4s
-	WORD $0x4eb6d739 // fsub v25.4s, v25.4s, v22.4s
-	WORD $0x4ebbd7de // fsub v30.4s, v30.4s, v27.4s
-	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
-	WORD $0x4e3ed5ef // fadd v15.4s, v15.4s, v30.4s
-	WORD $0x4e2dd70c // fadd v12.4s, v24.4s, v13.4s
-	WORD $0x4e2fd7ae // fadd v14.4s, v29.4s, v15.4s
-	WORD $0x4eb8d596 // fsub v22.4s, v12.4s, v24.4s
-	WORD $0x4ebdd5db // fsub v27.4s, v14.4s, v29.4s
-	WORD $0x4eb6d5ad // fsub v13.4s, v13.4s, v22.4s
-	WORD $0x4ebbd5ef // fsub v15.4s, v15.4s, v27.4s
+	fmul4s_lane(22,16,18,0)
+	fmul4s_lane(27,16,18,1)
+	fneg4s(23,22)
+	fneg4s(28,27)
+	fmla4s_lane(23,16,18,0)
+	fmla4s_lane(28,16,18,1)
+	fmla4s_lane(23,16,20,0)
+	fmla4s_lane(28,16,20,1)
+	fmla4s_lane(23,17,18,0)
+	fmla4s_lane(28,17,18,1)
+	fadd4s(24,22,23)
+	fadd4s(29,27,28)
+	fsub4s(25,24,22)
+	fsub4s(30,29,27)
+	fsub4s(23,23,25)
+	fsub4s(28,28,30)
+	fadd4s(26,0,24)
+	fadd4s(31,2,29)
+	fsub4s(25,26,24)
+	fsub4s(30,31,29)
+	fsub4s(22,26,25)
+	fsub4s(27,31,30)
+	fsub4s(25,0,25)
+	fsub4s(30,2,30)
+	fsub4s(24,24,22)
+	fsub4s(29,29,27)
+	fadd4s(25,25,24)
+	fadd4s(30,30,29)
+	fadd4s(0,1,23)
+	fadd4s(2,3,28)
+	fsub4s(22,0,23)
+	fsub4s(27,2,28)
+	fsub4s(24,0,22)
+	fsub4s(29,2,27)
+	fsub4s(1,1,22)
+	fsub4s(3,3,27)
+	fsub4s(23,23,24)
+	fsub4s(28,28,29)
+	fadd4s(1,1,23)
+	fadd4s(3,3,28)
+	fadd4s(25,25,0)
+	fadd4s(30,30,2)
+	fadd4s(24,26,25)
+	fadd4s(29,31,30)
+	fsub4s(22,24,26)
+	fsub4s(27,29,31)
+	fsub4s(25,25,22)
+	fsub4s(30,30,27)
+	fadd4s(1,1,25)
+	fadd4s(3,3,30)
+	fadd4s(0,24,1)
+	fadd4s(2,29,3)
+	fsub4s(22,0,24)
+	fsub4s(27,2,29)
+	fsub4s(1,1,22)
+	fsub4s(3,3,27)
+	fmul4s_lane(22,16,18,2)
+	fmul4s_lane(27,16,18,3)
+	fneg4s(23,22)
+	fneg4s(28,27)
+	fmla4s_lane(23,16,18,2)
+	fmla4s_lane(28,16,18,3)
+	fmla4s_lane(23,16,20,2)
+	fmla4s_lane(28,16,20,3)
+	fmla4s_lane(23,17,18,2)
+	fmla4s_lane(28,17,18,3)
+	fadd4s(24,22,23)
+	fadd4s(29,27,28)
+	fsub4s(25,24,22)
+	fsub4s(30,29,27)
+	fsub4s(23,23,25)
+	fsub4s(28,28,30)
+	fadd4s(26,4,24)
+	fadd4s(31,6,29)
+	fsub4s(25,26,24)
+	fsub4s(30,31,29)
+	fsub4s(22,26,25)
+	fsub4s(27,31,30)
+	fsub4s(25,4,25)
+	fsub4s(30,6,30)
+	fsub4s(24,24,22)
+	fsub4s(29,29,27)
+	fadd4s(25,25,24)
+	fadd4s(30,30,29)
+	fadd4s(4,5,23)
+	fadd4s(6,7,28)
+	fsub4s(22,4,23)
+	fsub4s(27,6,28)
+	fsub4s(24,4,22)
+	fsub4s(29,6,27)
+	fsub4s(5,5,22)
+	fsub4s(7,7,27)
+	fsub4s(23,23,24)
+	fsub4s(28,28,29)
+	fadd4s(5,5,23)
+	fadd4s(7,7,28)
+	fadd4s(25,25,4)
+	fadd4s(30,30,6)
+	fadd4s(24,26,25)
+	fadd4s(29,31,30)
+	fsub4s(22,24,26)
+	fsub4s(27,29,31)
+	fsub4s(25,25,22)
+	fsub4s(30,30,27)
+	fadd4s(5,5,25)
+	fadd4s(7,7,30)
+	fadd4s(4,24,5)
+	fadd4s(6,29,7)
+	fsub4s(22,4,24)
+	fsub4s(27,6,29)
+	fsub4s(5,5,22)
+	fsub4s(7,7,27)
+	fmul4s_lane(22,16,19,0)
+	fmul4s_lane(27,16,19,1)
+	fneg4s(23,22)
+	fneg4s(28,27)
+	fmla4s_lane(23,16,19,0)
+	fmla4s_lane(28,16,19,1)
+	fmla4s_lane(23,16,21,0)
+	fmla4s_lane(28,16,21,1)
+	fmla4s_lane(23,17,19,0)
+	fmla4s_lane(28,17,19,1)
+	fadd4s(24,22,23)
+	fadd4s(29,27,28)
+	fsub4s(25,24,22)
+	fsub4s(30,29,27)
+	fsub4s(23,23,25)
+	fsub4s(28,28,30)
+	fadd4s(26,8,24)
+	fadd4s(31,10,29)
+	fsub4s(25,26,24)
+	fsub4s(30,31,29)
+	fsub4s(22,26,25)
+	fsub4s(27,31,30)
+	fsub4s(25,8,25)
+	fsub4s(30,10,30)
+	fsub4s(24,24,22)
+	fsub4s(29,29,27)
+	fadd4s(25,25,24)
+	fadd4s(30,30,29)
+	fadd4s(8,9,23)
+	fadd4s(10,11,28)
+	fsub4s(22,8,23)
+	fsub4s(27,10,28)
+	fsub4s(24,8,22)
+	fsub4s(29,10,27)
+	fsub4s(9,9,22)
+	fsub4s(11,11,27)
+	fsub4s(23,23,24)
+	fsub4s(28,28,29)
+	fadd4s(9,9,23)
+	fadd4s(11,11,28)
+	fadd4s(25,25,8)
+	fadd4s(30,30,10)
+	fadd4s(24,26,25)
+	fadd4s(29,31,30)
+	fsub4s(22,24,26)
+	fsub4s(27,29,31)
+	fsub4s(25,25,22)
+	fsub4s(30,30,27)
+	fadd4s(9,9,25)
+	fadd4s(11,11,30)
+	fadd4s(8,24,9)
+	fadd4s(10,29,11)
+	fsub4s(22,8,24)
+	fsub4s(27,10,29)
+	fsub4s(9,9,22)
+	fsub4s(11,11,27)
+	fmul4s_lane(22,16,19,2)
+	fmul4s_lane(27,16,19,3)
+	fneg4s(23,22)
+	fneg4s(28,27)
+	fmla4s_lane(23,16,19,2)
+	fmla4s_lane(28,16,19,3)
+	fmla4s_lane(23,16,21,2)
+	fmla4s_lane(28,16,21,3)
+	fmla4s_lane(23,17,19,2)
+	fmla4s_lane(28,17,19,3)
+	fadd4s(24,22,23)
+	fadd4s(29,27,28)
+	fsub4s(25,24,22)
+	fsub4s(30,29,27)
+	fsub4s(23,23,25)
+	fsub4s(28,28,30)
+	fadd4s(26,12,24)
+	fadd4s(31,14,29)
+	fsub4s(25,26,24)
+	fsub4s(30,31,29)
+	fsub4s(22,26,25)
+	fsub4s(27,31,30)
+	fsub4s(25,12,25)
+	fsub4s(30,14,30)
+	fsub4s(24,24,22)
+	fsub4s(29,29,27)
+	fadd4s(25,25,24)
+	fadd4s(30,30,29)
+	fadd4s(12,13,23)
+	fadd4s(14,15,28)
+	fsub4s(22,12,23)
+	fsub4s(27,14,28)
+	fsub4s(24,12,22)
+	fsub4s(29,14,27)
+	fsub4s(13,13,22)
+	fsub4s(15,15,27)
+	fsub4s(23,23,24)
+	fsub4s(28,28,29)
+	fadd4s(13,13,23)
+	fadd4s(15,15,28)
+	fadd4s(25,25,12)
+	fadd4s(30,30,14)
+	fadd4s(24,26,25)
+	fadd4s(29,31,30)
+	fsub4s(22,24,26)
+	fsub4s(27,29,31)
+	fsub4s(25,25,22)
+	fsub4s(30,30,27)
+	fadd4s(13,13,25)
+	fadd4s(15,15,30)
+	fadd4s(12,24,13)
+	fadd4s(14,29,15)
+	fsub4s(22,12,24)
+	fsub4s(27,14,29)
+	fsub4s(13,13,22)
+	fsub4s(15,15,27)
 	SUBS $1, R7, R7
 	BNE step
 
 store:
 	MOVD R0, R8
-	WORD $0x3d800100 // str q0, [x8, #0]
+	strq(0,8,0)
 	ADD R2, R8
-	WORD $0x3d800102 // str q2, [x8, #0]
+	strq(2,8,0)
 	ADD R2, R8
-	WORD $0x3d800104 // str q4, [x8, #0]
+	strq(4,8,0)
 	ADD R2, R8
-	WORD $0x3d800106 // str q6, [x8, #0]
+	strq(6,8,0)
 	ADD R2, R8
-	WORD $0x3d800108 // str q8, [x8, #0]
+	strq(8,8,0)
 	ADD R2, R8
-	WORD $0x3d80010a // str q10, [x8, #0]
+	strq(10,8,0)
 	ADD R2, R8
-	WORD $0x3d80010c // str q12, [x8, #0]
+	strq(12,8,0)
 	ADD R2, R8
-	WORD $0x3d80010e // str q14, [x8, #0]
+	strq(14,8,0)
 	ADD R2, R8
 	MOVD R1, R8
-	WORD $0x3d800101 // str q1, [x8, #0]
+	strq(1,8,0)
 	ADD R2, R8
-	WORD $0x3d800103 // str q3, [x8, #0]
+	strq(3,8,0)
 	ADD R2, R8
-	WORD $0x3d800105 // str q5, [x8, #0]
+	strq(5,8,0)
 	ADD R2, R8
-	WORD $0x3d800107 // str q7, [x8, #0]
+	strq(7,8,0)
 	ADD R2, R8
-	WORD $0x3d800109 // str q9, [x8, #0]
+	strq(9,8,0)
 	ADD R2, R8
-	WORD $0x3d80010b // str q11, [x8, #0]
+	strq(11,8,0)
 	ADD R2, R8
-	WORD $0x3d80010d // str q13, [x8, #0]
+	strq(13,8,0)
 	ADD R2, R8
-	WORD $0x3d80010f // str q15, [x8, #0]
+	strq(15,8,0)
 	ADD R2, R8
 	RET

@@ -4,6 +4,13 @@
 
 #include "textflag.h"
 
+// Instructions that Go's assembler lacks. Arguments are the numbers of their operands.
+#define ldpq(a,b,c,d) WORD $(0xad400000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc, #d]
+#define ldpq_post(a,b,c,d) WORD $(0xacc00000|a|b<<10|c<<5|(d&0x7f0)<<11) // ldp qa, qb, [xc], #d
+#define smax4s(a,b,c) WORD $(0x4ea06400|a|b<<5|c<<16) // smax va.4s, vb.4s, vc.4s
+#define smin4s(a,b,c) WORD $(0x4ea06c00|a|b<<5|c<<16) // smin va.4s, vb.4s, vc.4s
+#define stpq(a,b,c,d) WORD $(0xad000000|a|b<<10|c<<5|(d&0x7f0)<<11) // stp qa, qb, [xc, #d]
+
 // func spanNEON(exp *int32, cls *uint8, n int, low, high *[8]int32) (odd uint64)
 TEXT ·spanNEON(SB), NOSPLIT, $0-48
 	MOVD exp+0(FP), R0
@@ -14,23 +21,23 @@ TEXT ·spanNEON(SB), NOSPLIT, $0-48
 	MOVD $0xfefefefefefefefe, R5
 	MOVD $0x0202020202020202, R6
 	MOVD ZR, R7
-	WORD $0xad400400 // ldp q0, q1, [x0, #0]
-	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
+	ldpq(0,1,0,0)
+	ldpq(2,3,0,0)
 
 loop:
-	WORD $0xacc11404 // ldp q4, q5, [x0], #32
+	ldpq_post(4,5,0,32)
 	MOVD.P 8(R1), R8
-	WORD $0x4ea46c00 // smin v0.4s, v0.4s, v4.4s
-	WORD $0x4ea46442 // smax v2.4s, v2.4s, v4.4s
-	WORD $0x4ea56c21 // smin v1.4s, v1.4s, v5.4s
-	WORD $0x4ea56463 // smax v3.4s, v3.4s, v5.4s
+	smin4s(0,0,4)
+	smax4s(2,2,4)
+	smin4s(1,1,5)
+	smax4s(3,3,5)
 	AND R5, R8
 	EOR R6, R8
 	ORR R8, R7
 	SUBS $8, R2, R2
 	BNE loop
-	WORD $0xad000460 // stp q0, q1, [x3, #0]
-	WORD $0xad000c82 // stp q2, q3, [x4, #0]
+	stpq(0,1,3,0)
+	stpq(2,3,4,0)
 	MOVD R7, odd+40(FP)
 	RET
 
