@@ -42,12 +42,21 @@ func (s *run) det(a ints) (*big.Int, error) {
 		}
 		return det, err
 	}
+	if n <= directOrder {
+		return s.multipleOf(a, one)
+	}
 	for i := 0; ; i++ {
-		e, err := s.pivotsModulo(modular.New(modular.Prime(i)), a, n)
+		known, err := s.inverseModulo(a)
 		if err != nil {
 			return nil, err
 		}
-		if len(e.pivots) < n {
+		var e *echelon
+		if known == nil {
+			if e, err = s.pivotsModulo(modular.Numbered(i), a, n); err != nil {
+				return nil, err
+			}
+		}
+		if known == nil && len(e.pivots) < n {
 			// One other column that the pivots represent proves that the determinant is 0.
 			e.free = e.free[:1]
 			if ok, err := s.represent(e, a, n, false, i); err != nil {
@@ -61,7 +70,7 @@ func (s *run) det(a ints) (*big.Int, error) {
 		for k := range n {
 			b.set(k, 0, big.NewInt(int64(k*k%7-3)))
 		}
-		x, d, err := s.byDigits(a, b, i)
+		x, d, err := s.byDigits(a, b, i, known)
 		if err != nil {
 			return nil, err
 		}
@@ -83,13 +92,21 @@ func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
 	fields := primesFor(max(bits, 1), d)
 	residues := make([]uint64, len(fields))
 	s.Plan(float64(len(fields)) * cube(a.rows))
+	var elements, space []uint64
 	for k, f := range fields {
-		rows, err := s.modulo(f, a)
+		rows, err := s.moduloIn(f, a, &elements)
 		if err != nil {
 			return nil, err
 		}
-		pivots, det, err := f.Eliminate(s.Ctx, s.Threads, rows, a.rows, false)
-		if err != nil {
+		var pivots []int
+		var det uint64
+		if a.rows <= modular.MostCrout {
+			e := f.Crout(rows, a.rows, a.rows, &space)
+			pivots = e.Pivots
+			if det = e.Det; odd(e.Order) {
+				det = f.Sub(0, det)
+			}
+		} else if pivots, det, err = f.Eliminate(s.Ctx, s.Threads, rows, a.rows, false); err != nil {
 			return nil, err
 		}
 		if len(pivots) == a.rows {
@@ -100,4 +117,17 @@ func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
 	}
 	z := newRemainders(fields).integer(func(k int) uint64 { return residues[k] })
 	return z.Mul(z, d), nil
+}
+
+// odd reports whether a permutation is odd.
+func odd(p []int) (z bool) {
+	seen := make([]bool, len(p))
+	for i := range p {
+		for k := p[i]; k != i && !seen[i]; k = p[k] {
+			seen[k] = true
+			z = !z
+		}
+		seen[i] = true
+	}
+	return z
 }

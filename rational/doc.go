@@ -13,13 +13,15 @@
 //
 //   - Products of large matrices are products of the engine, in as many bits as the exact integers
 //     have.
-//   - Few columns of a solution are lifted modulo powers of a prime (Dixon, Exact solution of
-//     linear equations using p-adic expansions, 1982). The lifting ends when the solution is
-//     proved: see the comments of lift.go.
-//   - Many columns, determinants and characteristic polynomials are computed modulo many primes,
-//     and combined by the Chinese remainder theorem. Hadamard's inequality bounds the integers.
-//   - Small matrices are eliminated without fractions (Bareiss, Sylvester's identity and multistep
-//     integer-preserving Gaussian elimination, 1968).
+//   - Few columns of a solution are lifted modulo powers of a number (Dixon, Exact solution of
+//     linear equations using p-adic expansions, 1982), from an inverse modulo the cube of a prime
+//     that float64 products compute: see inverse.go. The lifting ends when the solution is proved:
+//     see lift.go.
+//   - Many columns, matrices up to order 64, determinants, characteristic polynomials and factors
+//     are computed modulo many primes, and combined by the Chinese remainder theorem. Hadamard's
+//     inequality bounds the integers.
+//   - Matrices up to order 4 are eliminated without fractions (Bareiss, Sylvester's identity and
+//     multistep integer-preserving Gaussian elimination, 1968).
 //
 // No method stops on a probability: what a routine returns is proved.
 //

@@ -86,7 +86,7 @@ type LDLTFactors struct {
 //
 //   - s_11 if that is not 0;
 //   - else the first s_ii that is not 0, whose row and column change places with the first ones;
-//   - else, if all s_ii are 0, the 2 x 2 block of 0 and s_i1 for the first s_i1 that is not 0, whose
+//   - else, if all s_ii are 0, the 2 x 2 block of 0 and s_i1 for the first s_i1 that is not 0; its
 //     row and column change places with the second ones;
 //   - else 0, and the column of L is a column of the unit matrix.
 //
@@ -212,7 +212,7 @@ func (s *run) table(g ints, symmetric bool) (*table, error) {
 	var tables [][][]uint64
 	for i := 0; len(fields)*primeBits <= bits; i++ {
 		s.Plan(float64((bits-len(fields)*primeBits)/primeBits+1) * cube(k))
-		f := modular.New(modular.Prime(i))
+		f := modular.Numbered(i)
 		rows, err := s.modulo(f, g)
 		if err != nil {
 			return nil, err
@@ -259,10 +259,7 @@ func (n ints) largestMinor() int {
 
 // longest returns upper bounds of log2 of the norms of the rows, the largest one first.
 func (n ints) longest() []float64 {
-	norms := make([]float64, n.rows)
-	for i, x := range n.squares() {
-		norms[i] = float64(log2(x)/2) + 0x1p-20 // more than the rounding errors of sums
-	}
+	norms := n.norms()
 	sort.Sort(sort.Reverse(sort.Float64Slice(norms)))
 	return norms
 }

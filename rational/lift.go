@@ -4,12 +4,16 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
 // smallOrder is the order up to which matrices are eliminated without fractions.
-var smallOrder = 12
+var smallOrder = 4
+
+// directOrder is the order up to which matrices are eliminated modulo all primes.
+var directOrder = modular.MostCrout
 
 // longEntries is the number of bits of entries beyond which the engine cannot multiply, so that
 // matrices are eliminated without fractions.
@@ -29,9 +33,23 @@ func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
 		e, _, err := s.eliminate(g, limit)
 		return e, err
 	}
+	if min(g.rows, limit) <= directOrder {
+		return s.directly(g, limit)
+	}
+	if r := g.rows; r <= limit { // usually the first columns are independent
+		known, err := s.inverseModulo(g.chosen(span(0, r), span(0, r)))
+		if err != nil {
+			return nil, err
+		}
+		if known != nil {
+			e := &echelon{rows: span(0, r), pivots: span(0, r), free: span(r, g.cols), known: known}
+			_, err := s.represent(e, g, limit, leftmost, 0)
+			return e, err
+		}
+	}
 	best := -1
 	for i := 0; ; i++ {
-		f := modular.New(modular.Prime(i))
+		f := modular.Numbered(i)
 		e, err := s.pivotsModulo(f, g, limit)
 		if err != nil {
 			return nil, err
@@ -91,7 +109,7 @@ func span(first, end int) []int {
 func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int) (ok bool, err error) {
 	r := len(e.pivots)
 	e.outside = make([]bool, len(e.free))
-	if e.x, e.d, err = s.solutions(g.chosen(e.rows, e.pivots), g.chosen(e.rows, e.free), prime); err != nil {
+	if e.x, e.d, err = s.solutions(g.chosen(e.rows, e.pivots), g.chosen(e.rows, e.free), prime, e.known); err != nil {
 		return false, err
 	}
 	if leftmost {
@@ -141,8 +159,8 @@ func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int)
 }
 
 // solutions returns the columns x[k] / d[k] of A^-1 B for an A that is regular modulo prime number
-// i.
-func (s *run) solutions(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err error) {
+// i, or has a known inverse modulo another number unless that is nil.
+func (s *run) solutions(a, b ints, i int, known *modularInverse) (x [][]*big.Int, d []*big.Int, err error) {
 	if b.cols == 0 {
 		return nil, nil, nil
 	}
@@ -156,35 +174,38 @@ func (s *run) solutions(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err err
 	// A digit of a column takes r² (1 + planes) products of words, and there are twice as many
 	// digits as primes that determine the numerators over the known determinant. A prime takes an
 	// inverse, 2 r³, and r² products for each column.
-	planes := min(a.bits()/64+1, 8)
+	planes := a.bits()/64 + 1
 	if 2*b.cols*(1+planes) > 2*a.cols+b.cols {
 		return s.byPrimes(a, b)
 	}
-	return s.byDigits(a, b, i)
+	return s.byDigits(a, b, i, known)
 }
 
 // byPrimes is solutions with the determinant of A as denominator. Cramer's rule and Hadamard's
 // inequality bound the numerators.
 func (s *run) byPrimes(a, b ints) (x [][]*big.Int, d []*big.Int, err error) {
+	// The residues of the numerators take as much memory as the numerators.
+	if err := s.room(float64(a.cols)*float64(b.cols), 2*float64(a.cramer(b))); err != nil {
+		return nil, nil, err
+	}
 	det, err := s.det(a)
 	if err != nil {
 		return nil, nil, err
 	}
-	fields := primesFor(a.cramer(b), det)
+	bits := a.cramer(b)
+	var fields []*modular.Field
+	var residues [][][]uint64 // rows of A^-1 B det
 	unit := isIdentity(b)
-	residues := make([][][]uint64, len(fields)) // rows of A^-1 B det
 	// may fuse: an estimate
 	cost := 2*cube(a.cols) + float64(a.cols*a.cols)*float64(b.cols)
-	s.Plan(float64(len(fields)) * cost)
-	for k, f := range fields {
-		rows, err := s.modulo(f, a)
+	for i := 0; len(fields)*primeBits <= bits; i++ {
+		s.Plan(float64(bits/primeBits+1-len(fields)) * cost)
+		f, rows, err := s.inverseByNumber(a, i)
 		if err != nil {
 			return nil, nil, err
 		}
-		if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); err != nil {
-			return nil, nil, err
-		} else if !ok {
-			panic("rational: a matrix is singular modulo a prime that does not divide its determinant")
+		if rows == nil { // the prime divides the determinant
+			continue
 		}
 		if !unit {
 			right, err := s.modulo(f, b)
@@ -201,16 +222,19 @@ func (s *run) byPrimes(a, b ints) (x [][]*big.Int, d []*big.Int, err error) {
 				row[j] = f.Mul(v, by)
 			}
 		}
-		residues[k] = rows
+		fields, residues = append(fields, f), append(residues, rows)
 		s.Did(cost)
 	}
 	s.Stats.Primes += len(fields)
 	crt := newRemainders(fields)
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
 	positive := new(big.Int).Abs(det)
-	return x, d, par.Each(s.Ctx, s.Threads, b.cols, func(j int) {
+	for j := range x {
 		x[j], d[j] = make([]*big.Int, a.cols), positive
-		for i := range x[j] {
+	}
+	// By rows, as residues are stored.
+	return x, d, par.For(s.Ctx, s.Threads, a.cols, func(_, i int) {
+		for j := range x {
 			x[j][i] = crt.integer(func(k int) uint64 { return residues[k][i][j] })
 			if det.Sign() < 0 {
 				x[j][i].Neg(x[j][i])
@@ -239,18 +263,30 @@ func isIdentity(b ints) bool {
 // liftedTogether is the number of columns that are lifted side by side.
 const liftedTogether = 16
 
-// byDigits is solutions by p-adic lifting for prime number i.
-func (s *run) byDigits(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err error) {
-	f := modular.New(modular.Prime(i))
+// byDigits is solutions by p-adic lifting.
+func (s *run) byDigits(a, b ints, i int, known *modularInverse) (x [][]*big.Int, d []*big.Int, err error) {
 	z := modular.Integers{Rows: make([]int64, a.rows), Cols: make([]int64, a.cols), Bits: make([]int, a.rows)}
+	words := 0.0
 	for i := range z.Bits {
 		for _, x := range a.row(i) {
 			if x != nil {
 				z.Bits[i] = max(z.Bits[i], x.BitLen())
+				words += float64(x.BitLen()/64 + 1)
 			}
 		}
 	}
-	l, err := modular.NewLifting(s.Run, a.mat(), z, f)
+	z.Dense = 2*words > float64(a.rows*a.cols)*float64(z.MostBits()/64+1)
+	if known == nil {
+		if known, err = s.inverseModulo(a); err != nil {
+			return nil, nil, err
+		}
+	}
+	var l *modular.Lifting
+	if known != nil {
+		l, err = modular.LiftingBy(s.Run, a.mat(), z, known.f, known.rows)
+	} else {
+		l, err = modular.NewLifting(s.Run, a.mat(), z, modular.Numbered(i))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -259,7 +295,7 @@ func (s *run) byDigits(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err erro
 	}
 	s.Stats.Primes++
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
-	known := one // a probable denominator
+	denominator := one // a probable one
 	determinant := a.hadamard()
 	for j0 := 0; j0 < b.cols; j0 += liftedTogether {
 		j1 := min(b.cols, j0+liftedTogether)
@@ -290,8 +326,8 @@ func (s *run) byDigits(a, b ints, i int) (x [][]*big.Int, d []*big.Int, err erro
 			for i, c := range open {
 				c.digits = append(c.digits, digits[i])
 				if len(c.digits) >= c.next {
-					if x[c.j], d[c.j] = c.rational(f.P, a.bits(), known); d[c.j] != nil {
-						known = d[c.j]
+					if x[c.j], d[c.j] = c.rational(l.F.P, a.bits(), denominator); d[c.j] != nil {
+						denominator = d[c.j]
 						continue
 					}
 					c.wait()
@@ -372,12 +408,48 @@ func (c *lifted) rational(p uint64, most int, known *big.Int) (v []*big.Int, d *
 
 // value returns the integer with the digits of component i from first to before end.
 func (c *lifted) value(powers *powers, i, first, end int) *big.Int {
-	if end-first == 1 {
-		return big.NewInt(c.digits[first][i])
+	if end-first <= hornerDigits {
+		return c.horner(powers, i, first, end)
 	}
 	h := (first + end) / 2
 	x := c.value(powers, i, h, end)
 	return x.Add(x.Mul(x, powers.of(h-first)), c.value(powers, i, first, h))
+}
+
+// hornerDigits is the number of digits up to which Horner's rule is faster than products of halves.
+const hornerDigits = 24
+
+// horner is value by Horner's rule in words, for digits from 0 to p - 1: a negative one borrows p
+// from the next digit.
+func (c *lifted) horner(powers *powers, i, first, end int) *big.Int {
+	p := powers.p.Uint64()
+	var digits [hornerDigits]uint64
+	borrow := int64(0)
+	for k := range end - first {
+		d := c.digits[first+k][i] - borrow
+		if borrow = 0; d < 0 {
+			d, borrow = d+int64(p), 1
+		}
+		digits[k] = uint64(d)
+	}
+	words := make([]uint64, 0, end-first)
+	for k := end - first - 1; k >= 0; k-- {
+		carry := digits[k]
+		for j, w := range words {
+			hi, lo := bits.Mul64(w, p)
+			var up uint64
+			words[j], up = bits.Add64(lo, carry, 0)
+			carry = hi + up
+		}
+		if carry != 0 {
+			words = append(words, carry)
+		}
+	}
+	z := num.ToInt(words)
+	if borrow != 0 {
+		z.Sub(z, powers.of(end-first))
+	}
+	return z
 }
 
 // powers are powers of p.

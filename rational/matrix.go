@@ -296,20 +296,23 @@ func (m *Matrix) Clone() *Matrix {
 // T returns the transpose of m, a copy.
 func (m *Matrix) T() *Matrix {
 	n, den := of(m).byColumns()
-	return over(n.transposed(), den)
+	return &Matrix{n.transposed(), den} // in lowest terms: den has the parts of the entries
 }
 
 // byColumns returns m as integers with common denominators of the columns.
 func (m *Matrix) byColumns() (n ints, den []*big.Int) {
 	n, den = newInts(m.n.rows, m.n.cols), make([]*big.Int, m.n.cols)
 	parts := make([]*big.Int, n.rows) // denominators of a column
-	g := new(big.Int)
+	factors := make([]divisors, n.rows)
+	for i, d := range m.den {
+		factors[i] = newDivisors(d, m.n.row(i))
+	}
 	for j := range den {
 		den[j] = one
 		for i, d := range m.den {
 			parts[i] = d
 			if x := m.n.at(i, j); d.Cmp(one) != 0 {
-				parts[i] = new(big.Int).Quo(d, g.GCD(nil, nil, d, new(big.Int).Abs(x)))
+				parts[i] = new(big.Int).Quo(d, factors[i].gcd(x))
 			}
 			den[j] = lcm(den[j], parts[i])
 		}
@@ -350,4 +353,50 @@ func (m *Matrix) common() (n ints, den *big.Int) {
 		}
 	}
 	return n, den
+}
+
+// divisors finds the common divisors of d > 0 and of integers known in advance.
+type divisors struct {
+	d *big.Int
+	// The part of d with its common primes with any of the integers other than 0; nil: unknown.
+	part *big.Int
+}
+
+// longDivisors is the number of bits from which a product modulo d takes less time than a greatest
+// common divisor.
+const longDivisors = 1000
+
+// newDivisors returns the divisors of d and of the integers x. For a long d and many integers it
+// finds the primes that d has in common with any of them by one greatest common divisor, of d and
+// of their product modulo d. For random integers these primes are few and small.
+func newDivisors(d *big.Int, x []*big.Int) divisors {
+	if d.BitLen() < longDivisors || len(x) < 8 {
+		return divisors{d: d}
+	}
+	product, quotient := big.NewInt(1), new(big.Int)
+	for _, x := range x {
+		if x != nil && x.Sign() != 0 {
+			product.Mul(product, x)
+			quotient.QuoRem(product, d, product)
+		}
+	}
+	part, rest := big.NewInt(1), new(big.Int).Set(d)
+	for g := product.GCD(nil, nil, product.Abs(product), rest); g.Cmp(one) != 0; {
+		part.Mul(part, g)
+		rest.Quo(rest, g)
+		g = new(big.Int).GCD(nil, nil, g, new(big.Int).Mod(rest, g))
+	}
+	return divisors{d, part}
+}
+
+// gcd returns the greatest common divisor of d and x, one of the integers.
+func (z divisors) gcd(x *big.Int) *big.Int {
+	if z.part == nil || x.Sign() == 0 {
+		return new(big.Int).GCD(nil, nil, z.d, new(big.Int).Abs(x))
+	}
+	if z.part.Cmp(one) == 0 {
+		return one
+	}
+	rest := new(big.Int).Rem(x, z.part)
+	return rest.GCD(nil, nil, z.part, rest.Abs(rest))
 }

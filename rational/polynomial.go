@@ -56,6 +56,9 @@ func polynomial(name string, a *Matrix, opt *halfulp.Options, compute func(s *ru
 
 func (s *run) charPoly(g ints) ([]*big.Int, error) {
 	n := g.rows
+	if err := s.room(float64(n+1), 2*float64(g.minors())); err != nil {
+		return nil, err
+	}
 	fields := primesFor(g.minors(), one)
 	residues := make([][]uint64, len(fields))
 	s.Plan(float64(len(fields)) * cube(n))
@@ -103,65 +106,110 @@ func (n ints) minors() int {
 }
 
 // characteristic returns the characteristic polynomial of a matrix of elements, which it
-// overwrites. It brings the matrix to upper Hessenberg form H by similar matrices. With p_k the
-// polynomial of the leading k x k part,
+// overwrites: the one of an upper Hessenberg matrix H with A L = L H for a unit lower triangular L
+// and A with some rows and the same columns exchanged. Column m of H is determined by A times
+// column m of L, and the rest is column m + 1 of L times a number (Wilkinson, The algebraic
+// eigenvalue problem, 1965, section 6.11), so that all work is sums of products. With p_k the
+// polynomial of the leading k x k part of H,
 //
 //	p_k = (x - h_kk) p_(k-1) - ∑ h_ik h_(i+1,i) ... h_(k,k-1) p_(i-1), i < k.
-func characteristic(s *run, f *modular.Field, h [][]uint64) ([]uint64, error) {
-	n := len(h)
-	u := make([]uint64, n)
-	for m := 1; m < n-1; m++ {
+func characteristic(s *run, f *modular.Field, a [][]uint64) ([]uint64, error) {
+	n := len(a)
+	words := make([]uint64, 2*n*n)
+	l, h := make([][]uint64, n), make([][]uint64, n) // rows of L, columns of H
+	for i := range n {
+		l[i], h[i] = words[i*n:(i+1)*n], words[(n+i)*n:(n+i+1)*n]
+	}
+	column, v := make([]uint64, n), make([]uint64, n)
+	if n > 0 {
+		l[0][0], column[0] = f.One, f.One
+	}
+	for m := range n {
 		if err := s.Ctx.Err(); err != nil {
 			return nil, err
 		}
-		i := m
-		for i < n && h[i][m-1] == 0 {
-			i++
+		by := products(f, column[m:])
+		for i, row := range a {
+			v[i] = by(row[m:])
 		}
-		if i == n {
+		for k := range m + 1 {
+			h[m][k] = f.Sub(v[k], f.Dot(l[k][:k], h[m]))
+		}
+		if m == n-1 {
+			break
+		}
+		by = products(f, h[m][:m+1])
+		pivot := 0
+		for i := n - 1; i > m; i-- {
+			if v[i] = f.Sub(v[i], by(l[i][:m+1])); v[i] != 0 {
+				pivot = i
+			}
+		}
+		clear(column)
+		column[m+1], l[m+1][m+1] = f.One, f.One
+		if pivot == 0 {
 			continue
 		}
-		if i != m {
-			h[i], h[m] = h[m], h[i]
-			for _, row := range h {
-				row[i], row[m] = row[m], row[i]
+		if k := m + 1; pivot != k {
+			v[k], v[pivot] = v[pivot], v[k]
+			a[k], a[pivot] = a[pivot], a[k]
+			for _, row := range a {
+				row[k], row[pivot] = row[pivot], row[k]
+			}
+			for t := range k {
+				l[k][t], l[pivot][t] = l[pivot][t], l[k][t]
 			}
 		}
-		// Rows i lose u_i times row m; column m gains u_i times column i.
-		inverse := f.Invert(h[m][m-1])
-		pivot := h[m][m:]
-		for i := m + 1; i < n; i++ {
-			u[i] = f.Mul(h[i][m-1], inverse)
-			h[i][m-1] = 0
-			if u[i] == 0 {
-				continue
-			}
-			f.AddMultiple(h[i][m:], f.Sub(0, u[i]), pivot)
-		}
-		v := superacc.NewWordVector(u[m+1:])
-		for _, row := range h {
-			row[m] = f.Add(row[m], f.Sum(v.Dot(row[m+1:])))
+		h[m][m+1] = v[m+1]
+		inverse := f.Invert(v[m+1])
+		for i := m + 2; i < n; i++ {
+			column[i] = f.Mul(v[i], inverse)
+			l[i][m+1] = column[i]
 		}
 	}
+	// Coefficient j of p_i is p[j][i].
 	p := make([][]uint64, n+1)
-	p[0] = []uint64{f.One}
+	for j := range p {
+		p[j] = make([]uint64, n+1)
+	}
+	p[0][0] = f.One
+	factors := make([]uint64, n)
 	for k := 1; k <= n; k++ {
-		z := make([]uint64, k+1)
-		copy(z[1:], p[k-1])
 		by := f.One
 		for i := k; i >= 1; i-- {
 			if i < k {
-				if by = f.Mul(by, h[i][i-1]); by == 0 {
-					break
-				}
+				by = f.Mul(by, h[i-1][i])
 			}
-			if c := f.Mul(by, h[i-1][k-1]); c != 0 {
-				f.AddMultiple(z[:i], f.Sub(0, c), p[i-1])
+			factors[i-1] = f.Mul(by, h[k-1][i-1])
+		}
+		sum := products(f, factors[:k])
+		for j := range k {
+			p[j][k] = f.Sub(0, sum(p[j][:k]))
+			if j > 0 {
+				p[j][k] = f.Add(p[j][k], p[j-1][k-1])
 			}
 		}
-		p[k] = z
+		p[k][k] = f.One
 	}
-	return p[n], nil
+	z := make([]uint64, n+1)
+	for j := range z {
+		z[j] = p[j][n]
+	}
+	return z, nil
+}
+
+// shortProducts is the length up to which sums of products of two words are faster than
+// superacc.WordVector.
+const shortProducts = 32
+
+// products returns a function for the sums of the products of elements x, which must not change
+// meanwhile, with as many others.
+func products(f *modular.Field, x []uint64) func(y []uint64) uint64 {
+	if len(x) <= shortProducts {
+		return func(y []uint64) uint64 { return f.Dot(x, y) }
+	}
+	v := superacc.NewWordVector(x)
+	return func(y []uint64) uint64 { return f.Sum(v.Dot(y)) }
 }
 
 // minPoly returns the minimal polynomial of a square matrix of integers.
@@ -178,7 +226,7 @@ func (s *run) minPoly(g ints) ([]*big.Int, error) {
 		if err := s.Ctx.Err(); err != nil {
 			return nil, err
 		}
-		f := modular.New(modular.Prime(i))
+		f := modular.Numbered(i)
 		rows, err := s.modulo(f, g)
 		if err != nil {
 			return nil, err
@@ -240,7 +288,7 @@ func (s *run) annihilates(m []*big.Int, g ints, norm *big.Int, starts []int, kno
 		if err := s.Ctx.Err(); err != nil {
 			return false, err
 		}
-		f := modular.New(modular.Prime(i))
+		f := modular.Numbered(i)
 		i++
 		rows, err := s.modulo(f, g)
 		if err != nil {

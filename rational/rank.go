@@ -27,7 +27,7 @@ func (s *run) rank(g ints) (int, error) {
 	}
 	full := g.cols
 	if full > smallOrder {
-		e, err := s.pivotsModulo(modular.New(modular.Prime(0)), g, full)
+		e, err := s.pivotsModulo(modular.Numbered(0), g, full)
 		if err != nil || len(e.pivots) == full {
 			return full, err
 		}

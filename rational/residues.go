@@ -3,6 +3,7 @@ package rational
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"sort"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -15,23 +16,36 @@ const primeBits = 60
 
 // modulo returns n modulo the field's prime, row by row.
 func (s *run) modulo(f *modular.Field, n ints) ([][]uint64, error) {
+	return s.moduloIn(f, n, new([]uint64))
+}
+
+// moduloIn is modulo for rows that share the given slice, which it enlarges.
+func (s *run) moduloIn(f *modular.Field, n ints, in *[]uint64) ([][]uint64, error) {
 	rows := make([][]uint64, n.rows)
+	if len(*in) < n.rows*n.cols {
+		*in = make([]uint64, n.rows*n.cols)
+	}
+	all := *in
+	shifts := f.Shifts(n.bits()/64 + 1)
 	return rows, par.For(s.Ctx, s.Threads, n.rows, func(_, i int) {
-		rows[i] = make([]uint64, n.cols)
+		rows[i] = all[i*n.cols : (i+1)*n.cols : (i+1)*n.cols]
 		var mag []uint64
 		for j, x := range n.row(i) {
-			switch {
-			case x == nil:
-			case x.IsInt64():
-				if v := x.Int64(); v >= 0 {
-					rows[i][j] = f.Element(uint64(v))
-				} else {
-					rows[i][j] = f.Sub(0, f.Element(-uint64(v)))
-				}
-			default:
-				mag = num.FromInt(mag[:0], x)
-				rows[i][j] = f.Real(num.Real{Class: num.Finite, Neg: x.Sign() < 0, Mag: mag})
+			if x == nil || x.Sign() == 0 {
+				rows[i][j] = 0
+				continue
 			}
+			var z uint64
+			if w := x.Bits(); len(w) == 1 {
+				z = f.Element(uint64(w[0]))
+			} else {
+				mag = num.FromInt(mag[:0], x)
+				z = f.FromWords(mag, shifts)
+			}
+			if x.Sign() < 0 {
+				z = f.Sub(0, z)
+			}
+			rows[i][j] = z
 		}
 	})
 }
@@ -41,8 +55,13 @@ type remainders struct {
 	fields  []*modular.Field
 	factors []uint64 // of number i: 1 / (M / p_i) modulo p_i, an element
 	tree    [][]*big.Int
-	half    *big.Int // M / 2
+	half    *big.Int   // M / 2
+	others  [][]uint64 // M / p_i in words, for few primes
 }
+
+// fewPrimes is the number of primes up to which sums of M / p_i times words are faster than the
+// tree.
+const fewPrimes = 512
 
 // newRemainders returns the data for the given fields.
 func newRemainders(fields []*modular.Field) *remainders {
@@ -65,8 +84,14 @@ func newRemainders(fields []*modular.Field) *remainders {
 	}
 	m := r.product()
 	r.half = new(big.Int).Rsh(m, 1)
+	shifts := func(f *modular.Field) []uint64 { return f.Shifts(m.BitLen()/64 + 1) }
+	var other big.Int
 	for i, f := range fields {
-		r.factors[i] = f.Invert(f.Integer(new(big.Int).Quo(m, r.tree[0][i])))
+		words := num.FromInt(nil, other.Quo(m, r.tree[0][i]))
+		r.factors[i] = f.Invert(f.FromWords(words, shifts(f)))
+		if len(fields) <= fewPrimes {
+			r.others = append(r.others, words)
+		}
 	}
 	return r
 }
@@ -75,8 +100,44 @@ func newRemainders(fields []*modular.Field) *remainders {
 func (r *remainders) product() *big.Int { return r.tree[len(r.tree)-1][0] }
 
 // integer returns the integer of magnitude below M / 2 that is element x(i) modulo prime i. With
-// y_i = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i, a sum that a tree of products computes.
+// y_i = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i modulo M.
 func (r *remainders) integer(x func(i int) uint64) *big.Int {
+	var z *big.Int
+	if r.others != nil {
+		z = r.sum(x)
+	} else {
+		z = r.bySubproducts(x)
+	}
+	z.Mod(z, r.product())
+	if z.Cmp(r.half) > 0 {
+		z.Sub(z, r.product())
+	}
+	return z
+}
+
+// sum returns ∑ y_i M / p_i, word by word.
+func (r *remainders) sum(x func(i int) uint64) *big.Int {
+	z := make([]uint64, r.product().BitLen()/64+2)
+	for i, f := range r.fields {
+		y := f.Value(f.Mul(x(i), r.factors[i]))
+		var carry uint64
+		for k, w := range r.others[i] {
+			hi, lo := bits.Mul64(y, w)
+			var c uint64
+			lo, c = bits.Add64(lo, carry, 0)
+			hi += c
+			z[k], c = bits.Add64(z[k], lo, 0)
+			carry = hi + c
+		}
+		for k := len(r.others[i]); carry != 0; k++ {
+			z[k], carry = bits.Add64(z[k], carry, 0)
+		}
+	}
+	return num.ToInt(z)
+}
+
+// bySubproducts returns ∑ y_i M / p_i by the tree of products.
+func (r *remainders) bySubproducts(x func(i int) uint64) *big.Int {
 	v := make([]*big.Int, len(r.fields))
 	for i, f := range r.fields {
 		v[i] = new(big.Int).SetUint64(f.Value(f.Mul(x(i), r.factors[i])))
@@ -94,74 +155,93 @@ func (r *remainders) integer(x func(i int) uint64) *big.Int {
 		}
 		v = v[:(len(v)+1)/2]
 	}
-	z := v[0].Mod(v[0], r.product())
-	if z.Cmp(r.half) > 0 {
-		z.Sub(z, r.product())
-	}
-	return z
+	return v[0]
 }
 
 // log2 returns an upper bound of log2 |x|, or 0 if x is 0. It returns 0 for ±1.
 func log2(x *big.Int) float64 {
-	if x.CmpAbs(one) <= 0 {
+	n := x.BitLen()
+	if n <= 1 {
 		return 0
 	}
-	m := new(big.Float).SetPrec(53).SetMode(big.AwayFromZero).SetInt(x)
-	e := m.MantExp(m)
-	v, _ := m.Float64()
-	return float64(e) + math.Log2(math.Abs(v)) + 0x1p-30
+	if n <= 64 {
+		return math.Log2(float64(new(big.Int).Abs(x).Uint64())) + 0x1p-30
+	}
+	return float64(n-64) + math.Log2(float64(leading(x, n))) + 0x1p-30
 }
 
-// squares returns the sums of the squares of each row.
-func (n ints) squares() []*big.Int {
-	z := make([]*big.Int, n.rows)
-	t := new(big.Int)
+// norms returns upper bounds of log2 of the norms of the rows, at least 0.
+func (n ints) norms() []float64 {
+	z := make([]float64, n.rows)
 	for i := range z {
-		z[i] = new(big.Int)
-		for _, x := range n.row(i) {
+		row := n.row(i)
+		most := 0
+		for _, x := range row {
 			if x != nil {
-				z[i].Add(z[i], t.Mul(x, x))
+				most = max(most, x.BitLen())
 			}
+		}
+		sum := 0.0 // of squares, divided by 4^most: relative errors are at most (n + 4) 2^-52
+		for _, x := range row {
+			if x == nil {
+				continue
+			}
+			b := x.BitLen()
+			if b < most-400 { // adds less than 2^-800
+				continue
+			}
+			var y float64
+			if b <= 64 {
+				y = math.Ldexp(float64(new(big.Int).Abs(x).Uint64()), -most)
+			} else {
+				y = math.Ldexp(float64(leading(x, b)), b-64-most)
+			}
+			sum += float64(y * y)
+		}
+		if most > 0 { // the largest square is at least 1/4
+			z[i] = max(0, float64(most)+float64(math.Log2(sum)/2)) + 0x1p-20
 		}
 	}
 	return z
+}
+
+func total(x []float64) (sum float64) {
+	for _, x := range x {
+		sum += x
+	}
+	return sum
 }
 
 // hadamard returns a bound of the bits of the determinant of a square matrix: Hadamard's bound by
 // rows or by columns.
 func (n ints) hadamard() int {
-	sum := func(squares []*big.Int) (bits float64) {
-		for _, x := range squares {
-			bits += float64(log2(x)/2) + 0x1p-20
-		}
-		return bits
-	}
-	return int(min(sum(n.squares()), sum(n.transposed().squares()))) + 1
+	return int(min(total(n.norms()), total(n.transposed().norms()))) + 1
 }
 
 // cramer returns a bound of the bits of the determinants of the square matrix n with one of its
 // columns replaced by a column of b, by rows or by columns.
 func (n ints) cramer(b ints) int {
-	rows, byRows := n.squares(), 0.0
-	for i, x := range rows {
-		most := new(big.Int)
+	byRows := 0.0
+	for i, x := range n.norms() {
+		most := 0.0
 		for _, y := range b.row(i) {
-			if y != nil && y.CmpAbs(most) > 0 {
-				most = y
+			if y != nil {
+				most = max(most, log2(y))
 			}
 		}
-		byRows += float64(log2(new(big.Int).Add(x, new(big.Int).Mul(most, most)))/2) + 0x1p-20
+		// √(x² + y²) ≤ √2 max(x, y), and ≤ x (1 + y² / 2x²)
+		if large, small := max(x, most), min(x, most); large > small+30 {
+			byRows += large + 0x1p-20
+		} else {
+			byRows += large + float64(math.Log2(1+math.Exp2(2*(small-large)))/2) + 0x1p-20
+		}
 	}
-	norms := make([]float64, 0, n.cols)
-	byCols := 0.0
-	for _, x := range n.transposed().squares() {
-		norms = append(norms, float64(log2(x)/2)+0x1p-20)
-		byCols += norms[len(norms)-1]
-	}
+	norms := n.transposed().norms()
+	byCols := total(norms)
 	sort.Float64s(norms)
 	most := 0.0
-	for _, x := range b.transposed().squares() {
-		most = max(most, float64(log2(x)/2)+0x1p-20)
+	for _, x := range b.transposed().norms() {
+		most = max(most, x)
 	}
 	if len(norms) > 0 {
 		byCols += max(0, most-norms[0])
@@ -173,7 +253,7 @@ func (n ints) cramer(b ints) int {
 // integers of so many bits are determined by their residues.
 func primesFor(bits int, d *big.Int) (fields []*modular.Field) {
 	for i := 0; len(fields)*primeBits <= bits; i++ {
-		f := modular.New(modular.Prime(i))
+		f := modular.Numbered(i)
 		if f.Integer(d) != 0 {
 			fields = append(fields, f)
 		}

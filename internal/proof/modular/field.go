@@ -15,6 +15,7 @@ import (
 type Field struct {
 	P, inverse uint64 // p inverse = -1 mod 2^64
 	One, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
+	minusOne   uint64 // x to this power is 1/x
 	// 2^i and 2^(64 (i - 32)): a power of two with a usual exponent takes one multiplication
 	// instead of about 90.
 	small, large [64]uint64
@@ -22,14 +23,7 @@ type Field struct {
 
 // New returns the field of integers modulo the prime p.
 func New(p uint64) *Field {
-	f := &Field{P: p}
-	inverse := p // correct to 3 bits
-	for range 5 {
-		inverse *= 2 - p*inverse
-	}
-	f.inverse = -inverse
-	_, f.One = bits.Div64(1, 0, p)
-	_, f.two64 = bits.Div64(f.One, 0, p)
+	f := reduction(p)
 	f.small[0], f.large[32] = f.One, f.One
 	for i := 1; i < 64; i++ {
 		f.small[i] = f.Add(f.small[i-1], f.small[i-1])
@@ -41,6 +35,27 @@ func New(p uint64) *Field {
 	for i := 31; i >= 0; i-- {
 		f.large[i] = f.Mul(f.large[i+1], by)
 	}
+	return f
+}
+
+// Cube returns the ring of integers modulo the cube of a prime q, 2^60 < q³ < 2^61. Invert takes
+// elements that q does not divide; Power2 is not supported.
+func Cube(q uint64) *Field {
+	f := reduction(q * q * q)
+	f.minusOne = q*q*(q-1) - 1
+	return f
+}
+
+// reduction returns a Field without powers of two, for an odd p.
+func reduction(p uint64) *Field {
+	f := &Field{P: p, minusOne: p - 2}
+	inverse := p // correct to 3 bits
+	for range 5 {
+		inverse *= 2 - p*inverse
+	}
+	f.inverse = -inverse
+	_, f.One = bits.Div64(1, 0, p)
+	_, f.two64 = bits.Div64(f.One, 0, p)
 	return f
 }
 
@@ -57,25 +72,72 @@ func Primes() func() uint64 {
 // matrix modulo it.
 type primeList struct {
 	sync.Mutex
-	list []uint64
-	next uint64 // the largest number not yet tested
+	list   []uint64
+	next   uint64   // the largest number not yet tested
+	fields []*Field // of the first primes
 }
 
 var primesFound = &primeList{next: 1<<61 - 1}
 
 // Prime returns prime number i, from 0, in the order of Primes.
-func Prime(i int) uint64 { return primesFound.prime(i) }
+func Prime(i int) uint64 {
+	primesFound.Lock()
+	defer primesFound.Unlock()
+	return primesFound.prime(i)
+}
 
-func (l *primeList) prime(i int) uint64 {
+// Numbered returns the field of prime number i, from 0, in the order of Primes.
+func Numbered(i int) *Field {
+	l := primesFound
 	l.Lock()
 	defer l.Unlock()
+	if i >= keptFields {
+		return New(l.prime(i))
+	}
+	for len(l.fields) <= i {
+		l.fields = append(l.fields, New(l.prime(len(l.fields))))
+	}
+	return l.fields[i]
+}
+
+// keptFields is the number of fields that are kept: small matrices take a few fields, and making
+// one takes longer than eliminating a matrix of order 5.
+const keptFields = 1024
+
+// prime returns prime number i. The list is locked.
+func (l *primeList) prime(i int) uint64 {
 	for len(l.list) <= i {
-		if p := new(big.Int).SetUint64(l.next); p.ProbablyPrime(0) { // exact below 2^64
+		if isPrime(l.next) {
 			l.list = append(l.list, l.next)
 		}
 		l.next -= 2
 	}
 	return l.list[i]
+}
+
+// isPrime reports whether an odd number p, 2^60 < p < 2^61, is a prime: the strong test to the
+// first 12 primes as bases is exact below 3 10^23 (Sorenson and Webster, Strong pseudoprimes to
+// twelve prime bases, 2017).
+func isPrime(p uint64) bool {
+	f := reduction(p)
+	minus, s := p-f.One, bits.TrailingZeros64(p-1)
+bases:
+	for _, b := range [...]uint64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37} {
+		if p%b == 0 {
+			return false
+		}
+		x := f.pow(f.Element(b), (p-1)>>s)
+		if x == f.One || x == minus {
+			continue
+		}
+		for range s - 1 {
+			if x = f.Mul(x, x); x == minus {
+				continue bases
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // Element returns x as an element, for x < 2^64: the first word of x 2^128 mod p is below p.
@@ -151,7 +213,7 @@ func (f *Field) pow(x uint64, n uint64) uint64 {
 }
 
 // Invert returns 1/x for x != 0.
-func (f *Field) Invert(x uint64) uint64 { return f.pow(x, f.P-2) }
+func (f *Field) Invert(x uint64) uint64 { return f.pow(x, f.minusOne) }
 
 // Power2 returns 2^e.
 func (f *Field) Power2(e int64) uint64 {
@@ -179,6 +241,31 @@ func (f *Field) Real(r num.Real) uint64 {
 		z = f.Sub(0, z)
 	}
 	return z
+}
+
+// Shifts returns 2^(64 i + 128) mod p for i < n, by which FromWords multiplies.
+func (f *Field) Shifts(n int) []uint64 {
+	z := make([]uint64, n)
+	for i := range z {
+		if i == 0 {
+			z[i] = f.two64
+		} else {
+			z[i] = f.Mul(z[i-1], f.two64)
+		}
+	}
+	return z
+}
+
+// FromWords returns the element Σ words_i 2^(64 i) for the shifts of at least as many words.
+func (f *Field) FromWords(words, shifts []uint64) uint64 {
+	var s0, s1, s2, c uint64
+	for i, c64 := range shifts[:len(words)] {
+		hi, lo := bits.Mul64(words[i], c64)
+		s0, c = bits.Add64(s0, lo, 0)
+		s1, c = bits.Add64(s1, hi, c)
+		s2 += c
+	}
+	return f.Sum(s0, s1, s2)
 }
 
 // Integer returns an integer modulo p.

@@ -117,3 +117,16 @@ func TestEliminate(t *testing.T) {
 		}
 	}
 }
+
+func TestPrime(t *testing.T) {
+	next := new(big.Int).SetUint64(1<<61 - 1)
+	for i := range 40 {
+		for !next.ProbablyPrime(20) {
+			next.Sub(next, big.NewInt(1))
+		}
+		if p := Prime(i); p != next.Uint64() {
+			t.Fatalf("prime %d is %d, want %v", i, p, next)
+		}
+		next.Sub(next, big.NewInt(1))
+	}
+}

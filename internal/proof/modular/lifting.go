@@ -59,16 +59,16 @@ func NewLifting(s *call.Run, a num.Mat, z Integers, f *Field) (*Lifting, error) 
 	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
 		return nil, err
 	}
-	return liftingBy(s, a, z, f, rows)
+	return LiftingBy(s, a, z, f, rows)
 }
 
-// liftingBy is NewLifting with a known inverse.
-func liftingBy(s *call.Run, a num.Mat, z Integers, f *Field, inverse [][]uint64) (l *Lifting, err error) {
+// LiftingBy is NewLifting with a known inverse, which may be modulo a power of a prime.
+func LiftingBy(s *call.Run, a num.Mat, z Integers, f *Field, inverse [][]uint64) (l *Lifting, err error) {
 	l = &Lifting{s: s, F: f, a: a, Z: z, Inverse: inverse}
 	if err := call.Workable(z.MostBits()+128, a); err != nil {
 		return nil, err
 	}
-	if planes := z.planes(); planes <= mostLiftingPlanes {
+	if planes := z.planes(); planes <= mostLiftingPlanes || z.Dense {
 		by := scale.Scaling{Rows: make([]int64, a.Rows), Cols: bound.Negated(z.Cols)}
 		for i, b := range z.Bits {
 			by.Rows[i] = -z.Rows[i] - int64(b)
@@ -177,7 +177,7 @@ func (l *Lifting) Done() bool {
 // DigitCost is the cost of one digit of one column, for an m x n matrix A.
 func (z Integers) DigitCost(m, n int) float64 {
 	planes, rows := z.planes(), 0
-	if planes > mostLiftingPlanes { // by products: about this cost, plus long numbers
+	if planes > mostLiftingPlanes && !z.Dense { // by products: about this cost, plus long numbers
 		planes, rows = mostLiftingPlanes, m*(1000+4*z.MostBits())
 	}
 	// may fuse: an estimate

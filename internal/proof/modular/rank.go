@@ -42,11 +42,13 @@ func (z Integers) LargestMinor(k int) int {
 type Integers struct {
 	Rows, Cols []int64
 	Bits       []int // bounds of the bits of the integers of each row, 0 for a row of zeros
+	// Dense says that most integers have about as many bits as the longest ones.
+	Dense bool
 }
 
 // ToIntegers returns powers of two that scale a to integers.
 func ToIntegers(a num.Mat) Integers {
-	z := Integers{make([]int64, a.Rows), make([]int64, a.Cols), make([]int, a.Rows)}
+	z := Integers{Rows: make([]int64, a.Rows), Cols: make([]int64, a.Cols), Bits: make([]int, a.Rows)}
 	const none = math.MaxInt64
 	low := func(i, j int) int64 {
 		if c, _, low := a.Arr.Span(a.At(i, j)); c == num.Finite {
@@ -279,7 +281,7 @@ func Ranks(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int) (bool
 // submatrix, or nil if unknown. dependences returns nil if the submatrix is singular modulo p.
 func dependences(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int, inverse [][]uint64) (l *Lifting, err error) {
 	rows, others := append(slices.Clone(rows), without(rows, a.Rows)...), without(cols, a.Cols)
-	of := Integers{make([]int64, len(rows)), make([]int64, len(cols)), make([]int, len(rows))}
+	of := Integers{Rows: make([]int64, len(rows)), Cols: make([]int64, len(cols)), Bits: make([]int, len(rows))}
 	for i, k := range rows {
 		of.Rows[i], of.Bits[i] = z.Rows[k], z.Bits[k]
 	}
@@ -288,7 +290,7 @@ func dependences(s *call.Run, a num.Mat, z Integers, f *Field, rows, cols []int,
 	}
 	first := Chosen(a, rows, cols)
 	if inverse != nil {
-		l, err = liftingBy(s, first, of, f, inverse)
+		l, err = LiftingBy(s, first, of, f, inverse)
 	} else {
 		l, err = NewLifting(s, first, of, f)
 	}
@@ -317,7 +319,7 @@ func without(list []int, n int) []int {
 
 // transposed returns z for the transpose of a.
 func (z Integers) transposed(a num.Mat) Integers {
-	t := Integers{z.Cols, z.Rows, make([]int, a.Cols)}
+	t := Integers{Rows: z.Cols, Cols: z.Rows, Bits: make([]int, a.Cols)}
 	for j := range t.Bits {
 		for i := range z.Rows {
 			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite {

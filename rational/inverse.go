@@ -1,0 +1,352 @@
+package rational
+
+import (
+	"math"
+	"math/big"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/modular"
+)
+
+// Inverses modulo the cube of a prime q of 21 bits, by products of float64 matrices. Elements
+// modulo q are integers x with |x| ≤ 0.51 q, so that sums of up to mostFloats products are below
+// 2^51, and exact in any order, fused or not. Matrices are stored by columns.
+
+// mostFloats is the largest order of these matrices.
+const mostFloats = 1 << 12
+
+// cubeRoot is 2^(61/3), rounded down: the cube of a slightly smaller prime is slightly below 2^61,
+// as fields require.
+const cubeRoot = 1321122
+
+// cubes keeps the primes below cubeRoot, the largest ones first, as far as they were needed.
+var cubes struct {
+	sync.Mutex
+	list []int64
+	next int64
+}
+
+// floatPrime returns prime number i below cubeRoot, from 0.
+func floatPrime(i int) int64 {
+	cubes.Lock()
+	defer cubes.Unlock()
+	for len(cubes.list) <= i {
+		if q := cubeRoot - cubes.next; big.NewInt(q).ProbablyPrime(0) { // exact below 2^64
+			cubes.list = append(cubes.list, q)
+		}
+		cubes.next++
+	}
+	return cubes.list[i]
+}
+
+// mostCubes bounds the numbers of these primes: their cubes exceed 2^60.
+const mostCubes = 10000
+
+// floatField are the integers modulo a prime q.
+type floatField struct{ q, inverse float64 }
+
+// reduced returns x modulo q, for |x| < 2^53.
+func (f floatField) reduced(x float64) float64 {
+	const round = 3 << 51 // x + round - round is an integer
+	// may fuse: the integer may be either neighbour of x / q near a half
+	t := x*f.inverse + round - round
+	return x - t*f.q // may fuse: t q is an integer below 2^54 and a multiple of q, exact
+}
+
+// inverted returns 1 / x modulo q for x ≠ 0, by Euclid's algorithm.
+func (f floatField) inverted(x float64) float64 {
+	a, b := int64(f.q), int64(x)
+	u, v := int64(0), int64(1) // a = u x, b = v x modulo q
+	for b != 0 {
+		t := a / b
+		a, b = b, a-t*b
+		u, v = v, u-t*v
+	}
+	return f.reduced(float64(u * a)) // a is ±1
+}
+
+// modularInverse is the inverse of a square matrix modulo the cube of a prime: elements of f, by
+// rows.
+type modularInverse struct {
+	f    *modular.Field
+	rows [][]uint64
+}
+
+// inverseModulo returns the inverse of a square matrix modulo the cube of a prime, nil if A is
+// singular modulo some primes, or too large.
+func (s *run) inverseModulo(a ints) (*modularInverse, error) {
+	if a.rows > mostFloats {
+		return nil, nil
+	}
+	for i := range 4 {
+		q := floatPrime(i)
+		f := modular.Cube(uint64(q))
+		if rows, err := s.inverseCube(f, q, a); rows != nil || err != nil {
+			return &modularInverse{f, rows}, err
+		}
+	}
+	return nil, nil
+}
+
+// inverseByNumber returns the inverse of A modulo the cube of prime number i below cubeRoot, or
+// modulo prime number i if A is too large for that. It returns no inverse if A is singular modulo
+// the prime.
+func (s *run) inverseByNumber(a ints, i int) (*modular.Field, [][]uint64, error) {
+	if a.rows <= mostFloats && i < mostCubes {
+		q := floatPrime(i)
+		f := modular.Cube(uint64(q))
+		rows, err := s.inverseCube(f, q, a)
+		return f, rows, err
+	}
+	f := modular.Numbered(i)
+	rows, err := s.modulo(f, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok, err := f.InvertMatrix(s.Ctx, s.Threads, rows); !ok || err != nil {
+		return nil, nil, err
+	}
+	return f, rows, nil
+}
+
+// inverseCube is inverseModulo for one prime.
+//
+// With the digits A = A_0 + q A_1 + q² A_2 and C = C_0 + q C_1 + q² C_2 of A and its inverse,
+//
+//	A_0 C_0 = I - q S, S_1 = S - A_1 C_0, C_1 = C_0 S_1,
+//	S_1 - A_0 C_1 = q T, S_2 = T - A_2 C_0 - A_1 C_1, C_2 = C_0 S_2 modulo q.
+func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error) {
+	n := a.rows
+	f := floatField{float64(q), 1 / float64(q)}
+	rows, err := s.modulo(of, a)
+	if err != nil {
+		return nil, err
+	}
+	var digits [3][]float64
+	for k := range digits {
+		digits[k] = make([]float64, n*n)
+	}
+	var any [3]bool
+	for i, row := range rows {
+		for j, x := range row {
+			v := of.Balanced(of.Value(x))
+			for k := 0; v != 0; k++ {
+				d := v % q
+				switch {
+				case 2*d > q:
+					d -= q
+				case 2*d < -q:
+					d += q
+				}
+				digits[k%3][i+j*n] = float64(d)
+				any[k%3] = true
+				v = (v - d) / q
+			}
+		}
+	}
+	var c [3][]float64
+	c[0] = append([]float64(nil), digits[0]...)
+	if ok, err := s.invertFloats(f, n, c[0]); !ok || err != nil {
+		return nil, err
+	}
+	subtract := func(z, x, y []float64) error {
+		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, n, x, n, y, n)
+	}
+	rest := make([]float64, n*n)
+	for i := range n {
+		rest[i+i*n] = 1
+	}
+	for k := 1; k <= 2; k++ {
+		if err := subtract(rest, digits[0], c[k-1]); err != nil { // a multiple of q
+			return nil, err
+		}
+		for i, x := range rest {
+			rest[i] = math.Round(x * f.inverse)
+		}
+		for h := 1; h <= k; h++ {
+			if any[h] {
+				if err := subtract(rest, digits[h], c[k-h]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		right := make([]float64, n*n)
+		for i, x := range rest {
+			right[i] = -f.reduced(x)
+		}
+		c[k] = make([]float64, n*n)
+		if err := subtract(c[k], c[0], right); err != nil {
+			return nil, err
+		}
+		for i, x := range c[k] {
+			c[k][i] = f.reduced(x)
+		}
+	}
+	for i, row := range rows {
+		for j := range row {
+			at := i + j*n
+			v := int64(c[0][at]) + q*(int64(c[1][at])+q*int64(c[2][at]))
+			if v < 0 {
+				row[j] = of.Sub(0, of.Element(uint64(-v)))
+			} else {
+				row[j] = of.Element(uint64(v))
+			}
+		}
+	}
+	return rows, nil
+}
+
+// pivotBlock is the number of pivots that are eliminated at once.
+const pivotBlock = 32
+
+// invertFloats replaces a matrix of elements modulo q by its inverse. ok is false if it is
+// singular. It is modular.InvertMatrix for floats.
+func (s *run) invertFloats(f floatField, n int, a []float64) (ok bool, err error) {
+	order := span(0, n)
+	panel := make([]float64, n*pivotBlock)
+	block := make([]float64, pivotBlock*n)
+	for k0 := 0; k0 < n; k0 += pivotBlock {
+		k1 := min(n, k0+pivotBlock)
+		w := k1 - k0
+		if !f.bringPivots(n, a, order, k0, k1) {
+			return false, nil
+		}
+		// The inverse B of the pivot block, w x w, and B times the rows of pivots.
+		b := make([]float64, w*w)
+		for j := range w {
+			copy(b[j*w:(j+1)*w], a[k0+(k0+j)*n:])
+		}
+		f.invertBlock(w, b)
+		copy(panel, a[k0*n:k1*n])
+		for j := range w {
+			for i := range w {
+				panel[k0+i+j*n] = 0 // rows of pivots stay
+			}
+			clear(a[(k0+j)*n : (k0+j+1)*n])
+		}
+		for j := range n {
+			for i := range w {
+				block[i+j*w] = -a[k0+i+j*n]
+				a[k0+i+j*n] = 0
+			}
+		}
+		for j := range w {
+			for i := range w {
+				block[i+(k0+j)*w] = 0
+			}
+			block[j+(k0+j)*w] = -1
+		}
+		rows := make([]float64, w*n)
+		if err := dgemm.SubtractSame(s.Ctx, s.Threads, w, n, w, rows, w, b, w, block, w); err != nil {
+			return false, err
+		}
+		for i, x := range rows {
+			rows[i] = f.reduced(x)
+		}
+		if err := dgemm.SubtractSame(s.Ctx, s.Threads, n, n, w, a, n, panel, n, rows, w); err != nil {
+			return false, err
+		}
+		err := par.Each(s.Ctx, s.Threads, n, func(j int) {
+			column := a[j*n : (j+1)*n]
+			for i, x := range column {
+				column[i] = f.reduced(x)
+			}
+			copy(column[k0:k1], rows[j*w:(j+1)*w])
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	// Columns go back to the places of the rows.
+	old := append([]float64(nil), a...)
+	for k, j := range order {
+		copy(a[j*n:(j+1)*n], old[k*n:(k+1)*n])
+	}
+	return true, nil
+}
+
+// bringPivots exchanges rows from k0 on so that rows k0 ≤ i < k1 form a regular matrix in columns
+// k0 ≤ j < k1. It returns false if no rows do.
+func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) bool {
+	m, w := n-k0, k1-k0
+	p := make([]float64, m*w) // by rows
+	for j := range w {
+		for i := range m {
+			p[i*w+j] = a[k0+i+(k0+j)*n]
+		}
+	}
+	for k := range w {
+		i := k
+		for i < m && p[i*w+k] == 0 {
+			i++
+		}
+		if i == m {
+			return false
+		}
+		if i != k {
+			for j := range w {
+				p[i*w+j], p[k*w+j] = p[k*w+j], p[i*w+j]
+			}
+			for j := range n {
+				column := a[j*n : (j+1)*n]
+				column[k0+i], column[k0+k] = column[k0+k], column[k0+i]
+			}
+			order[k0+i], order[k0+k] = order[k0+k], order[k0+i]
+		}
+		by := f.inverted(p[k*w+k])
+		pivot := p[k*w : (k+1)*w]
+		for i := k + 1; i < m; i++ {
+			row := p[i*w : (i+1)*w]
+			if row[k] == 0 {
+				continue
+			}
+			c := f.reduced(row[k] * by)
+			for j := k + 1; j < w; j++ {
+				row[j] = f.reduced(row[j] - c*pivot[j]) // may fuse: exact
+			}
+		}
+	}
+	return true
+}
+
+// invertBlock inverts a small regular matrix by the method of Gauss and Jordan with row exchanges.
+func (f floatField) invertBlock(w int, a []float64) {
+	at := func(i, j int) *float64 { return &a[i+j*w] }
+	order := span(0, w)
+	for k := range w {
+		i := k
+		for *at(i, k) == 0 {
+			i++
+		}
+		if i != k {
+			for j := range w {
+				*at(i, j), *at(k, j) = *at(k, j), *at(i, j)
+			}
+			order[i], order[k] = order[k], order[i]
+		}
+		by := f.inverted(*at(k, k))
+		*at(k, k) = 1
+		for j := range w {
+			*at(k, j) = f.reduced(*at(k, j) * by)
+		}
+		left := append([]float64(nil), a[k*w:(k+1)*w]...)
+		left[k] = 0
+		for j := range w {
+			column := a[j*w : (j+1)*w]
+			x := column[k]
+			for i, c := range left {
+				y := column[i]
+				if j == k && i != k {
+					y = 0
+				}
+				column[i] = f.reduced(y - c*x) // may fuse: exact
+			}
+		}
+	}
+	old := append([]float64(nil), a...)
+	for k, j := range order {
+		copy(a[j*w:(j+1)*w], old[k*w:(k+1)*w])
+	}
+}
