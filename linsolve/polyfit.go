@@ -27,6 +27,10 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		panic(errShape)
 	}
 	const name = "PolyFit"
+	if err := checkPValues(name, f, opt); err != nil {
+		return nil, err
+	}
+	given := opt
 	if x.Device() != place.Host {
 		d := x.Device()
 		var err error
@@ -57,5 +61,12 @@ func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *Regression
 		}
 		opt = &of
 	}
-	return fitted(name, gallery.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
+	z, err := fitted(name, gallery.Vandermonde(halfulp.FormatOf(format), x, degree+1), y.Matrix(), f, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.tested(f, given, func(f halfulp.Format, opt *RegressionOptions) (*Fit, error) { return PolyFit(x, y, degree, f, opt) }); err != nil {
+		return nil, err
+	}
+	return z, nil
 }

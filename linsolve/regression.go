@@ -15,6 +15,9 @@ type RegressionOptions struct {
 	// Confidence, if not nil, requests confidence intervals of the estimates. It is their level, a
 	// number between 0 and 1: big.NewRat(95, 100) is 95 per cent.
 	Confidence *big.Rat
+	// PValues requests t and p-values, in formats of up to MaxPValueBits bits. The fit is then
+	// computed twice, the second time in more than twice the bits.
+	PValues bool
 	// Unit, if not nil, is the unit of the numbers of B: the right-hand side is Unit B. It makes
 	// decimals exact: with B = 1234 and the unit 1/1000, b is 1.234.
 	Unit *big.Rat
@@ -43,6 +46,13 @@ type Fit struct {
 	// Student's t of m - n degrees of freedom exceeds in magnitude with probability 1 - Confidence.
 	// They are NaN for m = n, and equal to X for residuals of 0.
 	Lower, Upper *halfulp.Matrix
+	// T and P, n x k, are nil unless requested: T is the estimate divided by its standard error,
+	// and P the probability of a magnitude of T at least as large if the parameter is 0 (two-sided,
+	// Student's t). Both are NaN for m = n.
+	T, P *halfulp.Matrix
+	// UndecidedTests counts the numbers of T, P and Response.FP that may be the other one of the
+	// two numbers nearest to the exact one, VanishedTests those that are 0 but not exactly so.
+	UndecidedTests, VanishedTests int
 	// Undecided counts the limits that may not be the nearest number: see [Regression].
 	Undecided int
 	// Covariances, if requested, are the n x n matrices s² U, one for each column of B. Their
@@ -63,6 +73,9 @@ type Response struct {
 	// F is ((TSS - r)/p) / (r/dof), where p is the number of parameters without an intercept: +Inf
 	// for r = 0, NaN if p or TSS is 0 as well.
 	F halfulp.Scalar
+	// FP is the probability of an F at least as large if all parameters but the intercept are 0, if
+	// requested by PValues.
+	FP halfulp.Scalar
 }
 
 // Regression fits the linear model B = A X + E by least squares. It returns the estimates X with
@@ -90,11 +103,25 @@ type Response struct {
 // With p the bits of f, if 8 (p + 64) bits leave a limit open, Undecided counts it, and Regression
 // returns the number nearest to the middle of its enclosure, or 0 if the enclosure contains 0. That
 // number differs from the exact limit by at most half an ulp plus 2^-7p (|x| + t s).
+//
+// T and p-values are enclosed by a fit in more bits and the incomplete beta function. Each is the
+// number nearest to the exact one, or one of the two nearest if the exact one is within 2^-(2p+128)
+// of it of the middle between them; UndecidedTests counts these.
 func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
 		panic(errShape)
 	}
-	return fitted("Regression", a, b, f, opt)
+	if err := checkPValues("Regression", f, opt); err != nil {
+		return nil, err
+	}
+	z, err := fitted("Regression", a, b, f, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.tested(f, opt, func(f halfulp.Format, opt *RegressionOptions) (*Fit, error) { return Regression(a, b, f, opt) }); err != nil {
+		return nil, err
+	}
+	return z, nil
 }
 
 // fitted runs Regression for the routine with the given name.
@@ -137,7 +164,7 @@ func newFit(e *lsq.Estimates) *Fit {
 	}
 	for _, y := range e.Responses {
 		of := halfulp.ScalarOf
-		z.Responses = append(z.Responses, Response{of(y.ResidualSS), of(y.ResidualMS), of(y.ResidualSD), of(y.RegressionSS), of(y.RSquared), of(y.F)})
+		z.Responses = append(z.Responses, Response{of(y.ResidualSS), of(y.ResidualMS), of(y.ResidualSD), of(y.RegressionSS), of(y.RSquared), of(y.F), halfulp.Scalar{}})
 	}
 	return z
 }

@@ -502,3 +502,47 @@ func TestInterpolation(t *testing.T) {
 		}
 	}
 }
+
+// TestPValues compares p-values with closed forms: Student's t of 1 degree of freedom is Cauchy's
+// distribution, and F of (1, m) degrees of freedom is the square of t.
+func TestPValues(t *testing.T) {
+	a := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 0}, {1, 1}, {1, 2}})
+	b := halfulp.FromRows(halfulp.Float64, [][]float64{{1, 3}, {2, 3}, {4, 3}})
+	x, y := halfulp.NewVectorFloat64(3, 1, []float64{0, 1, 2}), halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 4})
+	opt := &RegressionOptions{PValues: true}
+	z, err := Regression(a, b, halfulp.Float64, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := PolyFit(x, y, 1, halfulp.Float64, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// By hand, x = (5/6, 3/2), s^2 = 1/6, and the diagonal of the inverse of AᵀA is (5/6, 1/2).
+	for i, want := range []float64{math.Sqrt(5), 3 * math.Sqrt(3)} {
+		near := func(got halfulp.Scalar, want float64) {
+			t.Helper()
+			if x := got.Float64(); math.Abs(x-want) > 4e-16*want {
+				t.Errorf("estimate %d: %v, want %v", i, x, want)
+			}
+		}
+		near(z.T.At(i, 0), want)
+		near(z.P.At(i, 0), 2*math.Atan(1/want)/math.Pi)
+		if !p.T.At(i, 0).Same(z.T.At(i, 0)) || !p.P.At(i, 0).Same(z.P.At(i, 0)) {
+			t.Errorf("estimate %d: PolyFit has %v and %v", i, p.T.At(i, 0), p.P.At(i, 0))
+		}
+	}
+	if f := z.Responses[0].FP; !f.Same(z.P.At(1, 0)) || z.UndecidedTests != 0 {
+		t.Errorf("F has the p-value %v, t of the slope %v; %d undecided", f, z.P.At(1, 0), z.UndecidedTests)
+	}
+	// The second column fits exactly: the slope 0 has the standard error 0.
+	if x := z.T.At(0, 1); !x.IsInf(1) || z.P.At(0, 1).Float64() != 0 || !z.T.At(1, 1).IsNaN() || !z.Responses[1].FP.IsNaN() {
+		t.Errorf("an exact fit has t = %v, p = %v", z.T, z.P)
+	}
+	if _, err := Regression(a, b, halfulp.MP(2*MaxPValueBits), opt); !errors.Is(err, halfulp.ErrOptions) {
+		t.Errorf("too many bits: %v", err)
+	}
+	if z, err := Regression(a, b, halfulp.Float64, nil); err != nil || z.T != nil {
+		t.Errorf("without a request: %v, %v", z.T, err)
+	}
+}

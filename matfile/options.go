@@ -32,6 +32,9 @@ type Options struct {
 	// In selects the format that the numbers of a file are rounded to when they are read. The zero
 	// value is halfulp.AtLeast(halfulp.Float64).
 	In halfulp.InputFormat
+	// Literal makes ReadExact take the decimals of a text as they are, even if the text names a
+	// format for its numbers.
+	Literal bool
 	// Part selects what to read: a matrix of a .npz file, or columns of a table, such as
 	// "2-4,price". A name FILE:PART has the same meaning.
 	Part string
@@ -56,11 +59,12 @@ type Options struct {
 
 // Info is what a file that is read contains besides its numbers.
 type Info struct {
-	Kind   Kind     // of the content; Text for every table
-	Sparse bool     // the file lists entries, and was read as a dense matrix
-	Flat   bool     // an array of NumPy of one dimension, which is a column here
-	Names  []string // of the columns that were read, if a table has a header
-	Note   string   // how a row with words, or an array of three dimensions, was interpreted
+	Kind   Kind            // of the content; Text for every table
+	Sparse bool            // the file lists entries, and was read as a dense matrix
+	Flat   bool            // an array of NumPy of one dimension, which is a column here
+	Names  []string        // of the columns that were read, if a table has a header
+	Format *halfulp.Format // for ReadExact: the format that a text names for its numbers
+	Note   string          // how a row with words, or an array of three dimensions, was interpreted
 	// Stats has the numbers that the range of the format turned into infinities or zeros, the
 	// lengths of the numbers, and whether the last number may be cut off.
 	Stats halfulp.InputStats

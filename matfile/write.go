@@ -48,6 +48,10 @@ type Named struct {
 	Matrix   *halfulp.Matrix
 	Integers []int // for WriteArchive: an array of integers, if Matrix is nil
 	Flat     bool  // for WriteArchive: a matrix of one column becomes an array of one dimension
+	// Exact, if not nil, is written instead of Matrix, as fractions and integers, by WriteAll. A
+	// Matrix Market file of fractions has the field "rational", an extension. Texts for FLINT are
+	// expressions of python-flint.
+	Exact *Exact
 }
 
 // WriteAll writes each matrix to the file of its name, as [Write] does. No file appears before all
@@ -56,17 +60,9 @@ func WriteAll(all []Named, opt *Options) error {
 	if len(all) == 0 {
 		return nil
 	}
-	name, m, o := all[0].Name, all[0].Matrix, opt.filled()
-	if m == nil {
-		return fmt.Errorf("%s: %w", name, errNoMatrix)
-	}
-	k := o.Kind
-	if k == "" {
-		if err := CheckName(name, m.NumberFormat()); err != nil {
-			return err
-		}
-		k = KindOf(name)
-	} else if err := k.check(shown(name), m.NumberFormat()); err != nil {
+	name, o := all[0].Name, opt.filled()
+	k, err := all[0].kind(o.Kind)
+	if err != nil {
 		return err
 	}
 	var others error // errors of the others name their own files
@@ -74,8 +70,8 @@ func WriteAll(all []Named, opt *Options) error {
 	if len(all) > 1 {
 		last = nil // the last matrix has it
 	}
-	err := files.WriteThen(name, o.Stdout, last, func(w io.Writer) error {
-		if err := k.write(w, m, o); err != nil || len(all) == 1 {
+	err = files.WriteThen(name, o.Stdout, last, func(w io.Writer) error {
+		if err := all[0].write(w, k, o); err != nil || len(all) == 1 {
 			return err
 		}
 		if f, ok := w.(interface{ Flush() error }); ok {
@@ -90,6 +86,32 @@ func WriteAll(all []Named, opt *Options) error {
 		return others
 	}
 	return err
+}
+
+// kind returns the kind of file to write, k if it is not empty.
+func (n *Named) kind(k Kind) (Kind, error) {
+	var err error
+	switch {
+	case n.Exact != nil && k == "":
+		k, err = KindOf(n.Name), CheckExactName(n.Name)
+	case n.Exact != nil:
+		err = k.checkExact(shown(n.Name))
+	case n.Matrix == nil:
+		err = fmt.Errorf("%s: %w", n.Name, errNoMatrix)
+	case k == "":
+		k, err = KindOf(n.Name), CheckName(n.Name, n.Matrix.NumberFormat())
+	default:
+		err = k.check(shown(n.Name), n.Matrix.NumberFormat())
+	}
+	return k, err
+}
+
+// write writes the matrix as a file of the kind.
+func (n *Named) write(w io.Writer, k Kind, opt options) error {
+	if n.Exact != nil {
+		return n.Exact.write(w, k)
+	}
+	return k.write(w, n.Matrix, opt)
 }
 
 var errNoMatrix = errors.New("there is no matrix to write")
@@ -145,7 +167,7 @@ func (k Kind) write(w io.Writer, m *halfulp.Matrix, opt options) error {
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
 	case CSV, TSV, Text:
 		return delimited.Write(w, m, delimited.Options{
-			Digits: opt.Digits, Separator: map[Kind]byte{CSV: ',', TSV: '\t', Text: ' '}[k],
+			Digits: opt.Digits, Separator: separators[k],
 			Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
 		})
 	}
@@ -155,6 +177,9 @@ func (k Kind) write(w io.Writer, m *halfulp.Matrix, opt options) error {
 	}
 	return list.Write(w, m, casformat.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
 }
+
+// separators stand between the numbers of a row of a table.
+var separators = map[Kind]byte{CSV: ',', TSV: '\t', Text: ' '}
 
 // writeParts writes the data of an array.
 func writeParts(w io.Writer, a npy.Array, opt options) error {

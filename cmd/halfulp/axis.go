@@ -201,6 +201,9 @@ Examples:
 }
 
 func (c *cumsumCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.job(env, "cumsum", true, validDirect, c.X)
 	if err != nil {
 		return err
@@ -210,14 +213,9 @@ func (c *cumsumCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	rows, cols := m.Dims()
-	axis := c.Axis
-	if axis == "vector" {
-		if rows > 1 && cols > 1 {
-			return cli.Misuse("%s is %d x %d: --axis 0 adds down its columns, --axis 1 along its rows", shown(c.X), rows, cols)
-		}
-		if axis = "0"; rows == 1 {
-			axis = "1"
-		}
+	axis, err := c.axis(rows, cols)
+	if err != nil {
+		return err
 	}
 	z := halfulp.NewMatrix(j.format, rows, cols)
 	n, from := vectorsOf(m, axis)
@@ -229,6 +227,19 @@ func (c *cumsumCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	return j.writeMatrix(z, &stats)
+}
+
+// axis returns the axis along which a matrix is added, 0 or 1.
+func (c *cumsumCmd) axis(rows, cols int) (string, error) {
+	switch {
+	case c.Axis != "vector":
+		return c.Axis, nil
+	case rows > 1 && cols > 1:
+		return "", cli.Misuse("%s is %d x %d: --axis 0 adds down its columns, --axis 1 along its rows", shown(c.X), rows, cols)
+	case rows == 1:
+		return "1", nil
+	}
+	return "0", nil
 }
 
 type traceCmd struct {
@@ -245,6 +256,9 @@ Example:
 }
 
 func (c *traceCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.job(env, "trace", false, validDirect, c.A)
 	if err != nil {
 		return err

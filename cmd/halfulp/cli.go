@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +17,7 @@ import (
 
 // inputFlags select how files are read.
 type inputFlags struct {
-	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format to which numbers of text files are rounded when they are read. Default: the format that the file names, as files written by halfulp do; otherwise the format of the result, or mp:P with enough bits for numbers that have more digits."`
+	In *exactFlag `group:"input" placeholder:"FORMAT" help:"Format to which numbers of text files are rounded when they are read, or exact: decimals and fractions such as 7/15 are the rational numbers that they are (docs/guide/rational.md). Default: the format that the file names, as files written by halfulp do; otherwise the format of the result, or mp:P with enough bits for numbers that have more digits."`
 
 	Columns      columns   `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names from its header, such as 2,4-6,price; put a name with a comma in double quotes. FILE:LIST selects columns for one operand."`
 	Header       bool      `group:"input" help:"The first row of a table holds names. Default: it does if none of its fields is a number."`
@@ -73,9 +75,12 @@ func (c *character) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// in returns the format of --in.
+// exact reports whether --in requests exact numbers.
+func (f *inputFlags) exact() bool { return f.In != nil && f.In.exact }
+
+// in returns the format of --in; given is false without one, and for exact numbers.
 func (f *inputFlags) in() (format halfulp.Format, given bool) {
-	if f.In == nil {
+	if f.In == nil || f.In.exact {
 		return halfulp.Format{}, false
 	}
 	return f.In.Format, true
@@ -83,7 +88,7 @@ func (f *inputFlags) in() (format halfulp.Format, given bool) {
 
 // resultFlags set the format of the result and where it goes.
 type resultFlags struct {
-	Format formatFlag `group:"result" default:"f64" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd (1 to 4 doubles) or mp:P (P bits). Default ${default}."`
+	Format exactFlag `group:"result" default:"f64" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd (1 to 4 doubles) or mp:P (P bits), or exact: fractions in lowest terms, where results are rational. Default ${default}."`
 	printFlags
 }
 
@@ -97,6 +102,8 @@ type printFlags struct {
 
 	// Several reports whether the result is several matrices, which go to a .npz file or a table.
 	Several bool `kong:"-"`
+	// Exact reports whether the result has exact numbers.
+	Exact bool `kong:"-"`
 }
 
 // runFlags set how a result is computed; they change none of its bits.
@@ -124,8 +131,18 @@ type commonFlags struct {
 
 // job begins a run, as newJob does.
 func (f *commonFlags) job(env *cli.Environment, command string, makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
-	return newJob(env, command, &f.inputFlags, f.Format.Format, &f.printFlags, &f.runFlags, makesMatrix, validate, operands...)
+	if err := f.checkExact(command); err != nil {
+		return nil, err
+	}
+	j, err := newJob(env, command, &f.inputFlags, f.Format.Format, &f.printFlags, &f.runFlags, makesMatrix, validate, operands...)
+	if err == nil {
+		j.exactResult = f.Format.exact
+	}
+	return j, err
 }
+
+// rationally reports whether operands or results are to be exact numbers.
+func (f *commonFlags) rationally() bool { return f.inputFlags.exact() || f.Format.exact }
 
 // threads is a number of threads.
 type threads int
@@ -212,6 +229,25 @@ func (f *formatFlag) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// exactFlag is a format named on the command line, or exact.
+type exactFlag struct {
+	formatFlag
+	exact bool
+}
+
+func (f *exactFlag) UnmarshalText(text []byte) error {
+	name := strings.ToLower(string(text))
+	if name == "exact" {
+		*f = exactFlag{formatFlag{halfulp.Float64}, true}
+		return nil
+	}
+	err := f.formatFlag.UnmarshalText(text)
+	if err != nil && slices.Contains(exactOtherwise, name) {
+		err = fmt.Errorf("%w: did you mean exact?", err)
+	}
+	return err
+}
+
 // digitsFlag is the number of decimal digits to print, or one of the two below.
 type digitsFlag int
 
@@ -237,3 +273,63 @@ func (d *digitsFlag) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
+
+// productFlags are the factors of a product. An absent beta differs from a beta of 1.
+type productFlags struct {
+	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A decimal that is a binary number, such as -0.375, enters exactly; another, such as 0.1, is rounded to --in or else to as many bits as the result has, or more if its digits need them."`
+	Beta  *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
+}
+
+// numberText is a number as written, which may begin with a minus sign.
+type numberText string
+
+// Decode reads the next argument, unless it is a long flag.
+func (n *numberText) Decode(ctx *kong.DecodeContext) error {
+	t := ctx.Scan.Pop()
+	if t.IsEOL() || strings.HasPrefix(t.String(), "--") {
+		return errors.New("a number is missing")
+	}
+	*n = numberText(t.String())
+	return nil
+}
+
+// takesExact reports whether a command has exact operands.
+func takesExact(command string) bool {
+	return !slices.Contains([]string{"map", "solve-gj", "cg"}, command)
+}
+
+// irrational are the commands without exact results, each with the reason.
+var irrational = map[string]string{
+	"nrm2": "a root", "stats": "a root (the standard deviation)", "expm": "no rational matrix",
+	"polyfit": "roots (the standard errors)", "norm2": "a root", "chol": "roots", "qr": "roots", "eigh": "roots of a polynomial",
+	"geigh": "roots of a polynomial", "svd": "roots of a polynomial", "polar": "roots of a polynomial", "symfunc": "no rational matrix",
+	"roots": "roots of a polynomial", "verify": "a count", "cg": "an approximation",
+}
+
+// checkExact returns an error for flags that do not fit exact numbers.
+func (f *commonFlags) checkExact(command string) error {
+	if !f.inputFlags.exact() && !f.Format.exact {
+		return nil
+	}
+	flag := "--in exact"
+	if f.Format.exact {
+		flag = "--format exact"
+		f.printFlags.Exact = true
+		if why := irrational[command]; why != "" {
+			return cli.Misuse("--format exact: the result of %s is %s: --in exact --format mp:P computes it from exact numbers and rounds once", command, why)
+		}
+		if f.Digits != digitsShortest {
+			return errExactDigits
+		}
+	}
+	if team != nil {
+		return cli.Misuse("%s: processes under mpiexec do not share exact numbers: run %s without mpiexec", flag, command)
+	}
+	if !slices.Contains([]string{"auto", "residue", "direct"}, f.Method) {
+		return cli.Misuse("%s: method %s has an arithmetic of its own: exact numbers need auto, residue or direct", flag, f.Method)
+	}
+	return nil
+}
+
+// errExactDigits is the error for --digits beside exact results.
+var errExactDigits = cli.Misuse("--digits: exact results are fractions; --format mp:P writes digits")

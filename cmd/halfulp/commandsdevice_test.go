@@ -169,6 +169,8 @@ var deviceCases = map[string][]deviceCase{
 		{line: "solve singular.csv B.mtx", status: cli.ExitFailed},
 		{line: "solve special.csv B.mtx", status: cli.ExitFailed},
 		{line: "solve A.mtx B.mtx --enclose --steps 2 --digits 9"},
+		{line: "solve A.mtx B.mtx --all --format exact --x out/x.csv --null out/n.mtx"},
+		{line: "solve A.mtx B.mtx --in exact", there: true},
 		{line: "solve A.mtx y.mtx --enclose --radius-a radius.csv --radius-b radiusb.csv"},
 	},
 	"lstsq": {
@@ -215,6 +217,9 @@ var deviceCases = map[string][]deviceCase{
 	"norm2":     {{line: "norm2 tall.mtx --format mp:106"}, {line: "norm2 special.csv", status: cli.ExitFailed}},
 	"rank":      {{line: "rank A.mtx"}, {line: "rank dependent.csv"}, {line: "rank H.mtx --rcond 0.01"}},
 	"cond":      {{line: "cond A.mtx --norm inf"}, {line: "cond H.mtx --format dd"}, {line: "cond singular.csv"}, {line: "cond wide.mtx --norm 2"}},
+	"rref":      {{line: "rref wide.mtx"}, {line: "rref A.mtx --in exact --format exact"}},
+	"charpoly":  {{line: "charpoly A.mtx"}, {line: "charpoly H.mtx --format exact"}},
+	"minpoly":   {{line: "minpoly A.mtx"}, {line: "minpoly H.mtx --format exact"}},
 	"nullspace": {{line: "nullspace wide.mtx --format dd"}, {line: "nullspace singular.csv"}, {line: "nullspace A.mtx"}, {line: "nullspace wide.mtx --rcond 1e-10"}},
 	"chol": {
 		{line: "chol S.mtx --format mp:106"},
@@ -391,14 +396,20 @@ func TestCommandsOnDevice(t *testing.T) {
 func compareCommands(t *testing.T, n int, devices []string, fake bool) {
 	t.Chdir(t.TempDir())
 	deviceOperands(t, n)
-	for _, name := range slices.Sorted(maps.Keys(deviceCases)) {
+	for n, name := range slices.Sorted(maps.Keys(deviceCases)) {
 		for i, c := range deviceCases[name] {
-			with := variants
+			with, at := variants, devices
+			if fake && !testlength.Long() { // a third of the flags, and devices in turn
+				with = []string{variants[0], variants[1+n%(len(variants)-1)]}
+				if i > 0 {
+					at = devices[i%len(devices):][:1]
+				}
+			}
 			if i > 0 || fake && (c.on == residues || c.on == floats || testing.Short()) {
 				with = variants[:1]
 			}
 			for k, v := range with {
-				on := devices
+				on := at
 				if fake && k > 0 { // which are slow
 					on = devices[:1]
 				}

@@ -1,90 +1,154 @@
 package main
 
 import (
-	"math"
+	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/rational"
 )
 
-// decimals reads a matrix of decimals that need not be numbers of any format. Column j is a matrix
-// of integers times units[j]; unless byColumn, the whole matrix is integers times units[0]. If the
-// file or --in names a format, the numbers are rounded to it, and units is nil.
+// Exact numbers as numbers of a format over a common denominator, for routines that take numbers of
+// a format. Powers of two divide exactly, so the denominators are odd.
+
+// decimals reads a matrix whose numbers need not be numbers of any format. Column k is column k of
+// m times units[k]; unless byColumn, the whole matrix is m times units[0]. units is nil if all
+// units are 1. If --in names a format, or if the file does and --in does not say exact, the numbers
+// have this format.
 func (j *job) decimals(name string, byColumn bool) (m *halfulp.Matrix, units []*big.Rat, err error) {
-	const bits = 256 // for decimals of up to 76 digits; longer ones take more
-	m, stats, err := j.read(name, halfulp.AtLeast(halfulp.MP(uint(max(bits, j.format.Bits())))))
-	if err != nil || stats.Digits == 0 || float64(stats.Digits) > math.Floor(float64(m.NumberFormat().Bits()-1)*math.Log10(2)) {
+	if _, given := j.in.in(); given {
+		m, err = j.inFormat(name)
 		return m, nil, err
 	}
-	rows, cols := m.Dims()
-	values := make([][]*big.Rat, cols)
-	places := make([]int, 1)
-	if byColumn {
-		places = make([]int, cols)
+	x, _, err := j.literal(name, j.in.exact())
+	if err != nil {
+		return nil, nil, err
 	}
-	for c := range cols {
-		p := &places[0]
+	if x.Matrix != nil {
+		return x.Matrix, nil, nil
+	}
+	odd := make([]*big.Int, x.Cols)
+	if !byColumn {
+		var all []*big.Rat
+		for _, row := range x.Values {
+			all = append(all, row...)
+		}
+		odd = []*big.Int{oddPart(commonDenominator(all))}
+	}
+	for k := range odd {
 		if byColumn {
-			p = &places[c]
-		}
-		values[c] = make([]*big.Rat, rows)
-		for r := range rows {
-			v, ok := readAs(m.At(r, c), stats.Digits)
-			if !ok {
-				return m, nil, nil
+			column := make([]*big.Rat, x.Rows)
+			for i := range column {
+				column[i] = x.Values[i][k]
 			}
-			values[c][r] = v
-			*p = max(*p, decimalPlaces(v))
+			odd[k] = oddPart(commonDenominator(column))
+		}
+		if odd[k].BitLen() > 1 || units != nil {
+			for len(units) < k {
+				units = append(units, big.NewRat(1, 1))
+			}
+			units = append(units, new(big.Rat).SetFrac(big.NewInt(1), odd[k]))
 		}
 	}
-	powers := make([]*big.Int, len(places))
-	for k, p := range places {
-		powers[k] = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(p)), nil)
-		units = append(units, new(big.Rat).SetFrac(big.NewInt(1), powers[k]))
-	}
-	integers := make([]*big.Float, 0, rows*cols)
-	longest := 53
-	for c := range cols {
-		power := new(big.Rat).SetInt(powers[min(c, len(powers)-1)])
-		for _, v := range values[c] {
-			n := v.Mul(v, power).Num()
-			longest = max(longest, n.BitLen())
-			integers = append(integers, new(big.Float).SetPrec(uint(max(n.BitLen(), 1))).SetInt(n))
+	m, err = j.times(name, x.Rows, x.Cols, func(i, k int) (*big.Rat, *big.Int) {
+		return x.Values[i][k], odd[min(k, len(odd)-1)]
+	})
+	return m, units, err
+}
+
+// oddPart returns the largest odd divisor of d.
+func oddPart(d *big.Int) *big.Int { return new(big.Int).Rsh(d, d.TrailingZeroBits()) }
+
+// times returns the matrix of products of the numbers x and the multiples d of the odd parts of
+// their denominators, which at returns, in a format that holds them.
+func (j *job) times(name string, rows, cols int, at func(i, k int) (x *big.Rat, d *big.Int)) (*halfulp.Matrix, error) {
+	values := make([]*big.Float, 0, rows*cols)
+	longest := halfulp.Float64.Bits()
+	for k := range cols {
+		for i := range rows {
+			x, d := at(i, k)
+			two := x.Denom().TrailingZeroBits()
+			n := new(big.Int).Quo(d, oddPart(x.Denom()))
+			n.Mul(n, x.Num())
+			z := new(big.Float).SetInt(n)
+			longest = max(longest, int(z.MinPrec()))
+			values = append(values, z.SetMantExp(z, -int(two)))
 		}
 	}
 	if longest > halfulp.MaxPrec {
-		return m, nil, nil
+		return nil, fmt.Errorf("%s: with a common denominator its numbers have %d bits: numbers of a format have at most %d; --in mp:P rounds them", shown(name), longest, halfulp.MaxPrec)
 	}
-	return halfulp.NewMatrixBig(halfulp.MP(uint(longest)), rows, cols, integers), units, nil
+	f := halfulp.MP(uint(longest))
+	if err := j.how.Memory.checkSize(f, rows, cols); err != nil {
+		return nil, fmt.Errorf("%s with a common denominator: %w", shown(name), err)
+	}
+	return halfulp.NewMatrixBig(f, rows, cols, values), nil
 }
 
-// readAs returns the decimal of at most digits digits from which x was read, or x itself if no such
-// decimal rounds to x. It is not ok for numbers that are not finite, or very large or small.
-func readAs(x halfulp.Scalar, digits int) (v *big.Rat, ok bool) {
-	if x.IsNaN() || x.IsInf(0) {
-		return nil, false
+// scaled is a matrix of numbers of a format over an odd denominator.
+type scaled struct {
+	*halfulp.Matrix
+	odd *big.Int // nil for 1
+}
+
+// scaledMatrix reads a matrix of finite numbers, or of exact ones if --in requests them. fits,
+// unless it is nil, returns an error for a wrong shape.
+func (j *job) scaledMatrix(file string, fits func(name string, a sized) error) (scaled, error) {
+	if !j.in.exact() {
+		a, err := j.finiteMatrix(file, fits)
+		return scaled{Matrix: a}, err
 	}
-	b := x.Big()
-	if e := b.MantExp(nil); max(e, -e) > 20000 {
-		return nil, false
+	a, err := j.exact(file)
+	if err != nil {
+		return scaled{}, err
 	}
-	text := x.Text(digits)
-	if y, err := halfulp.ParseScalar(x.NumberFormat(), text); err == nil && y.Same(x) {
-		if v, ok = new(big.Rat).SetString(text); ok {
-			return v, true
+	if fits != nil {
+		if err := fits(file, a); err != nil {
+			return scaled{}, err
 		}
 	}
-	v, _ = b.Rat(nil)
-	return v, true
+	all, odd, err := j.overOdd([]string{file}, a)
+	if err != nil {
+		return scaled{}, err
+	}
+	return scaled{all[0], odd}, nil
 }
 
-// decimalPlaces returns the number of digits after the point of a number that has finitely many.
-func decimalPlaces(v *big.Rat) int {
-	twos := int(v.Denom().TrailingZeroBits())
-	rest := new(big.Int).Rsh(v.Denom(), uint(twos))
-	fives := 0
-	for five := big.NewInt(5); rest.BitLen() > 1; fives++ {
-		rest.Quo(rest, five)
+// overOdd returns the products of matrices and the least odd number for which they are numbers of a
+// format, nil for 1.
+func (j *job) overOdd(files []string, all ...*rational.Matrix) ([]*halfulp.Matrix, *big.Int, error) {
+	odd := oddPart(commonDenominator(entriesOf(all...)))
+	var z []*halfulp.Matrix
+	for i, a := range all {
+		m, err := j.times(files[i], a.Rows(), a.Cols(), func(i, k int) (*big.Rat, *big.Int) { return a.At(i, k), odd })
+		if err != nil {
+			return nil, nil, err
+		}
+		z = append(z, m)
 	}
-	return max(twos, fives)
+	if odd.BitLen() == 1 {
+		odd = nil
+	}
+	return z, odd, nil
+}
+
+// overRows returns D A and D B as numbers of a format, for the diagonal matrix D of the least odd
+// numbers for which that is possible. B may be nil: then D is returned in its place.
+func (j *job) overRows(fileA string, a *rational.Matrix, fileB string, b *rational.Matrix) (da, db *halfulp.Matrix, err error) {
+	odd := make([]*big.Int, a.Rows())
+	for i := range odd {
+		row := rowOf(a, i)
+		if b != nil {
+			row = append(row, rowOf(b, i)...)
+		}
+		odd[i] = oddPart(commonDenominator(row))
+	}
+	if b == nil {
+		b = rational.Identity(a.Rows())
+	}
+	if da, err = j.times(fileA, a.Rows(), a.Cols(), func(i, k int) (*big.Rat, *big.Int) { return a.At(i, k), odd[i] }); err != nil {
+		return nil, nil, err
+	}
+	db, err = j.times(fileB, b.Rows(), b.Cols(), func(i, k int) (*big.Rat, *big.Int) { return b.At(i, k), odd[i] })
+	return da, db, err
 }

@@ -113,17 +113,14 @@ func (c *eighCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.symmetricMatrix(c.A, c.Uplo)
+	a, err := j.symmetricScaled(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
 	if err := c.choose(opt, c.A, a); err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(how *halfulp.Options) (*eigen.SymResult, error) {
-		opt.Options = *how
-		return eigen.Sym(a, j.format, opt)
-	})
+	z, err := j.sym(c.A, a, j.format, *opt)
 	if err != nil {
 		return err
 	}
@@ -164,7 +161,7 @@ func checkPicture(file string) error {
 }
 
 // choose sets the positions of the eigenvalues of the matrix A of a file.
-func (f *eigenFlags) choose(opt *eigen.SymOptions, file string, a *halfulp.Matrix) error {
+func (f *eigenFlags) choose(opt *eigen.SymOptions, file string, a sized) error {
 	if f.Index == nil {
 		return nil
 	}
@@ -204,11 +201,7 @@ func (c *geighCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.symmetricMatrix(c.A, c.Uplo)
-	if err != nil {
-		return err
-	}
-	b, err := j.symmetricMatrix(c.B, c.Uplo)
+	a, b, err := c.operands(j)
 	if err != nil {
 		return err
 	}
@@ -218,14 +211,34 @@ func (c *geighCmd) Run(env *cli.Environment) error {
 	if err := c.choose(opt, c.A, a); err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(how *halfulp.Options) (*eigen.SymResult, error) {
-		opt.Options = *how
-		return eigen.SymGeneral(a, b, j.format, opt)
-	})
+	z, err := j.general(c.A, a, b, j.format, *opt)
 	if err != nil {
 		return c.ofFile(err)
 	}
 	return c.write(j, z, a.Rows())
+}
+
+// operands reads A and B, with a common denominator.
+func (c *geighCmd) operands(j *job) (a, b scaled, err error) {
+	if !j.in.exact() {
+		if a, err = j.symmetricScaled(c.A, c.Uplo); err == nil {
+			b, err = j.symmetricScaled(c.B, c.Uplo)
+		}
+		return a, b, err
+	}
+	exactA, err := j.exactSymmetric(c.A, c.Uplo)
+	if err != nil {
+		return a, b, err
+	}
+	exactB, err := j.exactSymmetric(c.B, c.Uplo)
+	if err != nil {
+		return a, b, err
+	}
+	both, odd, err := j.overOdd([]string{c.A, c.B}, exactA, exactB)
+	if err != nil {
+		return a, b, err
+	}
+	return scaled{both[0], odd}, scaled{both[1], odd}, nil
 }
 
 // ofFile returns an error with the name of the file that it is about.

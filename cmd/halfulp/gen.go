@@ -24,6 +24,9 @@ type genFlags struct {
 // set, it counts the matrix's infinities.
 func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide bool, generate func(halfulp.Format) *halfulp.Matrix) error {
 	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}}
+	if f.Format.exact {
+		return cli.Misuse("--format exact: gen writes numbers of a format")
+	}
 	if rows < 0 || cols < 0 {
 		return cli.Misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
 	}

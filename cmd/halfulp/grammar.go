@@ -45,6 +45,9 @@ type grammar struct {
 	Cond    condCmd       `cmd:"" group:"solve" help:"Condition number, in the 1-norm, maximum norm or 2-norm."`
 	Norm2   norm2Cmd      `cmd:"" group:"solve" name:"norm2" help:"2-norm of a matrix: its largest singular value."`
 	Null    nullSpaceCmd  `cmd:"" group:"solve" name:"nullspace" help:"Basis of the null space."`
+	RREF    rrefCmd       `cmd:"" group:"solve" name:"rref" help:"Reduced row echelon form, computed exactly."`
+	CharP   charPolyCmd   `cmd:"" group:"solve" name:"charpoly" help:"Characteristic polynomial, computed exactly."`
+	MinP    minPolyCmd    `cmd:"" group:"solve" name:"minpoly" help:"Minimal polynomial, computed exactly."`
 	Chol    cholCmd       `cmd:"" group:"solve" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
 	LU      luCmd         `cmd:"" group:"solve" name:"lu" help:"Factors P A = L U, by partial pivoting."`
 	QR      qrCmd         `cmd:"" group:"solve" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`

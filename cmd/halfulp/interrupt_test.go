@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestInterrupt sends signals to runs that wait for input, compute or write. It checks the exit
@@ -97,7 +98,7 @@ func TestInterruptTwice(t *testing.T) {
 	if signal.Ignored(syscall.SIGINT) {
 		t.Skip("interrupts are ignored here, and so in what is started here")
 	}
-	for range 3 {
+	for range testlength.Of(1, 1, 3) {
 		dir := t.TempDir()
 		cmd := exec.Command("halfulp", strings.Fields("gen random 700 700 --format mp:3000 --out z.gz")...)
 		cmd.Dir = dir

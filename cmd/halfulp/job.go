@@ -17,6 +17,7 @@ import (
 	"github.com/halfulp/halfulp/internal/grid"
 	dispatcher "github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/textio"
+	"github.com/halfulp/halfulp/rational"
 )
 
 // job is one run of a command that reads operands, computes and writes a result.
@@ -49,6 +50,10 @@ type job struct {
 	solver    *halfulp.Stats // of a routine of package linsolve
 	residual  *residualStats
 	grid      *grid.Grid // where operands and results live; nil for the host
+
+	digits      int                         // of the last text's longest decimal, see InputStats
+	exactResult bool                        // the result has exact numbers
+	rationals   map[string]*rational.Matrix // the exact operands that were read, by name
 }
 
 // newJob checks what is possible before any file is read: that at most one operand is standard
@@ -56,6 +61,9 @@ type job struct {
 // that device and method exist.
 func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp.Format, print *printFlags, how *runFlags,
 	makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
+	if in.exact() && !takesExact(command) {
+		return nil, cli.Misuse("--in exact: %s computes with numbers of a format", command)
+	}
 	stdin := 0
 	for _, name := range operands {
 		if name == files.Stdio {
@@ -531,4 +539,11 @@ func (j *job) compareScalar(z halfulp.Scalar, plain float64) error {
 	m := halfulp.NewMatrix(z.NumberFormat(), 1, 1)
 	m.Set(0, 0, z)
 	return writeComparison(j.env.Stderr, m, [][]float64{{plain}}, j.text)
+}
+
+func transpose(t bool) halfulp.Transpose {
+	if t {
+		return halfulp.Trans
+	}
+	return halfulp.NoTrans
 }

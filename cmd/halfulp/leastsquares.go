@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"strings"
 
 	"github.com/halfulp/halfulp"
@@ -88,6 +87,9 @@ Examples:
 }
 
 func (c *lstsqCmd) Run(env *cli.Environment) error {
+	if c.Format.exact && !c.Solution {
+		return cli.Misuse("--format exact: standard errors are roots: --solution prints exact estimates alone")
+	}
 	j, err := c.solverJob(env, "lstsq", c.Solution, c.operands(c.A, c.B)...)
 	if err != nil {
 		return err
@@ -158,14 +160,8 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if !fit.Centered && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: no column of %s is constant: the model has no intercept, and R-squared and F compare it with 0, not with the mean; --intercept adds a column of ones\n", shown(c.A))
 	}
-	tests, err := c.tests(j, c.A, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
-		opt.Options, opt.Covariance, opt.Confidence = *run, false, nil
-		return linsolve.Regression(a, b, f, opt)
-	})
-	if err != nil {
-		return err
-	}
-	return j.writeFit(fit, c.Confidence, tests, estimates, names(responses, "column ", 1, b.Cols()))
+	j.warnTests(fit)
+	return j.writeFit(fit, c.Confidence, estimates, names(responses, "column ", 1, b.Cols()))
 }
 
 // withOnes returns A with a column of ones before the others.
@@ -209,6 +205,9 @@ func names(header []string, prefix string, first, n int) []string {
 }
 
 func (c *lstsqCmd) solution(j *job) error {
+	if j.rationally() {
+		return c.exactSolution(j)
+	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
 		return err
@@ -301,63 +300,18 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	tests, err := c.tests(j, c.X, fit, func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error) {
-		opt.Options, opt.Covariance, opt.Confidence = *run, false, nil
-		return linsolve.PolyFit(x, y, *c.Degree, f, opt)
-	})
-	if err != nil {
-		return err
-	}
-	return j.writeFit(fit, c.Confidence, tests, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
+	j.warnTests(fit)
+	return j.writeFit(fit, c.Confidence, names(nil, "c", 0, fit.X.Rows()), names(response, "column ", 1, 1))
 }
 
-// tests returns the tests of a fit, nil if they are not requested. refit computes the fit in a
-// format of more than twice the bits of the result. If a number remains undecided, it does so once
-// more in twice as many bits.
-func (c *fitFlags) tests(j *job, file string, fit *linsolve.Fit, refit func(f halfulp.Format, run *halfulp.Options) (*linsolve.Fit, error)) ([]testResult, error) {
-	if !c.PValues {
-		return nil, nil
+// warnTests reports, --quiet or not, t and p-values that may be the other one of two neighbours,
+// and those that became 0.
+func (j *job) warnTests(fit *linsolve.Fit) {
+	if fit.UndecidedTests > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", fit.UndecidedTests)
 	}
-	if j.format.Bits() > mostTestBits {
-		return nil, cli.Misuse("--p-values: %v: formats of up to mp:%d have them", j.format, mostTestBits)
-	}
-	prec := uint(j.format.Bits() + 64 + bits.Len(uint(fit.Observations)))
-	for last := false; ; last = true {
-		prec *= 2
-		wide, err := refit(halfulp.MP(prec), j.options())
-		j.finish()
-		if err != nil {
-			return nil, named(file, err)
-		}
-		e := encloser{format: j.format, prec: prec, freedom: int64(wide.DegreesOfFreedom), parameters: int64(wide.X.Rows())}
-		if wide.Centered {
-			e.parameters--
-		}
-		var all []testResult
-		for k, of := range wide.Responses {
-			var r testResult
-			for i := range wide.X.Rows() {
-				t, p := e.estimate(wide.X.At(i, k), wide.StandardErrors.At(i, k))
-				r.t, r.p = append(r.t, t), append(r.p, p)
-			}
-			r.f = e.overall(of.F)
-			all = append(all, r)
-		}
-		if e.undecided == 0 || last {
-			j.warnTests(&e)
-			return all, j.env.Ctx.Err()
-		}
-	}
-}
-
-// warnTests reports, --quiet or not, results that may be the other one of two neighbours, and
-// p-values that became 0.
-func (j *job) warnTests(e *encloser) {
-	if e.undecided > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that lie halfway between two numbers, or seem to, rounded to one of the two: %d\n", e.undecided)
-	}
-	if e.vanished > 0 {
-		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that are not 0 but too small for %v, printed as 0: %d\n", e.format, e.vanished)
+	if fit.VanishedTests > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: t or p-values that are not 0 but too small for %v, printed as 0: %d\n", j.format, fit.VanishedTests)
 	}
 }
 
@@ -372,7 +326,10 @@ func (c *fitFlags) operands(names ...string) []string {
 // options completes the options; units are the units of the right-hand sides. It returns the number
 // of rows with weights other than 0.
 func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) (left int, err error) {
-	opt.Covariance = c.Covariance
+	opt.Covariance, opt.PValues = c.Covariance, c.PValues
+	if c.PValues && j.format.Bits() > linsolve.MaxPValueBits {
+		return 0, cli.Misuse("--p-values: %v: formats of up to mp:%d have them", j.format, linsolve.MaxPValueBits)
+	}
 	if opt.Confidence, err = c.level(); err != nil {
 		return 0, err
 	}
@@ -411,15 +368,18 @@ func (c *fitFlags) checkWeights(w *halfulp.Vector, unit *big.Rat, rows int) (lef
 	return left, nil
 }
 
-// inUnit returns the decimal of x, a finite number that decimals returned with this unit, nil for
-// 1.
+// inUnit returns x times a unit, nil for 1, as a decimal or, if that has no end, as a fraction. x
+// is finite.
 func inUnit(x halfulp.Scalar, unit *big.Rat) string {
 	if unit == nil {
 		return x.String()
 	}
-	v, _ := x.Big().Rat(nil)
+	v, _ := x.Big().Rat(new(big.Rat))
 	v.Mul(v, unit)
-	return v.FloatString(decimalPlaces(v))
+	if places, ok := v.FloatPrec(); ok {
+		return v.FloatString(places)
+	}
+	return v.RatString()
 }
 
 // decimalVector reads an n x 1 or 1 x n matrix of finite numbers, like decimals.
@@ -469,7 +429,7 @@ type responseResult struct {
 
 // writeFit writes a table for each response, with names of estimates and responses; level is the
 // confidence level as it was given. tests is nil if they are not requested.
-func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, estimates, responses []string) error {
+func (j *job) writeFit(fit *linsolve.Fit, level string, estimates, responses []string) error {
 	j.report(j.solver)
 	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: as many estimates as observations: no degrees of freedom are left, and standard errors are nan\n")
@@ -502,11 +462,11 @@ func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, esti
 				z.Covariance = append(z.Covariance, row)
 			}
 		}
-		if tests != nil {
+		if fit.T != nil {
 			for i := range n {
-				z.T, z.P = append(z.T, j.text(tests[k].t[i])), append(z.P, j.text(tests[k].p[i]))
+				z.T, z.P = append(z.T, j.text(fit.T.At(i, k))), append(z.P, j.text(fit.P.At(i, k)))
 			}
-			z.FP = j.text(tests[k].f)
+			z.FP = j.text(of.FP)
 		}
 		r.Responses = append(r.Responses, z)
 	}
@@ -522,7 +482,7 @@ func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, esti
 		if z.Lower != nil {
 			fmt.Fprintf(&b, "\tlower %s\tupper %s", level, level)
 		}
-		if tests != nil {
+		if fit.T != nil {
 			b.WriteString("\tt\tp-value")
 		}
 		b.WriteByte('\n')
@@ -531,7 +491,7 @@ func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, esti
 			if z.Lower != nil {
 				fmt.Fprintf(&b, "\t%s\t%s", z.Lower[i], z.Upper[i])
 			}
-			if tests != nil {
+			if fit.T != nil {
 				fmt.Fprintf(&b, "\t%s\t%s", z.T[i], z.P[i])
 			}
 			b.WriteByte('\n')
@@ -553,7 +513,7 @@ func (j *job) writeFit(fit *linsolve.Fit, level string, tests []testResult, esti
 		} {
 			fmt.Fprintf(&b, "%s\t%s\n", row[0], row[1])
 		}
-		if tests != nil {
+		if fit.T != nil {
 			fmt.Fprintf(&b, "p-value of F\t%s\n", z.FP)
 		}
 		if k+1 < len(r.Responses) {

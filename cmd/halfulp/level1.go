@@ -27,6 +27,7 @@ Examples:
   halfulp sum x.mtx
   halfulp sum A.csv --axis 0
   printf '1e100\n1\n-1e100\n' | halfulp sum -
+  printf '1/3\n1/6\n.5\n' | halfulp sum - --in exact --format exact
   halfulp sum x.csv --format mp:200 --digits 60
   halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp("sum")
 }
@@ -80,6 +81,12 @@ func (c *nrm2Cmd) Run(env *cli.Environment) error {
 // unary runs a routine that reduces a vector, or each vector along an axis, to one number.
 func unary(env *cli.Environment, name, file, axis string, f *commonFlags, residue *rnsFlags, routine reduction,
 	plain func(*halfulp.Matrix) float64) error {
+	if f.rationally() {
+		if plain != nil {
+			return errNoCompare
+		}
+		return f.exactReduction(env, name, file, axis)
+	}
 	var choice *rnsChoice
 	j, err := f.job(env, name, axis != whole, validMethod(&choice, f, residue, false), file)
 	if err != nil {
@@ -151,6 +158,9 @@ Examples:
 }
 
 func (c *dotCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	var choice *rnsChoice
 	native := isExpansion(&c.runFlags)
 	j, err := c.job(env, "dot", false, validMethod(&choice, &c.commonFlags, &c.rnsFlags, native), c.X, c.Y)
@@ -205,15 +215,18 @@ func (statsCmd) Help() string {
   sd     the root of the sum of (x_i - m)^2 over n - 1
   r1     the sum of (x_i - m)(x_i+1 - m) over the sum of (x_i - m)^2
 
-where m is the exact mean; the entries of a matrix are taken column by column. With --axis it prints a line for each column or row, after a line of names. A decimal such as 1.1 has no exact binary value. With --in mp:300 it is read so closely that the printed values are the statistics of the decimals.
+where m is the exact mean; the entries of a matrix are taken column by column. With --axis it prints a line for each column or row, after a line of names. A decimal such as 1.1 has no exact binary value. With --in exact the printed values are the statistics of the decimals.
 
 Examples:
 
-  halfulp stats x.txt --in mp:300
+  halfulp stats x.txt --in exact
   halfulp stats A.csv --axis 0`
 }
 
 func (c *statsCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.job(env, "stats", false, validDirect, c.X)
 	if err != nil {
 		return err

@@ -20,6 +20,10 @@ type solveCmd struct {
 	RadiusA string `group:"input" name:"radius-a" placeholder:"FILE" help:"With --enclose: bounds for all matrices whose entries differ from A by at most the entries of FILE."`
 	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for the entries of B."`
 
+	All       bool   `group:"result" help:"With exact numbers: print a solution X and a basis N of the null space, whose columns are primitive integer vectors. All solutions are a column of X plus combinations of the columns of N."`
+	X         string `group:"result" name:"x" placeholder:"FILE" help:"With --all: write X to FILE."`
+	NullSpace string `group:"result" name:"null" placeholder:"FILE" help:"With --all: write N to FILE."`
+
 	commonFlags
 	compareFlags
 }
@@ -29,20 +33,27 @@ func (solveCmd) Help() string {
 
 A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats shows how X was computed: the number of float64 factorizations for the approximate inverse R, the bound on ‖I - R A‖ that proves the result, a bound on the condition number, and the steps of refinement.
 
-The system consists of the numbers as they are read: 0.1 has no exact binary value, and --in mp:300 reads it to 90 digits. --compare shows X beside the solution by Gaussian elimination with partial pivoting in float64 arithmetic.
+The system consists of the numbers as they are read: 0.1 has no exact binary value. --in exact takes decimals and fractions such as 7/15 as the numbers that they are, and --format exact prints X in fractions. With either, A may have more rows than columns, the error about a singular matrix has a vector x with A x = 0, and --all prints all solutions of a singular system: a solution X, and a basis N of the null space. --compare shows X beside the solution by Gaussian elimination with partial pivoting in float64 arithmetic.
 
 --enclose prints proved lower and upper bounds on X instead, rounded outwards to --format and to --digits N. --steps sets how far they are refined. With --radius-a or --radius-b they contain the solutions of all systems within these distances. It is an error if one of these matrices is singular, or cannot be proved regular.
 
 Examples:
 
   halfulp solve A.mtx b.mtx
-  halfulp solve A.csv B.csv --in mp:400 --format dd --out X.mtx
+  halfulp solve A.csv B.csv --in exact --format dd --out X.mtx
+  halfulp solve A.csv b.csv --in exact --format exact --all
   halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp gen random 30 | halfulp solve H.mtx - --stats
   halfulp gen hilbert 12 --out H.mtx && halfulp gen random 12 | halfulp solve H.mtx - --compare
   halfulp solve A.csv b.csv --enclose --radius-a dA.csv --radius-b db.csv`
 }
 
 func (c *solveCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
+	if c.All {
+		return cli.Misuse("--all: the solutions of a singular system need exact numbers: --in exact, or --format exact")
+	}
 	operands := []string{c.A, c.B}
 	for _, file := range []string{c.RadiusA, c.RadiusB} {
 		if file != "" {
@@ -179,10 +190,14 @@ func (invCmd) Help() string {
 Examples:
 
   halfulp inv A.mtx
+  halfulp inv A.csv --in exact --format exact --to pari
   halfulp gen hilbert 20 --format mp:100 | halfulp inv - --format dd --stats`
 }
 
 func (c *invCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, a, err := c.matrixJob(env, "inv", true, c.A, checkSquare)
 	if err != nil {
 		return err
@@ -208,10 +223,14 @@ Examples:
 
   halfulp det A.mtx
   halfulp det A.mtx --log
+  printf '.1,.2,.3\n.4,.5,.6\n.7,.8,.9\n' | halfulp det - --in exact
   halfulp gen hilbert 20 --format mp:100 | halfulp det - --format mp:100`
 }
 
 func (c *detCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, a, err := c.matrixJob(env, "det", false, c.A, checkSquare)
 	if err != nil {
 		return err
@@ -250,6 +269,11 @@ func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
+	return j.writeLogDet(sign, z)
+}
+
+// writeLogDet writes the sign and the logarithm of a determinant.
+func (j *job) writeLogDet(sign int, z halfulp.Scalar) error {
 	j.report(j.solver)
 	if j.print.JSON {
 		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(j.solver)}))
@@ -274,6 +298,9 @@ Examples:
 }
 
 func (c *rankCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, a, err := c.matrixJob(env, "rank", false, c.A, nil)
 	if err != nil {
 		return err
@@ -312,17 +339,38 @@ Examples:
 }
 
 func (c *condCmd) Run(env *cli.Environment) error {
-	fits := checkSquare
 	if c.Norm == "2" {
-		fits = nil
+		return c.norm2(env)
 	}
-	j, a, err := c.matrixJob(env, "cond", false, c.A, fits)
+	if c.rationally() {
+		return c.exactly(env)
+	}
+	j, a, err := c.matrixJob(env, "cond", false, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	if c.Norm == "2" {
-		return j.condition2(c.A, a)
+	return c.write(j, a)
+}
+
+// norm2 prints the condition number in the 2-norm, which is a ratio: a common denominator does not
+// change it.
+func (c *condCmd) norm2(env *cli.Environment) error {
+	if c.Format.exact {
+		return cli.Misuse("--format exact: the condition number in the 2-norm is a root: --in exact --format mp:P computes it from exact numbers and rounds once")
 	}
+	j, err := c.solverJob(env, "cond", false, c.A)
+	if err != nil {
+		return err
+	}
+	a, err := j.scaledMatrix(c.A, nil)
+	if err != nil {
+		return err
+	}
+	return j.condition2(c.A, a.Matrix)
+}
+
+// write prints the condition number in the 1-norm or the maximum norm.
+func (c *condCmd) write(j *job, a *halfulp.Matrix) error {
 	norm := halfulp.OneNorm
 	if c.Norm == "inf" {
 		norm = halfulp.InfNorm
@@ -345,16 +393,21 @@ type nullSpaceCmd struct {
 func (nullSpaceCmd) Help() string {
 	return `Prints a basis of the null space of A, the set of all x with A x = 0. For an m x n matrix of rank r it is the n x (n - r) matrix that has an identity matrix in n - r of its rows, mostly the last ones. Every entry is rounded once. For a matrix of full column rank it has no columns; Matrix Market and .npy files can hold such a matrix.
 
-The rank is exact: A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank. With --rcond C, above 0, the result is an orthonormal basis of the span of the right singular vectors whose singular values are at most C times the largest one, as scipy.linalg.null_space does; both numbers are rounded once to the bits of the format of the result. The basis depends on the span alone, not on the method or machine. A warning states how many entries seem to be 0, or halfway between two numbers, without a proof.
+With --format exact the vectors are primitive integer vectors: their numbers have no common factor, and the first one that is not 0 is positive.
+
+The rank is exact: A consists of the numbers exactly as they are read, and a matrix whose entries were rounded mostly has full rank; --in exact takes decimals as they are. With --rcond C, above 0, the result is an orthonormal basis of the span of the right singular vectors whose singular values are at most C times the largest one, as scipy.linalg.null_space does; both numbers are rounded once to the bits of the format of the result. The basis depends on the span alone, not on the method or machine. A warning states how many entries seem to be 0, or halfway between two numbers, without a proof.
 
 Examples:
 
   halfulp nullspace A.csv --format dd
   halfulp nullspace A.mtx --rcond 1e-12 --out Z.npy
-  printf '1,2,3\n4,5,6\n' | halfulp nullspace -`
+  printf '.1,.2,.3\n.4,.5,.6\n.7,.8,.9\n' | halfulp nullspace - --in exact --format exact`
 }
 
 func (c *nullSpaceCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, a, err := c.matrixJob(env, "nullspace", true, c.A, nil)
 	if err != nil {
 		return err
@@ -374,7 +427,11 @@ func (c *nullSpaceCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.warnOpen("entries")
-	err = j.writeMatrix(z, j.solver)
+	return c.empty(j.writeMatrix(z, j.solver))
+}
+
+// empty adds to an error about a basis without vectors what it means.
+func (c *nullSpaceCmd) empty(err error) error {
 	if errors.Is(err, matfile.ErrEmpty) {
 		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
@@ -399,6 +456,9 @@ Examples:
 func (c *powCmd) Run(env *cli.Environment) error {
 	if c.E < 0 {
 		return cli.Misuse("the exponent %d is negative: take a power of the inverse, halfulp inv", c.E)
+	}
+	if c.rationally() {
+		return c.exactly(env)
 	}
 	j, a, err := c.matrixJob(env, "pow", true, c.A, checkSquare)
 	if err != nil {
@@ -426,18 +486,23 @@ Examples:
 }
 
 func (c *expmCmd) Run(env *cli.Environment) error {
-	j, a, err := c.matrixJob(env, "expm", true, c.A, checkSquare)
+	j, err := c.solverJob(env, "expm", true, c.A)
 	if err != nil {
 		return err
 	}
-	return j.writeSolved(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
-		x, err := linsolve.Expm(a, j.format, opt)
-		if n := opt.Stats.Undecided; err == nil && n > 0 { // even with --quiet: not proved
-			j.finish()
-			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
-		}
-		return x, err
-	})
+	a, err := j.scaledMatrix(c.A, checkSquare)
+	if err != nil {
+		return err
+	}
+	x, err := j.exponential(c.A, a)
+	if err != nil {
+		return err
+	}
+	j.warnOpen("entries")
+	if x, err = j.back(x); err != nil {
+		return err
+	}
+	return j.writeMatrix(x, j.solver)
 }
 
 type rootsCmd struct {
@@ -568,6 +633,9 @@ func (c *quadratureCmd) rule(j *job) (quadratureRule, error) {
 func (c *quadratureCmd) Run(env *cli.Environment) error {
 	if c.N < 0 {
 		return cli.Misuse("%d points: a rule has no negative number of points", c.N)
+	}
+	if c.Format.exact {
+		return cli.Misuse("--format exact: nodes and weights are no rational numbers")
 	}
 	how := &runFlags{Device: cpuDevice, Method: string(halfulp.AutoMethod), Threads: c.Threads, memoryFlag: c.memoryFlag, Stats: c.Stats}
 	j, err := newJob(env, "quadrature", &inputFlags{}, c.Format.Format, &c.printFlags, how, true, validDirect)

@@ -159,7 +159,7 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 		}
 		m, err := j.matrix(name)
 		if err == nil && i > 0 {
-			m, err = likeVector(operands[0], x[0], name, m)
+			m, err = hostLikeVector(operands[0], x[0], name, m)
 		}
 		if err != nil {
 			return err

@@ -32,20 +32,20 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.symmetricMatrix(c.A, c.Uplo)
+	a, err := j.symmetricScaled(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
-	if err := j.there(&a); err != nil {
-		return err
+	if a.odd == nil {
+		if err := j.there(&a.Matrix); err != nil {
+			return err
+		}
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, error) {
-		return linsolve.Cholesky(a, j.format, opt)
-	})
+	l, err := j.cholesky(c.A, a)
 	if err != nil {
 		return err
 	}
-	l, err := j.back(z.L)
+	l, err = j.back(l)
 	if err != nil {
 		return err
 	}
@@ -67,17 +67,21 @@ type luCmd struct {
 }
 
 func (luCmd) Help() string {
-	return `Prints the factors of P A = L U by elimination with partial pivoting. For an m x n matrix A and k the smaller of m and n, L is m x k and unit lower triangular, U is k x n and upper triangular, and P is a permutation of rows. Every entry is the exact one, rounded once, whatever the condition of A. It is an error if the first k columns of A are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of P A = L U by elimination with partial pivoting. For an m x n matrix A and k the smaller of m and n, L is m x k and unit lower triangular, U is k x n and upper triangular, and P is a permutation of rows. Every entry is the exact one, rounded once, whatever the condition of A. It is an error if the first k columns of A are linearly dependent, which is proved. With exact numbers (--in exact or --format exact) it is none: then every pivot is the first number that is not 0.` + factorsHelp + `
 
 Examples:
 
   halfulp lu A.mtx
+  halfulp lu A.csv --in exact --format exact
   halfulp lu A.csv --format dd --l L.mtx --u U.mtx --p P.txt
   halfulp lu A.npy --out F.npz                       # numpy: A[F["P"]] is L U
   halfulp gemm F.npz:L F.npz:U`
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.factorsJob(env, "lu", false, c.P, []string{c.L, c.U}, c.A)
 	if err != nil {
 		return err
@@ -122,20 +126,16 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.finiteMatrix(c.A, checkTall)
+	a, err := j.scaledMatrix(c.A, checkTall)
 	if err != nil {
 		return err
 	}
-	if err := j.there(&a); err != nil {
-		return err
+	if a.odd == nil {
+		if err := j.there(&a.Matrix); err != nil {
+			return err
+		}
 	}
-	factor := linsolve.QR
-	if c.Pivoted {
-		factor = linsolve.QRPivoted
-	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.QRFactors, error) {
-		return factor(a, j.format, opt)
-	})
+	z, err := j.qr(c.A, a, c.Pivoted)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ type ldltCmd struct {
 }
 
 func (ldltCmd) Help() string {
-	return `Prints the factors of P A P' = L D L' for a symmetric matrix, definite or not, by Bunch and Kaufman's elimination with rook pivoting. L is unit lower triangular, D is block diagonal with blocks of order 1 and 2, and P is a permutation. Every entry is the exact one, rounded once, whatever the condition of A. A singular matrix is an error, which states the rank; singularity is proved.` + factorsHelp + `
+	return `Prints the factors of P A P' = L D L' for a symmetric matrix, definite or not, by Bunch and Kaufman's elimination with rook pivoting. L is unit lower triangular, D is block diagonal with blocks of order 1 and 2, and P is a permutation. Every entry is the exact one, rounded once, whatever the condition of A. A singular matrix is an error, which states the rank; singularity is proved. With exact numbers (--in exact or --format exact) A may be singular, and pivots are chosen to be not 0, without regard to their size: D is diagonal and P the identity if no leading minor is 0.` + factorsHelp + `
 
 Examples:
 
@@ -162,6 +162,9 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.factorsJob(env, "ldlt", false, c.P, []string{c.L, c.D}, c.A)
 	if err != nil {
 		return err
@@ -186,7 +189,12 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 // and of the other results, which may be empty. makesMatrix says that the result is a single matrix
 // unless it goes to a file of its own.
 func (f *commonFlags) factorsJob(env *cli.Environment, name string, makesMatrix bool, permutation string, others []string, operands ...string) (*job, error) {
+	f.Several = true
+	f.Exact = f.Format.exact
 	to := slices.Concat(others, []string{permutation})
+	if err := f.checkExactFactors(to); err != nil {
+		return nil, err
+	}
 	for i, file := range to {
 		if file == "" {
 			continue
@@ -210,11 +218,10 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name string, makesMatrix 
 			}
 		}
 	}
-	f.Several = true
 	return f.solverJob(env, name, makesMatrix, operands...)
 }
 
-func checkTall(name string, a *halfulp.Matrix) error {
+func checkTall(name string, a sized) error {
 	if a.Rows() < a.Cols() {
 		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(name), a.Rows(), a.Cols())
 	}

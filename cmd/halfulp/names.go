@@ -21,7 +21,7 @@ var calledOtherwise = map[string]string{
 	"potrf": "chol", "getrf": "lu", "geqrf": "qr", "sytrf": "ldlt", "gesv": "solve", "linsolve": "solve", "gels": "lstsq", "leastsquares": "lstsq", "fit": "polyfit",
 	"eigvalsh": "eigh", "eigsh": "eigh", "eigenvalues": "eigh", "eigenvectors": "eigh", "syev": "eigh", "syevd": "eigh", "syevr": "eigh", "sygv": "geigh", "sygvd": "geigh", "geig": "geigh", "geigvalsh": "geigh",
 	"svdvals": "svd", "svds": "svd", "gesvd": "svd", "gesdd": "svd", "singularvalues": "svd",
-	"tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "polyroots": "roots", "roots_legendre": "quadrature", "leggauss": "quadrature", "hermgauss": "quadrature", "laggauss": "quadrature", "roots_jacobi": "quadrature", "roots_genlaguerre": "quadrature", "roots_gegenbauer": "quadrature", "gauss": "quadrature", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
+	"echelon": "rref", "rowreduce": "rref", "gaussjordan": "rref", "characteristic": "charpoly", "poly": "charpoly", "minimal": "minpoly", "tr": "trace", "prefixsum": "cumsum", "scan": "cumsum", "kernel": "nullspace", "null": "nullspace", "exp": "expm", "polyroots": "roots", "roots_legendre": "quadrature", "leggauss": "quadrature", "hermgauss": "quadrature", "laggauss": "quadrature", "roots_jacobi": "quadrature", "roots_genlaguerre": "quadrature", "roots_gegenbauer": "quadrature", "gauss": "quadrature", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
 }
 
 // A missing is an operation of linear algebra that the program does not have yet. The page
@@ -113,6 +113,9 @@ var formatsOtherwise = map[string]string{
 	"half": "mp:11", "f16": "mp:11", "float16": "mp:11", "fp16": "mp:11", "bf16": "mp:8", "bfloat16": "mp:8", "f256": "mp:237", "octuple": "mp:237",
 	"doubledouble": "dd", "tripledouble": "td", "quaddouble": "qd",
 }
+
+// exactOtherwise are names of exact numbers in other programs.
+var exactOtherwise = []string{"rational", "rationals", "rat", "ratio", "fraction", "fractions", "fmpq", "fmpz", "qq", "q", "zz", "integer", "integers", "exactly", "exct", "eaxct", "extact", "symbolic"}
 
 // bitsOnly matches a precision without the prefix of the MP formats, or with another separator.
 var bitsOnly = regexp.MustCompile(`^(?:mp|mpf|mpfr|prec|bits|p)?[-_=: .]?([0-9]+)(?:[-_ ]?bits?)?$`)

@@ -58,6 +58,9 @@ Examples:
 }
 
 func (c *pinvCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, a, err := c.matrixJob(env, "pinv", true, c.A, nil)
 	if err != nil {
 		return err
@@ -95,12 +98,23 @@ Examples:
 }
 
 func (c *norm2Cmd) Run(env *cli.Environment) error {
-	j, a, err := c.matrixJob(env, "norm2", false, c.A, nil)
+	j, err := c.solverJob(env, "norm2", false, c.A)
 	if err != nil {
 		return err
 	}
+	a, err := j.scaledMatrix(c.A, nil)
+	if err != nil {
+		return err
+	}
+	if a.odd != nil {
+		z, err := j.svd(c.A, a, j.format, eigen.SVDOptions{ValuesOnly: true, Largest: 1})
+		if err != nil {
+			return err
+		}
+		return j.writeScalar(z.S.At(0), *j.solver)
+	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, error) {
-		return eigen.Norm2(a, j.format, opt)
+		return eigen.Norm2(a.Matrix, j.format, opt)
 	})
 	if err != nil {
 		return err

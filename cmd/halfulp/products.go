@@ -1,35 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/ozaki"
 )
-
-// productFlags are the factors of a product. An absent beta differs from a beta of 1.
-type productFlags struct {
-	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A decimal that is a binary number, such as -0.375, enters exactly; another, such as 0.1, is rounded to --in or else to as many bits as the result has, or more if its digits need them."`
-	Beta  *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
-}
-
-// numberText is a number as written, which may begin with a minus sign.
-type numberText string
-
-// Decode reads the next argument, unless it is a long flag.
-func (n *numberText) Decode(ctx *kong.DecodeContext) error {
-	t := ctx.Scan.Pop()
-	if t.IsEOL() || strings.HasPrefix(t.String(), "--") {
-		return errors.New("a number is missing")
-	}
-	*n = numberText(t.String())
-	return nil
-}
 
 type gemvCmd struct {
 	A     string `arg:"" name:"A" help:"Matrix; - is standard input."`
@@ -56,6 +34,9 @@ Examples:
 }
 
 func (c *gemvCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	var choice *rnsChoice
 	native := isExpansion(&c.runFlags)
 	j, err := c.job(env, "gemv", true, validMethod(&choice, &c.commonFlags, &c.rnsFlags, native), c.A, c.X, c.Y)
@@ -133,6 +114,9 @@ Examples:
 }
 
 func (c *gemmCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	var slices *ozaki.Options
 	native := isExpansion(&c.runFlags) || hasBlocks(halfulp.Method(c.Method))
 	valid := func(opt *halfulp.Options) (err error) {
@@ -230,13 +214,6 @@ func (j *job) product(p product) error {
 		}
 	}
 	return j.writeMatrix(z, &stats)
-}
-
-func transpose(t bool) halfulp.Transpose {
-	if t {
-		return halfulp.Trans
-	}
-	return halfulp.NoTrans
 }
 
 func transposed(t bool) string {

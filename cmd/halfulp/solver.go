@@ -24,7 +24,7 @@ func (f *commonFlags) solverJob(env *cli.Environment, command string, makesMatri
 
 // matrixJob begins a command with one matrix, which it reads like finiteMatrix.
 func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatrix bool, file string,
-	fits func(name string, a *halfulp.Matrix) error) (*job, *halfulp.Matrix, error) {
+	fits func(name string, a sized) error) (*job, *halfulp.Matrix, error) {
 	j, err := f.solverJob(env, command, makesMatrix, file)
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatri
 
 // finiteMatrix reads a matrix of finite numbers. fits, unless it is nil, returns an error for a
 // wrong shape.
-func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix) error) (*halfulp.Matrix, error) {
+func (j *job) finiteMatrix(file string, fits func(name string, a sized) error) (*halfulp.Matrix, error) {
 	a, err := j.matrix(file)
 	if err != nil {
 		return nil, err
@@ -90,23 +90,25 @@ func notFinite(name string, i, j int, x halfulp.Scalar) error {
 
 // shaped returns m, transposed if it is a row where a column is required, or an error if it has
 // another shape.
-func shaped(name string, m *halfulp.Matrix, rows, cols int) (*halfulp.Matrix, error) {
+func shaped[M turned[M]](name string, m M, rows, cols int) (M, error) {
 	if cols == 1 && m.Rows() == 1 && m.Cols() == rows {
 		m = m.T()
 	}
 	if m.Rows() != rows || m.Cols() != cols {
-		return nil, cli.Misuse("%s is %d x %d, want %d x %d", shown(name), m.Rows(), m.Cols(), rows, cols)
+		var none M
+		return none, cli.Misuse("%s is %d x %d, want %d x %d", shown(name), m.Rows(), m.Cols(), rows, cols)
 	}
 	return m, nil
 }
 
 // rightSides returns B with as many rows as A. A row with as many entries becomes a column.
-func rightSides(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+func rightSides[M turned[M]](nameA string, a M, nameB string, b M) (M, error) {
 	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() {
 		b = b.T()
 	}
 	if b.Rows() != a.Rows() {
-		return nil, cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(nameA), a.Rows(), a.Cols(), shown(nameB), b.Rows(), b.Cols())
+		var none M
+		return none, cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(nameA), a.Rows(), a.Cols(), shown(nameB), b.Rows(), b.Cols())
 	}
 	return b, nil
 }
@@ -232,4 +234,31 @@ func (t rows) solver(s *halfulp.Proof) {
 	t.some("zeros and ties proved", int64(s.Ties))
 	t.some("p-adic digits", int64(s.Digits))
 	t.some("entries not decided", int64(s.Undecided))
+}
+
+// turned is a matrix that has a transpose.
+type turned[M any] interface {
+	sized
+	T() M
+}
+
+// sized is a matrix of any kind of numbers.
+type sized interface {
+	Rows() int
+	Cols() int
+}
+
+func checkSquare(name string, a sized) error {
+	if a.Rows() != a.Cols() {
+		return cli.Misuse("%s is %d x %d, a square matrix is wanted", shown(name), a.Rows(), a.Cols())
+	}
+	return nil
+}
+
+func (j *job) twoMatrices(nameA, nameB string) (a, b *halfulp.Matrix, err error) {
+	if a, err = j.matrix(nameA); err != nil {
+		return nil, nil, err
+	}
+	b, err = j.matrix(nameB)
+	return a, b, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -23,6 +24,14 @@ import (
 // matrix reads an operand. A file that is several operands is read once, so the matrix must not be
 // changed.
 func (j *job) matrix(name string) (*halfulp.Matrix, error) {
+	if j.in.exact() {
+		return nil, cli.Misuse("--in exact: %s computes with numbers of a format here", j.command)
+	}
+	return j.inFormat(name)
+}
+
+// inFormat is matrix for an operand whose numbers have a format even if others are exact.
+func (j *job) inFormat(name string) (*halfulp.Matrix, error) {
 	if m := j.operands[name]; m != nil {
 		return m, nil
 	}
@@ -54,8 +63,9 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 	}
 	m, stats, err := read(j, name, in, from)
 	if err != nil {
-		return nil, stats, err
+		return nil, stats, j.withExact(err)
 	}
+	j.digits = stats.Digits
 	if rows, cols := m.Dims(); j.densified && rows > 1 && cols > 1 && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: the sparse matrix becomes a dense one of %d x %d numbers, which takes %s; spmv and cg keep it sparse\n",
 			shown(name), rows, cols, textio.Bytes(bytesOf(m.NumberFormat(), rows, cols)))
@@ -63,6 +73,14 @@ func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halful
 	j.warnInput(name, stats, m.NumberFormat())
 	j.noteDigits(name, stats)
 	return m, stats, nil
+}
+
+// withExact adds to an error about a fraction that --in exact reads it.
+func (j *job) withExact(err error) error {
+	if takesExact(j.command) && j.in != nil && (errors.Is(err, matfile.ErrRational) || errors.Is(err, decimal.ErrFraction)) {
+		return fmt.Errorf("%w: --in exact reads it", err)
+	}
+	return err
 }
 
 // noteDigits notes, once for all files, that decimals of a text have more digits than the result's
@@ -341,6 +359,9 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if f.target() == "" {
 		return errNoName
 	}
+	if isMatrix && !f.JSON && f.Exact {
+		return f.checkExact()
+	}
 	if isMatrix && !f.JSON {
 		if strings.EqualFold(filepath.Ext("."+f.To), ".gz") {
 			return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
@@ -436,4 +457,23 @@ func (j *job) checkSize(rows, cols int) error {
 		return fmt.Errorf("the part of a process: %w", err)
 	}
 	return nil
+}
+
+// checkExact returns an error if a file of the requested name and kind cannot hold exact numbers,
+// or cannot be written.
+func (f *printFlags) checkExact() error {
+	name := f.as()
+	if name != "" && matfile.KindOf(name) == "" {
+		return cli.Misuse("--to %s: the kinds are mtx, csv, tsv, txt, flint, pari and mathematica%s", f.To, textio.DidYouMean(f.To, matrixKinds))
+	}
+	if strings.EqualFold(extension("."+f.To), ".gz") {
+		return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
+	}
+	if name == "" {
+		name = "--out: " + f.target()
+	}
+	if err := matfile.CheckExactName(name); err != nil {
+		return cli.Misuse("%w", err)
+	}
+	return files.CheckWritable(f.target())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/internal/cli"
 )
@@ -68,7 +67,7 @@ func (c *svdCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.finiteMatrix(c.A, nil)
+	a, err := j.scaledMatrix(c.A, nil)
 	if err != nil {
 		return err
 	}
@@ -78,10 +77,7 @@ func (c *svdCmd) Run(env *cli.Environment) error {
 			return cli.Misuse("--largest: there is no singular value %d: %s is %d x %d", opt.Largest, shown(c.A), a.Rows(), a.Cols())
 		}
 	}
-	z, err := solved(j, c.A, func(how *halfulp.Options) (*eigen.SVDResult, error) {
-		opt.Options = *how
-		return eigen.SVD(a, j.format, &opt)
-	})
+	z, err := j.svd(c.A, a, j.format, opt)
 	if err != nil {
 		return err
 	}

@@ -45,13 +45,11 @@ func (c *symFuncCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.symmetricMatrix(c.A, c.Uplo)
+	a, err := j.symmetricScaled(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
-	x, err := j.solution(c.A, func(opt *halfulp.Options) (*halfulp.Matrix, error) {
-		return eigen.SymFunc(symFunctions[c.Func], a, j.format, opt)
-	})
+	x, err := j.symFunc(c.A, c.Func, a)
 	if err != nil {
 		return err
 	}
@@ -86,14 +84,11 @@ func (c *polarCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.finiteMatrix(c.A, nil)
+	a, err := j.scaledMatrix(c.A, nil)
 	if err != nil {
 		return err
 	}
-	z, err := solved(j, c.A, func(opt *halfulp.Options) (z polarFactors, err error) {
-		z.u, z.h, err = eigen.Polar(a, j.format, opt)
-		return z, err
-	})
+	z, err := j.polar(c.A, a)
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,12 @@ func (f sideFlag) side() halfulp.Side {
 
 // fitting returns B with its shape in A B, or in B A for the side right, for a square matrix A: a
 // vector may be a row or a column.
-func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+func fitting[M turned[M]](f sideFlag, nameA string, a M, nameB string, b M) (M, error) {
+	var none M
 	if err := checkSquare(nameA, a); err != nil {
-		return nil, err
+		return none, err
 	}
-	fits := func(b *halfulp.Matrix) (n int, what string) {
+	fits := func(b M) (n int, what string) {
 		if f.side() == halfulp.Right {
 			return b.Cols(), "column"
 		}
@@ -49,16 +50,9 @@ func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *half
 		return b.T(), nil
 	}
 	if n != a.Rows() {
-		return nil, cli.Misuse("%s is of order %d, %s has %s: they must agree", shown(nameA), a.Rows(), shown(nameB), textio.Count(n, what))
+		return none, cli.Misuse("%s is of order %d, %s has %s: they must agree", shown(nameA), a.Rows(), shown(nameB), textio.Count(n, what))
 	}
 	return b, nil
-}
-
-func checkSquare(name string, a *halfulp.Matrix) error {
-	if a.Rows() != a.Cols() {
-		return cli.Misuse("%s is %d x %d, a square matrix is wanted", shown(name), a.Rows(), a.Cols())
-	}
-	return nil
 }
 
 // oldResult reads the matrix that beta multiplies, of the given shape. It returns nil without a
@@ -112,11 +106,14 @@ Examples:
 }
 
 func (c *symmCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, o, err := c.productJob(env, "symm", &c.productFlags, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}
-	if o.b, err = c.fitting(c.A, o.a, c.B, o.b); err != nil {
+	if o.b, err = fitting(c.sideFlag, c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
 	old, err := j.oldResult(c.C, o.b.Rows(), o.b.Cols())
@@ -146,14 +143,6 @@ func (f *commonFlags) productJob(env *cli.Environment, command string, p *produc
 	return j, o, err
 }
 
-func (j *job) twoMatrices(nameA, nameB string) (a, b *halfulp.Matrix, err error) {
-	if a, err = j.matrix(nameA); err != nil {
-		return nil, nil, err
-	}
-	b, err = j.matrix(nameB)
-	return a, b, err
-}
-
 type syr2kCmd struct {
 	A     string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B     string `arg:"" name:"B" help:"Matrix of the same shape."`
@@ -174,6 +163,9 @@ Examples:
 }
 
 func (c *syr2kCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, o, err := c.productJob(env, "syr2k", &c.productFlags, c.A, c.B, c.C)
 	if err != nil {
 		return err
@@ -222,11 +214,14 @@ type triangularCmd struct {
 }
 
 func (c *triangularCmd) run(env *cli.Environment, name string, routine triangularRoutine) error {
+	if c.rationally() {
+		return c.exactly(env, name)
+	}
 	j, o, err := c.productJob(env, name, &productFlags{Alpha: c.Alpha}, c.A, c.B, "")
 	if err != nil {
 		return err
 	}
-	if o.b, err = c.fitting(c.A, o.a, c.B, o.b); err != nil {
+	if o.b, err = fitting(c.sideFlag, c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
 	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix, opt *halfulp.Options) error {
@@ -250,7 +245,7 @@ func (c *trmmCmd) Run(env *cli.Environment) error { return c.run(env, "trmm", ha
 type trsmCmd struct{ triangularCmd }
 
 func (trsmCmd) Help() string {
-	return `Prints the solution X of A X = alpha B, or with --side right of X A = alpha B, for a triangular matrix A. With --trans A is replaced by its transpose. X is computed by substitution: every entry is the exact quotient for the rounded entries before it, rounded once. Hence X solves exactly a system whose diagonal differs from A's by at most half a unit in the last place. A zero on the diagonal makes infinities or NaN.
+	return `Prints the solution X of A X = alpha B, or with --side right of X A = alpha B, for a triangular matrix A. With --trans A is replaced by its transpose. X is computed by substitution: every entry is the exact quotient for the rounded entries before it, rounded once. Hence X solves exactly a system whose diagonal differs from A's by at most half a unit in the last place. A zero on the diagonal makes infinities or NaN. With exact numbers (--in exact or --format exact) X is the exact solution, rounded once or not at all.
 
 Examples:
 

@@ -49,6 +49,9 @@ func (c *addCmd) Run(env *cli.Environment) error {
 // weightedSum prints alpha X + beta Y. It is the product of X, as a column, and the number 1, with
 // Y as the old result, so that there is one rounding.
 func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY string, p *productFlags) error {
+	if f.rationally() {
+		return f.exactSum(env, command, nameX, nameY, p)
+	}
 	j, err := f.job(env, command, true, validProduct, nameX, nameY)
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY st
 	if err != nil {
 		return err
 	}
-	if y, err = likeVector(nameX, x, nameY, y); err != nil {
+	if y, err = hostLikeVector(nameX, x, nameY, y); err != nil {
 		return err
 	}
 	return j.newResult(x.Rows(), x.Cols(), func(z *halfulp.Matrix, opt *halfulp.Options) error {
@@ -72,14 +75,24 @@ func (f *commonFlags) weightedSum(env *cli.Environment, command, nameX, nameY st
 
 // likeVector returns y, in the shape of x if both are vectors of one length, or an error if their
 // shapes differ.
-func likeVector(nameX string, x *halfulp.Matrix, nameY string, y *halfulp.Matrix) (*halfulp.Matrix, error) {
+func likeVector[M turned[M]](nameX string, x M, nameY string, y M) (M, error) {
 	if min(x.Rows(), x.Cols()) == 1 && x.Rows() == y.Cols() && x.Cols() == y.Rows() {
-		y = y.T().Clone()
+		y = y.T()
 	}
 	if x.Rows() != y.Rows() || x.Cols() != y.Cols() {
-		return nil, cli.Misuse("%s is %d x %d, %s %d x %d: they must agree", shown(nameX), x.Rows(), x.Cols(), shown(nameY), y.Rows(), y.Cols())
+		var none M
+		return none, cli.Misuse("%s is %d x %d, %s %d x %d: they must agree", shown(nameX), x.Rows(), x.Cols(), shown(nameY), y.Rows(), y.Cols())
 	}
 	return y, nil
+}
+
+// hostLikeVector is likeVector for matrices whose entries are to lie in order.
+func hostLikeVector(nameX string, x *halfulp.Matrix, nameY string, y *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := likeVector(nameX, x, nameY, y)
+	if err == nil && z != y {
+		z = z.Clone()
+	}
+	return z, err
 }
 
 type syrkCmd struct {
@@ -101,6 +114,9 @@ Examples:
 }
 
 func (c *syrkCmd) Run(env *cli.Environment) error {
+	if c.rationally() {
+		return c.exactly(env)
+	}
 	j, err := c.job(env, "syrk", true, validProduct, c.A, c.C)
 	if err != nil {
 		return err

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/rational"
 )
 
 type verifyCmd struct {
@@ -23,7 +25,7 @@ type verifyCmd struct {
 func (verifyCmd) Help() string {
 	return `Compares X, from any program, with the exact solution of A X = B, or with the exact product A B. It counts the entries that are correctly rounded to --format, faithful (less than an ulp away) and wrong, and prints the largest error in ulps. The exit status is 1 if an entry is wrong. With --json the row and column of the largest error count from 0.
 
-Numbers of X are rounded to --format. Numbers of A and B enter as they are read, see --in. For solve, A is n x n, B and X are n x k; for gemm, A is m x n, B is n x k, X is m x k. A vector may be a row or a column.
+Numbers of X are rounded to --format. Numbers of A and B enter as they are read, see --in; with --in exact their decimals and fractions are the data, for eigh and svd those of A. For solve, A is n x n, B and X are n x k; for gemm, A is m x n, B is n x k, X is m x k. A vector may be a row or a column.
 
 For eigh, A is symmetric (or --uplo selects a triangle), B has its n eigenvalues and X its eigenvectors as columns, from numpy.linalg.eigh for example. Eigenvectors are compared up to their signs, and vectors of clusters, which are not unique, are not compared. The result also has the median error of the entries that are not correctly rounded.
 
@@ -35,7 +37,7 @@ Examples:
 
   halfulp verify solve A.npy b.npy x.npy
   halfulp verify gemm A.mtx B.mtx C.mtx --format f32
-  halfulp verify solve A.csv b.csv x.csv --in mp:200 --format dd --json
+  halfulp verify solve A.csv b.csv x.csv --in exact --format dd --json
   halfulp eigh A.npy --out F.npz && halfulp verify eigh A.npy F.npz:w F.npz:V
   halfulp svd A.npy --out F.npz && halfulp verify svd A.npy F.npz
   halfulp svd A.npy --s s.npy --u U.npy --vt Vt.npy && halfulp verify svd A.npy U.npy s.npy Vt.npy`
@@ -64,6 +66,13 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	case "svd":
 		return c.svd(j)
 	}
+	if j.in.exact() {
+		v, err := c.exactly(j)
+		if err != nil {
+			return err
+		}
+		return c.write(j, v)
+	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
 		return err
@@ -80,7 +89,12 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		}
 		b, err = finiteSystem(c.A, a, c.B, b)
 	} else {
-		b, err = c.rightFactor(a, b)
+		b, err = rightFactor(c, a, b)
+		if err == nil {
+			if err = checkFinite(c.A, a); err == nil {
+				err = checkFinite(c.B, b)
+			}
+		}
 	}
 	if err != nil {
 		return err
@@ -94,6 +108,11 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	return c.write(j, v)
+}
+
+// write prints the accuracy of X.
+func (c *verifyCmd) write(j *job, v linsolve.Accuracy) (err error) {
 	j.report(j.solver)
 	largest := shortMeasure(v.Largest, 3)
 	if v.Largest == math.MaxFloat64 {
@@ -129,16 +148,99 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 }
 
 // rightFactor returns B as a matrix with as many rows as A has columns. A row with as many entries
-// becomes a column. Both matrices must be finite.
-func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+// becomes a column.
+func rightFactor[M turned[M]](c *verifyCmd, a, b M) (M, error) {
 	if b.Rows() != a.Cols() && b.Rows() == 1 && b.Cols() == a.Cols() {
 		b = b.T()
 	}
 	if b.Rows() != a.Cols() {
-		return nil, cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), textio.Count(a.Cols(), "column"), shown(c.B), textio.Count(b.Rows(), "row"))
+		var none M
+		return none, cli.Misuse("%s has %s, %s has %s: they must agree", shown(c.A), textio.Count(a.Cols(), "column"), shown(c.B), textio.Count(b.Rows(), "row"))
 	}
-	if err := checkFinite(c.A, a); err != nil {
-		return nil, err
+	return b, nil
+}
+
+// exactly compares X with the exact solution or product of exact numbers.
+func (c *verifyCmd) exactly(j *job) (v linsolve.Accuracy, err error) {
+	a, err := j.exact(c.A)
+	if err != nil {
+		return v, err
 	}
-	return b, checkFinite(c.B, b)
+	b, err := j.exact(c.B)
+	if err != nil {
+		return v, err
+	}
+	if c.What == "solve" {
+		if err = checkSquare(c.A, a); err == nil {
+			b, err = rightSides(c.A, a, c.B, b)
+		}
+	} else {
+		b, err = rightFactor(c, a, b)
+	}
+	if err != nil {
+		return v, err
+	}
+	x, err := j.inFormat(c.X)
+	if err != nil {
+		return v, err
+	}
+	if x, err = shaped(c.X, x.Convert(j.format), a.Rows(), b.Cols()); err != nil {
+		return v, err
+	}
+	if c.What == "solve" {
+		da, db, err := j.overRows(c.A, a, c.B, b)
+		if err != nil {
+			return v, err
+		}
+		return solved(j, c.A, func(opt *halfulp.Options) (linsolve.Accuracy, error) { return linsolve.VerifySolution(da, db, x, opt) })
+	}
+	if err := j.checkProduct(a, b); err != nil {
+		return v, err
+	}
+	return computed(j, c.A, func(opt *halfulp.Options) (linsolve.Accuracy, error) {
+		z, err := rational.Mul(a, b, opt)
+		if err != nil {
+			return v, err
+		}
+		return accuracyOf(x, z)
+	})
+}
+
+// accuracyOf compares the entries of X with exact ones.
+func accuracyOf(x *halfulp.Matrix, z *rational.Matrix) (v linsolve.Accuracy, err error) {
+	f := x.NumberFormat()
+	nearest, err := z.Round(f)
+	if err != nil {
+		return v, err
+	}
+	for i := range x.Rows() {
+		for k := range x.Cols() {
+			v.Entries++
+			have := x.At(i, k)
+			if !have.IsNaN() && have.Cmp(nearest.At(i, k)) == 0 {
+				v.Correct++
+				continue
+			}
+			off, faithful := math.Inf(1), false
+			if !have.IsNaN() && !have.IsInf(0) {
+				exact := z.At(i, k)
+				unit, _ := ulp(new(big.Float).SetMode(big.ToZero).SetPrec(referenceBits).SetRat(exact), f).Rat(nil)
+				value, _ := have.Big().Rat(new(big.Rat))
+				d := value.Sub(value, exact)
+				d.Quo(d.Abs(d), unit)
+				faithful = d.Cmp(big.NewRat(1, 1)) < 0
+				off, _ = d.Float64()
+				off = min(off, math.MaxFloat64)
+			}
+			if faithful {
+				v.Faithful++
+			} else {
+				v.Wrong++
+			}
+			if off > float64(v.Largest) {
+				v.Largest, v.Row, v.Col = halfulp.Measure(off), i, k
+			}
+		}
+	}
+	return v, nil
 }

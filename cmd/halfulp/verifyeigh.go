@@ -22,12 +22,12 @@ func (c *verifyCmd) eigh(j *job) error {
 			c.B, c.X = all[0], all[1]
 		}
 	}
-	a, err := j.symmetricMatrix(c.A, c.Uplo)
+	a, err := j.symmetricScaled(c.A, c.Uplo)
 	if err != nil {
 		return err
 	}
 	n := a.Rows()
-	w, err := j.matrix(c.B)
+	w, err := j.inFormat(c.B)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *verifyCmd) eigh(j *job) error {
 	}
 	var v *halfulp.Matrix
 	if c.X != "" {
-		if v, err = j.matrix(c.X); err != nil {
+		if v, err = j.inFormat(c.X); err != nil {
 			return err
 		}
 		if v, err = shaped(c.X, v.Convert(j.format), n, n); err != nil {
@@ -47,9 +47,7 @@ func (c *verifyCmd) eigh(j *job) error {
 	j.noteOrder(c.B, order, "eigenvalues", "ascending")
 	w = columnsOf(w.T(), order).T()
 	find := func(f halfulp.Format) (*eigen.SymResult, error) {
-		return solved(j, c.A, func(how *halfulp.Options) (*eigen.SymResult, error) {
-			return eigen.Sym(a, f, &eigen.SymOptions{Options: *how, ValuesOnly: v == nil})
-		})
+		return j.sym(c.A, a, f, eigen.SymOptions{ValuesOnly: v == nil})
 	}
 	z, err := find(halfulp.MP(uint(j.format.Bits() + referenceBits)))
 	if err != nil {

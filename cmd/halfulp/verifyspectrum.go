@@ -16,10 +16,6 @@ import (
 
 // Shared code of the comparisons of spectra and singular value decompositions.
 
-// referenceBits are how many bits more than the format the values and vectors have that results are
-// compared with, so errors are known to about 2^-referenceBits ulps.
-const referenceBits = 64
-
 // spectrumAccuracy is the accuracy of values or of entries of vectors.
 type spectrumAccuracy struct {
 	linsolve.Accuracy
@@ -174,7 +170,7 @@ type errorsOf struct {
 func (e *errorsOf) add(i, k int, x, z halfulp.Scalar, exact func() (halfulp.Scalar, error)) error {
 	e.found.Entries++
 	nearest := z.Convert(e.format)
-	unit := ulp(z, e.format)
+	unit := ulp(z.Big(), e.format)
 	if !nearest.IsInf(0) {
 		half := new(big.Float).SetMantExp(unit, -1)
 		if off := exactDifference(z.Big(), nearest.Big()); off.Cmp(half) == 0 {
@@ -217,9 +213,9 @@ func exactDifference(x, y *big.Float) *big.Float {
 }
 
 // ulp returns the unit in the last place of a value, as linsolve.Accuracy defines it.
-func ulp(z halfulp.Scalar, f halfulp.Format) *big.Float {
+func ulp(b *big.Float, f halfulp.Format) *big.Float {
 	e := math.MinInt32
-	if b := z.Big(); b.Sign() != 0 {
+	if b.Sign() != 0 {
 		e = b.MantExp(nil) - f.Bits()
 	}
 	switch {

@@ -44,7 +44,7 @@ func (c *verifyCmd) svdFiles() (u, s, vt string) {
 func (c *verifyCmd) svdOperands(j *job, m, n int) (z svdOperands, err error) {
 	fileU, fileS, fileVt := c.svdFiles()
 	read := func(file string) (*halfulp.Matrix, error) {
-		x, err := j.matrix(file)
+		x, err := j.inFormat(file)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (c *verifyCmd) svdOperands(j *job, m, n int) (z svdOperands, err error) {
 
 // svd compares singular values, and singular vectors if there are any, with correctly rounded ones.
 func (c *verifyCmd) svd(j *job) error {
-	a, err := j.finiteMatrix(c.A, nil)
+	a, err := j.scaledMatrix(c.A, nil)
 	if err != nil {
 		return err
 	}
@@ -109,10 +109,8 @@ func (c *verifyCmd) svd(j *job) error {
 	}
 	k := given.s.Rows()
 	find := func(f halfulp.Format) (*eigen.SVDResult, error) {
-		return solved(j, c.A, func(how *halfulp.Options) (*eigen.SVDResult, error) {
-			// One more value shows whether the last wanted one belongs to a cluster.
-			return eigen.SVD(a, f, &eigen.SVDOptions{Options: *how, ValuesOnly: given.u == nil, Largest: min(k+1, m, n)})
-		})
+		// One more value shows whether the last wanted one belongs to a cluster.
+		return j.svd(c.A, a, f, eigen.SVDOptions{ValuesOnly: given.u == nil, Largest: min(k+1, m, n)})
 	}
 	z, err := find(halfulp.MP(uint(j.format.Bits() + referenceBits)))
 	if err != nil {

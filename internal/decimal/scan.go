@@ -24,7 +24,13 @@ const maxExponent = 1 << 60
 // ErrSyntax is wrapped by errors about text that is not a number.
 var ErrSyntax = errors.New("not a number")
 
+// ErrFraction is wrapped, beside ErrSyntax, by errors about fractions.
+var ErrFraction = errors.New("a fraction")
+
 func syntax(tok []byte) error {
+	if p, q, ok := bytes.Cut(tok, []byte{'/'}); ok && allDigits(bytes.TrimLeft(p, "+-")) && allDigits(q) {
+		return fmt.Errorf("%s is %w but %w, which is written as a decimal", quote(tok), ErrSyntax, ErrFraction)
+	}
 	for _, c := range tok {
 		if c < ' ' || c == 0x7f { // not text; half of the bytes of UTF-16 are 0
 			return fmt.Errorf("%s is %w: it has a byte 0x%02x", quote(tok), ErrSyntax, c)

@@ -44,38 +44,57 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 }
 
 func parse(text []byte, name string, o Options, size int) (*halfulp.Matrix, error) {
-	unended := textio.Unended(text, 1)
-	text = textio.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")), o.Threads)
-	named, err := octave(text)
-	if o.Dialect.Skip > 0 {
-		named = false
-	} else if err != nil {
-		return nil, &textio.Error{Name: name, Err: err}
-	}
-	held := len(text)
-	if !o.Dialect.plain(text) {
-		if need := rewriting(text); need > float64(o.MemoryLimit) {
-			return nil, &textio.Error{Name: name, Err: tooLarge("the table with its delimiters needs", need, o.MemoryLimit)}
-		}
-		plain, l, err := o.Dialect.rewrite(text, name)
-		if err != nil {
-			return nil, err
-		}
-		held += len(plain)
-		text = plain
-		if o.Note != nil && l != nil && l.note != "" {
-			*o.Note = l.note
-		}
-		if o.Names != nil && l != nil {
-			*o.Names = l.names
-		}
+	t, err := o.prepare(text, name)
+	if err != nil {
+		return nil, err
 	}
 	c := cutter{size: size, line: 1}
-	parts, _ := c.cut(text, true)
-	r := &reading{Options: o, name: name, held: held, octave: named, blocks: func(f func([]part, float64) error) error {
+	parts, _ := c.cut(t.plain, true)
+	r := &reading{Options: o, name: name, held: t.held, octave: t.octave, blocks: func(f func([]part, float64) error) error {
 		return f(parts, 1)
 	}}
-	return r.read(&unended)
+	return r.read(&t.unended)
+}
+
+// prepared is a text as rows of numbers.
+type prepared struct {
+	plain   []byte
+	held    int  // bytes of text in memory
+	octave  bool // the text is Octave's
+	unended int  // number of the last line if no line feed ends it, otherwise 0
+}
+
+// prepare turns a text of the dialect into rows of numbers, and sets Note and Names.
+func (o *Options) prepare(text []byte, name string) (prepared, error) {
+	t := prepared{unended: textio.Unended(text, 1)}
+	text = textio.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")), o.Threads)
+	var err error
+	t.octave, err = octave(text)
+	if o.Dialect.Skip > 0 {
+		t.octave = false
+	} else if err != nil {
+		return t, &textio.Error{Name: name, Err: err}
+	}
+	t.plain, t.held = text, len(text)
+	if o.Dialect.plain(text) {
+		return t, nil
+	}
+	if need := rewriting(text); need > float64(o.MemoryLimit) {
+		return t, &textio.Error{Name: name, Err: tooLarge("the table with its delimiters needs", need, o.MemoryLimit)}
+	}
+	plain, l, err := o.Dialect.rewrite(text, name)
+	if err != nil {
+		return t, err
+	}
+	t.plain = plain
+	t.held += len(plain)
+	if o.Note != nil && l != nil && l.note != "" {
+		*o.Note = l.note
+	}
+	if o.Names != nil && l != nil {
+		*o.Names = l.names
+	}
+	return t, nil
 }
 
 // reading is the state of both passes over a text. blocks calls f for all parts, in order.

@@ -25,6 +25,7 @@ type header struct {
 	pattern    bool
 	integer    bool
 	unsigned   bool // no number is negative
+	rational   bool // numbers may be fractions
 	symmetry   symmetry
 	rows, cols int64
 	entries    int64 // of a coordinate file
@@ -35,11 +36,26 @@ type header struct {
 	bodyLine int
 }
 
+// rationalField is the field of matrices of fractions, an extension of this package.
+const rationalField = "rational"
+
 // formatComment begins the text of the comment that names the format of the numbers.
 const formatComment = "halfulp format "
 
-// parseHeader reads banner, comments and sizes.
+// ErrRational is the error for a matrix of fractions where numbers of a format are wanted.
+var ErrRational = errors.New("the matrix is rational, where numbers of a format are wanted")
+
+// parseHeader reads banner, comments and sizes of a matrix of numbers of a format.
 func parseHeader(name string, text []byte) (*header, error) {
+	h, err := anyHeader(name, text)
+	if err == nil && h.rational {
+		err = &textio.Error{Name: name, Line: 1, Err: ErrRational}
+	}
+	return h, err
+}
+
+// anyHeader reads banner, comments and sizes.
+func anyHeader(name string, text []byte) (*header, error) {
 	h := &header{}
 	line := 1
 	fail := func(err error) (*header, error) { return nil, &textio.Error{Name: name, Line: line, Err: err} }
@@ -108,6 +124,8 @@ func (h *header) banner(line string) error {
 	}
 	switch field {
 	case "real", "double":
+	case rationalField:
+		h.rational = true
 	case "integer":
 		h.integer = true
 	case "unsigned-integer": // an extension of SciPy and fast_matrix_market, which write it

@@ -1,23 +1,16 @@
-package main
+package linsolve
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
 )
 
-// testResult has the tests of one right-hand side. For each estimate it has t, the estimate divided
-// by its standard error, and p, the probability of a magnitude of t at least as large if the
-// parameter is 0. It also has the probability of an F at least as large if all parameters except
-// the intercept are 0.
-type testResult struct {
-	t, p []halfulp.Scalar
-	f    halfulp.Scalar
-}
-
-// encloser computes tests from statistics that are rounded to prec bits.
+// encloser encloses t and p-values of statistics that are rounded to prec bits.
 type encloser struct {
 	format              halfulp.Format // of the results
 	prec                uint
@@ -26,8 +19,52 @@ type encloser struct {
 	vanished            int // results that are 0 and not exactly so
 }
 
-// mostTestBits are the most bits of the format of tests: a fit for them has four times as many.
-const mostTestBits = 1 << 17
+// MaxPValueBits are the most bits of a format of p-values: a fit for them has four times as many.
+const MaxPValueBits = 1 << 17
+
+// tested adds t and p-values to a fit in format f if opt requests them. refit computes the fit in a
+// format of more than twice the bits of f. If a number remains undecided, it does so once more in
+// twice as many bits.
+func (z *Fit) tested(f halfulp.Format, opt *RegressionOptions, refit func(f halfulp.Format, opt *RegressionOptions) (*Fit, error)) error {
+	if opt == nil || !opt.PValues {
+		return nil
+	}
+	o := *opt
+	o.PValues, o.Covariance, o.Confidence, o.Stats = false, false, nil, nil
+	prec := uint(f.Bits() + 64 + bits.Len(uint(z.Observations)))
+	for last := false; ; last = true {
+		prec *= 2
+		wide, err := refit(halfulp.MP(prec), &o)
+		if err != nil {
+			return err
+		}
+		e := encloser{format: f, prec: prec, freedom: int64(wide.DegreesOfFreedom), parameters: int64(wide.X.Rows())}
+		if wide.Centered {
+			e.parameters--
+		}
+		z.T, z.P = halfulp.NewMatrix(f, wide.X.Rows(), wide.X.Cols()), halfulp.NewMatrix(f, wide.X.Rows(), wide.X.Cols())
+		for k := range wide.Responses {
+			for i := range wide.X.Rows() {
+				t, p := e.estimate(wide.X.At(i, k), wide.StandardErrors.At(i, k))
+				z.T.Set(i, k, t)
+				z.P.Set(i, k, p)
+			}
+			z.Responses[k].FP = e.overall(wide.Responses[k].F)
+		}
+		if e.undecided == 0 || last {
+			z.UndecidedTests, z.VanishedTests = e.undecided, e.vanished
+			return nil
+		}
+	}
+}
+
+// checkPValues returns an error if p-values are requested in a format that has none.
+func checkPValues(name string, f halfulp.Format, opt *RegressionOptions) error {
+	if opt != nil && opt.PValues && f.Bits() > MaxPValueBits {
+		return fmt.Errorf("%s: %w: %v has no p-values: formats of up to mp:%d have them", name, halfulp.ErrOptions, f, MaxPValueBits)
+	}
+	return nil
+}
 
 // around encloses a number whose relative error is at most 2^(3-prec): two roundings to prec bits,
 // and the roundings of this precision.
