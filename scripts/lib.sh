@@ -7,6 +7,7 @@
 #
 # It needs Go and a C compiler. What is built again with the same sources is the same.
 set -euo pipefail
+export GOWORK=off # what is built depends on this module alone
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:-$root/dist}
 mkdir -p "$out/lib/pkgconfig" "$out/include" "$out/share/doc/halfulp"

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/rational"
 )
 
 // failure is an error with its status. Functions that find a misuse in the arguments panic with a
@@ -65,7 +66,7 @@ func thrown(p any) error {
 	case error:
 		return p
 	case string:
-		return misuse("%s", strings.TrimPrefix(p, "halfulp: "))
+		return misuse("%s", strings.TrimPrefix(strings.TrimPrefix(p, "halfulp: "), "rational: "))
 	}
 	return misuse("%v", p)
 }
@@ -82,13 +83,14 @@ func statusOf(err error) C.int {
 	}{
 		{C.HALFULP_CANCELLED, []error{context.Canceled, context.DeadlineExceeded}},
 		{C.HALFULP_SINGULAR, []error{linsolve.ErrSingular}},
+		{C.HALFULP_INCONSISTENT, []error{rational.ErrInconsistent}},
 		{C.HALFULP_NOT_POSITIVE_DEFINITE, []error{linsolve.ErrNotPositiveDefinite, eigen.ErrDomain}},
 		{C.HALFULP_NOT_FINITE, []error{linsolve.ErrNotFinite}},
 		{C.HALFULP_RANGE, []error{linsolve.ErrRange, linsolve.ErrNorm, linsolve.ErrWide}},
 		{C.HALFULP_MEMORY, []error{halfulp.ErrMemory}},
 		{C.HALFULP_DEVICE, []error{halfulp.ErrDevice}},
 		{C.HALFULP_HARDWARE, []error{halfulp.ErrHardware}},
-		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights, linsolve.ErrConfidence, eigen.ErrRCond, eigen.ErrZeroPolynomial}},
+		{C.HALFULP_MISUSE, []error{halfulp.ErrMixedDevices, halfulp.ErrMethod, halfulp.ErrOptions, linsolve.ErrNotSymmetric, linsolve.ErrUnit, linsolve.ErrWeights, linsolve.ErrConfidence, eigen.ErrRCond, eigen.ErrZeroPolynomial, eigen.ErrWeightExponent, rational.ErrSyntax, rational.ErrNotSymmetric}},
 		{C.HALFULP_FILE, []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist}},
 	} {
 		for _, e := range s.errors {
@@ -111,6 +113,8 @@ func kindOf(value any) string {
 		return "a matrix"
 	case halfulp.Scalar:
 		return "a scalar"
+	case *rational.Matrix:
+		return "a rational matrix"
 	case *record:
 		return "a record"
 	}
@@ -195,6 +199,11 @@ func (k *call) optionalScalar(arg string, handle C.uint64_t) *halfulp.Scalar {
 	}
 	s := k.scalar(arg, handle)
 	return &s
+}
+
+func (k *call) rational(arg string, handle C.uint64_t) *rational.Matrix {
+	m, _ := value[*rational.Matrix](k, arg, handle)
+	return m
 }
 
 func (k *call) record(arg string, handle C.uint64_t) *record {
@@ -288,6 +297,10 @@ func (k *call) putView(p *C.uint64_t, v view) {
 
 func (k *call) putScalar(p *C.uint64_t, s halfulp.Scalar) {
 	*p = C.uint64_t(newHandle(&object{value: s}))
+}
+
+func (k *call) putRational(p *C.uint64_t, m *rational.Matrix) {
+	*p = C.uint64_t(newHandle(&object{value: m}))
 }
 
 func (k *call) putRecord(p *C.uint64_t, r *record) {

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/rational"
 	"github.com/halfulp/halfulp/stats"
 )
 
@@ -2422,20 +2422,22 @@ func goHalfulp_rank(c_a C.uint64_t, c_rcond C.uint64_t, c_options C.uint64_t, c_
 }
 
 //export goHalfulp_null_space
-func goHalfulp_null_space(c_a C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_null_space(c_a C.uint64_t, c_rcond C.uint64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_null_space"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
+	rcond := k.optionalScalar("rcond", c_rcond)
 	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := linsolve.NullSpace(a, format, opt)
+		result, undecided, err := nullSpace(a, rcond, format, opt)
 		if err != nil {
 			discard(result)
 			return err
 		}
 		k.putMatrix(c_result, result)
+		k.putCount(c_undecided, undecided)
 		return nil
 	})
 	return
@@ -2487,7 +2489,7 @@ func goHalfulp_lstsq_rank(c_a C.uint64_t, c_b C.uint64_t, c_rcond C.uint64_t, c_
 }
 
 //export goHalfulp_regression
-func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_unit *C.char, c_column_units *C.char, c_weight_unit *C.char, c_covariance C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, c_unit *C.char, c_column_units *C.char, c_weight_unit *C.char, c_covariance C.int, c_p_values C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_regression"}
 	defer k.end(&status_, error_)
 	a := k.matrix("a", c_a)
@@ -2497,12 +2499,13 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 	column_units := C.GoString(c_column_units)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
+	p_values := c_p_values != 0
 	confidence := C.GoString(c_confidence)
 	format := k.format("format", c_format, a.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, confidence, format, opt)
+		result, err := regression(a, b, weights, units{unit, column_units, weight_unit}, covariance, p_values, confidence, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2513,7 +2516,7 @@ func goHalfulp_regression(c_a C.uint64_t, c_b C.uint64_t, c_weights C.uint64_t, 
 }
 
 //export goHalfulp_polyfit
-func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_weights C.uint64_t, c_unit *C.char, c_x_unit *C.char, c_weight_unit *C.char, c_covariance C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_weights C.uint64_t, c_unit *C.char, c_x_unit *C.char, c_weight_unit *C.char, c_covariance C.int, c_p_values C.int, c_confidence *C.char, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_polyfit"}
 	defer k.end(&status_, error_)
 	x := k.vector("x", c_x)
@@ -2524,12 +2527,13 @@ func goHalfulp_polyfit(c_x C.uint64_t, c_y C.uint64_t, c_degree C.int64_t, c_wei
 	x_unit := C.GoString(c_x_unit)
 	weight_unit := C.GoString(c_weight_unit)
 	covariance := c_covariance != 0
+	p_values := c_p_values != 0
 	confidence := C.GoString(c_confidence)
 	format := k.format("format", c_format, x.NumberFormat())
 	options := k.options("options", c_options)
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
-		result, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, confidence, format, opt)
+		result, err := polyfit(x, y, degree, weights, units{unit, x_unit, weight_unit}, covariance, p_values, confidence, format, opt)
 		if err != nil {
 			return err
 		}
@@ -2906,17 +2910,19 @@ func goHalfulp_real_roots(c_p C.uint64_t, c_format *C.char, c_options C.uint64_t
 }
 
 //export goHalfulp_quadrature
-func goHalfulp_quadrature(c_rule *C.char, c_n C.int64_t, c_format *C.char, c_options C.uint64_t, c_nodes *C.uint64_t, c_weights *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
+func goHalfulp_quadrature(c_rule *C.char, c_n C.int64_t, c_alpha C.uint64_t, c_beta C.uint64_t, c_format *C.char, c_options C.uint64_t, c_nodes *C.uint64_t, c_weights *C.uint64_t, c_undecided *C.int64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_quadrature"}
 	defer k.end(&status_, error_)
 	rule := k.text("rule", c_rule)
 	n := int(c_n)
+	alpha := k.optionalScalar("alpha", c_alpha)
+	beta := k.optionalScalar("beta", c_beta)
 	format := k.format("format", c_format, halfulp.Float64)
 	options := k.options("options", c_options)
 	k.needed("nodes", unsafe.Pointer(c_nodes))
 	k.needed("weights", unsafe.Pointer(c_weights))
 	k.run(options, func(opt *halfulp.Options) error {
-		nodes, weights, undecided, err := quadrature(rule, n, format, opt)
+		nodes, weights, undecided, err := quadrature(rule, n, alpha, beta, format, opt)
 		if err != nil {
 			discard(nodes)
 			return err
@@ -2924,6 +2930,458 @@ func goHalfulp_quadrature(c_rule *C.char, c_n C.int64_t, c_format *C.char, c_opt
 		k.putMatrix(c_nodes, nodes)
 		k.putMatrix(c_weights, weights)
 		k.putCount(c_undecided, undecided)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_from_words
+func goHalfulp_rational_from_words(c_words *C.uint64_t, c_sizes *C.int64_t, c_rows C.int64_t, c_cols C.int64_t, c_denominators C.int64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_from_words"}
+	defer k.end(&status_, error_)
+	words := (*uint64)(unsafe.Pointer(c_words))
+	sizes := (*int64)(unsafe.Pointer(c_sizes))
+	rows := int(c_rows)
+	cols := int(c_cols)
+	denominators := int(c_denominators)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalFromWords(words, sizes, rows, cols, denominators)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_from_texts
+func goHalfulp_rational_from_texts(c_data **C.char, c_rows C.int64_t, c_cols C.int64_t, c_row_stride C.int64_t, c_col_stride C.int64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_from_texts"}
+	defer k.end(&status_, error_)
+	data := c_data
+	rows := int(c_rows)
+	cols := int(c_cols)
+	row_stride := int(c_row_stride)
+	col_stride := int(c_col_stride)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalFromTexts(data, rows, cols, row_stride, col_stride)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_from_matrix
+func goHalfulp_rational_from_matrix(c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_from_matrix"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalFromMatrix(a)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_shape
+func goHalfulp_rational_shape(c_a C.uint64_t, c_rows *C.int64_t, c_cols *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_shape"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	k.needed("rows", unsafe.Pointer(c_rows))
+	k.needed("cols", unsafe.Pointer(c_cols))
+	rows, cols, err := rationalShape(a)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putInt(c_rows, rows)
+	k.putInt(c_cols, cols)
+	return
+}
+
+//export goHalfulp_rational_get_words
+func goHalfulp_rational_get_words(c_a C.uint64_t, c_sizes *C.int64_t, c_words **C.char, c_words_size *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_get_words"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	sizes := (*int64)(unsafe.Pointer(c_sizes))
+	k.needed("words", unsafe.Pointer(c_words))
+	k.needed("words_size", unsafe.Pointer(c_words_size))
+	words, err := rationalWords(a, sizes)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putBytes(c_words, c_words_size, words)
+	return
+}
+
+//export goHalfulp_rational_get_text
+func goHalfulp_rational_get_text(c_a C.uint64_t, c_result **C.char, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_get_text"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result := a.String()
+	k.putText(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_round
+func goHalfulp_rational_round(c_a C.uint64_t, c_format *C.char, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_round"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	format := k.format("format", c_format, halfulp.Float64)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalRound(a, format)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putMatrix(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_take
+func goHalfulp_rational_take(c_a C.uint64_t, c_rows *C.int64_t, c_row_count C.int64_t, c_cols *C.int64_t, c_col_count C.int64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_take"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	rows := (*int64)(unsafe.Pointer(c_rows))
+	row_count := int(c_row_count)
+	cols := (*int64)(unsafe.Pointer(c_cols))
+	col_count := int(c_col_count)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalTake(a, rows, row_count, cols, col_count)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_transpose
+func goHalfulp_rational_transpose(c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_transpose"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result := a.T()
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_equal
+func goHalfulp_rational_equal(c_a C.uint64_t, c_b C.uint64_t, c_result *C.int, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_equal"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	k.needed("result", unsafe.Pointer(c_result))
+	result := a.Equal(b)
+	k.putBool(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_add
+func goHalfulp_rational_add(c_a C.uint64_t, c_b C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_add"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalAdd(a, b)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_sub
+func goHalfulp_rational_sub(c_a C.uint64_t, c_b C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_sub"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalSub(a, b)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_scale
+func goHalfulp_rational_scale(c_alpha C.uint64_t, c_a C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_scale"}
+	defer k.end(&status_, error_)
+	alpha := k.rational("alpha", c_alpha)
+	a := k.rational("a", c_a)
+	k.needed("result", unsafe.Pointer(c_result))
+	result, err := rationalScale(alpha, a)
+	if err != nil {
+		k.err = err
+		return
+	}
+	k.putRational(c_result, result)
+	return
+}
+
+//export goHalfulp_rational_mul
+func goHalfulp_rational_mul(c_a C.uint64_t, c_b C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_mul"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalMul(a, b, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_power
+func goHalfulp_rational_power(c_a C.uint64_t, c_exponent C.int64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_power"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	exponent := int(c_exponent)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalPower(a, exponent, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_solve
+func goHalfulp_rational_solve(c_a C.uint64_t, c_b C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_solve"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalSolve(a, b, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_solve_all
+func goHalfulp_rational_solve_all(c_a C.uint64_t, c_b C.uint64_t, c_options C.uint64_t, c_x *C.uint64_t, c_null_space *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_solve_all"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	b := k.rational("b", c_b)
+	options := k.options("options", c_options)
+	k.needed("x", unsafe.Pointer(c_x))
+	k.needed("null_space", unsafe.Pointer(c_null_space))
+	k.run(options, func(opt *halfulp.Options) error {
+		x, null_space, err := rationalSolveAll(a, b, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_x, x)
+		k.putRational(c_null_space, null_space)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_inverse
+func goHalfulp_rational_inverse(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_inverse"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalInverse(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_det
+func goHalfulp_rational_det(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_det"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalDet(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_rank
+func goHalfulp_rational_rank(c_a C.uint64_t, c_options C.uint64_t, c_result *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_rank"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rational.Rank(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putInt(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_null_space
+func goHalfulp_rational_null_space(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_null_space"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rational.NullSpace(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_rref
+func goHalfulp_rational_rref(c_a C.uint64_t, c_pivots *C.int64_t, c_options C.uint64_t, c_result *C.uint64_t, c_rank *C.int64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_rref"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	pivots := (*int64)(unsafe.Pointer(c_pivots))
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, rank, err := rationalRREF(a, pivots, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		k.putCount(c_rank, rank)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_lu
+func goHalfulp_rational_lu(c_a C.uint64_t, c_p *C.int64_t, c_options C.uint64_t, c_l *C.uint64_t, c_u *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_lu"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	p := (*int64)(unsafe.Pointer(c_p))
+	options := k.options("options", c_options)
+	k.needed("l", unsafe.Pointer(c_l))
+	k.needed("u", unsafe.Pointer(c_u))
+	k.run(options, func(opt *halfulp.Options) error {
+		l, u, err := rationalLU(a, p, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_l, l)
+		k.putRational(c_u, u)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_ldlt
+func goHalfulp_rational_ldlt(c_a C.uint64_t, c_p *C.int64_t, c_options C.uint64_t, c_l *C.uint64_t, c_d *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_ldlt"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	p := (*int64)(unsafe.Pointer(c_p))
+	options := k.options("options", c_options)
+	k.needed("l", unsafe.Pointer(c_l))
+	k.needed("d", unsafe.Pointer(c_d))
+	k.run(options, func(opt *halfulp.Options) error {
+		l, d, err := rationalLDLT(a, p, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_l, l)
+		k.putRational(c_d, d)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_charpoly
+func goHalfulp_rational_charpoly(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_charpoly"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalCharPoly(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_rational_minpoly
+func goHalfulp_rational_minpoly(c_a C.uint64_t, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_rational_minpoly"}
+	defer k.end(&status_, error_)
+	a := k.rational("a", c_a)
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := rationalMinPoly(a, opt)
+		if err != nil {
+			return err
+		}
+		k.putRational(c_result, result)
 		return nil
 	})
 	return

@@ -5,10 +5,10 @@
  * every machine.
  *
  * Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing,
- * and halfulp_last_error says why. Matrices, scalars, records of results and options are
- * handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error,
- * not a crash. A vector is a matrix of one column or of one row. A function that makes
- * something stores its handle through its last arguments.
+ * and halfulp_last_error says why. Matrices, scalars, rational matrices, records of results and
+ * options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is
+ * an error, not a crash. A vector is a matrix of one column or of one row. A function that
+ * makes something stores its handle through its last arguments.
  *
  * Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or ""
  * may be given, the format of the first operand is meant. Letters may be of either case.
@@ -32,6 +32,7 @@ extern "C" {
 /* Handles. */
 typedef uint64_t halfulp_matrix;
 typedef uint64_t halfulp_scalar;
+typedef uint64_t halfulp_rational;
 typedef uint64_t halfulp_record;
 typedef uint64_t halfulp_options;
 
@@ -71,6 +72,8 @@ enum halfulp_status {
 	HALFULP_HARDWARE = 11,
 	/* a defect of the library; the text says where */
 	HALFULP_INTERNAL = 12,
+	/* a system of equations has no solution, which is proved */
+	HALFULP_INCONSISTENT = 13,
 };
 
 /* The text of the last call of this thread that failed. It stays until another one fails. */
@@ -635,8 +638,12 @@ int halfulp_norm(char norm, halfulp_matrix a, const char *format, halfulp_option
 int halfulp_rank(halfulp_matrix a, halfulp_scalar rcond, halfulp_options options, int64_t *result);
 
 /* A basis of the null space, an n x (n - rank) matrix, each entry rounded once to format
- * (default: the format of A). */
-int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result);
+ * (default: the format of A). The rank is the exact one, and some rows of the basis are an
+ * identity matrix. With a tolerance rcond > 0, the columns are an orthonormal basis of the span
+ * of the right singular vectors whose singular values are at most rcond times the largest one,
+ * all rounded to the bits of format; undecided is then the number of entries that seem to be 0
+ * or halfway between two numbers, without a proof. */
+int halfulp_null_space(halfulp_matrix a, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided);
 
 /* The X of the smallest norm among all of min ‖B - A X‖₂, or with weights w_i ≥ 0 of the rows
  * of min Σ w_i (b - A x)_i², for A of any shape and rank, each entry rounded once to format
@@ -659,12 +666,15 @@ int halfulp_lstsq_rank(halfulp_matrix a, halfulp_matrix b, halfulp_scalar rcond,
  * of A, separated by commas. confidence, such as "0.95" or "19/20", is the level of confidence
  * intervals of the estimates (Student's t); the record then has the matrices lower and upper,
  * their limits, and the integer undecided, the number of limits that lie halfway between two
- * numbers or seem to. */
-int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
+ * numbers or seem to. With p_values the record has the matrices t, the estimates divided by
+ * their standard errors, and p, their p-values (two-sided, Student's t), the row f_p, the
+ * p-values of F, and the integer undecided_tests, the number of them that lie halfway between
+ * two numbers or seem to; the fit is then computed twice. */
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, int p_values, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
 
 /* Fits a polynomial to the points (x_i, y_i). X of the record has the coefficients of 1, x, x²
  * and so on. Otherwise like halfulp_regression. */
-int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, int p_values, const char *confidence, const char *format, halfulp_options options, halfulp_record *result);
 
 /* A^exponent, exponent ≥ 0, each entry rounded once to format (default: the format of A). */
 int halfulp_matrix_power(halfulp_matrix a, int64_t exponent, const char *format, halfulp_options options, halfulp_matrix *result);
@@ -767,10 +777,126 @@ int halfulp_real_roots(halfulp_matrix p, const char *format, halfulp_options opt
 /* Nodes, in ascending order, and weights of a Gauss rule with n points, ∫ v(x) g(x) dx = Σ w_i
  * g(x_i) for polynomials g of degree up to 2n - 1, in one column each. The rule legendre has v
  * = 1 on [-1, 1], hermite exp(-x²), laguerre exp(-x) on x ≥ 0, chebyshev1 1/√(1 - x²) and
- * chebyshev2 √(1 - x²). Each number is the exact one rounded once to format (default: float64).
- * undecided is the number of weights that seem to lie halfway between two numbers; none is
- * known. */
-int halfulp_quadrature(const char *rule, int64_t n, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided);
+ * chebyshev2 √(1 - x²); with exponents, genlaguerre has x^alpha exp(-x) on x ≥ 0, jacobi (1 -
+ * x)^alpha (1 + x)^beta with alpha, beta > -1, and gegenbauer (1 - x²)^(alpha - 1/2) with alpha
+ * > -1/2; 0 stands for no exponent. Each number is the exact one rounded once to format
+ * (default: float64). undecided is the number of weights that seem to lie halfway between two
+ * numbers; none is known. */
+int halfulp_quadrature(const char *rule, int64_t n, halfulp_scalar alpha, halfulp_scalar beta, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided);
+
+/* ---- Rational matrices ---- */
+
+/* The matrix of quotients of integers of any length, exactly. Integer k has |sizes[k]| of the
+ * words, the least significant first, behind the words of the integers before it, and the sign
+ * of sizes[k], as in GMP: mpz_limbs_read and mpz_size return the words of an mpz_t and their
+ * number. The first rows cols integers are the numerators, row by row. denominators is the
+ * number of integers after them: 0 for a matrix of integers, 1 for a common denominator, rows
+ * for one in each row, rows cols for one in each entry. Denominators are not 0. Fractions need
+ * not be in lowest terms. */
+int halfulp_rational_from_words(const uint64_t *words, const int64_t *sizes, int64_t rows, int64_t cols, int64_t denominators, halfulp_rational *result);
+
+/* The matrix of the rational numbers of texts, exactly: integers ("-12"), fractions ("7/15"),
+ * decimals (".1", "2.5e-3") and hexadecimal floats ("0x1.8p3"). Exponents are at most 10^6 in
+ * magnitude. Strides as in halfulp_matrix_from_f64. */
+int halfulp_rational_from_texts(const char *const *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_rational *result);
+
+/* The exact values of a matrix of any format. The error is HALFULP_NOT_FINITE for infinities
+ * and NaN. */
+int halfulp_rational_from_matrix(halfulp_matrix a, halfulp_rational *result);
+
+/* The numbers of rows and columns. */
+int halfulp_rational_shape(halfulp_rational a, int64_t *rows, int64_t *cols);
+
+/* The words of the numerators, row by row, then of the denominators, all in lowest terms, as
+ * halfulp_rational_from_words takes them with denominators = rows cols. sizes gets the 2 rows
+ * cols sizes; words is an array of uint64_t of words_size / 8 words, which halfulp_text_free
+ * frees. mpz_roinit_n makes an integer of GMP from a size and its words without a copy. */
+int halfulp_rational_get_words(halfulp_rational a, int64_t *sizes, char **words, int64_t *words_size);
+
+/* The entries in lowest terms, such as 7/15 and -2, columns aligned, a line for each row. */
+int halfulp_rational_get_text(halfulp_rational a, char **result);
+
+/* The matrix in a format (default: float64), every entry rounded once to nearest, ties to even. */
+int halfulp_rational_round(halfulp_rational a, const char *format, halfulp_matrix *result);
+
+/* The matrix of the entries (rows[i], cols[j]): a block, a row, or rows and columns in another
+ * order. */
+int halfulp_rational_take(halfulp_rational a, const int64_t *rows, int64_t row_count, const int64_t *cols, int64_t col_count, halfulp_rational *result);
+
+/* The transpose, a copy. */
+int halfulp_rational_transpose(halfulp_rational a, halfulp_rational *result);
+
+/* Whether two matrices have the same shape and the same entries. */
+int halfulp_rational_equal(halfulp_rational a, halfulp_rational b, int *result);
+
+/* A + B. */
+int halfulp_rational_add(halfulp_rational a, halfulp_rational b, halfulp_rational *result);
+
+/* A - B. */
+int halfulp_rational_sub(halfulp_rational a, halfulp_rational b, halfulp_rational *result);
+
+/* α A, α a 1 x 1 matrix. */
+int halfulp_rational_scale(halfulp_rational alpha, halfulp_rational a, halfulp_rational *result);
+
+/* A B. */
+int halfulp_rational_mul(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *result);
+
+/* A^exponent for a square matrix; the unit matrix for 0, and the power of the inverse for a
+ * negative exponent. The error is HALFULP_SINGULAR if there is no inverse, and HALFULP_MEMORY
+ * if the result may take more than the option memory allows. */
+int halfulp_rational_power(halfulp_rational a, int64_t exponent, halfulp_options options, halfulp_rational *result);
+
+/* The X with A X = B, for an m x n matrix A with independent columns, m ≥ n, and an m x k
+ * matrix B. The error is HALFULP_SINGULAR if the columns of A are dependent; its text has the
+ * rank. It is HALFULP_INCONSISTENT if there is no solution; its text has the first such column
+ * of B. */
+int halfulp_rational_solve(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *result);
+
+/* All solutions of A X = B, A of any rank: those of a column of B are the same column of x plus
+ * any combination of the columns of null_space, which halfulp_rational_null_space returns. x is
+ * 0 in the rows of the columns of A that are combinations of columns before them. The error is
+ * HALFULP_INCONSISTENT if there is no solution. */
+int halfulp_rational_solve_all(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *x, halfulp_rational *null_space);
+
+/* A^-1. The error is HALFULP_SINGULAR if there is none; its text has the rank. */
+int halfulp_rational_inverse(halfulp_rational a, halfulp_options options, halfulp_rational *result);
+
+/* The determinant as a 1 x 1 matrix; 1 for order 0. */
+int halfulp_rational_det(halfulp_rational a, halfulp_options options, halfulp_rational *result);
+
+/* The rank. */
+int halfulp_rational_rank(halfulp_rational a, halfulp_options options, int64_t *result);
+
+/* A basis of the x with A x = 0 for an m x n matrix of rank r: the n - r columns of an n x (n -
+ * r) matrix of integers. The integers of a column have no common factor, and the first one that
+ * is not 0 is positive. Each column belongs to a column of A that is a combination of columns
+ * before it, in ascending order. */
+int halfulp_rational_null_space(halfulp_rational a, halfulp_options options, halfulp_rational *result);
+
+/* The reduced row echelon form of an m x n matrix, its rows that are not 0 first. pivots,
+ * unless NULL, has room for min(m, n) integers and gets the columns of the pivots; rank is
+ * their number. */
+int halfulp_rational_rref(halfulp_rational a, int64_t *pivots, halfulp_options options, halfulp_rational *result, int64_t *rank);
+
+/* The factors P A = L U of an m x n matrix of any rank: with k = min(m, n), L is m x k with a
+ * unit diagonal, U is k x n, and row i of P A is row p[i] of A; p, unless NULL, has room for m
+ * integers. The pivot of a column is its first entry on or below the diagonal that is not 0;
+ * without one no row moves. */
+int halfulp_rational_lu(halfulp_rational a, int64_t *p, halfulp_options options, halfulp_rational *l, halfulp_rational *u);
+
+/* The factors P A Pᵀ = L D Lᵀ of a symmetric matrix of order n, regular or not: L has a unit
+ * diagonal, D diagonal blocks of order 1 and 2, and row and column i of P A Pᵀ are row and
+ * column p[i] of A; p, unless NULL, has room for n integers. P is the unit matrix and D is
+ * diagonal if no leading minor is 0. */
+int halfulp_rational_ldlt(halfulp_rational a, int64_t *p, halfulp_options options, halfulp_rational *l, halfulp_rational *d);
+
+/* The coefficients c_0, ..., c_n of det(x I - A) = c_0 + c_1 x + ... + c_n x^n in one column;
+ * c_n is 1. */
+int halfulp_rational_charpoly(halfulp_rational a, halfulp_options options, halfulp_rational *result);
+
+/* The coefficients of the minimal polynomial, the polynomial m of least degree with m(A) = 0
+ * and the leading coefficient 1, in ascending powers in one column. */
+int halfulp_rational_minpoly(halfulp_rational a, halfulp_options options, halfulp_rational *result);
 
 /* ---- Verification ---- */
 

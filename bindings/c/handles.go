@@ -12,7 +12,7 @@ import (
 // object is the object of a handle. C code gets only handles, which are numbers, and holds no Go
 // pointers.
 type object struct {
-	value  any     // *halfulp.Matrix, halfulp.Scalar, *record or *options
+	value  any     // *halfulp.Matrix, halfulp.Scalar, *rational.Matrix, *record or *options
 	memory *memory // what value needs beyond the host's memory, nil if nothing
 }
 

@@ -97,9 +97,9 @@ func checkWeights(rows int, w *halfulp.Vector) {
 	}
 }
 
-// rational parses a unit, such as 1/1000 or 0.001. It returns nil for an empty text, and panics for
-// a text that is not a number; arg names the argument.
-func rational(arg, text string) *big.Rat {
+// parsedUnit parses a unit, such as 1/1000 or 0.001. It returns nil for an empty text, and panics
+// for a text that is not a number; arg names the argument.
+func parsedUnit(arg, text string) *big.Rat {
 	if text == "" {
 		return nil
 	}
@@ -114,19 +114,20 @@ func rational(arg, text string) *big.Rat {
 // separated by commas), and of the weights.
 type units struct{ unit, columns, weights string }
 
-func (u units) options(w *halfulp.Vector, columns int, covariance bool, confidence string, opt *halfulp.Options) *linsolve.RegressionOptions {
+func (u units) options(w *halfulp.Vector, columns int, covariance, pValues bool, confidence string, opt *halfulp.Options) *linsolve.RegressionOptions {
 	o := &linsolve.RegressionOptions{
 		LeastSquaresOptions: linsolve.LeastSquaresOptions{Options: orDefaults(opt), Weights: w},
 		Covariance:          covariance,
-		Confidence:          rational("confidence", confidence),
-		Unit:                rational("unit", u.unit),
-		WeightUnit:          rational("weight_unit", u.weights),
+		PValues:             pValues,
+		Confidence:          parsedUnit("confidence", confidence),
+		Unit:                parsedUnit("unit", u.unit),
+		WeightUnit:          parsedUnit("weight_unit", u.weights),
 	}
 	if u.columns == "" {
 		return o
 	}
 	for text := range strings.SplitSeq(u.columns, ",") {
-		o.ColumnUnits = append(o.ColumnUnits, rational("column_units", strings.TrimSpace(text)))
+		o.ColumnUnits = append(o.ColumnUnits, parsedUnit("column_units", strings.TrimSpace(text)))
 	}
 	if len(o.ColumnUnits) != columns {
 		panic(misuse("argument column_units: there are %d for %d columns", len(o.ColumnUnits), columns))
@@ -134,20 +135,20 @@ func (u units) options(w *halfulp.Vector, columns int, covariance bool, confiden
 	return o
 }
 
-func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+func regression(a, b *halfulp.Matrix, w *halfulp.Vector, u units, covariance, pValues bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if a.Rows() != b.Rows() || a.Rows() < a.Cols() {
 		panic(misuse("a is %d x %d, b is %d x %d: they need as many rows, and at least as many as a has columns", a.Rows(), a.Cols(), b.Rows(), b.Cols()))
 	}
 	checkWeights(a.Rows(), w)
-	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, confidence, opt)))
+	return fit(linsolve.Regression(a, b, f, u.options(w, a.Cols(), covariance, pValues, confidence, opt)))
 }
 
-func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
+func polyfit(x, y *halfulp.Vector, degree int, w *halfulp.Vector, u units, covariance, pValues bool, confidence string, f halfulp.Format, opt *halfulp.Options) (*record, error) {
 	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree {
 		panic(misuse("%d and %d numbers for the degree %d: as many x as y, and more of them than the degree, are needed", x.Len(), y.Len(), degree))
 	}
 	checkWeights(x.Len(), w)
-	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, confidence, opt)))
+	return fit(linsolve.PolyFit(x, y, degree, f, u.options(w, 1, covariance, pValues, confidence, opt)))
 }
 
 // fit returns the record of a fit. Each statistic is a row with one entry for each column of B.
@@ -170,20 +171,30 @@ func fit(z *linsolve.Fit, err error) (*record, error) {
 		r.add("upper", z.Upper)
 		r.add("undecided", z.Undecided)
 	}
+	if z.T != nil {
+		r.add("t", z.T)
+		r.add("p", z.P)
+		r.add("undecided_tests", z.UndecidedTests)
+	}
 	for i, c := range z.Covariances {
 		r.add("covariance_"+big.NewInt(int64(i)).String(), c)
 	}
-	for _, s := range []struct {
+	type statistic struct {
 		name string
 		of   func(*linsolve.Response) halfulp.Scalar
-	}{
+	}
+	statistics := []statistic{
 		{"residual_ss", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualSS }},
 		{"residual_ms", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualMS }},
 		{"residual_sd", func(p *linsolve.Response) halfulp.Scalar { return p.ResidualSD }},
 		{"regression_ss", func(p *linsolve.Response) halfulp.Scalar { return p.RegressionSS }},
 		{"r_squared", func(p *linsolve.Response) halfulp.Scalar { return p.RSquared }},
 		{"f", func(p *linsolve.Response) halfulp.Scalar { return p.F }},
-	} {
+	}
+	if z.T != nil {
+		statistics = append(statistics, statistic{"f_p", func(p *linsolve.Response) halfulp.Scalar { return p.FP }})
+	}
+	for _, s := range statistics {
 		m := halfulp.NewMatrix(z.X.NumberFormat(), 1, len(z.Responses))
 		for j := range z.Responses {
 			m.Set(0, j, s.of(&z.Responses[j]))

@@ -182,6 +182,15 @@ func pinv(a *halfulp.Matrix, rcond *halfulp.Scalar, f halfulp.Format, opt *halfu
 	return z, o.Stats.Undecided, err
 }
 
+func nullSpace(a *halfulp.Matrix, rcond *halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, int, error) {
+	if err := checkMemory(f, a.Cols(), a.Cols()); err != nil {
+		return nil, 0, err
+	}
+	o := withStats(opt)
+	z, err := eigen.NullSpace(a, f, &eigen.Options{Options: o, RCond: tolerance(rcond)})
+	return z, o.Stats.Undecided, err
+}
+
 func rank(a *halfulp.Matrix, rcond *halfulp.Scalar, opt *halfulp.Options) (int, error) {
 	return eigen.Rank(a, &eigen.Options{Options: orDefaults(opt), RCond: tolerance(rcond)})
 }
@@ -334,17 +343,53 @@ func tridiagonal(d, e *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (
 	return w.Matrix(), nil
 }
 
-// rules are the quadrature rules of Gauss.
-var rules = map[string]func(n int, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error){
-	"legendre": eigen.GaussLegendre, "hermite": eigen.GaussHermite, "laguerre": eigen.GaussLaguerre,
-	"chebyshev1": eigen.GaussChebyshev1, "chebyshev2": eigen.GaussChebyshev2,
+// rule is a quadrature rule of Gauss whose weight function has exponents as parameters.
+type rule struct {
+	name      string
+	exponents int
+	points    func(n int, alpha, beta halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error)
 }
 
-func quadrature(rule string, n int, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Matrix, undecided int, err error) {
-	points := rules[rule]
-	if points == nil {
-		panic(misuse("argument rule: %q; one of legendre, hermite, laguerre, chebyshev1 and chebyshev2 is needed", rule))
+// fixed returns a rule without exponents.
+func fixed(name string, points func(n int, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error)) rule {
+	return rule{name, 0, func(n int, _, _ halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error) {
+		return points(n, f, opt)
+	}}
+}
+
+// single returns a rule with one exponent.
+func single(name string, points func(n int, alpha halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error)) rule {
+	return rule{name, 1, func(n int, alpha, _ halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Vector, err error) {
+		return points(n, alpha, f, opt)
+	}}
+}
+
+var rules = []rule{
+	fixed("legendre", eigen.GaussLegendre), fixed("hermite", eigen.GaussHermite), fixed("laguerre", eigen.GaussLaguerre),
+	fixed("chebyshev1", eigen.GaussChebyshev1), fixed("chebyshev2", eigen.GaussChebyshev2),
+	single("genlaguerre", eigen.GaussGenLaguerre), single("gegenbauer", eigen.GaussGegenbauer), {"jacobi", 2, eigen.GaussJacobi},
+}
+
+// ruleNamed returns the rule of a name. It panics unless as many exponents are given as it has.
+func ruleNamed(name string, alpha, beta *halfulp.Scalar) rule {
+	var names []string
+	for _, r := range rules {
+		if r.name != name {
+			names = append(names, r.name)
+			continue
+		}
+		for k, x := range []*halfulp.Scalar{alpha, beta} {
+			if exponent := []string{"alpha", "beta"}[k]; (x != nil) != (k < r.exponents) {
+				panic(misuse("argument %s: the rule %s has %d exponents", exponent, name, r.exponents))
+			}
+		}
+		return r
 	}
+	panic(misuse("argument rule: %q; one of %s is needed", name, strings.Join(names, ", ")))
+}
+
+func quadrature(name string, n int, alpha, beta *halfulp.Scalar, f halfulp.Format, opt *halfulp.Options) (nodes, weights *halfulp.Matrix, undecided int, err error) {
+	r := ruleNamed(name, alpha, beta)
 	if n < 0 {
 		panic(misuse("argument n: %d; at least 0 is needed", n))
 	}
@@ -352,7 +397,13 @@ func quadrature(rule string, n int, f halfulp.Format, opt *halfulp.Options) (nod
 		return nil, nil, 0, err
 	}
 	o := withStats(opt)
-	x, w, err := points(n, f, &o)
+	var exponents [2]halfulp.Scalar
+	for k, given := range []*halfulp.Scalar{alpha, beta} {
+		if given != nil {
+			exponents[k] = *given
+		}
+	}
+	x, w, err := r.points(n, exponents[0], exponents[1], f, &o)
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -1392,12 +1392,12 @@ int halfulp_rank(halfulp_matrix a, halfulp_scalar rcond, halfulp_options options
 	return finish(status, error);
 }
 
-int halfulp_null_space(halfulp_matrix a, const char *format, halfulp_options options, halfulp_matrix *result) {
+int halfulp_null_space(halfulp_matrix a, halfulp_scalar rcond, const char *format, halfulp_options options, halfulp_matrix *result, int64_t *undecided) {
 	if (forked)
 		return refuse("halfulp_null_space");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_null_space(a, (void *)format, options, result, &error);
+	int status = goHalfulp_null_space(a, rcond, (void *)format, options, result, undecided, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
@@ -1422,22 +1422,22 @@ int halfulp_lstsq_rank(halfulp_matrix a, halfulp_matrix b, halfulp_scalar rcond,
 	return finish(status, error);
 }
 
-int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
+int halfulp_regression(halfulp_matrix a, halfulp_matrix b, halfulp_matrix weights, const char *unit, const char *column_units, const char *weight_unit, int covariance, int p_values, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
 	if (forked)
 		return refuse("halfulp_regression");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, (void *)confidence, (void *)format, options, result, &error);
+	int status = goHalfulp_regression(a, b, weights, (void *)unit, (void *)column_units, (void *)weight_unit, covariance, p_values, (void *)confidence, (void *)format, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
 
-int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
+int halfulp_polyfit(halfulp_matrix x, halfulp_matrix y, int64_t degree, halfulp_matrix weights, const char *unit, const char *x_unit, const char *weight_unit, int covariance, int p_values, const char *confidence, const char *format, halfulp_options options, halfulp_record *result) {
 	if (forked)
 		return refuse("halfulp_polyfit");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, (void *)confidence, (void *)format, options, result, &error);
+	int status = goHalfulp_polyfit(x, y, degree, weights, (void *)unit, (void *)x_unit, (void *)weight_unit, covariance, p_values, (void *)confidence, (void *)format, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }
@@ -1612,12 +1612,272 @@ int halfulp_real_roots(halfulp_matrix p, const char *format, halfulp_options opt
 	return finish(status, error);
 }
 
-int halfulp_quadrature(const char *rule, int64_t n, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided) {
+int halfulp_quadrature(const char *rule, int64_t n, halfulp_scalar alpha, halfulp_scalar beta, const char *format, halfulp_options options, halfulp_matrix *nodes, halfulp_matrix *weights, int64_t *undecided) {
 	if (forked)
 		return refuse("halfulp_quadrature");
 	char *error = NULL;
 	struct mode mode = standard_mode();
-	int status = goHalfulp_quadrature((void *)rule, n, (void *)format, options, nodes, weights, undecided, &error);
+	int status = goHalfulp_quadrature((void *)rule, n, alpha, beta, (void *)format, options, nodes, weights, undecided, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_from_words(const uint64_t *words, const int64_t *sizes, int64_t rows, int64_t cols, int64_t denominators, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_from_words");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_from_words((void *)words, (void *)sizes, rows, cols, denominators, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_from_texts(const char *const *data, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_from_texts");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_from_texts((void *)data, rows, cols, row_stride, col_stride, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_from_matrix(halfulp_matrix a, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_from_matrix");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_from_matrix(a, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_shape(halfulp_rational a, int64_t *rows, int64_t *cols) {
+	if (forked)
+		return refuse("halfulp_rational_shape");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_shape(a, rows, cols, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_get_words(halfulp_rational a, int64_t *sizes, char **words, int64_t *words_size) {
+	if (forked)
+		return refuse("halfulp_rational_get_words");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_get_words(a, sizes, words, words_size, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_get_text(halfulp_rational a, char **result) {
+	if (forked)
+		return refuse("halfulp_rational_get_text");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_get_text(a, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_round(halfulp_rational a, const char *format, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_rational_round");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_round(a, (void *)format, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_take(halfulp_rational a, const int64_t *rows, int64_t row_count, const int64_t *cols, int64_t col_count, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_take");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_take(a, (void *)rows, row_count, (void *)cols, col_count, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_transpose(halfulp_rational a, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_transpose");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_transpose(a, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_equal(halfulp_rational a, halfulp_rational b, int *result) {
+	if (forked)
+		return refuse("halfulp_rational_equal");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_equal(a, b, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_add(halfulp_rational a, halfulp_rational b, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_add");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_add(a, b, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_sub(halfulp_rational a, halfulp_rational b, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_sub");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_sub(a, b, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_scale(halfulp_rational alpha, halfulp_rational a, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_scale");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_scale(alpha, a, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_mul(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_mul");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_mul(a, b, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_power(halfulp_rational a, int64_t exponent, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_power");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_power(a, exponent, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_solve(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_solve");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_solve(a, b, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_solve_all(halfulp_rational a, halfulp_rational b, halfulp_options options, halfulp_rational *x, halfulp_rational *null_space) {
+	if (forked)
+		return refuse("halfulp_rational_solve_all");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_solve_all(a, b, options, x, null_space, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_inverse(halfulp_rational a, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_inverse");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_inverse(a, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_det(halfulp_rational a, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_det");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_det(a, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_rank(halfulp_rational a, halfulp_options options, int64_t *result) {
+	if (forked)
+		return refuse("halfulp_rational_rank");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_rank(a, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_null_space(halfulp_rational a, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_null_space");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_null_space(a, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_rref(halfulp_rational a, int64_t *pivots, halfulp_options options, halfulp_rational *result, int64_t *rank) {
+	if (forked)
+		return refuse("halfulp_rational_rref");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_rref(a, pivots, options, result, rank, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_lu(halfulp_rational a, int64_t *p, halfulp_options options, halfulp_rational *l, halfulp_rational *u) {
+	if (forked)
+		return refuse("halfulp_rational_lu");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_lu(a, p, options, l, u, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_ldlt(halfulp_rational a, int64_t *p, halfulp_options options, halfulp_rational *l, halfulp_rational *d) {
+	if (forked)
+		return refuse("halfulp_rational_ldlt");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_ldlt(a, p, options, l, d, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_charpoly(halfulp_rational a, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_charpoly");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_charpoly(a, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_rational_minpoly(halfulp_rational a, halfulp_options options, halfulp_rational *result) {
+	if (forked)
+		return refuse("halfulp_rational_minpoly");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_rational_minpoly(a, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }

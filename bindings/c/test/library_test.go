@@ -62,7 +62,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 
 // TestPrograms runs the C programs that test themselves.
 func TestPrograms(t *testing.T) {
-	for _, name := range []string{"data", "routines", "calls", "direct"} {
+	for _, name := range []string{"data", "routines", "rational", "calls", "direct"} {
 		t.Run(name, func(t *testing.T) {
 			program := compile(t, "testdata/"+name+".c")
 			out, err := exec.Command(program, t.TempDir()).CombinedOutput()

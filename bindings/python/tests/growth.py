@@ -63,6 +63,8 @@ CASES: dict[str, Callable[[], object]] = {
     "lists": lambda: hp.array([0.5, 2**70], "mp:80").tolist(),
     "pickles": lambda: pickle.loads(pickle.dumps(hp.array(_a, "td"))),
     "an axis": lambda: hp.sum(hp.array(_a), axis=0),
+    "rational matrices": lambda: hp.rational.Matrix([[1, "1/2"], [0.5, 2]]).solve_all(hp.rational.identity(2))[0].rref(),
+    "a rational system without a solution": lambda: _refused(lambda: hp.rational.solve([[1], [1]], [1, "2/3"])),
     "shapes that do not fit": lambda: _refused(lambda: hp.matmul(hp.array(_a), hp.array(_x))),
     "a singular matrix": lambda: _refused(lambda: hp.linalg.inv(np.ones((2, 2)))),
     "a text that is no number": lambda: _refused(lambda: hp.array("seven", "mp:80")),

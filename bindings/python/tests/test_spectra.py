@@ -436,6 +436,56 @@ def test_rules(n):
         p.hermgauss(2.5)
 
 
+def test_rules_with_exponents():
+    p = hp.polynomial
+
+    def value(s):
+        return hp.array([s]).to_mpmath()[0]
+
+    # In many bits: ∫ x^(a+k) exp(-x) dx = Γ(a+k+1), and
+    # ∫ (1-x)^a (1+x)^(b+k) dx = 2^(a+b+k+1) B(a+1, b+k+1).
+    for n in (1, 4, 7):
+        for a, b in ((0.5, -0.25), (2.0, 3.0), (-0.75, 0.0)):
+            ma, mb = mpmath.mpf(a), mpmath.mpf(b)
+            jacobi = lambda k: 2 ** (ma + mb + k + 1) * mpmath.beta(ma + 1, mb + k + 1)  # noqa: B023, E731
+            gegenbauer = lambda k: 2 ** (2 * mb + k + 1) * mpmath.beta(mb + 1, mb + k + 1)  # noqa: B023, E731
+            for (nodes, weights), moment, shift in (
+                (p.roots_genlaguerre(n, a, prec=190), lambda k: mpmath.gamma(ma + k + 1), 0),  # noqa: B023
+                (p.roots_jacobi(n, a, b, prec=190), jacobi, 1),
+                (p.roots_gegenbauer(n, b + 0.5, prec=190), gegenbauer, 1),
+            ):
+                x, w = ([value(s) for s in v] for v in (nodes, weights))
+                assert sorted(x) == x and len(x) == n
+                for k in range(2 * n):
+                    size = moment(k)
+                    assert abs(sum(v * (t + shift) ** k for t, v in zip(x, w, strict=True)) - size) <= mpmath.mpf(2) ** -170 * size, (n, a, b, k)
+    for f in ("f64", "mp:100"):
+        for one, other in ((p.roots_jacobi(5, 0, 0, format=f), p.leggauss(5, format=f)), (p.roots_genlaguerre(5, 0, format=f), p.laggauss(5, format=f)), (p.roots_gegenbauer(5, 1, format=f), p.roots_chebyu(5, format=f))):
+            assert all((u == v).all() and type(u) is type(v) for u, v in zip(one, other, strict=True))
+    tenth = p.roots_genlaguerre(3, "0.1", prec=200)[0]
+    assert (tenth == p.roots_genlaguerre(3, Fraction(1, 10), prec=200)[0]).all() and (tenth == p.roots_genlaguerre(3, hp.Scalar("0.1", "mp:200"), prec=200)[0]).all()
+    assert (tenth != p.roots_genlaguerre(3, 0.1, prec=200)[0]).all()
+    for call in (lambda: p.roots_genlaguerre(3, -1), lambda: p.roots_jacobi(3, 1, math.nan), lambda: p.roots_gegenbauer(3, -0.5), lambda: p.roots_jacobi(0, 1, 1)):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_null_space_with_tolerance():
+    a = np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9 + 2.0**-40]])
+    assert la.null_space(a).shape == la.null_space(a, 0).shape == (3, 0)
+    for f in ("f64", "mp:120"):
+        z = la.null_space(a, rcond=1e-10, format=f)
+        # the right singular vector, with the sign that makes its first largest entry positive
+        v = la.svd(a, format="mp:300").Vh[2]
+        v = v if v[1] * z[1, 0] > 0 else -v
+        assert (hp.asarray(z).reshape(-1) == v.astype(f)).all() and z.shape == (3, 1)
+    z = la.null_space([[1.0, 1e-20, 0]], 1e-10, prec=60)  # two vectors, one of them rounded away from an axis
+    assert z.shape == (3, 2) and abs(z.T @ z - np.eye(2)).max() < 1e-17
+    for bad in (-1, math.nan):
+        with pytest.raises(ValueError):
+            la.null_space(a, bad)
+
+
 def test_real_roots():
     roots = hp.polynomial.polyroots_real
     assert roots([6, -5, -2, 1]).tolist() == [-2, 1, 3] and roots([4, -4, 1]).tolist() == [2, 2] and roots([1, 0, 1]).shape == (0,) and roots([5]).shape == (0,)
@@ -474,3 +524,27 @@ def test_confidence_intervals():
     for bad in (0, 1, 2, -0.5, "x"):
         with pytest.raises(ValueError):
             hp.regression(a, b, confidence=bad)
+
+
+def test_p_values():
+    # As above: one degree of freedom, where Student's t is Cauchy's distribution, and F = t² of the
+    # slope.
+    a, b = [[1, 0], [1, 1], [1, 2]], [1.0, 2, 4]
+    t = [mpmath.sqrt(5), 3 * mpmath.sqrt(3)]
+    p = [2 * mpmath.atan(1 / v) / mpmath.pi for v in t]
+    for f in ("f64", "f32", "dd", "mp:130"):
+        for fit in (hp.regression(a, b, p_values=True, format=f), hp.polynomial_regression([0, 1, 2], b, 1, p_values=True, format=f)):
+            assert equal(fit.t, t, f) and equal(fit.p_values, p, f) and fit.f_p_value == hp.asarray(fit.p_values)[1]
+            assert fit.lower is None
+    # three degrees of freedom: 1 - (2/π)(θ + sin θ cos θ) with tan θ = t/√3
+    x, y = [0, 1, 2, 3, 5], [1.0, 0.5, 3, 2, 4]
+    both = hp.polynomial_regression(x, y, 1, p_values=True, confidence=0.9, prec=150)
+    for v, q in zip(both.t.to_mpmath(), both.p_values.to_mpmath(), strict=True):
+        theta = mpmath.atan(abs(v) / mpmath.sqrt(3))
+        assert abs(q - (1 - 2 / mpmath.pi * (theta + mpmath.sin(theta) * mpmath.cos(theta)))) < mpmath.mpf(10) ** -40
+    assert both.lower is not None and (both.lower == hp.polynomial_regression(x, y, 1, confidence=0.9, prec=150).lower).all()
+    two = hp.regression(a, [[1.0, 3], [2, 3], [4, 3]], p_values=True)
+    assert two.t.shape == two.p_values.shape == (2, 2) and two.f_p_value.shape == (2,) and type(two.p_values) is np.ndarray
+    assert two.t[0, 1] == math.inf and two.p_values[0, 1] == 0 and math.isnan(two.p_values[1, 1]) and hp.regression(a, b).p_values is None
+    with pytest.raises(hp.MisuseError, match="131072"):
+        hp.regression(a, b, p_values=True, prec=200000)

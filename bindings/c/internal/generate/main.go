@@ -119,7 +119,7 @@ func header() []byte {
 
 /*
 ` + wrapped(`libhalfulp: linear algebra at any precision, every result correctly rounded, the same bits on every machine.`, " * ", 96) + " *\n" +
-		wrapped(`Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and halfulp_last_error says why. Matrices, scalars, records of results and options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A vector is a matrix of one column or of one row. A function that makes something stores its handle through its last arguments.`, " * ", 96) + " *\n" +
+		wrapped(`Every function returns HALFULP_OK, which is 0, or another status; then it has made nothing, and halfulp_last_error says why. Matrices, scalars, rational matrices, records of results and options are handles: numbers, which halfulp_free frees; 0 stands for none. A freed handle is an error, not a crash. A vector is a matrix of one column or of one row. A function that makes something stores its handle through its last arguments.`, " * ", 96) + " *\n" +
 		wrapped(`Formats are texts: "f32", "f64", "dd", "td", "qd", and "mp:P" for P bits. Where NULL or "" may be given, the format of the first operand is meant. Letters may be of either case. Indices begin with 0.`, " * ", 96) + " *\n" +
 		wrapped(`All functions may be called by several threads at once. Numbers that a call reads must not be written meanwhile. After fork the child gets HALFULP_FORKED from every call; a child that calls exec is not concerned. The rounding mode of the caller, and its flush-to-zero mode, change no result. The library stays loaded after dlclose.`, " * ", 96) + ` */
 #ifndef HALFULP_H
@@ -135,6 +135,7 @@ extern "C" {
 /* Handles. */
 typedef uint64_t halfulp_matrix;
 typedef uint64_t halfulp_scalar;
+typedef uint64_t halfulp_rational;
 typedef uint64_t halfulp_record;
 typedef uint64_t halfulp_options;
 
@@ -242,7 +243,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/linsolve"
+	"github.com/halfulp/halfulp/rational"
 	"github.com/halfulp/halfulp/stats"
 )
 `)

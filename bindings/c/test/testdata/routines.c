@@ -508,15 +508,38 @@ static void functions(void) {
 	/* 1, sqrt(pi)/2, (2 - sqrt(2))/4, pi/2, pi/4 */
 	const double weights[] = {1, 0x1.c5bf891b4ef6bp-1, 0x1.2bec333018867p-3, 0x1.921fb54442d18p+0, 0x1.921fb54442d18p-1};
 	for (int k = 0; k < 5; k++) {
-		OK(halfulp_quadrature(rules[k], 2, k % 2 ? "mp:53" : NULL, 0, &x, &w, &n));
+		OK(halfulp_quadrature(rules[k], 2, 0, 0, k % 2 ? "mp:53" : NULL, 0, &x, &w, &n));
 		CHECK(n == 0);
 		EQUAL(entry(x, 1, 0), nodes[k]);
 		EQUAL(entry(w, 1, 0), weights[k]);
 		free_handle(x);
 		free_handle(w);
 	}
-	FAILS(HALFULP_MISUSE, "rule", halfulp_quadrature("gauss", 2, NULL, 0, &x, &w, NULL));
-	FAILS(HALFULP_MISUSE, "argument n", halfulp_quadrature("legendre", -1, NULL, 0, &x, &w, NULL));
+	halfulp_scalar half, one;
+	OK(halfulp_scalar_from_f64(0.5, &half));
+	OK(halfulp_scalar_from_f64(1, &one));
+	OK(halfulp_quadrature("gegenbauer", 2, one, 0, NULL, 0, &x, &w, NULL)); /* as chebyshev2 */
+	EQUAL(entry(x, 1, 0), 0.5);
+	free_handle(x);
+	free_handle(w);
+	OK(halfulp_quadrature("jacobi", 2, half, half, NULL, 0, &x, &w, NULL)); /* as chebyshev2 */
+	EQUAL(entry(w, 1, 0), weights[4]);
+	free_handle(x);
+	free_handle(w);
+	OK(halfulp_quadrature("genlaguerre", 2, one, 0, NULL, 0, &x, &w, NULL)); /* 3 -+ sqrt(3) */
+	EQUAL(entry(x, 0, 0), 0x1.4498517a7b356p+0);
+	free_handle(x);
+	free_handle(w);
+	FAILS(HALFULP_MISUSE, "argument alpha", halfulp_quadrature("genlaguerre", 2, 0, 0, NULL, 0, &x, &w, NULL));
+	FAILS(HALFULP_MISUSE, "argument beta", halfulp_quadrature("gegenbauer", 2, one, one, NULL, 0, &x, &w, NULL));
+	halfulp_scalar minus_one;
+	OK(halfulp_scalar_neg(one, &minus_one));
+	FAILS(HALFULP_MISUSE, "α", halfulp_quadrature("jacobi", 2, minus_one, one, NULL, 0, &x, &w, NULL));
+	free_handle(half);
+	free_handle(one);
+	free_handle(minus_one);
+	FAILS(HALFULP_MISUSE, "rule", halfulp_quadrature("gauss", 2, 0, 0, NULL, 0, &x, &w, NULL));
+	FAILS(HALFULP_MISUSE, "argument n", halfulp_quadrature("legendre", -1, 0, 0, NULL, 0, &x, &w, NULL));
 }
 
 static void linear(void) {
@@ -546,11 +569,24 @@ static void linear(void) {
 	OK(halfulp_expm(z, NULL, 0, &x));
 	CHECK(entry(x, 0, 0) == 1 && entry(x, 0, 1) == 0);
 	free_handle(x);
-	OK(halfulp_null_space(z, NULL, 0, &x));
+	OK(halfulp_null_space(z, 0, NULL, 0, &x, NULL));
 	int64_t rows, cols;
 	OK(halfulp_matrix_shape(x, &rows, &cols));
 	CHECK(rows == 2 && cols == 2);
 	free_handle(x);
+	halfulp_scalar rcond;
+	halfulp_matrix nearly = MATRIX(2, 2, 1, 1, 1, 1.0000001);
+	OK(halfulp_scalar_from_f64(1e-6, &rcond));
+	OK(halfulp_null_space(nearly, rcond, NULL, 0, &x, &n));
+	OK(halfulp_matrix_shape(x, &rows, &cols));
+	CHECK(rows == 2 && cols == 1 && n == 0 && fabs(entry(x, 0, 0) - sqrt(0.5)) < 1e-7);
+	free_handle(x);
+	OK(halfulp_null_space(nearly, 0, NULL, 0, &x, NULL));
+	OK(halfulp_matrix_shape(x, &rows, &cols));
+	CHECK(cols == 0);
+	free_handle(x);
+	free_handle(nearly);
+	free_handle(rcond);
 	OK(halfulp_lstsq(tall, y, 0, 0, NULL, 0, &x, NULL));
 	EQUAL(entry(x, 0, 0), 5.0 / 6);
 	EQUAL(entry(x, 1, 0), 1.5);
@@ -561,7 +597,7 @@ static void linear(void) {
 	free_handle(x);
 	FAILS(HALFULP_MISUSE, "weights", halfulp_lstsq(tall, y, bad, 0, NULL, 0, &x, NULL));
 	halfulp_record r;
-	OK(halfulp_regression(tall, y, 0, "1/10", NULL, NULL, 1, "0.95", NULL, 0, &r));
+	OK(halfulp_regression(tall, y, 0, "1/10", NULL, NULL, 1, 1, "0.95", NULL, 0, &r));
 	OK(halfulp_record_matrix(r, "X", &x));
 	EQUAL(entry(x, 1, 0), 0.15);
 	free_handle(x);
@@ -575,15 +611,28 @@ static void linear(void) {
 	free_handle(x);
 	OK(halfulp_record_integer(r, "undecided", &n));
 	CHECK(n == 0);
+	/* t = 3 sqrt(3) of Cauchy's distribution, and F = t^2 */
+	const double slope = 0x1.4c8dc2e42398p+2;
+	const char *tests[] = {"t", "p", "f_p"};
+	double p[3];
+	for (int k = 0; k < 3; k++) {
+		OK(halfulp_record_matrix(r, tests[k], &x));
+		p[k] = entry(x, k < 2, 0);
+		free_handle(x);
+	}
+	EQUAL(p[0], slope);
+	CHECK(fabs(p[1] - 2 * atan(1 / slope) / acos(-1)) < 1e-16 && p[2] == p[1]);
+	OK(halfulp_record_integer(r, "undecided_tests", &n));
+	CHECK(n == 0);
 	OK(halfulp_record_integer(r, "degrees_of_freedom", &n));
 	CHECK(n == 1);
 	free_handle(r);
-	FAILS(HALFULP_MISUSE, "unit", halfulp_regression(tall, y, 0, "one", NULL, NULL, 1, NULL, NULL, 0, &r));
-	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, "95%", NULL, 0, &r));
-	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, "1", NULL, 0, &r));
-	FAILS(HALFULP_MISUSE, "column_units", halfulp_regression(tall, y, 0, NULL, "1", NULL, 1, NULL, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "unit", halfulp_regression(tall, y, 0, "one", NULL, NULL, 1, 0, NULL, NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, 0, "95%", NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "confidence", halfulp_regression(tall, y, 0, NULL, NULL, NULL, 0, 0, "1", NULL, 0, &r));
+	FAILS(HALFULP_MISUSE, "column_units", halfulp_regression(tall, y, 0, NULL, "1", NULL, 1, 0, NULL, NULL, 0, &r));
 	halfulp_matrix t = MATRIX(3, 1, 0, 1, 2);
-	OK(halfulp_polyfit(t, y, 2, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, &r));
+	OK(halfulp_polyfit(t, y, 2, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, &r));
 	OK(halfulp_record_matrix(r, "X", &x));
 	CHECK(entry(x, 0, 0) == 1 && entry(x, 1, 0) == 0.5 && entry(x, 2, 0) == 0.5);
 	free_handle(x);

@@ -17,7 +17,7 @@ whose numbers have 424 bits. Names are numpy's: sum, dot, matmul, linalg.solve, 
 
 import builtins as _builtins
 
-from . import blas, linalg, polynomial, verify
+from . import blas, linalg, polynomial, rational, verify
 from ._array import Array, Scalar
 from ._creation import (
     arange,
@@ -102,6 +102,7 @@ from ._library import (
     ForkedError,
     HalfulpError,
     HardwareError,
+    InconsistentError,
     InternalError,
     MisuseError,
     NotFiniteError,

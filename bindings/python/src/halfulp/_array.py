@@ -936,6 +936,9 @@ class Array:
     def __matmul__(self, other: Any) -> Any:
         from . import _routines
 
+        if hasattr(other, "_fractions"):  # a rational Matrix, whose products are exact
+            return NotImplemented
+
         return _routines.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
@@ -1402,6 +1405,13 @@ def _array(data: Any, f: Format | None) -> Array:
         return data.copy() if f in (None, data.format) else data.astype(f)
     if isinstance(data, Scalar):
         return asarray(data) if f in (None, data.format) else asarray(data.astype(f))
+    if hasattr(data, "_fractions"):  # a rational Matrix
+        if f is not None:
+            return data.round(f)  # type: ignore[no-any-return]
+        try:
+            return _from_objects(np.asarray(data), None)
+        except MisuseError:
+            raise MisuseError("float64 does not hold all entries of a rational matrix: round it, a.round('mp:200') or a.round(), or use halfulp.rational") from None
     if not isinstance(data, np.ndarray):
         if type(data).__name__ == "matrix" and type(data).__module__.startswith("mpmath"):
             data = data.tolist()

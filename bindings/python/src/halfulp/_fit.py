@@ -56,6 +56,12 @@ class Fit(NamedTuple):
     """
     upper: Any = None
     """The upper limits x + t s."""
+    t: Any = None
+    """The estimates divided by their standard errors; None unless p_values are requested."""
+    p_values: Any = None
+    """The probability of a magnitude of t at least as large if the parameter is 0 (two-sided, Student's t)."""
+    f_p_value: Any = None
+    """The probability of an F at least as large if all parameters but the intercept are 0."""
 
 
 def _unit(u: Any) -> bytes | None:
@@ -72,7 +78,7 @@ def _level(confidence: Any) -> bytes | None:
 
 
 def regression(
-    a: Any, b: Any, /, *, weights: Any = None, covariance: bool = False, confidence: Any = None, unit: Any = None, column_units: Sequence[Any] | None = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
+    a: Any, b: Any, /, *, weights: Any = None, covariance: bool = False, p_values: bool = False, confidence: Any = None, unit: Any = None, column_units: Sequence[Any] | None = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
 ) -> Fit:
     """Fits B = A X + E by least squares and returns the estimates with their statistics.
 
@@ -83,11 +89,15 @@ def regression(
     confidence: the level of confidence intervals of the estimates, such as 0.95 or Fraction(19, 20);
         their limits are lower and upper of the result, each the exact one rounded once. UndecidedWarning
         counts limits that lie halfway between two numbers, or seem to.
+    p_values: whether t, p_values and f_p_value are computed, each the exact one rounded once, unless
+        UndecidedWarning counts it; the fit is then computed twice.
 
     >>> import halfulp as hp
     >>> fit = hp.regression([[1.0, 1], [1, 2], [1, 3]], [1.0, 2, 4])
     >>> print(fit.coefficients, fit.r_squared)
     [-0.66666667  1.5       ] 0.9642857142857143
+    >>> print(hp.regression([[1.0, 1], [1, 2], [1, 3]], [1.0, 2, 4], p_values=True).p_values)
+    [0.47876359 0.12103772]
     """
     operands = (a, b) if weights is None else (a, b, weights)
     o = Operands(*operands, format=format, prec=prec)
@@ -96,12 +106,12 @@ def regression(
         raise MisuseError(f"a matrix and as many observations as it has rows are needed, not the shapes {m.shape} and {y.shape}")
     w = _routines._vector(o.arrays[2], "weights")._handle if weights is not None else 0
     work = float(m.shape[0]) * m.shape[1] ** 2
-    h = call("regression", m._handle, y._handle, w, _unit(unit), _unit(column_units), _unit(weight_unit), int(covariance), _level(confidence), o.format.code, work=work)
-    return _fit(h, o, y.ndim == 1, covariance, confidence is not None)
+    h = call("regression", m._handle, y._handle, w, _unit(unit), _unit(column_units), _unit(weight_unit), int(covariance), int(p_values), _level(confidence), o.format.code, work=work)
+    return _fit(h, o, y.ndim == 1, covariance, confidence is not None, p_values)
 
 
 def polynomial_regression(
-    x: Any, y: Any, deg: int, /, *, weights: Any = None, covariance: bool = False, confidence: Any = None, unit: Any = None, x_unit: Any = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
+    x: Any, y: Any, deg: int, /, *, weights: Any = None, covariance: bool = False, p_values: bool = False, confidence: Any = None, unit: Any = None, x_unit: Any = None, weight_unit: Any = None, format: FormatLike | None = None, prec: int | None = None
 ) -> Fit:
     """Fits a polynomial to points (x_i, y_i) and returns the coefficients of 1, x, x² and so on, with statistics.
 
@@ -113,11 +123,11 @@ def polynomial_regression(
     w = _routines._vector(o.arrays[2], "weights")._handle if weights is not None else 0
     d = operator.index(deg)
     work = float(p.size) * (d + 1.0) ** 2
-    h = call("polyfit", p._handle, q._handle, d, w, _unit(unit), _unit(x_unit), _unit(weight_unit), int(covariance), _level(confidence), o.format.code, work=work)
-    return _fit(h, o, True, covariance, confidence is not None)
+    h = call("polyfit", p._handle, q._handle, d, w, _unit(unit), _unit(x_unit), _unit(weight_unit), int(covariance), int(p_values), _level(confidence), o.format.code, work=work)
+    return _fit(h, o, True, covariance, confidence is not None, p_values)
 
 
-def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool) -> Fit:
+def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool, tests: bool) -> Fit:
     lib = library()
 
     def matrix(name: str) -> Any:
@@ -129,7 +139,7 @@ def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool) -> F
 
     try:
         statistics = []
-        for name in ("residual_ss", "residual_ms", "residual_sd", "regression_ss", "r_squared", "f"):
+        for name in ("residual_ss", "residual_ms", "residual_sd", "regression_ss", "r_squared", "f", *(["f_p"] if tests else [])):
             row = matrix(name).reshape(-1)
             statistics.append(o.plainly(row)[0] if vector else o.plainly(row))
         x, errors = matrix("X"), matrix("standard_errors")
@@ -137,6 +147,8 @@ def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool) -> F
         tables = [matrix(f"covariance_{j}") for j in range(count)] if covariance else []
         ends = [matrix("lower"), matrix("upper")] if limits else []
         undecided = lib.record_integer(h, b"undecided") if limits else 0
+        significance = [matrix("t"), matrix("p")] if tests else [None, None]
+        undecided_tests = lib.record_integer(h, b"undecided_tests") if tests else 0
         integers = [lib.record_integer(h, name) for name in (b"observations", b"degrees_of_freedom", b"centered")]
     finally:
         free(h)
@@ -145,8 +157,11 @@ def _fit(h: int, o: Operands, vector: bool, covariance: bool, limits: bool) -> F
         table = o.plainly(tables[0]) if vector else o.plainly(asarray(_shapes.stack(tables)))
     if undecided:
         warnings.warn(f"{undecided} limits of confidence intervals lie halfway between two numbers, or seem to", UndecidedWarning, stacklevel=3)
-    ss, ms, sd, explained, r_squared, f = statistics
-    return Fit(o.plainly(x), o.plainly(errors), ss, ms, sd, explained, r_squared, f, integers[0], integers[1], bool(integers[2]), table, *(o.plainly(e) for e in ends))
+    if undecided_tests:
+        warnings.warn(f"{undecided_tests} t or p-values lie halfway between two numbers, or seem to", UndecidedWarning, stacklevel=3)
+    ss, ms, sd, explained, r_squared, f, *f_p = statistics
+    lower, upper, t, p = (None if e is None else o.plainly(e) for e in (*(ends or [None, None]), *significance))
+    return Fit(o.plainly(x), o.plainly(errors), ss, ms, sd, explained, r_squared, f, integers[0], integers[1], bool(integers[2]), table, lower, upper, t, p, *f_p)
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False, *, format: FormatLike | None = None, prec: int | None = None) -> Any:

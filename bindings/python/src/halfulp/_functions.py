@@ -17,6 +17,7 @@ FILE = 9  # a file cannot be read or written
 FORKED = 10  # the process is a child of fork of one that had loaded the library
 HARDWARE = 11  # a result contradicts its redundant modulus: see the option check
 INTERNAL = 12  # a defect of the library; the text says where
+INCONSISTENT = 13  # a system of equations has no solution, which is proved
 
 STATUSES = (
     "OK",
@@ -32,6 +33,7 @@ STATUSES = (
     "FORKED",
     "HARDWARE",
     "INTERNAL",
+    "INCONSISTENT",
 )
 
 # Given where a number of digits is asked for: exact hexadecimal text.
@@ -179,11 +181,11 @@ FUNCTIONS = {
     "cond": ((c_char, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "norm:norm a:matrix format:format options:options result:scalar undecided:count", 2),
     "norm": ((c_char, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "norm:any-norm a:matrix format:format options:options result:scalar", 1),
     "rank": ((c_uint64, c_uint64, c_uint64, POINTER(c_int64)), "a:matrix rcond:optional-scalar options:options result:int", 1),
-    "null_space": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
+    "null_space": ((c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "a:matrix rcond:optional-scalar format:format options:options result:matrix undecided:count", 2),
     "lstsq": ((c_uint64, c_uint64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "a:matrix b:matrix weights:optional-vector rcond:optional-scalar format:format options:options result:matrix undecided:count", 2),
     "lstsq_rank": ((c_uint64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix rcond:optional-scalar format:format options:options result:record", 1),
-    "regression": ((c_uint64, c_uint64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix weights:optional-vector unit:optional-text column_units:optional-text weight_unit:optional-text covariance:bool confidence:optional-text format:format options:options result:record", 1),
-    "polyfit": ((c_uint64, c_uint64, c_int64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector y:vector degree:int weights:optional-vector unit:optional-text x_unit:optional-text weight_unit:optional-text covariance:bool confidence:optional-text format:format options:options result:record", 1),
+    "regression": ((c_uint64, c_uint64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix weights:optional-vector unit:optional-text column_units:optional-text weight_unit:optional-text covariance:bool p_values:bool confidence:optional-text format:format options:options result:record", 1),
+    "polyfit": ((c_uint64, c_uint64, c_int64, c_uint64, c_char_p, c_char_p, c_char_p, c_int, c_int, c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "x:vector y:vector degree:int weights:optional-vector unit:optional-text x_unit:optional-text weight_unit:optional-text covariance:bool p_values:bool confidence:optional-text format:format options:options result:record", 1),
     "matrix_power": ((c_uint64, c_int64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix exponent:int format:format options:options result:matrix", 1),
     "expm": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:matrix", 1),
     "lu": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
@@ -201,7 +203,33 @@ FUNCTIONS = {
     "polar": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "a:matrix format:format options:options result:record", 1),
     "symfunc": ((c_char_p, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "name:text a:matrix format:format options:options result:matrix undecided:count", 2),
     "real_roots": ((c_uint64, c_char_p, c_uint64, POINTER(c_uint64)), "p:vector format:format options:options result:matrix", 1),
-    "quadrature": ((c_char_p, c_int64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int64)), "rule:text n:int format:format options:options nodes:matrix weights:matrix undecided:count", 3),
+    "quadrature": ((c_char_p, c_int64, c_uint64, c_uint64, c_char_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int64)), "rule:text n:int alpha:optional-scalar beta:optional-scalar format:format options:options nodes:matrix weights:matrix undecided:count", 3),
+    "rational_from_words": ((c_void_p, c_void_p, c_int64, c_int64, c_int64, POINTER(c_uint64)), "words:uint64s sizes:int64s rows:int cols:int denominators:int result:rational", 1),
+    "rational_from_texts": ((c_void_p, c_int64, c_int64, c_int64, c_int64, POINTER(c_uint64)), "data:texts rows:int cols:int row_stride:int col_stride:int result:rational", 1),
+    "rational_from_matrix": ((c_uint64, POINTER(c_uint64)), "a:matrix result:rational", 1),
+    "rational_shape": ((c_uint64, POINTER(c_int64), POINTER(c_int64)), "a:rational rows:int cols:int", 2),
+    "rational_get_words": ((c_uint64, c_void_p, POINTER(c_void_p), POINTER(c_int64)), "a:rational sizes:int64s-out words:bytes words_size:int", 2),
+    "rational_get_text": ((c_uint64, POINTER(c_void_p)), "a:rational result:text", 1),
+    "rational_round": ((c_uint64, c_char_p, POINTER(c_uint64)), "a:rational format:format result:matrix", 1),
+    "rational_take": ((c_uint64, c_void_p, c_int64, c_void_p, c_int64, POINTER(c_uint64)), "a:rational rows:int64s row_count:int cols:int64s col_count:int result:rational", 1),
+    "rational_transpose": ((c_uint64, POINTER(c_uint64)), "a:rational result:rational", 1),
+    "rational_equal": ((c_uint64, c_uint64, POINTER(c_int)), "a:rational b:rational result:bool", 1),
+    "rational_add": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational b:rational result:rational", 1),
+    "rational_sub": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational b:rational result:rational", 1),
+    "rational_scale": ((c_uint64, c_uint64, POINTER(c_uint64)), "alpha:rational a:rational result:rational", 1),
+    "rational_mul": ((c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:rational b:rational options:options result:rational", 1),
+    "rational_power": ((c_uint64, c_int64, c_uint64, POINTER(c_uint64)), "a:rational exponent:int options:options result:rational", 1),
+    "rational_solve": ((c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:rational b:rational options:options result:rational", 1),
+    "rational_solve_all": ((c_uint64, c_uint64, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:rational b:rational options:options x:rational null_space:rational", 2),
+    "rational_inverse": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational options:options result:rational", 1),
+    "rational_det": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational options:options result:rational", 1),
+    "rational_rank": ((c_uint64, c_uint64, POINTER(c_int64)), "a:rational options:options result:int", 1),
+    "rational_null_space": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational options:options result:rational", 1),
+    "rational_rref": ((c_uint64, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_int64)), "a:rational pivots:int64s-out options:options result:rational rank:count", 2),
+    "rational_lu": ((c_uint64, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:rational p:int64s-out options:options l:rational u:rational", 2),
+    "rational_ldlt": ((c_uint64, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64)), "a:rational p:int64s-out options:options l:rational d:rational", 2),
+    "rational_charpoly": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational options:options result:rational", 1),
+    "rational_minpoly": ((c_uint64, c_uint64, POINTER(c_uint64)), "a:rational options:options result:rational", 1),
     "verify_product": ((c_uint64, c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix c:matrix options:options result:record", 1),
     "verify_solution": ((c_uint64, c_uint64, c_uint64, c_uint64, POINTER(c_uint64)), "a:matrix b:matrix x:matrix options:options result:record", 1),
     "read": ((c_char_p, c_char_p, c_uint64, POINTER(c_uint64)), "file:text format:optional-text options:options result:matrix", 1),

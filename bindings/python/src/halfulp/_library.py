@@ -37,6 +37,10 @@ class SingularMatrixError(HalfulpError, np.linalg.LinAlgError):
     """The matrix is singular, or its columns are linearly dependent. This is proved."""
 
 
+class InconsistentError(HalfulpError, np.linalg.LinAlgError):
+    """The system of equations has no solution. This is proved."""
+
+
 class NotPositiveDefiniteError(HalfulpError, np.linalg.LinAlgError):
     """The matrix is not positive definite. This is proved."""
 
@@ -90,6 +94,7 @@ _ERRORS: dict[int, type[HalfulpError]] = {
     table.FORKED: ForkedError,
     table.HARDWARE: HardwareError,
     table.INTERNAL: InternalError,
+    table.INCONSISTENT: InconsistentError,
 }
 for _error in (HalfulpError, UndecidedWarning, *_ERRORS.values()):
     _error.__module__ = "halfulp"  # the name that tracebacks show
@@ -105,6 +110,7 @@ def _path() -> Path:
 
 _OUT: dict[str, Any] = {
     "matrix": ctypes.c_uint64,
+    "rational": ctypes.c_uint64,
     "view": ctypes.c_uint64,
     "scalar": ctypes.c_uint64,
     "record": ctypes.c_uint64,

@@ -1,4 +1,4 @@
-"""Exact numbers of other types: Python's, numpy's, mpmath's, gmpy2's, python-flint's."""
+"""Exact numbers of other types: Python's, numpy's, mpmath's, gmpy2's, python-flint's, sympy's."""
 
 from __future__ import annotations
 
@@ -79,6 +79,10 @@ def exact(x: Any) -> Exact:
         return exact(Fraction(int(x.numerator), int(x.denominator)))
     if isinstance(x, _loaded("flint", "fmpq")):
         return exact(Fraction(int(x.p), int(x.q)))
+    if isinstance(x, _loaded("sympy", "Rational")):
+        return exact(Fraction(int(x.p), int(x.q)))
+    if isinstance(x, _loaded("sympy", "Float")):
+        return _from_mpf(x._mpf_)
     if isinstance(x, _loaded("flint", "arf")):
         return _from_arf(x)
     if isinstance(x, _loaded("flint", "arb")):

@@ -43,6 +43,7 @@ from ._spectra import (
     svd,
     svdvals,
     symfunc,
+    warn_undecided,
 )
 from ._stacks import cube, each, matrices_of, record_parts
 
@@ -430,14 +431,29 @@ def expm(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None
     return each(o, True, lambda m: Array._of(call("expm", m._handle, o.format.code, work=cube(m)), m.shape, o.format))
 
 
-def null_space(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
+def null_space(a: Any, /, rcond: Any = None, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
     """Returns a basis of the null space in the columns of a matrix, each entry correctly rounded.
 
-    scipy's basis is orthonormal; this one comes from the reduced row echelon form.
+    By default, and for rcond=0, the rank is the exact one of the matrix as stored, which is proved, and the
+    basis comes from the reduced row echelon form. With rcond > 0 the basis is an orthonormal one of the right
+    singular vectors whose singular values are at most rcond times the largest one, as in
+    scipy.linalg.null_space, whose default is max(m, n) eps. It depends on their span alone. UndecidedWarning
+    then counts entries that seem to be 0 or halfway between two numbers, without a proof.
+
+    >>> import halfulp as hp
+    >>> a = [[0.1, 0.3], [0.3, 0.9]]
+    >>> hp.linalg.null_space(a).shape
+    (2, 0)
+    >>> hp.linalg.null_space(a, 1e-15)
+    array([[ 0.9486833 ],
+           [-0.31622777]])
     """
     o = Operands(a, format=format, prec=prec)
     matrices_of(o)
-    h = call("null_space", o.arrays[0]._handle, o.format.code, work=cube(o.arrays[0]))
+    m = o.arrays[0]
+    c = Scalar(0.0 if rcond is None else rcond)
+    h, undecided = call("null_space", m._handle, c._handle, o.format.code, work=30 * cube(m))
+    warn_undecided(undecided, "entries of a null space", 3)
     return o.result(h, tuple(library().matrix_shape(h)))
 
 

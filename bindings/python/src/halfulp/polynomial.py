@@ -7,24 +7,38 @@ format= or prec= requests another format.
 from __future__ import annotations
 
 import operator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from . import _routines
-from ._array import Array
+from ._array import Array, Scalar
 from ._format import FormatLike
 from ._library import MisuseError, call, library
 from ._routines import Operands
 from ._spectra import warn_undecided
 
-__all__ = ["chebgauss", "hermgauss", "laggauss", "leggauss", "polyroots_real", "roots_chebyu"]
+__all__ = [
+    "chebgauss",
+    "hermgauss",
+    "laggauss",
+    "leggauss",
+    "polyroots_real",
+    "roots_chebyu",
+    "roots_gegenbauer",
+    "roots_genlaguerre",
+    "roots_jacobi",
+]
 
 
-def _rule(name: str, deg: Any, descending: bool, format: FormatLike | None, prec: int | None) -> tuple[Any, Any]:
+def _rule(name: str, deg: Any, descending: bool, format: FormatLike | None, prec: int | None, *exponents: Any) -> tuple[Any, Any]:
     n = operator.index(deg)
     if n < 1:
         raise MisuseError(f"{n} points: at least 1 is needed")
     o = Operands(0.0, format=format, prec=prec)
-    x, w, undecided = call("quadrature", name.encode(), n, o.format.code, work=100.0 * n * n)
+    numbers = [Scalar(x, o.format) if isinstance(x, (str, Fraction, Decimal)) else Scalar(x) for x in exponents]
+    alpha, beta = [x._handle for x in numbers] + [0] * (2 - len(numbers))
+    x, w, undecided = call("quadrature", name.encode(), n, alpha, beta, o.format.code, work=100.0 * n * n)
     nodes, weights = (Array._of(h, (n,), o.format) for h in (x, w))
     warn_undecided(undecided, "weights")
     if descending:
@@ -68,6 +82,42 @@ def chebgauss(deg: int, *, format: FormatLike | None = None, prec: int | None = 
 def roots_chebyu(n: int, *, format: FormatLike | None = None, prec: int | None = None) -> tuple[Any, Any]:
     """Returns nodes and weights for ∫ g(x) √(1 - x²) dx on [-1, 1]: scipy.special.roots_chebyu. See leggauss."""
     return _rule("chebyshev2", n, False, format, prec)
+
+
+def roots_genlaguerre(n: int, alpha: Any, *, format: FormatLike | None = None, prec: int | None = None) -> tuple[Any, Any]:
+    """Returns nodes and weights for ∫ x^alpha exp(-x) g(x) dx from 0 on, alpha > -1: scipy.special.roots_genlaguerre.
+
+    Numbers are taken exactly; texts, Fractions and Decimals are rounded once to the format of the result.
+
+    >>> import halfulp as hp
+    >>> hp.polynomial.roots_genlaguerre(2, 1)[0]
+    array([1.26794919, 4.73205081])
+    """
+    return _rule("genlaguerre", n, False, format, prec, alpha)
+
+
+def roots_jacobi(n: int, alpha: Any, beta: Any, *, format: FormatLike | None = None, prec: int | None = None) -> tuple[Any, Any]:
+    """Returns nodes and weights for ∫ (1 - x)^alpha (1 + x)^beta g(x) dx on [-1, 1]: scipy.special.roots_jacobi.
+
+    alpha, beta > -1 are taken as by roots_genlaguerre.
+
+    >>> import halfulp as hp
+    >>> hp.polynomial.roots_jacobi(2, 0.5, -0.25)[0]
+    array([-0.72246527,  0.3695241 ])
+    """
+    return _rule("jacobi", n, False, format, prec, alpha, beta)
+
+
+def roots_gegenbauer(n: int, alpha: Any, *, format: FormatLike | None = None, prec: int | None = None) -> tuple[Any, Any]:
+    """Returns nodes and weights for ∫ (1 - x²)^(alpha - 1/2) g(x) dx on [-1, 1]: scipy.special.roots_gegenbauer.
+
+    alpha > -1/2 is taken as by roots_genlaguerre.
+
+    >>> import halfulp as hp
+    >>> hp.polynomial.roots_gegenbauer(2, 1)[0]
+    array([-0.5,  0.5])
+    """
+    return _rule("gegenbauer", n, False, format, prec, alpha)
 
 
 def polyroots_real(c: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
