@@ -6,9 +6,10 @@ cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/internal" # where the go.mod of generators look for it
-cp -r internal/_neon internal/amx "$tmp/internal"
+cp -r internal/_neon internal/_compact internal/amx "$tmp/internal"
 cp go.mod "$tmp" # of internal/amx
 (cd "$tmp/internal/_neon" && go test .)
+(cd "$tmp/internal/_compact" && go test .)
 status=0
 for package in "$@"; do
 	# The generated files name the command that wrote them, so it must run as in go generate:

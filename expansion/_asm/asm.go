@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 var level = flag.String("level", "avx2", "instruction set: avx2, avx512 or neon")
@@ -30,6 +32,7 @@ func main() {
 	}
 	writeConstants()
 	Generate()
+	compact.Out()
 }
 
 // kernels lists the elementwise kernels. Those of blocks are the functions on words, for

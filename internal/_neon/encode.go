@@ -2,18 +2,21 @@ package neon
 
 import (
 	"fmt"
+	"math/bits"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // A field puts an operand's number into an instruction.
 type field struct {
-	bits  func(n int) uint32
+	bits  string // an expression of Go's assembler, with @ for the number
 	valid func(n int) bool
+	shown string // of a number that is not encoded: what stands for it in a macro's comment
 }
 
 func number(shift, width int) field {
-	return field{func(n int) uint32 { return uint32(n) << shift }, func(n int) bool { return n >= 0 && n < 1<<width }}
+	return field{bits: fmt.Sprintf("@<<%d", shift), valid: func(n int) bool { return n >= 0 && n < 1<<width }}
 }
 
 // scaled is an offset in units, of width bits, two's complement if signed.
@@ -22,22 +25,22 @@ func scaled(shift, width, unit int, signed bool) field {
 	if signed {
 		low, high = -high/2, high/2
 	}
-	return field{func(n int) uint32 { return uint32(n/unit) & (1<<width - 1) << shift },
-		func(n int) bool { return n%unit == 0 && n/unit >= low && n/unit < high }}
+	return field{bits: fmt.Sprintf("(@&%#x)<<%d", (1<<width-1)*unit, shift-bits.TrailingZeros(uint(unit))),
+		valid: func(n int) bool { return n%unit == 0 && n/unit >= low && n/unit < high }}
 }
 
 // right is a shift to the right of elements of the given size, left one to the left.
 func right(size int) field {
-	return field{func(n int) uint32 { return uint32(2*size-n) << 16 }, func(n int) bool { return n >= 1 && n <= size }}
+	return field{bits: fmt.Sprintf("(%d-@)<<16", 2*size), valid: func(n int) bool { return n >= 1 && n <= size }}
 }
 
 func left(size int) field {
-	return field{func(n int) uint32 { return uint32(size+n) << 16 }, func(n int) bool { return n >= 0 && n < size }}
+	return field{bits: fmt.Sprintf("(%d+@)<<16", size), valid: func(n int) bool { return n >= 0 && n < size }}
 }
 
 // literal is the one number that an operand may have.
 func literal(x int) field {
-	return field{func(int) uint32 { return 0 }, func(n int) bool { return n == x }}
+	return field{shown: fmt.Sprint(x), valid: func(n int) bool { return n == x }}
 }
 
 var (
@@ -47,11 +50,11 @@ var (
 	t2 = number(10, 5) // the second of a pair
 	hm = number(16, 4) // of a vector whose 16-bit elements are used
 	// Elements: bits 11, 21 and 20 are the index's, the highest first.
-	hLane = field{func(i int) uint32 { return uint32(i>>2&1)<<11 | uint32(i>>1&1)<<21 | uint32(i&1)<<20 }, func(i int) bool { return i >= 0 && i < 8 }}
-	sLane = field{func(i int) uint32 { return uint32(i>>1&1)<<11 | uint32(i&1)<<21 }, func(i int) bool { return i >= 0 && i < 4 }}
-	dLane = field{func(i int) uint32 { return uint32(i&1) << 11 }, func(i int) bool { return i >= 0 && i < 2 }}
+	hLane = field{bits: "(@&4)<<9|(@&2)<<20|(@&1)<<20", valid: func(i int) bool { return i >= 0 && i < 8 }}
+	sLane = field{bits: "(@&2)<<10|(@&1)<<21", valid: func(i int) bool { return i >= 0 && i < 4 }}
+	dLane = field{bits: "@<<11", valid: func(i int) bool { return i >= 0 && i < 2 }}
 	// after is the register that follows register d, which alone is encoded.
-	after = field{func(int) uint32 { return 0 }, func(n int) bool { return n > 0 && n < 32 }}
+	after = field{shown: "(a+1)", valid: func(n int) bool { return n > 0 && n < 32 }}
 )
 
 // A form is an instruction with its kinds of operands: the bits that are fixed, and what the
@@ -107,7 +110,7 @@ var forms = map[string]form{
 	"xtn v#.2s, v#.2d":             {0x0ea12800, two},
 	"movi v#.2d, ##":               {0x6f00e400, []field{d, literal(0)}},
 	"movi v#.16b, ##":              {0x4f07e7e0, []field{d, literal(255)}},
-	"mov v#.16b, v#.16b":           {0x4ea01c00, []field{d, {func(r int) uint32 { return uint32(r)<<5 | uint32(r)<<16 }, n.valid}}},
+	"mov v#.16b, v#.16b":           {0x4ea01c00, []field{d, {bits: "@<<5|@<<16", valid: n.valid}}},
 	"dup v#.4s, w#":                {0x4e040c00, two},
 	"fmov x#, d#":                  {0x9e660000, two},
 
@@ -147,9 +150,9 @@ var forms = map[string]form{
 // A number of an operand, but not of an arrangement such as 4s, nor of a mnemonic.
 var operand = regexp.MustCompile(`(\b[vqdxw]|[\[#])(-?[0-9]+)`)
 
-// Encode returns the word of an instruction in the syntax of the manual, one space after the
-// mnemonic and after every comma.
-func Encode(text string) (uint32, error) {
+// Encode returns the call of a macro for an instruction in the syntax of the manual, with one space
+// after the mnemonic and after every comma, and the macro's definition.
+func Encode(text string) (call, definition string, err error) {
 	var numbers []int
 	key := operand.ReplaceAllStringFunc(text, func(s string) string {
 		x, err := strconv.Atoi(s[1:])
@@ -161,17 +164,53 @@ func Encode(text string) (uint32, error) {
 	})
 	f, ok := forms[key]
 	if !ok {
-		return 0, fmt.Errorf("%s: no form %q", text, key)
+		return "", "", fmt.Errorf("%s: no form %q", text, key)
 	}
 	if len(numbers) != len(f.fields) {
-		return 0, fmt.Errorf("%s: %d numbers, not %d", text, len(numbers), len(f.fields))
+		return "", "", fmt.Errorf("%s: %d numbers, not %d", text, len(numbers), len(f.fields))
 	}
-	word := f.word
+	word := fmt.Sprintf("%#08x", f.word)
+	var letters, args, shown []string
 	for i, x := range numbers {
 		if !f.fields[i].valid(x) {
-			return 0, fmt.Errorf("%s: %d is out of range", text, x)
+			return "", "", fmt.Errorf("%s: %d is out of range", text, x)
 		}
-		word |= f.fields[i].bits(x)
+		if f.fields[i].bits == "" {
+			shown = append(shown, f.fields[i].shown)
+			continue
+		}
+		letter := string(rune('a' + len(letters)))
+		letters = append(letters, letter)
+		args = append(args, strconv.Itoa(x))
+		shown = append(shown, letter)
+		word += "|" + strings.TrimSuffix(strings.ReplaceAll(f.fields[i].bits, "@", letter), "<<0")
 	}
-	return word, nil
+	meaning := operand.ReplaceAllStringFunc(text, func(s string) string {
+		t := s[:1] + shown[0]
+		shown = shown[1:]
+		return t
+	})
+	macro := macroName(key)
+	return fmt.Sprintf("%s(%s)", macro, strings.Join(args, ",")),
+		fmt.Sprintf("#define %s(%s) WORD $(%s) // %s", macro, strings.Join(letters, ","), word, meaning), nil
+}
+
+// arrangement is the one of a form's first operand, and the letter before a scalar register.
+var arrangement = regexp.MustCompile(`v#\.(\w+)|\b([xqd])#`)
+
+// macroName returns the name of the macro for a form: the mnemonic and the first operand's
+// arrangement or letter, then _lane if the last operand is an element, _post if an address changes.
+func macroName(key string) string {
+	name, rest, _ := strings.Cut(key, " ")
+	m := arrangement.FindStringSubmatch(rest)
+	if name += m[1] + m[2]; strings.HasSuffix(name, "16b") { // the only arrangement of logic
+		name = strings.TrimSuffix(name, "16b")
+	}
+	if strings.HasSuffix(rest, ".s[#]") || strings.HasSuffix(rest, ".d[#]") || strings.HasSuffix(rest, ".h[#]") {
+		name += "_lane"
+	}
+	if strings.HasSuffix(rest, "], ##") {
+		name += "_post"
+	}
+	return name
 }

@@ -1,6 +1,11 @@
 package neon
 
 import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,17 +153,52 @@ var examples = []struct {
 	{"fcmgt v3.2d, v11.2d, v12.2d", 0x6eece563},
 }
 
+// TestEncode assembles the examples as macros and compares their words.
 func TestEncode(t *testing.T) {
 	var seen []string
+	var file File
 	for _, e := range examples {
-		if got, err := Encode(e.text); got != e.word || err != nil {
-			t.Errorf("Encode(%q) = %#08x, %v; want %#08x", e.text, got, err, e.word)
-		}
+		file.Vec("%s", e.text)
 		seen = append(seen, operand.ReplaceAllString(e.text, "${1}#"))
 	}
+	names := map[string]string{}
 	for key := range forms {
 		if !slices.Contains(seen, key) {
 			t.Errorf("no example of %q", key)
+		}
+		if other := names[macroName(key)]; other != "" {
+			t.Errorf("%s stands for %q and %q", macroName(key), key, other)
+		}
+		names[macroName(key)] = key
+	}
+	source := filepath.Join(t.TempDir(), "examples_arm64.s")
+	text := strings.Join(slices.Sorted(maps.Keys(file.macros)), "\n") + "\nTEXT ·f(SB), 4, $0-0\n" + file.text.String() + "\tRET\n"
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tool := func(args ...string) string {
+		cmd := exec.Command("go", append([]string{"tool"}, args...)...)
+		cmd.Env = append(os.Environ(), "GOARCH=arm64")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	object := source + ".o"
+	tool("asm", "-p", "p", "-o", object, source)
+	var words []string // of the lines file:line, address, word, instruction
+	for line := range strings.Lines(tool("objdump", object)) {
+		if fields := strings.Fields(line); len(fields) > 3 && strings.HasPrefix(fields[1], "0x") {
+			words = append(words, fields[2])
+		}
+	}
+	if len(words) < len(examples) {
+		t.Fatalf("%d words for %d examples", len(words), len(examples))
+	}
+	for i, e := range examples {
+		if want := fmt.Sprintf("%08x", e.word); words[i] != want {
+			t.Errorf("%s: %s, want %s", e.text, words[i], want)
 		}
 	}
 }
@@ -176,7 +216,7 @@ func TestEncodeErrors(t *testing.T) {
 		"sshr v1.4s, v2.4s, #0":        "0 is out of range",
 		"movi v1.2d, #1":               "1 is out of range",
 	} {
-		if _, err := Encode(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Encode(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Encode(%q): error %v, want %q", text, err, want)
 		}
 	}

@@ -51,13 +51,31 @@ var archive string
 var files = sync.OnceValue(func() map[string]func() []section {
 	all := map[string]func() []section{}
 	for _, f := range entries() {
-		all[strings.TrimSuffix(f.Name, ".ptx")] = sync.OnceValue(func() []section { return sections(unpack(f)) })
+		all[strings.TrimSuffix(f.Name, ".ptx")] = sync.OnceValue(func() []section { return sections(expand(read(f))) })
 	}
 	return all
 })
 
-// entries returns the entries of the archive.
+// linesEntry is the name of the entry with the lines that occur more than once.
+const linesEntry = "lines"
+
+// lines returns these lines.
+var lines = sync.OnceValue(func() []string {
+	for _, f := range opened() {
+		if f.Name == linesEntry {
+			return strings.Split(read(f), "\n")
+		}
+	}
+	panic("kernels: no " + linesEntry) // the archive is part of the program
+})
+
+// entries returns the entries of the archive that are PTX.
 func entries() []*zip.File {
+	return slices.DeleteFunc(opened(), func(f *zip.File) bool { return f.Name == linesEntry })
+}
+
+// opened returns all entries of the archive.
+func opened() []*zip.File {
 	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		panic("kernels: " + err.Error()) // the archive is part of the program
@@ -65,125 +83,126 @@ func entries() []*zip.File {
 	return z.File
 }
 
-// unpack returns the text of an entry.
-func unpack(f *zip.File) string {
-	var packed strings.Builder
+// read returns the content of an entry.
+func read(f *zip.File) string {
+	var content strings.Builder
 	r, err := f.Open()
 	if err == nil {
-		_, err = io.Copy(&packed, r) // io.Copy checks its checksum
+		_, err = io.Copy(&content, r) // io.Copy checks its checksum
 	}
 	if err != nil {
 		panic("kernels: " + f.Name + ": " + err.Error())
 	}
-	return expand(packed.String())
+	return content.String()
 }
 
 // expand returns the PTX that _ptx/pack.py has packed; the comment there describes the format.
 func expand(packed string) string {
 	head, rest, _ := strings.Cut(packed, "\n")
-	var parts [3]string // text, codes of registers, numbers
-	for i, field := range strings.Fields(head) {
-		n := number(field)
-		parts[i], rest = rest[:n], rest[n:]
+	var codes, own, numbers string
+	kinds := map[string]*names{}
+	fields := strings.Fields(head)
+	for i := 0; i < len(fields); i += 2 {
+		n, err := strconv.Atoi(fields[i+1])
+		if err != nil {
+			panic("kernels: " + err.Error()) // the archive is part of the program
+		}
+		part := rest[:n]
+		rest = rest[n:]
+		switch kind := fields[i]; kind {
+		case "lines":
+			codes = part
+		case "own":
+			own = part
+		case "#":
+			numbers = part
+		case label:
+			kinds[kind] = &names{prefix: "$" + kind, codes: part}
+		default:
+			kinds[kind] = &names{prefix: "%" + kind, codes: part}
+		}
 	}
-	text, codes, numbers, jumps := parts[0], parts[1], parts[2], rest
-	line := func(list *string) (first string) {
+	shared := lines()
+	next := func(list *string) (first string) {
 		first, *list, _ = strings.Cut(*list, "\n")
 		return first
 	}
-	var out strings.Builder
-	out.Grow(2 * len(packed))
-	kinds := map[string]*registers{}
-	for text != "" {
-		i := 0
-		for c := text[0]; c != '\n' && c != '#' && c != '&'; c = text[i] {
-			i++
+	var out []byte
+	for codes != "" {
+		var line string
+		switch c := int(codes[0]); {
+		case c == 0:
+			line = next(&own)
+		case c < 240:
+			line = shared[c-1]
+		default:
+			codes = codes[1:]
+			line = shared[239+(c-240)<<8+int(codes[0])]
 		}
-		out.WriteString(text[:i])
-		mark := text[i]
-		text = text[i+1:]
-		switch mark {
-		case '\n':
-			out.WriteByte('\n')
-			if strings.HasPrefix(text, ".visible") || strings.HasPrefix(text, ".weak") || strings.HasPrefix(text, ".entry") || strings.HasPrefix(text, ".func") {
-				clear(kinds)
+		codes = codes[1:]
+		if strings.HasPrefix(line, ".visible") || strings.HasPrefix(line, ".weak") || strings.HasPrefix(line, ".entry") || strings.HasPrefix(line, ".func") {
+			for kind, n := range kinds {
+				n.order = n.order[:0]
+				if kind != label {
+					n.count = 0
+				}
 			}
-		case '#':
-			out.WriteString(line(&numbers))
-		case '&':
-			n := 0
-			for 'a' <= text[n] && text[n] <= 'z' {
+		}
+		for {
+			i := strings.IndexAny(line, "#&")
+			if i < 0 {
+				break
+			}
+			out = append(out, line[:i]...)
+			if line[i] == '#' {
+				out = append(out, next(&numbers)...)
+				line = line[i+1:]
+				continue
+			}
+			line = line[i+1:]
+			n := 1
+			for n < len(line) && 'a' <= line[n] && line[n] <= 'z' {
 				n++
 			}
-			kind := text[:n]
-			text = text[n:]
-			r := kinds[kind]
-			if r == nil {
-				r = &registers{}
-				kinds[kind] = r
-			}
-			code := int(codes[0])
-			codes = codes[1:]
-			if code == 255 {
-				code = int(codes[0]) | int(codes[1])<<8
-				codes = codes[2:]
-			}
-			switch code {
-			case 0:
-				r.add(r.following())
-			case 1:
-				r.add(r.top + number(line(&jumps)))
-			default:
-				r.take(code - 2)
-			}
-			out.WriteByte('%')
-			out.WriteString(kind)
-			out.WriteString(strconv.Itoa(r.order[0]))
+			k := kinds[line[:n]]
+			line = line[n:]
+			out = append(out, k.prefix...)
+			out = strconv.AppendInt(out, int64(k.next()), 10)
 		}
+		out = append(out, line...)
+		out = append(out, '\n')
 	}
-	return out.String()
+	return string(out)
 }
 
-// number returns the number that a text is.
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		panic("kernels: " + err.Error()) // the archive is part of the program
+// label is the kind of names that are labels. The other kinds are registers.
+const label = "L"
+
+// names are the registers of a kind, or the labels, of a kernel.
+type names struct {
+	prefix string // of their texts
+	codes  string // not yet read
+	order  []int  // those used, the last use first
+	count  int    // the last new one
+}
+
+// next returns the number of the name that the next code means.
+func (n *names) next() int {
+	place := int(n.codes[0])
+	n.codes = n.codes[1:]
+	if place == 255 {
+		place = int(n.codes[0]) | int(n.codes[1])<<8
+		n.codes = n.codes[2:]
 	}
-	return n
-}
-
-// registers are the registers of a kind that a kernel has used.
-type registers struct {
-	order []int  // from the last one used
-	used  []bool // by number
-	top   int    // the last new one
-}
-
-// following returns the first unused register after the last new one.
-func (r *registers) following() int {
-	n := r.top + 1
-	for n < len(r.used) && r.used[n] {
-		n++
+	if place == 0 {
+		n.count++
+		n.order = slices.Insert(n.order, 0, n.count)
+		return n.count
 	}
-	return n
-}
-
-// add puts a new register first.
-func (r *registers) add(n int) {
-	if n >= len(r.used) {
-		r.used = append(r.used, make([]bool, n+1-len(r.used))...)
-	}
-	r.used[n] = true
-	r.top = n
-	r.order = slices.Insert(r.order, 0, n)
-}
-
-// take puts the register at a place first.
-func (r *registers) take(place int) {
-	n := r.order[place]
-	copy(r.order[1:place+1], r.order[:place])
-	r.order[0] = n
+	used := n.order[place-1]
+	copy(n.order[1:place], n.order[:place-1])
+	n.order[0] = used
+	return used
 }
 
 // A section of PTX is a kernel, a function, a variable, or the text before all of them.

@@ -38,7 +38,7 @@
 //  2. Generate assembly in _asm, a separate module, with avo for amd64 and with internal/_neon for
 //     arm64, and add the go:generate line to modgemm.go. "make generate" writes the .s file and the
 //     stubs; commit them. Go's assembler lacks most vector instructions of arm64: internal/_neon
-//     writes them as words. A new instruction needs a line in its table and two examples in its
+//     writes them as macros. A new instruction needs a line in its table and two examples in its
 //     test.
 //  3. Add an entry to the table of the architecture, kernels_amd64.go or kernels_arm64.go, best
 //     kernel first: the tile, the instructions it needs, its cache blocks. A new architecture gets

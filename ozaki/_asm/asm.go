@@ -9,6 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 // lanes is the number of partial sums, which the entries of a step go to.
@@ -84,4 +86,5 @@ func main() {
 	Store(X0, ReturnIndex(0))
 	RET()
 	Generate()
+	compact.Out()
 }

@@ -11,6 +11,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 func main() {
@@ -22,6 +24,7 @@ func main() {
 	dotRows()
 	sumRows()
 	Generate()
+	compact.Out()
 }
 
 func pointer(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -264,9 +263,9 @@ func (r *results) write(path string) error {
 	r.Command = "go run ./cmd/files " + strings.Join(os.Args[1:], " ")
 	r.Date, r.Go, r.Machine = time.Now().UTC().Truncate(time.Second), runtime.Version(), machine.Describe()
 	r.Commit, r.Dirty = record.Commit()
-	text, err := json.MarshalIndent(r, "", "\t")
+	text, err := record.Text(r)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	return os.WriteFile(path, text, 0o666)
 }

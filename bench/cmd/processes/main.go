@@ -142,10 +142,10 @@ func measure(o options) error {
 	if o.json == "" {
 		return nil
 	}
-	if text, err = json.MarshalIndent(r, "", "\t"); err != nil {
+	if text, err = record.Text(r); err != nil {
 		return err
 	}
-	return os.WriteFile(o.json, append(text, '\n'), 0o644)
+	return os.WriteFile(o.json, text, 0o644)
 }
 
 // load is what the system says of how many programs want to run.

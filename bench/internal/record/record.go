@@ -2,7 +2,9 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,13 +74,51 @@ func Read(path string) (*Record, error) {
 	return r, nil
 }
 
+// Text returns the JSON of a record, an object: one line for each of its members, and for each
+// element of a member that is a list of objects.
+func Text(r any) ([]byte, error) {
+	compact, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	text := []byte("{")
+	d := json.NewDecoder(bytes.NewReader(compact))
+	_, err = d.Token() // {
+	for err == nil && d.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, "\n\t%q: ", key) // names of fields and map keys are plain
+		if !bytes.HasPrefix(value, []byte("[{")) {
+			text = append(text, value...)
+			continue
+		}
+		var list []json.RawMessage
+		err = errors.Join(err, json.Unmarshal(value, &list))
+		text = append(text, '[')
+		for i, element := range list {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			text = append(append(text, "\n\t\t"...), element...)
+		}
+		text = append(text, "\n\t]"...)
+	}
+	return append(text, "\n}\n"...), err
+}
+
 // Write writes a record file, of a [Record] or of another command's kind, whole or not at all;
 // nothing without a path.
 func Write(path string, r any) error {
 	if path == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(r, "", "\t")
+	text, err := Text(r)
 	if err != nil {
 		return err
 	}
@@ -87,7 +127,7 @@ func Write(path string, r any) error {
 		return err
 	}
 	defer os.Remove(file.Name()) // fails once renamed, as it should
-	if _, err := file.Write(append(text, '\n')); err != nil {
+	if _, err := file.Write(text); err != nil {
 		file.Close()
 		return err
 	}

@@ -8,6 +8,8 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 func main() {
@@ -15,6 +17,7 @@ func main() {
 	vertical()
 	roundLanes()
 	Generate()
+	compact.Out()
 }
 
 func words(name string, v ...uint64) Mem {

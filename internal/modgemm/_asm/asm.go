@@ -15,6 +15,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 // unroll is the number of pairs in the body of the inner loop; it divides both of
@@ -130,6 +132,7 @@ func main() {
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
 	Generate()
+	compact.Out()
 }
 
 // products emits the loop acc += A B over n pairs, n >= 0, and moves a and b on.

@@ -9,6 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 const (
@@ -32,6 +34,7 @@ func main() {
 	wideIntegers()
 	wideRound()
 	Generate()
+	compact.Out()
 }
 
 // constant is a vector of four equal words in memory.

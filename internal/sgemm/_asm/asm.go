@@ -13,6 +13,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 // unroll is the number of steps in the body of the inner loop.
@@ -68,6 +70,7 @@ func main() {
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
 	Generate()
+	compact.Out()
 }
 
 // eachColumn calls f with the address of each column of the tile; ldc is in bytes.

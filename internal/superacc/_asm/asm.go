@@ -13,6 +13,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 func main() {
@@ -40,6 +42,7 @@ func main() {
 	}
 	wordDot()
 	Generate()
+	compact.Out()
 }
 
 func words(name string, v ...uint64) Mem {

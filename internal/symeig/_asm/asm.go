@@ -9,6 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 var y = [16]VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
@@ -22,6 +24,7 @@ func main() {
 	quotients()
 	scaleQuotients()
 	Generate()
+	compact.Out()
 }
 
 // columns emits kernels over four columns of a matrix: y += Σ alpha a and d = a'x.

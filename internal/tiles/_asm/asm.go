@@ -7,10 +7,13 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 func main() {
 	ConstraintExpr("amd64,!purego")
 	tiles()
 	Generate()
+	compact.Out()
 }

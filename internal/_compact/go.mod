@@ -1,0 +1,3 @@
+module github.com/halfulp/halfulp/internal/_compact
+
+go 1.26.8
