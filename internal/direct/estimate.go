@@ -88,6 +88,15 @@ func parallel(threads int, n float64) float64 { return math.Max(1, math.Min(floa
 // EstimateGemm returns the approximate time of Gemm for an m x k matrix times a k x n matrix of
 // finite numbers. The matrices have formats a and b, the results format c.
 func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Duration {
+	t := estimateVectors(threads, m, n, k, a, b, c, inLine)
+	if s, ok := PlanSmall(a, b, c, k); ok && !s.floats && s.Fits(m, n, k) {
+		t = min(t, s.Estimate(m, n, k))
+	}
+	return t
+}
+
+// estimateVectors is EstimateGemm for products that are not small.
+func estimateVectors(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Duration {
 	if n > m {
 		m, n, a, b = n, m, b, a
 	}

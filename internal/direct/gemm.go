@@ -2,7 +2,6 @@ package direct
 
 import (
 	"math"
-	"sort"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -10,63 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 	"github.com/halfulp/halfulp/internal/tiles"
 )
-
-// A Product is C = alpha A B + beta Old, rounded once. A is m x k, B is k x n, and Old and C are m
-// x n views. C shares no storage with A and B, and with Old only if it is the same view. If alpha
-// is zero, A and B are not read; if beta is zero, Old is not read. Triangle restricts C to one
-// triangle, 'U' or 'L', unless it is 0. If Steps is not nil, it replaces the diagonal as the border
-// of the triangle: in row i, 'L' has the columns j < Steps[i] and 'U' has the others. The values of
-// Steps never decrease.
-type Product struct {
-	Alpha    num.Real
-	A, B     num.Mat
-	Beta     num.Real
-	Old, C   num.Mat
-	Triangle byte
-	Steps    []int
-}
-
-// t returns the transposed product.
-func (p Product) t() Product {
-	if p.Steps != nil { // j < Steps[i] is equivalent to i ≥ across[j]
-		across := make([]int, p.C.Cols)
-		for j := range across {
-			across[j] = p.step(j)
-		}
-		p.Steps = across
-	}
-	p.A, p.B, p.Old, p.C = p.B.T(), p.A.T(), p.Old.T(), p.C.T()
-	switch p.Triangle {
-	case 'U':
-		p.Triangle = 'L'
-	case 'L':
-		p.Triangle = 'U'
-	}
-	return p
-}
-
-// rows returns the rows lo <= i < hi of column j that belong to the triangle.
-func (p *Product) rows(j, lo, hi int) (int, int) {
-	switch p.Triangle {
-	case 'U':
-		return lo, min(hi, p.step(j))
-	case 'L':
-		return max(lo, p.step(j)), hi
-	}
-	return lo, hi
-}
-
-// step returns the first row of column j that is in the triangle 'L', or the first that is not in
-// 'U'.
-func (p *Product) step(j int) int {
-	switch {
-	case p.Steps != nil:
-		return sort.SearchInts(p.Steps, j+1)
-	case p.Triangle == 'L':
-		return j
-	}
-	return j + 1
-}
 
 const (
 	// batchBytes bounds the size of the vectors that Gemm prepares at a time.
@@ -93,10 +35,10 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 	if p.Alpha.Class == num.Finite && p.A.Cols == 1 {
 		return 0, w.outer(p, count)
 	}
-	g := newGemv(w.stopped, p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
-	if g.sums.floats && p.C.Rows*p.C.Cols <= fewFloatProducts/p.A.Cols {
-		return w.fewFloats(p, g)
+	if s, ok := w.Small(&p); ok {
+		return w.runSmall(&s, &p, count)
 	}
+	g := newGemv(w.stopped, p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
 	if p.Triangle != 0 { // its columns have few rows of a block
 		g.sums.tiles = tiles.Plan{}
 	}
@@ -163,6 +105,43 @@ func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error)
 		}
 	}
 	return exact.Load(), w.Ctx.Err()
+}
+
+// Gemv stores sum_j alpha m_ij x_j + beta y_i, rounded, in number i of z. It returns the number of
+// entries that took the exact sum.
+func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
+	old := num.Mat{}
+	if beta.Class != num.Zero {
+		old = y.Mat()
+	}
+	return Gemm(w, Product{Alpha: alpha, A: m, B: x.Mat(), Beta: beta, Old: old, C: num.Vec{Arr: z, Inc: 1, N: m.Rows}.Mat()}, 0, count)
+}
+
+// Small returns how to compute a product as a small one, if that is possible and faster.
+func (w Work) Small(p *Product) (s Small, ok bool) {
+	if p.Alpha.Class != num.Finite {
+		return s, false
+	}
+	m, n, k := p.C.Rows, p.C.Cols, p.A.Cols
+	a, b, c := p.A.Arr.Format, p.B.Arr.Format, p.C.Arr.Format
+	if s, ok = PlanSmall(a, b, c, k); ok && s.floats {
+		return s, m <= rowBlock && m*n <= fewFloatProducts/k
+	}
+	return s, ok && s.Fits(m, n, k) && (forceSmall || s.Estimate(m, n, k) < estimateVectors(w.Threads, m, n, k, a, b, c, p.A.RS == 1 || p.A.CS == 1))
+}
+
+// forceSmall makes Gemm use Small where it is possible. It is for tests.
+var forceSmall bool
+
+// runSmall is Gemm for a small product, on one thread.
+func (w Work) runSmall(s *Small, p *Product, count func(num.Flags)) (exact int64, err error) {
+	r := smallRooms.Get().(*SmallRoom)
+	exact = s.Run(r, w.stopped, p, count)
+	smallRooms.Put(r)
+	if w.Done != nil {
+		w.Done(1, 1)
+	}
+	return exact, w.Ctx.Err()
 }
 
 // columnBytes returns the memory needed to prepare a vector.

@@ -128,11 +128,17 @@ type sums struct {
 	bound    uint64     // for the sums of digits, in units of their last column
 }
 
+// floatSums reports whether sums of n products of numbers of formats m and x are compensated sums
+// in binary64, for results of format z.
+func floatSums(m, x, z num.Format, n int) bool {
+	return superacc.IsFloat(m) && superacc.IsFloat(x) && (superacc.IsFloat(z) && n > 1 || z.Bits() <= floatBits && n >= superacc.FewFloats)
+}
+
 // sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
 // vectors of format x, for results of format z. The flag inLine means that the rows or the columns
 // are contiguous.
 func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
-	if superacc.IsFloat(m) && superacc.IsFloat(x) && (superacc.IsFloat(z) && cols > 1 || z.Bits() <= floatBits && cols >= superacc.FewFloats) {
+	if floatSums(m, x, z, cols) {
 		s.floats = true
 		return s
 	}
@@ -207,16 +213,6 @@ func (c *column) free() {
 	}
 }
 
-// Gemv stores sum_j alpha m_ij x_j + beta y_i, rounded, in number i of z. It returns the number of
-// entries that took the exact sum.
-func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
-	old := num.Mat{}
-	if beta.Class != num.Zero {
-		old = y.Mat()
-	}
-	return Gemm(w, Product{Alpha: alpha, A: m, B: x.Mat(), Beta: beta, Old: old, C: num.Vec{Arr: z, Inc: 1, N: m.Rows}.Mat()}, 0, count)
-}
-
 // newGemv prepares products of m with vectors of format x for results of format z.
 func newGemv(stopped func() bool, alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count func(num.Flags)) *gemv {
 	g := &gemv{alpha: alpha, beta: beta, m: m, count: count, stopped: stopped}
@@ -248,7 +244,7 @@ type gemvWorker struct {
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
-	vector   []float64 // memory for xf in fewFloats
+	vector   []float64 // memory for xf in Small
 	digits   []int64
 	mag      []uint64
 	products int

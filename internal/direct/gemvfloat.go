@@ -2,7 +2,6 @@ package direct
 
 import (
 	"math"
-	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/superacc"
@@ -25,9 +24,13 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 		return exact
 	}
 	s, e, m := w.columnsFloat(lo, hi)
+	simple := w.floatFactors.ok && w.floatFactors.alpha == 1 && w.floatFactors.beta == 0 && w.z.Arr.Kind == num.F64
 	for r := range hi - lo {
 		if r%lookColumns == 0 && w.stopped() {
 			return exact
+		}
+		if simple && w.simpleFloat(lo+r, s[r], e[r], m[r]) {
+			continue
 		}
 		if !w.laneFloat(lo+r, s[r], e[r], m[r]) {
 			w.exactRow(lo + r)
@@ -43,33 +46,6 @@ func atLeast(x []float64, n int) []float64 {
 		return make([]float64, n)
 	}
 	return x[:n]
-}
-
-// floatWorkers are the workers of fewFloats. Later calls reuse the memory that they allocated.
-var floatWorkers = sync.Pool{New: func() any { return new(gemvWorker) }}
-
-// fewFloats is Gemm for few products of binary32 and binary64 numbers, on one thread.
-func (w Work) fewFloats(p Product, g *gemv) (exact int64, err error) {
-	f := floatWorkers.Get().(*gemvWorker)
-	f.gemv, f.acc.Stopped = g, g.stopped
-	if f.tmp == nil || f.tmp.Format != p.C.Arr.Format {
-		f.tmp = num.New(p.C.Arr.Format, 1)
-	}
-	for j := range p.C.Cols {
-		f.column = column{x: p.B.Col(j), y: p.Old.Col(j), z: p.C.Col(j)}
-		f.vector = atLeast(f.vector, p.A.Cols)
-		copy(f.vector, floatsOf(f.x, 0, f.x.N, f.vector))
-		f.xf = f.vector
-		if i0, i1 := p.rows(j, 0, p.C.Rows); i0 < i1 {
-			exact += f.rowsFloat(i0, i1)
-		}
-	}
-	f.gemv, f.column, f.acc.Stopped = nil, column{}, nil
-	floatWorkers.Put(f)
-	if w.Done != nil {
-		w.Done(1, 1)
-	}
-	return exact, w.Ctx.Err()
 }
 
 // rowFloat stores row i, whose entries are given, if its compensated sum decides the rounding.
@@ -171,6 +147,20 @@ func (w *gemvWorker) laneFloat(i int, s, e, m float64) bool {
 	f.addFloat(s)
 	f.addFloat(e)
 	return f.acc.Finite() && w.roundFloat(i, bound)
+}
+
+// simpleFloat is laneFloat for alpha = 1, beta = 0 and results in binary64. It does nothing for
+// sums near an end of the range. The enclosure is floatFactors.enclose without terms that are 0.
+func (w *gemvWorker) simpleFloat(i int, s, e, m float64) bool {
+	r := s + e
+	l := (s - r) + e
+	err := sumError(w.m.Cols, m) + float64(0x1p-50*math.Abs(l)) + 0x1p-1070
+	z := r + (l - err)
+	if a := math.Abs(r); z != r+(l+err) || !(m < 0x1p900) || !(a > 0x1p-800) || !(math.Abs(e) <= math.Abs(s)) {
+		return false
+	}
+	w.z.Arr.F64[0][w.z.At(i)] = z
+	return true
 }
 
 // sumError bounds the error of a compensated sum of n products whose magnitudes sum to m. It is the

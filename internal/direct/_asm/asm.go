@@ -13,6 +13,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 // digitBits is the radix of the digits that convolve multiplies; four of them
@@ -50,6 +52,7 @@ func main() {
 	}
 	references()
 	Generate()
+	compact.Out()
 }
 
 func words(name string, v ...uint64) Mem {

@@ -14,6 +14,11 @@ require github.com/halfulp/halfulp/internal/_neon v0.0.0
 
 replace github.com/halfulp/halfulp/internal/_neon => ../../_neon
 
-require github.com/halfulp/halfulp v0.0.0
+require (
+	github.com/halfulp/halfulp v0.0.0
+	github.com/halfulp/halfulp/internal/_compact v0.0.0
+)
 
 replace github.com/halfulp/halfulp => ../../..
+
+replace github.com/halfulp/halfulp/internal/_compact => ../../_compact

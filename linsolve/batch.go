@@ -1,0 +1,200 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// SolveBatch returns the solutions X_i of A_i X_i = B_i in format f, with the bits that [Solve]
+// gives one by one:
+//
+//	for i := range a {
+//		x[i], err = linsolve.Solve(a[i], b[i], f, opt)
+//	}
+//
+// The systems may have different shapes and formats, and may share matrices. SolveBatch panics,
+// before anything is computed, if the slices have different lengths or if shapes do not fit.
+//
+// If systems fail, for example because their matrices are singular, the others are solved: the
+// solutions of those that fail are nil, and the error is a *halfulp.BatchError with their indices,
+// which wraps their errors. If the context is cancelled, there are no solutions, and the error
+// wraps the error of the context.
+//
+//	x, err := linsolve.SolveBatch(a, b, halfulp.Float64, nil)
+//	if failed := (*halfulp.BatchError)(nil); errors.As(err, &failed) {
+//		for k, i := range failed.Indices {
+//			log.Print(i, errors.Is(failed.Errors[k], linsolve.ErrSingular))
+//		}
+//	}
+//
+// Small systems on the host are distributed over the threads, one system a thread. Each thread may
+// use its share of Options.MemoryLimit; systems that need more are solved one after the other.
+// Large systems use all threads one after the other, and so do systems on a device. Options.Stats
+// receives sums over all systems, and the largest Rounds, Rho and Precision.
+func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
+	const name = "SolveBatch"
+	if len(a) != len(b) {
+		panic(errShape)
+	}
+	for i := range a {
+		if a[i].Rows() != a[i].Cols() || b[i].Rows() != a[i].Rows() {
+			panic(errShape)
+		}
+	}
+	var o halfulp.Options
+	if opt != nil {
+		o = *opt
+	}
+	if err := o.Validate(); err != nil {
+		return nil, wrapped(name, err)
+	}
+	set, err := o.Settings()
+	if err != nil {
+		return nil, wrapped(name, err)
+	}
+	s := solveBatch{a: a, b: b, f: f, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
+	o.Progress, o.Stats = nil, nil
+	var alone, rest []int // systems for one thread each, and for all threads
+	for i := range a {
+		if !set.Device.IsPlace() && s.alone(i) {
+			alone = append(alone, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	rest = append(rest, s.sideBySide(set.Ctx, alone, &o, set.Threads)...)
+	for _, i := range rest {
+		if set.Ctx.Err() != nil {
+			break
+		}
+		s.solve(i, &o)
+		s.over(1)
+	}
+	if opt != nil && opt.Stats != nil {
+		s.stats.Threads = set.Threads
+		*opt.Stats = s.stats
+	}
+	if err := set.Ctx.Err(); err != nil {
+		return nil, wrapped(name, err)
+	}
+	return s.x, s.failed(name)
+}
+
+// solveBatch is a running SolveBatch.
+type solveBatch struct {
+	a, b, x  []*halfulp.Matrix
+	f        halfulp.Format
+	errs     []error
+	mu       sync.Mutex
+	stats    halfulp.Stats
+	done     int // systems that are done
+	progress func(done float64)
+}
+
+// batchWork bounds the product of n²(n + k) and the number of words of an entry of a system that
+// one thread solves alone: some 50 ms.
+const batchWork = 1 << 25
+
+// alone reports whether one thread should solve system i.
+func (s *solveBatch) alone(i int) bool {
+	n, k := float64(s.a[i].Rows()), float64(s.b[i].Cols())
+	words := float64(1 + max(s.f.Bits(), s.a[i].View().Format().Bits())/64)
+	return n*n*(n+k)*words <= batchWork && s.a[i].View().OnHost() && s.b[i].View().OnHost()
+}
+
+// solve solves system i.
+func (s *solveBatch) solve(i int, opt *halfulp.Options) {
+	var st halfulp.Stats
+	s.x[i], s.errs[i] = Solve(s.a[i], s.b[i], s.f, opt.WithStats(&st))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	addStats(&s.stats, &st)
+}
+
+// over ends some systems.
+func (s *solveBatch) over(systems int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done += systems; s.progress != nil {
+		s.progress(float64(s.done) / float64(len(s.a)))
+	}
+}
+
+// sideBySide solves the listed systems, each on one of the given number of threads. It returns the
+// systems that need more memory than a thread's share.
+func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Options, threads int) (again []int) {
+	threads = max(1, min(threads, len(list)))
+	one := *opt
+	one.Threads = 1
+	one.Device = "cpu"
+	if threads > 1 && one.MemoryLimit > 0 {
+		one.MemoryLimit = max(1, one.MemoryLimit/int64(threads))
+	}
+	// The caller looks at the context.
+	_ = par.For(ctx, threads, len(list), func(_, k int) {
+		i := list[k]
+		s.solve(i, &one)
+		if threads > 1 && errors.Is(s.errs[i], halfulp.ErrMemory) {
+			s.mu.Lock()
+			again = append(again, i)
+			s.mu.Unlock()
+			return
+		}
+		s.over(1)
+	})
+	slices.Sort(again)
+	return again
+}
+
+// failed returns the error of the systems that failed, or nil.
+func (s *solveBatch) failed(name string) error {
+	e := &halfulp.BatchError{Routine: name}
+	for i, err := range s.errs {
+		if err != nil {
+			e.Indices, e.Errors = append(e.Indices, i), append(e.Errors, err)
+		}
+	}
+	if len(e.Indices) == 0 {
+		return nil
+	}
+	return e
+}
+
+// addStats adds the statistics of a system to the sums.
+func addStats(sum, st *halfulp.Stats) {
+	sum.Device, sum.Method = st.Device, st.Method
+	sum.Exact += st.Exact
+	sum.Overflow += st.Overflow
+	sum.Underflow += st.Underflow
+	if st.Check != nil {
+		if sum.Check == nil {
+			sum.Check = new(halfulp.Check)
+		}
+		sum.Check.Modulus = st.Check.Modulus
+		sum.Check.Compared += st.Check.Compared
+		sum.Check.Unchecked += st.Check.Unchecked
+	}
+	for _, g := range st.Stages {
+		k := slices.IndexFunc(sum.Stages, func(h halfulp.Stage) bool { return h.Name == g.Name })
+		if k < 0 {
+			sum.Stages = append(sum.Stages, g)
+			continue
+		}
+		sum.Stages[k].Time += g.Time
+	}
+	p, q := &sum.Proof, &st.Proof
+	p.Rounds = max(p.Rounds, q.Rounds)
+	p.Rho = max(p.Rho, q.Rho)
+	p.Precision = max(p.Precision, q.Precision)
+	p.Steps += q.Steps
+	p.Primes += q.Primes
+	p.Solved += q.Solved
+	p.Ties += q.Ties
+	p.Digits += q.Digits
+	p.Undecided += q.Undecided
+}
