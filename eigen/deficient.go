@@ -38,7 +38,7 @@ func (p *problem) deficient() (num.Mat, error) {
 	if p.b.Arr != nil {
 		k = p.b.Cols
 	}
-	r, prime, err := modular.Rank(p.s, p.a)
+	r, prime, err := p.provedRank()
 	if err != nil {
 		return num.Mat{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/gallery"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -151,7 +152,7 @@ func TestSymGeneralHilbert(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		positions := []int{0, 1, n / 2, n - 1}
+		positions := []int{0, n - 1, 1, n / 2}[:testlength.Of(2, 2, 4)]
 		for _, p := range positions {
 			v := z.Values.Float64(p)
 			// The inertia of A - m B in the middle of v and its neighbours.

@@ -169,12 +169,12 @@ func TestGaussExponents(t *testing.T) {
 	for _, o := range exponentOracles(t) {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
-			for n := 1; n <= testlength.Of(4, 7, 40); n++ {
+			for n := 1; n <= testlength.Of(4, 5, 40); n++ {
 				for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(14), halfulp.MP(120)} {
 					o.check(t, n, f)
 				}
 			}
-			o.check(t, testlength.Of(11, 21, 101), halfulp.Float64)
+			o.check(t, testlength.Of(11, 15, 101), halfulp.Float64)
 		})
 	}
 }

@@ -52,6 +52,7 @@ func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptio
 		return nil, fmt.Errorf("LeastSquares: %w", err)
 	}
 	o.Progress = par.Rising(o.Progress)
+	var singular error
 	if o.RCond == nil {
 		var x *halfulp.Matrix
 		if m == n && o.Weights == nil {
@@ -63,6 +64,9 @@ func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptio
 		}
 		if !errors.Is(err, linsolve.ErrSingular) {
 			return x, err
+		}
+		if o.Weights == nil { // rows of weight 0 are left out below
+			singular = err
 		}
 	}
 	operands := []num.Mat{a.View(), b.View()}
@@ -79,6 +83,7 @@ func LeastSquares(a, b *halfulp.Matrix, f halfulp.Format, opt *LeastSquaresOptio
 		if err != nil {
 			return num.Mat{}, err
 		}
+		p.learn(singular)
 		if o.RCond != nil {
 			if z, err := p.truncated(*o.RCond); z.Arr != nil || err != nil {
 				return z, err

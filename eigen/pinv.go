@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/residue"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -102,8 +103,10 @@ func Pinv(a *halfulp.Matrix, f halfulp.Format, opt *Options) (*halfulp.Matrix, e
 	}
 	m, n := a.Dims()
 	o.Progress = par.Rising(o.Progress)
+	var singular error
 	if o.RCond == nil && m == n {
 		x, err := linsolve.Inverse(a, f, &o.Options)
+		singular = err
 		if !errors.Is(err, linsolve.ErrSingular) {
 			if err != nil {
 				err = fmt.Errorf("Pinv: %w", err)
@@ -120,6 +123,7 @@ func Pinv(a *halfulp.Matrix, f halfulp.Format, opt *Options) (*halfulp.Matrix, e
 		if err != nil {
 			return num.Mat{}, err
 		}
+		p.learn(singular)
 		if o.RCond != nil {
 			if z, err := p.truncated(*o.RCond); z.Arr != nil || err != nil {
 				return z, err
@@ -148,6 +152,7 @@ func (p *problem) pinv() (num.Mat, error) {
 	if width > num.MaxPrec || order*order*width > int64(m+n)*int64(m+n)*(bound.Longest(p.a)+64) {
 		z, err := linsolve.LeastSquares(halfulp.MatrixOf(p.a), halfulp.Identity(halfulp.Float64, m), p.f, &linsolve.LeastSquaresOptions{Options: *p.inner()})
 		if errors.Is(err, linsolve.ErrSingular) {
+			p.learn(err)
 			return p.deficient()
 		}
 		if err != nil {
@@ -163,6 +168,7 @@ func (p *problem) pinv() (num.Mat, error) {
 	p.s.Stage("equations")
 	z, err := linsolve.Solve(halfulp.MatrixOf(square), halfulp.MatrixOf(tall.T()), p.f, p.inner())
 	if errors.Is(err, linsolve.ErrSingular) {
+		p.learn(err)
 		return p.deficient()
 	}
 	if err != nil {
@@ -185,11 +191,14 @@ type problem struct {
 	a num.Mat // m x n
 	b num.Mat // m x k; without an array it is the unit matrix
 	w num.Mat // m x 1, positive; without an array all weights are 1
+
+	rank  int            // of A, -1: not known
+	prime *modular.Field // modulo which A has this rank; nil: not known
 }
 
 // newProblem checks the operands. Rows of weight 0 are left out.
 func newProblem(s *call.Run, f halfulp.Format, opt *halfulp.Options, a, b, w num.Mat) (*problem, error) {
-	p := &problem{s: s, f: f, opt: *opt, a: a, b: b}
+	p := &problem{s: s, f: f, opt: *opt, a: a, b: b, rank: -1}
 	p.opt.Progress = s.Work.Report
 	s.Stats.Method = call.Method
 	for i, m := range []num.Mat{a, b} {
@@ -217,6 +226,43 @@ func newProblem(s *call.Run, f halfulp.Format, opt *halfulp.Options, a, b, w num
 	}
 	p.a, p.b, p.w = chosenRows(a, rows), chosenRows(b, rows), chosenRows(w, rows)
 	return p, nil
+}
+
+// learn notes the rank of A that an error about A, or about AᵀA, states with a proof.
+func (p *problem) learn(err error) {
+	if e := (*linsolve.SingularError)(nil); errors.As(err, &e) {
+		p.rank = e.Rank
+	}
+	if e := (*linsolve.RankError)(nil); errors.As(err, &e) {
+		p.rank = e.Rank
+	}
+}
+
+// provedRank returns the rank of A, and a prime modulo which A has this rank.
+func (p *problem) provedRank() (r int, prime *modular.Field, err error) {
+	if p.prime != nil {
+		return p.rank, p.prime, nil
+	}
+	if p.rank < 0 {
+		p.rank, p.prime, err = modular.Rank(p.s, p.a)
+		return p.rank, p.prime, err
+	}
+	for next := modular.Primes(); ; {
+		prime := modular.New(next())
+		rows, err := prime.Matrix(p.s.Ctx, p.s.Threads, p.a)
+		if err != nil {
+			return 0, nil, err
+		}
+		pivots, _, err := prime.Eliminate(p.s.Ctx, p.s.Threads, rows, p.a.Cols, false)
+		if err != nil {
+			return 0, nil, err
+		}
+		p.s.Stats.Primes++
+		if len(pivots) == p.rank {
+			p.prime = prime
+			return p.rank, prime, nil
+		}
+	}
 }
 
 // inner returns the options of a routine that the routine calls.

@@ -77,7 +77,7 @@ func polar(s *call.Run, a num.Mat, format num.Format) (u, h num.Mat, err error) 
 	}
 	undecided := 0
 	try := 0
-	for bits := format.Bits() + ziv.Guard(max(m, n)) + 8; len(left.open)+len(right.open) > 0; bits = min(2*bits, max(last, bits+1)) {
+	for bits := format.Bits() + ziv.Guard(max(m, n)) + 8; len(left.open)+len(right.open) > 0; bits = moreBits(bits, last) {
 		end := attempt(s, &try)
 		z, err := sym.SVD(s, c, call.MP(bits), sym.Wanted{Vectors: true, Last: min(m, n) - 1}, false)
 		if end(); err != nil {

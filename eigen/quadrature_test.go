@@ -171,7 +171,7 @@ func TestGauss(t *testing.T) {
 	for _, o := range oracles() {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
-			for n := 1; n <= testlength.Of(8, 16, 60); n++ {
+			for n := 1; n <= testlength.Of(8, 12, 60); n++ {
 				for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.MP(14), halfulp.MP(100), halfulp.MP(300)} {
 					o.check(t, n, f)
 				}
@@ -189,7 +189,7 @@ func TestGauss(t *testing.T) {
 // TestGaussFormats compares formats of several terms with numbers of more bits.
 func TestGaussFormats(t *testing.T) {
 	for _, o := range oracles() {
-		for _, n := range []int{1, 2, 3, 7, 20} {
+		for _, n := range []int{1, 2, 3, 7, testlength.Of(12, 12, 20)} {
 			x, w, err := o.run(n, halfulp.MP(1500), nil)
 			if err != nil {
 				t.Fatal(err)

@@ -286,7 +286,7 @@ var rootFormats = []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.MP(
 func TestRealRootsRandom(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range testlength.Of(300, 3000, 30000) {
+	for range testlength.Of(300, 1500, 30000) {
 		n := 1 + r.IntN(8)
 		p := halfulp.NewVector(halfulp.Float64, n)
 		any := false

@@ -53,8 +53,9 @@ var (
 // them, and entries of blocks where all f(λ) are 0, are 0 and are not counted.
 //
 // The error wraps ErrDomain if an eigenvalue is outside of the domain of f; 0 is an eigenvalue only
-// if that is proved. It wraps linsolve.ErrRange for arguments of Exp beyond 2^30. Other errors are
-// as for [Sym]. SymFunc panics if A is not square, or for a Function without Enclose.
+// if that is proved. It wraps linsolve.ErrRange for arguments of Exp beyond 2^30, and
+// halfulp.ErrMemory if a Function of the caller jumps at an eigenvalue. Other errors are as for
+// [Sym]. SymFunc panics if A is not square, or for a Function without Enclose.
 //
 // Method. A correctly rounded spectrum in q bits gives X diag(f(λ)) Xᵀ with a known error. q is
 // doubled until the errors do not matter.
@@ -98,7 +99,7 @@ func symFunc(s *call.Run, f Function, a num.Mat, format num.Format) (num.Mat, er
 		}
 	}
 	try := 0
-	for bits := format.Bits() + ziv.Guard(n) + 8; len(e.open) > 0; bits = min(2*bits, max(e.last, bits+1)) {
+	for bits := format.Bits() + ziv.Guard(n) + 8; len(e.open) > 0; bits = moreBits(bits, e.last) {
 		end := attempt(s, &try)
 		z, err := sym.ByBlocks(s, a, num.Mat{}, call.MP(bits), sym.Wanted{Vectors: true, Last: n - 1}, func(a, _ num.Mat, f num.Format, want sym.Wanted) (sym.Result, error) {
 			return sym.Sym(s, a, f, want)
@@ -122,6 +123,15 @@ func symFunc(s *call.Run, f Function, a num.Mat, format num.Format) (num.Mat, er
 	}
 	countOverflows(s, e.z)
 	return e.z, nil
+}
+
+// moreBits returns the bits that follow on the given ones: twice as many, but not from below to
+// above last.
+func moreBits(bits, last int) int {
+	if bits < last {
+		return min(2*bits, last)
+	}
+	return 2 * bits
 }
 
 // countOverflows counts the infinite entries of a result, whose exact entries are finite.
@@ -187,7 +197,7 @@ type entries struct {
 	s      *call.Run
 	z      num.Mat
 	open   [][2]int // within blocks
-	last   int      // with so many bits all entries are settled
+	last   int      // with so many bits all entries with small errors are settled
 	blocks []int    // the block that each column of Z belongs to
 }
 
@@ -195,6 +205,9 @@ type entries struct {
 type reach struct {
 	radius *big.Float // of the errors
 	limit  *big.Float // entries below it become 0
+	// narrow says that the radius is small enough to settle entries. It is not if the numbers g of
+	// a cluster differ, as the signs of eigenvalues next to 0 do: more bits separate them.
+	narrow bool
 }
 
 // round rounds the open entries of X diag(g) Yᵀ that the errors of X, Y and g decide. X and Y are
@@ -262,7 +275,7 @@ func (e *entries) round(x, y num.Mat, g []interval.Interval, bits int) error {
 			case large && list[i].lower.Same(list[i].upper):
 				e.z.SetEntry(at[0], at[1], list[i].lower)
 				ziv.Lose(e.s, e.z, at[0], at[1], x.Lo, x.Hi)
-			case bits < e.last:
+			case bits < e.last || !in.narrow:
 				open = append(open, at)
 			default:
 				e.s.Stats.Undecided++
@@ -310,7 +323,9 @@ func (e *entries) reaches(y num.Mat, g []interval.Interval, middle []*big.Float,
 	for b, in := range list {
 		in.sum.SetMantExp(in.sum, 2-bits)
 		z[b].radius = up().Add(in.sum, in.delta)
-		z[b].limit = new(big.Float).SetMantExp(big.NewFloat(1), in.most.MantExp(nil)-1-4*e.z.Format().Bits()-64)
+		p := e.z.Format().Bits()
+		z[b].limit = new(big.Float).SetMantExp(big.NewFloat(1), in.most.MantExp(nil)-1-4*p-64)
+		z[b].narrow = z[b].radius.Sign() == 0 || z[b].radius.MantExp(nil) <= in.most.MantExp(nil)-5*p-96
 	}
 	return z
 }

@@ -99,6 +99,48 @@ func TestSymFunc(t *testing.T) {
 	}
 }
 
+// TestSignOfCluster has eigenvalues -2^-e, 2^-e/2 and 2^-e 2, which are one cluster until
+// enclosures have many more bits than results. A = Q diag(3/4, ...) Q with the reflector Q = I - v
+// vᵀ/2, v = (1, 1, 1, 1), so sign(A) = I - 2 q qᵀ with the second column q of Q.
+func TestSignOfCluster(t *testing.T) {
+	const bits = 4000
+	q := func(i, k int) float64 {
+		if i == k {
+			return 0.5
+		}
+		return -0.5
+	}
+	for _, e := range []int{390, 1640} {
+		power := func(x float64) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), -e) }
+		d := []*big.Float{big.NewFloat(0.75), power(-1), power(0.5), power(2)}
+		a := halfulp.NewMatrix(halfulp.MP(bits), 4, 4)
+		want, positive := halfulp.NewMatrix(halfulp.Float64, 4, 4), halfulp.NewMatrix(halfulp.MP(53), 4, 4)
+		for i := range 4 {
+			for j := range 4 {
+				sum, part := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
+				for k := range 4 {
+					x := new(big.Float).SetPrec(bits).Mul(d[k], big.NewFloat(q(i, k)*q(j, k)))
+					if sum.Add(sum, x); k != 1 {
+						part.Add(part, x)
+					}
+				}
+				a.SetBig(i, j, sum)
+				positive.SetBig(i, j, part)
+				want.SetFloat64(i, j, -2*q(i, 1)*q(j, 1))
+			}
+			want.SetFloat64(i, i, want.Float64(i, i)+1)
+		}
+		var st halfulp.Stats
+		z, err := eigen.SymFunc(eigen.Sign, a, halfulp.Float64, &halfulp.Options{Stats: &st})
+		if err != nil || !z.Same(want) || st.Undecided != 0 {
+			t.Errorf("e = %d: %v, %d undecided\n%v\nwant\n%v", e, err, st.Undecided, z, want)
+		}
+		if z, err := eigen.SymFunc(eigen.Positive, a, halfulp.MP(53), nil); err != nil || !z.Same(positive) {
+			t.Errorf("e = %d, positive part: %v\n%v\nwant\n%v", e, err, z, positive)
+		}
+	}
+}
+
 func TestSymFuncErrors(t *testing.T) {
 	a := gallery.Hilbert(halfulp.Float64, 3)
 	a.SetFloat64(0, 0, -1)

@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
 
@@ -62,7 +61,7 @@ func (p *problem) truncated(c halfulp.Scalar) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	p.s.Stage("singular values")
-	r, _, err := modular.Rank(p.s, p.a)
+	r, _, err := p.provedRank()
 	if err != nil || k >= r {
 		return num.Mat{}, err
 	}

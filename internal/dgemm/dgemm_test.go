@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -163,7 +164,7 @@ func TestFactorError(t *testing.T) {
 	ctx := context.Background()
 	for _, level := range isa.Levels() {
 		restore := isa.Force(level)
-		for trial, n := range []int{1, 5, 17, 60, 140} {
+		for trial, n := range []int{1, 5, 17, 60, testlength.Of(80, 80, 140)} {
 			a := random(n, n, r)
 			for i := range n {
 				for j := range n {

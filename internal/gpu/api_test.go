@@ -70,12 +70,14 @@ func (o *operands) free() {
 
 // TestOnDevice compares the routines for resident operands with the host's, bit for bit.
 func TestOnDevice(t *testing.T) {
-	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) { checkOnDevice(t, size, "cuda:0") })
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) { checkOnDevice(t, size, "cuda:0", formatsOnDevice) })
 }
 
-// checkOnDevice is TestOnDevice at a place.
-func checkOnDevice(t *testing.T, size int, at Device) {
-	for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
+var formatsOnDevice = []Format{Float32, Float64, DD, QD, MP(106), MP(424)}
+
+// checkOnDevice is TestOnDevice at a place, with operands of some formats.
+func checkOnDevice(t *testing.T, size int, at Device, formats []Format) {
+	for _, f := range formats {
 		o := newOperands(f, size, at)
 		third := must(ParseScalar(MP(80), "0.33333"))
 		scalars := []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {third, Float(1)}, {Float(-2), Float(0)}, {Float(1), third}, {Float(0), Float(2)}}

@@ -27,7 +27,7 @@ func TestSystems(t *testing.T) {
 	gputest.OnDevices(t, 50, 150, func(t *testing.T, most int) {
 		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 0))
-		for trial := range testlength.Of(24, 60, 500) {
+		for trial := range testlength.Of(24, 30, 500) {
 			if what := compareSystem(r, most); what != "" {
 				t.Fatalf("seed %d, trial %d: %s", seed, trial, what)
 			}

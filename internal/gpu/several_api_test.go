@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // inUse is how many bytes of each device are in use.
@@ -21,9 +22,9 @@ func inUse(devs []*cuda.Device) (list []int64) {
 func TestOnDeviceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
 	defer mem.Substitute(devs...)()
-	checkOnDevice(t, 12, "cuda:0-2")
+	checkOnDevice(t, 12, "cuda:0-2", formatsOnDevice)
 	was := inUse(devs)
-	checkOnDevice(t, 12, "cuda:0-2")
+	checkOnDevice(t, 12, "cuda:0-2", formatsOnDevice[:testlength.Of(2, 2, len(formatsOnDevice))])
 	for d, n := range inUse(devs) {
 		if n != was[d] {
 			t.Errorf("%v: %d bytes in use, %d before", devs[d], n, was[d])

@@ -213,3 +213,9 @@ func inner(x, y []float64) float64 {
 	}
 	return (s0 + s1) + (s2 + s3)
 }
+
+// Products sets d = A'x for a matrix A of len(d) columns of len(x) entries, lda apart.
+func Products(a []float64, lda int, x, d []float64) { best().products(a, lda, x, d) }
+
+// AddProduct sets y += A alpha for a matrix A of len(alpha) columns of len(y) entries, lda apart.
+func AddProduct(a []float64, lda int, y, alpha []float64) { best().addProduct(a, lda, y, alpha) }

@@ -45,6 +45,28 @@ func Sym(ctx context.Context, a []float64, n int, vectors bool, workers int) (w 
 	return w, !c.done() && unbalance(w, scale) && finite(a)
 }
 
+// A Reduction is T = H'A H of a symmetric A, with an orthogonal H and the tridiagonal T that has
+// diagonal D and off-diagonal E.
+type Reduction struct {
+	D, E []float64
+	// Apply sets Z = H Z for a matrix Z by columns. It reports whether that succeeded.
+	Apply func(z []float64) bool
+}
+
+// Reduced is like Sym for a matrix that another device has reduced, of entries near 1. It returns
+// the eigenvalues w in any order, and the eigenvectors as the columns of the n x n matrix z, which
+// is stored by columns. It destroys D and E.
+func Reduced(ctx context.Context, r Reduction, workers int) (w, z []float64, ok bool) {
+	if !finite(r.D) || !finite(r.E) {
+		return nil, nil, false
+	}
+	t, ok := newSolver(ctx, workers).divide(r.D, r.E)
+	if !ok || !r.Apply(t.vectors.data) {
+		return nil, nil, false
+	}
+	return r.D, t.vectors.data, ctx.Err() == nil && finite(r.D) && finite(t.vectors.data)
+}
+
 // Tridiagonal is like Sym for the matrix with diagonal d, of n entries, and with e, of n - 1
 // entries, beside it. v is the n x n matrix of eigenvectors, nil without vectors. d and e are left
 // as they are.

@@ -19,8 +19,23 @@ type divided struct {
 // conquer computes the eigenvalues w, in ascending order, and the eigenvectors, as rows, of the
 // tridiagonal matrix with diagonal d and off-diagonal e, which are destroyed.
 func (s *solver) conquer(d, e []float64) (w []float64, vectors matrix, ok bool) {
+	t, ok := s.divide(d, e)
+	if !ok {
+		return nil, matrix{}, false
+	}
+	w = make([]float64, len(d))
+	for i, j := range t.order {
+		w[i] = d[j]
+	}
+	t.vectors.transposeOrdered(t.room, t.order)
+	return w, t.room, true
+}
+
+// divide replaces d by the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal
+// e, in any order. The eigenvectors become the columns of vectors.
+func (s *solver) divide(d, e []float64) (t *divided, ok bool) {
 	n := len(d)
-	t := &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(n, n), inner: newMatrix(n, n), order: make([]int, n)}
+	t = &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(n, n), inner: newMatrix(n, n), order: make([]int, n)}
 	for i := range d {
 		t.vectors.data[i+i*n] = 1
 		if i > 0 {
@@ -32,15 +47,10 @@ func (s *solver) conquer(d, e []float64) (w []float64, vectors matrix, ok bool) 
 	}
 	for _, level := range pieces(n, 2, 0) {
 		if !s.each(level, t.merge) {
-			return nil, matrix{}, false
+			return nil, false
 		}
 	}
-	w = make([]float64, n)
-	for i, j := range t.order {
-		w[i] = d[j]
-	}
-	t.vectors.transposeOrdered(t.room, t.order)
-	return w, t.room, true
+	return t, true
 }
 
 // merge computes the decomposition of a piece, D + ρ z z' in the basis of its parts.

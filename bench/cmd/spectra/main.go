@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -33,6 +34,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/record"
 	_ "github.com/halfulp/halfulp/cuda" // devices
 	"github.com/halfulp/halfulp/eigen"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/matfile"
 )
@@ -45,6 +47,7 @@ type cell struct {
 	Threads  int                `json:"threads"`
 	Median   map[string]float64 `json:"median_ms"`
 	Least    map[string]float64 `json:"least_ms"`
+	CPU      map[string]float64 `json:"cpu_ms"` // the median of the processor time of all threads
 	Runs     map[string]int     `json:"runs"`
 	Missing  map[string]string  `json:"missing,omitempty"` // why a method has no time
 	// Stages are the parts of the last run of halfulp and halfulp_device.
@@ -65,18 +68,16 @@ type results struct {
 	Cells   []cell          `json:"cells"`
 }
 
-// peersOf are the methods of other programs for a workload. Those of more bits take long and are
-// measured up to order most; 0: any order.
-var peersOf = map[string][]struct {
-	name string
-	most int
-}{
-	"product":     {{"numpy_matmul", 0}, {"torch_matmul", 0}},
-	"eigenvalues": {{"numpy_eigvalsh", 0}, {"torch_eigvalsh", 0}, {"mpmath_eigsy_values", 50}, {"flint_eig_values", 100}},
-	"eigenvectors": {{"numpy_eigh", 0}, {"torch_eigh", 0}, {"mpmath_eigsy", 50}, {"flint_eig", 100},
-		{"flint_eig_approximate", 100}},
-	"singular values":  {{"numpy_svdvals", 0}},
-	"singular vectors": {{"numpy_svd", 0}, {"mpmath_svd_r", 50}},
+// peersOf are the methods of other programs for a workload.
+var peersOf = map[string][]string{
+	"product":          {"numpy_matmul", "torch_matmul"},
+	"eigenvalues":      {"numpy_eigvalsh", "torch_eigvalsh", "mpmath_eigsy_values", "flint_eig_values", "flint_eig_values_approximate"},
+	"eigenvectors":     {"numpy_eigh", "torch_eigh", "mpmath_eigsy", "flint_eig", "flint_eig_approximate"},
+	"singular values":  {"numpy_svdvals", "mpmath_svd_r_values"},
+	"singular vectors": {"numpy_svd", "mpmath_svd_r"},
+	// scipy.linalg.eigh finds that Hilbert's matrix is not positive definite.
+	"generalised eigenvalues":  {"scipy_eigh_hilbert"},
+	"generalised eigenvectors": {"scipy_eigh_hilbert"},
 }
 
 // conditions are the same for all cells of a run.
@@ -88,7 +89,7 @@ type conditions struct {
 	took             map[string]shortest // by workload, bits and method
 }
 
-// shortest is the least time of a method in seconds, for order n.
+// shortest is the least processor time of a method in seconds, for order n.
 type shortest struct {
 	n       int
 	seconds float64
@@ -99,11 +100,12 @@ func main() {
 	formats := flag.String("bits", "53,106,424", "bits of results")
 	threads := flag.Int("threads", runtime.NumCPU(), "threads")
 	workloads := flag.String("workloads", "eigenvalues,eigenvectors,singular values,singular vectors", "workloads; product is another one, also of 212 bits")
+	hilbert := flag.String("hilbert", "", "orders of A x = λ B x with Hilbert's matrix B of 400 bits")
 	device := flag.String("device", "", "device of halfulp_device, such as cuda:0")
-	longest := flag.Float64("longest", 60, "a method is left out if its time at the last order predicts a run of more seconds")
+	longest := flag.Float64("longest", 60, "a method is left out if its time at the last order predicts a run of more seconds of processor time, and other programs are stopped after as many")
 	total := flag.Float64("total", math.Inf(1), "seconds after which no method begins another run")
 	repeats := flag.Int("repeats", 5, "runs of each method")
-	seconds := flag.Float64("seconds", 20, "a method is not repeated once its runs of a problem have taken so long")
+	seconds := flag.Float64("seconds", 20, "a method is not repeated once its runs of a problem have taken so much processor time")
 	interpreter := flag.String("python", "python3", "Python with numpy, mpmath, python-flint or torch; empty: no other programs")
 	commit := flag.String("commit", "", "commit of the program, where there is no repository")
 	path := flag.String("json", "", "file for the figures")
@@ -119,7 +121,7 @@ func main() {
 		device: *device, threads: *threads, repeats: *repeats, seconds: *seconds, longest: *longest,
 		end: time.Now().Add(time.Duration(min(*total, 1e6) * float64(time.Second))), took: map[string]shortest{},
 	}
-	err := r.measure(os.Stdout, *path, strings.Split(*orders, ","), strings.Split(*formats, ","), strings.Split(*workloads, ","), &at, *interpreter)
+	err := r.measure(os.Stdout, *path, strings.Split(*orders, ","), strings.Split(*formats, ","), strings.Split(*workloads, ","), strings.Split(*hilbert, ","), &at, *interpreter)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "spectra:", err)
 		os.Exit(1)
@@ -127,7 +129,7 @@ func main() {
 }
 
 // measure measures all cells and prints a line for each. It writes the file again after each cell.
-func (r *results) measure(w io.Writer, path string, orders, formats, workloads []string, at *conditions, interpreter string) error {
+func (r *results) measure(w io.Writer, path string, orders, formats, workloads, hilbert []string, at *conditions, interpreter string) error {
 	var p *python
 	if interpreter != "" {
 		var err error
@@ -148,7 +150,10 @@ func (r *results) measure(w io.Writer, path string, orders, formats, workloads [
 		return err
 	}
 	defer os.RemoveAll(folder)
-	for _, order := range orders {
+	for k, order := range slices.Concat(orders, hilbert) {
+		if order == "" {
+			continue
+		}
 		n, err := strconv.Atoi(order)
 		if err != nil {
 			return err
@@ -159,9 +164,12 @@ func (r *results) measure(w io.Writer, path string, orders, formats, workloads [
 			if err := matfile.Write(name, a, nil); err != nil {
 				return err
 			}
-			if _, err := p.ask("load " + name); err != nil {
+			if err := p.load(name); err != nil {
 				return err
 			}
+		}
+		if k == len(orders) {
+			workloads = []string{"generalised eigenvalues", "generalised eigenvectors"}
 		}
 		for _, workload := range workloads {
 			all := formats
@@ -175,7 +183,7 @@ func (r *results) measure(w io.Writer, path string, orders, formats, workloads [
 				}
 				c := cell{
 					Workload: workload, N: n, Bits: bits, Threads: at.threads, Median: map[string]float64{}, Least: map[string]float64{},
-					Runs: map[string]int{}, Missing: map[string]string{}, Stages: map[string]map[string]float64{},
+					CPU: map[string]float64{}, Runs: map[string]int{}, Missing: map[string]string{}, Stages: map[string]map[string]float64{},
 				}
 				if err := c.measure(a, p, at); err != nil {
 					return err
@@ -205,10 +213,10 @@ func symmetric(n int) *halfulp.Matrix {
 
 // measure times halfulp and the other programs in turn.
 func (c *cell) measure(a *halfulp.Matrix, p *python, at *conditions) error {
-	times := map[string][]float64{}
+	times, cpu := map[string][]float64{}, map[string][]float64{}
 	total := map[string]float64{}
 	var failed error
-	method := func(name string, run func() (float64, error)) {
+	method := func(name string, run func() (took, cpu float64, err error)) {
 		key := fmt.Sprint(c.Workload, c.Bits, name)
 		if c.Missing[name] != "" || total[name] > at.seconds {
 			return
@@ -224,7 +232,7 @@ func (c *cell) measure(a *halfulp.Matrix, p *python, at *conditions) error {
 				return
 			}
 		}
-		took, err := run()
+		took, spent, err := run()
 		if err != nil {
 			c.Missing[name] = err.Error()
 			if name == "halfulp" {
@@ -232,44 +240,52 @@ func (c *cell) measure(a *halfulp.Matrix, p *python, at *conditions) error {
 			}
 			return
 		}
-		times[name] = append(times[name], took)
-		total[name] += took
+		times[name], cpu[name] = append(times[name], took), append(cpu[name], spent)
+		total[name] += spent
 	}
 	for range at.repeats {
-		method("halfulp", func() (float64, error) { return c.timed("halfulp", a, "") })
+		method("halfulp", func() (float64, float64, error) { return c.timed("halfulp", a, "") })
 		if at.device != "" {
-			method("halfulp_device", func() (float64, error) { return c.timed("halfulp_device", a, at.device) })
+			method("halfulp_device", func() (float64, float64, error) { return c.timed("halfulp_device", a, at.device) })
 		}
-		for _, m := range peersOf[c.Workload] {
-			if p == nil {
-				break
+		for _, name := range peersOf[c.Workload] {
+			if p != nil {
+				method(name, func() (float64, float64, error) { return p.time(name, c.Bits, at.longest) })
 			}
-			if m.most > 0 && c.N > m.most {
-				c.Missing[m.name] = "takes too long"
-			}
-			method(m.name, func() (float64, error) { return p.time(m.name, c.Bits) })
 		}
 	}
 	for name, t := range times {
 		slices.Sort(t)
+		slices.Sort(cpu[name])
+		c.CPU[name] = milliseconds(cpu[name][len(t)/2])
 		c.Median[name], c.Least[name], c.Runs[name] = milliseconds(t[len(t)/2]), milliseconds(t[0]), len(t)
-		at.took[fmt.Sprint(c.Workload, c.Bits, name)] = shortest{c.N, t[0]}
+		at.took[fmt.Sprint(c.Workload, c.Bits, name)] = shortest{c.N, cpu[name][0]}
 	}
 	return failed
 }
 
-// timed runs the workload on the host, or with products on a device, and returns its seconds.
-func (c *cell) timed(name string, a *halfulp.Matrix, device string) (float64, error) {
-	begin := time.Now()
+// timed runs the workload on the host, or with products on a device, and returns its seconds and
+// its seconds of processor time.
+func (c *cell) timed(name string, a *halfulp.Matrix, device string) (took, cpu float64, err error) {
+	spent, begin := processorTime(), time.Now()
 	stats, err := c.run(a, device)
-	took := time.Since(begin).Seconds()
+	took, cpu = time.Since(begin).Seconds(), processorTime()-spent
 	if err == nil && c.Workload != "product" {
 		c.Stages[name] = map[string]float64{}
 		for _, g := range stats.Stages {
 			c.Stages[name][g.Name] += milliseconds(g.Time.Seconds())
 		}
 	}
-	return took, err
+	return took, cpu, err
+}
+
+// processorTime returns the seconds that all threads of this process have run.
+func processorTime() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 func milliseconds(s float64) float64 { return math.Round(s*1e6) / 1e3 }
@@ -295,6 +311,9 @@ func (c *cell) run(a *halfulp.Matrix, device string) (stats halfulp.Stats, err e
 		_, err = eigen.Sym(a, f, &eigen.SymOptions{Options: opt, ValuesOnly: c.Workload == "eigenvalues"})
 	case "singular values", "singular vectors":
 		_, err = eigen.SVD(a, f, &eigen.SVDOptions{Options: opt, ValuesOnly: c.Workload == "singular values"})
+	case "generalised eigenvalues", "generalised eigenvectors":
+		b := gallery.Hilbert(halfulp.MP(400), a.Rows())
+		_, err = eigen.SymGeneral(a, b, f, &eigen.SymOptions{Options: opt, ValuesOnly: c.Workload == "generalised eigenvalues"})
 	default:
 		err = fmt.Errorf("no workload %q", c.Workload)
 	}
@@ -303,9 +322,9 @@ func (c *cell) run(a *halfulp.Matrix, device string) (stats halfulp.Stats, err e
 
 // show prints a cell.
 func (c *cell) show(w io.Writer) {
-	fmt.Fprintf(w, "%-16s n = %4d, %4d bits, ms:", c.Workload, c.N, c.Bits)
+	fmt.Fprintf(w, "%-16s n = %4d, %4d bits, ms, and of processor time:", c.Workload, c.N, c.Bits)
 	for _, name := range slices.Sorted(maps.Keys(c.Median)) {
-		fmt.Fprintf(w, " %s %.3f;", name, c.Median[name])
+		fmt.Fprintf(w, " %s %.3f (%.3f);", name, c.Median[name], c.CPU[name])
 	}
 	fmt.Fprintln(w)
 }
@@ -315,39 +334,54 @@ var script string
 
 // python is a sub-process that runs the other programs.
 type python struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Scanner
-	version string
+	interpreter string
+	threads     int
+	loaded      string // the file of the matrix
+	cmd         *exec.Cmd
+	in          io.WriteCloser
+	out         *bufio.Scanner
+	version     string
 }
 
+// startPython starts a process, which ends with stop.
 func startPython(interpreter string, threads int) (*python, error) {
-	p := &python{cmd: exec.Command(interpreter, "-c", script)}
-	count := strconv.Itoa(threads)
+	p := &python{interpreter: interpreter, threads: threads}
+	return p, p.start()
+}
+
+func (p *python) start() error {
+	p.cmd = exec.Command(p.interpreter, "-c", script)
+	count := strconv.Itoa(p.threads)
 	p.cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+count, "OMP_NUM_THREADS="+count, "MKL_NUM_THREADS="+count)
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.in, p.out = in, bufio.NewScanner(out)
 	if err := p.cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	if p.version, err = p.ask("version"); err != nil {
 		p.stop()
-		return nil, err
 	}
-	return p, nil
+	return err
 }
 
 func (p *python) stop() {
 	p.in.Close()
 	_ = p.cmd.Wait() // it says nothing at its end that matters
+}
+
+// load loads a matrix.
+func (p *python) load(name string) error {
+	p.loaded = name
+	_, err := p.ask("load " + name)
+	return err
 }
 
 // ask returns the answer to a command; one that begins with "no" is an error.
@@ -356,7 +390,7 @@ func (p *python) ask(command string) (string, error) {
 		return "", err
 	}
 	if !p.out.Scan() {
-		return "", errors.New("no answer")
+		return "", errSilent
 	}
 	text := p.out.Text()
 	if why, ok := strings.CutPrefix(text, "no "); ok {
@@ -365,11 +399,24 @@ func (p *python) ask(command string) (string, error) {
 	return text, nil
 }
 
-// time returns the seconds of a run.
-func (p *python) time(method string, bits int) (float64, error) {
-	text, err := p.ask(fmt.Sprintf("time %s %d", method, bits))
-	if err != nil {
-		return 0, err
+// time returns the seconds of a run, and its seconds of processor time. A run that takes more than
+// longest seconds of processor time ends, with an error, and so does its process.
+func (p *python) time(method string, bits int, longest float64) (took, cpu float64, err error) {
+	text, err := p.ask(fmt.Sprintf("time %s %d %g", method, bits, longest))
+	switch {
+	case errors.Is(err, errSilent):
+		p.stop()
+		if err := p.start(); err != nil {
+			return 0, 0, err
+		}
+		if err := p.load(p.loaded); err != nil {
+			return 0, 0, err
+		}
+		return 0, 0, fmt.Errorf("takes more than %g s", longest)
+	case err == nil:
+		_, err = fmt.Sscan(text, &took, &cpu)
 	}
-	return strconv.ParseFloat(text, 64)
+	return took, cpu, err
 }
+
+var errSilent = errors.New("no answer")

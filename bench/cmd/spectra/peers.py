@@ -1,8 +1,10 @@
 # Times spectra in other programs. Reads commands, one a line, and answers each with one line: the
 # seconds of a run, or "no" and the reason.
 #   load FILE          a float64 matrix, .npy
-#   time METHOD BITS   METHOD of the functions below
+#   time METHOD BITS SECONDS   METHOD of the functions below; the answer also has the seconds of
+#       processor time, and the process ends without an answer once they exceed SECONDS
 #   version
+import signal
 import sys
 import time
 
@@ -31,6 +33,12 @@ def numpy_svd(bits):
 
 def numpy_matmul(bits):
     return lambda: a @ a
+
+
+def scipy_eigh_hilbert(bits):
+    import scipy.linalg
+    b = scipy.linalg.hilbert(len(a))
+    return lambda: scipy.linalg.eigh(a, b)
 
 
 def on_gpu(f):
@@ -76,6 +84,11 @@ def mpmath_svd_r(bits):
     return lambda: mpmath.svd_r(x)
 
 
+def mpmath_svd_r_values(bits):
+    mpmath, x = mpmath_matrix(bits)
+    return lambda: mpmath.svd_r(x, compute_uv=False)
+
+
 def flint_matrix(bits):
     import flint
     flint.ctx.prec = bits
@@ -92,6 +105,11 @@ def flint_eig_values(bits):
     return lambda: x.eig()
 
 
+def flint_eig_values_approximate(bits):
+    x = flint_matrix(bits)
+    return lambda: x.eig(algorithm="approx")
+
+
 def flint_eig_approximate(bits):
     x = flint_matrix(bits)
     return lambda: x.eig(right=True, algorithm="approx")
@@ -101,7 +119,8 @@ def version():
     out = []
     for name in "numpy", "mpmath", "flint", "torch":
         try:
-            out.append(name + " " + __import__(name).__version__)
+            module = __import__(name)
+            out.append(name + " " + module.__version__ + (" (" + module.libmp.BACKEND + ")" if name == "mpmath" else ""))
         except ImportError:
             pass
     return ", ".join(out)
@@ -120,9 +139,11 @@ for line in sys.stdin:
             run = globals()[words[1]](int(words[2]))
             if words[1].startswith("torch"):
                 run()
-            begin = time.perf_counter()
+            begin, spent = time.perf_counter(), time.process_time()
+            signal.setitimer(signal.ITIMER_PROF, float(words[3]))  # the signal ends a process
             run()
-            answer = repr(time.perf_counter() - begin)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            answer = "%r %r" % (time.perf_counter() - begin, time.process_time() - spent)
     except Exception as e:
         answer = "no " + type(e).__name__ + ": " + str(e).split("\n")[0]
     print(answer, flush=True)

@@ -105,6 +105,83 @@ func (e *solver) narrow(x [][]interval.Interval) bool {
 // decide a pivot. Entries that are exactly 0, above pivots or between blocks of the projector, stay
 // 0.
 func ProjectorBasis(s *call.Run, p interval.Prec, n, k int, product func(i, q int) interval.Interval) ([][]interval.Interval, error) {
+	var factor [][]interval.Interval
+	diagonal := func(i int) interval.Interval { return product(i, i) }
+	entry := func(i, q int) interval.Interval {
+		x := product(i, q)
+		for _, column := range factor {
+			x = p.Sub(x, times(p, column[i], column[q]))
+		}
+		return x
+	}
+	return choleskyBasis(s, p, n, k, diagonal, func(int) {}, entry, func(_ int, _ interval.Interval, column []interval.Interval) { factor = append(factor, column) })
+}
+
+// complementBasis is ProjectorBasis for the projector I - U Uᵀ, where the rows u of U, of
+// orthonormal columns, are enclosed. What is left of the projector after some pivots, in the other
+// rows and columns, is I - U M Uᵀ: M = I at first, and for the pivot q with the diagonal entry d =
+// 1 - u_qᵀ M u_q
+//
+//	M <- M + (M u_q) (M u_q)ᵀ / d.
+//
+// With r columns in U this takes about n k r products, and ProjectorBasis n k²/2.
+func complementBasis(s *call.Run, p interval.Prec, u [][]interval.Interval, k int) ([][]interval.Interval, error) {
+	r := len(u[0])
+	dot := func(x, y []interval.Interval) interval.Interval {
+		sum := interval.OfInt(0)
+		for i := range x {
+			sum = sumOf(p, sum, times(p, x[i], y[i]))
+		}
+		return sum
+	}
+	m := make([][]interval.Interval, r)
+	for i := range m {
+		m[i] = make([]interval.Interval, r)
+		for j := range m {
+			m[i][j] = interval.OfInt(0)
+		}
+		m[i][i] = interval.OfInt(1)
+	}
+	image := func(q int) []interval.Interval { // M u_q
+		z := make([]interval.Interval, r)
+		for i := range z {
+			z[i] = dot(m[i], u[q])
+		}
+		return z
+	}
+	images := make([][]interval.Interval, len(u)) // of the pivots
+	one := interval.OfInt(1)
+	diagonal := func(i int) interval.Interval {
+		sum := interval.OfInt(0)
+		for _, x := range u[i] {
+			sum = sumOf(p, sum, square(p, x))
+		}
+		return p.Sub(one, sum)
+	}
+	begin := func(q int) { images[q] = image(q) }
+	entry := func(i, q int) interval.Interval { return p.Sub(interval.OfInt(0), dot(u[i], images[q])) }
+	update := func(q int, d interval.Interval, _ []interval.Interval) {
+		v := images[q]
+		for i := range r {
+			for j := range i + 1 {
+				x := times(p, v[i], v[j])
+				if i == j {
+					x = square(p, v[i])
+				}
+				m[i][j] = sumOf(p, m[i][j], p.Quo(x, d))
+				m[j][i] = m[i][j]
+			}
+		}
+	}
+	return choleskyBasis(s, p, len(u), k, diagonal, begin, entry, update)
+}
+
+// choleskyBasis computes the first k columns of the Cholesky factor with pivots of a projector of
+// order n: diagonal encloses its diagonal, and entry encloses entry (i, q) of what is left of it,
+// for i ≠ q. begin is called before the column of pivot q, and update after it, with the pivot d
+// and the column of the factor.
+func choleskyBasis(s *call.Run, p interval.Prec, n, k int, diagonal func(i int) interval.Interval, begin func(q int), entry func(i, q int) interval.Interval,
+	update func(q int, d interval.Interval, column []interval.Interval)) ([][]interval.Interval, error) {
 	size := float64(p)/8 + 64 // may fuse: an estimate
 	if err := s.Budget.Check(2 * size * float64(n) * float64(k)); err != nil {
 		return nil, err
@@ -112,40 +189,48 @@ func ProjectorBasis(s *call.Run, p interval.Prec, n, k int, product func(i, q in
 	left := make([]interval.Interval, n) // the diagonal of P - L Lᵀ
 	pivots := make([]bool, n)            // rows of P - L Lᵀ that are 0
 	factor := make([][]interval.Interval, k)
-	if err := par.For(s.Ctx, s.Threads, n, func(_, i int) { left[i] = product(i, i) }); err != nil {
+	if err := par.For(s.Ctx, s.Threads, n, func(_, i int) { left[i] = diagonal(i) }); err != nil {
 		return nil, err
 	}
+	quarter := quarterPi(p)
 	for l := range k {
-		q, ok := pivot(p, left)
+		q, ok := pivot(p, quarter, left)
 		if !ok {
 			return nil, nil
 		}
-		root := p.Sqrt(left[q])
-		factor[l] = make([]interval.Interval, n)
+		begin(q)
+		d := left[q]
+		root := p.Sqrt(d)
+		column := make([]interval.Interval, n)
+		factor[l] = column
 		if err := par.For(s.Ctx, s.Threads, n, func(_, i int) {
-			if pivots[i] {
-				factor[l][i] = interval.Of(new(big.Float))
-				return
+			switch {
+			case pivots[i]:
+				column[i] = interval.OfInt(0)
+			case i == q:
+				column[i] = root
+			default:
+				column[i] = p.Quo(entry(i, q), root)
 			}
-			x := product(i, q)
-			for m := range l {
-				x = p.Sub(x, times(p, factor[m][i], factor[m][q]))
-			}
-			x = p.Quo(x, root)
-			factor[l][i] = x
 		}); err != nil {
 			return nil, err
 		}
 		pivots[q] = true
 		for i := range n {
 			if pivots[i] {
-				left[i] = interval.Of(new(big.Float))
+				left[i] = interval.OfInt(0)
 				continue
 			}
-			left[i] = p.Sub(left[i], times(p, factor[l][i], factor[l][i]))
+			left[i] = p.Sub(left[i], square(p, column[i]))
 		}
+		update(q, d, column)
 	}
 	return factor, nil
+}
+
+// sumOf encloses x + y.
+func sumOf(p interval.Prec, x, y interval.Interval) interval.Interval {
+	return interval.Interval{Lo: p.Down().Add(x.Lo, y.Lo), Hi: p.Up().Add(x.Hi, y.Hi)}
 }
 
 // times encloses x y.
@@ -156,9 +241,9 @@ func times(p interval.Prec, x, y interval.Interval) interval.Interval {
 	return p.Mul(x, y)
 }
 
-// pivot returns the first index whose number exceeds π/4 of the largest one; not ok if the
-// enclosures do not decide.
-func pivot(p interval.Prec, x []interval.Interval) (int, bool) {
+// pivot returns the first index whose number exceeds π/4 of the largest one, for an enclosure of
+// π/4; not ok if the enclosures do not decide.
+func pivot(p interval.Prec, quarterPi interval.Interval, x []interval.Interval) (int, bool) {
 	most := interval.Of(new(big.Float))
 	for _, v := range x {
 		if v.Lo.Cmp(most.Lo) > 0 {
@@ -171,7 +256,7 @@ func pivot(p interval.Prec, x []interval.Interval) (int, bool) {
 	if most.Lo.Sign() <= 0 {
 		return 0, false
 	}
-	quarter := p.Mul(most, interval.Interval{Lo: big.NewFloat(0.7853981633974482), Hi: big.NewFloat(0.7853981633974484)})
+	quarter := p.Mul(most, quarterPi)
 	for i, v := range x {
 		switch {
 		case v.Lo.Cmp(quarter.Hi) > 0:

@@ -242,8 +242,32 @@ func direction(y *bound.Nearly, j int) int {
 		case a.exceeds(quarter.add(slack)):
 			return int(math.Copysign(1, x[i].hi))
 		case !quarter.exceeds(a.add(slack)):
-			return 0
+			return exactDirection(y, j)
 		}
+	}
+	return 0
+}
+
+// exactDirection is direction with as many bits as the enclosures have.
+func exactDirection(y *bound.Nearly, j int) int {
+	if y.Err[j] > -80 { // pairs would decide
+		return 0
+	}
+	bits := int(max(64, -y.Err[j]))
+	p := interval.Prec(bits + 64)
+	x := make([]interval.Interval, y.X.Rows)
+	signs := make([]int, len(x))
+	for i := range x {
+		x[i] = y.Interval(i, j, bits)
+		if signs[i] = 1; x[i].Hi.Sign() <= 0 {
+			signs[i] = -1
+			x[i].Lo, x[i].Hi = x[i].Hi.Neg(x[i].Hi), x[i].Lo.Neg(x[i].Lo)
+		} else if x[i].Lo.Sign() < 0 { // far below the largest one
+			x[i].Lo = new(big.Float)
+		}
+	}
+	if i, ok := pivot(p, quarterPi(p), x); ok {
+		return signs[i]
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package sym
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -21,12 +22,16 @@ type problem struct {
 	a, b num.Mat // b without an array stands for the unit matrix
 	gram bool    // a is C
 
-	bounds [2][]size // the memory of sb and rb of a state
-	there  there     // A and B on GPUs
+	bounds [2][]size    // the memory of sb and rb of a state
+	plain  [2][]float64 // the memory of fs and fr
+	there  there        // A and B on GPUs
 }
 
-// sizeRoom keeps the memory of bounds between calls.
-var sizeRoom bufpool.Shelf[[]size]
+// sizeRoom and floatRoom keep the memory of bounds between calls.
+var (
+	sizeRoom  bufpool.Shelf[[]size]
+	floatRoom bufpool.Shelf[[]float64]
+)
 
 // release gives back the memory of bounds, and of GPUs.
 func (p *problem) release() {
@@ -36,6 +41,12 @@ func (p *problem) release() {
 			bufpool.Return(&sizeRoom, x)
 		}
 		p.bounds[i] = nil
+	}
+	for i, x := range p.plain {
+		if x != nil {
+			bufpool.Return(&floatRoom, x)
+		}
+		p.plain[i] = nil
 	}
 }
 
@@ -47,22 +58,11 @@ func (p *problem) release() {
 func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 	n := x.Rows
 	t := &state{s: s, n: n, x: x, places: places}
-	ax, bx, err := p.multiply(t)
+	norms, err := p.multiply(t)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Drop(ax)
-	if p.b.Arr != nil {
-		defer s.Drop(bx)
-	}
-	norms, err := columnNorms(s, x)
-	if err != nil {
-		return nil, err
-	}
-	if t.lostS, err = columnNorms(s, ax); err != nil {
-		return nil, err
-	}
-	t.longS = norms
+	t.longS, t.lostS = norms.x, norms.ax
 	if p.gram {
 		t.longS, t.image = make([]size, n), slices.Clone(t.lostS)
 		for j, v := range t.lostS {
@@ -72,77 +72,177 @@ func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 		t.total = t.total.sqrt()
 	}
 	t.lostS = shiftedAll(t.lostS, -places)
-	if p.b.Arr != nil {
-		if t.lostR, err = columnNorms(s, bx); err != nil {
-			return nil, err
-		}
-		t.longR, t.lostR = norms, shiftedAll(t.lostR, -places)
+	if norms.bx != nil {
+		t.longR, t.lostR = norms.x, shiftedAll(norms.bx, -places)
 	}
-	rows, err := columnNorms(s, x.T())
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range rows {
+	for _, v := range norms.rows {
 		t.wide = t.wide.max(v)
 	}
-	if p.bounds[0] == nil {
-		for i := range p.bounds {
-			p.bounds[i] = bufpool.Slice(&sizeRoom, n*n)[:n*n]
-		}
-	}
-	t.sb, t.rb = p.bounds[0], p.bounds[1]
-	return t, t.measure()
+	return t, t.measure(p)
 }
 
-// multiply computes S and R of t, and returns A X and B X; B X is X for a problem without B.
-func (p *problem) multiply(t *state) (ax, bx num.Mat, err error) {
+// sizes returns memory for sb and rb of a state, and floats memory for fs and fr.
+func (p *problem) sizes() (sb, rb []size) {
+	for i := range p.bounds {
+		if p.bounds[i] == nil {
+			p.bounds[i] = bufpool.Slice(&sizeRoom, p.a.Cols*p.a.Cols)[:p.a.Cols*p.a.Cols]
+		}
+	}
+	return p.bounds[0], p.bounds[1]
+}
+
+func (p *problem) floats() (fs, fr []float64) {
+	for i := range p.plain {
+		if p.plain[i] == nil {
+			p.plain[i] = bufpool.Slice(&floatRoom, p.a.Cols*p.a.Cols)[:p.a.Cols*p.a.Cols]
+		}
+	}
+	return p.plain[0], p.plain[1]
+}
+
+// norms are bounds of the 2-norms of the columns of X, A X and B X, and of the rows of X. bx is nil
+// for a problem without B.
+type norms struct{ x, ax, bx, rows []size }
+
+// multiply computes S and R of t, and norms.
+func (p *problem) multiply(t *state) (z norms, err error) {
 	s, n, x := t.s, t.n, t.x
 	f := call.MP(t.places)
 	if s.Set.Device.Kind == place.CUDA && !p.there.host {
-		ax, t.sm, t.r, bx, err = p.there.products(s, p.a, p.b, p.gram, x, f)
+		t.sm, t.r, z, err = p.there.products(s, p.a, p.b, p.gram, x, f)
 		if !declined(err) {
-			return ax, bx, err
+			return z, err
 		}
 		p.there.release()
 		p.there.host = true
 	}
 	t.sm, t.r = s.MatrixHere(f, n, n), s.MatrixHere(f, n, n)
-	ax = s.MatrixHere(f, p.a.Rows, n)
+	ax := s.MatrixHere(f, p.a.Rows, n)
+	defer s.Drop(ax)
 	if err := s.Gemm(1, p.a, x, 0, num.Mat{}, ax); err != nil {
-		return ax, bx, err
+		return z, err
 	}
 	left := x
 	if p.gram {
 		left = ax
 	}
 	if err := s.GemmTriangle('U', 1, left.T(), ax, 0, num.Mat{}, t.sm, nil); err != nil {
-		return ax, bx, err
+		return z, err
 	}
 	one, err := s.Identity(n)
 	if err != nil {
-		return ax, bx, err
+		return z, err
 	}
-	bx = x
+	bx := x
 	if p.b.Arr != nil {
 		bx = s.MatrixHere(f, n, n)
+		defer s.Drop(bx)
 		if err := s.Gemm(1, p.b, x, 0, num.Mat{}, bx); err != nil {
-			return ax, bx, err
+			return z, err
+		}
+		if z.bx, err = columnNorms(s, bx); err != nil {
+			return z, err
 		}
 	}
-	return ax, bx, s.GemmTriangle('U', -1, x.T(), bx, 1, one, t.r, nil)
+	if z.x, err = columnNorms(s, x); err != nil {
+		return z, err
+	}
+	if z.ax, err = columnNorms(s, ax); err != nil {
+		return z, err
+	}
+	if z.rows, err = rowNorms(s, x); err != nil {
+		return z, err
+	}
+	return z, s.GemmTriangle('U', -1, x.T(), bx, 1, one, t.r, nil)
 }
 
 // columnNorms returns bounds of the 2-norms of the columns of a matrix.
 func columnNorms(s *call.Run, m num.Mat) ([]size, error) {
 	z := make([]size, m.Cols)
-	return z, par.For(s.Ctx, s.Threads, m.Cols, func(_, j int) {
-		var sum size
+	rooms := make([]squares, max(1, s.Threads))
+	return z, par.For(s.Ctx, s.Threads, m.Cols, func(w, j int) {
+		q := &rooms[w]
+		q.begin(1)
 		for i := range m.Rows {
-			v := sizeOf(m.Arr, m.At(i, j))
-			sum = sum.add(v.mul(v))
+			q.look(0, m.Arr, m.At(i, j))
 		}
-		z[j] = sum.sqrt().times(1 + 0x1p-30) // for numbers that are rounded to 48 bits or more
+		for i := range m.Rows {
+			q.add(0, m.Arr, m.At(i, j))
+		}
+		z[j] = q.norm(0, m.Rows)
 	})
+}
+
+// rowNorms returns bounds of the 2-norms of the rows of a matrix.
+func rowNorms(s *call.Run, m num.Mat) ([]size, error) {
+	z := make([]size, m.Rows)
+	rooms := make([]squares, max(1, s.Threads))
+	return z, par.For(s.Ctx, s.Threads, (m.Rows+stripe-1)/stripe, func(w, part int) {
+		q, first := &rooms[w], part*stripe
+		count := min(stripe, m.Rows-first)
+		q.begin(count)
+		for j := range m.Cols {
+			for i := range count {
+				q.look(i, m.Arr, m.At(first+i, j))
+			}
+		}
+		for j := range m.Cols {
+			for i := range count {
+				q.add(i, m.Arr, m.At(first+i, j))
+			}
+		}
+		for i := range count {
+			z[first+i] = q.norm(i, m.Cols)
+		}
+	})
+}
+
+// squares sums the squares of numbers of up to stripe vectors. All numbers of a vector are given to
+// look before the first one is given to add.
+type squares struct {
+	top [stripe]int64 // magnitudes are below 2^top
+	sum [stripe]float64
+}
+
+// begin starts the sums of count vectors.
+func (q *squares) begin(count int) {
+	for i := range count {
+		q.top[i], q.sum[i] = math.MinInt64, 0
+	}
+}
+
+// look tells vector i that number at of a belongs to it.
+func (q *squares) look(i int, a *num.Array, at int) {
+	if a.Kind == num.MP {
+		if a.Cls[at].Class() == num.Finite {
+			q.top[i] = max(q.top[i], int64(a.Exp[at]))
+		}
+		return
+	}
+	if x, e := a.Leading(at); x != 0 {
+		q.top[i] = max(q.top[i], e)
+	}
+}
+
+// add adds the square of number at of a to the sum of vector i, in units of 2^(2 top).
+func (q *squares) add(i int, a *num.Array, at int) {
+	x, e := a.Leading(at) // relative error 2^-48
+	if x == 0 {
+		return
+	}
+	d := max(e-q.top[i], -500)
+	x *= math.Float64frombits(uint64(1023+d) << 52)
+	q.sum[i] += float64(x * x)
+}
+
+// norm bounds the 2-norm of vector i, of n numbers. A number of less than 2^-500 of the largest one
+// is summed as too large. The terms are in error by 2^-47 and by n roundings, relatively.
+func (q *squares) norm(i, n int) size {
+	if q.sum[i] == 0 {
+		return size{}
+	}
+	z := normal(float64(q.sum[i]*(1+0x1p-30)*(1+float64(0x1p-52*float64(n)))), 0).sqrt()
+	return z.shifted(q.top[i])
 }
 
 func shiftedAll(x []size, e int) []size {
@@ -170,19 +270,10 @@ func (p *problem) nullity(s *call.Run, m *big.Float) (int, error) {
 func (p *problem) pencil(s *call.Run, m *big.Float) (num.Mat, error) {
 	a := p.a
 	if p.gram {
-		top, low := ziv.Span(a)
-		f, err := ziv.FormatFor(2*(top-low) + int64(ziv.Guard(a.Rows)))
-		if err != nil {
+		var err error
+		if a, err = p.square(s); err != nil {
 			return num.Mat{}, err
 		}
-		g, err := exactMatrix(s, f, a.Cols, a.Cols)
-		if err != nil {
-			return num.Mat{}, err
-		}
-		if err := s.Gemm(1, a.T(), a, 0, num.Mat{}, g); err != nil {
-			return num.Mat{}, err
-		}
-		a = g
 	}
 	n := a.Rows
 	b := p.b
@@ -214,4 +305,19 @@ func (p *problem) pencil(s *call.Run, m *big.Float) (num.Mat, error) {
 			z.SetBig(i, j, y.Sub(z.Big(i, j), x))
 		}
 	})
+}
+
+// square returns CᵀC exactly.
+func (p *problem) square(s *call.Run) (num.Mat, error) {
+	c := p.a
+	top, low := ziv.Span(c)
+	f, err := ziv.FormatFor(2*(top-low) + int64(ziv.Guard(c.Rows)))
+	if err != nil {
+		return num.Mat{}, err
+	}
+	g, err := exactMatrix(s, f, c.Cols, c.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return g, s.Gemm(1, c.T(), c, 0, num.Mat{}, g)
 }

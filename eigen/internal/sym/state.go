@@ -36,8 +36,10 @@ type state struct {
 	near  []pair // d, rounded
 	order []int  // the columns in ascending order of d
 	// sb and rb bound the entries of S and of R, errors included, column by column. The diagonal of
-	// sb is not used.
+	// sb is not used. If fs and fr are not nil, they have the bounds instead.
 	sb, rb []size
+	fs, fr []float64
+	plain  *plain // for loops in float64 arithmetic, or nil
 	// rowS and rowR are the 2-norms of the rows of S and of R without the diagonal.
 	rowS, rowR []size
 	alpha      size // ≥ ‖R‖
@@ -48,34 +50,38 @@ type state struct {
 // release drops the matrices of the state.
 func (t *state) release() { t.s.Drop(t.sm, t.r, t.x) }
 
-// measure computes the bounds of S and R, and d.
-func (t *state) measure() error {
-	n := t.n
-	t.rowS, t.rowR = make([]size, n), make([]size, n)
-	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
-		for i := range j + 1 {
-			v := sizeOf(t.sm.Arr, t.sm.At(i, j)).add(t.lostIn(t.longS, t.lostS, i, j))
-			w := sizeOf(t.r.Arr, t.r.At(i, j)).add(t.lostIn(t.longR, t.lostR, i, j))
-			t.sb[i+j*n], t.rb[i+j*n] = v, w
-			t.sb[j+i*n], t.rb[j+i*n] = v, w
-		}
-	}); err != nil {
-		return err
-	}
-	squares := make([]size, n) // of the columns of R
-	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
-		var a, b size
-		for i := range n {
-			if i != j {
-				v, w := t.sb[i+j*n], t.rb[i+j*n]
-				a, b = a.add(v.mul(v)), b.add(w.mul(w))
+// eachAbove calls f(worker, i, j) for all entries (i, j), i ≤ j, of an n x n matrix. It goes by
+// square tiles of whole cache lines, as f may write entry (j, i) too.
+func (t *state) eachAbove(f func(worker, i, j int)) error {
+	strips := (t.n + stripe - 1) / stripe
+	return par.For(t.s.Ctx, t.s.Threads, strips, func(w, part int) {
+		part = strips - 1 - part // the longest first
+		for top := 0; top <= part*stripe; top += stripe {
+			for j := part * stripe; j < min(t.n, (part+1)*stripe); j++ {
+				for i := top; i < min(top+stripe, j+1); i++ {
+					f(w, i, j)
+				}
 			}
 		}
-		t.rowS[j], t.rowR[j] = a.sqrt(), b.sqrt()
-		w := t.rb[j+j*n]
-		squares[j] = b.add(w.mul(w))
-	}); err != nil {
-		return err
+	})
+}
+
+// measure computes the bounds of S and R, in memory of p, and d.
+func (t *state) measure(p *problem) error {
+	n := t.n
+	t.rowS, t.rowR = make([]size, n), make([]size, n)
+	squares := make([]size, n) // of the columns of R
+	plain := false
+	if t.places < plainExp { // smaller numbers are likely otherwise
+		var err error
+		if plain, err = t.plainBounds(p, squares); err != nil {
+			return err
+		}
+	}
+	if !plain {
+		if err := t.bounds(p, squares); err != nil {
+			return err
+		}
 	}
 	var sum size
 	for _, v := range squares {
@@ -86,12 +92,12 @@ func (t *state) measure() error {
 		return ErrSeed
 	}
 	t.d, t.dLost, t.dSize, t.near = make([]*big.Float, n), make([]size, n), make([]size, n), make([]pair, n)
-	p := uint(t.places + 32)
+	prec := uint(t.places + 32)
 	one := big.NewFloat(1)
 	var b scratch
 	for i := range n {
-		g := cleared(&b.gap, p).Sub(one, b.read(&b.x, t.r, i, i))
-		t.d[i] = new(big.Float).SetPrec(p).Quo(b.read(&b.y, t.sm, i, i), g)
+		g := cleared(&b.gap, prec).Sub(one, b.read(&b.x, t.r, i, i))
+		t.d[i] = new(big.Float).SetPrec(prec).Quo(b.read(&b.y, t.sm, i, i), g)
 		t.near[i] = pairOfBig(t.d[i])
 		// S, R and d are rounded; 1/(1 - r_ii) ≤ 4/3.
 		v := sizeOfBig(t.d[i])
@@ -101,7 +107,35 @@ func (t *state) measure() error {
 	}
 	t.order = call.All(n)
 	slices.SortStableFunc(t.order, func(i, j int) int { return t.d[i].Cmp(t.d[j]) })
+	t.plainly()
 	return nil
+}
+
+// bounds computes sb and rb, in memory of p, rowS, rowR and the squares of the norms of the columns
+// of R.
+func (t *state) bounds(p *problem, squares []size) error {
+	n := t.n
+	t.sb, t.rb = p.sizes()
+	if err := t.eachAbove(func(_, i, j int) {
+		v := sizeOf(t.sm.Arr, t.sm.At(i, j)).add(t.lostIn(t.longS, t.lostS, i, j))
+		w := sizeOf(t.r.Arr, t.r.At(i, j)).add(t.lostIn(t.longR, t.lostR, i, j))
+		t.sb[i+j*n], t.rb[i+j*n] = v, w
+		t.sb[j+i*n], t.rb[j+i*n] = v, w
+	}); err != nil {
+		return err
+	}
+	return par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
+		var a, b size
+		for i := range n {
+			if i != j {
+				v, w := t.sb[i+j*n], t.rb[i+j*n]
+				a, b = a.add(v.mul(v)), b.add(w.mul(w))
+			}
+		}
+		t.rowS[j], t.rowR[j] = a.sqrt(), b.sqrt()
+		w := t.rb[j+j*n]
+		squares[j] = b.add(w.mul(w))
+	})
 }
 
 // lostIn returns the bound long[i] lost[j] for the upper triangle, in either order of i and j.
@@ -190,9 +224,7 @@ func (t *state) couple() error {
 		i := t.order[p]
 		far[p] = p
 		for q := n - 1; q > p; q-- {
-			k := t.order[q]
-			v := t.sb[i+k*n].add(t.dSize[i].max(t.dSize[k]).mul(t.rb[i+k*n]))
-			if !v.shifted(unresolved).less(t.apart(i, k)) {
+			if !t.unlike(i, t.order[q]) {
 				far[p] = q
 				break
 			}
@@ -206,14 +238,11 @@ func (t *state) couple() error {
 	}
 	t.of = make([]int, n)
 	t.divide(joined)
-	gaps := make([][]size, t.s.Threads)
+	rooms := make([]gapRoom, max(1, t.s.Threads))
 	for {
 		if err := par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(w, i int) {
-			if gaps[w] == nil {
-				gaps[w] = make([]size, n)
-			}
 			if c := &t.clusters[i]; !c.proved {
-				t.enclose(c, gaps[w])
+				t.enclose(c, &rooms[w])
 			}
 		}); err != nil {
 			return err
@@ -289,9 +318,8 @@ func (t *state) join(joined []bool) (any bool) {
 // M_JJ = N - (m - c) (I - R_JJ), where Gershgorin's theorem bounds N = S_JJ - c (I - R_JJ). So C is
 // positive definite for c - m > (‖N‖ + ε)/(1 - ‖R‖), and negative definite for m - c beyond it.
 //
-// gaps is memory for n numbers.
-func (t *state) enclose(c *cluster, gaps []size) {
-	n := t.n
+// room is memory that the next call may use.
+func (t *state) enclose(c *cluster, room *gapRoom) {
 	j := t.order[c.first : c.last+1]
 	c.proved = false
 	var inner size // ≥ ‖N‖
@@ -310,30 +338,70 @@ func (t *state) enclose(c *cluster, gaps []size) {
 			v = v.add(sizeOfBig(new(big.Float).SetPrec(64).Sub(t.d[i], c.center))).times(1.5)
 			for _, k := range j {
 				if k != i {
-					v = v.add(t.sb[i+k*n]).add(center.mul(t.rb[i+k*n]))
+					v = v.add(t.boundS(i, k)).add(center.mul(t.boundR(i, k)))
 				}
 			}
 		}
 		inner = inner.max(v)
 	}
 	c.spread = inner
+	z, ok := couplings{}, false
+	if len(j) == 1 {
+		z, ok = t.plainCouplings(j[0], inner, room)
+	}
+	if !ok {
+		if z, ok = t.couplings(j, inner, center, c.center, near, room); !ok {
+			return
+		}
+	}
+	c.gap = z.nearest
+	theta := z.theta.sqrt()
+	if !theta.less(power(-1)) {
+		return
+	}
+	inverse := power(0).add(theta.shifted(1)) // 1/(1 - θ) ≤ 1 + 2 θ
+	c.tilt = z.gap.sqrt().mul(inverse)
+	eps := z.sum.add(z.row.mul(c.tilt))
+	if len(j) > 1 {
+		eps = eps.add(inner)
+	} else {
+		eps = eps.add(t.dLost[j[0]])
+	}
+	eps = eps.mul(power(0).add(t.alpha.times(1.5))) // 1/(1 - α) ≤ 1 + 4/3 α
+	if !z.nearest.zero() && !eps.less(inner.times(1.25).add(z.nearest.shifted(-7))) {
+		return
+	}
+	c.radius, c.proved = eps, true
+}
+
+// A gapRoom is memory for the distances from one cluster.
+type gapRoom struct {
+	sizes  []size
+	floats []float64
+}
+
+// couplings computes the couplings of the columns j of a cluster, whose center has the bound long
+// and the pair near. ok is false if a column is too near.
+func (t *state) couplings(j []int, inner, long size, center *big.Float, near pair, room *gapRoom) (z couplings, ok bool) {
+	n := t.n
+	if room.sizes == nil {
+		room.sizes = make([]size, n)
+	}
+	gaps := room.sizes
 	// The interval of m is the center plus or minus inner + 2^-7 gap; 1 - 2^-6 is for gap_k.
-	nearest := size{}
 	for k := range n {
 		if t.of[k] == t.of[j[0]] {
 			continue
 		}
-		g := differ(t.d[k], c.center, t.near[k], near, t.dSize[k], center).lower(inner.times(1.5))
+		g := differ(t.d[k], center, t.near[k], near, t.dSize[k], long).lower(inner.times(1.5))
 		if gaps[k] = g; g.zero() {
-			return
+			return z, false
 		}
-		if nearest.zero() || g.less(nearest) {
-			nearest = g
+		if z.nearest.zero() || g.less(z.nearest) {
+			z.nearest = g
 		}
 	}
-	c.gap = nearest
-	most := center.add(inner.times(1.5)).add(nearest.shifted(-7)) // ≥ |m|
-	var sum, sumGap, sumRow, theta size
+	most := long.add(inner.times(1.5)).add(z.nearest.shifted(-7)) // ≥ |m|
 	for k := range n {
 		if t.of[k] == t.of[j[0]] {
 			continue
@@ -342,37 +410,21 @@ func (t *state) enclose(c *cluster, gaps []size) {
 		g := gaps[k].times(1 - 0x1p-6)
 		g = g.lower(g.mul(t.alpha)).lower(t.dLost[k].times(1.25))
 		if g.zero() {
-			return
+			return z, false
 		}
 		var x2 size
 		for _, i := range j {
-			v := t.sb[i+k*n].add(most.mul(t.rb[i+k*n]))
+			v := t.boundS(k, i).add(most.mul(t.boundR(k, i)))
 			x2 = x2.add(v.mul(v))
 		}
 		row := t.rowS[k].add(most.mul(t.rowR[k])).over(g)
 		x := x2.sqrt().over(g)
-		sum = sum.add(x2.over(g))
-		sumGap = sumGap.add(x.mul(x))
-		sumRow = sumRow.add(x2.sqrt().mul(row))
-		theta = theta.add(row.mul(row))
+		z.sum = z.sum.add(x2.over(g))
+		z.gap = z.gap.add(x.mul(x))
+		z.row = z.row.add(x2.sqrt().mul(row))
+		z.theta = z.theta.add(row.mul(row))
 	}
-	theta = theta.sqrt()
-	if !theta.less(power(-1)) {
-		return
-	}
-	inverse := power(0).add(theta.shifted(1)) // 1/(1 - θ) ≤ 1 + 2 θ
-	c.tilt = sumGap.sqrt().mul(inverse)
-	eps := sum.add(sumRow.mul(c.tilt))
-	if len(j) > 1 {
-		eps = eps.add(inner)
-	} else {
-		eps = eps.add(t.dLost[j[0]])
-	}
-	eps = eps.mul(power(0).add(t.alpha.times(1.5))) // 1/(1 - α) ≤ 1 + 4/3 α
-	if !nearest.zero() && !eps.less(inner.times(1.25).add(nearest.shifted(-7))) {
-		return
-	}
-	c.radius, c.proved = eps, true
+	return z, true
 }
 
 // precise returns about how many bits of the eigenvectors and of their norms are right: -log2 of
@@ -382,12 +434,10 @@ func (t *state) precise() (int64, error) {
 	n := t.n
 	most := make([]size, t.s.Threads)
 	if err := par.For(t.s.Ctx, t.s.Threads, n, func(w, j int) {
-		z := t.rb[j+j*n]
+		z := t.boundR(j, j)
 		for i := range j {
-			z = z.max(t.rb[i+j*n])
-			if t.of[i] != t.of[j] {
-				v := t.sb[i+j*n].add(t.dSize[i].max(t.dSize[j]).mul(t.rb[i+j*n]))
-				z = z.max(v.over(t.apart(i, j)))
+			if z = z.max(t.boundR(i, j)); t.of[i] != t.of[j] {
+				z = z.max(t.quotient(i, j))
 			}
 		}
 		most[w] = most[w].max(z)

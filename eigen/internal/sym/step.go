@@ -18,8 +18,8 @@ import (
 //
 // for columns of different clusters, and r_kj/2 for others (Ogita and Aishima, Iterative refinement
 // for symmetric eigenvalue decomposition, Japan J. Indust. Appl. Math. 35, 2018). The columns of X
-// + X E are orthonormal up to terms of second order. E is rounded to bits bits, X is cut to as
-// many.
+// + X E are orthonormal up to terms of second order. E is rounded to bits bits, X is cut to about
+// as many.
 //
 // e_kj + e_jk = r_kj, so only the entry in the column of the smaller |d| takes a division; the
 // error of the difference is small relative to (|s_kj| + |d_j| |r_kj|) / |d_j - d_k| for the larger
@@ -30,39 +30,40 @@ func (t *state) correction(bits int) (num.Mat, error) {
 	e := s.MatrixHere(f, n, n)
 	defer s.Drop(e)
 	rooms := make([]scratch, s.Threads)
-	if err := par.For(s.Ctx, s.Threads, n, func(w, j int) {
+	if err := t.eachAbove(func(w, k, j int) {
 		b := &rooms[w]
-		for k := range j + 1 {
-			if t.of[k] == t.of[j] {
-				v := b.read(&b.x, t.r, k, j)
-				b.write(e, k, j, v.SetMantExp(v, -1))
-				if k != j {
-					e.Arr.CopyFrom(e.At(j, k), e.Arr, e.At(k, j))
-				}
-				continue
+		if t.of[k] == t.of[j] {
+			v := b.read(&b.x, t.r, k, j)
+			b.write(e, k, j, v.SetMantExp(v, -1))
+			if k != j {
+				e.Arr.CopyFrom(e.At(j, k), e.Arr, e.At(k, j))
 			}
-			small, large := j, k // by |d|
-			if t.dSize[k].less(t.dSize[j]) {
-				small, large = k, j
-			}
-			if bits <= pairBits {
-				r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
-				v := m.add(t.near[small].mul(r)).over(t.difference(small, large))
-				v.store(e.Arr, e.At(large, small))
-				r.add(v.negated()).store(e.Arr, e.At(small, large))
-				continue
-			}
-			p := uint(bits + 8)
-			v := t.entryIn(b, k, j, t.d[small]).SetPrec(p)
-			q := cleared(&b.y, p).Quo(v, cleared(&b.gap, p).Sub(t.d[small], t.d[large]))
-			b.write(e, small, large, cleared(&b.z, p).Sub(b.read(&b.x, t.r, k, j).SetPrec(p), q))
-			b.write(e, large, small, q)
+			return
 		}
+		small, large := j, k // by |d|
+		if t.dSize[k].less(t.dSize[j]) {
+			small, large = k, j
+		}
+		if t.plainCorrection(e, bits, k, j, small, large) {
+			return
+		}
+		if bits <= pairBits {
+			r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
+			v := m.add(t.near[small].mul(r)).over(t.difference(small, large))
+			v.store(e.Arr, e.At(large, small))
+			r.add(v.negated()).store(e.Arr, e.At(small, large))
+			return
+		}
+		p := uint(bits + 8)
+		v := t.entryIn(b, k, j, t.d[small]).SetPrec(p)
+		q := cleared(&b.y, p).Quo(v, cleared(&b.gap, p).Sub(t.d[small], t.d[large]))
+		b.write(e, small, large, cleared(&b.z, p).Sub(b.read(&b.x, t.r, k, j).SetPrec(p), q))
+		b.write(e, large, small, q)
 	}); err != nil {
 		return num.Mat{}, err
 	}
 	x := t.x
-	if x.Format().Bits() > bits {
+	if x.Format().Bits() > bits+16 { // it takes as long as a few bits of the product
 		x = s.MatrixHere(f, n, n)
 		defer s.Drop(x)
 		if err := par.For(s.Ctx, s.Threads, n, func(_, j int) {
@@ -204,19 +205,32 @@ func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
 // seed returns eigenvectors of A, of float64 precision, as columns in MP, by decreasing magnitude
 // of the eigenvalues.
 func seed(s *call.Run, a num.Mat) (num.Mat, error) {
-	n := a.Rows
-	x, err := floats(s, a)
+	x, order, err := floatSeed(s, a)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	w, ok := symeig.Sym(s.Ctx, x, n, true, s.Threads)
-	if err := s.Ctx.Err(); err != nil {
-		return num.Mat{}, err
+	return fromSeed(s, x, order, a.Rows)
+}
+
+// floatSeed returns float64 eigenvectors of A as columns, and their order by decreasing magnitude
+// of the eigenvalues; a matrix without numbers if they cannot be computed. The matrix is stored by
+// rows if it was computed on the host.
+func floatSeed(s *call.Run, a num.Mat) (z floatColumns, order []int, err error) {
+	n := a.Rows
+	x, err := floats(s, a.T()) // the same numbers, read in the order of memory
+	if err != nil {
+		return z, nil, err
 	}
-	if !ok {
-		return unitSeed(n), nil
+	w, z, ok, err := seedThere(s, x, n)
+	if declined(err) {
+		z = floatColumns{x, n, 1}
+		w, ok = symeig.Sym(s.Ctx, x, n, true, s.Threads)
+		err = s.Ctx.Err()
 	}
-	order := call.All(n)
+	if err != nil || !ok {
+		return floatColumns{}, nil, err
+	}
+	order = call.All(n)
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch p, q := math.Abs(w[i]), math.Abs(w[j]); {
 		case p > q:
@@ -226,6 +240,14 @@ func seed(s *call.Run, a num.Mat) (num.Mat, error) {
 		}
 		return 0
 	})
+	return z, order, nil
+}
+
+// fromSeed returns float64 vectors in MP; the unit matrix for a matrix without numbers.
+func fromSeed(s *call.Run, x floatColumns, order []int, n int) (num.Mat, error) {
+	if x.x == nil {
+		return unitSeed(n), nil
+	}
 	return fromFloats(s, x, order)
 }
 
@@ -236,14 +258,14 @@ func unitSeed(n int) num.Mat { return num.Identity(call.MP(53), n) }
 // lines of matrices that are stored by rows.
 const stripe = 16
 
-// fromFloats returns the columns order[0], order[1], ... of a square matrix, given by rows, in MP.
-func fromFloats(s *call.Run, x []float64, order []int) (num.Mat, error) {
+// fromFloats returns the columns order[0], order[1], ... of a square matrix in MP.
+func fromFloats(s *call.Run, x floatColumns, order []int) (num.Mat, error) {
 	n := len(order)
 	z := num.NewMat(call.MP(53), n, n)
 	return z, par.For(s.Ctx, s.Threads, (n+stripe-1)/stripe, func(_, part int) {
 		for j := part * stripe; j < min(n, (part+1)*stripe); j++ {
-			for i, k := 0, order[j]; i < n; i, k = i+1, k+n {
-				call.SetFloat(z.Arr, z.At(i, j), x[k], 0)
+			for i, k := 0, order[j]*x.cs; i < n; i, k = i+1, k+x.rs {
+				call.SetFloat(z.Arr, z.At(i, j), x.x[k], 0)
 			}
 		}
 	})
@@ -252,6 +274,14 @@ func fromFloats(s *call.Run, x []float64, order []int) (num.Mat, error) {
 // floats returns the entries of a matrix in MP, of magnitudes below 1, by rows, cut to 53 bits.
 func floats(s *call.Run, a num.Mat) ([]float64, error) {
 	x := make([]float64, a.Rows*a.Cols)
+	if a.CS == 1 {
+		return x, par.For(s.Ctx, s.Threads, a.Rows, func(_, i int) {
+			for j := range a.Cols {
+				v, e := a.Arr.Leading(a.At(i, j))
+				x[i*a.Cols+j] = scale.Ldexp(v, e)
+			}
+		})
+	}
 	return x, par.For(s.Ctx, s.Threads, (a.Cols+stripe-1)/stripe, func(_, part int) {
 		for i := range a.Rows {
 			for j := part * stripe; j < min(a.Cols, (part+1)*stripe); j++ {

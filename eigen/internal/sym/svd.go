@@ -52,14 +52,24 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 		if err := e.checkSeed(); err != nil {
 			return SVDResult{}, err
 		}
-		x, err := singularSeed(s, c)
+		v, err := singularSeed(s, c)
 		if err != nil {
 			return SVDResult{}, err
 		}
 		s.Did(e.work().seedTime())
 		s.Stage("float64 singular vectors")
-		if err := e.run(x); err != nil {
+		done, err := e.quickly(v)
+		if err != nil {
 			return SVDResult{}, err
+		}
+		if !done {
+			x, err := fromSeed(s, floatColumns{v, n, 1}, call.All(n), n)
+			if err != nil {
+				return SVDResult{}, err
+			}
+			if err := e.run(x); err != nil {
+				return SVDResult{}, err
+			}
 		}
 	} else if e.left != nil {
 		for i := range e.left.more {
@@ -74,22 +84,19 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 	return z, s.Ctx.Err()
 }
 
-// singularSeed returns right singular vectors, of float64 precision, as columns in MP, by
-// decreasing singular values.
-func singularSeed(s *call.Run, c num.Mat) (num.Mat, error) {
+// singularSeed returns float64 right singular vectors as columns of a matrix that is stored by
+// rows, by decreasing singular values; nil if they cannot be computed.
+func singularSeed(s *call.Run, c num.Mat) ([]float64, error) {
 	m, n := c.Dims()
 	x, err := floats(s, c)
 	if err != nil {
-		return num.Mat{}, err
+		return nil, err
 	}
 	_, _, v, ok := symeig.SVD(s.Ctx, x, m, n, true, s.Threads)
-	if err := s.Ctx.Err(); err != nil {
-		return num.Mat{}, err
-	}
 	if !ok {
-		return unitSeed(n), nil
+		v = nil
 	}
-	return fromFloats(s, v, call.All(n))
+	return v, s.Ctx.Err()
 }
 
 // leftSide is an enclosure of left vectors: the entries of column j of y have errors of at most
@@ -176,9 +183,6 @@ func (e *solver) leftBasis(first int, right [][]interval.Interval) (ok bool, err
 	p := interval.Prec(e.vectorBits + 64)
 	m := e.p.a.Rows
 	z := make([][]interval.Interval, len(right))
-	add := func(x, y interval.Interval) interval.Interval {
-		return interval.Interval{Lo: p.Down().Add(x.Lo, y.Lo), Hi: p.Up().Add(x.Hi, y.Hi)}
-	}
 	if err := par.For(e.s.Ctx, e.s.Threads, len(right), func(_, l int) {
 		v := right[l]
 		z[l] = make([]interval.Interval, m)
@@ -187,11 +191,11 @@ func (e *solver) leftBasis(first int, right [][]interval.Interval) (ok bool, err
 			sum := interval.Of(new(big.Float))
 			for k := range e.n {
 				if x := e.p.a.Big(i, k); x.Sign() != 0 {
-					sum = add(sum, times(p, interval.Of(x), v[k]))
+					sum = sumOf(p, sum, times(p, interval.Of(x), v[k]))
 				}
 			}
 			z[l][i] = sum
-			squares = add(squares, square(p, sum))
+			squares = sumOf(p, squares, square(p, sum))
 		}
 		if squares.Lo.Sign() <= 0 {
 			z[l] = nil
@@ -259,16 +263,7 @@ func (e *solver) complement(t *state, l *leftSide) error {
 		return err
 	}
 	err := distance.times(2.5).add(power(int64(16 - e.vectorBits))).big()
-	factor, errPar := ProjectorBasis(e.s, interval.Prec(p), m, e.zeros+e.left.more, func(i, q int) interval.Interval {
-		z, w := new(big.Float).SetPrec(p), new(big.Float).SetPrec(p)
-		if i == q {
-			z.SetInt64(1)
-		}
-		for k, x := range u[i] {
-			z.Sub(z, w.Mul(x, u[q][k]))
-		}
-		return interval.Interval{Lo: interval.Prec(p).Down().Sub(z, err), Hi: interval.Prec(p).Up().Add(z, err)}
-	})
+	factor, errPar := e.complementOf(u, l, t, interval.Prec(p), err)
 	if errPar != nil || !e.narrow(factor) {
 		return errPar
 	}
@@ -286,6 +281,33 @@ func (e *solver) complement(t *state, l *leftSide) error {
 	}
 	e.left.settled = true
 	return nil
+}
+
+// complementOf returns the basis of the space that is orthogonal to the vectors with rows u, each
+// in error by the far of its column, so that entries of the projector are in error by at most err.
+func (e *solver) complementOf(u [][]*big.Float, l *leftSide, t *state, p interval.Prec, err *big.Float) ([][]interval.Interval, error) {
+	k, r := e.zeros+e.left.more, e.n-e.zeros
+	if 0 < r && 2*r < k {
+		rows := make([][]interval.Interval, len(u))
+		for i, x := range u {
+			rows[i] = make([]interval.Interval, r)
+			for c, v := range x {
+				far := l.far[t.order[e.zeros+c]].big()
+				rows[i][c] = interval.Interval{Lo: p.Down().Sub(v, far), Hi: p.Up().Add(v, far)}
+			}
+		}
+		return complementBasis(e.s, p, rows, k)
+	}
+	return ProjectorBasis(e.s, p, len(u), k, func(i, q int) interval.Interval {
+		z, w := new(big.Float).SetPrec(uint(p)), new(big.Float).SetPrec(uint(p))
+		if i == q {
+			z.SetInt64(1)
+		}
+		for k, x := range u[i] {
+			z.Sub(z, w.Mul(x, u[q][k]))
+		}
+		return interval.Interval{Lo: p.Down().Sub(z, err), Hi: p.Up().Add(z, err)}
+	})
 }
 
 // leftOpen reports whether an entry of a wanted left vector is not decided.

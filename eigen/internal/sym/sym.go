@@ -10,6 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -97,16 +99,100 @@ func Sym(s *call.Run, a num.Mat, f num.Format, want Wanted) (Result, error) {
 	if err := e.checkSeed(); err != nil {
 		return Result{}, err
 	}
-	x, err := seed(s, a)
+	v, order, err := floatSeed(s, a)
 	if err != nil {
 		return Result{}, err
 	}
 	s.Did(e.work().seedTime())
 	s.Stage("float64 eigenvectors")
+	if done, err := e.quickly(v.x); done || err != nil {
+		return e.result(), err
+	}
+	x, err := fromSeed(s, v, order, a.Rows)
+	if err != nil {
+		return Result{}, err
+	}
 	if err := e.run(x); err != nil {
 		return Result{}, err
 	}
 	return e.result(), nil
+}
+
+// quickly rounds the eigenvalues that a quick solver decides, for float64 eigenvectors v that are
+// stored by rows, in any order. It reports whether no wanted eigenvalue is left.
+func (e *solver) quickly(v []float64) (bool, error) {
+	// 50 values at a time are decided but for one time in 100.
+	valueBits := e.f.Bits() + 14
+	words, set := (valueBits/2+24+63)/64, e.s.Set
+	if v == nil || e.n > quickWork || words > quickWords || e.want.Vectors || e.p.b.Arr != nil ||
+		set.Device.Kind == place.CUDA || set.Method != product.Auto || set.Check {
+		return false, nil
+	}
+	a := e.p.a
+	if e.p.gram {
+		if top, low := ziv.Span(a); 2*(top-low) > int64(64*quickWork/e.n) {
+			return false, nil
+		}
+		var err error
+		if a, err = e.p.square(e.s); err != nil {
+			return false, err
+		}
+	}
+	q := newQuick(e.s, a, v, words)
+	if q == nil {
+		return false, nil
+	}
+	// A step of about 40 bits takes two parts, and the beginning and the end one each.
+	part := call.Cube(e.n) * float64(q.la)
+	e.s.Plan(part * float64(4+max(0, valueBits-seedRight)/40))
+	if ok, err := q.start(); !ok || err != nil {
+		return false, err
+	}
+	e.s.Did(part)
+	last := int64(math.MaxInt64)
+	for round := 1; ; round++ {
+		if err := q.residuals(); err != nil {
+			return false, err
+		}
+		e.s.Did(part)
+		now := slices.MaxFunc(q.norm, compareSizes).e
+		stalled := now > last-8
+		last = now
+		radii, enough := q.radii(valueBits)
+		if radii != nil && (enough || stalled) {
+			e.round = round
+			e.s.Stats.Steps, e.s.Stats.Precision = round, valueBits
+			e.s.Stage("products")
+			t := enclosed(e.s, q, radii)
+			e.s.Did(part)
+			if _, err := e.roundValues(t); err != nil {
+				return false, err
+			}
+			e.s.Did(part)
+			e.s.Stage("rounding")
+			if !e.valuesOpen() {
+				return true, nil
+			}
+			valueBits += 64
+		}
+		if stalled {
+			return false, nil
+		}
+		if ok, err := q.improve(); !ok || err != nil {
+			return false, err
+		}
+		e.s.Did(part)
+	}
+}
+
+// enclosed returns a state that has the enclosures of q.
+func enclosed(s *call.Run, q *quick, radii []size) *state {
+	t := &state{s: s, n: q.n, order: call.All(q.n)}
+	centers, wide := q.enclosures(radii)
+	for p, center := range centers {
+		t.clusters = append(t.clusters, cluster{first: p, last: p, center: center, radius: wide[p], proved: true})
+	}
+	return t
 }
 
 // General is Sym for A x = λ B x, with approximate eigenvectors x. Xᵀ B X must be near the unit

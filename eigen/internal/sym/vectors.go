@@ -35,29 +35,12 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 		if c.count() > 1 {
 			rad = rad.add(c.spread.times(1.5))
 		}
-		center := t.dSize[j]
-		most := center.add(rad)
-		var sum size
-		for k := range n {
-			if t.of[k] == t.of[j] {
-				continue
-			}
-			g := t.apart(j, k).lower(rad.shifted(1)).lower(t.dLost[k].times(2))
-			g = g.lower(g.mul(t.alpha))
-			if g.zero() {
-				sum, pull[j] = power(0), t.total.shifted(2)
-				break
-			}
-			x := t.sb[k+j*n].add(most.mul(t.rb[k+j*n]))
-			row := t.rowS[k].add(most.mul(t.rowR[k]))
-			relative := cut.add(t.rb[k+k*n].shifted(1)).add(rad.add(t.dLost[k]).over(g).shifted(1))
-			v := row.mul(c.tilt).add(rad.mul(t.rb[k+j*n])).add(t.lostIn(t.longS, t.lostS, j, k)).add(most.mul(t.lostIn(t.longR, t.lostR, j, k))).add(x.mul(relative)).over(g)
-			sum = sum.add(v.mul(v))
-			if t.image != nil {
-				pull[j] = pull[j].add(t.image[k].mul(v))
-			}
+		sum, pulled, ok := t.plainDistance(j, c, rad, cut)
+		if !ok {
+			sum, pulled = t.distance(j, c, rad, cut)
 		}
-		own := t.rb[j+j*n]
+		pull[j] = pulled
+		own := t.boundR(j, j)
 		long := c.tilt.add(own) // ≥ ‖z‖ and ‖E_j‖
 		row := t.rowR[j].add(own)
 		norm := long.mul(long).times(1.25).add(row.mul(long).shifted(1))
@@ -74,12 +57,37 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 	})
 }
 
+// distance returns the sums of distances for column j of cluster c: the squares of z, and the terms
+// of pull.
+func (t *state) distance(j int, c *cluster, rad, cut size) (sum, pull size) {
+	most := t.dSize[j].add(rad)
+	for k := range t.n {
+		if t.of[k] == t.of[j] {
+			continue
+		}
+		g := t.apart(j, k).lower(rad.shifted(1)).lower(t.dLost[k].times(2))
+		g = g.lower(g.mul(t.alpha))
+		if g.zero() {
+			return power(0), t.total.shifted(2)
+		}
+		x := t.boundS(k, j).add(most.mul(t.boundR(k, j)))
+		row := t.rowS[k].add(most.mul(t.rowR[k]))
+		relative := cut.add(t.boundR(k, k).shifted(1)).add(rad.add(t.dLost[k]).over(g).shifted(1))
+		v := row.mul(c.tilt).add(rad.mul(t.boundR(k, j))).add(t.lostIn(t.longS, t.lostS, j, k)).add(most.mul(t.lostIn(t.longR, t.lostR, j, k))).add(x.mul(relative)).over(g)
+		sum = sum.add(v.mul(v))
+		if t.image != nil {
+			pull = pull.add(t.image[k].mul(v))
+		}
+	}
+	return sum, pull
+}
+
 // rowsOf bounds the Frobenius norm of the rows of R of a cluster.
 func (t *state) rowsOf(c *cluster) size {
 	var sum size
 	for p := c.first; p <= c.last; p++ {
 		j := t.order[p]
-		v, own := t.rowR[j], t.rb[j+j*t.n]
+		v, own := t.rowR[j], t.boundR(j, j)
 		sum = sum.add(v.mul(v)).add(own.mul(own))
 	}
 	return sum.sqrt()

@@ -12,6 +12,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	compact "github.com/halfulp/halfulp/internal/_compact"
 )
 
 // A machine is a tile and the registers that it lies in: nv vectors of lanes numbers hold a
@@ -58,6 +60,7 @@ func main() {
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
 	Generate()
+	compact.Out()
 }
 
 // micro emits the kernel.

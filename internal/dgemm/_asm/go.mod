@@ -10,6 +10,11 @@ require (
 	golang.org/x/tools v0.52.0 // indirect
 )
 
-require github.com/halfulp/halfulp/internal/_neon v0.0.0
+require (
+	github.com/halfulp/halfulp/internal/_compact v0.0.0
+	github.com/halfulp/halfulp/internal/_neon v0.0.0
+)
 
 replace github.com/halfulp/halfulp/internal/_neon => ../../_neon
+
+replace github.com/halfulp/halfulp/internal/_compact => ../../_compact

@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// SeedReference returns a fake device with the kernels of kernels/seed/seed.cu and partial.cu in
-// Go.
+// SeedReference returns a fake device with the kernels of kernels/seed/seed.cu, partial.cu and
+// spectral.cu in Go.
 func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("equilibrateTops", refEquilibrateTops)
@@ -26,6 +26,7 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
+	SpectralReference(t, drv)
 	return opened(t, drv)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -103,7 +104,9 @@ func TestRefine(t *testing.T) {
 		devs, _ := gputest.Linked(t, 3)
 		each := func() {
 			run(t, devs[0])
-			run(t, devs[:2]...)
+			if testlength.Long() {
+				run(t, devs[:2]...)
+			}
 			run(t, devs...)
 		}
 		each()

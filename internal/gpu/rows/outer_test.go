@@ -61,7 +61,7 @@ func checkOuter(t *testing.T, every int) {
 }
 
 // TestOuterReference runs the host's part, with Go functions for the kernels.
-func TestOuterReference(t *testing.T) { checkOuter(t, testlength.Of(5, 3, 1)) }
+func TestOuterReference(t *testing.T) { checkOuter(t, testlength.Of(5, 5, 1)) }
 
 // TestOuterEmulated runs the kernels themselves, compiled for the host.
 func TestOuterEmulated(t *testing.T) {

@@ -35,7 +35,7 @@ func TestDirect(t *testing.T) {
 			{'L', [2]byte{'L', 'U'}, -1, false, [2]bool{false, true}},
 			{'L', [2]byte{'L', 0}, 3, false, [2]bool{false, true}}, // which GPUs do not compute so
 		} {
-			if testing.Short() && trial%3 == 1 {
+			if testing.Short() && trial%3 == 1 || !testlength.Long() && trial%2 == 0 && trial > 0 {
 				continue
 			}
 			device := []Device{"cuda:0,1", "cuda:0-2"}[trial%2]
@@ -131,10 +131,8 @@ func TestDirectFailures(t *testing.T) {
 		right("at first")
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
 		was := inUse()
-		calls := []string{"Memcpy2DAsync", "EventCreate", "EventRecord", "StreamWaitEvent"}
-		if testing.Short() {
-			calls = calls[:1]
-		}
+		calls := []string{"Memcpy2DAsync", "EventRecord", "EventCreate", "StreamWaitEvent"}
+		calls = calls[:testlength.Of(1, 2, len(calls))]
 		for _, call := range calls {
 			for after := 0; ; after += 1 + testlength.Of(3*after, 2*after, after/2) {
 				drv.Fail(call, after, cudadrv.InvalidValue)

@@ -1,0 +1,158 @@
+package sym
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/prooftest"
+	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/internal/testseed"
+)
+
+// signed returns the integer with the given words in two's complement.
+func signed(z []uint64) *big.Int {
+	x := num.ToInt(z)
+	if int64(z[len(z)-1]) < 0 {
+		x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(64*len(z))))
+	}
+	return x
+}
+
+// randomWords returns words with many zeros and ones.
+func randomWords(rng *rand.Rand, n int) []uint64 {
+	z := make([]uint64, n)
+	for i := range z {
+		switch rng.IntN(4) {
+		case 0:
+			z[i] = math.MaxUint64
+		case 1:
+			z[i] = rng.Uint64()
+		case 2:
+			z[i] = 1 << rng.IntN(64)
+		}
+	}
+	return z
+}
+
+func TestQuickIntegers(t *testing.T) {
+	rng := testseed.Rand(t, 71, 1)
+	// reduced is x modulo 2^(64 words), with a sign.
+	reduced := func(x *big.Int, words int) *big.Int {
+		m := new(big.Int).Lsh(big.NewInt(1), uint(64*words))
+		x = new(big.Int).Mod(x, m)
+		if x.Bit(64*words-1) != 0 {
+			x.Sub(x, m)
+		}
+		return x
+	}
+	for range testlength.Of(1000, 10000, 1000000) {
+		x, y := randomWords(rng, 1+rng.IntN(5)), randomWords(rng, 1+rng.IntN(5))
+		z := make([]uint64, len(x)+len(y))
+		multiply(z, x, y)
+		if want := new(big.Int).Mul(signed(x), signed(y)); signed(z).Cmp(want) != 0 {
+			t.Fatalf("%x times %x is %x", x, y, z)
+		}
+		z = randomWords(rng, 1+rng.IntN(6))
+		before, shift, words := signed(z), uint(rng.IntN(300)), len(z)
+		addShifted(z, x, shift, true)
+		if want := new(big.Int).Lsh(signed(x), shift); signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
+			t.Fatalf("%x plus %x shifted by %d is %x", before, x, shift, z)
+		}
+		before = signed(z)
+		addShifted(z, x, shift, false)
+		if want := new(big.Int).Lsh(num.ToInt(x), shift); signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
+			t.Fatalf("%x plus %x without a sign, shifted by %d, is %x", before, x, shift, z)
+		}
+		before, shift = signed(z), uint(rng.IntN(words))
+		subtractShifted(z, x, int(shift))
+		if want := new(big.Int).Lsh(signed(x), 64*shift); signed(z).Cmp(reduced(want.Sub(before, want), words)) != 0 {
+			t.Fatalf("%x minus %x shifted by %d words is %x", before, x, shift, z)
+		}
+		m, e := leadingOf(x, 0)
+		exact := new(big.Float).SetInt(signed(x))
+		part := new(big.Float).SetMantExp(big.NewFloat(m), int(e))
+		lost := new(big.Float).Sub(exact.Abs(exact), part.Abs(part))
+		limit := new(big.Float).SetMantExp(exact, -52)
+		if lost.Sign() < 0 || lost.Cmp(limit.Add(limit, big.NewFloat(1))) > 0 || m != 0 && (math.Abs(m) < 0.5 || math.Abs(m) >= 1) || (m < 0) != (signed(x).Sign() < 0) {
+			t.Fatalf("leading part of %x: %v 2^%d", x, m, e)
+		}
+		l, k := 1+rng.IntN(3), 1+rng.IntN(9)
+		factors, list := randomWords(rng, k), randomWords(rng, k*l)
+		z = make([]uint64, l+2)
+		accumulate(z, list, l, factors)
+		sum := new(big.Int)
+		for i, v := range factors {
+			sum.Add(sum, new(big.Int).Mul(num.ToInt(list[i*l:][:l]), new(big.Int).SetUint64(v)))
+		}
+		if num.ToInt(z).Cmp(sum) != 0 {
+			t.Fatalf("%x times %x is %x", list, factors, z)
+		}
+	}
+}
+
+// TestQuick compares the enclosures of all rounds with eigenvalues in many more bits, of random
+// matrices with entries of different exponents.
+func TestQuick(t *testing.T) {
+	rng := testseed.Rand(t, 71, 2)
+	decided := 0
+	defer func(n int) { quickProduct = n }(quickProduct)
+	for trial := range testlength.Of(40, 100, 3000) {
+		n, spread, bits := 1+rng.IntN(12), rng.IntN(60), []int{24, 53, 106, 300}[rng.IntN(4)]
+		f := call.MP(53 + rng.IntN(60))
+		a := num.NewMat(f, n, n)
+		for i := range n {
+			for j := range i + 1 {
+				x := new(big.Float).SetInt64(rng.Int64() - rng.Int64())
+				a.SetBig(i, j, x.SetMantExp(x, -62-rng.IntN(spread+1)))
+				a.SetEntry(j, i, a.Entry(i, j))
+			}
+		}
+		s := prooftest.Run(t, 1+rng.IntN(2))
+		fine, err := Sym(s, a, call.MP(3000), Wanted{Last: n - 1}) // in rounds of run
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := floatSeed(s, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quickProduct = 1000 * (trial % 2)
+		q := newQuick(s, a, v.x, 1+bits/100)
+		if q == nil {
+			t.Fatal("no solver")
+		}
+		ok, err := q.start()
+		for round := 0; ok && err == nil && round < 5; round++ {
+			if err := q.residuals(); err != nil {
+				t.Fatal(err)
+			}
+			radii, enough := q.radii(bits)
+			if radii == nil {
+				break
+			}
+			if enough {
+				decided++
+			}
+			for p, c := range enclosed(s, q, radii).clusters {
+				lambda := fine.Values.Big(p, 0)
+				distance := new(big.Float).SetPrec(64).Sub(c.center, lambda)
+				limit := new(big.Float).SetPrec(64).Add(c.radius.big(), new(big.Float).SetMantExp(big.NewFloat(1), -2900))
+				if distance.Abs(distance).Cmp(limit) > 0 {
+					t.Fatalf("trial %d, n = %d, round %d: eigenvalue %d is %v, not in the interval of %v with radius %v\n%v", trial, n, round, p, lambda, c.center, c.radius.big(), a)
+				}
+			}
+			ok, err = q.improve()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Release()
+	}
+	if decided == 0 {
+		t.Error("no enclosure is narrow")
+	}
+}

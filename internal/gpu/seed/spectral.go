@@ -1,0 +1,186 @@
+package seed
+
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+)
+
+// A Reduction is a matrix H, a product of reflectors, with H' A H tridiagonal for a symmetric A. It
+// takes 16 n² bytes of a GPU. kernels/seed/spectral.cu describes the method.
+type Reduction struct {
+	queue
+	g     abi.Spectral
+	zeros cuda.Pointer
+	parts cuda.Pointer // of products, in at most mostParts parts
+	turns cuda.Pointer // T of all blocks of reflectors
+}
+
+// mostParts is the most parts of a product of reflectors and a matrix.
+const mostParts = 8
+
+// Tridiagonal computes the diagonal d, of n numbers, and the off-diagonal e, of n - 1, of T =
+// H' A H in float64 arithmetic, for a symmetric n x n matrix A of finite numbers below 1, by
+// columns. The errors have no known bound. If ctx is done, d and e are worthless.
+func Tridiagonal(ctx context.Context, s *cuda.Stream, a []float64, n int) (r *Reduction, d, e []float64, err error) {
+	r = &Reduction{queue: queue{s: s, kernels: launch.KernelsOf(s)}}
+	defer func() {
+		if err != nil {
+			r.Free()
+		}
+	}()
+	padded := (n + block - 1) / block * block
+	r.g.N, r.g.Order = int32(padded), int32(n)
+	var small cuda.Pointer
+	many := 8 * padded
+	if err := r.allocAll([]room{
+		{&r.g.A, many * padded}, {&r.g.V, many * padded}, {&r.g.W, many * block},
+		{&r.parts, many * block * mostParts}, {&r.turns, many * block}, {&small, 12 * many},
+	}); err != nil {
+		return nil, nil, nil, err
+	}
+	for i, to := range []*cuda.Pointer{&r.g.Raw[0], &r.g.Raw[1], &r.g.Squares[0], &r.g.Squares[1], &r.g.U, &r.g.Cross, &r.g.D, &r.g.E, &r.g.Tau, &r.zeros, &r.g.P, &r.g.Q} {
+		*to = small + cuda.Pointer(i*many)
+	}
+	if err := s.Zero(small, int64(12*many)); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := r.reduce(ctx, a); err != nil {
+		return nil, nil, nil, err
+	}
+	d, e = make([]float64, n), make([]float64, max(0, n-1))
+	return r, d, e, cuda.DownloadAll(s, cuda.To(d, r.g.D), cuda.To(e, r.g.E))
+}
+
+// Free releases the memory.
+func (r *Reduction) Free() { r.free() }
+
+// run runs a kernel.
+func (r *Reduction) run(kernel string, grid cuda.Dim, threads, shared int, args ...any) error {
+	f, err := r.kernels.Function(r.s, "seed/spectral", kernel)
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.s, grid, cuda.Dim{X: threads}, shared, args...)
+}
+
+// spread uploads an n x n matrix to F, by columns of padded numbers.
+func (r *Reduction) spread(f cuda.Pointer, a []float64) error {
+	n, padded := int(r.g.Order), int(r.g.N)
+	if n == padded {
+		return cuda.Upload(r.s, f, a)
+	}
+	m, err := r.s.Alloc(int64(8 * n * n))
+	if err != nil {
+		return err
+	}
+	defer m.Free()
+	if err := cuda.Upload(r.s, m.Pointer(), a); err != nil {
+		return err
+	}
+	return r.copy(f, padded, m.Pointer(), n, padded)
+}
+
+// gather downloads an n x n matrix from F.
+func (r *Reduction) gather(a []float64, f cuda.Pointer) error {
+	n, padded := int(r.g.Order), int(r.g.N)
+	if n == padded {
+		return cuda.Download(r.s, a, f)
+	}
+	m, err := r.s.Alloc(int64(8 * n * n))
+	if err != nil {
+		return err
+	}
+	defer m.Free()
+	if err := r.copy(m.Pointer(), n, f, padded, n); err != nil {
+		return err
+	}
+	return cuda.Download(r.s, a, m.Pointer())
+}
+
+func (r *Reduction) copy(to cuda.Pointer, ldTo int, from cuda.Pointer, ldFrom, columns int) error {
+	return r.run("spectralCopy", cuda.Dim{X: (ldTo + threads - 1) / threads, Y: columns}, threads, 0, to, int32(ldTo), from, int32(ldFrom), r.g.Order)
+}
+
+// reduce computes T and the reflectors.
+func (r *Reduction) reduce(ctx context.Context, a []float64) error {
+	n, padded := int(r.g.Order), int(r.g.N)
+	if err := r.spread(r.g.A, a); err != nil {
+		return err
+	}
+	for _, z := range []room{{&r.g.V, 8 * padded * padded}, {&r.g.W, 8 * padded * block}} {
+		if err := r.s.Zero(*z.to, int64(z.bytes)); err != nil {
+			return err
+		}
+	}
+	for first := 0; first < n && ctx.Err() == nil; first += block {
+		last := first + block
+		for j := first; j < min(last, n); j++ {
+			if err := r.column(first, j, 1); err != nil {
+				return err
+			}
+			if j == n-1 {
+				return nil
+			}
+			dots := r.blocks(padded-j-1, abi.SpectralColumns) + r.blocks(2*(j-first), abi.SpectralColumns)
+			if err := r.run("spectralDots", cuda.Dim{X: dots}, abi.SpectralThreads, 0, r.g, int32(first), int32(j)); err != nil {
+				return err
+			}
+		}
+		if err := r.column(first, last, 0); err != nil {
+			return err
+		}
+		v := r.g.V + cuda.Pointer(8*padded*first)
+		for _, f := range [][2]cuda.Pointer{{v, r.g.W}, {r.g.W, v}} {
+			if err := r.update(abi.SpectralRank{F: r.g.A, Left: f[0], Right: f[1], Row: int32(last), Column: int32(last)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Reduction) blocks(n, of int) int { return (n + of - 1) / of }
+
+// column completes the vectors of column j - 1 of the panel from column first on, and computes
+// column j unless more is 0.
+func (r *Reduction) column(first, j, more int) error {
+	return r.run("spectralColumn", cuda.Dim{X: r.blocks(int(r.g.N)-j, abi.SpectralRows)}, threads, 0, r.g, int32(first), int32(j), int32(more))
+}
+
+// update adds a product.
+func (r *Reduction) update(u abi.SpectralRank) error {
+	u.N, u.Zeros = r.g.N, r.zeros
+	tiles := r.blocks(int(u.N-u.Row), tall) * int(u.N-u.Column) / block
+	return r.run("spectralUpdate", cuda.Dim{X: tiles}, threads, updateShared(block), u)
+}
+
+// Apply sets Z = H Z, for an n x n matrix Z by columns. If ctx is done, Z is worthless. T can no
+// longer be computed from A, whose memory it uses.
+func (r *Reduction) Apply(ctx context.Context, s *cuda.Stream, z []float64) error {
+	r.s = s
+	padded := int(r.g.N)
+	if err := r.spread(r.g.A, z); err != nil {
+		return err
+	}
+	count := padded / block
+	if err := r.run("spectralFactors", cuda.Dim{X: count}, threads, 0, r.g, r.turns); err != nil {
+		return err
+	}
+	p := abi.SpectralProduct{Z: r.g.A, To: r.parts, N: r.g.N, Parts: int32(max(1, min(mostParts, 256/count)))}
+	for k := count - 1; k >= 0 && ctx.Err() == nil; k-- {
+		p.V, p.Row = r.g.V+cuda.Pointer(8*padded*k*block), int32(k*block)
+		if err := r.run("spectralProducts", cuda.Dim{X: count, Y: int(p.Parts)}, threads, 0, p); err != nil {
+			return err
+		}
+		if err := r.run("spectralTurn", cuda.Dim{X: padded / abi.SpectralTurn}, threads, 0, p, r.turns+cuda.Pointer(8*k*block*block)); err != nil {
+			return err
+		}
+		if err := r.update(abi.SpectralRank{F: r.g.A, Left: p.V, Right: r.parts, Row: p.Row}); err != nil {
+			return err
+		}
+	}
+	return r.gather(z, r.g.A)
+}
