@@ -423,3 +423,21 @@ func ExampleTrsmTo() {
 	// 0.3333333333333333333333333
 	// 0.2222222222222222222222222
 }
+
+// Two products of different shapes in one call.
+func ExampleGemmBatch() {
+	a := []*halfulp.Matrix{
+		halfulp.FromRows(halfulp.Float64, [][]float64{{1, 2}, {3, 4}}),
+		halfulp.FromRows(halfulp.Float64, [][]float64{{1e16, 1, -1e16}}),
+	}
+	b := []*halfulp.Matrix{
+		halfulp.FromRows(halfulp.Float64, [][]float64{{1}, {10}}),
+		halfulp.FromRows(halfulp.Float64, [][]float64{{1}, {1}, {1}}),
+	}
+	c := []*halfulp.Matrix{halfulp.NewMatrix(halfulp.Float64, 2, 1), halfulp.NewMatrix(halfulp.Float64, 1, 1)}
+	if err := halfulp.GemmBatch(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c[0].At(0, 0), c[0].At(1, 0), c[1].At(0, 0))
+	// Output: 21 43 1
+}

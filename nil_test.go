@@ -29,7 +29,7 @@ func nilOperands() niltest.Operands {
 func TestNil(t *testing.T) {
 	nilOperands().Functions(t, map[string]any{
 		"Asum": Asum, "Dot": Dot, "Nrm2": Nrm2, "Sum": Sum, "Trace": Trace, "Axpy": Axpy, "Copy": Copy,
-		"CumSum": CumSum, "Gbmv": Gbmv, "Gemm": Gemm, "GemmTo": GemmTo, "Gemv": Gemv, "GemvTo": GemvTo, "Ger": Ger, "Iamax": Iamax, "Rot": Rot, "Rotm": Rotm,
+		"CumSum": CumSum, "Gbmv": Gbmv, "Gemm": Gemm, "GemmBatch": GemmBatch, "GemmTo": GemmTo, "Gemv": Gemv, "GemvTo": GemvTo, "Ger": Ger, "Iamax": Iamax, "Rot": Rot, "Rotm": Rotm,
 		"Sbmv": Sbmv, "Scal": Scal, "Spmv": Spmv, "Swap": Swap, "Symm": Symm, "SymmTo": SymmTo, "Symv": Symv, "Syr": Syr, "Syr2": Syr2, "Syr2k": Syr2k,
 		"Syr2kTo": Syr2kTo, "Syrk": Syrk, "Trmm": Trmm, "TrmmTo": TrmmTo, "Trmv": Trmv, "Trsm": Trsm, "TrsmTo": TrsmTo, "Trsv": Trsv, "Rotg": Rotg,
 		"Rotmg": Rotmg, "FromGonum": FromGonum, "Prepare": Prepare, "NewScalar": NewScalar, "NewVectorBig": NewVectorBig,

@@ -80,8 +80,12 @@ func TestReadme(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GOBIN", bin) // go install on a page need not link the program again
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w")
 	runIn(t, ".", "go", "install", "./cmd/halfulp")
-	runIn(t, "reproduce", "go", "install", "./cmd/halfulp-reproduce")
+	// In a workspace both programs have the same compiled packages, with -trimpath as well.
+	workspace := "GOWORK=" + filepath.Join(bin, "go.work")
+	runIn(t, ".", "env", workspace, "go", "work", "init", ".", "reproduce")
+	runIn(t, "reproduce", "env", workspace, "go", "install", "./cmd/halfulp-reproduce")
 	t.Setenv("LC_ALL", "C")
 	shown := map[string]bool{} // commands of sh blocks
 	for _, page := range pages(t) {

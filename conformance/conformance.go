@@ -168,7 +168,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Linsolve", func(t *testing.T) {
 		every := testlength.Of(7, 11, 1) // longer tests call each more often
 		if testlength.Slow() {
-			every *= 3
+			every *= 6
 		}
 		if s.b.Partial { // GPUs may be emulated, which is slow
 			every = testlength.Of(37, 31, 37)

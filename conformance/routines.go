@@ -38,7 +38,7 @@ func (s *suite) routines(t *testing.T) {
 		s.some(t, 59)
 		return
 	}
-	s.some(t, testlength.Of(23, 17, 1))
+	s.some(t, testlength.Of(23, 23, 1))
 }
 
 // some runs one of every `every` trials of the routines.

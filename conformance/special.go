@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 	"testing"
 
@@ -271,7 +272,7 @@ func (s *suite) prepared(t *testing.T) {
 	names := []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp", "Hilbert", "sparse", "spread1000"}
 	for i, f := range fs {
 		for k, name := range names {
-			if (i+k)%testlength.Of(6, 4, 1) != 0 {
+			if (i+k)%testlength.Of(6, 6, 1) != 0 {
 				continue
 			}
 			tr := s.trial(fmt.Sprintf("prepared %v %s", f, name), k)
@@ -294,7 +295,7 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 	alpha, beta := tr.scalars(p)
 	preA, preB := halfulp.Prepare(a.on(a.g.matrix())), halfulp.Prepare(b.on(b.g.matrix()))
 	plainA, plainB := a.on(a.g.matrix()), b.on(b.g.matrix())
-	what := tr.what
+	what, configs := tr.what, tr.configs
 	N, T := halfulp.NoTrans, halfulp.Trans
 	n := p.n
 	for k, use := range []struct {
@@ -320,6 +321,10 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 		c := tr.place(f, n, n, func(i, j int) real { return round(p.C(i, j), f).real })
 		tr.what = fmt.Sprintf("%s; %s, A %v, B %v, C %v", what, use.name, a, b, c)
 		tr.product, tr.format = true, f.String()
+		tr.configs = configs
+		if k%3 != 1 && !testlength.Long() { // emulated tiles are slow
+			tr.configs = slices.DeleteFunc(slices.Clone(configs), func(c config) bool { return c.mode.emulated })
+		}
 		tr.fail(t, tr.matrixResult(c, func(i, j int) (real, bool) {
 			return entry(alpha.real, beta.real, n, func(h int) (real, real) { return use.u.at(i, h), use.v.at(h, j) }, c.at(i, j)), true
 		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) error {
@@ -327,7 +332,7 @@ func (tr *trial) usePrepared(t *testing.T, p *problem) {
 		}))
 	}
 	c := tr.place(p.fc, n, n, p.C)
-	tr.what = what + "; Syrk"
+	tr.what, tr.configs = what+"; Syrk", configs
 	tr.fail(t, tr.matrixResult(c, func(i, j int) (real, bool) {
 		if i < j {
 			return real{}, false
@@ -402,7 +407,7 @@ func (s *suite) large(t *testing.T) {
 		{halfulp.TD, 49, 35, 60, "patterns"},
 		{halfulp.Float64, 70, 70, 70, "Inf and NaN"},
 	}
-	cases = cases[:testlength.Of(2, 7, len(cases))]
+	cases = cases[:testlength.Of(2, 5, len(cases))]
 	for i, l := range cases {
 		name := fmt.Sprintf("%v_%dx%dx%d_%s", l.f, l.m, l.n, l.k, l.family)
 		t.Run(name, func(t *testing.T) {
@@ -451,6 +456,10 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	}
 	tr.configs = nil
 	for k, m := range tr.b.Modes {
+		if m.emulated && !testlength.Long() { // slow; the configurations differ in the engine above
+			tr.configs = append(tr.configs, config{m, "residue", threadCounts[k%3], 0, ""})
+			continue
+		}
 		tr.configs = append(tr.configs,
 			config{m, "residue", threadCounts[k%3], 0, ""},
 			config{m, "residue", threadCounts[(k+1)%3], 1 << 20, ""},

@@ -1,6 +1,7 @@
 package expansion
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -10,10 +11,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-var sweep = flag.Int("expansion.sweep", 2000, "random operands an operation and format in TestBounds and TestSmallPrecision")
+var sweep = flag.Int("expansion.sweep", 0, "random operands an operation and format in TestBounds and TestSmallPrecision, 0: by the length of tests")
+
+// sweeps returns the number of random operands.
+func sweeps() int { return cmp.Or(*sweep, testlength.Of(500, 1000, 2000)) }
 
 // sliced is the arithmetic of DD, TD or QD on slices of words.
 type sliced struct {
@@ -258,7 +263,7 @@ func TestBounds(t *testing.T) {
 			largest := make([]map[string]float64, workers)
 			var group sync.WaitGroup
 			for i := range largest {
-				group.Go(func() { largest[i] = testBounds(t, f, k, (*sweep+workers-1)/workers) })
+				group.Go(func() { largest[i] = testBounds(t, f, k, (sweeps()+workers-1)/workers) })
 			}
 			group.Wait()
 			for op := range largest[0] {

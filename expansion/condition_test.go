@@ -152,7 +152,7 @@ func checkCondition(t *testing.T, what string, a, b *halfulp.Matrix, want [][]*b
 // TestConditionHilbert compares estimates for increasingly ill-conditioned systems with the errors:
 // never more digits than X has, and not many fewer where rows are exchanged.
 func TestConditionHilbert(t *testing.T) {
-	for n := 5; n <= 40; n += 5 {
+	for n := 5; n <= 40; n += testlength.Of(5, 10, 5) {
 		if testing.Short() && n > 30 {
 			break
 		}

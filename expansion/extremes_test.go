@@ -36,7 +36,7 @@ func TestExtremes(t *testing.T) {
 			// the rounding of the leading word, and other operations lose less.
 			lost := new(big.Float).SetMantExp(big.NewFloat(float64(f.w*(f.w+1)/2+1)), -1075)
 			real := func() *big.Float { return new(big.Float).SetPrec(4 * prec) }
-			for i := range *sweep {
+			for i := range sweeps() {
 				a, b, c := draw(), draw(), draw()
 				if i == 0 { // two products lose bits, and the sum cancels: 1.09 units for a QD
 					pad := func(x ...float64) []float64 { return append(x, 0, 0, 0)[:f.w] }

@@ -1,6 +1,7 @@
 package expansion
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ import (
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-var functionSweep = flag.Int("expansion.functions", 250, "random arguments a function and format in TestFunctions")
+var functionSweep = flag.Int("expansion.functions", 0, "random arguments a function and format in TestFunctions, 0: by the length of tests")
 
 // functionLimit exceeds every error found, in units of u^w, and is well below the proved bounds.
 const functionLimit = 24
@@ -49,7 +50,7 @@ func testFunction(t *testing.T, f Function, w int) {
 	r := testseed.Rand(t, uint64(f), uint64(w))
 	worst := 0.0
 	var at [2][]float64
-	for range *functionSweep {
+	for range cmp.Or(*functionSweep, testlength.Of(60, 120, 250)) {
 		x, y := funtest.Arguments(r, f.String(), w)
 		if !funtest.Regular(f.String(), x, y) {
 			continue

@@ -67,7 +67,7 @@ func testPublishedErrors(t *testing.T, w int) {
 	near := func() *big.Float { return new(big.Float).SetPrec(bits) }
 	wide := func() *big.Float { return new(big.Float).SetPrec(4 * prec) }
 	one := big.NewFloat(1)
-	for range *sweep {
+	for range sweeps() {
 		x, y := operand(r, w, -300, 300), operand(r, w, -300, 300)
 		if r.IntN(2) == 0 {
 			_, e := math.Frexp(x[0])

@@ -85,7 +85,7 @@ func TestSmallPrecision(t *testing.T) {
 					}
 					var worstA, worstB []float64
 					largest := -1.0
-					for range *sweep {
+					for range sweeps() {
 						a := p.operand(r, f.w, 0, 0)
 						b := p.operand(r, f.w, -f.w*int(p)-2, 1)
 						switch r.IntN(4) {
@@ -98,7 +98,7 @@ func TestSmallPrecision(t *testing.T) {
 							largest, worstA, worstB = e, a, b
 						}
 					}
-					for range *sweep {
+					for range sweeps() {
 						a, b := p.change(r, worstA), p.change(r, worstB)
 						if a[0] == 0 || !p.normalised(a) || !p.normalised(b) {
 							continue

@@ -492,3 +492,20 @@ func ExampleVerifySolution() {
 	fmt.Println(accuracy.Entries, accuracy.Correct, accuracy.Wrong)
 	// Output: 2 0 2
 }
+
+// Three systems, of which the second is singular.
+func ExampleSolveBatch() {
+	var a, b []*halfulp.Matrix
+	for _, rows := range [][][]float64{{{2, 0}, {0, 4}}, {{1, 2}, {2, 4}}, {{0, 3}, {1, 0}}} {
+		a = append(a, halfulp.FromRows(halfulp.Float64, rows))
+		b = append(b, halfulp.FromRows(halfulp.Float64, [][]float64{{1}, {1}}))
+	}
+	x, err := linsolve.SolveBatch(a, b, halfulp.Float64, nil)
+	if failed := (*halfulp.BatchError)(nil); errors.As(err, &failed) {
+		fmt.Println("failed:", failed.Indices, errors.Is(err, linsolve.ErrSingular))
+	}
+	fmt.Println(x[0].At(0, 0), x[0].At(1, 0), x[1] == nil, x[2].At(0, 0), x[2].At(1, 0))
+	// Output:
+	// failed: [1] true
+	// 0.5 0.25 true 1 0.3333333333333333
+}

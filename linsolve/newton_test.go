@@ -68,7 +68,7 @@ func TestNewton(t *testing.T) {
 		}
 		wide := halfulp.MP(uint(f.Bits()))
 		for range testlength.Of(1, 1, 20) {
-			n := 9 + r.IntN(testlength.Of(5, 12, 20))
+			n := 9 + r.IntN(testlength.Of(5, 5, 20))
 			k := 9 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, %v of %v, n = %d, ", seed, f, g, n)

@@ -20,7 +20,7 @@ func TestNil(t *testing.T) {
 		"Cholesky": Cholesky, "LDLT": LDLT, "LU": LU, "QR": QR, "QRPivoted": QRPivoted, "PolyFit": PolyFit, "Regression": Regression,
 		"VerifyProduct": VerifyProduct, "VerifySolution": VerifySolution, "Cond": Cond, "Det": Det, "LogDet": LogDet, "Enclose": Enclose,
 		"EncloseSet": EncloseSet, "Expm": Expm, "Inverse": Inverse, "LeastSquares": LeastSquares, "NullSpace": NullSpace, "Pow": Pow, "Rank": Rank,
-		"Solve": Solve,
+		"Solve": Solve, "SolveBatch": SolveBatch,
 	})
 	a := halfulp.Identity(halfulp.Float64, 2)
 	cholesky, err1 := Cholesky(a, halfulp.DD, nil)

@@ -58,7 +58,7 @@ func TestEnclose(t *testing.T) {
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range lintest.Formats {
-		for range testlength.Of(3, 6, 100) {
+		for range testlength.Of(3, 3, 100) {
 			n, k := 1+r.IntN(6), 1+r.IntN(3)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for name, a := range map[string]*halfulp.Matrix{

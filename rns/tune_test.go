@@ -82,8 +82,10 @@ func TestTune(t *testing.T) {
 		if o := get(8); o.Blocks != known.Blocks || o.BlockSize != known.BlockSize || count != before {
 			t.Errorf("%s: measured again", c.routine)
 		}
-		if get(9); count == before {
-			t.Errorf("%s: another size is not measured", c.routine)
+		if c.routine == "sum" || testlength.Long() { // the routines remember alike
+			if get(9); count == before {
+				t.Errorf("%s: another size is not measured", c.routine)
+			}
 		}
 		// What the file says counts, if it can be.
 		key := dev.Info().Name + ", " + c.routine + ", 8, moduli [3 5 7 11 13 17 19]"
@@ -97,7 +99,7 @@ func TestTune(t *testing.T) {
 			{`{"version": 2}`, false},
 			{`{"version"`, false},
 		} {
-			if (k%2 == 1 || k > 0 && c.routine == "gemv") && !testlength.Long() {
+			if k > 0 && (k < 4 || c.routine == "gemv") && !testlength.Long() {
 				continue // files are read in the same way for both
 			}
 			text := strings.NewReplacer("B", strconv.Itoa(c.want.Blocks), "S", strconv.Itoa(c.want.BlockSize)).Replace(f.text)

@@ -25,6 +25,9 @@ tools=$PWD/.bin/tools log=$PWD/.bin/log
 # everywhere each package is compiled once for all of them. Tests then find Go's sources by GOROOT.
 GOROOT=$(go env GOROOT)
 export GOROOT GOFLAGS="${GOFLAGS:-} -trimpath" GOGC=${GOGC:-400} PIP_DISABLE_PIP_VERSION_CHECK=1
+# Other modules take the packages that are compiled for this one in a workspace. Alone they would
+# compile halfulp once more: with -trimpath the names of its files would have a version.
+workspace=$PWD/.bin/go.work
 
 part() {
 	fail_with_others
@@ -44,7 +47,7 @@ gotest() { go test -timeout 20m -vet=off "$@"; }
 # in_modules COMMAND...: runs a command in the folders of both modules.
 in_modules() {
 	local folder
-	for folder in . reproduce; do (cd "$folder" && "$@"); done
+	for folder in . reproduce; do (cd "$folder" && GOWORK=$workspace "$@"); done
 }
 
 # beside NAME: runs a function beside the parts that follow. joined waits for all such functions and
@@ -81,6 +84,7 @@ trap 'for name in "${!others[@]}"; do kill -- "-${others[$name]}" 2>/dev/null ||
 
 # prepare installs what the checks need in continuous integration.
 prepare() {
+	mkdir -p .bin && rm -f "$workspace" && GOWORK=$workspace go work init . reproduce bindings/c
 	if on_ci && [ "$(id -u)" -eq 0 ] && have apt-get; then
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -qq --yes --no-install-recommends \
 			g++ libc6-dev python3-venv python3-numpy qemu-user libc6-arm64-cross >/dev/null || true
@@ -121,7 +125,7 @@ lint() {
 	[ -z "$dead" ] || { printf '%s\n' "$dead"; exit 1; }
 	for folder in . reproduce bindings/c; do
 		# quick runs go vet, also on generated code.
-		(cd "$folder" && "$tools/golangci-lint" run --disable govet --allow-parallel-runners ./...)
+		(cd "$folder" && GOWORK=$workspace "$tools/golangci-lint" run --disable govet --allow-parallel-runners ./...)
 	done
 }
 
@@ -129,7 +133,7 @@ levels() {
 	part "go build ./... && go test ./..."
 	[[ " $steps " == *" quick "* ]] || go build ./...
 	GOFLAGS="$GOFLAGS -vet=off -timeout=20m" go test ./...
-	(cd reproduce && gotest ./...)
+	(cd reproduce && GOWORK=$workspace gotest ./...)
 
 	part "the lower levels of instruction sets"
 	# The conformance suite, with the routines of linsolve, runs under all levels by itself, and so
@@ -148,7 +152,10 @@ levels() {
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	[ "$(go env GOHOSTARCH)" != amd64 ] || GOARCH=386 gotest -short ./internal/{num,decimal,superacc,lanes,direct,sgemm}
 	scripts/fused.sh
-	CGO_ENABLED=0 GOARCH=arm64 go vet $(find . -name '*_arm64*' ! -path '*/_*' ! -path './.bin/*' -printf '%h\n' | sort -u)
+	local arm64
+	mapfile -t arm64 < <(find . -name '*_arm64*' ! -path '*/_*' ! -path './.bin/*' -printf '%h\n' | sort -u)
+	# With the flags of scripts/fused.sh, whose compiled packages it takes. Listings are dropped.
+	CGO_ENABLED=0 GOARCH=arm64 go vet -gcflags=./...=-S "${arm64[@]}" 2>/dev/null || CGO_ENABLED=0 GOARCH=arm64 go vet "${arm64[@]}"
 	scripts/arm64.sh || { [ $? = 3 ] && left_out "tests on arm64" || exit 1; }
 
 	part "race detector"
@@ -167,6 +174,7 @@ bindings() {
 	/usr/bin/python3 -c 'import numpy' 2>/dev/null || left_out "the drop-in BLAS in Python: the system's Python has no NumPy"
 	(
 		cd bindings/c
+		export GOWORK=$workspace
 		go vet ./...
 		go mod tidy -diff
 		gotest -count=1 ./... # results depend on files that go test does not see

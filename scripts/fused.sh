@@ -13,17 +13,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 module=$(go list -m)
+# In a workspace the module reproduce takes the packages that are compiled here: alone it would
+# compile halfulp once more.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GOWORK=$work/go.work
+go work init . ./reproduce
 targets=(GOARCH=arm64)
 [ $# -eq 0 ] || targets+=(GOAMD64=v3)
 [ "${1:-}" != all ] || shift
 
 # fused prints the lines (FILE:LINE) of this module that fused instructions come from.
 fused() {
-	local list=(env GOOS=linux GOFLAGS="${GOFLAGS:-} -trimpath" "$1" go list -export -gcflags=-S)
-	{
-		"${list[@]}" "${@:2}"
-		[ "${*:2}" != ./... ] || (cd reproduce && "${list[@]}" ./...) # a module of its own
-	} 2>&1 | sed -nE "s|.*\\($module/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
+	env GOOS=linux GOFLAGS="${GOFLAGS:-} -trimpath" "$1" go list -export -gcflags=-S "${@:2}" 2>&1 | sed -nE "s|.*\\($module/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
 }
 
 # excused reports whether line $2 of file $1 may be fused.
@@ -32,11 +34,13 @@ excused() {
 		sed -n "$(($2 - 1))p" "$1" | grep -qE '^\s*// may fuse'
 }
 
+packages=("$@")
+[ $# -gt 0 ] || packages=(./... ./reproduce/...)
 status=0
 all=
 for target in "${targets[@]}"; do
 	[ "$target" = GOARCH=arm64 ] || export GOARCH=amd64
-	lines=$(fused "$target" "${@:-./...}")
+	lines=$(fused "$target" "${packages[@]}")
 	if [ -z "$lines" ]; then
 		echo "$target: no fused multiply-add found at all; has the compiler's listing changed?"
 		exit 1

@@ -48,7 +48,7 @@ inputs() {
 		done
 		;;
 	*) # a package with generated assembly; generators that parse Go read all of the package
-		find internal/_neon internal/amx "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
+		find internal/_neon internal/_compact internal/amx "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
 		grep -h '^//go:generate go -C _asm' "$1"/*.go
 		if grep -q '"go/parser"' "$1"/_asm/*.go; then
 			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum

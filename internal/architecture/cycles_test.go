@@ -22,8 +22,9 @@ const maxCycle = 8
 
 // knownCycles lists the packages with a larger cycle, and its number of files.
 var knownCycles = map[string]int{
-	"cmd/halfulp":          15,
+	"cmd/halfulp":          12,
 	"conformance":          9,
+	"eigen/internal/sym":   11,
 	"expansion":            9,
 	"internal/cuda":        9,
 	"internal/direct":      15,
@@ -31,6 +32,7 @@ var knownCycles = map[string]int{
 	"internal/gpu/product": 26,
 	"internal/gpu/several": 15,
 	"internal/residue":     17,
+	"rational":             12,
 	"rns":                  9,
 }
 

@@ -16,6 +16,7 @@ var nested = map[string]string{
 	"bench":                  "bench",
 	"bindings/c":             "bindings/c",
 	"expansion/_asm":         "_asm",
+	"internal/_compact":      "",
 	"internal/_neon":         "",
 	"internal/dgemm/_asm":    "_asm",
 	"internal/direct/_asm":   "_asm",

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,11 +23,23 @@ type source struct {
 }
 
 // sources returns the files for all machines, without the files of nested modules.
-func sources(t *testing.T) (all []source) {
+func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 500 {
+		t.Fatalf("%d files", len(all))
+	}
+	return all
+}
+
+// parsed reads the files of sources, once for all tests.
+var parsed = sync.OnceValues(func() (all []source, err error) {
 	const root = "../.."
 	fset := token.NewFileSet()
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -59,14 +72,8 @@ func sources(t *testing.T) (all []source) {
 		all = append(all, source{strings.TrimPrefix(path.Clean(filepath.ToSlash(folder)), "."), bytes.Count(text, []byte("\n")), f})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 500 {
-		t.Fatalf("%d files", len(all))
-	}
-	return all
-}
+	return all, err
+})
 
 // maxLines is the largest number of lines of a package of linsolve or internal/, without tests and
 // generated files.

@@ -64,7 +64,7 @@ func TestUserModule(t *testing.T) {
 		return string(text)
 	}
 	in("mod", "tidy")
-	in("vet", ".")
+	in("list", "-deps", ".") // fails if an import has no module; compiles nothing
 	want := []string{"github.com/ebitengine/purego", "golang.org/x/sys", "gonum.org/v1/gonum"}
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))

@@ -134,7 +134,7 @@ func testFaults(t *testing.T) {
 	defer func() { kernelCosts["generic"] = slow }()
 	rng := testseed.Rand(t, 1, 2)
 	const n, k = 30, 31
-	faults := testlength.Of(30, 40, 400)
+	faults := testlength.Of(30, 30, 400)
 	for trial, format := range []num.Format{num.Float64, num.Float32, num.DDouble, num.QDouble, mp(53), mp(424)} {
 		triangle := "\x00\x00UL\x00\x00"[trial]
 		m, entries := 20, int64(20*n)

@@ -93,7 +93,7 @@ func RaceOnly(m *testing.M, tests ...func(*testing.T)) (code int) {
 }
 
 // Trials returns about how many of n random trials to make: all of them in the long form, a quarter
-// in the short one and where tests are slow, and else half.
+// in the short one and where tests are slow, and else a third.
 func Trials(n int) int {
 	switch {
 	case Slow() || testing.Short():
@@ -101,7 +101,7 @@ func Trials(n int) int {
 	case Long():
 		return n
 	}
-	return (n + 1) / 2
+	return (n + 2) / 3
 }
 
 // Of returns short, usual or long.

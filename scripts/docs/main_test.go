@@ -18,6 +18,7 @@ func TestGenerated(t *testing.T) {
 		t.Skip(err)
 	}
 	const root = "../.."
+	workspace(t)
 	files, err := generate(root)
 	if err != nil {
 		t.Fatal(err)
@@ -41,12 +42,24 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+// workspace has go commands build in a workspace, in which programs of both modules have the same
+// compiled packages, with -trimpath as well; they link without debugging data.
+func workspace(t *testing.T) {
+	t.Helper()
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -ldflags=-w")
+	t.Setenv("GOWORK", filepath.Join(t.TempDir(), "go.work"))
+	if out, err := exec.Command("go", "work", "init", "../..", "../../reproduce").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // TestReference checks that the reference has all packages and commands, and that its links lead to
 // pages and headings.
 func TestReference(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)
 	}
+	workspace(t)
 	files, err := reference("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 func TestFixed(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(40, 120, 2000) {
+	for trial := range testlength.Of(40, 60, 2000) {
 		n, planes := 1+r.IntN(5), 1+r.IntN(5)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		spread := []int{0, 3, 30, 100}[r.IntN(4)]

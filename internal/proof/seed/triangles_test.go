@@ -23,7 +23,7 @@ func TestTriangles(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	good, bad := 0, 0
 	enough := func() bool { return good > 0 && bad > 0 }
-	for trial := range testlength.Until(testlength.Of(30, 60, 2000), enough) {
+	for trial := range testlength.Until(testlength.Of(30, 30, 2000), enough) {
 		n := 1 + r.IntN(30)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := lintest.Ill(r, f, n, r.IntN(50))

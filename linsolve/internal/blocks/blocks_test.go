@@ -29,7 +29,7 @@ func TestDetBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 1))
 	const inDigits = -1 // in place of an order
 	for trial := range testlength.Of(1, 2, 10) {
-		n := 6 + r.IntN(testlength.Of(10, 20, 30))
+		n := 6 + r.IntN(testlength.Of(10, 10, 30))
 		far := lintest.ScaledRandom(r, halfulp.MP(80), n, 300)
 		for name, a := range map[string]*halfulp.Matrix{
 			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),

@@ -28,7 +28,7 @@ func TestDigitTriangle(t *testing.T) {
 	r := rand.New(rand.NewPCG(draw, 0))
 	good, large, short, again := 0, 0, 0, 0
 	enough := func() bool { return good > 0 && large > 0 && short > 0 && again > 0 }
-	for trial := range testlength.Until(testlength.Of(60, 120, 2000), enough) {
+	for trial := range testlength.Until(testlength.Of(60, 60, 2000), enough) {
 		n := 1 + r.IntN(6)
 		if trial%6 == 0 { // more than one panel
 			n = 9 + r.IntN(10)

@@ -1,0 +1,38 @@
+package num
+
+import "unsafe"
+
+// An Extent is the memory from address First to just before End that the numbers of a view occupy,
+// or one term of its numbers. Owner is the caller's.
+type Extent struct {
+	First, End uintptr
+	Owner      int
+}
+
+// Extents appends the memory of m to z, with the gaps between its numbers. It appends nothing for a
+// matrix without entries or outside the host.
+func (m Mat) Extents(z []Extent, owner int) []Extent {
+	if m.Rows == 0 || m.Cols == 0 || !m.OnHost() {
+		return z
+	}
+	first, last := m.Off, m.Off
+	for _, d := range [...]int{(m.Rows - 1) * m.RS, (m.Cols - 1) * m.CS} {
+		first, last = first+min(d, 0), last+max(d, 0)
+	}
+	switch a := m.Arr; a.Kind {
+	case F32:
+		z = append(z, extent(a.F32, first, last, owner))
+	case MP:
+		z = append(z, extent(a.Exp, first, last, owner))
+	default:
+		for t := range a.Terms() {
+			z = append(z, extent(a.F64[t], first, last, owner))
+		}
+	}
+	return z
+}
+
+func extent[T any](x []T, first, last, owner int) Extent {
+	at := func(i int) uintptr { return uintptr(unsafe.Pointer(&x[i])) }
+	return Extent{at(first), at(last) + unsafe.Sizeof(x[last]), owner}
+}
