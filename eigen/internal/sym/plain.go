@@ -365,7 +365,7 @@ func (z double) store(a *num.Array, at int) {
 	// |lo| is at most 2^-53 of hi, half of a unit of its last place.
 	mag := (b&(1<<52-1) | 1<<52) << 11
 	unit := math.Float64frombits(uint64(1023+64-e) << 52)
-	if below := int64(float64(lo * unit)); below < 0 && mag == 1<<63 {
+	if below := int64(math.RoundToEven(float64(lo * unit))); below < 0 && mag == 1<<63 {
 		mag, e = uint64(below<<1), e-1 // 2^64 + 2 below
 	} else {
 		mag += uint64(below)

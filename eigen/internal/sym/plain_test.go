@@ -1,6 +1,7 @@
 package sym
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -127,4 +128,31 @@ func TestPlain(t *testing.T) {
 func (x pair) number() *big.Float {
 	z := new(big.Float).SetFloat64(x.hi)
 	return z.SetMantExp(z, int(x.e))
+}
+
+// TestDoubleStore compares stored numbers with exact ones: they are rounded twice, to 64 bits and to
+// the bits of the array, so their errors are at most 2^-bits + 2^-64, which distances bounds by
+// 2^(1-bits).
+func TestDoubleStore(t *testing.T) {
+	rng := testseed.Rand(t, 35, 37)
+	for trial := range testlength.Of(3000, 30000, 1000000) {
+		bits := 24 + trial%41
+		a := num.NewMat(call.MP(bits), 1, 1)
+		z := double{hi: math.Ldexp(1+rng.Float64(), rng.IntN(400)-200)}
+		if rng.IntN(3) == 0 { // a power of two, or near it
+			z.hi = math.Ldexp(1+float64(rng.IntN(3))*0x1p-52, rng.IntN(400)-200)
+		}
+		z.lo = math.Ldexp(rng.Float64()*2-1, math.Ilogb(z.hi)-53-rng.IntN(12))
+		if rng.IntN(2) == 0 {
+			z.hi, z.lo = -z.hi, -z.lo
+		}
+		z.store(a.Arr, a.At(0, 0))
+		exact := new(big.Float).SetPrec(500).Add(new(big.Float).SetPrec(500).SetFloat64(z.hi), big.NewFloat(z.lo))
+		lost := new(big.Float).Sub(a.Big(0, 0), exact)
+		limit := new(big.Float).SetMantExp(new(big.Float).Abs(exact), -bits)
+		limit.Add(limit, new(big.Float).SetMantExp(new(big.Float).Abs(exact), -64))
+		if lost.Abs(lost).Cmp(limit) > 0 {
+			t.Fatalf("%d bits of %g + %g: %v", bits, z.hi, z.lo, a.Big(0, 0))
+		}
+	}
 }
