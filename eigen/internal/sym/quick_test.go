@@ -156,3 +156,58 @@ func TestQuick(t *testing.T) {
 		t.Error("no enclosure is narrow")
 	}
 }
+
+// TestExpansionsOfExactValues computes eigenvalues and singular values that are integers, in formats
+// whose numbers may be as near to an integer as 2^-1074: few rounds prove them.
+func TestExpansionsOfExactValues(t *testing.T) {
+	const n = 4
+	want := [n]float64{-4, -1, 2, 5}
+	a := num.NewMat(num.Float64, n, n)
+	for i := range n {
+		for j := range n {
+			x := 0.0 // H diag(want) H for the reflector H = I - E/2, where E has ones
+			for k, v := range want {
+				h := [2]float64{-0.5, -0.5}
+				for c, at := range []int{i, j} {
+					if at == k {
+						h[c]++
+					}
+				}
+				x += float64(float64(h[0]*v) * h[1])
+			}
+			a.SetFloat64(i, j, x)
+		}
+	}
+	for _, f := range []num.Format{num.DDouble, num.TDouble, num.QDouble} {
+		for _, vectors := range []bool{false, true} {
+			s := prooftest.Run(t, 1)
+			r, err := Sym(s, a, f, Wanted{Vectors: vectors, Last: n - 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, v := range want {
+				if got := r.Values.Big(p, 0); got.Cmp(big.NewFloat(v)) != 0 {
+					t.Errorf("%v: eigenvalue %d is %v", f, p, got)
+				}
+			}
+			if s.Stats.Steps > 10 || s.Stats.Ties != 0 {
+				t.Errorf("%v, vectors %v: %d rounds, %d ties", f, vectors, s.Stats.Steps, s.Stats.Ties)
+			}
+			s.Release()
+			s = prooftest.Run(t, 1)
+			d, err := SVD(s, a, f, Wanted{Vectors: vectors, Last: n - 1}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, v := range [n]float64{1, 2, 4, 5} {
+				if got := d.Values.Big(p, 0); got.Cmp(big.NewFloat(v)) != 0 {
+					t.Errorf("%v: singular value %d is %v", f, p, got)
+				}
+			}
+			if s.Stats.Steps > 10 || s.Stats.Ties != 0 {
+				t.Errorf("%v, vectors %v: %d rounds for singular values, %d ties", f, vectors, s.Stats.Steps, s.Stats.Ties)
+			}
+			s.Release()
+		}
+	}
+}

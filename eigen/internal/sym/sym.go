@@ -582,6 +582,10 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 			continue
 		}
 		m, spacing := ziv.Tie(lower, upper)
+		tie, expansion := m != nil, e.values.Arr.Terms() > 1
+		if !tie && expansion {
+			m, spacing = e.short(lo, hi)
+		}
 		if m != nil {
 			equal, err := e.tied(t, c, m, spacing)
 			if err != nil {
@@ -592,17 +596,32 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 				for _, o := range equal {
 					e.set(o, z, m, m)
 				}
-				e.s.Stats.Ties++
+				if tie {
+					e.s.Stats.Ties++
+				}
 				continue
 			}
 		}
-		if lo.Sign()*hi.Sign() <= 0 {
+		more := int(c.radius.e-sizeOfBig(c.center).e) + e.f.Bits() + 8
+		if lo.Sign()*hi.Sign() <= 0 || expansion && more <= 8 {
 			missing = max(missing, e.valueBits)
 		} else {
-			missing = max(missing, 8, int(c.radius.e-sizeOfBig(c.center).e)+e.f.Bits()+8)
+			missing = max(missing, 8, more)
 		}
 	}
 	return missing, nil
+}
+
+// short returns a number m of as many bits as the format has in the interval [lo, hi], and the
+// distance of such numbers; nil if there is none. The next expansions beside m may be as near to it
+// as the smallest float64 number, so narrow intervals around an eigenvalue m do not decide it.
+func (e *solver) short(lo, hi *big.Float) (m, spacing *big.Float) {
+	m = new(big.Float).SetPrec(uint(e.f.Bits())).Add(lo, hi)
+	m.SetMantExp(m, -1)
+	if m.Sign() == 0 || m.Cmp(lo) < 0 || m.Cmp(hi) > 0 {
+		return nil, nil
+	}
+	return m, new(big.Float).SetMantExp(big.NewFloat(1), m.MantExp(nil)-e.f.Bits())
 }
 
 // ends returns the ends of the interval of a cluster, of eigenvalues or singular values.
