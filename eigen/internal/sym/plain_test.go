@@ -130,8 +130,8 @@ func (x pair) number() *big.Float {
 	return z.SetMantExp(z, int(x.e))
 }
 
-// TestDoubleStore compares stored numbers with exact ones: they are rounded twice, to 64 bits and to
-// the bits of the array, so their errors are at most 2^-bits + 2^-64, which distances bounds by
+// TestDoubleStore compares stored numbers with exact ones: they are rounded twice, to 64 bits and
+// to the bits of the array, so their errors are at most 2^-bits + 2^-64, which distances bounds by
 // 2^(1-bits).
 func TestDoubleStore(t *testing.T) {
 	rng := testseed.Rand(t, 35, 37)

@@ -157,8 +157,8 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// TestExpansionsOfExactValues computes eigenvalues and singular values that are integers, in formats
-// whose numbers may be as near to an integer as 2^-1074: few rounds prove them.
+// TestExpansionsOfExactValues computes eigenvalues and singular values that are integers, in
+// formats whose numbers may be as near to an integer as 2^-1074: few rounds prove them.
 func TestExpansionsOfExactValues(t *testing.T) {
 	const n = 4
 	want := [n]float64{-4, -1, 2, 5}
