@@ -110,11 +110,10 @@ func (g *gemmBatch) alone(i int) bool {
 
 func (g *gemmBatch) run() error {
 	const name = "GemmBatch"
+	apart := make([]error, len(g.problems)) // for operands that live on different devices
 	for i := range g.problems {
 		p := &g.problems[i]
-		if _, err := whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr); err != nil {
-			return &BatchError{name, []int{i}, []error{err}} // before errors of the options
-		}
+		_, apart[i] = whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr)
 	}
 	var err error
 	if g.settings, err = g.opt.settings(); err != nil {
@@ -129,7 +128,9 @@ func (g *gemmBatch) run() error {
 	var alone, rest []int // problems for one thread each, and for all threads
 	host := !g.settings.Device.IsPlace()
 	for i := range g.problems {
-		if host && g.alone(i) {
+		if apart[i] != nil {
+			g.over(&residue.Stats{}, i, apart[i], 1)
+		} else if host && g.alone(i) {
 			alone = append(alone, i)
 		} else {
 			rest = append(rest, i)

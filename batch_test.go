@@ -207,3 +207,16 @@ func TestGemmBatchErrors(t *testing.T) {
 		}()
 	}
 }
+
+// TestGemmBatchApart checks that a problem whose operands live apart fails alone.
+func TestGemmBatchApart(t *testing.T) {
+	fakeGPUs(t, 1)
+	there := must(NewMatrixOn("cuda:0", Float64, 1, 1))
+	defer there.Free()
+	x, c := FromRows(Float64, [][]float64{{3}}), []*Matrix{NewMatrix(Float64, 1, 1), NewMatrix(Float64, 1, 1)}
+	err := GemmBatch(NoTrans, NoTrans, Float(1), []*Matrix{there, x}, []*Matrix{x, x}, Float(0), c, nil)
+	var failed *BatchError
+	if !errors.As(err, &failed) || !slices.Equal(failed.Indices, []int{0}) || c[1].Float64(0, 0) != 9 {
+		t.Errorf("got %v, %v", err, c[1])
+	}
+}
