@@ -67,7 +67,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 			rest = append(rest, i)
 		}
 	}
-	rest = append(rest, s.sideBySide(set.Ctx, alone, &o, set.Threads)...)
+	rest = append(rest, s.sideBySide(set.Ctx, alone, &o, set.Threads, set.Memory)...)
 	for _, i := range rest {
 		if set.Ctx.Err() != nil {
 			break
@@ -111,6 +111,9 @@ func (s *solveBatch) alone(i int) bool {
 func (s *solveBatch) solve(i int, opt *halfulp.Options) {
 	var st halfulp.Stats
 	s.x[i], s.errs[i] = Solve(s.a[i], s.b[i], s.f, opt.WithStats(&st))
+	if st.Device == "" { // nothing was computed
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	addStats(&s.stats, &st)
@@ -125,15 +128,15 @@ func (s *solveBatch) over(systems int) {
 	}
 }
 
-// sideBySide solves the listed systems, each on one of the given number of threads. It returns the
-// systems that need more memory than a thread's share.
-func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Options, threads int) (again []int) {
+// sideBySide solves the listed systems, each on one of the given number of threads, which share the
+// memory in bytes. It returns the systems that need more memory than a thread's share.
+func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Options, threads int, memory int64) (again []int) {
 	threads = max(1, min(threads, len(list)))
 	one := *opt
 	one.Threads = 1
 	one.Device = "cpu"
-	if threads > 1 && one.MemoryLimit > 0 {
-		one.MemoryLimit = max(1, one.MemoryLimit/int64(threads))
+	if threads > 1 {
+		one.MemoryLimit = max(1, memory/int64(threads))
 	}
 	// The caller looks at the context.
 	_ = par.For(ctx, threads, len(list), func(_, k int) {
