@@ -19,6 +19,7 @@ mkdir -p .bin/site/pages
 git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records 'bindings/*.md' |
 	xargs -0 cp --parents -t .bin/site/pages
 go run ./scripts/docs -reference .bin/site/pages/reference .
+go run ./bindings/c/internal/generate -reference .bin/site/pages/bindings/c/reference.md
 
 # The report of the papers' experiments, from the records of an H100.
 report=$PWD/.bin/site/pages/reproduce

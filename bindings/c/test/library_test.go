@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/halfulp/halfulp/bindings/c/internal/table"
 )
 
 // library builds the library once and returns the folder that contains lib and include.
@@ -170,12 +172,34 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestFresh checks that the generated files equal the files that the table generates.
+// TestFresh checks that the generated files equal the files that the table generates, and that the
+// reference, which only the website has, names and declares every function of the header.
 func TestFresh(t *testing.T) {
-	c := exec.Command("go", "run", "./internal/generate", "-check")
-	c.Dir = ".."
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	page := filepath.Join(t.TempDir(), "reference.md")
+	for _, args := range [][]string{{"-check"}, {"-reference", page}} {
+		c := exec.Command("go", append([]string{"run", "./internal/generate"}, args...)...)
+		c.Dir = ".."
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+	reference, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := 0
+	for _, g := range table.All() {
+		for _, f := range g.Functions {
+			functions++
+			for _, part := range []string{"\n### halfulp_" + f.Name + "\n", "\nint halfulp_" + f.Name + "(", "\n\n" + f.Doc + "\n"} {
+				if !strings.Contains(string(reference), part) {
+					t.Errorf("the reference lacks %q", part)
+				}
+			}
+		}
+	}
+	if functions < 100 {
+		t.Errorf("the table has %d functions", functions)
 	}
 }
 

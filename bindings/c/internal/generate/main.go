@@ -1,6 +1,7 @@
 // Command generate writes what follows from the table of functions of libhalfulp: the header, the
-// functions in C and in Go behind it, the declarations for Python's ctypes, and the reference. With
-// the argument -check it compares the files instead, and names those that differ.
+// functions in C and in Go behind it, and the declarations for Python's ctypes. With the argument
+// -check it compares the files instead, and names those that differ. With -reference it writes the
+// page of the reference for the website alone, which is not committed.
 package main
 
 import (
@@ -18,8 +19,15 @@ import (
 func main() {
 	check := flag.Bool("check", false, "compare the files instead of writing them")
 	root := flag.String("root", ".", "the folder bindings/c")
+	page := flag.String("reference", "", "write the reference in Markdown to this `file`, nothing else")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	var err error
+	if *page != "" {
+		err = os.WriteFile(*page, reference(), 0o666)
+	} else {
+		err = run(*root, *check)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
@@ -57,7 +65,6 @@ func files() []file {
 		{"wrap.c", wrappers()},
 		{"exports.go", exports()},
 		{"../python/src/halfulp/_functions.py", ctypes()},
-		{"reference.md", reference()},
 	}
 }
 
