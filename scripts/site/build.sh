@@ -16,10 +16,11 @@ fi
 
 rm -rf .bin/site
 mkdir -p .bin/site/pages
-git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records 'bindings/*.md' |
+git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records 'bindings/*.md' bindings/c/halfulp.h |
 	xargs -0 cp --parents -t .bin/site/pages
 go run ./scripts/docs -reference .bin/site/pages/reference .
-go run ./bindings/c/internal/generate -reference .bin/site/pages/bindings/c/reference.md
+mkdir -p .bin/site/pages/bindings/c
+go run -C bindings/c ./internal/generate -reference "$PWD/.bin/site/pages/bindings/c/reference.md"
 
 # The report of the papers' experiments, from the records of an H100.
 report=$PWD/.bin/site/pages/reproduce

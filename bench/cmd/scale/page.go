@@ -129,7 +129,7 @@ func (m *Measured) checks() []check {
 	add("one H100, Gemm n = 8192, 53 bits", m.at(8192, 53).all, one.Gemm(8192, 53).Seconds, record)
 	add("one H100, Gemm n = 1000, 424 bits", m.at(1000, 424).all, one.Gemm(1000, 424).Seconds, record+", fitted")
 	add("one H100, Gemm n = 4096, 848 bits", m.at(4096, 848).all, one.Gemm(4096, 848).Seconds, record+", fitted")
-	record = "[record](../../bench/records/h100-linsolve.json), fitted"
+	record = "[record](../../bench/records/h100-linsolve.json.gz), fitted"
 	for _, bits := range []int{106, 424} {
 		b := float64(bits)
 		add(fmt.Sprintf("one H100, Solve n = 4096, %d bits", bits), m.solver["solve"][[2]int{4096, bits}].all, one.Solve(4096, b).Seconds, record)
@@ -208,7 +208,7 @@ output for the network. A task occupies everything that it uses for its time, an
 
 | constant | value | |
 |---|---|---|
-| stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json), [solvers](../../bench/records/h100-linsolve.json) |
+| stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json), [solvers](../../bench/records/h100-linsolve.json.gz) |
 | copy between GPUs of a node, one way | 382 GB/s | measured, two H200, no record |
 | operands of the host, in today's products | 40 GB/s, 60 for all GPUs | measured, H100, no record; the bus has 54.5 GB/s from pinned memory |
 | link between nodes, one for each GPU | 50 GB/s | data sheet: 400 Gb/s |

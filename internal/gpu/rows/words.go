@@ -11,7 +11,7 @@ import (
 
 // wordDigits is the fewest digits of sums that these kernels compute. Calls on an H100, µs, for
 // 10^6 numbers of 424, 848 and 1696 bits: 50, 72 and 114; by the kernels of fused.go and
-// accumulate.go 44, 98 and 138 (bench/records/h100-rows.json, "words").
+// accumulate.go 44, 98 and 138 (bench/records/h100-rows.json.gz, "words").
 var wordDigits = 24
 
 // words reports whether these kernels compute sums with the given number of digits.

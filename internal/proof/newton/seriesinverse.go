@@ -28,7 +28,7 @@ import (
 // matrices.
 //
 // With one thread the series takes a half to two thirds of the time of the next way: at n = 300 and
-// 106 bits 34 ms, where digits take 87 (bench/records/h200-linsolve-before-after-series.json).
+// 106 bits 34 ms, where digits take 87 (bench/records/h200-linsolve-before-after-series.json.gz).
 //
 // Let γ be the relative error of dgemm.SubtractError, u = 2^-53, ρ ≥ ‖E‖∞, and e_j the largest
 // entry of column j of E. E is e + e' up to errors ε e_j + τ. With the slices l of rows and c of
