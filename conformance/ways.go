@@ -29,9 +29,10 @@ var wide = map[string]bool{
 // Bits of condition numbers from which float64 factors, or a series, may not suffice, and bits of
 // the spread of exponents from which numbers may leave their range.
 const (
-	illBits       = 36
+	illBits       = 32
 	seriesIllBits = 12
 	spreadBits    = 400
+	sliceBits     = 100 // errors of slices are parts of the largest entry of a column
 )
 
 // mayLeave returns why a way may leave open a problem that has been solved, "" if it has to decide
@@ -65,6 +66,8 @@ func mayLeave(routine, problem, way, family string, a, b lintest.Matrix, outOfRa
 	case (seeded || way == call.ByIntervals) && cond > ill: // intervals are too wide
 		return "ill-conditioned"
 	case (seeded || problem == aSystem) && (wide[family] || family == "graded" || square.SpreadBits() > spreadBits):
+		return "exponents far apart"
+	case way == call.BySlices && square.SpreadBits() > sliceBits:
 		return "exponents far apart"
 	case problem == anLU && (seeded || way == call.ByLongSeed) && a.NearPivots(k):
 		return "pivots that are nearly equal"

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,7 +58,7 @@ func Read(root string) (*Measured, error) {
 			Scan      float64 `json:"scan-ms"`
 		} `json:"figures"`
 	}
-	if err := readJSON(root, "h100-gemm", &products); err != nil {
+	if err := readJSON(root, "h100-gemm.json", &products); err != nil {
 		return nil, err
 	}
 	for _, d := range products.Machine.Devices {
@@ -69,7 +71,7 @@ func Read(root string) (*Measured, error) {
 		}
 	}
 	var solvers solverRecord
-	if err := readJSON(root, "h100-linsolve", &solvers); err != nil {
+	if err := readJSON(root, "h100-linsolve.json.gz", &solvers); err != nil {
 		return nil, err
 	}
 	if err := m.addSolvers(&solvers); err != nil {
@@ -151,11 +153,18 @@ func (m *Measured) addSolvers(r *solverRecord) error {
 }
 
 func readJSON(root, name string, to any) error {
-	text, err := os.ReadFile(filepath.Join(root, "bench/records", name+".json"))
+	file, err := os.Open(filepath.Join(root, "bench/records", name))
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, to); err != nil {
+	defer file.Close()
+	var text io.Reader = file
+	if filepath.Ext(name) == ".gz" {
+		if text, err = gzip.NewReader(file); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := json.NewDecoder(text).Decode(to); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
