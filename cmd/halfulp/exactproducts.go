@@ -200,7 +200,7 @@ func (c *statsCmd) exactly(env *cli.Environment) error {
 	names := []string{"mean", "sd", "r1"}
 	columns := alongAxis(m, c.Axis)
 	values := map[string][]halfulp.Scalar{}
-	stats, err := computed(j, c.X, func(*halfulp.Options) (halfulp.Stats, error) {
+	_, err = computed(j, c.X, func(*halfulp.Options) (halfulp.Stats, error) {
 		for _, x := range columns {
 			mean, sd, r1, err := j.statistics(x)
 			if err != nil {
@@ -215,7 +215,7 @@ func (c *statsCmd) exactly(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	stats = *j.solver
+	stats := *j.solver
 	if c.Axis == whole {
 		var results []namedScalar
 		for _, name := range names {

@@ -143,9 +143,7 @@ func (p *smallVectors) pack(m num.Mat, words int) {
 			z := p.sig[at*words : (at+1)*words]
 			x := m.Arr.Sig[from*l : (from+1)*l]
 			if l == words {
-				for h, v := range x {
-					z[h] = v
-				}
+				copy(z, x)
 			} else {
 				clear(z)
 				copy(z[words-l:], x)
@@ -352,7 +350,7 @@ func (s *Small) store(z *num.Array, i int, sum []uint64, exp int64, negative boo
 		t = low<<(64-spare) | word>>spare
 	}
 	// One unit of the sum is 2^(lead - 64 below) units of word, and those are 2^spare units of t.
-	shift := int(lead) - 64*below - int(spare) + unit
+	shift := lead - 64*below - int(spare) + unit
 	err := uint64(1) << 62
 	if shift <= 0 {
 		err = bound>>min(63, uint(-shift)) + 2

@@ -71,7 +71,7 @@ func versions() []record.Library {
 	return []record.Library{{Name: "Arb", Version: C.GoString(C.arb_release()) + ", FLINT " + C.GoString(C.flint_release())}}
 }
 
-var errNoSolution = errors.New("Arb finds no solution")
+var errNoSolution = errors.New("no solution by Arb")
 
 // arb returns Arb's methods, and a function that frees their operands.
 func (p *problem) arb() (methods []method, free func()) {

@@ -77,22 +77,22 @@ func (k *Kind) WriteRats(w io.Writer, rows, cols int, values [][]*big.Rat) error
 		}
 	}
 	b := bufio.NewWriter(w)
-	b.WriteString(kind.head(integers))
+	_, _ = b.WriteString(kind.head(integers)) // Flush returns errors
 	for i, row := range values {
 		if i > 0 {
-			b.WriteString(kind.next)
+			_, _ = b.WriteString(kind.next)
 		}
-		b.WriteString(kind.row)
+		_, _ = b.WriteString(kind.row)
 		for j, x := range row {
 			if j > 0 {
-				b.WriteString(", ")
+				_, _ = b.WriteString(", ")
 			}
-			b.WriteString(kind.number(x, integers))
+			_, _ = b.WriteString(kind.number(x, integers))
 		}
 	}
 	if kind.row != "" {
-		b.WriteString(map[string]string{"[": "]", "{": "}"}[kind.row])
+		_, _ = b.WriteString(map[string]string{"[": "]", "{": "}"}[kind.row])
 	}
-	b.WriteString(kind.tail(integers))
+	_, _ = b.WriteString(kind.tail(integers))
 	return b.Flush()
 }

@@ -95,11 +95,11 @@ func WriteRats(w io.Writer, rows, cols int, values [][]*big.Rat, separator byte)
 	for _, row := range values {
 		for j, x := range row {
 			if j > 0 {
-				b.WriteByte(separator)
+				_ = b.WriteByte(separator) // Flush returns errors
 			}
-			b.WriteString(x.RatString())
+			_, _ = b.WriteString(x.RatString())
 		}
-		b.WriteByte('\n')
+		_ = b.WriteByte('\n')
 	}
 	return b.Flush()
 }

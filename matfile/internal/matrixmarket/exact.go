@@ -203,8 +203,8 @@ func WriteRats(w io.Writer, rows, cols int, values [][]*big.Rat) error {
 	fmt.Fprintf(b, "%s matrix array %s general\n%d %d\n", Banner, field, rows, cols)
 	for j := range cols {
 		for i := range rows {
-			b.WriteString(values[i][j].RatString())
-			b.WriteByte('\n')
+			_, _ = b.WriteString(values[i][j].RatString()) // Flush returns errors
+			_ = b.WriteByte('\n')
 		}
 	}
 	return b.Flush()
