@@ -91,7 +91,7 @@ func (j *job) fromExact(name string, x *matfile.Exact) (*rational.Matrix, error)
 		for _, v := range row {
 			longest = max(longest, v.Num().BitLen()-v.Denom().BitLen())
 		}
-		bits += float64(max(d.BitLen()+longest+1, 64)) * float64(len(row))
+		bits += float64(max(d.BitLen()+longest+1, 64)) * float64(len(row)) // may fuse: an estimate
 	}
 	if err := j.how.Memory.checkBits(bits, shown(name)+": with a common denominator in each row its numbers take"); err != nil {
 		return nil, err
@@ -385,7 +385,7 @@ func minorBits(k int, a, b *rational.Matrix) float64 {
 				longest = max(longest, x.Num().BitLen()+d-x.Denom().BitLen()+1)
 			}
 		}
-		bits[i] = float64(max(longest, d)) + math.Log2(float64(max(len(row), 1)))/2
+		bits[i] = float64(max(longest, d)) + math.Log2(float64(max(len(row), 1)))/2 // may fuse: an estimate
 	}
 	slices.Sort(bits)
 	sum := 0.0

@@ -30,7 +30,8 @@ func ParseRats(text []byte, name string, opt *Options) (*Rats, error) {
 	}
 	rd := &reader{Options: o, header: h, name: name}
 	// A row without entries takes memory as well.
-	if need := float64(h.rows) * (24 + 8*float64(h.cols)); need > float64(o.MemoryLimit) || h.rows > maxSide || h.cols > maxSide {
+	need := float64(h.rows) * (24 + 8*float64(h.cols)) // may fuse: an estimate
+	if need > float64(o.MemoryLimit) || h.rows > maxSide || h.cols > maxSide {
 		return nil, rd.sizeError(fmt.Errorf("a dense %d x %d matrix of exact numbers needs at least %s, the memory limit is %s",
 			h.rows, h.cols, textio.Bytes(need), textio.Bytes(float64(o.MemoryLimit))))
 	}
