@@ -385,7 +385,8 @@ func minorBits(k int, a, b *rational.Matrix) float64 {
 				longest = max(longest, x.Num().BitLen()+d-x.Denom().BitLen()+1)
 			}
 		}
-		bits[i] = float64(max(longest, d)) + math.Log2(float64(max(len(row), 1)))/2 // may fuse: an estimate
+		more := math.Log2(float64(max(len(row), 1))) / 2
+		bits[i] = float64(max(longest, d)) + more // may fuse: an estimate
 	}
 	slices.Sort(bits)
 	sum := 0.0
