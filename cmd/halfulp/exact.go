@@ -110,6 +110,7 @@ func (j *job) literal(name string, literally bool) (*matfile.Exact, matfile.Info
 	}
 	x, err := matfile.ReadExact(name, opt)
 	j.finish()
+	err = team.same(opt, name, x, err)
 	j.reading += time.Since(start)
 	if err != nil {
 		return nil, info, err

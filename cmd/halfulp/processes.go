@@ -176,6 +176,16 @@ func (p *processes) same(opt *matfile.Options, name string, z any, err error) er
 		sum, err = gridfiles.Checksum(opt.Context, threads, m)
 	case *matfile.Sparse:
 		sum, err = gridfiles.ChecksumSparse(opt.Context, threads, m)
+	case *matfile.Exact:
+		if m.Matrix != nil {
+			sum, err = gridfiles.Checksum(opt.Context, threads, m.Matrix)
+			break
+		}
+		h := fnv.New64a()
+		for _, row := range m.Values {
+			fmt.Fprintln(h, row) // *big.Rat prints as a fraction
+		}
+		sum = h.Sum64()
 	}
 	if err != nil {
 		return err
