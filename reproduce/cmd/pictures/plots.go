@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,11 @@ type record struct {
 }
 
 func readRecord(root, name string) (*record, error) {
-	text, err := os.ReadFile(filepath.Join(root, "bench/records", name+".json"))
+	path := filepath.Join(root, "bench/records", name+".json")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) { // a long record
+		text, err = uncompressed(path + ".gz")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -33,6 +34,15 @@ func verdicts(root, name string) error {
 
 // readReport reads a compressed report.
 func readReport(path string) (*reproduce.Report, error) {
+	text, err := uncompressed(path)
+	if err != nil {
+		return nil, err
+	}
+	return reproduce.ReadJSON(bytes.NewReader(text))
+}
+
+// uncompressed returns the content of a file compressed by gzip.
+func uncompressed(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -40,7 +50,7 @@ func readReport(path string) (*reproduce.Report, error) {
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return reproduce.ReadJSON(z)
+	return io.ReadAll(z)
 }
