@@ -154,9 +154,9 @@ func (c *genRandomCmd) Run(env *cli.Environment) error {
 	}
 	return c.write(env, "random", c.Rows, c.Cols, c.Spread > 100, func(f halfulp.Format) *halfulp.Matrix {
 		if c.Bits == 0 {
-			return halfulp.Random(f, c.Rows, c.Cols, c.Spread, c.Seed)
+			return gallery.Random(f, c.Rows, c.Cols, c.Spread, c.Seed)
 		}
-		return halfulp.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f)
+		return gallery.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f)
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/record"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -271,7 +272,7 @@ func inside(o options) error {
 func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error) {
 	ctx := context.Background()
 	one, zero := halfulp.Float(1), halfulp.Float(0)
-	a, b := halfulp.Random(format, o.n, o.n, 1, 1), halfulp.Random(format, o.n, o.n, 1, 2)
+	a, b := gallery.Random(format, o.n, o.n, 1, 1), gallery.Random(format, o.n, o.n, 1, 2)
 	c, d := halfulp.NewMatrix(format, o.n, o.n), halfulp.NewMatrix(format, o.n, o.n)
 	grid := distributed.Device(0, 0)
 	var there [3]*halfulp.Matrix
