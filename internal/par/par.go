@@ -4,6 +4,7 @@ package par
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -34,18 +35,26 @@ func For(ctx context.Context, threads, n int, f func(worker, i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
+	work := func(w int) {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			f(w, i)
+		}
+	}
+	if runtime.GOMAXPROCS(0) >= manyProcessors {
+		crew.Share(threads, work)
+		return ctx.Err()
+	}
 	var wg sync.WaitGroup
 	for w := range threads {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				f(w, i)
-			}
-		})
+		wg.Go(func() { work(w) })
 	}
 	wg.Wait()
 	return ctx.Err()
 }
+
+// crew runs the loops of For.
+var crew Crew

@@ -73,8 +73,8 @@ type Root struct {
 	short bool
 }
 
-// rootAhead is how many rows of L^T all later panels process together: a multiple of the lanes.
-const rootAhead = 16
+// rootCarry is the number of rows of L^T after which their sums are carried.
+const rootCarry = 16
 
 // digitRootCost returns the cost of eliminating in d digits, in the unit of Cost.
 func digitRootCost(m, n, d int) float64 {
@@ -287,27 +287,31 @@ func eliminateRoot(s *call.Run, c, under num.Mat, by scale.Scaling, d int) (t *R
 	for w := range workers {
 		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
-	errs := make([]error, s.Threads)
-	for start := 0; start < n; start += rootAhead {
-		end := min(start+rootAhead, n)
-		p := start / count
-		for ; p*count < end; p++ {
-			for i := start; i < t.rowsOf(p); i++ {
-				if err := t.row(p, i, workers[0]); err != nil {
-					known := d * t.Bits()
-					return nil, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2), err
+	leading := (n + count - 1) / count
+	known := d * t.Bits()
+	err = par.Cascade{
+		Panels: t.panels(), Steps: leading,
+		Lead: func(worker, k int) error {
+			for i := k * count; i < t.rowsOf(k); i++ {
+				if err := t.row(k, i, workers[worker]); err != nil {
+					more = min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2)
+					return err
 				}
 			}
-		}
-		err := par.For(s.Ctx, s.Threads, t.panels()-p, func(worker, k int) {
-			for i := start; i < end && errs[worker] == nil; i++ {
-				errs[worker] = t.row(p+k, i, workers[worker])
+			return nil
+		},
+		Follow: func(worker, p, k int) error {
+			for i := k * count; i < t.rowsOf(k); i++ {
+				if err := t.row(p, i, workers[worker]); err != nil {
+					return err
+				}
 			}
-		})
-		if err := errors.Join(err, errors.Join(errs...)); err != nil {
-			return nil, 0, err
-		}
-		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+			return nil
+		},
+		Led: func(int) { s.Did(digitRootCost(t.m, n, d) / float64(leading)) },
+	}.Run(s.Ctx, s.Threads)
+	if err != nil {
+		return nil, more, err
 	}
 	if t.short && n > 1 { // lower[1] begins the memory of all rows
 		s.GiveBack(t.lower[1])
@@ -417,7 +421,7 @@ func (t *Root) row(p, i int, w *rootLanes) error {
 		return call.ErrRange
 	}
 	t.Sum(t.prefix[p], u[i*size:])
-	if i%rootAhead == rootAhead-1 {
+	if i%rootCarry == rootCarry-1 {
 		t.Carry(t.prefix[p])
 	}
 	half := int64(1) << (t.Bits() - 1)
