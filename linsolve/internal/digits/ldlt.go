@@ -165,8 +165,7 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, m
 			for b := from[k]; b < from[k+1]; b++ {
 				for p := k; p < next; p++ {
 					if err := t.block(p, b, workers[worker]); err != nil {
-						more = min(known, known*(n-t.First[b])/max(t.First[b], 1)+seed.LeastGood/2)
-						return err
+						return &pivotError{err, min(known, known*(n-t.First[b])/max(t.First[b], 1)+seed.LeastGood/2)}
 					}
 				}
 			}
@@ -187,6 +186,7 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, m
 		Led: func(int) { s.Did(digitLDLTCost(n, d) / float64(panels)) },
 	}.Run(s.Ctx, s.Threads)
 	if err != nil {
+		more, err := moreOf(err)
 		return nil, more, err
 	}
 	more, err = t.bound()

@@ -250,6 +250,20 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	return max(e, 0) + 2*size + 6, nil
 }
 
+// pivotError is an error at a pivot, with a guess of how many more bits will do.
+type pivotError struct {
+	error
+	more int
+}
+
+// moreOf returns the guess of a pivotError and its error, or no guess.
+func moreOf(err error) (more int, inner error) {
+	if p := (*pivotError)(nil); errors.As(err, &p) {
+		return p.more, p.error
+	}
+	return 0, err
+}
+
 // rootLanes is the working memory of a worker.
 type rootLanes struct {
 	acc, shifted []int64
@@ -294,8 +308,7 @@ func eliminateRoot(s *call.Run, c, under num.Mat, by scale.Scaling, d int) (t *R
 		Lead: func(worker, k int) error {
 			for i := k * count; i < t.rowsOf(k); i++ {
 				if err := t.row(k, i, workers[worker]); err != nil {
-					more = min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2)
-					return err
+					return &pivotError{err, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2)}
 				}
 			}
 			return nil
@@ -311,6 +324,7 @@ func eliminateRoot(s *call.Run, c, under num.Mat, by scale.Scaling, d int) (t *R
 		Led: func(int) { s.Did(digitRootCost(t.m, n, d) / float64(leading)) },
 	}.Run(s.Ctx, s.Threads)
 	if err != nil {
+		more, err := moreOf(err)
 		return nil, more, err
 	}
 	if t.short && n > 1 { // lower[1] begins the memory of all rows
