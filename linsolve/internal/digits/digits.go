@@ -644,7 +644,7 @@ func (t *Elimination) bound() (more int, err error) {
 	defer s.Temporary()()
 	l, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, li, ui} {
-		clear(x)
+		call.Zero(s.Threads, x)
 	}
 	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		for j := range i {
@@ -657,7 +657,7 @@ func (t *Elimination) bound() (more int, err error) {
 	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
-	if !(max(call.LargestOf(l), call.LargestOf(li)) < 0x1p900) {
+	if !(max(call.LargestOfAll(s.Threads, l), call.LargestOfAll(s.Threads, li)) < 0x1p900) {
 		return 0, call.ErrRange
 	}
 	ones := make([]float64, n)
@@ -666,36 +666,43 @@ func (t *Elimination) bound() (more int, err error) {
 	}
 	// Numbers are right to 2^-48 of themselves, numbers of L to 2^-90 of 1.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := seed.AbsLower(n, li, ones)
+	v := seed.AbsLower(s.Threads, n, li, ones)
 	off := 0.0 // error of L L^-1
-	for _, x := range seed.AbsLower(n, l, v) {
+	for _, x := range seed.AbsLower(s.Threads, n, l, v) {
 		off = max(off, x)
 	}
 	off = float64(gamma*off*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
 	u := l // l is not needed any more
-	clear(u)
-	for k := range n {
-		u[k+k*n] = 1
-		pivot := t.pivot[k]
-		if t.neg[k] {
-			pivot = -pivot
-		}
-		for p := k / count; p*count < n; p++ {
+	call.Zero(s.Threads, u)
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(_, p int) {
+		first, end := p*count, min((p+1)*count, n)
+		for k := range end {
+			pivot := t.pivot[k]
+			if t.neg[k] {
+				pivot = -pivot
+			}
 			v := t.upper[(p*n+k)*size:][:size]
-			for c := range min(count, n-p*count) {
-				if j := p*count + c; j > k {
-					u[k+j*n] = t.VectorFloat(v, c) / pivot
-				}
+			for j := max(first, k+1); j < end; j++ {
+				u[k+j*n] = t.VectorFloat(v, j-first) / pivot
+			}
+			if k >= first {
+				u[k+k*n] = 1
 			}
 		}
+	})
+	if err != nil {
+		return 0, err
 	}
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
-	if !(max(call.LargestOf(u), call.LargestOf(ui)) < 0x1p900) {
+	largest := call.LargestOfAll(s.Threads, ui)
+	if !(max(call.LargestOfAll(s.Threads, u), largest) < 0x1p900) {
 		return 0, call.ErrRange
 	}
-	t.setTops(li, ui)
+	if err := t.setTops(li, ui); err != nil {
+		return 0, err
+	}
 	if off < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - off) * (1 + 0x1p-40))
@@ -704,12 +711,12 @@ func (t *Elimination) bound() (more int, err error) {
 		return more, err
 	}
 	t.lowerNorm = call.LargestOf(v)
-	lost := float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	lost := float64(gamma*call.LargestOf(seed.AbsUpper(s.Threads, n, u, seed.AbsUpper(s.Threads, n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if t.D > MostDigits && n > 0 {
 		// Numbers of U below 2^-900 are right to 2^-940.
-		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))
+		lost += float64(float64(n*n) * 0x1p-940 * largest / slices.Min(t.pivot))
 	}
-	if lost < seed.MostRho && call.LargestOf(ui) < 0x1p100 {
+	if lost < seed.MostRho && largest < 0x1p100 {
 		middle := make([]float64, n)
 		for i, x := range v {
 			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
@@ -721,7 +728,7 @@ func (t *Elimination) bound() (more int, err error) {
 		for i, x := range middle {
 			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
 		}
-		t.H = seed.AbsUpper(n, ui, middle)
+		t.H = seed.AbsUpper(s.Threads, n, ui, middle)
 	} else if t.H, more, err = t.longUpper(ui, v); err != nil {
 		return more, err
 	}
@@ -776,21 +783,21 @@ func (t *Elimination) longUpper(ui, v []float64) (h []float64, more int, err err
 }
 
 // setTops sets tops from float64 inverses of L and U'.
-func (t *Elimination) setTops(li, ui []float64) {
+func (t *Elimination) setTops(li, ui []float64) error {
 	n := t.N
 	t.tops = make([]int, n)
 	sums := make([]float64, n)
-	for k := range n {
-		sums[k] = call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
+	for k, most := range call.LargestOfColumns(t.s.Threads, n, ui) { // 0 below the diagonal
+		sums[k] = most / t.pivot[k] // of column k of U^-1
 	}
-	for i := range n {
+	return par.Each(t.s.Ctx, t.s.Threads, n, func(i int) {
 		sum := 0.0
 		for k := i; k < n; k++ {
 			sum += float64(sums[k] * math.Abs(li[k+i*n]))
 		}
 		_, t.tops[i] = math.Frexp(sum * (1 + 0x1p-10))
 		t.tops[i] -= seed.Growth
-	}
+	})
 }
 
 // Scales implements seed.Inverse: the powers of two that A's rows and columns are multiplied by.

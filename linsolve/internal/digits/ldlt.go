@@ -373,8 +373,8 @@ func (t *LDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
 	defer s.Temporary()()
 	l, li := s.Floats(n*n), s.Floats(n*n)
-	clear(l)
-	clear(li)
+	call.Zero(s.Threads, l)
+	call.Zero(s.Threads, li)
 	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		l[i+i*n] = 1
 		for j := range t.Start[i] {
@@ -393,8 +393,8 @@ func (t *LDLT) bound() (more int, err error) {
 	}
 	// Numbers of L are right to 2^-48 of themselves or to 2^-89.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v = seed.AbsLower(n, li, v)
-	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
+	v = seed.AbsLower(s.Threads, n, li, v)
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(s.Threads, n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
 	if lost < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))

@@ -349,11 +349,11 @@ func (t *Root) lowerSums(l []float64) (v []float64, most float64, err error) {
 	}
 	if !t.short {
 		li := s.Floats(n * n)
-		clear(li)
+		call.Zero(s.Threads, li)
 		if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 			return nil, 0, err
 		}
-		return seed.AbsLower(n, li, v), call.LargestOf(li), nil
+		return seed.AbsLower(s.Threads, n, li, v), call.LargestOfAll(s.Threads, li), nil
 	}
 	room := s.Floats(n * boundColumns)
 	for first := 0; first < n; first += boundColumns {
@@ -493,7 +493,7 @@ func (t *Root) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
 	l := s.Floats(n * n)
-	clear(l)
+	call.Zero(s.Threads, l)
 	leading := (n + count - 1) / count
 	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
 		first, end := t.Place(p)
@@ -514,13 +514,13 @@ func (t *Root) bound() (more int, err error) {
 	least := slices.Min(t.root)
 	// For a condition number of 1e100 the pivots of A^T A fall to 2^-664, and their roots to
 	// 2^-332.
-	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-440) {
+	if !(call.LargestOfAll(s.Threads, l) < 0x1p300 && least > 0x1p-440) {
 		return 0, call.ErrRange
 	}
 	// Numbers of L' are right to 2^-47 of themselves, unless they come from numbers of L below
 	// 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(s.Threads, n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
 	if lost < seed.MostRho && largest < 0x1p300 {
 		for i, x := range v {
@@ -554,7 +554,7 @@ func (t *Root) bound() (more int, err error) {
 	}
 	s.Stats.Rho = call.Measure(rho)
 	t.Radius = make([]float64, t.m)
-	for i, r := range seed.AbsLower(n, l, part) {
+	for i, r := range seed.AbsLower(s.Threads, n, l, part) {
 		t.Radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
 	}
 	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {
