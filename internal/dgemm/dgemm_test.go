@@ -179,7 +179,7 @@ func TestFactorError(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ExchangeRows(n, a, pivots)
+			ExchangeRows(3, n, a, pivots)
 			l := func(i, k int) float64 {
 				if i == k {
 					return 1

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // few is the number of columns or rows that recursions do not cut further.
@@ -70,7 +71,7 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	if err := w.lu(left, first, least); err != nil {
 		return err
 	}
-	exchange(right, first)
+	w.exchange(right, first)
 	top, bottom := right.view(0, half, 0, right.cols), right.view(half, right.rows, 0, right.cols)
 	if err := w.lower(left.view(0, half, 0, half), top); err != nil {
 		return err
@@ -81,11 +82,23 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	if err := w.lu(bottom, second, least); err != nil {
 		return err
 	}
-	exchange(left.view(half, a.rows, 0, half), second)
+	w.exchange(left.view(half, a.rows, 0, half), second)
 	for i := range second {
 		second[i] += half
 	}
 	return nil
+}
+
+// exchange is exchange on all threads.
+func (w *worker) exchange(a matrix, pivots []int) {
+	const some = 16 // columns a call
+	if len(pivots) < some {
+		exchange(a, pivots)
+		return
+	}
+	_ = par.For(context.Background(), w.threads, (a.cols+some-1)/some, func(_, part int) {
+		exchange(a.view(0, a.rows, part*some, min((part+1)*some, a.cols)), pivots)
+	})
 }
 
 // exchange exchanges row i with row pivots[i], for all i in turn.
@@ -234,8 +247,8 @@ func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) e
 }
 
 // ExchangeRows exchanges row i with row pivots[i] of an n x n matrix, for all i in turn.
-func ExchangeRows(n int, a []float64, pivots []int) {
-	exchange(matrix{n, n, max(n, 1), a}, pivots)
+func ExchangeRows(threads, n int, a []float64, pivots []int) {
+	(&worker{threads: threads}).exchange(matrix{n, n, max(n, 1), a}, pivots)
 }
 
 // SolveLower solves L X = B for the unit lower triangle L of an n x n matrix. X replaces B, which

@@ -21,11 +21,12 @@ func LookOut(patience time.Duration, ready func() bool) bool {
 }
 
 // A Crew is a set of goroutines that poll for work for a while before they sleep. Starting or
-// waking a goroutine takes 50 to 90 µs on a virtual machine with GPUs, as long as many of the tasks
-// there. The goroutines never end. The zero value is ready for use.
+// waking a goroutine takes 50 to 90 µs on a virtual machine, as long as many tasks take, and Go
+// wakes the threads of several goroutines one after the other. The goroutines never end. The zero
+// value is ready for use.
 type Crew struct {
-	mu      sync.Mutex
-	members []*member // guarded by mu
+	mu      sync.Mutex                // held to add members
+	members atomic.Pointer[[]*member] // a longer list replaces it
 }
 
 // How long members of a crew, and callers that wait for them, poll. Variables for tests.
@@ -33,82 +34,175 @@ var (
 	crewPatience   = 500 * time.Microsecond
 	callerPatience = 2 * time.Millisecond
 	// the number of processors from which some may be used for polling
-	manyProcessors = 8
+	manyProcessors = 4
 )
 
 // A member runs one task at a time.
 type member struct {
-	free  atomic.Bool
-	tasks chan *task
+	task   atomic.Pointer[task] // the task that it runs or is to run; nil: it is free
+	asleep atomic.Bool
+	wake   chan struct{}
+	_      [64]byte // polled: a cache line of its own
 }
 
 // task is a call f(i) for which a caller waits.
 type task struct {
-	f    func(i int)
-	i    int
-	done atomic.Bool
-	over chan struct{}
+	call  *crewCall
+	i     int
+	state atomic.Int32
 }
 
+// crewCall is a call of Do or Share.
+type crewCall struct {
+	f     func(i int)
+	open  sync.WaitGroup // the tasks that are neither done nor dropped
+	tasks []task
+}
+
+// The states of a task. Only pending tasks are begun or dropped.
+const (
+	pending = iota
+	begun
+	done
+	dropped
+)
+
+// run runs the task unless it has been dropped.
 func (t *task) run() {
+	if !t.state.CompareAndSwap(pending, begun) {
+		return
+	}
 	defer func() { // also if f panics or ends the goroutine
-		t.done.Store(true)
-		close(t.over)
+		t.state.Store(done)
+		t.call.open.Done()
 	}()
-	t.f(t.i)
+	t.call.f(t.i)
+}
+
+// offer gives the member a task, unless it has another that has not been dropped.
+func (m *member) offer(t *task) bool {
+	old := m.task.Load()
+	if old != nil && old.state.Load() != dropped || !m.task.CompareAndSwap(old, t) {
+		return false
+	}
+	if m.asleep.Swap(false) {
+		m.wake <- struct{}{}
+	}
+	return true
 }
 
 func (m *member) serve() {
 	for {
-		LookOut(crewPatience, func() bool { return len(m.tasks) > 0 })
-		t := <-m.tasks
-		t.run()
-		m.free.Store(true)
+		m.await()
+		m.serveOne()
 	}
+}
+
+// serveOne runs the task of the member, which is free afterwards.
+func (m *member) serveOne() {
+	t := m.task.Load()
+	ended := false
+	defer func() {
+		m.task.CompareAndSwap(t, nil) // a dropped task may have been replaced
+		if !ended {                   // by runtime.Goexit; a panic ends the program
+			go m.serve()
+		}
+	}()
+	t.run()
+	ended = true
+}
+
+// await returns when the member has a task.
+func (m *member) await() {
+	has := func() bool { return m.task.Load() != nil }
+	if LookOut(crewPatience, has) {
+		return
+	}
+	m.asleep.Store(true)
+	if has() && m.asleep.Swap(false) {
+		return
+	}
+	<-m.wake
 }
 
 // Do calls f for every 0 <= i < n concurrently, and returns when all calls have ended. Several
 // goroutines may call Do at the same time. Nobody polls if GOMAXPROCS is less than manyProcessors.
-func (c *Crew) Do(n int, f func(i int)) {
-	var list []*task
-	for i := 1; i < n; i++ {
-		t := &task{f: f, i: i, over: make(chan struct{})}
-		list = append(list, t)
-		if m := c.taken(i - 1); m != nil {
-			m.tasks <- t
-		} else {
+func (c *Crew) Do(n int, f func(i int)) { c.run(n, f, false) }
+
+// Share is like Do, except that it drops the calls f(i), i > 0, that have not begun when f(0)
+// returns.
+func (c *Crew) Share(n int, f func(i int)) { c.run(n, f, true) }
+
+func (c *Crew) run(n int, f func(i int), drop bool) {
+	if n <= 0 {
+		return
+	}
+	j := &crewCall{f: f, tasks: make([]task, n-1)}
+	j.open.Add(n - 1)
+	members := c.enough(min(n, runtime.GOMAXPROCS(0)) - 1)
+	k := 0
+	for i := range j.tasks {
+		t := &j.tasks[i]
+		t.call, t.i = j, i+1
+		for k < len(members) && !members[k].offer(t) {
+			k++
+		}
+		if k == len(members) {
 			go t.run()
 		}
+		k++
+		k = min(k, len(members))
 	}
-	if n > 0 {
-		f(0)
-	}
-	polls := pollers()
-	for _, t := range list {
-		if !polls || !LookOut(callerPatience, t.done.Load) {
-			<-t.over
+	defer j.wait(drop)
+	f(0)
+}
+
+// wait waits until the tasks are done. It drops those that have not begun, if drop is set.
+func (j *crewCall) wait(drop bool) {
+	for i := range j.tasks {
+		t := &j.tasks[i]
+		if drop && t.state.CompareAndSwap(pending, dropped) {
+			j.open.Done()
+		} else if !pollers() || !LookOut(callerPatience, func() bool { return t.state.Load() == done }) {
+			break
 		}
 	}
+	if drop {
+		for i := range j.tasks {
+			if j.tasks[i].state.CompareAndSwap(pending, dropped) {
+				j.open.Done()
+			}
+		}
+	}
+	j.open.Wait()
 }
 
 // pollers reports whether there are processors to poll with.
 func pollers() bool { return runtime.GOMAXPROCS(0) >= manyProcessors }
 
-// taken reserves and returns member i if it is free, else nil. It returns nil if nobody polls.
-func (c *Crew) taken(i int) *member {
+// enough returns the first members, at most n, and starts missing ones. It returns none if nobody
+// polls.
+func (c *Crew) enough(n int) []*member {
 	if !pollers() {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.members) <= i {
-		m := &member{tasks: make(chan *task, 1)}
-		m.free.Store(true)
-		c.members = append(c.members, m)
-		go m.serve()
+	var list []*member
+	if p := c.members.Load(); p != nil {
+		list = *p
 	}
-	if m := c.members[i]; m.free.CompareAndSwap(true, false) {
-		return m
+	if len(list) < n {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if p := c.members.Load(); p != nil {
+			list = *p
+		}
+		list = list[:len(list):len(list)]
+		for len(list) < n {
+			m := &member{wake: make(chan struct{}, 1)}
+			list = append(list, m)
+			go m.serve()
+		}
+		c.members.Store(&list)
 	}
-	return nil
+	return list
 }

@@ -34,18 +34,26 @@ func For(ctx context.Context, threads, n int, f func(worker, i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
+	work := func(w int) {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			f(w, i)
+		}
+	}
+	if pollers() {
+		crew.Share(threads, work)
+		return ctx.Err()
+	}
 	var wg sync.WaitGroup
 	for w := range threads {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				f(w, i)
-			}
-		})
+		wg.Go(func() { work(w) })
 	}
 	wg.Wait()
 	return ctx.Err()
 }
+
+// crew runs the loops of For.
+var crew Crew

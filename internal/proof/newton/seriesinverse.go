@@ -162,7 +162,7 @@ func InvertSeries(s *call.Run, a num.Mat, f *seed.Factors, wanted int) (*SeriesI
 	for i := range p.ones {
 		p.ones[i] = 1
 	}
-	t.Sums = seed.AbsAll(n, t.R, p.ones)
+	t.Sums = seed.AbsAll(s.Threads, n, t.R, p.ones)
 	if !(leftOut(t.Norm(), f.Norm) < -float64(wanted)-20) { // or NaN
 		return nil, nil
 	}
@@ -240,7 +240,7 @@ func (p *seriesProducts) room() []float64 {
 
 // norm bounds the largest sum of magnitudes of a row.
 func (p *seriesProducts) norm(x []float64) float64 {
-	return call.LargestOf(seed.AbsAll(p.n, x, p.ones))
+	return call.LargestOf(seed.AbsAll(p.s.Threads, p.n, x, p.ones))
 }
 
 // rowTops returns powers of two above the largest magnitudes of rows.
@@ -296,7 +296,7 @@ func (p *seriesProducts) cutCols(high, low, x, tops []float64, bits int) error {
 // so that all partial sums of their products are numbers of float64.
 func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 	most := 0.0
-	for i, v := range seed.AbsAll(p.n, x, p.ones) {
+	for i, v := range seed.AbsAll(p.s.Threads, p.n, x, p.ones) {
 		most = max(most, v/tops[i])
 	}
 	_, k := math.Frexp(1.01 * (most + float64(float64(p.n)/2)))
@@ -308,7 +308,7 @@ func (p *seriesProducts) slices(x, tops []float64) (rows, cols int) {
 // columns of entries up to most, of so many bits of a top of 1, are exact beside numbers up to
 // most.
 func (p *seriesProducts) exactly(x, tops []float64, most float64, unit int) bool {
-	for i, v := range seed.AbsAll(p.n, x, p.ones) {
+	for i, v := range seed.AbsAll(p.s.Threads, p.n, x, p.ones) {
 		if !(float64(v*most)*1.001 <= float64(tops[i]*math.Ldexp(1, scale.SeedBits-unit))) {
 			return false
 		}
@@ -444,7 +444,7 @@ func (p *seriesProducts) multiply(t *SeriesInverse) (ok bool, err error) {
 	}
 	// Sums of rows of slices over those of R.
 	share := func(x []float64) (most float64) {
-		for i, v := range seed.AbsAll(n, x, p.ones) {
+		for i, v := range seed.AbsAll(s.Threads, n, x, p.ones) {
 			most = max(most, v/t.Sums[i])
 		}
 		return most * 1.001

@@ -119,21 +119,21 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 	for i := range ones {
 		ones[i] = 1
 	}
-	t.Norm = call.LargestOf(seed.AbsAll(n, t.Z, ones))
+	t.Norm = call.LargestOf(seed.AbsAll(s.Threads, n, t.Z, ones))
 	g := triangles.Float64s(a, triangles.Y)
-	dgemm.ExchangeRows(n, g, f.Pivots)
+	dgemm.ExchangeRows(s.Threads, n, g, f.Pivots)
 	var more []float64
 	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {
 		more = f.MoreFloat64s(a, s.Floats(n*n))
-		dgemm.ExchangeRows(n, more, f.Pivots)
+		dgemm.ExchangeRows(s.Threads, n, more, f.Pivots)
 	}
-	if call.LargestOf(g) > 1 {
+	if call.LargestOfAll(s.Threads, g) > 1 {
 		return nil, nil
 	}
 	top := make([]float64, n)
 	least, most := math.Inf(1), 0.0
-	for j := range top {
-		_, c := math.Frexp(call.LargestOf(t.Z[j*n : (j+1)*n]))
+	for j, size := range call.LargestOfColumns(s.Threads, n, t.Z) {
+		_, c := math.Frexp(size)
 		top[j] = math.Ldexp(1, c)
 		least, most = min(least, top[j]), max(most, top[j])
 	}
@@ -154,7 +154,7 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 	if err != nil || e == nil {
 		return nil, err
 	}
-	t.Sums = seed.AbsAll(n, t.Z, ones)
+	t.Sums = seed.AbsAll(s.Threads, n, t.Z, ones)
 	t.Norm = call.LargestOf(t.Sums)
 	if ok, err := t.correctBy(s, e, r, lost, ones); !ok || err != nil {
 		return nil, err
@@ -235,8 +235,8 @@ func (r *slicedResidual) zTop(k int) float64 {
 
 // largest returns the largest entry of a matrix, divided by the tops of columns.
 func (r *slicedResidual) largest(e []float64) (most float64) {
-	for j, top := range r.top {
-		most = max(most, call.LargestOf(e[j*r.n:(j+1)*r.n])/top)
+	for j, size := range call.LargestOfColumns(r.s.Threads, r.n, e) {
+		most = max(most, size/r.top[j])
 	}
 	return most
 }
@@ -245,10 +245,10 @@ func (r *slicedResidual) largest(e []float64) (most float64) {
 // rounding; nil if sums that have to be exact are not proved to be exact.
 func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, err error) {
 	n, m := r.n, r.m
-	norm := func(x []float64) float64 { return call.LargestOf(seed.AbsAll(n, x, ones)) }
+	norm := func(x []float64) float64 { return call.LargestOf(seed.AbsAll(r.s.Threads, n, x, ones)) }
 	e, low := r.s.Floats(n*n), r.s.Floats(n*n)
-	clear(e)
-	clear(low)
+	call.Zero(r.s.Threads, e)
+	call.Zero(r.s.Threads, low)
 	for i := range n {
 		e[i+i*n] = -1
 	}
@@ -270,13 +270,14 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 	for j := m; j > 0; j-- {
 		rest := r.rest[m+1-j]
 		size := float64(norm(rest) * r.zTop(j))
-		if call.LargestOf(rest) == 0 {
+		last := call.LargestOfAll(r.s.Threads, rest)
+		if last == 0 {
 			continue
 		}
 		lost += float64(1.001 * gamma * (most + size))
 		most += float64(1.001 * size)
 		if r.more {
-			lost += float64(1.001 * float64(n) * 0x1p-53 * call.LargestOf(rest) * r.zTop(j))
+			lost += float64(1.001 * float64(n) * 0x1p-53 * last * r.zTop(j))
 		}
 		if err := dgemm.Subtract(r.s.Ctx, r.s.Threads, n, low, rest, r.z[j-1]); err != nil {
 			return nil, 0, err
@@ -295,22 +296,21 @@ func (r *slicedResidual) residual(ones []float64) (e []float64, lost float64, er
 // correctBy computes V and its bounds from e = -E.
 func (t *SlicedInverse) correctBy(s *call.Run, e []float64, r *slicedResidual, lost float64, ones []float64) (ok bool, err error) {
 	n := t.N
-	largest, off := make([]float64, n), make([]float64, n)
+	largest, off := call.LargestOfColumns(s.Threads, n, e), make([]float64, n)
 	eta := 0.0
 	for j, top := range r.top {
-		largest[j] = call.LargestOf(e[j*n : (j+1)*n])
 		off[j] = float64(1.001 * (float64(top*lost) + float64(0x1p-53*largest[j])))
 		eta += off[j]
 	}
 	eta = float64(eta * 1.001)
-	t.Rho = float64((call.LargestOf(seed.AbsAll(n, e, ones)) + float64(eta)) * 1.001)
+	t.Rho = float64((call.LargestOf(seed.AbsAll(s.Threads, n, e, ones)) + float64(eta)) * 1.001)
 	if !(t.Rho <= seed.GoodRho) {
 		return false, nil
 	}
 	// The slices of Z are not needed any more.
 	square, v := r.z[0], r.z[1]
-	clear(square)
-	clear(v)
+	call.Zero(s.Threads, square)
+	call.Zero(s.Threads, v)
 	if err := dgemm.Subtract(s.Ctx, s.Threads, n, square, e, e); err != nil {
 		return false, err
 	}

@@ -114,15 +114,15 @@ func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error
 		return nil, err
 	}
 	e, f := t.X, t.Float64s(a, t.Y)
-	dgemm.ExchangeRows(n, f, t.Pivots)
-	clear(e)
+	dgemm.ExchangeRows(s.Threads, n, f, t.Pivots)
+	call.Zero(s.Threads, e)
 	for i := range n {
 		e[i+i*n] = -1
 	}
 	if err := dgemm.Subtract(s.Ctx, s.Threads, n, e, f, r.Z); err != nil {
 		return nil, err
 	}
-	if !(max(call.LargestOf(f), call.LargestOf(r.Z), call.LargestOf(e)) < 0x1p100) {
+	if !(max(call.LargestOfAll(s.Threads, f), call.LargestOfAll(s.Threads, r.Z), call.LargestOfAll(s.Threads, e)) < 0x1p100) {
 		r.Rho = math.Inf(1)
 		return r, nil
 	}
@@ -130,10 +130,10 @@ func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error
 	for i := range ones {
 		ones[i] = 1
 	}
-	first := AbsAll(n, r.Z, ones) // |Z| 1
-	size := AbsAll(n, f, first)   // |P F'| |Z| 1
+	first := AbsAll(r.Threads, n, r.Z, ones) // |Z| 1
+	size := AbsAll(r.Threads, n, f, first)   // |P F'| |Z| 1
 	gamma := dgemm.SubtractError(n)
-	for i, sum := range AbsAll(n, e, ones) {
+	for i, sum := range AbsAll(r.Threads, n, e, ones) {
 		rho := sum + gamma + float64((gamma+scale.Rounding(a))*size[i])
 		// Entries of F below 2^-1000 are 0 in F', and underflow takes less than 2^-900 as well.
 		r.Rho = max(r.Rho, float64(rho*1.001)+0x1p-700)
@@ -163,13 +163,15 @@ func (r *FloatInverse) Matrix() *fixed.Matrix { return nil }
 // Correct implements Inverse.
 func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	z := make([]float64, r.N)
-	for j, k := range r.Perm {
-		dgemm.Axpy(-v.Lead[k], r.Z[j*r.N:(j+1)*r.N], z)
-	}
+	strips(r.Threads, r.N, func(first, last int) {
+		for j, k := range r.Perm {
+			dgemm.Axpy(-v.Lead[k], r.Z[j*r.N+first:j*r.N+last], z[first:last])
+		}
+	})
 	return [][]float64{z}, nil
 }
 
 // Radius implements Inverse.
 func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
-	return AbsAll(r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
+	return AbsAll(r.Threads, r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
 }

@@ -17,11 +17,12 @@ const LeastPivot = 0x1p-80
 // after the other, of the product of the triangular matrices L and U.
 type Factors struct {
 	scale.Scaling
-	N      int
-	LU     []float64 // by columns
-	Sums   []float64 // bounds of the row sums of |F|
-	Norm   float64   // bound of ‖F‖∞: the largest of Sums
-	Pivots []int
+	N       int
+	Threads int
+	LU      []float64 // by columns
+	Sums    []float64 // bounds of the row sums of |F|
+	Norm    float64   // bound of ‖F‖∞: the largest of Sums
+	Pivots  []int
 
 	// about log2 of the condition number, from an elimination; 0 if there was none
 	Condition int
@@ -31,12 +32,14 @@ type Factors struct {
 // NewFactors decomposes the scaled a by LU with partial pivoting in float64. Nothing is known of
 // the error. Where pivots vanish, the factors belong to a matrix near a.
 func NewFactors(s *call.Run, a num.Mat, by scale.Scaling) (*Factors, error) {
-	f := &Factors{Scaling: by, N: a.Rows, Pivots: make([]int, a.Rows)}
+	f := &Factors{Scaling: by, N: a.Rows, Threads: s.Threads, Pivots: make([]int, a.Rows)}
 	f.LU = f.Float64s(a, s.Floats(f.N*f.N))
 	sums := make([]float64, f.N)
-	for j := range f.N {
-		dgemm.AxpyAbs(1, f.LU[j*f.N:(j+1)*f.N], sums)
-	}
+	strips(s.Threads, f.N, func(first, last int) {
+		for j := range f.N {
+			dgemm.AxpyAbs(1, f.LU[j*f.N+first:j*f.N+last], sums[first:last])
+		}
+	})
 	for i, sum := range Raised(sums) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}

@@ -1,9 +1,11 @@
 package seed
 
 import (
+	"context"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -118,9 +120,9 @@ func (t *Triangles) bound() {
 	for i := range ones {
 		ones[i] = 1
 	}
-	first := AbsLower(n, t.X, ones)    // |X| 1
-	second := t.inverseUpper(first)    // T |X| 1
-	third := AbsUpper(n, t.LU, second) // |U| T |X| 1
+	first := AbsLower(t.Threads, n, t.X, ones)    // |X| 1
+	second := t.inverseUpper(first)               // T |X| 1
+	third := AbsUpper(t.Threads, n, t.LU, second) // |U| T |X| 1
 	gamma := dgemm.FactorError(n)
 	both := make([]float64, n) // γ |X| 1 + (2 γ + 32 u) |U| T |X| 1
 	t.Rho, t.Norm = 0, 0
@@ -129,11 +131,11 @@ func (t *Triangles) bound() {
 		t.Norm = max(t.Norm, second[i])
 	}
 	// |X| 1 ≥ 1, so no number in X or Y is larger than these sums.
-	if !(max(call.LargestOf(first), call.LargestOf(second), call.LargestOf(t.LU)) < 0x1p100) {
+	if !(max(call.LargestOf(first), call.LargestOf(second), call.LargestOfAll(t.Threads, t.LU)) < 0x1p100) {
 		t.Rho = math.Inf(1)
 		return
 	}
-	for _, sum := range AbsLower(n, t.LU, both) {
+	for _, sum := range AbsLower(t.Threads, n, t.LU, both) {
 		t.Rho = max(t.Rho, float64(sum*1.001)+0x1p-700) // 1.001 covers roundings here
 	}
 }
@@ -164,42 +166,55 @@ func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 		v[i] = r.Lead[k]
 	}
 	w := append([]float64(nil), v...)
-	for j := range n {
-		dgemm.Axpy(v[j], t.X[j*n+j+1:(j+1)*n], w[j+1:])
-	}
+	strips(t.Threads, n, func(first, last int) {
+		for j := range last {
+			from := max(first, j+1)
+			dgemm.Axpy(v[j], t.X[j*n+from:j*n+last], w[from:last])
+		}
+	})
 	z := make([]float64, n)
 	first, second := t.Blocks()
 	m := n - cut
-	for j := range m {
-		dgemm.Axpy(w[cut+j], second[j*m:j*m+j+1], z[cut:cut+j+1])
-	}
-	for j := cut; j < n; j++ {
-		dgemm.Axpy(-z[j], t.LU[j*n:j*n+cut], w[:cut])
-	}
-	for j := range cut {
-		dgemm.Axpy(w[j], first[j*cut:j*cut+j+1], z[:j+1])
-	}
+	addUpper(t.Threads, m, second, w[cut:], z[cut:])
+	strips(t.Threads, cut, func(first, last int) {
+		for j := cut; j < n; j++ {
+			dgemm.Axpy(-z[j], t.LU[j*n+first:j*n+last], w[first:last])
+		}
+	})
+	addUpper(t.Threads, cut, first, w, z)
 	return [][]float64{z}, nil
+}
+
+// addUpper adds U v, for the upper triangle U of an n x n matrix, to z.
+func addUpper(threads, n int, u, v, z []float64) {
+	strips(threads, n, func(first, last int) {
+		for j := first; j < n; j++ {
+			end := min(last, j+1)
+			dgemm.Axpy(v[j], u[j*n+first:j*n+end], z[first:end])
+		}
+	})
 }
 
 // Radius implements Inverse.
 func (t *Triangles) Radius(r *Residual, _ []float64) []float64 {
-	return t.inverseUpper(AbsLower(t.N, t.X, spreadOf(r, t.Perm, t.Rho)))
+	return t.inverseUpper(AbsLower(t.Threads, t.N, t.X, spreadOf(r, t.Perm, t.Rho)))
 }
 
 // inverseUpper returns bounds of T v for v ≥ 0.
 func (t *Triangles) inverseUpper(v []float64) []float64 {
 	n, cut := t.N, t.Cut
 	first, second := t.Blocks()
-	below := AbsUpper(n-cut, second, v[cut:])
+	below := AbsUpper(t.Threads, n-cut, second, v[cut:])
 	above := append([]float64(nil), v[:cut]...)
-	for j, f := range below {
-		dgemm.AxpyAbs(f, t.LU[(cut+j)*n:(cut+j)*n+cut], above)
-	}
+	strips(t.Threads, cut, func(first, last int) {
+		for j, f := range below {
+			dgemm.AxpyAbs(f, t.LU[(cut+j)*n+first:(cut+j)*n+last], above[first:last])
+		}
+	})
 	if cut < n {
 		above = raisedBy(n, above)
 	}
-	return append(AbsUpper(cut, first, above), below...)
+	return append(AbsUpper(t.Threads, cut, first, above), below...)
 }
 
 // spreadOf returns bounds of |r| + s with ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞, in the order perm.
@@ -213,31 +228,50 @@ func spreadOf(r *Residual, perm []int, rho float64) []float64 {
 	return v
 }
 
+// stripRows is the number of rows whose sums a thread computes at a time. It does not depend on the
+// number of threads, nor do the bits of the sums.
+const stripRows = 128
+
+// strips calls f for strips of rows first ≤ i < last of n rows on the threads.
+func strips(threads, n int, f func(first, last int)) {
+	_ = par.For(context.Background(), threads, (n+stripRows-1)/stripRows, func(_, k int) {
+		f(k*stripRows, min((k+1)*stripRows, n))
+	})
+}
+
 // AbsAll returns bounds of |A| v for an n x n matrix A and v ≥ 0.
-func AbsAll(n int, a, v []float64) []float64 {
+func AbsAll(threads, n int, a, v []float64) []float64 {
 	z := make([]float64, n)
-	for j, f := range v {
-		dgemm.AxpyAbs(f, a[j*n:(j+1)*n], z)
-	}
+	strips(threads, n, func(first, last int) {
+		for j, f := range v {
+			dgemm.AxpyAbs(f, a[j*n+first:j*n+last], z[first:last])
+		}
+	})
 	return Raised(z)
 }
 
 // AbsUpper returns bounds of |U| v for the upper triangle U of an n x n matrix, its diagonal
 // included, and v ≥ 0.
-func AbsUpper(n int, u, v []float64) []float64 {
+func AbsUpper(threads, n int, u, v []float64) []float64 {
 	z := make([]float64, n)
-	for j, f := range v {
-		dgemm.AxpyAbs(f, u[j*n:j*n+j+1], z)
-	}
+	strips(threads, n, func(first, last int) {
+		for j := first; j < n; j++ {
+			end := min(last, j+1)
+			dgemm.AxpyAbs(v[j], u[j*n+first:j*n+end], z[first:end])
+		}
+	})
 	return Raised(z)
 }
 
 // AbsLower returns bounds of |L| v for the lower triangle L with a diagonal of ones, and v ≥ 0.
-func AbsLower(n int, l, v []float64) []float64 {
+func AbsLower(threads, n int, l, v []float64) []float64 {
 	z := append([]float64(nil), v...)
-	for j, f := range v {
-		dgemm.AxpyAbs(f, l[j*n+j+1:(j+1)*n], z[j+1:])
-	}
+	strips(threads, n, func(first, last int) {
+		for j := range last {
+			from := max(first, j+1)
+			dgemm.AxpyAbs(v[j], l[j*n+from:j*n+last], z[from:last])
+		}
+	})
 	return Raised(z)
 }
 

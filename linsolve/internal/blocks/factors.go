@@ -382,8 +382,8 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 	// Leading is right to 2^-48, Ldexp loses bits below 2^-1000, products in 53 bits are right to
 	// 2^-53.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := seed.AbsLower(n, li, ones)
-	lost := seed.AbsLower(n, l, v) // |L'| |Z| e
+	v := seed.AbsLower(s.Threads, n, li, ones)
+	lost := seed.AbsLower(s.Threads, n, l, v) // |L'| |Z| e
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
@@ -438,7 +438,7 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 		}
 	}
 	top := bound.Largest(middle).MantExp(nil)
-	lost = seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones))
+	lost = seed.AbsUpper(s.Threads, n, u, seed.AbsUpper(s.Threads, n, ui, ones))
 	e = float64(gamma*call.LargestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < seed.MostRho) {
 		return nil, call.ErrRange
@@ -448,7 +448,7 @@ func (z *Elimination) bound() ([]*big.Float, error) {
 		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
 	}
 	h := make([]*big.Float, n)
-	for i, f := range seed.AbsUpper(n, ui, v) {
+	for i, f := range seed.AbsUpper(s.Threads, n, ui, v) {
 		h[i] = bound.ScaledUp(bound.Upper().SetFloat64(f), int64(top))
 	}
 	return h, nil

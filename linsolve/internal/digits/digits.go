@@ -1,10 +1,12 @@
 package digits
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/lanes"
@@ -188,16 +190,21 @@ type digitPanel struct {
 	first   int       // first row and column
 	blocks  int       // number of blocks of rows from there on
 	prefix  [][]int64 // Σ_k u_kj of each panel over the known rows k; lanes are columns
-	accs    [][]int64 // of each worker
+	workers []*panelLanes
+	some    [][]int64 // sums of some rows
 	left    [][]int64 // the remaining column c, by blocks of rows
 	rows    [][]int64 // rows of U; lanes are columns
 	l       []uint64  // vectors l / 4 of columns, by blocks of rows
 	lSum    []int64   // sums of these l / 4
 	x       []uint64  // factors u + 1/2 of a column
 	block0  []int64   // products of L and U of the first block
-	acc     []int64
-	shifted []int64
-	vector  []uint64
+	firsts  []largest // the largest entries of parts of a column
+}
+
+// panelLanes is the working memory of a worker.
+type panelLanes struct {
+	acc, shifted []int64
+	vector       []uint64
 }
 
 func (t *Elimination) newPanel() *digitPanel {
@@ -210,11 +217,15 @@ func (t *Elimination) newPanel() *digitPanel {
 		}
 		return z
 	}
+	workers := make([]*panelLanes, t.s.Threads)
+	for w := range workers {
+		workers[w] = &panelLanes{make([]int64, size), make([]int64, size), make([]uint64, size)}
+	}
 	return &digitPanel{
 		Elimination: t,
-		prefix:      sums(panels, size), accs: sums(t.s.Threads, size), left: sums(count, panels*size), rows: sums(count, size),
+		prefix:      sums(panels, size), some: sums(rowsAhead, size), left: sums(count, panels*size), rows: sums(count, size),
 		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.D),
-		block0: make([]int64, size), acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size),
+		block0: make([]int64, size), workers: workers,
 	}
 }
 
@@ -223,12 +234,19 @@ func (t *Elimination) newPanel() *digitPanel {
 const rowsAhead = 64
 
 // above computes rows i0 to i1 of U in panel p, above its pivots; not ok if their entries are too
-// large.
-func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
+// large. sums returns the sums of a row over the rows above i0; if it is nil, above computes them.
+func (t *digitPanel) above(p, i0, i1 int, acc []int64, sums func(i int) []int64) (ok bool) {
 	size, prefix := t.Size(), t.prefix[p]
 	u := t.upper[p*t.N*size : (p+1)*t.N*size]
 	for i := i0; i < i1; i++ {
-		t.entry(acc, p, i, i)
+		if sums == nil {
+			clear(acc)
+			t.products(acc, p, i, 0, i)
+		} else {
+			acc = sums(i)
+			t.products(acc, p, i, i0, i)
+		}
+		t.entry(acc, p, i)
 		if !t.small(acc) {
 			return false
 		}
@@ -239,25 +257,42 @@ func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
 	return true
 }
 
+// aboveAlone is above for one panel on all threads.
+func (t *digitPanel) aboveAlone(p, i0, i1 int) (ok bool, err error) {
+	s := t.s
+	if i1 == i0 || s.Threads == 1 {
+		return t.above(p, i0, i1, t.workers[0].acc, nil), nil
+	}
+	err = par.For(s.Ctx, s.Threads, i1-i0, func(_, k int) {
+		clear(t.some[k])
+		t.products(t.some[k], p, i0+k, 0, i0)
+	})
+	if err != nil {
+		return false, err
+	}
+	return t.above(p, i0, i1, nil, func(i int) []int64 { return t.some[i-i0] }), nil
+}
+
 // eliminate eliminates panel p; with an error, it returns how many pivots are known.
 func (t *digitPanel) eliminate(p int) (done int, err error) {
 	s, count, size, n := t.s, t.Count(), t.Size(), t.N
 	t.first = p * count
 	t.blocks = (n - t.first + count - 1) / count
 	u := t.upper[p*n*size : (p+1)*n*size]
-	if !t.above(p, t.first/rowsAhead*rowsAhead, t.first, t.acc) {
-		return t.first, call.ErrRange
+	if ok, err := t.aboveAlone(p, t.first/rowsAhead*rowsAhead, t.first); !ok || err != nil {
+		return t.first, cmp.Or(err, call.ErrRange)
 	}
 	for c := range count { // clear lanes that belong to no row or column
 		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
 		clear(t.rows[c])
 	}
-	const some = 16 // rows per call
-	err = par.For(s.Ctx, s.Threads, (n-t.first+some-1)/some, func(worker, part int) {
-		acc := t.accs[worker]
-		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
-			t.entry(acc, p, t.first+i, t.first)
-			at := i/count*size + i%count
+	err = par.For(s.Ctx, s.Threads, t.blocks, func(worker, b int) {
+		acc := t.workers[worker].acc
+		for i := b * count; i < min(n-t.first, (b+1)*count); i++ {
+			clear(acc)
+			t.products(acc, p, t.first+i, 0, t.first)
+			t.entry(acc, p, t.first+i)
+			at := b*size + i%count
 			for c, left := range t.left {
 				for k := 0; k < size; k += count {
 					left[at+k] = acc[k+c]
@@ -268,11 +303,8 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	if err != nil {
 		return t.first, err
 	}
-	clear(t.lSum)
-	for c := range min(count, n-t.first) {
-		if err := t.column(c); err != nil {
-			return t.first + c, err
-		}
+	if c, err := t.columns(); err != nil {
+		return t.first + c, err
 	}
 	for r := range min(count, n-t.first) {
 		t.Vector(u[(t.first+r)*size:], t.rows[r])
@@ -283,7 +315,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	}
 	large := make([]bool, s.Threads)
 	err = par.For(s.Ctx, s.Threads, len(t.prefix)-p-1, func(worker, k int) {
-		if !t.above(p+1+k, next-rowsAhead, next, t.accs[worker]) {
+		if !t.above(p+1+k, next-rowsAhead, next, t.workers[worker].acc, nil) {
 			large[worker] = true
 		}
 	})
@@ -293,14 +325,20 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	return next, err
 }
 
-// entry sets the sums s to the entries of row i in panel p minus Σ l_im u_mj over m < k.
-func (t *digitPanel) entry(s []int64, p, i, k int) {
-	clear(s)
-	size, count, b := t.Size(), t.Count(), t.Bits()
-	drop := uint(64-b) & 63
-	if k > 0 {
-		t.Add(s, t.upper[p*t.N*size:], size, t.lower[i], t.D, false, k)
+// products adds the products of row i of L and panel p of U over the rows k0 ≤ m < k1 of U, factors
+// of L as they are stored, to the sums s.
+func (t *digitPanel) products(s []int64, p, i, k0, k1 int) {
+	if k0 < k1 {
+		size := t.Size()
+		t.Add(s, t.upper[(p*t.N+k0)*size:], size, t.lower[i][k0*t.D:], t.D, false, k1-k0)
 	}
+}
+
+// entry sets the sums s, which hold the products over all known rows m of U, to the entries of row i
+// in panel p minus Σ l_im u_mj.
+func (t *digitPanel) entry(s []int64, p, i int) {
+	count, b := t.Count(), t.Bits()
+	drop := uint(64-b) & 63
 	for c, v := range t.prefix[p][:len(s)] {
 		s[c] = 2*v - 4*s[c]
 	}
@@ -337,11 +375,75 @@ func (t *digitPanel) entry(s []int64, p, i, k int) {
 	t.Carry(s)
 }
 
-// column finds the pivot of column c of the panel, and L below it.
-func (t *digitPanel) column(c int) error {
+// leastBlocks is the number of blocks of rows below which one thread computes a column. A block
+// takes some 0.4 µs.
+const leastBlocks = 24
+
+// columns finds the pivots of the panel and the columns of L below them. With an error it returns
+// the column.
+//
+// For each column, one loop over the blocks of rows below the first block computes the column of L
+// and then the remaining entries of the next column. They need the first block of both columns.
+func (t *digitPanel) columns() (c int, err error) {
+	s, count := t.s, t.Count()
+	clear(t.lSum)
+	end := min(count, t.N-t.first)
+	const some = 8 // blocks a call
+	parts := (t.blocks - 1 + some - 1) / some
+	threads := s.Threads
+	if t.blocks < leastBlocks {
+		threads = 1
+	}
+	t.firsts = slices.Grow(t.firsts[:0], parts+1)[:parts+1]
+	for c := -1; c < end; c++ {
+		if c >= 0 {
+			err := t.pivotOf(c)
+			if err == nil && !t.multipliers(c, 0, t.workers[0]) {
+				err = call.ErrRange
+			}
+			if err != nil {
+				return c, err
+			}
+		}
+		if c+1 < end {
+			if err := t.firstBlock(c + 1); err != nil {
+				return c + 1, err
+			}
+			t.firsts[0] = t.largestOf(t.left[c+1], t.first+c+1, min(t.first+count, t.N))
+		}
+		var large atomic.Bool
+		err := par.For(s.Ctx, threads, parts, func(worker, part int) {
+			first, last := 1+part*some, min(1+(part+1)*some, t.blocks)
+			for b := first; b < last; b++ {
+				if c >= 0 && !t.multipliers(c, b, t.workers[worker]) {
+					large.Store(true)
+					return
+				}
+				if c >= 0 && c+1 < end {
+					t.remaining(c+1, b, t.workers[worker])
+				}
+			}
+			if c+1 < end {
+				t.firsts[part+1] = t.largestOf(t.left[c+1], t.first+first*count, min(t.first+last*count, t.N))
+			}
+		})
+		if err == nil && large.Load() {
+			err = call.ErrRange
+		}
+		if err != nil {
+			return max(c, 0), err
+		}
+	}
+	return end, nil
+}
+
+// firstBlock computes column c of U in the panel, and the remaining entries of the first block.
+func (t *digitPanel) firstBlock(c int) error {
 	count, size, d := t.Count(), t.Size(), t.D
-	j := t.first + c
-	left, half := t.left[c], int64(1)<<(t.Bits()-1)
+	if c == 0 {
+		return nil
+	}
+	left, acc, half := t.left[c], t.workers[0].acc, int64(1)<<(t.Bits()-1)
 	// Row r of U is known when the rows above are.
 	clear(t.block0)
 	take := func(r int) {
@@ -357,111 +459,142 @@ func (t *digitPanel) column(c int) error {
 		}
 		for k := 0; k < size; k += count {
 			t.rows[r][k+c] = left[k+r]
-			t.acc[k] = left[k+r]
+			acc[k] = left[k+r]
 		}
-		t.acc[count] += half
-		t.carryLane(t.acc, 0)
-		if t.acc[0] != 0 {
+		acc[count] += half
+		t.carryLane(acc, 0)
+		if acc[0] != 0 {
 			return call.ErrRange
 		}
-		t.Factor(t.x[r*d:], 1, t.acc, 0)
+		t.Factor(t.x[r*d:], 1, acc, 0)
 	}
-	if c > 0 {
-		t.Add(t.block0, t.l[(c-1)*size:], size, t.x[(c-1)*d:], d, false, 1)
-		for r := c; r < count; r++ {
-			take(r)
-		}
-		for b := 1; b < t.blocks; b++ {
-			clear(t.acc)
-			t.Add(t.acc, t.l[b*count*size:], size, t.x, d, false, c)
-			l, sum := left[b*size:(b+1)*size], t.lSum[b*size:]
-			for k, v := range t.acc {
-				l[k] += 2*sum[k] - 4*v
-			}
-			t.Carry(l)
-		}
+	t.Add(t.block0, t.l[(c-1)*size:], size, t.x[(c-1)*d:], d, false, 1)
+	for r := c; r < count; r++ {
+		take(r)
 	}
-	// The pivot.
-	best, most := t.largest(left, j)
-	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
+	return nil
+}
+
+// remaining subtracts the columns of L left of column c from its entries in block b > 0.
+func (t *digitPanel) remaining(c, b int, w *panelLanes) {
+	size := t.Size()
+	clear(w.acc)
+	t.Add(w.acc, t.l[b*t.Count()*size:], size, t.x, t.D, false, c)
+	l, sum := t.left[c][b*size:(b+1)*size], t.lSum[b*size:]
+	for k, v := range w.acc {
+		l[k] += 2*sum[k] - 4*v
+	}
+	t.Carry(l)
+}
+
+// pivotOf finds the pivot of column c, whose largest entries are known, and its reciprocal.
+func (t *digitPanel) pivotOf(c int) error {
+	left, j := t.left[c], t.first+c
+	best, most := t.pivotRow(left, j)
+	if best < 0 || most < math.Ldexp(1, 30-t.D*t.Bits()) {
 		return seed.ErrNoise
 	}
 	if most > 0.499 || most < leastDigitPivot {
 		return call.ErrRange
 	}
 	t.exchange(c, best)
-	if err := t.invert(j, left, c); err != nil {
-		return err
-	}
-	e, y := t.shift[j], t.inverse[j*d:(j+1)*d]
-	shifted, vector := t.shifted, t.vector
-	for b := range t.blocks {
-		t.shiftLanes(shifted, left[b*size:(b+1)*size], e)
-		if b == 0 {
-			for k := 0; k < size; k += count {
-				clear(shifted[k : k+c+1])
-			}
-		}
-		if !t.Vector(vector, shifted) {
-			return call.ErrRange
-		}
-		clear(shifted)
-		t.Add(shifted, vector, size, y, d, false, 1)
-		if t.neg[j] {
-			for k, v := range shifted {
-				shifted[k] = -v
-			}
-		}
-		t.Carry(shifted)
-		l := t.l[(b*count+c)*size:][:size]
-		if !t.Vector(l, shifted) {
-			return call.ErrRange
-		}
-		t.Sum(t.lSum[b*size:(b+1)*size], l)
-		for k := range count {
-			shifted[count+k] += half
-		}
-		t.Carry(shifted)
-		for k := range count {
-			i := t.first + b*count + k
-			if i <= j || i >= t.N {
-				continue
-			}
-			if shifted[k] != 0 {
-				return call.ErrRange
-			}
-			t.Factor(t.lower[i][j*d:], 1, shifted, k)
-		}
-	}
-	return nil
+	return t.invert(j, left, c)
 }
 
-// largest returns the row of the pivot of column j, which has the largest magnitude, and that
-// magnitude approximately; best is -1 if all entries are 0.
-func (t *digitPanel) largest(left []int64, j int) (best int, most float64) {
-	count, size := t.Count(), t.Size()
-	at := func(i int) (s []int64, lane int) { return left[(i-t.first)/count*size:], (i - t.first) % count }
-	best = -1
-	second := 0.0
-	for i := j; i < t.N; i++ {
-		s, lane := at(i)
-		if v := math.Abs(t.float(s, lane)); v > most {
-			best, most, second = i, v, most
-		} else {
-			second = max(second, v)
+// multipliers computes block b of column c of L; not ok if a number is too large.
+func (t *digitPanel) multipliers(c, b int, w *panelLanes) (ok bool) {
+	count, size, d, half := t.Count(), t.Size(), t.D, int64(1)<<(t.Bits()-1)
+	j := t.first + c
+	e, y := t.shift[j], t.inverse[j*d:(j+1)*d]
+	shifted := w.shifted
+	t.shiftLanes(shifted, t.left[c][b*size:(b+1)*size], e)
+	if b == 0 {
+		for k := 0; k < size; k += count {
+			clear(shifted[k : k+c+1])
 		}
 	}
-	if least := float64(most * (1 - 0x1p-40)); best >= 0 && second >= least {
+	if !t.Vector(w.vector, shifted) {
+		return false
+	}
+	clear(shifted)
+	t.Add(shifted, w.vector, size, y, d, false, 1)
+	if t.neg[j] {
+		for k, v := range shifted {
+			shifted[k] = -v
+		}
+	}
+	t.Carry(shifted)
+	l := t.l[(b*count+c)*size:][:size]
+	if !t.Vector(l, shifted) {
+		return false
+	}
+	t.Sum(t.lSum[b*size:(b+1)*size], l)
+	for k := range count {
+		shifted[count+k] += half
+	}
+	t.Carry(shifted)
+	for k := range count {
+		i := t.first + b*count + k
+		if i <= j || i >= t.N {
+			continue
+		}
+		if shifted[k] != 0 {
+			return false
+		}
+		t.Factor(t.lower[i][j*d:], 1, shifted, k)
+	}
+	return true
+}
+
+// largest is the first entry of largest magnitude among some rows of a column, -1 if all are 0, its
+// magnitude approximately, and the second largest magnitude.
+type largest struct {
+	best         int
+	most, second float64
+}
+
+// at returns the remaining entry of row i of a column.
+func (t *digitPanel) at(left []int64, i int) (s []int64, lane int) {
+	count := t.Count()
+	return left[(i-t.first)/count*t.Size():], (i - t.first) % count
+}
+
+func (t *digitPanel) largestOf(left []int64, from, to int) largest {
+	z := largest{best: -1}
+	for i := from; i < to; i++ {
+		s, lane := t.at(left, i)
+		z = z.or(largest{i, math.Abs(t.float(s, lane)), 0})
+	}
+	return z
+}
+
+// or returns the largest entry of two parts, of which z has the first rows.
+func (z largest) or(y largest) largest {
+	if y.most > z.most {
+		return largest{y.best, y.most, max(z.most, y.second)}
+	}
+	z.second = max(z.second, y.most)
+	return z
+}
+
+// pivotRow returns the row of the pivot of column j, which has the largest magnitude, and that
+// magnitude approximately; best is -1 if all entries are 0.
+func (t *digitPanel) pivotRow(left []int64, j int) (best int, most float64) {
+	z := largest{best: -1}
+	for _, y := range t.firsts {
+		z = z.or(y)
+	}
+	if least := float64(z.most * (1 - 0x1p-40)); z.best >= 0 && z.second >= least {
 		var rows []int
 		var x []*big.Float
 		for i := j; i < t.N; i++ {
-			if s, lane := at(i); math.Abs(t.float(s, lane)) >= least {
+			if s, lane := t.at(left, i); math.Abs(t.float(s, lane)) >= least {
 				rows, x = append(rows, i), append(x, new(big.Float).SetInt(t.integer(s, lane)))
 			}
 		}
-		best = rows[seed.LargestPivot(len(rows), func(i int) *big.Float { return x[i] })]
+		z.best = rows[seed.LargestPivot(len(rows), func(i int) *big.Float { return x[i] })]
 	}
-	return best, most
+	return z.best, z.most
 }
 
 // exchange swaps row i with row c of the panel.
@@ -511,7 +644,7 @@ func (t *Elimination) bound() (more int, err error) {
 	defer s.Temporary()()
 	l, li, ui := s.Floats(n*n), s.Floats(n*n), s.Floats(n*n)
 	for _, x := range [][]float64{l, li, ui} {
-		clear(x)
+		call.Zero(s.Threads, x)
 	}
 	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		for j := range i {
@@ -524,7 +657,7 @@ func (t *Elimination) bound() (more int, err error) {
 	if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 		return 0, err
 	}
-	if !(max(call.LargestOf(l), call.LargestOf(li)) < 0x1p900) {
+	if !(max(call.LargestOfAll(s.Threads, l), call.LargestOfAll(s.Threads, li)) < 0x1p900) {
 		return 0, call.ErrRange
 	}
 	ones := make([]float64, n)
@@ -533,36 +666,43 @@ func (t *Elimination) bound() (more int, err error) {
 	}
 	// Numbers are right to 2^-48 of themselves, numbers of L to 2^-90 of 1.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v := seed.AbsLower(n, li, ones)
+	v := seed.AbsLower(s.Threads, n, li, ones)
 	off := 0.0 // error of L L^-1
-	for _, x := range seed.AbsLower(n, l, v) {
+	for _, x := range seed.AbsLower(s.Threads, n, l, v) {
 		off = max(off, x)
 	}
 	off = float64(gamma*off*1.001) + float64(float64(n)*0x1p-90*call.LargestOf(v))
 	u := l // l is not needed any more
-	clear(u)
-	for k := range n {
-		u[k+k*n] = 1
-		pivot := t.pivot[k]
-		if t.neg[k] {
-			pivot = -pivot
-		}
-		for p := k / count; p*count < n; p++ {
+	call.Zero(s.Threads, u)
+	err = par.For(s.Ctx, s.Threads, (n+count-1)/count, func(_, p int) {
+		first, end := p*count, min((p+1)*count, n)
+		for k := range end {
+			pivot := t.pivot[k]
+			if t.neg[k] {
+				pivot = -pivot
+			}
 			v := t.upper[(p*n+k)*size:][:size]
-			for c := range min(count, n-p*count) {
-				if j := p*count + c; j > k {
-					u[k+j*n] = t.VectorFloat(v, c) / pivot
-				}
+			for j := max(first, k+1); j < end; j++ {
+				u[k+j*n] = t.VectorFloat(v, j-first) / pivot
+			}
+			if k >= first {
+				u[k+k*n] = 1
 			}
 		}
+	})
+	if err != nil {
+		return 0, err
 	}
 	if err := dgemm.InvertUpper(s.Ctx, s.Threads, n, u, n, ui); err != nil {
 		return 0, err
 	}
-	if !(max(call.LargestOf(u), call.LargestOf(ui)) < 0x1p900) {
+	largest := call.LargestOfAll(s.Threads, ui)
+	if !(max(call.LargestOfAll(s.Threads, u), largest) < 0x1p900) {
 		return 0, call.ErrRange
 	}
-	t.setTops(li, ui)
+	if err := t.setTops(li, ui); err != nil {
+		return 0, err
+	}
 	if off < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - off) * (1 + 0x1p-40))
@@ -571,12 +711,12 @@ func (t *Elimination) bound() (more int, err error) {
 		return more, err
 	}
 	t.lowerNorm = call.LargestOf(v)
-	lost := float64(gamma*call.LargestOf(seed.AbsUpper(n, u, seed.AbsUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	lost := float64(gamma*call.LargestOf(seed.AbsUpper(s.Threads, n, u, seed.AbsUpper(s.Threads, n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
 	if t.D > MostDigits && n > 0 {
 		// Numbers of U below 2^-900 are right to 2^-940.
-		lost += float64(float64(n*n) * 0x1p-940 * call.LargestOf(ui) / slices.Min(t.pivot))
+		lost += float64(float64(n*n) * 0x1p-940 * largest / slices.Min(t.pivot))
 	}
-	if lost < seed.MostRho && call.LargestOf(ui) < 0x1p100 {
+	if lost < seed.MostRho && largest < 0x1p100 {
 		middle := make([]float64, n)
 		for i, x := range v {
 			middle[i] = float64(x / t.pivot[i] * (1 + 0x1p-40))
@@ -588,7 +728,7 @@ func (t *Elimination) bound() (more int, err error) {
 		for i, x := range middle {
 			middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
 		}
-		t.H = seed.AbsUpper(n, ui, middle)
+		t.H = seed.AbsUpper(s.Threads, n, ui, middle)
 	} else if t.H, more, err = t.longUpper(ui, v); err != nil {
 		return more, err
 	}
@@ -643,21 +783,21 @@ func (t *Elimination) longUpper(ui, v []float64) (h []float64, more int, err err
 }
 
 // setTops sets tops from float64 inverses of L and U'.
-func (t *Elimination) setTops(li, ui []float64) {
+func (t *Elimination) setTops(li, ui []float64) error {
 	n := t.N
 	t.tops = make([]int, n)
 	sums := make([]float64, n)
-	for k := range n {
-		sums[k] = call.LargestOf(ui[k*n:k*n+k+1]) / t.pivot[k] // of column k of U^-1
+	for k, most := range call.LargestOfColumns(t.s.Threads, n, ui) { // 0 below the diagonal
+		sums[k] = most / t.pivot[k] // of column k of U^-1
 	}
-	for i := range n {
+	return par.Each(t.s.Ctx, t.s.Threads, n, func(i int) {
 		sum := 0.0
 		for k := i; k < n; k++ {
 			sum += float64(sums[k] * math.Abs(li[k+i*n]))
 		}
 		_, t.tops[i] = math.Frexp(sum * (1 + 0x1p-10))
 		t.tops[i] -= seed.Growth
-	}
+	})
 }
 
 // Scales implements seed.Inverse: the powers of two that A's rows and columns are multiplied by.

@@ -146,33 +146,48 @@ func eliminateLDLT(s *call.Run, a num.Mat, p *seed.RookOrder, d int) (t *LDLT, m
 	for w := range workers {
 		workers[w] = newLDLTLanes(size)
 	}
-	errs := make([]error, s.Threads)
-	for from, to := 0, 0; from < len(t.blocks); from = to {
-		end := t.First[from]
-		for to = from; to < len(t.blocks) && end-t.First[from] < rootAhead; to++ {
-			end += t.blocks[to]
+	from := make([]int, panels+1) // the first block that begins in each panel, or behind it
+	for p := range from {
+		from[p], _ = slices.BinarySearch(t.First, p*count)
+	}
+	known := d * t.Bits()
+	// width is 2 if the last block of a panel ends in the next one.
+	width := func(k int) int {
+		if last := from[k+1] - 1; last >= from[k] && t.First[last]+t.blocks[last] > (k+1)*count {
+			return 2
 		}
-		next := (end-1)/count + 1 // the first panel without a row of these blocks
-		for k := from; k < to; k++ {
-			for p := t.First[k] / count; p < next; p++ {
-				if err := t.block(p, k, workers[0]); err != nil {
-					known := d * t.Bits()
-					return nil, min(known, known*(n-t.First[k])/max(t.First[k], 1)+seed.LeastGood/2), err
+		return 1
+	}
+	err = par.Cascade{
+		Panels: panels, Steps: panels, Width: width,
+		Lead: func(worker, k int) error {
+			next := k + width(k)
+			for b := from[k]; b < from[k+1]; b++ {
+				for p := k; p < next; p++ {
+					if err := t.block(p, b, workers[worker]); err != nil {
+						return &pivotError{err, min(known, known*(n-t.First[b])/max(t.First[b], 1)+seed.LeastGood/2)}
+					}
 				}
 			}
-		}
-		err := par.For(s.Ctx, s.Threads, panels-next, func(worker, p int) {
-			for k := from; k < to && errs[worker] == nil; k++ {
-				errs[worker] = t.block(next+p, k, workers[worker])
+			for _, prefix := range t.prefix[k:next] {
+				t.Carry(prefix)
 			}
-		})
-		if err := errors.Join(err, errors.Join(errs...)); err != nil {
-			return nil, 0, err
-		}
-		for _, prefix := range t.prefix[t.First[from]/count:] {
-			t.Carry(prefix)
-		}
-		s.Did(digitLDLTCost(n, d) * float64(end-t.First[from]) / float64(n))
+			return nil
+		},
+		Follow: func(worker, p, k int) error {
+			for b := from[k]; b < from[k+1]; b++ {
+				if err := t.block(p, b, workers[worker]); err != nil {
+					return err
+				}
+			}
+			t.Carry(t.prefix[p])
+			return nil
+		},
+		Led: func(int) { s.Did(digitLDLTCost(n, d) / float64(panels)) },
+	}.Run(s.Ctx, s.Threads)
+	if err != nil {
+		more, err := moreOf(err)
+		return nil, more, err
 	}
 	more, err = t.bound()
 	return t, more, err
@@ -358,8 +373,8 @@ func (t *LDLT) bound() (more int, err error) {
 	s, n := t.s, t.n
 	defer s.Temporary()()
 	l, li := s.Floats(n*n), s.Floats(n*n)
-	clear(l)
-	clear(li)
+	call.Zero(s.Threads, l)
+	call.Zero(s.Threads, li)
 	err = par.Each(s.Ctx, s.Threads, n, func(i int) {
 		l[i+i*n] = 1
 		for j := range t.Start[i] {
@@ -378,8 +393,8 @@ func (t *LDLT) bound() (more int, err error) {
 	}
 	// Numbers of L are right to 2^-48 of themselves or to 2^-89.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	v = seed.AbsLower(n, li, v)
-	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
+	v = seed.AbsLower(s.Threads, n, li, v)
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(s.Threads, n, l, v))*1.001) + float64(float64(n)*0x1p-88*call.LargestOf(v))
 	if lost < seed.MostRho {
 		for i, x := range v {
 			v[i] = float64(x / (1 - lost) * (1 + 0x1p-40))

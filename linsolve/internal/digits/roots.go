@@ -73,8 +73,8 @@ type Root struct {
 	short bool
 }
 
-// rootAhead is how many rows of L^T all later panels process together: a multiple of the lanes.
-const rootAhead = 16
+// rootCarry is the number of rows of L^T after which their sums are carried.
+const rootCarry = 16
 
 // digitRootCost returns the cost of eliminating in d digits, in the unit of Cost.
 func digitRootCost(m, n, d int) float64 {
@@ -250,6 +250,20 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	return max(e, 0) + 2*size + 6, nil
 }
 
+// pivotError is an error at a pivot, with a guess of how many more bits will do.
+type pivotError struct {
+	error
+	more int
+}
+
+// moreOf returns the guess of a pivotError and its error, or no guess.
+func moreOf(err error) (more int, inner error) {
+	if p := (*pivotError)(nil); errors.As(err, &p) {
+		return p.more, p.error
+	}
+	return 0, err
+}
+
 // rootLanes is the working memory of a worker.
 type rootLanes struct {
 	acc, shifted []int64
@@ -287,27 +301,31 @@ func eliminateRoot(s *call.Run, c, under num.Mat, by scale.Scaling, d int) (t *R
 	for w := range workers {
 		workers[w] = &rootLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
-	errs := make([]error, s.Threads)
-	for start := 0; start < n; start += rootAhead {
-		end := min(start+rootAhead, n)
-		p := start / count
-		for ; p*count < end; p++ {
-			for i := start; i < t.rowsOf(p); i++ {
-				if err := t.row(p, i, workers[0]); err != nil {
-					known := d * t.Bits()
-					return nil, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2), err
+	leading := (n + count - 1) / count
+	known := d * t.Bits()
+	err = par.Cascade{
+		Panels: t.panels(), Steps: leading,
+		Lead: func(worker, k int) error {
+			for i := k * count; i < t.rowsOf(k); i++ {
+				if err := t.row(k, i, workers[worker]); err != nil {
+					return &pivotError{err, min(known, known*(n-i)/max(i, 1)+seed.LeastGood/2)}
 				}
 			}
-		}
-		err := par.For(s.Ctx, s.Threads, t.panels()-p, func(worker, k int) {
-			for i := start; i < end && errs[worker] == nil; i++ {
-				errs[worker] = t.row(p+k, i, workers[worker])
+			return nil
+		},
+		Follow: func(worker, p, k int) error {
+			for i := k * count; i < t.rowsOf(k); i++ {
+				if err := t.row(p, i, workers[worker]); err != nil {
+					return err
+				}
 			}
-		})
-		if err := errors.Join(err, errors.Join(errs...)); err != nil {
-			return nil, 0, err
-		}
-		s.Did(digitRootCost(t.m, n, d) * float64(end-start) / float64(n))
+			return nil
+		},
+		Led: func(int) { s.Did(digitRootCost(t.m, n, d) / float64(leading)) },
+	}.Run(s.Ctx, s.Threads)
+	if err != nil {
+		more, err := moreOf(err)
+		return nil, more, err
 	}
 	if t.short && n > 1 { // lower[1] begins the memory of all rows
 		s.GiveBack(t.lower[1])
@@ -331,11 +349,11 @@ func (t *Root) lowerSums(l []float64) (v []float64, most float64, err error) {
 	}
 	if !t.short {
 		li := s.Floats(n * n)
-		clear(li)
+		call.Zero(s.Threads, li)
 		if err := dgemm.InvertLower(s.Ctx, s.Threads, n, l, li); err != nil {
 			return nil, 0, err
 		}
-		return seed.AbsLower(n, li, v), call.LargestOf(li), nil
+		return seed.AbsLower(s.Threads, n, li, v), call.LargestOfAll(s.Threads, li), nil
 	}
 	room := s.Floats(n * boundColumns)
 	for first := 0; first < n; first += boundColumns {
@@ -417,7 +435,7 @@ func (t *Root) row(p, i int, w *rootLanes) error {
 		return call.ErrRange
 	}
 	t.Sum(t.prefix[p], u[i*size:])
-	if i%rootAhead == rootAhead-1 {
+	if i%rootCarry == rootCarry-1 {
 		t.Carry(t.prefix[p])
 	}
 	half := int64(1) << (t.Bits() - 1)
@@ -475,7 +493,7 @@ func (t *Root) bound() (more int, err error) {
 	s, n, count, size := t.s, t.N, t.Count(), t.Size()
 	defer s.Temporary()()
 	l := s.Floats(n * n)
-	clear(l)
+	call.Zero(s.Threads, l)
 	leading := (n + count - 1) / count
 	err = par.For(s.Ctx, s.Threads, leading, func(_, p int) {
 		first, end := t.Place(p)
@@ -496,13 +514,13 @@ func (t *Root) bound() (more int, err error) {
 	least := slices.Min(t.root)
 	// For a condition number of 1e100 the pivots of A^T A fall to 2^-664, and their roots to
 	// 2^-332.
-	if !(call.LargestOf(l) < 0x1p300 && least > 0x1p-440) {
+	if !(call.LargestOfAll(s.Threads, l) < 0x1p300 && least > 0x1p-440) {
 		return 0, call.ErrRange
 	}
 	// Numbers of L' are right to 2^-47 of themselves, unless they come from numbers of L below
 	// 2^-900.
 	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
-	lost := float64(gamma*call.LargestOf(seed.AbsLower(n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
+	lost := float64(gamma*call.LargestOf(seed.AbsLower(s.Threads, n, l, v))*1.001) + float64(float64(n)*0x1p-890/least*call.LargestOf(v))
 	part := make([]float64, n) // diag(root) v
 	if lost < seed.MostRho && largest < 0x1p300 {
 		for i, x := range v {
@@ -536,7 +554,7 @@ func (t *Root) bound() (more int, err error) {
 	}
 	s.Stats.Rho = call.Measure(rho)
 	t.Radius = make([]float64, t.m)
-	for i, r := range seed.AbsLower(n, l, part) {
+	for i, r := range seed.AbsLower(s.Threads, n, l, part) {
 		t.Radius[i] = float64(1.2*units*r) * (1 + 0x1p-30)
 	}
 	err = par.For(s.Ctx, s.Threads, t.panels()-leading, func(_, k int) {

@@ -163,7 +163,7 @@ func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	for i := range one {
 		one[i] = 1
 	}
-	return z, call.SizeOf(call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))) + 2, nil
+	return z, call.SizeOf(call.LargestOf(seed.AbsLower(s.Threads, n, x, seed.AbsLower(s.Threads, n, lu, one)))) + 2, nil
 }
 
 // Enclosure returns an enclosure whose errors are about 2^-bits times the largest entry of each row

@@ -146,15 +146,15 @@ func (t *LUNewton) invert(lu []float64) (ok bool, err error) {
 	if err := dgemm.InvertUpper(t.S.Ctx, t.S.Threads, n, lu, n, y); err != nil {
 		return false, err
 	}
-	if !(max(call.LargestOf(lu), call.LargestOf(x), call.LargestOf(y)) < 0x1p100) {
+	if !(max(call.LargestOfAll(t.S.Threads, lu), call.LargestOfAll(t.S.Threads, x), call.LargestOfAll(t.S.Threads, y)) < 0x1p100) {
 		return false, nil
 	}
 	one := make([]float64, n)
 	for i := range one {
 		one[i] = 1
 	}
-	size := call.LargestOf(seed.AbsLower(n, x, seed.AbsLower(n, lu, one)))
-	t.cond = call.LargestOf(seed.AbsUpper(n, lu, seed.AbsUpper(n, y, one)))
+	size := call.LargestOf(seed.AbsLower(t.S.Threads, n, x, seed.AbsLower(t.S.Threads, n, lu, one)))
+	t.cond = call.LargestOf(seed.AbsUpper(t.S.Threads, n, lu, seed.AbsUpper(t.S.Threads, n, y, one)))
 	near := float64(float64(n+16) * 0x1p-52 * t.cond) // and underflow
 	if !(near <= 0.25) {
 		return false, nil
