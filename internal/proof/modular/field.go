@@ -40,8 +40,12 @@ func New(p uint64) *Field {
 // Cube returns the ring of integers modulo the cube of a prime q, 2^60 < q³ < 2^61. Invert takes
 // elements that q does not divide; Power2 is not supported.
 func Cube(q uint64) *Field {
-	return reduction(q * q * q)
+	return Ring(q * q * q)
 }
+
+// Ring returns the ring of integers modulo an odd m, 2^60 < m < 2^61. Invert takes elements that have
+// no common factor with m; Power2 is not supported.
+func Ring(m uint64) *Field { return reduction(m) }
 
 // reduction returns a Field without powers of two, for an odd p.
 func reduction(p uint64) *Field {
