@@ -92,28 +92,41 @@ func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
 	fields := primesFor(max(bits, 1), d)
 	residues := make([]uint64, len(fields))
 	s.Plan(float64(len(fields)) * cube(a.rows))
-	var elements, space []uint64
-	for k, f := range fields {
-		rows, err := s.moduloIn(f, a, &elements)
+	if a.rows > modular.MostCrout {
+		for k, f := range fields {
+			rows, err := s.modulo(f, a)
+			if err != nil {
+				return nil, err
+			}
+			pivots, det, err := f.Eliminate(s.Ctx, s.Threads, rows, a.rows, false)
+			if err != nil {
+				return nil, err
+			}
+			if len(pivots) == a.rows {
+				residues[k] = det
+			}
+			s.Stats.Primes++
+			s.Did(cube(a.rows))
+		}
+	} else {
+		w := a.words()
+		spaces := make([]workspace, max(1, s.Threads))
+		err := s.each(len(fields), cube(a.rows), func(worker, k int) {
+			f := fields[k]
+			if e := w.echelon(f, a.rows, &spaces[worker]); len(e.Pivots) == a.rows {
+				if residues[k] = e.Det; odd(e.Order) {
+					residues[k] = f.Sub(0, e.Det)
+				}
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
-		var pivots []int
-		var det uint64
-		if a.rows <= modular.MostCrout {
-			e := f.Crout(rows, a.rows, a.rows, &space)
-			pivots = e.Pivots
-			if det = e.Det; odd(e.Order) {
-				det = f.Sub(0, det)
-			}
-		} else if pivots, det, err = f.Eliminate(s.Ctx, s.Threads, rows, a.rows, false); err != nil {
-			return nil, err
+	}
+	if d.Cmp(one) != 0 {
+		for k, f := range fields {
+			residues[k] = f.Mul(residues[k], f.Invert(f.Integer(d)))
 		}
-		if len(pivots) == a.rows {
-			residues[k] = f.Mul(det, f.Invert(f.Integer(d)))
-		}
-		s.Stats.Primes++
-		s.Did(cube(a.rows))
 	}
 	z := newRemainders(fields).integer(func(k int) uint64 { return residues[k] })
 	return z.Mul(z, d), nil

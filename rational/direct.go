@@ -21,62 +21,85 @@ import (
 func (s *run) directly(g ints, limit int) (*echelon, error) {
 	bits := g.largestMinor()
 	cost := cube(min(g.rows, g.cols))
+	w := g.words()
+	spaces := make([]workspace, max(1, s.Threads))
 	var best *modular.Echelon
+	var order []int // rows of w
 	var fields []*modular.Field
 	var tries []*modular.Echelon
-	var elements, space []uint64
-	for i := 0; len(fields)*primeBits <= bits; i++ {
-		s.Plan(float64(bits/primeBits+1-len(fields)) * cost)
-		f := modular.Numbered(i)
-		rows, err := s.moduloIn(f, g, &elements)
+	for i := 0; len(fields)*primeBits <= bits; {
+		left := bits/primeBits + 1 - len(fields)
+		s.Plan(float64(left) * cost)
+		if best == nil {
+			left = 1
+		}
+		found := make([]*modular.Echelon, left)
+		err := s.each(left, cost, func(worker, k int) {
+			found[k] = w.echelon(modular.Numbered(i+k), limit, &spaces[worker])
+		})
 		if err != nil {
 			return nil, err
 		}
-		if best != nil {
-			old := slices.Clone(rows)
-			for i, k := range best.Order {
-				rows[i] = old[k]
+		for _, e := range found {
+			f := modular.Numbered(i)
+			i++
+			pivots := e.Order[:len(e.Pivots)]
+			if best == nil || len(e.Pivots) > len(best.Pivots) || len(e.Pivots) == len(best.Pivots) && slices.Compare(e.Pivots, best.Pivots) < 0 {
+				if !slices.IsSorted(e.Order) {
+					w = w.permuted(e.Order)
+				}
+				if order != nil {
+					for i, k := range e.Order {
+						e.Order[i] = order[k]
+					}
+				}
+				best, order = e, e.Order
+				fields, tries = append(fields[:0], f), append(tries[:0], e)
+				break // other primes eliminated the rows in another order
+			}
+			if slices.Equal(e.Pivots, best.Pivots) && slices.IsSorted(pivots) && largest(pivots) < len(pivots) {
+				fields, tries = append(fields, f), append(tries, e)
 			}
 		}
-		e := f.Crout(rows, g.cols, limit, &space)
-		s.Stats.Primes++
-		s.Did(cost)
-		switch {
-		case best == nil:
-			best = e
-		case len(e.Pivots) > len(best.Pivots), len(e.Pivots) == len(best.Pivots) && slices.Compare(e.Pivots, best.Pivots) < 0:
-			for i, k := range e.Order { // rows of G
-				e.Order[i] = best.Order[k]
-			}
-			best, fields, tries = e, nil, nil
-		case !slices.Equal(e.Pivots, best.Pivots) || !slices.IsSorted(e.Order[:len(e.Pivots)]) || largest(e.Order[:len(e.Pivots)]) >= len(e.Pivots):
-			continue
-		}
-		fields, tries = append(fields, f), append(tries, e)
 	}
 	r := len(best.Pivots)
-	e := &echelon{pivots: best.Pivots, rows: best.Order[:r], free: best.Free}
+	e := &echelon{pivots: best.Pivots, rows: order[:r], free: best.Free}
 	crt := newRemainders(fields)
 	det := crt.integer(func(k int) uint64 { return tries[k].Det })
 	d := new(big.Int).Abs(det)
 	e.x, e.d, e.outside = make([][]*big.Int, len(e.free)), make([]*big.Int, len(e.free)), make([]bool, len(e.free))
-	return e, par.For(s.Ctx, s.Threads, len(e.free), func(_, k int) {
+	for k := range e.free {
 		e.d[k] = d
 		for _, a := range tries {
 			e.outside[k] = e.outside[k] || a.Outside[k]
 		}
-		if e.outside[k] {
-			return
+		if !e.outside[k] {
+			e.x[k] = make([]*big.Int, r)
 		}
-		e.x[k] = make([]*big.Int, r)
-		for i := range e.x[k] {
-			x := crt.integer(func(p int) uint64 { return fields[p].Mul(tries[p].X[k*r+i], tries[p].Det) })
-			if det.Sign() < 0 {
-				x.Neg(x)
+	}
+	return e, par.For(s.Ctx, s.Threads, r, func(_, i int) {
+		for k, x := range e.x {
+			if x != nil {
+				y := crt.integer(func(p int) uint64 { return fields[p].Mul(tries[p].X[k*r+i], tries[p].Det) })
+				x[i] = signed(y, det.Sign() < 0)
 			}
-			e.x[k][i] = x
 		}
 	})
+}
+
+// each calls f for all primes k below count on several threads, and reports their cost.
+func (s *run) each(count int, cost float64, f func(worker, k int)) error {
+	for first := 0; first < count; {
+		some := min(count-first, 16*max(1, s.Threads))
+		err := par.For(s.Ctx, s.Threads, some, func(worker, k int) { f(worker, first+k) })
+		if err != nil {
+			return err
+		}
+		first += some
+		s.Stats.Primes += some
+		s.Did(float64(some) * cost)
+	}
+	return nil
 }
 
 // largest returns the largest of some numbers, at least -1.

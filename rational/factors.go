@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/big"
 	"slices"
-	"sort"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
@@ -248,20 +247,18 @@ func (s *run) table(g ints, symmetric bool) (*table, error) {
 // the longest rows and by the longest columns.
 func (n ints) largestMinor() int {
 	k := min(n.rows, n.cols)
-	sum := func(norms []float64) (bits float64) {
-		for _, x := range norms[:k] {
-			bits += x
-		}
-		return bits
-	}
-	return int(min(sum(n.longest()), sum(n.transposed().longest()))) + 1
+	rows, cols := n.bothNorms()
+	return int(min(total(descending(rows)[:k]), total(descending(cols)[:k]))) + 1
 }
 
 // longest returns upper bounds of log2 of the norms of the rows, the largest one first.
-func (n ints) longest() []float64 {
-	norms := n.norms()
-	sort.Sort(sort.Reverse(sort.Float64Slice(norms)))
-	return norms
+func (n ints) longest() []float64 { return descending(n.norms()) }
+
+// descending sorts x, the largest number first, and returns it.
+func descending(x []float64) []float64 {
+	slices.Sort(x)
+	slices.Reverse(x)
+	return x
 }
 
 // tableRoom returns an error if the factors of G may exceed the memory allowed.

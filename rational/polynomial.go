@@ -13,8 +13,9 @@ import (
 // CharPoly returns the coefficients c_0, ..., c_n of the characteristic polynomial det(x I - A) =
 // c_0 + c_1 x + ... + c_n x^n of a square matrix A; c_n is 1.
 //
-// The polynomial of an integer matrix is computed modulo primes, by Hessenberg matrices. Its
-// coefficients are sums of principal minors, which Hadamard's inequality bounds.
+// The polynomial of an integer matrix is computed modulo primes, from the powers of the matrix times
+// a vector, or by Hessenberg matrices if they are dependent. Its coefficients are sums of principal
+// minors, which Hadamard's inequality bounds.
 func CharPoly(a *Matrix, opt *halfulp.Options) ([]*big.Rat, error) {
 	return polynomial("CharPoly", a, opt, (*run).charPoly)
 }
@@ -48,6 +49,10 @@ func polynomial(name string, a *Matrix, opt *halfulp.Options, compute func(s *ru
 	z := make([]*big.Rat, len(c))
 	power := big.NewInt(1)
 	for k := len(c) - 1; k >= 0; k-- {
+		if den.Cmp(one) == 0 {
+			z[k] = new(big.Rat).SetInt(c[k])
+			continue
+		}
 		z[k] = new(big.Rat).SetFrac(c[k], power)
 		power = new(big.Int).Mul(power, den)
 	}
@@ -59,7 +64,11 @@ func (s *run) charPoly(g ints) ([]*big.Int, error) {
 	if err := s.room(float64(n+1), 2*float64(g.minors())); err != nil {
 		return nil, err
 	}
-	fields := primesFor(g.minors(), one)
+	bits := g.minors()
+	if z, err := s.byKrylov(g, bits); z != nil || err != nil {
+		return z, err
+	}
+	fields := primesFor(bits, one)
 	residues := make([][]uint64, len(fields))
 	s.Plan(float64(len(fields)) * cube(n))
 	for k, f := range fields {
@@ -72,6 +81,47 @@ func (s *run) charPoly(g ints) ([]*big.Int, error) {
 		}
 		s.Stats.Primes++
 		s.Did(cube(n))
+	}
+	return s.combine(fields, residues)
+}
+
+// byKrylov is charPoly by vectors of Krylov. It returns nil if they span no space of dimension n
+// modulo some primes: then A probably has a minimal polynomial of a smaller degree.
+func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
+	n := g.rows
+	if n == 0 || n > mostFloats || bits/primeBits > mostCubes/4 {
+		return nil, nil
+	}
+	w := g.words()
+	spaces := make([]*powerBasis, max(1, s.Threads))
+	var fields []*modular.Field
+	var residues [][]uint64
+	for i := 0; len(fields)*primeBits <= bits; {
+		some := bits/primeBits + 1 - len(fields)
+		s.Plan(float64(some) * cube(n))
+		if i == 0 {
+			some = 1
+		}
+		rings, found := make([]*modular.Field, some), make([][]uint64, some)
+		err := s.each(some, cube(n), func(worker, k int) {
+			if spaces[worker] == nil {
+				spaces[worker] = newPowerBasis(n)
+			}
+			var q [3]int64
+			rings[k], q = productOfThree(i + k)
+			found[k] = spaces[worker].polynomial(w, rings[k], q)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for k, c := range found {
+			if c != nil {
+				fields, residues = append(fields, rings[k]), append(residues, c)
+			}
+		}
+		if i += some; i > len(fields)+i/8+1 || len(fields) == 0 {
+			return nil, nil
+		}
 	}
 	return s.combine(fields, residues)
 }
@@ -102,7 +152,8 @@ func (n ints) minors() int {
 		}
 		return most
 	}
-	return int(min(bound(n.longest()), bound(n.transposed().longest()))) + 1
+	rows, cols := n.bothNorms()
+	return int(min(bound(descending(rows)), bound(descending(cols)))) + 1
 }
 
 // characteristic returns the characteristic polynomial of a matrix of elements, which it

@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sort"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -14,18 +16,10 @@ import (
 // primeBits is the number of bits that each of modular.Prime(i) exceeds.
 const primeBits = 60
 
-// modulo returns n modulo the field's prime, row by row.
+// modulo returns n modulo the field's prime, row by row, as elements.
 func (s *run) modulo(f *modular.Field, n ints) ([][]uint64, error) {
-	return s.moduloIn(f, n, new([]uint64))
-}
-
-// moduloIn is modulo for rows that share the given slice, which it enlarges.
-func (s *run) moduloIn(f *modular.Field, n ints, in *[]uint64) ([][]uint64, error) {
 	rows := make([][]uint64, n.rows)
-	if len(*in) < n.rows*n.cols {
-		*in = make([]uint64, n.rows*n.cols)
-	}
-	all := *in
+	all := make([]uint64, n.rows*n.cols)
 	shifts := f.Shifts(n.bits()/64 + 1)
 	return rows, par.For(s.Ctx, s.Threads, n.rows, func(_, i int) {
 		rows[i] = all[i*n.cols : (i+1)*n.cols : (i+1)*n.cols]
@@ -50,12 +44,15 @@ func (s *run) moduloIn(f *modular.Field, n ints, in *[]uint64) ([][]uint64, erro
 	})
 }
 
-// A remainders has the data of the Chinese remainder theorem for some primes with product M.
+// A remainders has the data of the Chinese remainder theorem for some primes with product M. Primes
+// exceed 1.4 2^primeBits, so that integers below 2^(k primeBits - 1), for k primes, are below 2/5 M.
 type remainders struct {
 	fields  []*modular.Field
-	factors []uint64 // of number i: 1 / (M / p_i) modulo p_i, an element
+	factors []uint64  // of number i: 1 / (M / p_i) modulo p_i, an element
+	inverse []float64 // 1 / p_i
 	tree    [][]*big.Int
 	half    *big.Int   // M / 2
+	words   []uint64   // of M
 	others  [][]uint64 // M / p_i in words, for few primes
 }
 
@@ -63,12 +60,29 @@ type remainders struct {
 // tree.
 const fewPrimes = 512
 
+// keptRemainders are the data for the first k primes, k below their number.
+var keptRemainders [64]atomic.Pointer[remainders]
+
 // newRemainders returns the data for the given fields.
 func newRemainders(fields []*modular.Field) *remainders {
+	k := len(fields)
+	if k >= len(keptRemainders) {
+		return makeRemainders(slices.Clone(fields))
+	}
+	if r := keptRemainders[k].Load(); r != nil && slices.Equal(r.fields, fields) {
+		return r
+	}
+	r := makeRemainders(slices.Clone(fields))
+	keptRemainders[k].Store(r)
+	return r
+}
+
+func makeRemainders(fields []*modular.Field) *remainders {
 	r := &remainders{fields: fields, factors: make([]uint64, len(fields))}
 	level := make([]*big.Int, len(fields))
 	for i, f := range fields {
 		level[i] = new(big.Int).SetUint64(f.P)
+		r.inverse = append(r.inverse, 1/float64(f.P))
 	}
 	r.tree = [][]*big.Int{level}
 	for len(level) > 1 {
@@ -84,11 +98,11 @@ func newRemainders(fields []*modular.Field) *remainders {
 	}
 	m := r.product()
 	r.half = new(big.Int).Rsh(m, 1)
-	shifts := func(f *modular.Field) []uint64 { return f.Shifts(m.BitLen()/64 + 1) }
+	r.words = append(num.FromInt(nil, m), 0)
 	var other big.Int
 	for i, f := range fields {
 		words := num.FromInt(nil, other.Quo(m, r.tree[0][i]))
-		r.factors[i] = f.Invert(f.FromWords(words, shifts(f)))
+		r.factors[i] = f.Invert(f.FromWords(words, f.Shifts(len(words))))
 		if len(fields) <= fewPrimes {
 			r.others = append(r.others, words)
 		}
@@ -99,41 +113,51 @@ func newRemainders(fields []*modular.Field) *remainders {
 // product returns M.
 func (r *remainders) product() *big.Int { return r.tree[len(r.tree)-1][0] }
 
-// integer returns the integer of magnitude below M / 2 that is element x(i) modulo prime i. With
-// y_i = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i modulo M.
+// integer returns the integer of magnitude below 2/5 M that is element x(i) modulo prime i. With y_i
+// = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i - t M for the integer t nearest to ∑ y_i / p_i.
+// Floats with relative errors below (k + 3) 2^-53 determine t: the sum is below k ≤ 512, and
+// differs from t by less than 2/5.
 func (r *remainders) integer(x func(i int) uint64) *big.Int {
-	var z *big.Int
-	if r.others != nil {
-		z = r.sum(x)
-	} else {
-		z = r.bySubproducts(x)
+	if r.others == nil {
+		z := r.bySubproducts(x)
+		z.Mod(z, r.product())
+		if z.Cmp(r.half) > 0 {
+			z.Sub(z, r.product())
+		}
+		return z
 	}
-	z.Mod(z, r.product())
-	if z.Cmp(r.half) > 0 {
-		z.Sub(z, r.product())
-	}
-	return z
-}
-
-// sum returns ∑ y_i M / p_i, word by word.
-func (r *remainders) sum(x func(i int) uint64) *big.Int {
-	z := make([]uint64, r.product().BitLen()/64+2)
+	z := make([]uint64, len(r.words))
+	t := 0.5
 	for i, f := range r.fields {
 		y := f.Value(f.Mul(x(i), r.factors[i]))
+		t += float64(float64(y) * r.inverse[i])
 		var carry uint64
 		for k, w := range r.others[i] {
 			hi, lo := bits.Mul64(y, w)
 			var c uint64
 			lo, c = bits.Add64(lo, carry, 0)
-			hi += c
+			hi, _ = bits.Add64(hi, 0, c)
 			z[k], c = bits.Add64(z[k], lo, 0)
-			carry = hi + c
+			carry, _ = bits.Add64(hi, 0, c)
 		}
 		for k := len(r.others[i]); carry != 0; k++ {
 			z[k], carry = bits.Add64(z[k], carry, 0)
 		}
 	}
-	return num.ToInt(z)
+	by, up, borrow := uint64(t), uint64(0), uint64(0)
+	for k, w := range r.words {
+		hi, lo := bits.Mul64(by, w)
+		var c uint64
+		lo, c = bits.Add64(lo, up, 0)
+		up = hi + c
+		z[k], borrow = bits.Sub64(z[k], lo, borrow)
+	}
+	if borrow == 0 {
+		return num.ToInt(z)
+	}
+	num.Negate(z)
+	negative := num.ToInt(z)
+	return negative.Neg(negative)
 }
 
 // bySubproducts returns ∑ y_i M / p_i by the tree of products.
@@ -212,17 +236,72 @@ func total(x []float64) (sum float64) {
 	return sum
 }
 
+// bothNorms returns norms for the rows and for the columns.
+func (n ints) bothNorms() (rows, cols []float64) {
+	rows, cols = make([]float64, n.rows), make([]float64, n.cols)
+	most := n.bits()
+	for i := range rows { // sums of squares, divided by 4^most: relative errors as in norms
+		row := n.row(i)
+		sum := 0.0
+		for j, x := range row {
+			if x == nil {
+				continue
+			}
+			var y float64
+			if b := x.BitLen(); b <= 64 {
+				y = scaled(low64(x), -most)
+			} else {
+				y = scaled(leading(x, b), b-64-most)
+			}
+			y = float64(y * y)
+			sum += y
+			cols[j] += y
+		}
+		rows[i] = sum
+	}
+	for _, list := range [][]float64{rows, cols} {
+		for i, sum := range list {
+			if sum < 0x1p-700 { // small numbers may have been lost
+				return n.norms(), n.transposed().norms()
+			}
+			list[i] = max(0, float64(most)+float64(math.Log2(sum)/2)) + 0x1p-20
+		}
+	}
+	return rows, cols
+}
+
+// low64 returns |x| modulo 2^64.
+func low64(x *big.Int) uint64 {
+	if x.Sign() < 0 {
+		if w := x.Bits(); bits.UintSize == 64 && len(w) > 0 {
+			return uint64(w[0])
+		}
+		return new(big.Int).Neg(x).Uint64()
+	}
+	return x.Uint64()
+}
+
+// scaled returns x 2^e, or 0 for e < -900; e is at most 0.
+func scaled(x uint64, e int) float64 {
+	if e < -900 {
+		return 0
+	}
+	return float64(x) * math.Float64frombits(uint64(1023+e)<<52) // may fuse: exact
+}
+
 // hadamard returns a bound of the bits of the determinant of a square matrix: Hadamard's bound by
 // rows or by columns.
 func (n ints) hadamard() int {
-	return int(min(total(n.norms()), total(n.transposed().norms()))) + 1
+	rows, cols := n.bothNorms()
+	return int(min(total(rows), total(cols))) + 1
 }
 
 // cramer returns a bound of the bits of the determinants of the square matrix n with one of its
 // columns replaced by a column of b, by rows or by columns.
 func (n ints) cramer(b ints) int {
 	byRows := 0.0
-	for i, x := range n.norms() {
+	rows, norms := n.bothNorms()
+	for i, x := range rows {
 		most := 0.0
 		for _, y := range b.row(i) {
 			if y != nil {
@@ -236,7 +315,6 @@ func (n ints) cramer(b ints) int {
 			byRows += large + float64(math.Log2(1+math.Exp2(2*(small-large)))/2) + 0x1p-20
 		}
 	}
-	norms := n.transposed().norms()
 	byCols := total(norms)
 	sort.Float64s(norms)
 	most := 0.0

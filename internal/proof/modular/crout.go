@@ -106,20 +106,26 @@ func (f *Field) Dot(x, y []uint64) (z uint64) {
 // dot is Dot for up to MostCrout elements.
 func (f *Field) dot(x, y []uint64) uint64 {
 	y = y[:len(x)]
-	var hi, lo, c uint64
-	for len(x) >= 2 {
-		h0, l0 := bits.Mul64(x[0], y[0])
-		h1, l1 := bits.Mul64(x[1], y[1])
-		lo, c = bits.Add64(lo, l0, 0)
-		hi += h0 + c
-		lo, c = bits.Add64(lo, l1, 0)
-		hi += h1 + c
-		x, y = x[2:], y[2:]
-	}
-	if len(x) > 0 {
+	var hi, lo, carry uint64
+	for len(x) >= 4 && len(y) >= 4 {
 		h, l := bits.Mul64(x[0], y[0])
-		lo, c = bits.Add64(lo, l, 0)
-		hi += h + c
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
+		h, l = bits.Mul64(x[1], y[1])
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
+		h, l = bits.Mul64(x[2], y[2])
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
+		h, l = bits.Mul64(x[3], y[3])
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		h, l := bits.Mul64(v, y[i])
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
 	}
 	return f.Add(f.reduce(0, lo), f.word(hi))
 }

@@ -15,7 +15,6 @@ import (
 type Field struct {
 	P, inverse uint64 // p inverse = -1 mod 2^64
 	One, two64 uint64 // 2^64 and 2^128 mod p: 1 and 2^64 as elements
-	minusOne   uint64 // x to this power is 1/x
 	// 2^i and 2^(64 (i - 32)): a power of two with a usual exponent takes one multiplication
 	// instead of about 90.
 	small, large [64]uint64
@@ -41,14 +40,16 @@ func New(p uint64) *Field {
 // Cube returns the ring of integers modulo the cube of a prime q, 2^60 < q³ < 2^61. Invert takes
 // elements that q does not divide; Power2 is not supported.
 func Cube(q uint64) *Field {
-	f := reduction(q * q * q)
-	f.minusOne = q*q*(q-1) - 1
-	return f
+	return Ring(q * q * q)
 }
+
+// Ring returns the ring of integers modulo an odd m, 2^60 < m < 2^61. Invert takes elements that have
+// no common factor with m; Power2 is not supported.
+func Ring(m uint64) *Field { return reduction(m) }
 
 // reduction returns a Field without powers of two, for an odd p.
 func reduction(p uint64) *Field {
-	f := &Field{P: p, minusOne: p - 2}
+	f := &Field{P: p}
 	inverse := p // correct to 3 bits
 	for range 5 {
 		inverse *= 2 - p*inverse
@@ -212,8 +213,20 @@ func (f *Field) pow(x uint64, n uint64) uint64 {
 	return z
 }
 
-// Invert returns 1/x for x != 0.
-func (f *Field) Invert(x uint64) uint64 { return f.pow(x, f.minusOne) }
+// Invert returns 1/x for x != 0, by Euclid's algorithm.
+func (f *Field) Invert(x uint64) uint64 {
+	a, b := f.P, x
+	u, v := int64(0), int64(1) // a = u x, b = v x modulo p
+	for b > 1 {
+		t := a / b
+		a, b = b, a-t*b
+		u, v = v, u-int64(t)*v
+	}
+	if v < 0 {
+		v += int64(f.P)
+	}
+	return f.Mul(f.Mul(uint64(v), f.two64), f.two64)
+}
 
 // Power2 returns 2^e.
 func (f *Field) Power2(e int64) uint64 {
@@ -252,6 +265,31 @@ func (f *Field) Shifts(n int) []uint64 {
 		} else {
 			z[i] = f.Mul(z[i-1], f.two64)
 		}
+	}
+	return z
+}
+
+// ValueShifts returns the shifts by which FromWords returns an integer modulo p, no element.
+func (f *Field) ValueShifts(n int) []uint64 {
+	z := make([]uint64, n)
+	for i := range z {
+		if i == 0 {
+			z[i] = f.One
+		} else {
+			z[i] = f.Mul(z[i-1], f.two64)
+		}
+	}
+	return z
+}
+
+// Residue returns x mod p.
+func (f *Field) Residue(x uint64) uint64 { return f.word(x) }
+
+// Power64 returns 2^(64 n).
+func (f *Field) Power64(n int) uint64 {
+	z := f.One
+	for range n {
+		z = f.Mul(z, f.two64)
 	}
 	return z
 }
