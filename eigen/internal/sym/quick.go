@@ -130,7 +130,7 @@ func newQuick(s *call.Run, a num.Mat, v []float64, words int) *quick {
 	for i := range q.rooms {
 		q.rooms[i] = quickRoom{
 			part: make([]float64, n), shift: make([]float64, n), words: make([]uint64, n), exponents: make([]int64, n),
-			y: make([]uint64, q.ly), w: make([]uint64, fraction+2), product: make([]uint64, 2*q.lx), sum: make([]uint64, fraction+2+q.lx+1), squares: make([]uint64, 2*q.lx+1),
+			w: make([]uint64, fraction+2), product: make([]uint64, 2*q.lx), sum: make([]uint64, fraction+2+q.lx+1), squares: make([]uint64, 2*q.lx+1),
 		}
 	}
 	for i := range n {
@@ -162,7 +162,7 @@ func newQuick(s *call.Run, a num.Mat, v []float64, words int) *quick {
 // put stores an entry of A, divided by 2^top, plus 1/2.
 func (q *quick) put(z []uint64, x num.Real) {
 	if x.Class == num.Finite {
-		deposit(z, x, 64*int64(q.la)-q.top)
+		addReal(z, x, 64*int64(q.la)-q.top)
 	}
 	z[q.la-1] += 1 << 63
 }
@@ -310,28 +310,32 @@ func (q *quick) multiply() error {
 		for i := range q.n {
 			x := q.image.Arr.Value(q.image.At(i, j), nil)
 			if x.Class == num.Finite {
-				clear(r.y)
-				deposit(r.y, x, 64*int64(q.ly-1)-q.top-q.at[j])
-				addShifted(q.y[(i+j*q.n)*q.ly:][:q.ly], r.y, 0, true)
+				addReal(q.y[(i+j*q.n)*q.ly:][:q.ly], x, 64*int64(q.ly-1)-q.top-q.at[j])
 			}
 		}
 	})
 }
 
-// deposit sets z, which is 0, to x 2^exp, an integer.
-func deposit(z []uint64, x num.Real, exp int64) {
-	for k, m := range x.Mag {
-		at := 64*int64(k) + x.Exp + exp // of the lowest bit of m, which may be 0
-		i, by := int(at>>6), uint(at&63)
-		if 0 <= i && i < len(z) {
-			z[i] |= m << by
+// addReal adds x 2^exp, an integer, to z.
+func addReal(z []uint64, x num.Real, exp int64) {
+	at := x.Exp + exp // of the lowest bit, which may be 0
+	i, by := int(at>>6), uint(at&63)
+	below, carry := uint64(0), uint64(0)
+	for k := range len(z) - min(i, len(z)) { // carries may reach the last word
+		v := below >> (64 - by)
+		if below = 0; k < len(x.Mag) {
+			below = x.Mag[k]
+			v |= below << by
+		} else if k > len(x.Mag) && carry == 0 {
+			return
 		}
-		if 0 <= i+1 && i+1 < len(z) {
-			z[i+1] |= m >> (64 - by)
+		switch {
+		case i+k < 0: // 0
+		case x.Neg:
+			z[i+k], carry = bits.Sub64(z[i+k], v, carry)
+		default:
+			z[i+k], carry = bits.Add64(z[i+k], v, carry)
 		}
-	}
-	if x.Neg {
-		negate(z)
 	}
 }
 
@@ -430,23 +434,12 @@ func leadingOf(z []uint64, fraction int) (m float64, e int64) {
 func (q *quick) difference(r *quickRoom, i, j int) {
 	x, y := q.x[(i+j*q.n)*q.lx:][:q.lx], q.y[(i+j*q.n)*q.ly:][:q.ly]
 	multiply(r.product, x, q.d[j*q.lx:][:q.lx])
-	fraction := len(r.w) - 2
-	clear(r.w)
-	addShifted(r.w, y, uint(64*(fraction-(q.ly-1))), true)
-	subtractShifted(r.w, r.product, fraction-2*(q.lx-1))
-}
-
-// subtractShifted sets z -= x 2^(64 words), signed.
-func subtractShifted(z, x []uint64, words int) {
-	z = z[words:]
-	borrow, extension := uint64(0), uint64(int64(x[len(x)-1])>>63)
-	for i := range z {
-		v := extension
-		if i < len(x) {
-			v = x[i]
-		}
-		z[i], borrow = bits.Sub64(z[i], v, borrow)
-	}
+	w, fraction := r.w, len(r.w)-2
+	at := fraction - (q.ly - 1) // of the lowest word of y
+	clear(w[:at])
+	copy(w[at:], y)
+	w[fraction+1] = uint64(int64(y[q.ly-1]) >> 63)
+	subtract(w[fraction-2*(q.lx-1):], r.product) // whose highest word has the place of w's
 }
 
 // residuals computes w and its bounds.
@@ -574,38 +567,62 @@ func (q *quick) radii(valueBits int) (radii []size, enough bool) {
 
 // enclosures returns the centers of enclosures of the eigenvalues of A, in ascending order, and
 // their radii, for the radii of B.
-func (q *quick) enclosures(radii []size) (centers []*big.Float, wide []size) {
+func (q *quick) enclosures(radii []size) (centers []*big.Float, wide []size, err error) {
 	order := call.All(q.n)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(q.near[i], q.near[j]) })
-	for _, j := range order {
-		center, lost := q.quotient(j)
-		centers = append(centers, center.SetMantExp(center, int(q.top)))
-		wide = append(wide, radii[j].add(lost).shifted(q.top))
+	place := make([]int, q.n)
+	for p, j := range order {
+		place[j] = p
 	}
-	return centers, wide
+	centers, wide = make([]*big.Float, q.n), make([]size, q.n)
+	return centers, wide, q.columns(func(r *quickRoom, j int) {
+		center, lost := q.quotient(r, j)
+		p := place[j]
+		centers[p], wide[p] = center.SetMantExp(center, int(q.top)), radii[j].add(lost).shifted(q.top)
+	})
 }
 
-// quotient returns the Rayleigh quotient of x_j and a bound of its error.
-func (q *quick) quotient(j int) (*big.Float, size) {
-	r := &q.rooms[0]
-	clear(r.sum)
-	clear(r.squares)
-	product := make([]uint64, len(r.w)+q.lx)
-	for i := range q.n {
-		x := q.x[(i+j*q.n)*q.lx:][:q.lx]
-		q.difference(r, i, j)
-		multiply(product, r.w, x)
-		addShifted(r.sum, product, 0, true)
-		multiply(r.product, x, x)
-		addShifted(r.squares, r.product, 0, true)
+// quotient returns the Rayleigh quotient of x_j, x_jᵀ y_j / x_jᵀ x_j, and a bound of its error.
+func (q *quick) quotient(r *quickRoom, j int) (*big.Float, size) {
+	x, y := q.x[j*q.n*q.lx:][:q.n*q.lx], q.y[j*q.n*q.ly:][:q.n*q.ly]
+	product, squares := r.sum[:q.lx+q.ly], r.squares[:2*q.lx]
+	inner(product, x, q.lx, y, q.ly)
+	inner(squares, x, q.lx, x, q.lx)
+	p := uint(64 * (2*q.lx + 2))
+	z := bigOf(product, q.lx+q.ly-2)
+	z.SetPrec(p).Quo(z, bigOf(squares, 2*q.lx-2))
+	// Two roundings, each with a relative error of 2^-p at most.
+	return z, sizeOfBig(z).shifted(2 - int64(p))
+}
+
+// inner sets z to the sum of x_k y_k for signed numbers x_k of lx words and y_k of ly words. z has
+// lx + ly words, which the sum must fit.
+func inner(z, x []uint64, lx int, y []uint64, ly int) {
+	clear(z)
+	// The words as numbers without signs.
+	for a := range lx {
+		for b := range ly {
+			var s0, s1, s2, carry uint64
+			for i, j := a, b; i < len(x) && j < len(y); i, j = i+lx, j+ly {
+				high, low := bits.Mul64(x[i], y[j])
+				s0, carry = bits.Add64(s0, low, 0)
+				s1, carry = bits.Add64(s1, high, carry)
+				s2 += carry
+			}
+			sum := [...]uint64{s0, s1, s2}
+			addShifted(z[a+b:], sum[:], 0, false)
+		}
 	}
-	fraction, p := q.lx-1, uint(64*(2*q.lx+2))
-	z := bigOf(r.sum, len(r.w)-2+fraction)
-	z.SetPrec(p).Quo(z, bigOf(r.squares, 2*fraction))
-	lost := sizeOfBig(z)
-	z.Add(z, bigOf(q.d[j*q.lx:][:q.lx], fraction))
-	// Three roundings, each with a relative error of 2^-p at most.
-	return z, lost.add(sizeOfBig(z)).shifted(2 - int64(p))
+	// A negative x_k was taken as x_k + 2^(64 lx), and y_k likewise. What is left of the product of
+	// both powers lies beyond z.
+	for i, j := 0, 0; i < len(x); i, j = i+lx, j+ly {
+		if int64(x[i+lx-1]) < 0 {
+			subtract(z[lx:], y[j:j+ly])
+		}
+		if int64(y[j+ly-1]) < 0 {
+			subtract(z[ly:], x[i:i+lx])
+		}
+	}
 }
 
 // bigOf returns z, which has a fraction of the given words, exactly.

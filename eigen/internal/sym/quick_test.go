@@ -67,10 +67,16 @@ func TestQuickIntegers(t *testing.T) {
 		if want := new(big.Int).Lsh(num.ToInt(x), shift); signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
 			t.Fatalf("%x plus %x without a sign, shifted by %d, is %x", before, x, shift, z)
 		}
-		before, shift = signed(z), uint(rng.IntN(words))
-		subtractShifted(z, x, int(shift))
-		if want := new(big.Int).Lsh(signed(x), 64*shift); signed(z).Cmp(reduced(want.Sub(before, want), words)) != 0 {
-			t.Fatalf("%x minus %x shifted by %d words is %x", before, x, shift, z)
+		before = signed(z)
+		zeros := rng.IntN(3) // words, which may lie below the units
+		real := num.Real{Class: num.Finite, Neg: rng.IntN(2) > 0, Mag: append(make([]uint64, zeros), x...), Exp: int64(shift) - 77}
+		addReal(z, real, 77-64*int64(zeros))
+		want := new(big.Int).Lsh(num.ToInt(x), shift)
+		if real.Neg {
+			want.Neg(want)
+		}
+		if signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
+			t.Fatalf("%x plus %x shifted by %d, negative %v, is %x", before, x, shift, real.Neg, z)
 		}
 		m, e := leadingOf(x, 0)
 		exact := new(big.Float).SetInt(signed(x))
@@ -90,6 +96,17 @@ func TestQuickIntegers(t *testing.T) {
 		}
 		if num.ToInt(z).Cmp(sum) != 0 {
 			t.Fatalf("%x times %x is %x", list, factors, z)
+		}
+		lx, ly := 1+rng.IntN(4), 1+rng.IntN(4)
+		xs, ys := randomWords(rng, k*lx), randomWords(rng, k*ly)
+		z = make([]uint64, lx+ly)
+		inner(z, xs, lx, ys, ly)
+		sum.SetInt64(0)
+		for i := range k {
+			sum.Add(sum, new(big.Int).Mul(signed(xs[i*lx:][:lx]), signed(ys[i*ly:][:ly])))
+		}
+		if signed(z).Cmp(reduced(sum, lx+ly)) != 0 {
+			t.Fatalf("the inner product of %x and %x, of %d and %d words, is %x", xs, ys, lx, ly, z)
 		}
 	}
 }
@@ -137,7 +154,11 @@ func TestQuick(t *testing.T) {
 			if enough {
 				decided++
 			}
-			for p, c := range enclosed(s, q, radii).clusters {
+			known, err := enclosed(s, q, radii)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, c := range known.clusters {
 				lambda := fine.Values.Big(p, 0)
 				distance := new(big.Float).SetPrec(64).Sub(c.center, lambda)
 				limit := new(big.Float).SetPrec(64).Add(c.radius.big(), new(big.Float).SetMantExp(big.NewFloat(1), -2900))

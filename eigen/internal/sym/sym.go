@@ -163,7 +163,10 @@ func (e *solver) quickly(v []float64) (bool, error) {
 			e.round = round
 			e.s.Stats.Steps, e.s.Stats.Precision = round, valueBits
 			e.s.Stage("products")
-			t := enclosed(e.s, q, radii)
+			t, err := enclosed(e.s, q, radii)
+			if err != nil {
+				return false, err
+			}
 			e.s.Did(part)
 			if _, err := e.roundValues(t); err != nil {
 				return false, err
@@ -186,13 +189,13 @@ func (e *solver) quickly(v []float64) (bool, error) {
 }
 
 // enclosed returns a state that has the enclosures of q.
-func enclosed(s *call.Run, q *quick, radii []size) *state {
+func enclosed(s *call.Run, q *quick, radii []size) (*state, error) {
 	t := &state{s: s, n: q.n, order: call.All(q.n)}
-	centers, wide := q.enclosures(radii)
+	centers, wide, err := q.enclosures(radii)
 	for p, center := range centers {
 		t.clusters = append(t.clusters, cluster{first: p, last: p, center: center, radius: wide[p], proved: true})
 	}
-	return t
+	return t, err
 }
 
 // General is Sym for A x = λ B x, with approximate eigenvectors x. Xᵀ B X must be near the unit
