@@ -68,7 +68,7 @@ func (m *member) serve() {
 }
 
 // Do calls f for every 0 <= i < n concurrently, and returns when all calls have ended. Several
-// goroutines may call Do at the same time.
+// goroutines may call Do at the same time. Nobody polls if GOMAXPROCS is less than manyProcessors.
 func (c *Crew) Do(n int, f func(i int)) {
 	var list []*task
 	for i := 1; i < n; i++ {
@@ -83,17 +83,20 @@ func (c *Crew) Do(n int, f func(i int)) {
 	if n > 0 {
 		f(0)
 	}
+	polls := pollers()
 	for _, t := range list {
-		if !LookOut(callerPatience, t.done.Load) {
+		if !polls || !LookOut(callerPatience, t.done.Load) {
 			<-t.over
 		}
 	}
 }
 
-// taken reserves and returns member i if it is free, else nil. It returns nil if GOMAXPROCS is less
-// than manyProcessors.
+// pollers reports whether there are processors to poll with.
+func pollers() bool { return runtime.GOMAXPROCS(0) >= manyProcessors }
+
+// taken reserves and returns member i if it is free, else nil. It returns nil if nobody polls.
 func (c *Crew) taken(i int) *member {
-	if runtime.GOMAXPROCS(0) < manyProcessors {
+	if !pollers() {
 		return nil
 	}
 	c.mu.Lock()

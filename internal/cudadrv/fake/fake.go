@@ -4,16 +4,14 @@
 //   - Operations of a stream are delayed for as long as the driver's rules allow, so that code that
 //     uses their results without waiting sees old data.
 //   - An access outside of allocated memory is detected, and loses the device.
-//   - Calls must come from a goroutine that made a context current.
+//   - Calls must come from a thread that made a context current.
 //   - Any call can be made to fail.
 //
 // Several devices share one memory, and are lost together.
 package fake
 
 import (
-	"bytes"
 	"fmt"
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -33,7 +31,7 @@ type Driver struct {
 	NoPeers   bool // devices cannot access each other's memory
 
 	mu       sync.Mutex
-	owners   map[string]cudadrv.Context // current contexts, by goroutine
+	owners   map[int]cudadrv.Context // current contexts, by thread
 	lost     cudadrv.Code
 	calls    []string
 	injected []injection
@@ -121,7 +119,7 @@ func (d *Driver) enter(call string) error {
 		d.memory, d.host = map[cudadrv.Pointer][]byte{}, map[unsafe.Pointer][]byte{}
 		d.streams, d.events = map[cudadrv.Stream]*stream{0: {}}, map[cudadrv.Event]*event{}
 		d.modules, d.entries = map[cudadrv.Module][]byte{}, map[cudadrv.Function]*function{}
-		d.owners = map[string]cudadrv.Context{}
+		d.owners = map[int]cudadrv.Context{}
 		d.top = 0x7f0000000000
 	}
 	d.calls = append(d.calls, call)
@@ -147,7 +145,7 @@ func (d *Driver) inContext(call string) error {
 	if d.lost != 0 {
 		return d.fail(call, d.lost)
 	}
-	if d.owners[goroutine()] == 0 {
+	if d.owners[thread()] == 0 {
 		return d.fail(call, cudadrv.InvalidContext)
 	}
 	return nil
@@ -159,13 +157,6 @@ func (d *Driver) fail(call string, code cudadrv.Code) error {
 		d.lost = code
 	}
 	return &cudadrv.Error{Call: "cu" + call, Code: code, Name: fmt.Sprintf("CUDA_ERROR_%d", code), Text: "fake error"}
-}
-
-// goroutine returns the head of the calling goroutine's stack trace: "goroutine 7".
-func goroutine() string {
-	var buffer [64]byte
-	text, _, _ := bytes.Cut(buffer[:runtime.Stack(buffer[:], false)], []byte(" ["))
-	return string(text)
 }
 
 func (d *Driver) handle() uintptr {
@@ -303,7 +294,7 @@ func (d *Driver) CtxEnablePeerAccess(peer cudadrv.Context) error {
 	if err := d.inContext("CtxEnablePeerAccess"); err != nil {
 		return err
 	}
-	key := [2]cudadrv.Context{d.owners[goroutine()], peer}
+	key := [2]cudadrv.Context{d.owners[thread()], peer}
 	if d.NoPeers || peer < 1 || int(peer) > d.devices() || key[0] == peer {
 		return d.fail("CtxEnablePeerAccess", cudadrv.InvalidValue)
 	}
@@ -317,12 +308,12 @@ func (d *Driver) CtxEnablePeerAccess(peer cudadrv.Context) error {
 	return nil
 }
 
-// CtxSetCurrent makes a context current on the calling goroutine.
+// CtxSetCurrent makes a context current on the calling thread.
 func (d *Driver) CtxSetCurrent(c cudadrv.Context) error {
 	defer d.mu.Unlock()
 	if err := d.enter("CtxSetCurrent"); err != nil {
 		return err
 	}
-	d.owners[goroutine()] = c
+	d.owners[thread()] = c
 	return nil
 }

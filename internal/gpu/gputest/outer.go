@@ -13,14 +13,12 @@ func refOuter(l *fake.Launch, r abi.OuterReduction) {
 	kept := shape.Kept(int(r.Digits))
 	refFusedSums(l, r.FusedReduction, true, func(d addend, total *big.Int, top int64) {
 		x, y := bytesOf(fraction(d.a, int64(8*kept), topOf(d.a)+top-d.top), kept), bytesOf(fraction(d.x, int64(8*kept), topOf(d.x)), kept)
-		v := new(big.Int)
-		for t := range kept {
-			sum := int64(0)
+		v := evaluate(kept, 8, func(t int) (sum uint64) {
 			for p := range t + 1 {
-				sum += int64(x[p]) * int64(y[t-p])
+				sum += uint64(x[p]) * uint64(y[t-p])
 			}
-			v.Add(v.Lsh(v, 8), big.NewInt(sum))
-		}
+			return sum
+		})
 		v.Lsh(v, uint(abi.RowDigit*(int(r.Digits)+1)-8*(kept+1))) // to the last column
 		if d.neg {
 			v.Neg(v)

@@ -1,7 +1,6 @@
 package gputest
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -191,79 +190,67 @@ func refSamples(l *fake.Launch, a num.Mat, row func(k, i int) num.Vec, y abi.Vec
 	}
 }
 
-// rounded returns round((-1)^neg mag 2^shift), halves upwards in magnitude.
-func rounded(r num.Real, shift int64) *big.Int {
-	bytes := make([]byte, 0, 8*len(r.Mag))
-	for _, w := range slices.Backward(r.Mag) {
-		bytes = binary.BigEndian.AppendUint64(bytes, w)
+// roundedWords adds round((-1)^neg mag 2^shift), halves upwards in magnitude, to sum modulo
+// 2^(64 len(sum)). shifted is scratch of as many words.
+func roundedWords(sum, shifted []uint64, r num.Real, shift int64) {
+	if shift < 0 && -shift > int64(num.BitLen(r.Mag))+1 {
+		return
 	}
-	x := new(big.Int).SetBytes(bytes)
-	if shift >= 0 {
-		x.Lsh(x, uint(shift))
-	} else if -shift > int64(x.BitLen())+1 {
-		x.SetInt64(0)
-	} else {
-		x.Rsh(x, uint(-shift-1)).Add(x, big.NewInt(1)).Rsh(x, 1)
+	// The bit below the units is the carry of the rounding.
+	var carry uint64
+	if shift < 0 {
+		carry = num.WordAt(r.Mag, -shift-1) & 1
 	}
-	if r.Neg {
-		x.Neg(x)
+	for i := range shifted {
+		shifted[i] = num.WordAt(r.Mag, int64(64*i)-shift)
 	}
-	return x
-}
-
-// balancedDigits returns a function whose results are the n digits of integers in radix 2^8,
-// -128 <= d <= 127, modulo 2^(8n), without zeros at the end.
-func balancedDigits(n int) func(x *big.Int) []int8 {
-	bias := new(big.Int)
-	for range n {
-		bias.Lsh(bias, 8).Add(bias, big.NewInt(128))
+	for i := 0; i < len(shifted) && carry != 0; i++ {
+		shifted[i], carry = bits.Add64(shifted[i], carry, 0)
 	}
-	mask := new(big.Int).Lsh(big.NewInt(1), uint(8*n))
-	mask.Sub(mask, big.NewInt(1))
-	low, sum := make([]byte, n), new(big.Int)
-	return func(x *big.Int) []int8 {
-		d := make([]int8, 0, min(n, x.BitLen()/8+2))
-		if x.BitLen() < 63 {
-			for v := x.Int64(); v != 0 && len(d) < n; {
-				digit := int8(v)
-				d = append(d, digit)
-				v = (v - int64(digit)) >> 8
-			}
-			return d
+	carry = 0
+	for i, w := range shifted {
+		if r.Neg {
+			sum[i], carry = bits.Sub64(sum[i], w, carry)
+		} else {
+			sum[i], carry = bits.Add64(sum[i], w, carry)
 		}
-		sum.And(sum.Add(bias, x), mask).FillBytes(low)
-		last := 0 // the first byte that is not the one of a zero
-		for last < n && low[last] == 128 {
-			last++
-		}
-		for i := n - 1; i >= last; i-- {
-			d = append(d, int8(int(low[i])-128))
-		}
-		return d
 	}
 }
 
-// aligned returns the integer of number (v, h), or nil for zeros.
-func aligned(m num.Mat, v, h int, shift int64) *big.Int {
-	if v >= m.Rows || h >= m.Cols {
-		return new(big.Int)
+// balancedDigits returns the digits of sum in radix 2^8, -128 <= d <= 127, modulo 2^(8 len(d)), in
+// d, without zeros at the end. It changes sum.
+func balancedDigits(d []int8, sum []uint64) []int8 {
+	const bias = 0x8080808080808080
+	var carry uint64
+	for i := range sum {
+		sum[i], carry = bits.Add64(sum[i], bias, carry)
 	}
+	n := 0
+	for i := range d {
+		if d[i] = int8(int(uint8(sum[i/8]>>(i%8*8))) - 128); d[i] != 0 {
+			n = i + 1
+		}
+	}
+	return d[:n]
+}
+
+// aligned adds the integer of number (v, h) to sum, term by term.
+func aligned(sum, shifted []uint64, m num.Mat, v, h int, shift int64) {
 	var buf [num.MaxValueWords]uint64
-	sum := new(big.Int)
-	if n := m.Arr.Terms(); n > 1 { // term by term
-		for t := range n {
-			one := num.Array{Format: num.Float64}
-			one.F64[0] = m.Arr.F64[t]
-			if r := one.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
-				sum.Add(sum, rounded(r, shift+r.Exp))
-			}
+	n := m.Arr.Terms()
+	if n <= 1 {
+		if r := m.Arr.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
+			roundedWords(sum, shifted, r, shift+r.Exp)
 		}
-		return sum
+		return
 	}
-	if r := m.Arr.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
-		sum = rounded(r, shift+r.Exp)
+	for t := range n {
+		one := num.Array{Format: num.Float64}
+		one.F64[0] = m.Arr.F64[t]
+		if r := one.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
+			roundedWords(sum, shifted, r, shift+r.Exp)
+		}
 	}
-	return sum
 }
 
 // reducedReference is reduced of kernels/exact/residues.cu.
@@ -305,21 +292,22 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
 	vectors, k := int(c.Vectors), int(l.Grid.X)*strip
 	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
-	digitsOf := balancedDigits(first + abi.StepBytes*steps)
+	n := first + abi.StepBytes*steps
+	room := make([]int8, n*min(vectors, m.Rows)*min(k, m.Cols))
+	sum, shifted := make([]uint64, (n+7)/8), make([]uint64, (n+7)/8)
 	// numbers whose residues are computed
 	var some []int
 	for v := range vectors {
 		for h := range k {
-			zero := true
 			if v < m.Rows && h < m.Cols {
-				if x := aligned(m, v, h, int64(c.Width)-exp[v]); x.Sign() != 0 {
-					if d := digitsOf(x); len(d) > first {
-						digits[v*k+h] = d[first:]
-					}
-					zero = false
+				clear(sum)
+				aligned(sum, shifted, m, v, h, int64(c.Width)-exp[v])
+				if d := balancedDigits(room[:n], sum); len(d) > first {
+					digits[v*k+h] = d[first:]
+					room = room[n:]
 				}
 			}
-			if !zero || more {
+			if digits[v*k+h] != nil || more {
 				some = append(some, v*k+h)
 			}
 			at := v

@@ -157,33 +157,47 @@ func fraction(x num.Real, bits, top int64) *big.Int {
 	}
 }
 
-// digitsOf returns the k digits of x, the highest first.
-func digitsOf(x *big.Int, k int) []int64 {
-	d := make([]int64, k)
+// digitsOf returns the k digits of floor(|x| 2^(RowDigit k - top)), |x| < 2^top, the highest first.
+func digitsOf(x num.Real, k int, top int64) []uint64 {
+	d, shift := make([]uint64, k), x.Exp+int64(abi.RowDigit*k)-top
 	for i := range d {
-		d[k-1-i] = new(big.Int).And(new(big.Int).Rsh(x, uint(abi.RowDigit*i)), big.NewInt(1<<abi.RowDigit-1)).Int64()
+		d[k-1-i] = num.WordAt(x.Mag, int64(abi.RowDigit*i)-shift) & (1<<abi.RowDigit - 1)
 	}
 	return d
 }
 
+// evaluate returns the sum of column(c) 2^(width (n - 1 - c)) over 0 <= c < n, width < 64.
+func evaluate(n, width int, column func(c int) uint64) *big.Int {
+	words := make([]big.Word, n*width/64+2)
+	put := func(at int, v uint64) {
+		words[at/64] |= big.Word(v << (at % 64))
+		words[at/64+1] |= big.Word(v >> (64 - at%64))
+	}
+	var carry uint64
+	for c := n - 1; c >= 0; c-- {
+		carry += column(c)
+		put(width*(n-1-c), carry&(1<<width-1))
+		carry >>= width
+	}
+	put(width*n, carry)
+	return new(big.Int).SetBits(words)
+}
+
 // addTo adds the addend to a sum of k digits in units of the last column.
 func (d addend) addTo(total *big.Int, products bool, k int, top int64) {
-	bits := int64(abi.RowDigit * k)
 	topA := d.a.Exp + int64(num.BitLen(d.a.Mag))
-	a := fraction(d.a, bits, topA+top-d.top)
-	v := a
+	u := digitsOf(d.a, k, topA+top-d.top)
+	column := func(c int) uint64 { return u[c] }
 	if products {
-		v = new(big.Int)
-		u, w := digitsOf(a, k), digitsOf(fraction(d.x, bits, d.x.Exp+int64(num.BitLen(d.x.Mag))), k)
-		for c := range k {
-			column := int64(0)
+		w := digitsOf(d.x, k, d.x.Exp+int64(num.BitLen(d.x.Mag)))
+		column = func(c int) (sum uint64) {
 			for j := range c + 1 {
-				column += u[c-j] * w[j]
+				sum += u[c-j] * w[j]
 			}
-			v.Add(v.Lsh(v, abi.RowDigit), big.NewInt(column))
+			return sum
 		}
 	}
-	if d.neg {
+	if v := evaluate(k, abi.RowDigit, column); d.neg {
 		total.Sub(total, v)
 	} else {
 		total.Add(total, v)
