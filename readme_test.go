@@ -1,6 +1,8 @@
 package halfulp_test
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -88,21 +90,31 @@ func TestReadme(t *testing.T) {
 	runIn(t, "reproduce", "env", workspace, "go", "install", "./cmd/halfulp-reproduce")
 	t.Setenv("LC_ALL", "C")
 	shown := map[string]bool{} // commands of sh blocks
+	var programs []string      // of go blocks
+	lists := map[string][][]string{}
 	for _, page := range pages(t) {
 		if strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "examples/") || page == "README.md" {
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := blocks.FindAllStringSubmatch(string(text), -1)
-			for _, block := range list {
-				if block[1] == "sh" {
+			lists[page] = blocks.FindAllStringSubmatch(string(text), -1)
+			for _, block := range lists[page] {
+				switch block[1] {
+				case "sh":
 					for _, line := range shellLines(block[2]) {
 						shown[line] = true
 					}
+				case "go":
+					programs = append(programs, block[2])
 				}
 			}
-			t.Run(page, func(t *testing.T) { runPage(t, list, bin) })
+		}
+	}
+	link(t, workspace, bin, programs)
+	for _, page := range pages(t) {
+		if list, ok := lists[page]; ok {
+			t.Run(page, func(t *testing.T) { runPage(t, list, bin, programs) })
 		}
 	}
 	for line := range sized {
@@ -110,6 +122,31 @@ func TestReadme(t *testing.T) {
 			t.Errorf("no page has the command %q", line)
 		}
 	}
+}
+
+// link makes one program of all programs, which runs the one whose number it gets: linking each of
+// them takes a second. Each becomes a package whose function Main was main.
+func link(t *testing.T, workspace, bin string, programs []string) {
+	t.Helper()
+	dir := filepath.Join(bin, "pages")
+	imports, cases := "", ""
+	files := map[string]string{"go.mod": "module pages\n\ngo 1.26\n"}
+	for i, text := range programs {
+		name := fmt.Sprintf("page%d", i)
+		text = strings.Replace(text, "package main\n", "package "+name+"\n", 1)
+		files[name+"/page.go"] = strings.Replace(text, "\nfunc main() {\n", "\nfunc Main() {\n", 1)
+		imports += fmt.Sprintf("\t%q\n", "pages/"+name)
+		cases += fmt.Sprintf("\tcase %q:\n\t\t%s.Main()\n", fmt.Sprint(i), name)
+	}
+	files["main.go"] = "package main\n\nimport (\n\t\"os\"\n\n" + imports + ")\n\nfunc main() {\n\tswitch os.Args[1] {\n" + cases + "\t}\n}\n"
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runIn(t, ".", "env", workspace, "go", "work", "use", dir)
+	runIn(t, dir, "env", workspace, "go", "build", "-o", filepath.Join(bin, "programs"), ".")
 }
 
 // pages returns the Markdown files for readers.
@@ -140,7 +177,7 @@ func shellLines(text string) (list []string) {
 }
 
 // runPage runs the blocks of a page. The last two strings of a block are its language and its text.
-func runPage(t *testing.T, list [][]string, bin string) {
+func runPage(t *testing.T, list [][]string, bin string, programs []string) {
 	work := t.TempDir()
 	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS("examples")); err != nil {
 		t.Fatal(err)
@@ -151,14 +188,15 @@ func runPage(t *testing.T, list [][]string, bin string) {
 		language, text := block[1], block[2]
 		switch language {
 		case "go":
-			file, dir := filepath.Join(bin, "main.go"), "."
-			if _, err := os.Stat(filepath.Join(work, "go.work")); err == nil {
-				file, dir = "mine/main.go", work
+			if _, err := os.Stat(filepath.Join(work, "go.work")); err != nil {
+				output = runIn(t, ".", filepath.Join(bin, "programs"), fmt.Sprint(slices.Index(programs, text)))
+				break
 			}
-			if err := os.WriteFile(filepath.Join(relative(dir, file), file), []byte(text), 0o666); err != nil {
+			file := filepath.Join("mine", "main.go")
+			if err := os.WriteFile(filepath.Join(work, file), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			output = runIn(t, dir, "go", "run", file)
+			output = runIn(t, work, "go", "run", file)
 		case "python":
 			if strings.HasPrefix(text, ">>> ") {
 				break // test_pages.py of bindings/python runs sessions
@@ -201,14 +239,6 @@ func runPage(t *testing.T, list [][]string, bin string) {
 		}
 		last = language
 	}
-}
-
-// relative returns the folder that links in file are relative to.
-func relative(dir, file string) string {
-	if filepath.IsAbs(file) {
-		return ""
-	}
-	return dir
 }
 
 // runLine returns the output of a command of a page, run in the folder work, or in the clone if it

@@ -100,6 +100,9 @@ func TestVerifyLimits(t *testing.T) {
 			for _, d := range []int{0, -(p + 62), -(p + 65), -1500} {
 				for _, side := range []float64{1, -1} {
 					for _, sign := range []float64{1, -1} {
+						if d == 0 && side < 0 {
+							continue // the value itself has no sides
+						}
 						value := new(big.Float).Copy(c.value)
 						if d != 0 {
 							value = interval.ExactAdd(value, new(big.Float).SetMantExp(big.NewFloat(side), d))

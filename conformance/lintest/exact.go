@@ -72,22 +72,49 @@ func (a Matrix) Scaled(rows, cols []int64) Matrix {
 // Weighted returns A diag(w) B, where B has cols columns; a nil w stands for ones.
 func (a Matrix) Weighted(w []*big.Rat, b Matrix, cols int) Matrix {
 	z := New(len(a), cols)
-	t := new(big.Rat)
-	for i := range z {
+	t := new(big.Int)
+	// Sums of integers: numbers over a common denominator of a column of B, and of a row of A.
+	right, below := make([][]*big.Int, cols), make([]*big.Int, cols)
+	for j := range cols {
+		column := make([]*big.Rat, len(b))
 		for k := range b {
-			if a[i][k].Sign() == 0 {
-				continue
+			column[k] = b[k][j]
+		}
+		right[j], below[j] = overCommon(column)
+	}
+	for i := range z {
+		row := a[i]
+		if w != nil {
+			row = make([]*big.Rat, len(b))
+			for k := range row {
+				row[k] = new(big.Rat).Mul(a[i][k], w[k])
 			}
-			x := a[i][k]
-			if w != nil {
-				x = new(big.Rat).Mul(x, w[k])
+		}
+		left, under := overCommon(row[:len(b)])
+		for j := range cols {
+			sum := new(big.Int)
+			for k, x := range left {
+				if x.Sign() != 0 {
+					sum.Add(sum, t.Mul(x, right[j][k]))
+				}
 			}
-			for j := range cols {
-				z[i][j].Add(z[i][j], t.Mul(x, b[k][j]))
+			if sum.Sign() != 0 {
+				z[i][j].SetFrac(sum, t.Mul(under, below[j]))
 			}
 		}
 	}
 	return z
+}
+
+// overCommon returns integers n_k and a denominator d with x_k = n_k / d.
+func overCommon(x []*big.Rat) (n []*big.Int, d *big.Int) {
+	d = commonDenominator(x)
+	n = make([]*big.Int, len(x))
+	for k, v := range x {
+		n[k] = new(big.Int).Mul(v.Num(), d)
+		n[k].Quo(n[k], v.Denom())
+	}
+	return n, d
 }
 
 // Pow returns A^e.
@@ -342,20 +369,15 @@ func Nearest(f halfulp.Format, x *big.Rat) halfulp.Scalar {
 
 // NearestRoot returns x √y, rounded to nearest in f, for y ≥ 0.
 func NearestRoot(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
-	square := new(big.Rat).Mul(x, x)
-	square.Mul(square, y)
-	num, den := new(big.Int).Sqrt(square.Num()), new(big.Int).Sqrt(square.Denom())
-	if new(big.Int).Mul(num, num).Cmp(square.Num()) == 0 && new(big.Int).Mul(den, den).Cmp(square.Denom()) == 0 {
-		root := new(big.Rat).SetFrac(num, den)
-		if x.Sign() < 0 {
-			root.Neg(root)
-		}
-		return Nearest(f, root)
-	}
-	// The integer below √square 2^bits, and the next one: the irrational root is between them.
-	for bits := f.Bits() + 128; ; bits *= 2 {
-		n := new(big.Int).Lsh(square.Num(), uint(2*bits))
-		n.Quo(n, square.Denom()).Sqrt(n)
+	// num / den = x² y, perhaps not in lowest terms.
+	num, den := new(big.Int).Mul(x.Num(), x.Num()), new(big.Int).Mul(x.Denom(), x.Denom())
+	num.Mul(num, y.Num())
+	den.Mul(den, y.Denom())
+	// The integer below √(num / den) 2^bits, and the next one: the root is not below the first one,
+	// and below the second one. If they round alike so does the root.
+	for bits := f.Bits() + 128 + max(0, (den.BitLen()-num.BitLen())/2+1); ; bits *= 2 {
+		n := new(big.Int).Lsh(num, uint(2*bits))
+		n.Quo(n, den).Sqrt(n)
 		scaled := func() halfulp.Scalar {
 			v := new(big.Float).SetPrec(uint(n.BitLen() + 1)).SetInt(n)
 			if v.SetMantExp(v, -bits); x.Sign() < 0 {
@@ -367,6 +389,15 @@ func NearestRoot(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
 		n.Add(n, big.NewInt(1))
 		if lower.Same(scaled()) {
 			return lower
+		}
+		// The root is rational if num den is a square.
+		both := new(big.Int).Mul(num, den)
+		if root := new(big.Int).Sqrt(both); new(big.Int).Mul(root, root).Cmp(both) == 0 {
+			z := new(big.Rat).SetFrac(root, den)
+			if x.Sign() < 0 {
+				z.Neg(z)
+			}
+			return Nearest(f, z)
 		}
 	}
 }

@@ -12,6 +12,19 @@ type integers struct {
 	width int
 }
 
+// commonDenominator returns the least common multiple of the denominators.
+func commonDenominator(x []*big.Rat) *big.Int {
+	common := big.NewInt(1)
+	for _, v := range x {
+		d := v.Denom()
+		if d.Cmp(common) <= 0 && new(big.Int).Rem(common, d).Sign() == 0 {
+			continue
+		}
+		common = new(big.Int).Mul(common, new(big.Int).Quo(d, new(big.Int).GCD(nil, nil, common, d)))
+	}
+	return common
+}
+
 func integersOf(a Matrix) *integers {
 	n := &integers{x: make([][]*big.Int, len(a)), rows: make([]*big.Rat, len(a))}
 	if len(a) > 0 {
@@ -19,20 +32,8 @@ func integersOf(a Matrix) *integers {
 	}
 	n.cols = make([]int, n.width)
 	for i, row := range a {
-		common := big.NewInt(1) // multiple of the denominators
-		for _, v := range row {
-			d := v.Denom()
-			if d.Cmp(common) <= 0 && new(big.Int).Rem(common, d).Sign() == 0 {
-				continue
-			}
-			common = new(big.Int).Mul(common, new(big.Int).Quo(d, new(big.Int).GCD(nil, nil, common, d)))
-		}
-		n.x[i] = make([]*big.Int, n.width)
-		for j, v := range row {
-			x := new(big.Int).Mul(v.Num(), common)
-			n.x[i][j] = x.Quo(x, v.Denom())
-		}
-		n.rows[i] = new(big.Rat).SetFrac(big.NewInt(1), common)
+		x, common := overCommon(row)
+		n.x[i], n.rows[i] = x, new(big.Rat).SetFrac(big.NewInt(1), common)
 	}
 	// Take powers of two out of columns, and then out of rows.
 	for j := range n.cols {

@@ -267,49 +267,71 @@ func FarApart(r *rand.Rand, f halfulp.Format, n, far int, symmetric bool) *halfu
 // if one of the blocks is singular.
 func (a Matrix) LDLT(order, blocks []int) (l, d Matrix, ok bool) {
 	n := len(a)
-	x := a.Rows(order).T(n).Rows(order).T(n)
+	x := integersOf(a.Rows(order).T(n).Rows(order).T(n))
 	l, d = Identity(n), New(n, n)
+	last := big.NewInt(1) // the minor of the blocks so far
 	b := 0
 	for _, size := range blocks {
-		inverse := [][]*big.Rat{{new(big.Rat)}}
-		p := x[b][b]
-		if size == 1 {
-			if p.Sign() == 0 {
-				return nil, nil, false
-			}
-			inverse[0][0].Inv(p)
-		} else {
-			o, q := x[b][b+1], x[b+1][b+1]
-			det := new(big.Rat).Mul(p, q)
-			if det.Sub(det, new(big.Rat).Mul(o, o)).Sign() == 0 {
-				return nil, nil, false
-			}
-			det.Inv(det)
-			minus := new(big.Rat).Mul(o, det)
-			minus.Neg(minus)
-			inverse = [][]*big.Rat{{new(big.Rat).Mul(q, det), minus}, {minus, new(big.Rat).Mul(p, det)}}
-		}
 		for i := range size {
 			for j := range size {
-				d[b+i][b+j] = x[b+i][b+j]
+				d[b+i][b+j] = x.entry(b+i, b+j, last)
 			}
+		}
+		minor := x.block(b, size, last)
+		if minor.Sign() == 0 {
+			return nil, nil, false
 		}
 		for i := b + size; i < n; i++ {
-			for c := range size {
-				l[i][b+c] = new(big.Rat)
-				for k := range size {
-					l[i][b+c].Add(l[i][b+c], new(big.Rat).Mul(x[i][b+k], inverse[k][c]))
-				}
+			// Row i of L is (x_ib, x_i,b+1) times the inverse of the block. Entries of the Schur
+			// complement are (x_ij minor - Σ_k factors_k x_kj) / last (Bareiss, steps of size).
+			factors := x.factors(i, b, size, last)
+			for k, f := range factors {
+				l[i][b+k] = fraction(f, minor, 0)
+				l[i][b+k].Mul(l[i][b+k], x.rows[i]).Quo(l[i][b+k], x.rows[b+k])
 			}
-			for c := range size {
-				for j := b + size; j < n; j++ {
-					x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(l[i][b+c], x[b+c][j]))
+			for j := b + size; j < n; j++ {
+				z := new(big.Int).Mul(x.x[i][j], minor)
+				for k, f := range factors {
+					z.Sub(z, new(big.Int).Mul(f, x.x[b+k][j]))
 				}
+				x.x[i][j] = z.Quo(z, last)
 			}
 		}
+		last = minor
 		b += size
 	}
 	return l, d, true
+}
+
+// entry returns entry (i, j) of the Schur complement, where last is the minor of the rows before.
+func (n *integers) entry(i, j int, last *big.Int) *big.Rat {
+	z := fraction(n.x[i][j], last, n.cols[j])
+	return z.Mul(z, n.rows[i])
+}
+
+// block returns the minor of the rows and columns up to the diagonal block at b.
+func (n *integers) block(b, size int, last *big.Int) *big.Int {
+	if size == 1 {
+		return n.x[b][b]
+	}
+	z := new(big.Int).Mul(n.x[b][b], n.x[b+1][b+1])
+	z.Sub(z, new(big.Int).Mul(n.x[b][b+1], n.x[b+1][b]))
+	return z.Quo(z, last)
+}
+
+// factors returns the row (x_ib, ...) times the adjugate of the diagonal block at b, divided by the
+// minor of the rows before if the block has two rows.
+func (n *integers) factors(i, b, size int, last *big.Int) []*big.Int {
+	if size == 1 {
+		return []*big.Int{n.x[i][b]}
+	}
+	times := func(x, y, u, v *big.Int) *big.Int { // (x y - u v) / last
+		z := new(big.Int).Mul(x, y)
+		z.Sub(z, new(big.Int).Mul(u, v))
+		return z.Quo(z, last)
+	}
+	r, s := n.x[i][b], n.x[i][b+1]
+	return []*big.Int{times(r, n.x[b+1][b+1], s, n.x[b+1][b]), times(s, n.x[b][b], r, n.x[b][b+1])}
 }
 
 // Mirrored copies the upper triangle of a to the lower one and returns a.

@@ -118,22 +118,23 @@ func TestEntry(t *testing.T) {
 		if len(kernels) == 0 || len(kernels) != strings.Count(text, ".entry ") || strings.Count(text, ".func ") == 0 != !slices.ContainsFunc(list, func(s section) bool { return s.kind == "func" }) {
 			t.Errorf("%s.ptx: %d kernels, %d entries", name, len(kernels), strings.Count(text, ".entry "))
 		}
+		// A kernel ends by its brace; a function or a variable, declared, by a semicolon.
+		for _, s := range list[1:] {
+			text := strings.TrimSpace(s.text)
+			if strings.Count(text, "{") != strings.Count(text, "}") || !strings.HasSuffix(text, "}") && (s.kind == "entry" || !strings.HasSuffix(text, ";")) {
+				t.Fatalf("%s of %s.ptx is cut: it ends in %q", s.name, name, text[max(0, len(text)-60):])
+			}
+		}
 		for _, k := range kernels {
 			part := string(Entry(name, k[1]))
 			if strings.Count(part, ".entry ") != 1 || !strings.Contains(part, ".entry "+k[1]+"(") || !strings.HasPrefix(part, list[0].text) {
 				t.Errorf("%s of %s.ptx: %d bytes", k[1], name, len(part))
 			}
-			// A kernel ends by its brace; a function or a variable, declared, by a semicolon.
-			for _, s := range list[1:] {
-				text := strings.TrimSpace(s.text)
-				if strings.Count(text, "{") != strings.Count(text, "}") || !strings.HasSuffix(text, "}") && (s.kind == "entry" || !strings.HasSuffix(text, ";")) {
-					t.Fatalf("%s of %s.ptx is cut: it ends in %q", s.name, name, text[max(0, len(text)-60):])
-				}
-			}
 			uses := map[string]int{} // how often a word occurs
 			words(part, func(w string) { uses[w]++ })
 			for _, s := range list[1:] {
-				there := strings.Contains(part, s.text)
+				// Without its name s is not there.
+				there := uses[s.name] > 0 && strings.Contains(part, s.text)
 				switch {
 				case s.kind == "entry" && s.name != k[1]:
 				case !there && uses[s.name] > 0:

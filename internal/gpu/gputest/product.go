@@ -291,61 +291,68 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 	fragments := fake.Slice[uint8](l, c.Constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
 	vectors, k := int(c.Vectors), int(l.Grid.X)*strip
-	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
 	n := first + abi.StepBytes*steps
 	room := make([]int8, n*min(vectors, m.Rows)*min(k, m.Cols))
 	sum, shifted := make([]uint64, (n+7)/8), make([]uint64, (n+7)/8)
-	// numbers whose residues are computed
-	var some []int
+	type number struct {
+		place  int // in a plane
+		digits []int8
+	}
+	var some []number                      // whose residues are computed
+	groups := make([]int, 0, vectors*k/16) // places of sixteen numbers side by side
 	for v := range vectors {
+		at := v
+		if c.Permute != 0 {
+			at = placeReference(v)
+		}
 		for h := range k {
+			if h%16 == 0 {
+				groups = append(groups, tilePlace(at, h, int(c.Blocks)))
+			}
+			e := number{place: groups[len(groups)-1] + h%16}
 			if v < m.Rows && h < m.Cols {
 				clear(sum)
 				aligned(sum, shifted, m, v, h, int64(c.Width)-exp[v])
 				if d := balancedDigits(room[:n], sum); len(d) > first {
-					digits[v*k+h] = d[first:]
+					e.digits = d[first:]
 					room = room[n:]
 				}
+			} else if !more {
+				continue
 			}
-			if digits[v*k+h] != nil || more {
-				some = append(some, v*k+h)
+			if e.digits != nil || more {
+				some = append(some, e)
 			}
-			at := v
-			if c.Permute != 0 {
-				at = placeReference(v)
-			}
-			places[v*k+h] = tilePlace(at, h, int(c.Blocks))
 		}
 	}
 	// The numbers may be some of longer vectors, whose planes begin before.
-	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba-1)*int(c.Stride)+slices.Max(places)+1)
+	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba-1)*int(c.Stride)+slices.Max(groups)+16)
 	constant := func(tile, row, digit int) int32 {
 		lane, word := row%8*4+digit%16/4, row/8+digit%32/16*2
 		return int32(int8(fragments[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4]))
 	}
-	// sums returns the sums of the digits of some numbers times row of a tile.
-	sums := func(tile, row int) []int32 {
-		out := make([]int32, len(some))
-		w := make([]int32, abi.StepBytes*steps)
+	out, w := [2][]int32{make([]int32, len(some)), make([]int32, len(some))}, make([]int32, abi.StepBytes*steps)
+	// sums returns the sums of the digits of some numbers times row of a tile, in a list of out.
+	sums := func(list, tile, row int) []int32 {
 		for s := range w {
 			w[s] = constant(tile, row, s)
 		}
 		for i, e := range some {
 			var sum int32
-			d := digits[e]
-			for s, c := range w[:len(d)] {
-				sum += int32(d[s]) * c
+			for s, c := range w[:len(e.digits)] {
+				sum += int32(e.digits[s]) * c
 			}
-			out[i] = sum
+			out[list][i] = sum
 		}
-		return out
+		return out[list]
 	}
 	fill := func(plane []int8, value int8) {
-		for i := 0; i < len(places); i += 16 { // sixteen lie side by side
-			at := plane[places[i]:][:16]
-			for b := range at {
-				at[b] = value
-			}
+		var sixteen [16]int8
+		for i := range sixteen {
+			sixteen[i] = value
+		}
+		for _, at := range groups {
+			copy(plane[at:], sixteen[:])
 		}
 	}
 	for t := range int(c.Plain) {
@@ -353,8 +360,8 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		if !more {
 			fill(plane, int8(reducedReference(0, moduli[t])))
 		}
-		for i, s := range sums(t/16, t%16) {
-			at := places[some[i]]
+		for i, s := range sums(0, t/16, t%16) {
+			at := some[i].place
 			if more {
 				s += int32(plane[at])
 			}
@@ -362,7 +369,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		}
 	}
 	for t := range int(c.Karatsuba) {
-		low, high := sums(plainTiles+t/16*2, t%16), sums(plainTiles+t/16*2+1, t%16)
+		low, high := sums(0, plainTiles+t/16*2, t%16), sums(1, plainTiles+t/16*2+1, t%16)
 		mod := moduli[16*plainTiles+t]
 		plane := planes[(int(c.Plain)+3*t)*int(c.Stride):]
 		put := func(at int, a0, a1 int32) {
@@ -375,7 +382,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 			}
 		}
 		for i := range low {
-			at, s := places[some[i]], low[i]+128*high[i]
+			at, s := some[i].place, low[i]+128*high[i]
 			if more {
 				s += int32(plane[at]) + 128*int32(plane[at+int(c.Stride)])
 			}

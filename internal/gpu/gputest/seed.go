@@ -309,15 +309,16 @@ func refRankUpdate(l *fake.Launch, g abi.Elimination, from, depth, begin, end, s
 			continue
 		}
 		f := columnOf(l, g, j)
-		for i := range n {
-			sum := f[i]
+		for i := range f {
 			if of(int(slot[i])) || of(j) {
-				sum = 0
+				f[i] = 0
 			}
-			for h := int(from) - panel; h < int(from+depth)-panel; h++ {
-				sum += float64(left[h*n+i] * right[h*n+j])
+		}
+		for h := int(from) - panel; h < int(from+depth)-panel; h++ {
+			x := right[h*n+j]
+			for i, y := range left[h*n:][:n] {
+				f[i] += float64(y * x)
 			}
-			f[i] = sum
 		}
 	}
 }

@@ -22,12 +22,18 @@ func inverseRootNow(s *cuda.Stream, a, x mem.Matrix, width int) (exps []int64, o
 // definite returns symmetric positive definite matrices of order n.
 func definite(n int) []problem {
 	gram := func(x func(i, j int) float64) func(i, j int) float64 {
-		a := make([]float64, n*n)
+		a, rows := make([]float64, n*n), make([][]float64, n)
 		for i := range n {
-			for j := range n {
-				for k := range n {
-					a[i+j*n] += float64(x(i, k) * x(j, k))
+			rows[i] = make([]float64, n)
+			for k := range n {
+				rows[i][k] = x(i, k)
+			}
+			for j := range i + 1 {
+				sum := 0.0
+				for k, y := range rows[j] {
+					sum += float64(rows[i][k] * y)
 				}
+				a[i+j*n], a[j+i*n] = sum, sum
 			}
 		}
 		return func(i, j int) float64 { return a[i+j*n] }

@@ -181,7 +181,8 @@ func TestDirectFailures(t *testing.T) {
 			}
 			switch {
 			case err == nil && count <= after+1:
-				if without < 2 || failed < 2 {
+				// Which allocations are of copies depends on the order in which two GPUs ask for memory.
+				if without < 1 || failed < 2 {
 					t.Errorf("%d products without copies, and %d that failed", without, failed)
 				}
 				return

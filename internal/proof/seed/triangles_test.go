@@ -2,7 +2,6 @@ package seed_test
 
 import (
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -51,18 +50,15 @@ func TestTriangles(t *testing.T) {
 			continue
 		}
 		good++
-		inverse := make([][]*big.Rat, n)
-		for i := range inverse {
-			inverse[i] = make([]*big.Rat, n)
-		}
-		for j := range n { // R = Z X P
-			x := make([]*big.Rat, n)
-			for k := range x {
-				if x[k] = new(big.Rat); k >= j {
-					x[k] = numtest.Exact(v.X[k+j*n])
-				}
+		x := lintest.New(n, n) // lower triangular
+		for j := range n {
+			for k := j; k < n; k++ {
+				x[k][j] = numtest.Exact(v.X[k+j*n])
 			}
-			for i, z := range upperInverse(v, x) {
+		}
+		inverse := lintest.New(n, n) // R = Z X P
+		for i, row := range upperInverse(v, x) {
+			for j, z := range row {
 				inverse[i][v.Perm[j]] = z
 			}
 		}
@@ -73,29 +69,33 @@ func TestTriangles(t *testing.T) {
 	}
 }
 
-// upperInverse returns Z x.
-func upperInverse(t *seed.Triangles, x []*big.Rat) []*big.Rat {
-	n, z := t.N, make([]*big.Rat, t.N)
-	first, second := t.Blocks()
-	sum := func(y []float64, ld, i int, x []*big.Rat) *big.Rat {
-		z := new(big.Rat)
-		for k := i; k < len(x); k++ {
-			z.Add(z, new(big.Rat).Mul(numtest.Exact(y[i+k*ld]), x[k]))
+// upperInverse returns Z X.
+func upperInverse(t *seed.Triangles, x lintest.Matrix) lintest.Matrix {
+	n, cut := t.N, t.Cut
+	matrix := func(rows, cols int, at func(i, j int) float64) lintest.Matrix {
+		z := lintest.New(rows, cols)
+		for i := range z {
+			for j := range z[i] {
+				z[i][j] = numtest.Exact(at(i, j))
+			}
 		}
 		return z
 	}
-	for i := t.Cut; i < n; i++ {
-		z[i] = sum(second, n-t.Cut, i-t.Cut, x[t.Cut:])
+	upper := func(y []float64, order int) lintest.Matrix {
+		return matrix(order, order, func(i, j int) float64 {
+			if i > j {
+				return 0
+			}
+			return y[i+j*order]
+		})
 	}
-	above := make([]*big.Rat, t.Cut)
+	first, second := t.Blocks()
+	below := upper(second, n-cut).Times(x[cut:], n)
+	above := matrix(cut, n-cut, func(i, j int) float64 { return t.LU[i+(cut+j)*n] }).Times(below, n)
 	for i := range above {
-		above[i] = new(big.Rat).Set(x[i])
-		for k := t.Cut; k < n; k++ {
-			above[i].Sub(above[i], new(big.Rat).Mul(numtest.Exact(t.LU[i+k*n]), z[k]))
+		for j, z := range above[i] {
+			z.Sub(x[i][j], z)
 		}
 	}
-	for i := range t.Cut {
-		z[i] = sum(first, t.Cut, i, above)
-	}
-	return z
+	return append(upper(first, cut).Times(above, n), below...)
 }

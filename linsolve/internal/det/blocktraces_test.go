@@ -41,13 +41,13 @@ func TestTracedInBlocks(t *testing.T) {
 				a.SetBig(i, n-1, new(big.Float).Add(a.Big(i, 0), big.NewFloat(r.Float64()*0x1p-30)))
 			}
 		}
+		want, shift, err := det.Exact(prooftest.Run(t, 2), a.View())
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, small := range []bool{false, true} {
 			name := fmt.Sprintf("order %d, trial %d, small blocks %v", n, trial, small)
 			s := prooftest.Run(t, 2)
-			want, shift, err := det.Exact(s, a.View())
-			if err != nil {
-				t.Fatal(err)
-			}
 			if small {
 				// All but the bytes of blocks of the fewest rows.
 				left, _ := s.Budget.Left()
