@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/symeig"
 )
 
 // TestDevices compares spectra with products on a GPU, of matrices of the host and of the GPU, with
@@ -16,6 +17,8 @@ import (
 func TestDevices(t *testing.T) {
 	defer func(n int) { sym.SeedFrom = n }(sym.SeedFrom)
 	sym.SeedFrom = 4
+	defer func(n int) { symeig.MergeFrom = n }(symeig.MergeFrom)
+	symeig.MergeFrom = 3
 	gputest.OnDevices(t, 12, 200, func(t *testing.T, n int) {
 		a := gallery.Random(halfulp.Float64, n, n, 3, 2)
 		s := halfulp.NewMatrix(halfulp.Float64, n, n)

@@ -32,10 +32,44 @@ type Spectral interface {
 	Tridiagonal(cfg Config, a []float64, n int) (r Reduction, d, e []float64, err error)
 }
 
-// A Reduction is the matrix H of a Spectral.
+// A Reduction is the matrix H of a Spectral, of order n, with room for an n x n matrix Q. The
+// caller computes the eigenvectors of T in Q by divide and conquer: it loads the eigenvectors of
+// blocks of T, merges neighbouring blocks, and multiplies by H.
 type Reduction interface {
-	// Apply sets Z = H Z for an n x n matrix Z of the host, stored by columns. It is called at most
-	// once.
+	// Load sets Q to a matrix of the host, stored by columns. T can no longer be computed from A.
+	Load(cfg Config, q []float64) error
+	// Ends returns, for the columns of a piece, the last row of its first part and the first row of
+	// its second part, each where the column is one of that part.
+	Ends(cfg Config, p Piece) ([]float64, error)
+	// Merge replaces the columns of a piece of Q, and returns the roots of the secular equation. It
+	// is not ok if an iteration does not converge.
+	Merge(cfg Config, m Merge) (roots []float64, ok bool, err error)
+	// Apply sets z to H Q, by columns. It is called at most once, after Load.
 	Apply(cfg Config, z []float64) error
 	Free()
+}
+
+// A Piece has the rows and columns First ≤ i < To of a matrix, in two parts that meet at Mid.
+type Piece struct{ First, Mid, To int }
+
+// A Merge computes eigenvectors of D + z z' for the diagonal matrix D, in the basis of the columns
+// of Q. Columns are numbered from the first column of the piece on.
+type Merge struct {
+	Piece
+	// Rotations are pairs of columns that are rotated first, one pair after the other.
+	Rotations []Rotation
+	// Columns has the order of the columns afterwards: len(D) columns that take part, and the
+	// columns that stay as they are. The first Top columns are zero below Mid, the ones from Mixed
+	// on above Mid.
+	Columns    []int32
+	Top, Mixed int
+	// D, in ascending order, and z. Place[j] is the position of number j in Columns.
+	D, Z  []float64
+	Place []int32
+}
+
+// A Rotation replaces columns x and y by C x + S y and C y - S x.
+type Rotation struct {
+	X, Y int
+	C, S float64
 }

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfulp/halfulp/internal/place"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack/gonum"
 )
@@ -46,21 +47,24 @@ func Sym(ctx context.Context, a []float64, n int, vectors bool, workers int) (w 
 }
 
 // A Reduction is T = H'A H of a symmetric A, with an orthogonal H and the tridiagonal T that has
-// diagonal D and off-diagonal E.
+// diagonal D and off-diagonal E. A device has H, and an n x n matrix Q; package place describes the
+// functions. They report whether they succeed.
 type Reduction struct {
-	D, E []float64
-	// Apply sets Z = H Z for a matrix Z by columns. It reports whether that succeeded.
+	D, E  []float64
+	Load  func(q []float64) bool
+	Ends  func(p place.Piece) ([]float64, bool)
+	Merge func(m place.Merge) ([]float64, bool)
 	Apply func(z []float64) bool
 }
 
-// Reduced is like Sym for a matrix that another device has reduced, of entries near 1. It returns
-// the eigenvalues w in any order, and the eigenvectors as the columns of the n x n matrix z, which
-// is stored by columns. It destroys D and E.
+// Reduced is like Sym for a matrix that a device has reduced, of entries near 1. It returns the
+// eigenvalues w in any order, and the eigenvectors as the columns of the n x n matrix z, which is
+// stored by columns. It destroys D and E.
 func Reduced(ctx context.Context, r Reduction, workers int) (w, z []float64, ok bool) {
 	if !finite(r.D) || !finite(r.E) {
 		return nil, nil, false
 	}
-	t, ok := newSolver(ctx, workers).divide(r.D, r.E)
+	t, ok := newSolver(ctx, workers).divide(r.D, r.E, &r)
 	if !ok || !r.Apply(t.vectors.data) {
 		return nil, nil, false
 	}

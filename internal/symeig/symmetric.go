@@ -2,7 +2,11 @@
 
 package symeig
 
-import "math"
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/place"
+)
 
 // divided has the state of divide and conquer for a symmetric tridiagonal matrix (Cuppen, A divide
 // and conquer method for the symmetric tridiagonal eigenproblem, 1981; Gu, Eisenstat, A divide-and-
@@ -19,7 +23,7 @@ type divided struct {
 // conquer computes the eigenvalues w, in ascending order, and the eigenvectors, as rows, of the
 // tridiagonal matrix with diagonal d and off-diagonal e, which are destroyed.
 func (s *solver) conquer(d, e []float64) (w []float64, vectors matrix, ok bool) {
-	t, ok := s.divide(d, e)
+	t, ok := s.divide(d, e, nil)
 	if !ok {
 		return nil, matrix{}, false
 	}
@@ -31,9 +35,13 @@ func (s *solver) conquer(d, e []float64) (w []float64, vectors matrix, ok bool) 
 	return w, t.room, true
 }
 
+// MergeFrom is the order from which a device merges pieces: a merge has about 9 launches, and waits
+// for the device twice. Only tests change it.
+var MergeFrom = 250
+
 // divide replaces d by the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal
-// e, in any order. The eigenvectors become the columns of vectors.
-func (s *solver) divide(d, e []float64) (t *divided, ok bool) {
+// e, in any order. The eigenvectors become the columns of vectors, or of Q of a device.
+func (s *solver) divide(d, e []float64, device *Reduction) (t *divided, ok bool) {
 	n := len(d)
 	t = &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(n, n), inner: newMatrix(n, n), order: make([]int, n)}
 	for i := range d {
@@ -45,28 +53,52 @@ func (s *solver) divide(d, e []float64) (t *divided, ok bool) {
 			d[i] -= math.Abs(e[i])
 		}
 	}
-	for _, level := range pieces(n, 2, 0) {
-		if !s.each(level, t.merge) {
+	levels := pieces(n, 2, 0)
+	for len(levels) > 0 && (device == nil || levels[0][0].to-levels[0][0].first < MergeFrom) {
+		if !s.each(levels[0], func(p piece, workers int) bool { return t.merge(p, t, workers) }) {
 			return nil, false
+		}
+		levels = levels[1:]
+	}
+	if device != nil && !device.Load(t.vectors.data) {
+		return nil, false
+	}
+	for _, level := range levels {
+		for _, p := range level {
+			if !t.merge(p, device, s.workers) {
+				return nil, false
+			}
 		}
 	}
 	return t, true
 }
 
+// A basis has the eigenvectors of pieces as columns, whose rotations and combinations become the
+// eigenvectors of a larger piece. It is on the host or on a device.
+type basis interface {
+	// ends returns the last row of the first part of a piece, and the first row of the second part.
+	ends(p piece) (row []float64, ok bool)
+	// merged returns the roots of e, and replaces the columns of the piece, after rotations.
+	merged(p piece, rotations []place.Rotation, g groups, e *secular, workers int) (roots []float64, ok bool)
+}
+
 // merge computes the decomposition of a piece, D + ρ z z' in the basis of its parts.
-func (t *divided) merge(p piece, workers int) bool {
+func (t *divided) merge(p piece, b basis, workers int) bool {
 	first, k := p.first, p.to-p.first
 	upper := p.mid - first
-	q := t.vectors.view(first, p.to, first, p.to)
 	d := t.d[first:p.to]
 	rho := math.Abs(t.e[p.mid-1]) * 2
-	z, kind := make([]float64, k), make([]int8, k)
-	for j := range z {
+	z, ok := b.ends(p)
+	if !ok {
+		return false
+	}
+	kind := make([]int8, k)
+	for j, v := range z {
 		if j < upper {
-			z[j] = q.data[upper-1+j*q.ld] * math.Sqrt2 / 2
+			z[j] = v * math.Sqrt2 / 2
 			kind[j] = top
 		} else {
-			z[j] = math.Copysign(q.data[upper+j*q.ld]*math.Sqrt2/2, q.data[upper+j*q.ld]*t.e[p.mid-1])
+			z[j] = math.Copysign(v*math.Sqrt2/2, v*t.e[p.mid-1])
 			kind[j] = bottom
 		}
 	}
@@ -75,8 +107,9 @@ func (t *divided) merge(p piece, workers int) bool {
 	scale, size := normalize(d, &rho)
 	tol := 8 * unitRoundoff * size
 	far := func(p, j int, c, s float64) bool { return math.Abs((d[j]-d[p])*c*s) > tol }
+	var rotations []place.Rotation
 	kept := deflate(z, kind, order, tol/rho, far, func(p, j int, c, s float64) {
-		rotate(q.column(p), q.column(j), c, s)
+		rotations = append(rotations, place.Rotation{X: p, Y: j, C: c, S: s})
 		d[p], d[j] = d[p]*c*c+d[j]*s*s, d[p]*s*s+d[j]*c*c
 	})
 	e := &secular{k: t.s.k, d: make([]float64, len(kept)), z: make([]float64, len(kept))}
@@ -84,13 +117,12 @@ func (t *divided) merge(p piece, workers int) bool {
 		e.d[i], e.z[i] = d[j], z[j]*math.Sqrt(rho)
 	}
 	g := group(kept, kind)
-	delta := matrix{g.kept, g.kept, g.kept, t.inner.data[first*t.inner.ld:]}
-	values := make([]float64, k)
-	if !e.solve(t.s, delta, values[:g.kept], workers) {
+	roots, ok := b.merged(p, rotations, g, e, workers)
+	if !ok || len(roots) < g.kept {
 		return false
 	}
-	t.s.vectors(e, delta, matrix{}, g.place, workers)
-	t.s.combine(q, upper, g, delta, t.room.data[first*t.room.ld:], workers)
+	values := make([]float64, k)
+	copy(values, roots)
 	for i, j := range g.columns[g.kept:] {
 		values[g.kept+i] = d[j]
 	}
@@ -98,6 +130,53 @@ func (t *divided) merge(p piece, workers int) bool {
 	copy(d, values)
 	sortBy(order, d)
 	return !t.s.done()
+}
+
+func (t *divided) ends(p piece) (row []float64, ok bool) {
+	q, upper := t.vectors.view(p.first, p.to, p.first, p.to), p.mid-p.first
+	row = make([]float64, q.cols)
+	for j := range row {
+		if j < upper {
+			row[j] = q.data[upper-1+j*q.ld]
+		} else {
+			row[j] = q.data[upper+j*q.ld]
+		}
+	}
+	return row, true
+}
+
+func (t *divided) merged(p piece, rotations []place.Rotation, g groups, e *secular, workers int) (roots []float64, ok bool) {
+	q := t.vectors.view(p.first, p.to, p.first, p.to)
+	for _, r := range rotations {
+		rotate(q.column(r.X), q.column(r.Y), r.C, r.S)
+	}
+	delta := matrix{g.kept, g.kept, g.kept, t.inner.data[p.first*t.inner.ld:]}
+	roots = make([]float64, g.kept)
+	if !e.solve(t.s, delta, roots, workers) {
+		return nil, false
+	}
+	t.s.vectors(e, delta, matrix{}, g.place, workers)
+	t.s.combine(q, p.mid-p.first, g, delta, t.room.data[p.first*t.room.ld:], workers)
+	return roots, true
+}
+
+func (r *Reduction) ends(p piece) (row []float64, ok bool) {
+	return r.Ends(place.Piece{First: p.first, Mid: p.mid, To: p.to})
+}
+
+func (r *Reduction) merged(p piece, rotations []place.Rotation, g groups, e *secular, _ int) (roots []float64, ok bool) {
+	return r.Merge(place.Merge{
+		Piece: place.Piece{First: p.first, Mid: p.mid, To: p.to}, Rotations: rotations, Columns: small(g.columns),
+		Top: g.upTo[top], Mixed: g.upTo[mixed], D: e.d, Z: e.z, Place: small(g.place),
+	})
+}
+
+func small(x []int) []int32 {
+	z := make([]int32, len(x))
+	for i, v := range x {
+		z[i] = int32(v)
+	}
+	return z
 }
 
 // normalize multiplies d and more numbers by a power of two, 2^-scale, so that the largest

@@ -158,7 +158,8 @@ type floatColumns struct {
 
 // seedThere computes eigenvalues w and eigenvectors z, in float64 arithmetic and in any order, of a
 // symmetric n x n matrix of numbers below 1: the first GPU that the options name reduces it to a
-// tridiagonal matrix. The error wraps place.ErrUnsupported if there is no such GPU or n is small.
+// tridiagonal matrix, and merges the large pieces of that. The error wraps place.ErrUnsupported if
+// there is no such GPU or n is small.
 func seedThere(s *call.Run, x []float64, n int) (w []float64, z floatColumns, ok bool, err error) {
 	if s.Set.Device.Kind != place.CUDA || n < SeedFrom {
 		return nil, z, false, place.ErrUnsupported
@@ -176,10 +177,25 @@ func seedThere(s *call.Run, x []float64, n int) (w []float64, z floatColumns, ok
 		return nil, z, false, err
 	}
 	defer h.Free()
-	w, vectors, ok := symeig.Reduced(s.Ctx, symeig.Reduction{D: d, E: e, Apply: func(z []float64) bool {
-		err = h.Apply(s.Config(), z)
-		return err == nil
-	}}, s.Threads)
+	w, vectors, ok := symeig.Reduced(s.Ctx, symeig.Reduction{
+		D: d, E: e,
+		Load: func(q []float64) bool {
+			err = h.Load(s.Config(), q)
+			return err == nil
+		},
+		Ends: func(p place.Piece) (row []float64, ok bool) {
+			row, err = h.Ends(s.Config(), p)
+			return row, err == nil
+		},
+		Merge: func(m place.Merge) (roots []float64, ok bool) {
+			roots, ok, err = h.Merge(s.Config(), m)
+			return roots, ok && err == nil
+		},
+		Apply: func(z []float64) bool {
+			err = h.Apply(s.Config(), z)
+			return err == nil
+		},
+	}, s.Threads)
 	if err == nil {
 		err = s.Ctx.Err()
 	}

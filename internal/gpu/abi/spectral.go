@@ -34,3 +34,13 @@ type SpectralProduct struct {
 	V, Z, To         cuda.Pointer
 	N, Row, Parts, _ int32
 }
+
+// SpectralMerge is a merge of divide and conquer: kernels/seed/merge.cu.
+type SpectralMerge struct {
+	Q, D, Z, Roots, Tau, Origin, Place, Columns, Above, Below, Rest, Delta, Failed cuda.Pointer
+	LD, Order, Upper, Kept, Top, Mixed                                             int32
+}
+
+// SpectralRotation is a rotation of two columns: their numbers, the second one in the upper half,
+// and the bits of its cosine and sine.
+type SpectralRotation [3]uint64

@@ -21,6 +21,26 @@ type reduction struct {
 	at *gpus
 }
 
+func (z *reduction) Load(c place.Config, q []float64) error {
+	return z.at.do(c.Ctx, func(s *cuda.Stream) error { return z.Reduction.Load(s, q) })
+}
+
+func (z *reduction) Ends(c place.Config, p place.Piece) (row []float64, err error) {
+	err = z.at.do(c.Ctx, func(s *cuda.Stream) error {
+		row, err = z.Reduction.Ends(s, p)
+		return err
+	})
+	return row, err
+}
+
+func (z *reduction) Merge(c place.Config, m place.Merge) (roots []float64, ok bool, err error) {
+	err = z.at.do(c.Ctx, func(s *cuda.Stream) error {
+		roots, ok, err = z.Reduction.Merge(s, m)
+		return err
+	})
+	return roots, ok, err
+}
+
 func (z *reduction) Apply(c place.Config, to []float64) error {
 	return z.at.do(c.Ctx, func(s *cuda.Stream) error { return z.Reduction.Apply(c.Ctx, s, to) })
 }

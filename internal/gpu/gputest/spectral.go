@@ -9,9 +9,10 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// SpectralReference gives the kernels of kernels/seed/spectral.cu, in Go, to a driver.
+// SpectralReference gives the kernels of kernels/seed/spectral.cu and merge.cu, in Go, to a driver.
 func SpectralReference(t testing.TB, drv *fake.Driver) {
 	t.Helper()
+	mergeReference(t, drv)
 	drv.Kernel("spectralColumn", refSpectralColumn)
 	drv.Kernel("spectralDots", refSpectralDots)
 	drv.Kernel("spectralUpdate", refSpectralUpdate)

@@ -8,10 +8,12 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 )
 
-// A Reduction is a matrix H, a product of reflectors, with H' A H tridiagonal for a symmetric A. It
-// takes 16 n² bytes of a GPU. kernels/seed/spectral.cu describes the method.
+// A Reduction is a matrix H, a product of reflectors, with H' A H tridiagonal for a symmetric A,
+// and a matrix Q. It takes 16 n² bytes of a GPU, and with Q 32 n². kernels/seed/spectral.cu and
+// merge.cu describe the methods.
 type Reduction struct {
 	queue
+	*merging
 	g     abi.Spectral
 	zeros cuda.Pointer
 	parts cuda.Pointer // of products, in at most mostParts parts
@@ -157,14 +159,10 @@ func (r *Reduction) update(u abi.SpectralRank) error {
 	return r.run("spectralUpdate", cuda.Dim{X: tiles}, threads, updateShared(block), u)
 }
 
-// Apply sets Z = H Z, for an n x n matrix Z by columns. If ctx is done, Z is worthless. T can no
-// longer be computed from A, whose memory it uses.
+// Apply sets z to H Q, by columns. If ctx is done, z is worthless. Q has the memory of A.
 func (r *Reduction) Apply(ctx context.Context, s *cuda.Stream, z []float64) error {
 	r.s = s
 	padded := int(r.g.N)
-	if err := r.spread(r.g.A, z); err != nil {
-		return err
-	}
 	count := padded / block
 	if err := r.run("spectralFactors", cuda.Dim{X: count}, threads, 0, r.g, r.turns); err != nil {
 		return err
