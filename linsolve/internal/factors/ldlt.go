@@ -19,7 +19,7 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
-	if err := ziv.Symmetric("A", here); err != nil {
+	if err := ziv.Symmetric(s.Threads, "A", here); err != nil {
 		return nil, err
 	}
 	var seed *Rooked
