@@ -98,7 +98,7 @@ type LUFactors struct {
 
 // Keep copies the factored matrix a to copied, at the place where a lives, and moves factors on the
 // host there. After an error it frees everything at the place.
-func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
+func Keep(s *call.Run, a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
 		for _, m := range factors {
@@ -110,6 +110,10 @@ func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 			if *m, err = place.On(p, here); err != nil {
 				return err
 			}
+		}
+		if a.OnHost() {
+			*copied = call.Copy(s, a)
+			return nil
 		}
 		*copied, err = place.On(p, a)
 		return err

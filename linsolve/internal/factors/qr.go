@@ -36,7 +36,7 @@ func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 		}
 		countOverflow(s, z.Q, z.R)
 	}
-	return z, Keep(a, &z.A, &z.Q, &z.R)
+	return z, Keep(s, a, &z.A, &z.Q, &z.R)
 }
 
 func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
