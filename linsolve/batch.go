@@ -57,7 +57,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := solveBatch{a: a, b: b, f: f, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
+	s := solveBatch{a: a, b: b, f: f, one: Solve, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
 	o.Progress, o.Stats = nil, nil
 	var alone, rest []int // systems for one thread each, and for all threads
 	for i := range a {
@@ -72,8 +72,8 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 		if set.Ctx.Err() != nil {
 			break
 		}
-		s.solve(i, &o)
-		s.over(1)
+		st := s.solve(i, &o)
+		s.over(&st)
 	}
 	if opt != nil && opt.Stats != nil {
 		s.stats.Threads = set.Threads
@@ -89,6 +89,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 type solveBatch struct {
 	a, b, x  []*halfulp.Matrix
 	f        halfulp.Format
+	one      func(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	errs     []error
 	mu       sync.Mutex
 	stats    halfulp.Stats
@@ -107,23 +108,20 @@ func (s *solveBatch) alone(i int) bool {
 	return n*n*(n+k)*words <= batchWork && s.a[i].View().OnHost() && s.b[i].View().OnHost()
 }
 
-// solve solves system i.
-func (s *solveBatch) solve(i int, opt *halfulp.Options) {
-	var st halfulp.Stats
-	s.x[i], s.errs[i] = Solve(s.a[i], s.b[i], s.f, opt.WithStats(&st))
-	if st.Device == "" { // nothing was computed
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	addStats(&s.stats, &st)
+// solve solves system i and returns its statistics.
+func (s *solveBatch) solve(i int, opt *halfulp.Options) (st halfulp.Stats) {
+	s.x[i], s.errs[i] = s.one(s.a[i], s.b[i], s.f, opt.WithStats(&st))
+	return st
 }
 
-// over ends some systems.
-func (s *solveBatch) over(systems int) {
+// over ends a system with these statistics.
+func (s *solveBatch) over(st *halfulp.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.done += systems; s.progress != nil {
+	if st.Device != "" { // something was computed
+		addStats(&s.stats, st)
+	}
+	if s.done++; s.progress != nil {
 		s.progress(float64(s.done) / float64(len(s.a)))
 	}
 }
@@ -141,14 +139,14 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 	// The caller looks at the context.
 	_ = par.For(ctx, threads, len(list), func(_, k int) {
 		i := list[k]
-		s.solve(i, &one)
+		st := s.solve(i, &one)
 		if threads > 1 && errors.Is(s.errs[i], halfulp.ErrMemory) {
 			s.mu.Lock()
 			again = append(again, i)
 			s.mu.Unlock()
-			return
+			return // not over: its statistics count once
 		}
-		s.over(1)
+		s.over(&st)
 	})
 	slices.Sort(again)
 	return again

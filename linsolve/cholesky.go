@@ -80,7 +80,7 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 		return nil, ended(opt, s, "Cholesky", err)
 	}
 	var kept num.Mat
-	if err := factors.Keep(a.View(), &kept, &l); err != nil {
+	if err := factors.Keep(s, a.View(), &kept, &l); err != nil {
 		return nil, ended(opt, s, "Cholesky", err)
 	}
 	s.Finished()

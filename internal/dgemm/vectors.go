@@ -1,6 +1,10 @@
 package dgemm
 
-import "math"
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/par"
+)
 
 // Axpy adds alpha x to y. Products are rounded or fused.
 func Axpy(alpha float64, x, y []float64) {
@@ -85,6 +89,19 @@ func (w *worker) substitute(n int, entry func(i, k int) float64, up bool, b matr
 			}
 		}
 	}
+	const some = 64 // columns a call
+	if n*b.cols < 8*some*block {
+		w.substituteBy(t, x, n, up, b)
+		return
+	}
+	_ = par.For(w.ctx, w.threads, (b.cols+some-1)/some, func(_, part int) {
+		var x [wide * block]float64
+		w.substituteBy(t, &x, n, up, b.view(0, b.rows, part*some, min((part+1)*some, b.cols)))
+	})
+}
+
+// substituteBy is substitute for the triangle t, with memory x.
+func (w *worker) substituteBy(t *[block * block]float64, x *[wide * block]float64, n int, up bool, b matrix) {
 	*x = [wide * block]float64{}
 	first, step := 0, wide // of row 0 of B in X, and from one row to the next
 	if up {

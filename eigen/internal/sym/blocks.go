@@ -193,7 +193,7 @@ func Symmetric(s *call.Run, name string, a num.Mat) error {
 	}); err != nil || !differ.Load() {
 		return err
 	}
-	return ziv.Symmetric(name, a)
+	return ziv.Symmetric(1, name, a)
 }
 
 // Blocks returns the indices of the blocks of symmetric matrices A and B, in ascending order, by

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -64,7 +65,7 @@ func (host) copyNumbers(_ *Run, to, from num.Mat) error {
 	return nil
 }
 
-func (host) triangle(_ *Run, op place.TriangleOperation, m num.Mat, _ *num.Array) (count int, err error) {
+func (host) triangle(s *Run, op place.TriangleOperation, m num.Mat, _ *num.Array) (count int, err error) {
 	switch op {
 	case place.HalveDiagonal:
 		for i := range m.Rows {
@@ -73,11 +74,11 @@ func (host) triangle(_ *Run, op place.TriangleOperation, m num.Mat, _ *num.Array
 			}
 		}
 	case place.MirrorLower:
-		for j := range m.Cols {
+		return 0, par.Each(s.Ctx, s.Threads, m.Cols, func(j int) {
 			for i := j + 1; i < m.Rows; i++ {
 				m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
 			}
-		}
+		})
 	case place.CountNotPositive:
 		for i := range m.Rows {
 			if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {

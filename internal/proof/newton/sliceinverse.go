@@ -120,7 +120,7 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 		ones[i] = 1
 	}
 	t.Norm = call.LargestOf(seed.AbsAll(s.Threads, n, t.Z, ones))
-	g := triangles.Float64s(a, triangles.Y)
+	g := triangles.Float64sOn(s.Threads, a, triangles.Y)
 	dgemm.ExchangeRows(s.Threads, n, g, f.Pivots)
 	var more []float64
 	if a.Arr.Kind == num.MP && a.Arr.Prec > scale.SeedBits {

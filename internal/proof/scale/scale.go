@@ -1,11 +1,13 @@
 package scale
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // Scaling is a scaling by powers of two, F = D1 A D2 with D1 = diag(2^Rows[i]) and D2 =
@@ -249,7 +251,10 @@ func (t Tops) match() (z Scaling, ok bool) {
 
 // Float64s stores F, rounded to about 50 bits, in f, column by column, and returns f. Entries below
 // 2^-1000 become 0. [Rounding] bounds the errors.
-func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
+func (s Scaling) Float64s(a num.Mat, f []float64) []float64 { return s.Float64sOn(1, a, f) }
+
+// Float64sOn is Float64s on several threads.
+func (s Scaling) Float64sOn(threads int, a num.Mat, f []float64) []float64 {
 	var rows []float64
 	if a.Arr.Kind == num.F64 {
 		rows = make([]float64, a.Rows)
@@ -257,7 +262,7 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 			rows[i] = NearPower(e)
 		}
 	}
-	for j := range a.Cols {
+	_ = par.Each(context.Background(), threads, a.Cols, func(j int) {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
 		if rows != nil {
 			by := NearPower(s.Cols[j])
@@ -272,7 +277,7 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 				}
 				column[i] = y
 			}
-			continue
+			return
 		}
 		if a.Arr.Kind == num.MP { // Leading and Ldexp, inlined for usual exponents
 			sig, exp, cls, l := a.Arr.Sig, a.Arr.Exp, a.Arr.Cls, a.Arr.Limbs()
@@ -287,13 +292,13 @@ func (s Scaling) Float64s(a num.Mat, f []float64) []float64 {
 				}
 				k += a.RS
 			}
-			continue
+			return
 		}
 		for i := range column {
 			x, e := a.Arr.Leading(at + i*a.RS)
 			column[i] = Ldexp(x, e+s.Rows[i]+s.Cols[j])
 		}
-	}
+	})
 	return f
 }
 

@@ -113,7 +113,7 @@ func NewFloatInverse(s *call.Run, a num.Mat, t *Triangles) (*FloatInverse, error
 	if err != nil {
 		return nil, err
 	}
-	e, f := t.X, t.Float64s(a, t.Y)
+	e, f := t.X, t.Float64sOn(s.Threads, a, t.Y)
 	dgemm.ExchangeRows(s.Threads, n, f, t.Pivots)
 	call.Zero(s.Threads, e)
 	for i := range n {

@@ -33,7 +33,7 @@ type Factors struct {
 // the error. Where pivots vanish, the factors belong to a matrix near a.
 func NewFactors(s *call.Run, a num.Mat, by scale.Scaling) (*Factors, error) {
 	f := &Factors{Scaling: by, N: a.Rows, Threads: s.Threads, Pivots: make([]int, a.Rows)}
-	f.LU = f.Float64s(a, s.Floats(f.N*f.N))
+	f.LU = f.Float64sOn(s.Threads, a, s.Floats(f.N*f.N))
 	sums := make([]float64, f.N)
 	strips(s.Threads, f.N, func(first, last int) {
 		for j := range f.N {

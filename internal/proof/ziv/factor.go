@@ -1,10 +1,12 @@
 package ziv
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
@@ -81,15 +83,22 @@ func FullRank(s *call.Run, a num.Mat) error {
 }
 
 // Symmetric returns an error that wraps call.ErrNotSymmetric if a square matrix is not symmetric.
-func Symmetric(name string, a num.Mat) error {
+func Symmetric(threads int, name string, a num.Mat) error {
 	m := a
-	for j := range m.Cols {
+	differ := make([]int, m.Cols) // for each column j, 1 + the first row i < j, or 0
+	_ = par.Each(context.Background(), threads, m.Cols, func(j int) {
 		for i := range j {
 			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
-				return counted.New(call.ErrNotSymmetric, func(first int) string {
-					return fmt.Sprintf("entries %s[%d,%d] and %s[%d,%d] differ: %v", name, i+first, j+first, name, j+first, i+first, call.ErrNotSymmetric)
-				})
+				differ[j] = i + 1
+				return
 			}
+		}
+	})
+	for j, i := range differ {
+		if i--; i >= 0 {
+			return counted.New(call.ErrNotSymmetric, func(first int) string {
+				return fmt.Sprintf("entries %s[%d,%d] and %s[%d,%d] differ: %v", name, i+first, j+first, name, j+first, i+first, call.ErrNotSymmetric)
+			})
 		}
 	}
 	return nil

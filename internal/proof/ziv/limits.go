@@ -1,10 +1,14 @@
 package ziv
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
@@ -41,25 +45,33 @@ func ColumnBits(m num.Mat) int64 {
 }
 
 // PowerBits returns a number of bits that is enough for the entries of A^e and of all lower powers.
-func PowerBits(a num.Mat, e int) int {
-	top, low := Span(a)
+func PowerBits(threads int, a num.Mat, e int) int {
+	top, low := SpanOn(threads, a)
 	per := float64(top-low) + float64(bits.Len(uint(a.Rows)))
 	return int(min(float64(per*float64(max(e, 1)))+2, 1<<30)) // beyond all formats
 }
 
 // Span returns top and low such that |a_ij| < 2^top and all a_ij are multiples of 2^low; 0, 0 for a
 // matrix of zeros.
-func Span(a num.Mat) (top, low int64) {
-	any := false
-	for i := range a.Rows {
-		for j := range a.Cols {
+func Span(a num.Mat) (top, low int64) { return SpanOn(1, a) }
+
+// SpanOn is Span on several threads.
+func SpanOn(threads int, a num.Mat) (top, low int64) {
+	tops, lows := make([]int64, a.Cols), make([]int64, a.Cols)
+	_ = par.Each(context.Background(), threads, a.Cols, func(j int) {
+		top, low := int64(math.MinInt64), int64(math.MaxInt64)
+		for i := range a.Rows {
 			if c, t, l := a.Arr.Span(a.At(i, j)); c == num.Finite {
-				if !any {
-					top, low, any = t, l, true
-				}
 				top, low = max(top, t), min(low, l)
 			}
 		}
+		tops[j], lows[j] = top, low
+	})
+	if a.Cols == 0 {
+		return 0, 0
+	}
+	if top, low = slices.Max(tops), slices.Min(lows); top < low {
+		return 0, 0
 	}
 	return top, low
 }

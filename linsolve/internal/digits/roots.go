@@ -220,7 +220,7 @@ func rootLoss(s *call.Run, a num.Mat, by scale.Scaling) (int, error) {
 	n := len(by.Cols)
 	a.Rows = n
 	leading := scale.Scaling{Rows: by.Rows[:n], Cols: by.Cols}
-	f := &seed.Factors{Scaling: leading, N: n, LU: leading.Float64s(a, s.Floats(n*n))}
+	f := &seed.Factors{Scaling: leading, N: n, LU: leading.Float64sOn(s.Threads, a, s.Floats(n*n))}
 	if err := dgemm.LU(s.Ctx, s.Threads, n, f.LU, 0x1p-900, nil); err != nil {
 		return 0, err
 	}

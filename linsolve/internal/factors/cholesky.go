@@ -65,7 +65,7 @@ func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error
 	if err := call.Finite("A", a); err != nil {
 		return num.Mat{}, err
 	}
-	if err := ziv.Symmetric("A", a); err != nil {
+	if err := ziv.Symmetric(s.Threads, "A", a); err != nil {
 		return num.Mat{}, err
 	}
 	n := a.Rows

@@ -128,7 +128,7 @@ func NewCholeskyNewton(s *call.Run, c num.Mat, n, most int) (*CholeskyNewton, er
 func rootSeed(s *call.Run, a num.Mat, by scale.Scaling) (num.Mat, int, error) {
 	n := a.Rows
 	defer s.Temporary()()
-	lu := by.Float64s(a, s.Floats(n*n))
+	lu := by.Float64sOn(s.Threads, a, s.Floats(n*n))
 	if err := dgemm.LU(s.Ctx, s.Threads, n, lu, seed.LeastPivot, nil); err != nil {
 		return num.Mat{}, 0, err
 	}

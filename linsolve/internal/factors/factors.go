@@ -1,7 +1,10 @@
 package factors
 
 import (
+	"context"
+
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -47,13 +50,16 @@ func decide[P interface{ Open() bool }](p P, at *attempt, table []call.Way[P], t
 // countOverflow counts the entries of factors that became infinite.
 func countOverflow(s *call.Run, factors ...num.Mat) {
 	for _, z := range factors {
-		m := z
-		for j := range m.Cols {
-			for i := range m.Rows {
-				if m.Arr.Class(m.At(i, j)) == num.Inf {
-					s.Stats.Overflow++
+		counts := make([]int64, z.Cols)
+		_ = par.Each(context.Background(), s.Threads, z.Cols, func(j int) {
+			for i := range z.Rows {
+				if z.Arr.Class(z.At(i, j)) == num.Inf {
+					counts[j]++
 				}
 			}
+		})
+		for _, n := range counts {
+			s.Stats.Overflow += n
 		}
 	}
 }
@@ -92,7 +98,7 @@ type LUFactors struct {
 
 // Keep copies the factored matrix a to copied, at the place where a lives, and moves factors on the
 // host there. After an error it frees everything at the place.
-func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
+func Keep(s *call.Run, a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
 		for _, m := range factors {
@@ -104,6 +110,10 @@ func Keep(a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 			if *m, err = place.On(p, here); err != nil {
 				return err
 			}
+		}
+		if a.OnHost() {
+			*copied = call.Copy(s, a)
+			return nil
 		}
 		*copied, err = place.On(p, a)
 		return err

@@ -19,7 +19,7 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error
 	if err := call.Finite("A", here); err != nil {
 		return nil, err
 	}
-	if err := ziv.Symmetric("A", here); err != nil {
+	if err := ziv.Symmetric(s.Threads, "A", here); err != nil {
 		return nil, err
 	}
 	var seed *Rooked
@@ -40,7 +40,7 @@ func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error
 		}
 		countOverflow(s, z.L, z.D)
 	}
-	return z, Keep(a, &z.A, &z.L, &z.D)
+	return z, Keep(s, a, &z.A, &z.L, &z.D)
 }
 
 // ldlt returns the factors on the host. origin is a seed from newRook, or nil if none has been

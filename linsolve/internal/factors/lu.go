@@ -90,7 +90,7 @@ func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		}
 		countOverflow(s, z.L, z.U)
 	}
-	return z, Keep(a, &z.A, &z.L, &z.U)
+	return z, Keep(s, a, &z.A, &z.L, &z.U)
 }
 
 // LU returns the factors of a matrix on the host.

@@ -31,9 +31,10 @@ func newtonBytes(m, n, k, given, bits, wanted int) float64 {
 
 // stackedBytes returns the bytes of the matrix A^T A above A, and with pivoting of a separate A^T
 // A.
-func stackedBytes(a num.Mat, pivoting bool) float64 {
+// given is squareBits of a.
+func stackedBytes(a num.Mat, given int, pivoting bool) float64 {
 	m, n := a.Dims()
-	f := call.MP(squareBits(a))
+	f := call.MP(given)
 	if pivoting {
 		m += n
 	}
@@ -44,10 +45,11 @@ func stackedBytes(a num.Mat, pivoting bool) float64 {
 // and the factors exceed the limit. Digits read A itself.
 func reserveQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) error {
 	m, n := a.Dims()
-	bytes := stackedBytes(a, pivoting)
-	least := bytes + newtonBytes(m+n, n, n, squareBits(a), f.Bits(), n*(n+1)/2+m*n)
+	given := squareBits(s, a)
+	bytes := stackedBytes(a, given, pivoting)
+	least := bytes + newtonBytes(m+n, n, n, given, f.Bits(), n*(n+1)/2+m*n)
 	if !pivoting {
-		bytes = float64(call.MatrixBytes(call.MP(squareBits(a)), n, n))
+		bytes = float64(call.MatrixBytes(call.MP(given), n, n))
 		if !s.Set.Check {
 			least = min(least, bytes+digits.LeastRootBytes(m+n, n, f.Bits()))
 		}

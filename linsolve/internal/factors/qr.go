@@ -36,7 +36,7 @@ func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 		}
 		countOverflow(s, z.Q, z.R)
 	}
-	return z, Keep(a, &z.A, &z.Q, &z.R)
+	return z, Keep(s, a, &z.A, &z.Q, &z.R)
 }
 
 func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
@@ -119,7 +119,7 @@ func (p *qrFactors) set(order []int) (changed bool) {
 
 // stack makes c, once for an order of columns. It reserves the bytes of c and more.
 func (p *qrFactors) stack(more float64) error {
-	if err := p.s.Budget.Reserve(stackedBytes(p.a, p.pivoting) + more); err != nil || p.c.Arr != nil {
+	if err := p.s.Budget.Reserve(stackedBytes(p.a, squareBits(p.s, p.a), p.pivoting) + more); err != nil || p.c.Arr != nil {
 		return err
 	}
 	c, err := stacked(p.s.Run, p.normal, p.a, p.z.P)
@@ -282,13 +282,13 @@ func (p *qrFactors) byElimination() error {
 }
 
 // squareBits returns a number of bits that holds every entry of A^T A exactly.
-func squareBits(a num.Mat) int {
-	return max(ziv.PowerBits(a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
+func squareBits(s *call.Run, a num.Mat) int {
+	return max(ziv.PowerBits(s.Threads, a, 2)+mathbits.Len(uint(a.Rows)), num.MinPrec)
 }
 
 // Normal returns A^T A exactly.
 func Normal(s *call.Run, a num.Mat) (num.Mat, error) {
-	bits := squareBits(a)
+	bits := squareBits(s, a)
 	if bits > bound.MaxBits {
 		return num.Mat{}, fmt.Errorf("A^T A has %d bits: %w", bits, call.ErrMemory)
 	}

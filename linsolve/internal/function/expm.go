@@ -394,7 +394,7 @@ func expmNilpotent(s *call.Run, a num.Mat, nodes []int, entries []position, z nu
 	if zero, err := modular.New(modular.Primes()()).Nilpotent(s.Ctx, s.Threads, m); err != nil || !zero {
 		return false, err
 	}
-	bits := ziv.PowerBits(m, n)
+	bits := ziv.PowerBits(s.Threads, m, n)
 	if bits > bound.MaxBits {
 		return false, nil
 	}

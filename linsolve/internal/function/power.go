@@ -28,7 +28,7 @@ func Power(s *call.Run, a num.Mat, e int, f num.Format) (num.Mat, error) {
 	// entry open: with the low of PowerBits, entries are below 2^(e low + exact), and multiples of
 	// 2^(e low); radii are 2^-bits times this bound, times about e; and ties of f near an entry are
 	// multiples of 2^(e low - 1 - TieBits).
-	exact := min(ziv.PowerBits(a, e), bound.MaxBits)
+	exact := min(ziv.PowerBits(s.Threads, a, e), bound.MaxBits)
 	enough := 4*exact + 2*ziv.TieBits(f) + 256
 	// Without cancellation relative errors grow at most n-fold with each of the e factors.
 	first := f.Bits() + 48 + mathbits.Len(uint(e)) + mathbits.Len(uint(n))

@@ -22,7 +22,7 @@ type primePowers struct {
 }
 
 func newPrimePowers(s *call.Run, a num.Mat, e int) *primePowers {
-	top, low := ziv.Span(a)
+	top, low := ziv.SpanOn(s.Threads, a)
 	return &primePowers{s: s, a: a, e: e, top: top, low: low, tried: map[position]string{}}
 }
 

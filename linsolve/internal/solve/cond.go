@@ -25,7 +25,7 @@ func ConditionNumber(s *call.Run, columns bool, a num.Mat, f num.Format) (z num.
 	// an odd multiple of 2^v, or differs from the tie by at least 2^min(v, 0) / D. Relative to the
 	// condition number that is 2^min(v, 0) / K. K ≤ n n! 2^(n b) for integers of b bits, so
 	// PowerBits bounds the bits of K.
-	most := int64(ziv.PowerBits(a, n))
+	most := int64(ziv.PowerBits(s.Threads, a, n))
 	// The condition number is at least 1, so ties near it have at most TieBits bits behind the
 	// point.
 	enough := int(min(most+int64(ziv.TieBits(f))+9, ziv.BeyondMost))

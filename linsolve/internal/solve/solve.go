@@ -87,7 +87,7 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 	defer call.PutMatrix(z)
 	x, err := Finish(s, z, a)
 	if x.Arr == z.Arr {
-		x = z.Copy()
+		x = call.Copy(s, z)
 	}
 	return x, err
 }
