@@ -1,6 +1,7 @@
 package rational
 
 import (
+	"errors"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -35,18 +36,19 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 // det returns the determinant of a matrix of integers.
 func (s *run) det(a ints) (*big.Int, error) {
 	n := a.rows
-	if n <= smallOrder || a.bits() > longEntries {
+	most := a.bits()
+	if n <= smallOrder || most > longEntries {
 		e, det, err := s.eliminate(a, n)
 		if err == nil && len(e.pivots) < n {
 			det = new(big.Int)
 		}
 		return det, err
 	}
-	if n <= directOrder {
+	if isDirect(n, most) {
 		return s.multipleOf(a, one)
 	}
 	for i := 0; ; i++ {
-		known, err := s.inverseModulo(a)
+		known, err := s.floatInverse(a)
 		if err != nil {
 			return nil, err
 		}
@@ -70,66 +72,129 @@ func (s *run) det(a ints) (*big.Int, error) {
 		for k := range n {
 			b.set(k, 0, big.NewInt(int64(k*k%7-3)))
 		}
-		x, d, err := s.byDigits(a, b, i, known)
+		d, err := s.divisor(a, b, i, known)
 		if err != nil {
 			return nil, err
 		}
-		// In lowest terms the denominator divides the determinant.
-		g := new(big.Int).Set(d[0])
-		for _, v := range x[0] {
-			if g.Cmp(one) == 0 {
-				break
-			}
-			g.GCD(nil, nil, g, new(big.Int).Abs(v))
-		}
-		return s.multipleOf(a, new(big.Int).Quo(d[0], g))
+		return s.multipleOf(a, d)
 	}
+}
+
+// divisor returns a divisor d > 0 of the determinant of A, a common denominator of the first
+// components of the solution of A x = b; the other arguments are those of solutions.
+//
+// With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q > 2 N
+// D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0 modulo
+// q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm finds
+// divides q, so it is 1 if p does not divide d.
+func (s *run) divisor(a, b ints, i int, known *floatInverse) (*big.Int, error) {
+	l, cost, err := s.lifting(a, b.bits(), i, known)
+	if err != nil {
+		return nil, err
+	}
+	l.add(b.a)
+	determinant, numerator := a.hadamard(), a.cramer(b)
+	c := &lifted{}
+	s.Plan(float64((determinant+numerator+2)/primeBits+1) * cost)
+	for len(c.digits)*primeBits < determinant+numerator+2 {
+		digits, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		c.digits = append(c.digits, digits[0])
+		s.Stats.Digits++
+		s.Did(cost)
+	}
+	powers := powersOf(l.p())
+	q := powers.of(len(c.digits))
+	half, d, p := new(big.Int).Rsh(q, 1), big.NewInt(1), l.prime()
+	const most = 8 // components
+	for i := 0; i < min(most, a.rows) && d.BitLen() < determinant*2/3; i++ {
+		y := c.value(powers, i, 0, len(c.digits))
+		y.Mod(y.Mul(y, d), q)
+		more := denominator(y, q)
+		if more == nil || new(big.Int).Rem(more, p).Sign() == 0 {
+			continue
+		}
+		if y.Mod(y.Mul(y, more), q); y.Cmp(half) > 0 {
+			y.Sub(q, y)
+		}
+		more.Mul(more, d)
+		if y.BitLen() <= numerator && more.BitLen() <= determinant {
+			d = more
+		}
+	}
+	return d, nil
 }
 
 // multipleOf returns the determinant of A, a multiple of d > 0.
 func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
-	bits := a.hadamard() - d.BitLen() + 1
-	fields := primesFor(max(bits, 1), d)
-	residues := make([]uint64, len(fields))
-	s.Plan(float64(len(fields)) * cube(a.rows))
-	if a.rows > modular.MostCrout {
-		for k, f := range fields {
-			rows, err := s.modulo(f, a)
-			if err != nil {
-				return nil, err
-			}
-			pivots, det, err := f.Eliminate(s.Ctx, s.Threads, rows, a.rows, false)
-			if err != nil {
-				return nil, err
-			}
-			if len(pivots) == a.rows {
-				residues[k] = det
-			}
-			s.Stats.Primes++
-			s.Did(cube(a.rows))
-		}
-	} else {
-		w := a.words()
-		spaces := make([]workspace, max(1, s.Threads))
-		err := s.each(len(fields), cube(a.rows), func(worker, k int) {
-			f := fields[k]
-			if e := w.echelon(f, a.rows, &spaces[worker]); len(e.Pivots) == a.rows {
-				if residues[k] = e.Det; odd(e.Order) {
-					residues[k] = f.Sub(0, e.Det)
-				}
-			}
+	bits := max(a.hadamard()-d.BitLen()+1, 1)
+	w := a.words()
+	spaces := make([]workspace, max(1, s.Threads))
+	var fields []*modular.Field
+	var residues []uint64
+	for i := 0; len(fields)*primeBits <= bits; {
+		some := bits/primeBits + 1 - len(fields)
+		s.Plan(float64(some) * cube(a.rows))
+		modulo, found := make([]*modular.Field, some), make([]uint64, some)
+		errs := make([]error, some)
+		err := s.each(some, cube(a.rows), func(worker, k int) {
+			modulo[k], found[k], errs[k] = s.quotient(a, w, i+k, d, &spaces[worker])
 		})
-		if err != nil {
+		if err := errors.Join(append(errs, err)...); err != nil {
 			return nil, err
 		}
-	}
-	if d.Cmp(one) != 0 {
-		for k, f := range fields {
-			residues[k] = f.Mul(residues[k], f.Invert(f.Integer(d)))
+		for k, f := range modulo {
+			if f != nil {
+				fields, residues = append(fields, f), append(residues, found[k])
+			}
 		}
+		i += some
 	}
 	z := newRemainders(fields).integer(func(k int) uint64 { return residues[k] })
 	return z.Mul(z, d), nil
+}
+
+// quotient returns the determinant of A divided by d, as an element modulo a number, which has no
+// common factor with the numbers for other i. It returns no number if d is not invertible.
+func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f *modular.Field, x uint64, err error) {
+	var e *modular.Echelon
+	if a.rows <= modular.MostCrout {
+		f = modular.Numbered(i)
+		e = w.echelon(f, a.rows, space)
+	} else if a.rows <= mostFloats && 3*i+2 < mostCubes {
+		var q [3]int64
+		f, q = productOfThree(i)
+		e = w.regular(f, q, space)
+	}
+	switch {
+	case e == nil:
+		f = modular.Numbered(i)
+		rows, err := s.modulo(f, a)
+		if err != nil {
+			return nil, 0, err
+		}
+		pivots, det, err := f.Eliminate(s.Ctx, 1, rows, a.rows, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(pivots) == a.rows {
+			x = det
+		}
+	case len(e.Pivots) == a.rows:
+		if x = e.Det; odd(e.Order) {
+			x = f.Sub(0, x)
+		}
+	}
+	if d.Cmp(one) == 0 {
+		return f, x, nil
+	}
+	by := new(big.Int).SetUint64(f.P)
+	if new(big.Int).GCD(nil, nil, by, new(big.Int).Mod(d, by)).Cmp(one) != 0 {
+		return nil, 0, nil
+	}
+	return f, f.Mul(x, f.Invert(f.Integer(d))), nil
 }
 
 // odd reports whether a permutation is odd.

@@ -15,7 +15,8 @@ type echelon struct {
 	// outside says that column free[k], which is none of the first columns, is no such sum: x[k] is
 	// nil.
 	outside []bool
-	known   *modularInverse // of the regular submatrix, or nil
+	square  ints          // the regular submatrix, if known is not nil
+	known   *floatInverse // of the regular submatrix, or nil
 }
 
 // eliminate returns the echelon of G, whose pivots are the leftmost independent columns before

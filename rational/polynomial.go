@@ -93,7 +93,7 @@ func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
 		return nil, nil
 	}
 	w := g.words()
-	spaces := make([]*powerBasis, max(1, s.Threads))
+	spaces := make([]powerBasis, max(1, s.Threads))
 	var fields []*modular.Field
 	var residues [][]uint64
 	for i := 0; len(fields)*primeBits <= bits; {
@@ -104,9 +104,6 @@ func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
 		}
 		rings, found := make([]*modular.Field, some), make([][]uint64, some)
 		err := s.each(some, cube(n), func(worker, k int) {
-			if spaces[worker] == nil {
-				spaces[worker] = newPowerBasis(n)
-			}
 			var q [3]int64
 			rings[k], q = productOfThree(i + k)
 			found[k] = spaces[worker].polynomial(w, rings[k], q)

@@ -40,9 +40,12 @@ func (w *words) residues(f *modular.Field, z []uint64) {
 	shifts := f.ValueShifts(w.each)
 	for i, negative := range w.negative {
 		var x uint64
-		if w.each == 1 {
+		switch w.each {
+		case 1:
 			x = f.Residue(w.magnitudes[i])
-		} else {
+		case 2:
+			x = f.Add(f.Mul(w.magnitudes[2*i+1], shifts[1]), f.Residue(w.magnitudes[2*i]))
+		default:
 			x = f.FromWords(w.magnitudes[i*w.each:(i+1)*w.each], shifts)
 		}
 		x += (f.P - x - x) & negative
@@ -65,17 +68,21 @@ func (w *words) permuted(order []int) *words {
 }
 
 // workspace is memory that eliminations share one after the other.
-type workspace struct{ elements, crout []uint64 }
+type workspace struct {
+	elements, crout []uint64
+	floats          residueFloats
+}
 
 // echelon returns the echelon form modulo f's prime, and the determinant with it.
 func (w *words) echelon(f *modular.Field, limit int, space *workspace) *modular.Echelon {
 	if len(space.elements) < len(w.negative) {
 		space.elements = make([]uint64, len(w.negative))
 	}
+	small := min(w.rows, limit) <= modular.MostCross
 	a := space.elements[:len(w.negative)]
 	w.residues(f, a)
 	var e *modular.Echelon
-	if min(w.rows, limit) <= modular.MostCross {
+	if small {
 		e = f.Cross(a, w.rows, w.cols, limit)
 	} else {
 		rows := make([][]uint64, w.rows)

@@ -19,6 +19,11 @@ func axpyAVX2(alpha float64, x []float64, y []float64)
 //go:noescape
 func axpyAbsAVX2(alpha float64, x []float64, y []float64)
 
+// combineAVX2 is combineGeneric for a y of a length that is a multiple of 8; a is not empty.
+//
+//go:noescape
+func combineAVX2(x []float64, ld int, a []float64, y []float64)
+
 // triangleAVX2 is triangleGeneric.
 //
 //go:noescape

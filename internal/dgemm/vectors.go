@@ -45,6 +45,30 @@ func axpyAbsGeneric(alpha float64, x, y []float64) {
 	}
 }
 
+// Combine adds Σ a_j x_j to y, where x_j begins at x[j ld] and has the length of y. Products are
+// rounded or fused.
+func Combine(x []float64, ld int, a, y []float64) {
+	if len(a) == 0 || len(y) == 0 {
+		return
+	}
+	_ = x[(len(a)-1)*ld+len(y)-1]
+	k := best()
+	whole := 0
+	if k.combine != nil {
+		whole = len(y) &^ 7
+		k.combine(x, ld, a, y[:whole])
+	}
+	if whole < len(y) {
+		combineGeneric(x[whole:], ld, a, y[whole:])
+	}
+}
+
+func combineGeneric(x []float64, ld int, a, y []float64) {
+	for j, v := range a {
+		axpyGeneric(v, x[j*ld:j*ld+len(y)], y)
+	}
+}
+
 // block is the order of the triangles at which recursive substitution ends, wide the number of
 // right-hand sides at a time.
 const (

@@ -31,6 +31,37 @@ func TestAxpy(t *testing.T) {
 	}
 }
 
+// TestCombine compares the kernels of every level with sums of integers, which are exact. Numbers
+// behind y stay.
+func TestCombine(t *testing.T) {
+	r := testseed.Rand(t, 36, 30)
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
+		for n := range 80 {
+			count, ld := r.IntN(12), n+r.IntN(9)
+			x, a, y := make([]float64, count*ld+n), make([]float64, count), make([]float64, n+8)
+			for _, z := range [][]float64{x, a, y} {
+				for i := range z {
+					z[i] = float64(r.IntN(2001) - 1000)
+				}
+			}
+			want := append([]float64(nil), y...)
+			for i := range n {
+				for j, v := range a {
+					want[i] += float64(v * x[i+j*ld])
+				}
+			}
+			Combine(x, ld, a, y[:n])
+			for i := range want {
+				if y[i] != want[i] {
+					t.Fatalf("level %v, n = %d, %d vectors: entry %d is %g, want %g", level, n, count, i, y[i], want[i])
+				}
+			}
+		}
+		restore()
+	}
+}
+
 // TestInvertTriangles has residuals within the bound that linsolve rests on, |T X - I| ≤ γ |T| |X|,
 // in room that is not 0 before where it need not be, and is left as it was there.
 func TestInvertTriangles(t *testing.T) {

@@ -48,6 +48,7 @@ func main() {
 		m.micro()
 		m.axpy("axpy", false)
 		m.axpy("axpyAbs", true)
+		m.combine()
 		triangle()
 	case "avx512":
 		z := [32]VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
@@ -146,6 +147,54 @@ func (m *machine) axpy(name string, abs bool) {
 	DECQ(n)
 	JNZ(LabelRef("step"))
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// combine emits y += Σ a_j x_j for whole vectors: sums of 32, 16 or 8 entries of y stay in registers.
+func (m *machine) combine() {
+	TEXT("combine"+m.suffix, NOSPLIT, "func(x []float64, ld int, a, y []float64)")
+	Doc("combine" + m.suffix + " is combineGeneric for a y of a length that is a multiple of 8; a is not empty.")
+	Pragma("noescape")
+	x := Load(Param("x").Base(), GP64())
+	ld := Load(Param("ld"), GP64())
+	first := Load(Param("a").Base(), GP64())
+	count := Load(Param("a").Len(), GP64())
+	y := Load(Param("y").Base(), GP64())
+	n := Load(Param("y").Len(), GP64())
+	SHLQ(U8(3), ld)
+	p, a, k := GP64(), GP64(), GP64()
+	size := 8 * m.lanes
+	factor := m.vec(8)
+	for rows := 32; rows >= 8; rows /= 2 {
+		label, next := fmt.Sprintf("block%d", rows), fmt.Sprintf("less%d", rows)
+		Label(label)
+		CMPQ(n, U8(rows))
+		JL(LabelRef(next))
+		for v := range rows / m.lanes {
+			VMOVUPD(Mem{Base: y, Disp: v * size}, m.vec(v))
+		}
+		MOVQ(x, p)
+		MOVQ(first, a)
+		MOVQ(count, k)
+		Label("step" + label)
+		VBROADCASTSD(Mem{Base: a}, factor)
+		for v := range rows / m.lanes {
+			VFMADD231PD(Mem{Base: p, Disp: v * size}, factor, m.vec(v))
+		}
+		ADDQ(U8(8), a)
+		ADDQ(ld, p)
+		DECQ(k)
+		JNZ(LabelRef("step" + label))
+		for v := range rows / m.lanes {
+			VMOVUPD(m.vec(v), Mem{Base: y, Disp: v * size})
+		}
+		ADDQ(U32(8*rows), x)
+		ADDQ(U32(8*rows), y)
+		SUBQ(U8(rows), n)
+		JMP(LabelRef(label))
+		Label(next)
+	}
 	VZEROUPPER()
 	RET()
 }
