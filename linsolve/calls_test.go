@@ -89,14 +89,14 @@ func TestDriverCalls(t *testing.T) {
 		most map[string]callCount
 	}{
 		{halfulp.Float64, 24, map[string]callCount{
-			"solve": {launches: 31, copies: 30, answers: 4}, "solve-n": {launches: 34, copies: 36, answers: 4},
-			"inv": {launches: 24, copies: 27, answers: 3}, "chol": {launches: 37, copies: 58, answers: 7},
+			"solve": {launches: 31, copies: 24, answers: 4}, "solve-n": {launches: 34, copies: 28, answers: 4},
+			"inv": {launches: 24, copies: 21, answers: 3}, "chol": {launches: 35, copies: 33, answers: 5},
 		}},
 		{halfulp.MP(106), 24, map[string]callCount{
-			"solve": {launches: 34, copies: 32, answers: 4}, "solve-n": {launches: 34, copies: 38, answers: 4},
-			"inv": {launches: 29, copies: 34, answers: 4}, "chol": {launches: 65, copies: 102, answers: 11},
+			"solve": {launches: 34, copies: 24, answers: 4}, "solve-n": {launches: 34, copies: 28, answers: 4},
+			"inv": {launches: 29, copies: 25, answers: 4}, "chol": {launches: 57, copies: 49, answers: 8},
 		}},
-		{halfulp.Float64, det.LeastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 17}}},
+		{halfulp.Float64, det.LeastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 15}}},
 	} {
 		for name, run := range onTraced(t, c.f, c.n) {
 			most, ok := c.most[name]

@@ -169,6 +169,66 @@ func bench(b *testing.B, f func(s *cuda.Stream) error) {
 	}
 }
 
+// TestGPURepeated starts a kernel many times with other arguments and grids, before the first ends,
+// so that the driver starts it by a graph (package cudadrv), and once more after its module was
+// unloaded and loaded again.
+func TestGPURepeated(t *testing.T) {
+	dev := gpu(t)
+	const most, count = 1000, 20
+	x := make([]float64, 2*most)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	for range 3 {
+		do(t, dev, func(s *cuda.Stream) error {
+			m, err := s.Load(kernels.PTX("selftest/selftest"))
+			if err != nil {
+				return err
+			}
+			defer m.Unload()
+			f, err := m.Function("scale_add")
+			if err != nil {
+				return err
+			}
+			from, err := cuda.NewCopy(s, x)
+			if err != nil {
+				return err
+			}
+			defer from.Free()
+			to, err := s.Alloc(8 * most * count)
+			if err != nil {
+				return err
+			}
+			defer to.Free()
+			if err := s.Zero(to.Pointer(), to.Size()); err != nil {
+				return err
+			}
+			for k := range count {
+				n := most - 40*k
+				if err := f.Launch(s, cuda.Dim{X: (n + 127) / 128}, cuda.Dim{X: 128}, 0,
+					float64(k), from.At(0), from.At(8*most), to.At(int64(8*most*k)), uint32(n)); err != nil {
+					return err
+				}
+			}
+			z := make([]float64, most*count)
+			if err := cuda.Download(s, z, to.Pointer()); err != nil {
+				return err
+			}
+			for i, got := range z {
+				k, j := i/most, i%most
+				want := 0.0
+				if j < most-40*k {
+					want = float64(k*j + most + j)
+				}
+				if got != want {
+					return fmt.Errorf("launch %d: number %d is %v, want %v", k, j, got, want)
+				}
+			}
+			return nil
+		})
+	}
+}
+
 // BenchmarkLaunch measures the launch of a kernel that does nothing: the longer of the
 // times that the host and the device take for it.
 func BenchmarkLaunch(b *testing.B) {

@@ -34,6 +34,10 @@ type native struct {
 	moduleLoadDataEx, moduleUnload, moduleGetFunction                                         call
 	funcGetAttribute, funcSetAttribute, occupancyMaxActiveBlocks                              call
 	launchKernel, launchCooperativeKernel, tensorMapEncodeTiled, getErrorName, getErrorString call
+	graphCreate, graphAddKernelNode, graphInstantiate, graphExecSetParams, graphLaunch        call
+	graphExecDestroy, graphDestroy                                                            call
+
+	repeated repeated
 }
 
 // newNative looks up all functions. Functions marked optional are missing in the oldest drivers
@@ -88,6 +92,13 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 		{&d.launchKernel, "cuLaunchKernel", false},
 		{&d.launchCooperativeKernel, "cuLaunchCooperativeKernel", false},
 		{&d.tensorMapEncodeTiled, "cuTensorMapEncodeTiled", true},
+		{&d.graphCreate, "cuGraphCreate", true},
+		{&d.graphAddKernelNode, "cuGraphAddKernelNode_v2", true},
+		{&d.graphInstantiate, "cuGraphInstantiateWithFlags", true},
+		{&d.graphExecSetParams, "cuGraphExecKernelNodeSetParams_v2", true},
+		{&d.graphExecDestroy, "cuGraphExecDestroy", true},
+		{&d.graphDestroy, "cuGraphDestroy", true},
+		{&d.graphLaunch, "cuGraphLaunch", true},
 		{&d.getErrorName, "cuGetErrorName", true},
 		{&d.getErrorString, "cuGetErrorString", true},
 	} {
@@ -286,10 +297,15 @@ func (d *native) StreamCreate(priority int) (Stream, error) {
 	const nonBlocking = 1
 	var s Stream
 	err := d.do(d.streamCreate, uintptr(addr(&s)), nonBlocking, uintptr(priority))
+	if err == nil && priority == 0 {
+		d.repeated.follow(s)
+	}
 	return s, err
 }
 
-func (d *native) StreamDestroy(s Stream) error { return d.do(d.streamDestroy, uintptr(s)) }
+func (d *native) StreamDestroy(s Stream) error {
+	return errors.Join(d.destroy(d.repeated.ofStream(s)), d.do(d.streamDestroy, uintptr(s)))
+}
 
 func (d *native) StreamSynchronize(s Stream) error { return d.do(d.streamSynchronize, uintptr(s)) }
 
@@ -338,12 +354,17 @@ func (d *native) ModuleLoadData(ptx []byte) (Module, error) {
 	return m, err
 }
 
-func (d *native) ModuleUnload(m Module) error { return d.do(d.moduleUnload, uintptr(m)) }
+func (d *native) ModuleUnload(m Module) error {
+	return errors.Join(d.destroy(d.repeated.ofModule(m)), d.do(d.moduleUnload, uintptr(m)))
+}
 
 func (d *native) ModuleGetFunction(m Module, name string) (Function, error) {
 	text := append([]byte(name), 0)
 	var f Function
 	err := d.do(d.moduleGetFunction, uintptr(addr(&f)), uintptr(m), uintptr(addr(&text[0])))
+	if err == nil {
+		d.repeated.belongs(f, m)
+	}
 	return f, err
 }
 
@@ -364,6 +385,9 @@ func (d *native) OccupancyMaxActiveBlocks(f Function, threads int, shared uint64
 }
 
 func (d *native) LaunchKernel(f Function, grid, block Dim, shared uint32, s Stream, params []unsafe.Pointer) error {
+	if started, err := d.launchAgain(f, grid, block, shared, s, params); started {
+		return err
+	}
 	return d.do(d.launchKernel, uintptr(f), uintptr(grid.X), uintptr(grid.Y), uintptr(grid.Z),
 		uintptr(block.X), uintptr(block.Y), uintptr(block.Z), uintptr(shared), uintptr(s),
 		uintptr(unsafe.Pointer(unsafe.SliceData(params))), 0)

@@ -57,6 +57,46 @@ func TestMissingSymbol(t *testing.T) {
 	}
 }
 
+// TestRepeated checks when launches are repeated by graphs, and that a driver that refuses graphs
+// starts kernels all the same.
+func TestRepeated(t *testing.T) {
+	var r repeated
+	r.follow(1)
+	r.belongs(7, 3)
+	for i := range fewLaunches + 1 {
+		if a := r.of(7, 1); (a != nil) != (i == fewLaunches) {
+			t.Fatalf("launch %d: graph %v", i, a)
+		} else if a != nil {
+			a.exec = 5
+		}
+		if r.of(7, 2) != nil {
+			t.Fatal("graph in another stream")
+		}
+	}
+	if a := r.of(7, 1); a == nil || a.exec != 5 {
+		t.Errorf("graph %v after it was made", a)
+	}
+	if list := r.ofModule(3); len(list) != 1 || list[0].exec != 5 || r.graphs != 0 {
+		t.Errorf("graphs %v of the module, %d left", list, r.graphs)
+	}
+	if a := r.of(7, 1); a != nil {
+		t.Errorf("graph %v of a module that is gone", a)
+	}
+	if list := r.ofStream(1); len(list) != 0 || r.of(7, 1) != nil {
+		t.Errorf("graphs %v of the stream", list)
+	}
+	d := zeros(t)
+	d.repeated.follow(1)
+	for range 3 * fewLaunches {
+		if err := d.LaunchKernel(0, Dim{1, 1, 1}, Dim{1, 1, 1}, 0, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !d.repeated.off {
+		t.Error("graphs go on after a refusal")
+	}
+}
+
 // BenchmarkCall measures a launch but for the driver's part.
 func BenchmarkCall(b *testing.B) {
 	d := zeros(b)

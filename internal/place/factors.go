@@ -31,3 +31,12 @@ const (
 	CountNotPositive
 	CountAsymmetric
 )
+
+// Squares is a part of places that changes diagonals where they live.
+type Squares interface {
+	// HalfLessSquares replaces the numbers d[i] of a column of MP by (d[i] - z[i]²)/2. The errors
+	// are at most 2^-(prec+30) times the larger of the two terms, plus rounding. Numbers of z are
+	// finite. It returns false, with d as it was, for numbers of more bits than the place supports.
+	// Results beyond the exponents of formats are counted in the tally, which must not be nil.
+	HalfLessSquares(cfg Config, d, z num.Mat, tally *num.Array) (bool, error)
+}

@@ -29,3 +29,16 @@ type Gathering struct {
 	Z     Target
 	Order cuda.Pointer
 }
+
+// Squaring is the argument of lessSquares, for columns of at most LessLimbs and SquaredLimbs limbs.
+type Squaring struct {
+	D    Target
+	Z    Vectors
+	Rest Leftovers
+}
+
+// The most limbs of numbers of lessSquares.
+const (
+	LessLimbs    = 8
+	SquaredLimbs = 4
+)

@@ -32,3 +32,11 @@ func (p *gpus) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err err
 	})
 	return rows, cols, err
 }
+
+func (p *gpus) HalfLessSquares(c place.Config, d, z num.Mat, tally *num.Array) (done bool, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		done, err = newton.HalfLessSquares(s, Matrix(d), Matrix(z), arrayOf(tally))
+		return err
+	})
+	return done, err
+}

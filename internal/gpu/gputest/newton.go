@@ -1,6 +1,7 @@
 package gputest
 
 import (
+	"math/big"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -15,6 +16,7 @@ func NewtonReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("shifted", refShifted)
 	drv.Kernel("summed", refSummed)
+	drv.Kernel("lessSquares", refLessSquares)
 	drv.Kernel("gathered", refGathered)
 	fixedReference(drv)
 	return opened(t, drv)
@@ -157,6 +159,37 @@ func refWindow(x, d num.Mat, i, j, words int) (neg bool, mag []uint64, exp int64
 		num.Negate(mag)
 	}
 	return neg, mag, exp
+}
+
+func refLessSquares(l *fake.Launch, k abi.Squaring) {
+	d, z := resultsOf(l, k.D, k.Z), matOf(l, k.Z)
+	square := num.NewMat(MP(128*z.Arr.Limbs()), 1, 1)
+	for i := range z.Rows {
+		r := z.Arr.Value(z.At(i, 0), make([]uint64, num.ValueWords(z.Arr.Format)))
+		less := num.Real{Class: r.Class, Neg: true, Exp: 2 * r.Exp, Mag: make([]uint64, 2*len(r.Mag))}
+		if r.Class == num.Finite {
+			x := new(big.Int).SetBits(wordsOf(r.Mag))
+			for j, w := range x.Mul(x, x).Bits() {
+				less.Mag[j] = uint64(w)
+			}
+		}
+		square.Arr.Set(0, less)
+		one := num.Mat{Arr: d.Arr, Off: d.At(i, 0), RS: 1, CS: 1, Rows: 1, Cols: 1}
+		neg, mag, exp := refWindow(one, square, 0, 0, d.Arr.Limbs()+1)
+		if len(mag) > 0 && !storeReference(d.Arr, d.At(i, 0), neg, mag, exp-1, 0, 0) {
+			leave(l, k.Rest, i, 0)
+		}
+	}
+}
+
+// wordsOf returns the words of 64 bits of a natural number as math/big has them, which requires
+// words of that size, as kernels do.
+func wordsOf(x []uint64) []big.Word {
+	z := make([]big.Word, len(x))
+	for i, w := range x {
+		z[i] = big.Word(w)
+	}
+	return z
 }
 
 func refGathered(l *fake.Launch, g abi.Gathering) {

@@ -16,7 +16,10 @@ import (
 type Array struct {
 	num.Format
 	n      int
-	planes [4]*cuda.Memory // F32: numbers; F64 to QD: terms; MP: significands, exponents, classes
+	memory *cuda.Memory // all planes, so that filling or copying them takes one call of the driver
+	// offsets of the planes in bytes; F32: numbers; F64 to QD: terms; MP: significands, exponents,
+	// classes
+	offset [4]int64
 	freed  atomic.Bool
 
 	mu   sync.Mutex
@@ -34,17 +37,19 @@ func planeBytes(f num.Format) []int64 {
 	return []int64{8, 8, 8, 8}[:f.Terms()]
 }
 
+// planeAlignment divides the offset of each plane, in bytes, as it divides each address that the
+// device's pool returns.
+const planeAlignment = 256
+
 // NewArray returns an array of n numbers, all +0.
 func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a, err := Room(s, f, n)
 	if err != nil {
 		return nil, err
 	}
-	for i, size := range planeBytes(f) {
-		if err := s.Zero(a.planes[i].Pointer(), size*int64(n)); err != nil {
-			a.Free()
-			return nil, err
-		}
+	if err := s.Zero(a.memory.Pointer(), a.memory.Size()); err != nil {
+		a.Free()
+		return nil, err
 	}
 	return a, nil
 }
@@ -52,17 +57,19 @@ func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 // Room returns an array of n numbers with unspecified contents.
 func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}
+	total := int64(0)
 	for i, size := range planeBytes(f) {
-		if int64(n) > math.MaxInt64/size {
-			a.Free()
+		if int64(n) > (math.MaxInt64-total)/size-planeAlignment {
 			return nil, fmt.Errorf("%v: %w: %d numbers", s.Device(), cuda.ErrMemory, n)
 		}
-		m, err := s.Alloc(size * int64(n))
-		if err != nil {
-			a.Free()
-			return nil, err
-		}
-		a.planes[i] = m
+		total = (total + planeAlignment - 1) &^ (planeAlignment - 1)
+		a.offset[i] = total
+		total += size * int64(n)
+	}
+	var err error
+	a.memory, err = s.Alloc(total)
+	if err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -70,11 +77,11 @@ func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 // Borrow returns an array of n numbers of format float32 or float64 at p, in memory of another
 // library: see [cuda.Stream.Borrow].
 func Borrow(s *cuda.Stream, f num.Format, p cuda.Pointer, n int) *Array {
-	return &Array{Format: f, n: n, planes: [4]*cuda.Memory{s.Borrow(p, planeBytes(f)[0]*int64(n))}}
+	return &Array{Format: f, n: n, memory: s.Borrow(p, planeBytes(f)[0]*int64(n))}
 }
 
 // Borrowed reports whether the numbers are stored in memory of another library.
-func (a *Array) Borrowed() bool { return a.planes[0].Borrowed() }
+func (a *Array) Borrowed() bool { return a.memory.Borrowed() }
 
 // Clone returns a copy of a on the device.
 func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
@@ -82,11 +89,9 @@ func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, size := range planeBytes(a.Format) {
-		if err := s.Copy(b.planes[i].Pointer(), a.planes[i].Pointer(), size*int64(a.n)); err != nil {
-			b.Free()
-			return nil, err
-		}
+	if err := s.Copy(b.memory.Pointer(), a.memory.Pointer(), a.memory.Size()); err != nil {
+		b.Free()
+		return nil, err
 	}
 	return b, nil
 }
@@ -97,9 +102,7 @@ func (a *Array) Free() {
 	if a == nil || !a.freed.CompareAndSwap(false, true) {
 		return
 	}
-	for _, m := range a.planes {
-		m.Free()
-	}
+	a.memory.Free()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, k := range a.kept {
@@ -132,7 +135,7 @@ func (a *Array) Set(s *cuda.Stream, h *num.Array) error { return a.setFrom(s, 0,
 
 // at returns the address of number i in a plane.
 func (a *Array) at(plane, i int) cuda.Pointer {
-	return a.planes[plane].At(planeBytes(a.Format)[plane] * int64(i))
+	return a.memory.At(a.offset[plane] + planeBytes(a.Format)[plane]*int64(i))
 }
 
 // setFrom copies h, which has the same format, to the numbers of a from number i on.
@@ -203,4 +206,4 @@ func (m Matrix) On(h *num.Array) num.Mat {
 func (a *Array) Planes() int { return len(planeBytes(a.Format)) }
 
 // Plane returns the address of plane i of the numbers, as kernels/common/common.cuh describes them.
-func (a *Array) Plane(i int) cuda.Pointer { return a.planes[i].Pointer() }
+func (a *Array) Plane(i int) cuda.Pointer { return a.memory.At(a.offset[i]) }

@@ -14,7 +14,7 @@ func (a *Array) CopyPeer(s *cuda.Stream, j int, dev *cuda.Device, from *Array, i
 }
 
 // On reports whether the array is stored in the memory of dev.
-func (a *Array) On(dev *cuda.Device) bool { return a.planes[0].On(dev) }
+func (a *Array) On(dev *cuda.Device) bool { return a.memory.On(dev) }
 
 // A Pulled is a copy of a matrix in the memory of another device, while it is being made.
 type Pulled struct {
@@ -54,7 +54,7 @@ func (m Matrix) Pull(s, aside *cuda.Stream) (*Pulled, error) {
 // Pulls reports whether m is suitable for Pull to dev: it is not in the memory of dev, and the
 // numbers of its columns, or of its rows, are contiguous.
 func (m Matrix) Pulls(dev *cuda.Device) bool {
-	return !m.Arr.planes[0].On(dev) && (m.RS == 1 && m.CS >= m.Rows || m.CS == 1 && m.RS >= m.Cols)
+	return !m.Arr.memory.On(dev) && (m.RS == 1 && m.CS >= m.Rows || m.CS == 1 && m.RS >= m.Cols)
 }
 
 // Await makes later operations of the stream wait for the copy.

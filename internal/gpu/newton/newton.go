@@ -105,6 +105,20 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally
 	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
 }
 
+// HalfLessSquares implements place.Squares.
+func HalfLessSquares(s *cuda.Stream, d, z mem.Matrix, tally *mem.Array) (bool, error) {
+	if d.Arr.Limbs() > abi.LessLimbs || z.Arr.Limbs() > abi.SquaredLimbs {
+		return false, nil
+	}
+	if d.Rows == 0 {
+		return true, nil
+	}
+	d.Changed()
+	t := &task{s: s, at: tally.Plane(0)}
+	_, err := t.launch("lessSquares", d.Rows, 1, threads, 0, abi.Squaring{D: abi.TargetOf(d), Z: abi.RowsOf(z), Rest: abi.Leftovers{Count: t.at}})
+	return true, err
+}
+
 // sumShared is the shared memory in bytes that a block of summed takes besides the room for
 // numbers.
 const sumShared = threads

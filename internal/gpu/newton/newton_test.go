@@ -29,6 +29,87 @@ type summing struct {
 	unit       bool
 }
 
+// TestHalfLessSquares compares (d - z²)/2 with the exact value.
+func TestHalfLessSquares(t *testing.T) {
+	everywhere(t, func(t *testing.T, dev *cuda.Device) {
+		rng := testseed.Rand(t, 1, 5)
+		for _, c := range []struct {
+			d, z, n, apart int
+			done           bool
+		}{{24, 24, 1, 0, true}, {64, 53, 300, 3, true}, {104, 64, 257, 20, true}, {130, 200, 300, 200, true}, {512, 256, 40, 8, true}, {100, 257, 3, 0, false}, {513, 64, 3, 0, false}} {
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error { return halfLessSquares(t, s, rng, c.d, c.z, c.n, c.apart, c.done) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func halfLessSquares(t *testing.T, s *cuda.Stream, rng *rand.Rand, bitsD, bitsZ, n, apart int, done bool) error {
+	d, z := random(rng, bitsD, n, 1, n%2 == 0), random(rng, bitsZ, n, 1, false)
+	for i := range n { // d near the square, above and below it, and equal to it
+		at := d.At(i, 0)
+		if x := bigOf(z.Arr, z.At(i, 0)); x.Sign() != 0 && rng.IntN(4) > 0 {
+			y := new(big.Float).Mul(x, x)
+			d.Arr.Set(at, num.Real{Class: num.Finite, Neg: rng.IntN(8) == 0, Exp: int64(y.MantExp(nil) - 64 + rng.IntN(2*apart+1) - apart), Mag: []uint64{1<<63 | rng.Uint64()>>1<<(rng.IntN(2)*63)}})
+		}
+	}
+	a, err := mem.Upload(s, d.Arr)
+	if err != nil {
+		return err
+	}
+	defer a.Free()
+	b, err := mem.Upload(s, z.Arr)
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	tally, err := mem.NewArray(s, num.Float64, 1)
+	if err != nil {
+		return err
+	}
+	defer tally.Free()
+	ok, err := newton.HalfLessSquares(s, mem.Matrix{Arr: a, Off: d.Off, RS: d.RS, CS: d.CS, Rows: n, Cols: 1},
+		mem.Matrix{Arr: b, Off: z.Off, RS: z.RS, CS: z.CS, Rows: n, Cols: 1}, tally)
+	if err != nil || ok != done {
+		return fmt.Errorf("%d and %d bits: done %v, %v", bitsD, bitsZ, ok, err)
+	}
+	got, err := a.Host(s)
+	if err != nil {
+		return err
+	}
+	left, err := tally.Host(s)
+	if err != nil || left.F64[0][0] != 0 {
+		return fmt.Errorf("%v left, %w", left.F64[0][0], err)
+	}
+	column := map[int]bool{}
+	for i := range n {
+		at := d.At(i, 0)
+		column[at] = done
+		if !done {
+			continue
+		}
+		x, y := bigOf(d.Arr, at), bigOf(z.Arr, z.At(i, 0))
+		square := new(big.Float).SetPrec(4000).Mul(y, y)
+		want := new(big.Float).SetPrec(4000).Sub(x, square)
+		want.Quo(want, big.NewFloat(2))
+		larger := new(big.Float).Abs(x)
+		if larger.Cmp(square) < 0 {
+			larger = square
+		}
+		bound := new(big.Float).SetMantExp(new(big.Float).Abs(want), -bitsD)
+		bound.Add(bound, new(big.Float).SetMantExp(larger, -bitsD-30))
+		if e := new(big.Float).Sub(bigOf(got, at), want); e.Abs(e).Cmp(bound) > 0 {
+			t.Errorf("%d and %d bits, number %d: (%v - %v²)/2 = %v, want %v", bitsD, bitsZ, i, x, y, bigOf(got, at), want)
+		}
+	}
+	for i := range got.Len() {
+		if !column[i] && !got.SameBits(i, d.Arr, i) {
+			t.Errorf("%d and %d bits: number %d beside the column has changed", bitsD, bitsZ, i)
+		}
+	}
+	return nil
+}
+
 // TestSum compares sums of matrices with exact ones: results lie between what the least and the
 // largest of the numbers that the sum may be round to, are the same for both where errors are
 // given, and nothing else is stored.

@@ -26,25 +26,27 @@ func (m *multiplication) bound() error {
 	if !alpha.Plain || m.expr.adds() && (!beta.Plain || m.expr.old.Arr.Terms() > 1) {
 		return nil
 	}
+	var exps [2][]int64
+	var unknown []cuda.Piece
+	for i, o := range []*operand{m.left, m.right} {
+		if exps[i] = o.tops; exps[i] == nil {
+			exps[i] = make([]int64, o.n)
+			unknown = append(unknown, cuda.To(exps[i], o.scanned.Exp))
+		}
+	}
+	if err := cuda.DownloadAll(m.s, unknown...); err != nil {
+		return err
+	}
 	// Bounds and errors, relative to 2^(sum of the exponents of the two vectors).
 	size, least := -alpha.Exp, -alpha.Exp-b.Within
-	for _, f := range []struct {
-		o      *operand
-		bounds []int64
-	}{{m.left, b.Rows}, {m.right, b.Cols}} {
-		exps := f.o.tops
-		if exps == nil {
-			exps = make([]int64, f.o.n)
-			if err := cuda.Download(m.s, exps, f.o.scanned.Exp); err != nil {
-				return err
-			}
-		}
+	for i, bounds := range [][]int64{b.Rows, b.Cols} {
 		most, few := int64(math.MinInt64), int64(math.MaxInt64)
-		for v, e := range exps {
+		for v, e := range exps[i] {
 			if e < noExp {
 				return nil
 			}
-			most, few = max(most, f.bounds[v]-e), min(few, f.bounds[v]-e)
+			d := bounds[v] - e
+			most, few = max(most, d), min(few, d)
 		}
 		size, least = size+most, least+few
 	}

@@ -1,7 +1,7 @@
 package product
 
 import (
-	"math"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -9,18 +9,15 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Layout of the memory that the host reads: the tally, a control for each matrix, then the results
-// of the scans.
-const (
-	tallyBytes   = 8
-	controlBytes = (arrivedAt + 7) / 8 * 8
-)
+// controlBytes is the size of a control in the memory that the host reads: a control for each
+// matrix, then the results of the scans.
+const controlBytes = (arrivedAt + 7) / 8 * 8
 
 // Extents implements place.Newton. It scans two matrices at a time, like the factors of a product,
 // if they have the same number of columns.
 func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Extents, left int, err error) {
 	e := engineOf(s)
-	control := func(i int) int64 { return tallyBytes + controlBytes*int64(i) }
+	control := func(i int) int64 { return controlBytes * int64(i) }
 	first := control(len(list))
 	at, size := make([]int64, len(list)), first
 	for i, a := range list {
@@ -34,11 +31,6 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 	defer memory.Free()
 	if err := s.Zero(memory.Pointer(), first); err != nil {
 		return nil, 0, err
-	}
-	if tally != nil {
-		if err := s.Copy(memory.Pointer(), tally.Plane(0), tallyBytes); err != nil {
-			return nil, 0, err
-		}
 	}
 	scan, err := e.kernels.Function(s, "exact/scan", "scan")
 	if err != nil {
@@ -75,20 +67,27 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 			return nil, 0, err
 		}
 	}
-	words := make([]uint64, size/8)
-	if err := cuda.Download(s, words, memory.Pointer()); err != nil {
+	words, count := make([]uint64, size/8), make([]uint32, 1)
+	pieces := []cuda.Piece{cuda.To(words, memory.Pointer())}
+	if tally != nil {
+		pieces = append([]cuda.Piece{cuda.To(count, tally.Plane(0))}, pieces...)
+	}
+	if err := cuda.DownloadAll(s, pieces...); err != nil {
 		return nil, 0, err
 	}
 	for i, a := range list {
-		n, from := a.Rows, words[at[i]/8:]
-		t := words[(control(i)+leftTotalsAt)/8:]
-		y := place.Extents{Top: make([]int64, n), Low: make([]int64, n), Norm: make([]float64, n), Width: int64(t[1]), Special: uint32(t[2])&special != 0}
-		for v := range n {
-			y.Top[v], y.Low[v], y.Norm[v] = int64(from[v]), int64(from[n+v]), math.Float64frombits(from[2*n+v])
-		}
-		x = append(x, y)
+		n, t := a.Rows, words[(control(i)+leftTotalsAt)/8:]
+		x = append(x, place.Extents{
+			Top: column[int64](words, at[i], n), Low: column[int64](words, at[i]+8*int64(n), n), Norm: column[float64](words, at[i]+16*int64(n), n),
+			Width: int64(t[1]), Special: uint32(t[2])&special != 0,
+		})
 	}
-	return x, int(uint32(words[0])), nil
+	return x, int(count[0]), nil
+}
+
+// column returns n numbers of 64 bits in words, from the given byte on, without a copy.
+func column[T int64 | float64](words []uint64, at int64, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(words[at/8:]))), n)
 }
 
 // special marks vectors with infinities or NaN, as in kernels/common/common.cuh.

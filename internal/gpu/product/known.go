@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -42,13 +43,8 @@ func (m *multiplication) known() (bool, error) {
 		m.left, m.right, m.within = nil, nil, false
 		return false, nil
 	}
-	for _, f := range []struct {
-		o *operand
-		v *residue.Vectors
-	}{{m.left, b.A}, {m.right, b.B}} {
-		if err := m.state(f.o, f.v); err != nil {
-			return false, err
-		}
+	if err := m.state(b.A.Top, b.B.Top); err != nil {
+		return false, err
 	}
 	return true, m.mark("plan")
 }
@@ -63,19 +59,22 @@ func operandOf(a mem.Matrix, side int, v *residue.Vectors) *operand {
 	return o
 }
 
-// state stores the known exponents of the vectors where a scan would store its results. The other
-// results are zero: no error depends on norms, and zeros have no sign.
-func (m *multiplication) state(o *operand, v *residue.Vectors) error {
-	var err error
-	if o.exp, err = m.alloc(8 * int64(o.n)); err != nil {
-		return err
-	}
-	zeros, err := m.e.zeros(m.s, o.n)
+// state stores the known exponents of the vectors of both factors where a scan would store its
+// results, in one copy. The other results are zero: no error depends on norms, and zeros have no
+// sign.
+func (m *multiplication) state(left, right []int64) error {
+	both, err := m.alloc(8 * int64(len(left)+len(right)))
 	if err != nil {
 		return err
 	}
-	o.scanned = abi.Scanned{Exp: o.exp.Pointer(), Low: zeros, Norm: zeros, Flags: zeros}
-	return cuda.Upload(m.s, o.exp.Pointer(), v.Top)
+	for i, o := range []*operand{m.left, m.right} {
+		zeros, err := m.e.zeros(m.s, o.n)
+		if err != nil {
+			return err
+		}
+		o.scanned = abi.Scanned{Exp: both.At(8 * int64(i*len(left))), Low: zeros, Norm: zeros, Flags: zeros}
+	}
+	return cuda.Upload(m.s, both.Pointer(), append(slices.Clip(left), right...))
 }
 
 // zeros returns the address of n zero numbers of 64 bits.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
@@ -244,6 +246,97 @@ func BenchmarkRows(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkRowKernels measures the kernels of BenchmarkRows alone, by the device's clock: many of
+// them wait in the stream, each for the kernel before it. A call takes longer by the launch and the
+// answer.
+func BenchmarkRowKernels(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, p := range rowPrecisions {
+		for _, name := range []string{"Gemv", "Sum", "Dot"} {
+			b.Run(fmt.Sprintf("%s/%d", name, p), func(b *testing.B) {
+				err := dev.Do(context.Background(), func(s *cuda.Stream) error { return benchmarkRowKernel(b, s, name, benchFormat(p)) })
+				if err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
+func benchmarkRowKernel(b *testing.B, s *cuda.Stream, name string, f num.Format) error {
+	r, err := newRowBench(s, f)
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	q := &rowSums{s: s, a: r.x.Row()}
+	y := r.y.Row()
+	to := abi.TargetOf(mem.Vector{Arr: r.z, Off: 0, Inc: 1, N: side}.Col())
+	switch name {
+	case "Gemv":
+		y.Cols = side
+		q.a, q.x = r.m, &y
+	case "Dot":
+		q.x = &y
+	}
+	defer q.free()
+	digits := q.digitsToRound(f)
+	box, err := mailboxOf(s)
+	if err != nil {
+		return err
+	}
+	launch := func() error {
+		return q.compute(digits, func() abi.RowEnding {
+			end := abi.RowEnding{Does: abi.Tells, Answer: box.At(0), Ticket: box.Ticket()}
+			if name == "Gemv" {
+				errors, shift := q.error()
+				end.Does = abi.Rounds
+				end.To = abi.RowRounding{C: to, List: q.memory.At(q.listAt()), Unit: q.unit(), Error: float64(errors) * float64(int64(1)<<shift), Exact: q.exactSpread(digits)}
+			}
+			return end
+		})
+	}
+	first, err := s.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	last, err := s.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer last.Close()
+	count := 0
+	var total time.Duration
+	for b.Loop() {
+		for i := range 64 {
+			if i == 4 { // the host is ahead
+				if err := s.Record(first); err != nil {
+					return err
+				}
+			}
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+		if err := s.Record(last); err != nil {
+			return err
+		}
+		if err := s.Synchronize(); err != nil {
+			return err
+		}
+		t, err := last.Since(first)
+		if err != nil {
+			return err
+		}
+		total += t
+		count += 60
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(total.Nanoseconds())/1e3/float64(count), "µs/kernel")
+	return nil
 }
 
 // BenchmarkOuter measures products with and without the kernels of kernels/rows/outer.cuh, of

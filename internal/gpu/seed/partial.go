@@ -47,6 +47,9 @@ func (w *work) pivotPartially() error {
 
 // partialPivots chooses the pivot rows of a step by partial pivoting, in stream s.
 func (w *work) partialPivots(s *cuda.Stream) error {
+	if blocks := panelBlocks(int(w.g.N - w.g.First)); blocks <= mostClustered && source(s, "seed/partial") != "seed/partial" {
+		return w.clusterPivots(s, blocks)
+	}
 	f, err := w.kernels.Function(s, "seed/partial", "pivotPanel")
 	if err != nil {
 		return err
@@ -56,6 +59,25 @@ func (w *work) partialPivots(s *cuda.Stream) error {
 		return err
 	}
 	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
+		return err
+	}
+	return w.tournament(s, w.partial.Chosen)
+}
+
+// mostClustered is the most blocks of a cluster on all devices that have clusters.
+const mostClustered = 8
+
+// clusterPivots is partialPivots for rows that the blocks of one cluster have.
+func (w *work) clusterPivots(s *cuda.Stream, blocks int) error {
+	kernel, size := "pivotCluster4", 4
+	if blocks > size {
+		kernel, size = "pivotCluster8", mostClustered
+	}
+	f, err := w.kernels.Function(s, source(s, "seed/partial"), kernel)
+	if err != nil {
+		return err
+	}
+	if err := f.Launch(s, cuda.Dim{X: size}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
 		return err
 	}
 	return w.tournament(s, w.partial.Chosen)

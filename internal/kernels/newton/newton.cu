@@ -239,3 +239,63 @@ extern "C" __global__ void __launch_bounds__(THREADS) summed(const __grid_consta
 			__syncthreads();
 		}
 }
+
+// What becomes of numbers d_i: (d_i - z_i^2)/2, rounded.
+struct squaring {
+	target d;  // number off + i rs, of MP of at most LESS_LIMBS limbs
+	vectors z; // number off + i rs, finite, of MP of at most SQUARED_LIMBS limbs
+	leftovers rest;
+};
+
+#define LESS_LIMBS 8
+#define SQUARED_LIMBS 4
+
+// lessSquares makes each sum in a window as add does.
+extern "C" __global__ void __launch_bounds__(THREADS) lessSquares(const __grid_constant__ squaring s)
+{
+	int i = blockIdx.x * THREADS + threadIdx.x;
+	if (i >= s.z.n)
+		return;
+	const numbers &a = s.d.a, &b = s.z.a;
+	i64 to = s.d.off + i * s.d.rs, from = s.z.off + i * s.z.rs, ed, ez;
+	u32 square[4 * SQUARED_LIMBS], window[2 * LESS_LIMBS + 3];
+	bool neg, other;
+	magnitude q = read(b, from, (const u64 *)b.plane[0] + from * b.limbs, ez, other);
+	if (q.count != 0) {
+		for (int k = 0; k < 2 * q.count; k++)
+			square[k] = 0;
+		for (int k = 0; k < q.count; k++) {
+			u64 carry = 0;
+			for (int h = 0; h < q.count; h++) {
+				carry += (u64)q.at[k] * q.at[h] + square[k + h];
+				square[k + h] = (u32)carry;
+				carry >>= 32;
+			}
+			square[k + q.count] = (u32)carry;
+		}
+		q.at = square;
+		q.count *= 2;
+		ez *= 2;
+	}
+	magnitude p = read(a, to, (const u64 *)a.plane[0] + to * a.limbs, ed, neg);
+	if (p.count == 0 && q.count == 0)
+		return;
+	int words = 2 * a.limbs + 2;
+	i64 exp = max64(ed, ez) - 32 * words;
+	p.begin(exp - (ed - 32 * p.count));
+	q.begin(exp - (ez - 32 * q.count));
+	u32 flip = neg ? 0 : ~0u;
+	u64 carry = flip & 1;
+	for (int k = 0; k <= words; k++) {
+		carry += (u64)p.word() + (q.word() ^ flip);
+		window[k] = (u32)carry;
+		carry >>= 32;
+	}
+	integer v = {window, 1, words + 1};
+	neg ^= v.magnitude();
+	int n = v.length();
+	if (n == 0)
+		storeZero(s.d, to, false);
+	else if (!store(s.d, to, v, n, neg, exp - 1, 0))
+		leave(s.rest, i, 0);
+}

@@ -1,6 +1,7 @@
 // The pivots of a step, picked among a few rows by one block of threads.
 #pragma once
 #include "elimination.cuh"
+#include "reciprocal.cuh"
 #include "tensor.cuh"
 
 // Of CANDIDATES rows BLOCK are picked. With as many as BLOCK the last ones would have no choice,
@@ -35,17 +36,6 @@ struct pickMemory {
 	double inverses[BLOCK]; // of the pivots
 	int picked[BLOCK];
 };
-
-// fastReciprocal returns 1 / x, or nearly so, but 0 where that is too large or too small.
-static __device__ __forceinline__ double fastReciprocal(double x)
-{
-	if (fabs(x) < 0x1p-1000)
-		return 0;
-	double y;
-	asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-	double e = fma(-x, y, 1);
-	return fma(fma(e, e, e), y, y);
-}
 
 // pickColumn picks the pivot of column K of a part and eliminates the column, in the warp's rows.
 template <int K> static __device__ __forceinline__ void pickColumn(double (&a)[ROUNDS][PART], bool (&free)[ROUNDS], int first, pickMemory &shared)

@@ -1,53 +1,12 @@
 // Partial pivoting for the elimination of seed.cu: the pivot of a column is the largest entry there
 // is, rows not being scaled, and not what a tournament takes for good.
-#include "../common/common.cuh"
-#include "elimination.cuh"
-#include "tensor.cuh"
-
-#define NODE 256 // rows of a block, one to a thread
-
-struct pivoting {
-	u64 tops;   // i64: exponents by which rows of F were scaled down, of n rows
-	u64 keys;   // u64: two lists, for columns in turn, of the keys of the blocks' best rows; zeros
-	u64 rows;   // double: two lists of those rows, BLOCK numbers each
-	u64 chosen; // int: the places of the step's pivots
-	int n, pad;
-};
-
-#define COLUMN_BITS 7 // of a key: for which column it is, from 1
-
-// keyOf orders rows by the magnitudes of their entries x 2^top: 24 bits of the exponent, 33 of the
-// significand; zeros have 1.
-static __device__ __forceinline__ u64 keyOf(double x, i64 top)
-{
-	u64 bits = (u64)__double_as_longlong(x) << 1 >> 1;
-	if (bits == 0)
-		return 1;
-	i64 e = (i64)(bits >> 52) - 1023 + top;
-	e = (e < -(1 << 22) ? -(1 << 22) : e > 1 << 22 ? 1 << 22 : e) + (1 << 23);
-	return (u64)e << 33 | bits << 12 >> 31;
-}
-
-// largestOfWarp returns the largest number of a warp's threads.
-static __device__ __forceinline__ u64 largestOfWarp(u64 x)
-{
-	u32 high = __reduce_max_sync(~0u, (u32)(x >> 32));
-	return (u64)high << 32 | __reduce_max_sync(~0u, (u32)(x >> 32) == high ? (u32)x : 0);
-}
+#include "partial.cuh"
 
 // What threads of a block share.
 struct panelMemory {
 	double row[BLOCK];
 	u64 keys[NODE / 32], best[NODE / 32];
 	int at[NODE / 32];
-};
-
-// What a thread knows of its row.
-struct panelRow {
-	double a[BLOCK]; // the columns from the step's on
-	i64 top;
-	int place;
-	bool free; // no pivot yet
 };
 
 // columnStep finds the pivot of a column and eliminates it, in W columns that are left, of which
@@ -112,10 +71,7 @@ template <int W> static __device__ __forceinline__ void columnStep(panelRow &r, 
 		((int *)p.chosen)[column] = r.place;
 	}
 	__syncthreads();
-	double m = r.a[0] * reciprocal(shared.row[0]);
-#pragma unroll
-	for (int j = 0; j < W - 1; j++)
-		r.a[j] = fma(-m, shared.row[j + 1], r.a[j + 1]);
+	eliminatePivot<W>(r, shared.row);
 }
 
 // pivotPanel finds the pivots of the step's columns. Its blocks have all rows behind the pivots so
@@ -123,15 +79,7 @@ template <int W> static __device__ __forceinline__ void columnStep(panelRow &r, 
 extern "C" __global__ void __launch_bounds__(NODE, 1) pivotPanel(const __grid_constant__ elimination g, const __grid_constant__ pivoting p)
 {
 	__shared__ __align__(16) panelMemory shared;
-	panelRow r;
-	r.place = g.first + blockIdx.x * NODE + threadIdx.x;
-	r.free = r.place < g.n;
-	int row = r.free ? ((const int *)g.order)[r.place] : 0;
-	r.top = r.free && row < p.n ? ((const i64 *)p.tops)[row] : 0;
-	const double *f = (const double *)g.f + row + (i64)g.first * g.n;
-#pragma unroll
-	for (int j = 0; j < BLOCK; j++)
-		r.a[j] = r.free ? f[(i64)j * g.n] : 0;
+	panelRow r = rowOf(g, p);
 	for (int column = 0; column < 16; column++)
 		columnStep<64>(r, column, p, shared);
 	for (int column = 16; column < 32; column++)

@@ -14,6 +14,7 @@
 // update these alone, and then one product all others, for which the rows of P of all steps are
 // made one from the other.
 #include "../common/leading.cuh"
+#include "reciprocal.cuh"
 #include "tensor.cuh"
 #include "update.cuh"
 
@@ -61,49 +62,99 @@ extern "C" __global__ void __launch_bounds__(THREADS) rootMatrix(const __grid_co
 }
 
 // Threads of rootBlock are a square of SIDE, each with entries (SIDE a, SIDE b) from its own on.
+// They eliminate TOGETHER columns between two barriers.
 #define SIDE 16
 #define PART (BLOCK / SIDE)
+#define TOGETHER 4
 
 static_assert(SIDE * SIDE == THREADS, "threads of rootBlock");
 
-// blockStep eliminates column s = SIDE PHASE + t of the block, unscaled: rows of L^-1 are to be
-// divided by the roots of the pivots. It stores the pivot.
-template <int PHASE> static __device__ __forceinline__ void blockStep(double (&m)[PART][PART], int t, double *column, double *row, double *pivots, bool &regular)
+// blockStep eliminates column s = SIDE PHASE + TOGETHER u and the next ones of the block, unscaled:
+// rows of L^-1 are to be divided by the roots of the pivots. It stores the pivots. Column s alone
+// is eliminated by
+//
+//	M[i,j] += f_i r_j,  f_i = -M[i,s] / M[s,s] for i > s, else 0
+//	r_j = M[s,j] for j < s, 1 for j = s, M[j,s] for j > s
+//
+// where M[i,s] counts as 0. For the next columns each thread first makes what the columns before
+// leave of its rows and columns, by the factors of the triangle T of these columns, which all
+// threads have.
+template <int PHASE> static __device__ __forceinline__ void blockStep(double (&m)[PART][PART], int u, double *column, double *row, double *pivots, bool &regular)
 {
-	int i0 = threadIdx.x % SIDE, j0 = threadIdx.x / SIDE, s = SIDE * PHASE + t;
-	if (j0 == t) {
+	int i0 = threadIdx.x % SIDE, j0 = threadIdx.x / SIDE, s = SIDE * PHASE + TOGETHER * u;
+	int ownRow = i0 - TOGETHER * u, ownColumn = j0 - TOGETHER * u;
+	if ((u32)ownColumn < TOGETHER) {
 #pragma unroll
 		for (int a = 0; a < PART; a++)
-			column[i0 + SIDE * a] = m[a][PHASE];
+			column[ownColumn * BLOCK + i0 + SIDE * a] = m[a][PHASE];
 	}
-	if (i0 == t) {
+	if ((u32)ownRow < TOGETHER) {
 #pragma unroll
 		for (int b = 0; b < PART; b++)
-			row[j0 + SIDE * b] = m[PHASE][b];
+			row[ownRow * BLOCK + j0 + SIDE * b] = m[PHASE][b];
 	}
 	__syncthreads();
-	double pivot = column[s];
-	if (!(pivot > 0x1p-80)) {
-		regular = false;
-		pivot = 1;
-	}
-	if (threadIdx.x == 0)
-		pivots[s] = pivot;
-	double inverse = 1 / pivot, f[PART], r[PART];
+	double t[TOGETHER][TOGETHER], by[TOGETHER][TOGETHER], inverse[TOGETHER];
 #pragma unroll
-	for (int a = 0; a < PART; a++)
-		f[a] = i0 + SIDE * a > s ? -column[i0 + SIDE * a] * inverse : 0;
+	for (int c = 0; c < TOGETHER; c++)
+#pragma unroll
+		for (int e = c; e < TOGETHER; e++)
+			t[e][c] = column[c * BLOCK + s + e];
+#pragma unroll
+	for (int c = 0; c < TOGETHER; c++) {
+		double pivot = t[c][c];
+		if (!(pivot > 0x1p-80)) {
+			regular = false;
+			pivot = 1;
+		}
+		if (threadIdx.x == 0)
+			pivots[s + c] = pivot;
+		inverse[c] = fastReciprocal(pivot);
+#pragma unroll
+		for (int e = c + 1; e < TOGETHER; e++)
+			by[e][c] = -t[e][c] * inverse[c];
+#pragma unroll
+		for (int e = c + 1; e < TOGETHER; e++)
+#pragma unroll
+			for (int h = c + 1; h <= e; h++)
+				t[e][h] = fma(by[e][c], t[h][c], t[e][h]);
+	}
+	double f[TOGETHER][PART], r[TOGETHER][PART];
+#pragma unroll
+	for (int a = 0; a < PART; a++) {
+		int i = i0 + SIDE * a;
+		double x[TOGETHER];
+#pragma unroll
+		for (int c = 0; c < TOGETHER; c++) {
+			x[c] = column[c * BLOCK + i];
+#pragma unroll
+			for (int h = 0; h < c; h++)
+				x[c] = fma(by[c][h], x[h], x[c]);
+			f[c][a] = i > s + c ? -x[c] * inverse[c] : 0;
+		}
+	}
 #pragma unroll
 	for (int b = 0; b < PART; b++) {
 		int j = j0 + SIDE * b;
-		r[b] = j < s ? row[j] : j == s ? 1 : column[j];
+		bool own = b == PHASE && (u32)ownColumn < TOGETHER;
+		const double *from = (j < s ? row : column) + j;
+#pragma unroll
+		for (int c = 0; c < TOGETHER; c++) {
+			r[c][b] = own ? c == ownColumn : from[c * BLOCK];
+#pragma unroll
+			for (int h = 0; h < c; h++)
+				r[c][b] = fma(by[c][h], r[h][b], r[c][b]);
+		}
 	}
 #pragma unroll
 	for (int a = 0; a < PART; a++)
 #pragma unroll
 		for (int b = 0; b < PART; b++) {
-			double old = j0 + SIDE * b == s && i0 + SIDE * a > s ? 0 : m[a][b];
-			m[a][b] = fma(f[a], r[b], old);
+			double x = b == PHASE && (u32)ownColumn < TOGETHER ? 0 : m[a][b];
+#pragma unroll
+			for (int c = 0; c < TOGETHER; c++)
+				x = fma(f[c][a], r[c][b], x);
+			m[a][b] = x;
 		}
 }
 
@@ -111,7 +162,7 @@ template <int PHASE> static __device__ __forceinline__ void blockStep(double (&m
 extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_constant__ root g)
 {
 	// A step writes to one half while others may still read from the one before.
-	__shared__ double columns[2][BLOCK], rows[2][BLOCK], pivots[BLOCK];
+	__shared__ double columns[2][TOGETHER * BLOCK], rows[2][TOGETHER * BLOCK], pivots[BLOCK];
 	int i0 = threadIdx.x % SIDE, j0 = threadIdx.x / SIDE;
 	const double *f = (const double *)g.f + g.first + (i64)g.first * g.n;
 	double m[PART][PART];
@@ -123,14 +174,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 			m[a][b] = i >= j ? f[i + (i64)j * g.n] : 0;
 		}
 	bool regular = true;
-	for (int t = 0; t < SIDE; t++)
-		blockStep<0>(m, t, columns[t & 1], rows[t & 1], pivots, regular);
-	for (int t = 0; t < SIDE; t++)
-		blockStep<1>(m, t, columns[t & 1], rows[t & 1], pivots, regular);
-	for (int t = 0; t < SIDE; t++)
-		blockStep<2>(m, t, columns[t & 1], rows[t & 1], pivots, regular);
-	for (int t = 0; t < SIDE; t++)
-		blockStep<3>(m, t, columns[t & 1], rows[t & 1], pivots, regular);
+	for (int u = 0; u < SIDE / TOGETHER; u++)
+		blockStep<0>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
+	for (int u = 0; u < SIDE / TOGETHER; u++)
+		blockStep<1>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
+	for (int u = 0; u < SIDE / TOGETHER; u++)
+		blockStep<2>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
+	for (int u = 0; u < SIDE / TOGETHER; u++)
+		blockStep<3>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
 	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
 	__syncthreads();
@@ -147,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 	}
 }
 
-static_assert(PART == 4 && SIDE % 2 == 0, "steps of rootBlock");
+static_assert(PART == 4 && SIDE / TOGETHER % 2 == 0, "steps of rootBlock");
 
 // rootPanel makes the step's P of columns from begin on, of which F has what the steps before have
 // left, and stores the rows of S.

@@ -35,10 +35,7 @@ func (s *Run) Extents(list ...num.Mat) ([]place.Extents, error) {
 // extentThere is the extent of a matrix at a place.
 type extentThere struct{ of place.Extents }
 
-func (x extentThere) Norm() *big.Float {
-	_, most := x.sums()
-	return most
-}
+func (x extentThere) Norm() *big.Float { return x.sums(nil) }
 
 func (x extentThere) Size() (norm, top int) {
 	norm, top = -bound.MaxBits, -bound.MaxBits // of zeros
@@ -62,26 +59,34 @@ func (x extentThere) Tops(low int64) []int64 {
 }
 
 func (x extentThere) Sums() []int64 {
-	exps, _ := x.sums()
+	exps := make([]int64, len(x.of.Top))
+	x.sums(exps)
 	return exps
 }
 
-// sums returns exponents of bounds of the sums of magnitudes of rows, and a bound of the largest
-// sum.
-func (x extentThere) sums() (exps []int64, most *big.Float) {
-	exps = make([]int64, len(x.of.Top))
+// sums returns a bound of the largest sum of magnitudes of a row, and stores exponents of bounds of
+// all sums in exps, unless it is nil.
+func (x extentThere) sums(exps []int64) *big.Float {
 	top, largest := int64(NoNumber), 0.0
-	for i, t := range x.of.Top {
-		if exps[i] = t; t <= NoNumber {
-			continue
+	for i, exp := range x.of.Top {
+		if exp > NoNumber {
+			norm := x.of.Norm[i]
+			e := int64(math.Float64bits(norm)>>52) - 1022 // of math.Frexp, for a normal number
+			if e == -1022 {
+				_, k := math.Frexp(norm)
+				e = int64(k)
+			}
+			if exp += e; exp >= top {
+				if frac := math.Ldexp(norm, -int(e)); exp > top || frac > largest {
+					top, largest = exp, frac
+				}
+			}
 		}
-		frac, e := math.Frexp(x.of.Norm[i])
-		exps[i] += int64(e)
-		if exps[i] > top || exps[i] == top && frac > largest {
-			top, largest = exps[i], frac
+		if exps != nil {
+			exps[i] = exp
 		}
 	}
-	return exps, bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
+	return bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
 }
 
 // Vectors returns nil if there is a row of zeros, which has no exponent.

@@ -23,6 +23,16 @@ func part[T any](s *Run) (T, error) {
 	return z, nil
 }
 
+// HalfLessSquaresThere is place.Squares.HalfLessSquares at the run's place, with the run's tally.
+// It returns false where the place or the run has no such part.
+func (s *Run) HalfLessSquaresThere(d, z num.Mat) (bool, error) {
+	squares, ok := place.Part[place.Squares](s.At.place())
+	if !ok || s.Tally == nil {
+		return false, nil
+	}
+	return squares.HalfLessSquares(s.Config(), d, z, s.Tally)
+}
+
 // SumThere is place.Newton.Sum at the run's place.
 func (s *Run) SumThere(sum place.Sum, z num.Mat) (left int, err error) {
 	newton, err := part[place.Newton](s)

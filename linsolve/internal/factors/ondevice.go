@@ -93,6 +93,9 @@ func Mirror(s *call.Run, a num.Mat) error {
 // (Z²)^T is 0, the two agree. On the diagonal Z² has z², z = Z[i,i]. Half of 2 z² + (Z Z^T)[i,i] is
 // half of z² + (Z E)[i,i], a sum of two numbers of the same sign.
 func halfOfSquare(s *call.Run, minus, z num.Mat) error {
+	if done, err := s.HalfLessSquaresThere(diagonalOf(minus), diagonalOf(z)); done || err != nil {
+		return err
+	}
 	list, err := diagonalsHere(s, minus, z)
 	if err != nil {
 		return err
