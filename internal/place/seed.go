@@ -1,5 +1,7 @@
 package place
 
+import "github.com/halfulp/halfulp/internal/num"
+
 // A Seed is an approximation in float64 arithmetic that a place has started to compute. Later
 // operations that use it are queued behind it, so a caller can request them before it knows whether
 // the seed is ok. If the seed is not ok, the caller must discard their results.
@@ -22,6 +24,13 @@ type made struct{}
 
 func (made) Settle(Config) (bool, error) { return true, nil }
 func (made) Drop()                       {}
+
+// Fetcher is the part of a place that copies matrices to memory of the caller.
+type Fetcher interface {
+	// Fetch copies a matrix of the place to a matrix of the host, of the same shape and format. The
+	// error wraps ErrUnsupported if either is not stored by columns without gaps.
+	Fetch(cfg Config, to, from num.Mat) error
+}
 
 // Spectral is the part of a place that reduces symmetric matrices in float64 arithmetic, with
 // errors that have no known bound.

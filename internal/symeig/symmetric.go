@@ -43,7 +43,11 @@ var MergeFrom = 250
 // e, in any order. The eigenvectors become the columns of vectors, or of Q of a device.
 func (s *solver) divide(d, e []float64, device *Reduction) (t *divided, ok bool) {
 	n := len(d)
-	t = &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(n, n), inner: newMatrix(n, n), order: make([]int, n)}
+	rows := n // of the largest piece that is merged here
+	if device != nil {
+		rows = min(n, MergeFrom)
+	}
+	t = &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(rows, n), inner: newMatrix(rows, n), order: make([]int, n)}
 	for i := range d {
 		t.vectors.data[i+i*n] = 1
 		if i > 0 {

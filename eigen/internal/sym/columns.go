@@ -165,9 +165,13 @@ func exactly(y *bound.Nearly, i, j int) *big.Float {
 
 // findSigns finds the signs of the vectors of separated eigenvalues, as far as enclosures decide.
 func (e *solver) findSigns(t *state, links []link, y *bound.Nearly) error {
-	return par.For(t.s.Ctx, t.s.Threads, t.n, func(_, p int) {
+	rooms := make([][]float64, max(1, t.s.Threads))
+	return par.For(t.s.Ctx, t.s.Threads, t.n, func(w, p int) {
 		if v := &e.columns[p]; v.negated == 0 && e.outside[p] != outside && single(links, p) {
-			v.negated = direction(y, t.order[p])
+			if rooms[w] == nil {
+				rooms[w] = make([]float64, t.n)
+			}
+			v.negated = direction(y, t.order[p], rooms[w])
 		}
 	})
 }
@@ -223,7 +227,10 @@ func Settle(s *call.Run, z num.Mat, i, p int, x interval.Interval, least int64) 
 // direction returns the sign of the first entry of column j whose magnitude exceeds π/4 of the
 // largest one; 0 if the enclosures do not decide which entry that is. The quotient of two entries
 // is an algebraic number and never π/4, so enclosures that are narrow enough decide.
-func direction(y *bound.Nearly, j int) int {
+func direction(y *bound.Nearly, j int, room []float64) int {
+	if sign := plainDirection(y, j, room); sign != 0 {
+		return sign
+	}
 	n := y.X.Rows
 	x := make([]pair, n)
 	var most pair
@@ -243,6 +250,48 @@ func direction(y *bound.Nearly, j int) int {
 			return int(math.Copysign(1, x[i].hi))
 		case !quarter.exceeds(a.add(slack)):
 			return exactDirection(y, j)
+		}
+	}
+	return 0
+}
+
+// plainDirection is direction in float64 arithmetic, with memory for the entries; 0 if that does not
+// decide.
+//
+// Entries are divided by 2^top, which exceeds the magnitudes of X and D in column j. The numbers of
+// Leading have relative errors below 2^-48, and the ones below 2^-1000 are replaced by others below
+// that. So a_i, their sum, is in error by less than 2^-46, and π/4 of the largest |a_i| by less than
+// 2^-45. The enclosed numbers differ from X + D by at most 2^(Err - top). margin exceeds the sum of
+// these errors.
+func plainDirection(y *bound.Nearly, j int, a []float64) int {
+	top := int64(math.MinInt64)
+	for _, m := range []num.Mat{y.X, y.D} {
+		for i := range m.Rows {
+			if v, e := m.Arr.Leading(m.At(i, j)); v != 0 {
+				top = max(top, e+1)
+			}
+		}
+	}
+	if top == math.MinInt64 || y.Err[j] > top-20 {
+		return 0
+	}
+	scaled := func(m num.Mat, i int) float64 {
+		v, e := m.Arr.Leading(m.At(i, j))
+		return float64(v * math.Float64frombits(uint64(1023+max(e-top, -1000))<<52))
+	}
+	most := 0.0
+	for i := range a {
+		a[i] = scaled(y.X, i) + scaled(y.D, i)
+		most = max(most, math.Abs(a[i]))
+	}
+	quarter := float64(most * (math.Pi / 4))
+	margin := 0x1p-40 + math.Ldexp(1, int(max(y.Err[j]+2-top, -1000)))
+	for _, v := range a {
+		switch m := math.Abs(v); {
+		case m > quarter+margin:
+			return int(math.Copysign(1, v))
+		case !(m < quarter-margin):
+			return 0
 		}
 	}
 	return 0

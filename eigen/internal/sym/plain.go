@@ -84,20 +84,27 @@ func (t *state) plainBounds(p *problem, squares []size) (ok bool, err error) {
 		return false, nil
 	}
 	failed := make([]bool, max(1, t.s.Threads))
-	if err := t.eachAbove(func(w, i, j int) {
-		v, in := plainOf(t.sm.Arr, t.sm.At(i, j))
-		x, in2 := plainOf(t.r.Arr, t.r.At(i, j))
-		if lostS != nil {
-			v = (v + float64(longS[i]*lostS[j])) * (1 + 0x1p-50)
-		}
-		if lostR != nil {
-			x = (x + float64(longR[i]*lostR[j])) * (1 + 0x1p-50)
-		}
-		if !in || !in2 || v != 0 && v < plainLeast || x != 0 && x < plainLeast {
-			failed[w] = true
-		}
-		fs[i+j*n], fr[i+j*n] = v, x
-		fs[j+i*n], fr[j+i*n] = v, x
+	rooms := make([][2][tall * stripe]float64, len(failed))
+	if err := t.tiles(func(w int, z tile) {
+		room := &rooms[w]
+		z.each(func(i, j int) {
+			v, in := plainOf(t.sm.Arr, t.sm.At(i, j))
+			x, in2 := plainOf(t.r.Arr, t.r.At(i, j))
+			if lostS != nil {
+				v = (v + float64(longS[i]*lostS[j])) * (1 + 0x1p-50)
+			}
+			if lostR != nil {
+				x = (x + float64(longR[i]*lostR[j])) * (1 + 0x1p-50)
+			}
+			if !in || !in2 || v != 0 && v < plainLeast || x != 0 && x < plainLeast {
+				failed[w] = true
+			}
+			fs[i+j*n], fr[i+j*n] = v, x
+			room[0][z.at(i, j)], room[1][z.at(i, j)] = v, x
+		})
+		z.mirrored(func(i, j int) {
+			fs[j+i*n], fr[j+i*n] = room[0][z.at(i, j)], room[1][z.at(i, j)]
+		})
 	}); err != nil {
 		return false, err
 	}
@@ -382,17 +389,18 @@ func (z double) store(a *num.Array, at int) {
 }
 
 // plainCorrection is the step of correction for the entries k < j of different clusters, of which
-// small has the smaller |d|, in arithmetic with errors below 2^-95 of the terms. It reports whether
-// the result is precise enough: the difference of d must not lose more than 28 bits.
-func (t *state) plainCorrection(e num.Mat, bits, k, j, small, large int) bool {
+// small has the smaller |d|, in arithmetic with errors below 2^-95 of the terms. of is entry (large,
+// small) of E, and other entry (small, large). ok reports whether they are precise enough: the
+// difference of d must not lose more than 28 bits.
+func (t *state) plainCorrection(bits, k, j, small, large int) (of, other double, ok bool) {
 	p := t.plain
 	if p == nil || bits > 64 {
-		return false
+		return of, other, false
 	}
 	gap, low := twoSum(p.hi[small], -p.hi[large])
 	gap, low = twoSum(gap, low+(p.lo[small]-p.lo[large]))
 	if !(math.Abs(gap) >= float64(0x1p-28*p.size[large])) || math.Abs(gap) < plainLeast {
-		return false
+		return of, other, false
 	}
 	r, m := doubleOf(t.r.Arr, t.r.At(k, j)), doubleOf(t.sm.Arr, t.sm.At(k, j))
 	hi := p.hi[small]
@@ -402,8 +410,6 @@ func (t *state) plainCorrection(e num.Mat, bits, k, j, small, large int) bool {
 	v, w = twoSum(v, w+(m.lo+rest))
 	q := v / gap
 	q, c := quickTwoSum(q, (math.FMA(-q, gap, v)+(w-float64(q*low)))/gap)
-	double{q, c}.store(e.Arr, e.At(large, small))
 	a, b := twoSum(r.hi, -q)
-	double{a, b + (r.lo - c)}.store(e.Arr, e.At(small, large))
-	return true
+	return double{q, c}, double{a, b + (r.lo - c)}, true
 }

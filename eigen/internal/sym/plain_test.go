@@ -103,9 +103,14 @@ func TestPlain(t *testing.T) {
 			near("pull", pull, wantPull)
 			for k := range n {
 				small, large := k, i
-				if z.of[k] == z.of[i] || z.dSize[large].less(z.dSize[small]) || !z.plainCorrection(e, bits, min(i, k), max(i, k), small, large) {
+				if z.of[k] == z.of[i] || z.dSize[large].less(z.dSize[small]) {
 					continue
 				}
+				low, ok := z.entries(e, bits, min(i, k), max(i, k), new(scratch))
+				if !ok {
+					continue
+				}
+				low.store(e.Arr, e.At(max(i, k), min(i, k)))
 				r, m := pairOf(z.r.Arr, z.r.At(min(i, k), max(i, k))), pairOf(z.sm.Arr, z.sm.At(min(i, k), max(i, k)))
 				v := m.add(z.near[small].mul(r)).over(z.difference(small, large))
 				v.store(pairs.Arr, pairs.At(large, small))

@@ -50,18 +50,43 @@ type state struct {
 // release drops the matrices of the state.
 func (t *state) release() { t.s.Drop(t.sm, t.r, t.x) }
 
-// eachAbove calls f(worker, i, j) for all entries (i, j), i ≤ j, of an n x n matrix. It goes by
-// square tiles of whole cache lines, as f may write entry (j, i) too.
-func (t *state) eachAbove(f func(worker, i, j int)) error {
+// A tile has rows i0 ≤ i < i1 and columns j0 ≤ j < j1, at most tall x stripe entries, i ≤ j.
+type tile struct{ i0, i1, j0, j1 int }
+
+// tall is the number of rows of a tile.
+const tall = 64
+
+// each calls f for all entries, in the order of memory.
+func (z tile) each(f func(i, j int)) {
+	for j := z.j0; j < z.j1; j++ {
+		for i := z.i0; i < min(z.i1, j+1); i++ {
+			f(i, j)
+		}
+	}
+}
+
+// mirrored calls f for all entries above the diagonal, in the order of the transpose in memory.
+func (z tile) mirrored(f func(i, j int)) {
+	for i := z.i0; i < z.i1; i++ {
+		for j := max(z.j0, i+1); j < z.j1; j++ {
+			f(i, j)
+		}
+	}
+}
+
+// at returns the place of entry (i, j) in a list of tall x stripe numbers.
+func (z tile) at(i, j int) int { return (i-z.i0)*stripe + j - z.j0 }
+
+// tiles calls f for tiles of the upper triangle of an n x n matrix. Numbers for entries (j, i)
+// should be stored tile by tile: columns of large matrices share the places of few cache lines, so
+// that numbers in many columns displace each other.
+func (t *state) tiles(f func(worker int, z tile)) error {
 	strips := (t.n + stripe - 1) / stripe
 	return par.For(t.s.Ctx, t.s.Threads, strips, func(w, part int) {
 		part = strips - 1 - part // the longest first
-		for top := 0; top <= part*stripe; top += stripe {
-			for j := part * stripe; j < min(t.n, (part+1)*stripe); j++ {
-				for i := top; i < min(top+stripe, j+1); i++ {
-					f(w, i, j)
-				}
-			}
+		end := min(t.n, (part+1)*stripe)
+		for top := 0; top < end; top += tall {
+			f(w, tile{top, min(end, top+tall), part * stripe, end})
 		}
 	})
 }
@@ -116,11 +141,15 @@ func (t *state) measure(p *problem) error {
 func (t *state) bounds(p *problem, squares []size) error {
 	n := t.n
 	t.sb, t.rb = p.sizes()
-	if err := t.eachAbove(func(_, i, j int) {
-		v := sizeOf(t.sm.Arr, t.sm.At(i, j)).add(t.lostIn(t.longS, t.lostS, i, j))
-		w := sizeOf(t.r.Arr, t.r.At(i, j)).add(t.lostIn(t.longR, t.lostR, i, j))
-		t.sb[i+j*n], t.rb[i+j*n] = v, w
-		t.sb[j+i*n], t.rb[j+i*n] = v, w
+	if err := t.tiles(func(_ int, z tile) {
+		z.each(func(i, j int) {
+			v := sizeOf(t.sm.Arr, t.sm.At(i, j)).add(t.lostIn(t.longS, t.lostS, i, j))
+			w := sizeOf(t.r.Arr, t.r.At(i, j)).add(t.lostIn(t.longR, t.lostR, i, j))
+			t.sb[i+j*n], t.rb[i+j*n] = v, w
+		})
+		z.mirrored(func(i, j int) {
+			t.sb[j+i*n], t.rb[j+i*n] = t.sb[i+j*n], t.rb[i+j*n]
+		})
 	}); err != nil {
 		return err
 	}

@@ -29,36 +29,18 @@ func (t *state) correction(bits int) (num.Mat, error) {
 	f := call.MP(bits)
 	e := s.MatrixHere(f, n, n)
 	defer s.Drop(e)
-	rooms := make([]scratch, s.Threads)
-	if err := t.eachAbove(func(w, k, j int) {
-		b := &rooms[w]
-		if t.of[k] == t.of[j] {
-			v := b.read(&b.x, t.r, k, j)
-			b.write(e, k, j, v.SetMantExp(v, -1))
-			if k != j {
-				e.Arr.CopyFrom(e.At(j, k), e.Arr, e.At(k, j))
+	rooms := make([]correctionRoom, s.Threads)
+	if err := t.tiles(func(w int, z tile) {
+		room := &rooms[w]
+		z.each(func(k, j int) {
+			low, ok := t.entries(e, bits, k, j, &room.scratch)
+			room.below[z.at(k, j)], room.stored[z.at(k, j)] = low, !ok
+		})
+		z.mirrored(func(k, j int) {
+			if !room.stored[z.at(k, j)] {
+				room.below[z.at(k, j)].store(e.Arr, e.At(j, k))
 			}
-			return
-		}
-		small, large := j, k // by |d|
-		if t.dSize[k].less(t.dSize[j]) {
-			small, large = k, j
-		}
-		if t.plainCorrection(e, bits, k, j, small, large) {
-			return
-		}
-		if bits <= pairBits {
-			r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
-			v := m.add(t.near[small].mul(r)).over(t.difference(small, large))
-			v.store(e.Arr, e.At(large, small))
-			r.add(v.negated()).store(e.Arr, e.At(small, large))
-			return
-		}
-		p := uint(bits + 8)
-		v := t.entryIn(b, k, j, t.d[small]).SetPrec(p)
-		q := cleared(&b.y, p).Quo(v, cleared(&b.gap, p).Sub(t.d[small], t.d[large]))
-		b.write(e, small, large, cleared(&b.z, p).Sub(b.read(&b.x, t.r, k, j).SetPrec(p), q))
-		b.write(e, large, small, q)
+		})
 	}); err != nil {
 		return num.Mat{}, err
 	}
@@ -76,6 +58,50 @@ func (t *state) correction(bits int) (num.Mat, error) {
 	}
 	d0 := s.MatrixHere(f, n, n)
 	return d0, s.Gemm(1, x, e, 0, num.Mat{}, d0)
+}
+
+// correctionRoom is memory of one worker.
+type correctionRoom struct {
+	scratch
+	below  [tall * stripe]double // entries (j, k) of E for entries (k, j) of a tile
+	stored [tall * stripe]bool   // which of them are in E
+}
+
+// entries computes entries (k, j) and (j, k) of E, k ≤ j. It stores both, or with ok only (k, j) and
+// returns the other one.
+func (t *state) entries(e num.Mat, bits, k, j int, b *scratch) (low double, ok bool) {
+	if t.of[k] == t.of[j] {
+		v := b.read(&b.x, t.r, k, j)
+		b.write(e, k, j, v.SetMantExp(v, -1))
+		if k != j {
+			e.Arr.CopyFrom(e.At(j, k), e.Arr, e.At(k, j))
+		}
+		return low, false
+	}
+	small, large := j, k // by |d|
+	if t.dSize[k].less(t.dSize[j]) {
+		small, large = k, j
+	}
+	if of, other, ok := t.plainCorrection(bits, k, j, small, large); ok {
+		if large == j {
+			of, other = other, of
+		}
+		of.store(e.Arr, e.At(k, j))
+		return other, true
+	}
+	if bits <= pairBits {
+		r, m := pairOf(t.r.Arr, t.r.At(k, j)), pairOf(t.sm.Arr, t.sm.At(k, j))
+		v := m.add(t.near[small].mul(r)).over(t.difference(small, large))
+		v.store(e.Arr, e.At(large, small))
+		r.add(v.negated()).store(e.Arr, e.At(small, large))
+		return low, false
+	}
+	p := uint(bits + 8)
+	v := t.entryIn(b, k, j, t.d[small]).SetPrec(p)
+	q := cleared(&b.y, p).Quo(v, cleared(&b.gap, p).Sub(t.d[small], t.d[large]))
+	b.write(e, small, large, cleared(&b.z, p).Sub(b.read(&b.x, t.r, k, j).SetPrec(p), q))
+	b.write(e, large, small, q)
+	return low, false
 }
 
 // difference returns d_i - d_j ≠ 0 with the relative error of pairs. Pairs of numbers that are
@@ -261,7 +287,7 @@ const stripe = 16
 // fromFloats returns the columns order[0], order[1], ... of a square matrix in MP.
 func fromFloats(s *call.Run, x floatColumns, order []int) (num.Mat, error) {
 	n := len(order)
-	z := num.NewMat(call.MP(53), n, n)
+	z := s.MatrixHere(call.MP(53), n, n)
 	return z, par.For(s.Ctx, s.Threads, (n+stripe-1)/stripe, func(_, part int) {
 		for j := part * stripe; j < min(n, (part+1)*stripe); j++ {
 			for i, k := 0, order[j]*x.cs; i < n; i, k = i+1, k+x.rs {

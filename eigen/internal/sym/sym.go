@@ -303,9 +303,8 @@ func newSolver(s *call.Run, p *problem, f num.Format, want Wanted) *solver {
 	if want.Vectors {
 		e.vectors = num.NewMat(f, n, n)
 		e.columns = make([]column, n)
-		for p := range e.columns {
-			e.columns[p].open = call.All(n)
-		}
+		// If the context is done, the first product finds that.
+		_ = par.For(s.Ctx, s.Threads, n, func(_, p int) { e.columns[p].open = call.All(n) })
 	}
 	return e
 }

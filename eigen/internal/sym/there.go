@@ -87,7 +87,7 @@ func (h *there) products(s *call.Run, a, b num.Mat, gram bool, x num.Mat, f num.
 		if err := s.GemmTriangle('U', alpha, y.T(), z, beta, one, m, nil); err != nil {
 			return m, err
 		}
-		return h.at.Get(s.Ctx, m)
+		return h.fetched(s, m)
 	}
 	ax, err := image(h.a)
 	if err != nil {
@@ -117,6 +117,18 @@ func (h *there) products(s *call.Run, a, b num.Mat, gram bool, x num.Mat, f num.
 	}
 	r, err = inner(-1, xx, bx, 1, h.one)
 	return sm, r, z, err
+}
+
+// fetched copies a matrix to the host.
+func (h *there) fetched(s *call.Run, m num.Mat) (num.Mat, error) {
+	if p, ok := place.Part[place.Fetcher](h.at); ok {
+		z := s.MatrixHere(m.Format(), m.Rows, m.Cols)
+		if err := p.Fetch(s.Config(), z, m); !errors.Is(err, place.ErrUnsupported) {
+			return z, err
+		}
+		s.Drop(z)
+	}
+	return h.at.Get(s.Ctx, m)
 }
 
 // norms bounds the 2-norms of the rows of matrices: the square of a norm is at most the largest

@@ -3,8 +3,22 @@ package backend
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
+
+func (p *gpus) Fetch(c place.Config, to, from num.Mat) error {
+	if _, ok := from.Arr.Away.(*storage); !ok || to.RS != 1 || to.CS != to.Rows {
+		return place.ErrUnsupported
+	}
+	return p.do(c.Ctx, func(s *cuda.Stream) error {
+		ok, err := Matrix(from).Fetch(s, to)
+		if err == nil && !ok {
+			err = place.ErrUnsupported
+		}
+		return err
+	})
+}
 
 func (p *gpus) Tridiagonal(c place.Config, a []float64, n int) (r place.Reduction, d, e []float64, err error) {
 	z := &reduction{at: p}

@@ -33,6 +33,16 @@ func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
 	return z, nil
 }
 
+// Fetch copies m to h, which has the same shape and format and is stored by columns without gaps. It
+// is not ok if m is stored in another way.
+func (m Matrix) Fetch(s *cuda.Stream, h num.Mat) (ok bool, err error) {
+	if !m.packed() {
+		return false, nil
+	}
+	lo, hi := m.span()
+	return true, m.Arr.getFrom(s, lo, h.Arr.Slice(h.Off, h.Off+hi-lo))
+}
+
 // Set copies the entries of h, which has the same shape and format, to m. Numbers of the array
 // between the entries of m keep their values, but are copied to the host and back.
 func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {

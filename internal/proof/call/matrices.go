@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
@@ -109,7 +110,7 @@ func (s *Run) MatrixHere(f num.Format, rows, cols int) num.Mat {
 	if !s.Reuse {
 		return num.NewMat(f, rows, cols)
 	}
-	m := TakeMatrix(f, rows, cols)
+	m := takeMatrix(f, rows, cols, s.Threads)
 	s.Budget.Take(MatrixBytes(f, rows, cols))
 	s.here = append(s.here, m)
 	return m
@@ -127,7 +128,10 @@ func MatrixBytes(f num.Format, rows, cols int) int64 {
 }
 
 // TakeMatrix returns a rows x cols matrix of zeros on the host, which PutMatrix may release.
-func TakeMatrix(f num.Format, rows, cols int) num.Mat {
+func TakeMatrix(f num.Format, rows, cols int) num.Mat { return takeMatrix(f, rows, cols, 1) }
+
+// takeMatrix is TakeMatrix on several threads.
+func takeMatrix(f num.Format, rows, cols, threads int) num.Mat {
 	if !f.IsMP() || rows == 0 || cols > math.MaxInt>>32/rows {
 		return num.NewMat(f, rows, cols)
 	}
@@ -137,9 +141,14 @@ func TakeMatrix(f num.Format, rows, cols int) num.Mat {
 	a, ok := arrayRoom.Take(words, bufpool.Most(words))
 	if ok && cap(a.Exp) >= n {
 		a.Format, a.Sig, a.Exp, a.Cls = of, a.Sig[:words], a.Exp[:n], a.Cls[:n]
-		clear(a.Sig)
-		clear(a.Exp)
-		clear(a.Cls)
+		// A part takes some tens of µs. The context is never done.
+		const part = 1 << 16
+		_ = par.For(context.Background(), threads, (n+part-1)/part, func(_, k int) {
+			first, to := k*part, min(n, (k+1)*part)
+			clear(a.Sig[first*of.Limbs() : to*of.Limbs()])
+			clear(a.Exp[first:to])
+			clear(a.Cls[first:to])
+		})
 	} else {
 		a = num.New(of, n)
 	}
