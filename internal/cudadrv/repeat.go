@@ -8,9 +8,9 @@ import (
 )
 
 // Launches that are repeated. The driver takes 3.1 µs of the host for a launch, and 1.4 µs for the
-// launch of a graph of one kernel with other parameters, on an H200's host
-// (bench/records/h200-short-calls.json.gz). Both leave the same work to the device. So a kernel that
-// has started several times in a stream gets a graph of its own there.
+// launch of a graph of one kernel with other parameters, on an H200's host. Both leave the same
+// work to the device (bench/records/h200-short-calls.json.gz, "floor"). So a kernel that has
+// started several times in a stream gets a graph of its own there.
 
 // fewLaunches is how often a kernel starts in a stream before it gets a graph, which takes the
 // driver tens of µs. mostGraphs bounds the graphs, which stay until the process ends.
