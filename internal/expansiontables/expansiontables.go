@@ -128,7 +128,7 @@ type series struct {
 func (s *series) write(w *writer) {
 	term := func(k int) float64 {
 		c, _ := s.c(k).Float64()
-		return math.Log2(math.Abs(c)) + float64(k)*s.size + s.weight
+		return math.Log2(math.Abs(c)) + float64(float64(k)*s.size) + s.weight
 	}
 	var terms [5]int
 	var ends [5][5]int
@@ -193,10 +193,10 @@ func exponentials(w *writer) {
 func logarithms(w *writer) {
 	const bits1, bits2 = 12, 20
 	c1 := func(i int) float64 { // ≈ 1 / (1 + i/128)
-		return math.Ldexp(math.RoundToEven(math.Ldexp(1/(1+float64(i)/128), bits1)), -bits1)
+		return math.Ldexp(math.RoundToEven(math.Ldexp(1/(1+float64(float64(i)/128)), bits1)), -bits1)
 	}
 	c2 := func(j int) float64 { // ≈ 1 / (1 + j/2^14)
-		return math.Ldexp(math.RoundToEven(math.Ldexp(1/(1+float64(j)/(1<<14)), bits2)), -bits2)
+		return math.Ldexp(math.RoundToEven(math.Ldexp(1/(1+float64(float64(j)/(1<<14))), bits2)), -bits2)
 	}
 	minusLog := func(c float64) *big.Float { return zero().Neg(bigfun.Log(number(c), prec)) }
 	for _, t := range []struct {
