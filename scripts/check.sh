@@ -134,6 +134,7 @@ levels() {
 	[[ " $steps " == *" quick "* ]] || go build ./...
 	GOFLAGS="$GOFLAGS -vet=off -timeout=20m" go test ./...
 	(cd reproduce && GOWORK=$workspace gotest ./...)
+	beside races # neither they nor what follows keep all processors busy
 
 	part "the lower levels of instruction sets"
 	# The conformance suite, with the routines of linsolve, runs under all levels by itself, and so
@@ -157,7 +158,10 @@ levels() {
 	# With the flags of scripts/fused.sh, whose compiled packages it takes. Listings are dropped.
 	CGO_ENABLED=0 GOARCH=arm64 go vet -gcflags=./...=-S "${arm64[@]}" 2>/dev/null || CGO_ENABLED=0 GOARCH=arm64 go vet "${arm64[@]}"
 	scripts/arm64.sh || { [ $? = 3 ] && left_out "tests on arm64" || exit 1; }
+}
 
+# races runs tests under the race detector.
+races() {
 	part "race detector"
 	have "$(go env CC)" || { left_out "go test -race: no C compiler"; return; }
 	# Packages that start goroutines, the suite, which calls every routine with several numbers of

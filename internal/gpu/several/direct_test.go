@@ -181,7 +181,7 @@ func TestDirectFailures(t *testing.T) {
 			}
 			switch {
 			case err == nil && count <= after+1:
-				// The order in which two GPUs ask for memory decides which allocations are of copies.
+				// Which allocations are of copies depends on the GPU that asks first.
 				if without < 1 || failed < 2 {
 					t.Errorf("%d products without copies, and %d that failed", without, failed)
 				}

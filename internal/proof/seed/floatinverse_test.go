@@ -97,7 +97,7 @@ func TestFloatInverse(t *testing.T) {
 				inverse[i][z.Perm[j]] = numtest.Exact(-z.Z[i+j*n])
 			}
 		}
-		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols), inverse, z.Rho, z.Norm)
+		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols).Times(inverse, n), inverse, z.Rho, z.Norm)
 	}
 	if !enough() {
 		t.Errorf("not all kinds of inverses: %v", found)

@@ -62,7 +62,7 @@ func TestTriangles(t *testing.T) {
 				inverse[i][v.Perm[j]] = z
 			}
 		}
-		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols), inverse, v.Rho, v.Norm)
+		prooftest.CheckInverse(t, fmt.Sprintf("seed %d, trial %d, n = %d", draw, trial, n), lintest.Of(a).Scaled(lu.Scaling.Rows, lu.Scaling.Cols).Times(inverse, n), inverse, v.Rho, v.Norm)
 	}
 	if !enough() {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
