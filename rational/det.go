@@ -26,6 +26,9 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 	if err := s.end("Det", err); err != nil {
 		return nil, err
 	}
+	if a.IsInteger() {
+		return new(big.Rat).SetInt(d), nil
+	}
 	den := big.NewInt(1)
 	for _, x := range a.den {
 		den.Mul(den, x)
