@@ -86,10 +86,10 @@ func (s *run) det(a ints) (*big.Int, error) {
 // divisor returns a divisor d > 0 of the determinant of A, a common denominator of the first
 // components of the solution of A x = b; the other arguments are those of solutions.
 //
-// With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q > 2 N
-// D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0 modulo
-// q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm finds
-// divides q, so it is 1 if p does not divide d.
+// With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q >
+// 2 N D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0
+// modulo q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm
+// finds divides q, so it is 1 if p does not divide d.
 func (s *run) divisor(a, b ints, i int, known *floatInverse) (*big.Int, error) {
 	l, cost, err := s.lifting(a, b.bits(), i, known)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
 		err := s.each(some, cube(a.rows), func(worker, k int) {
 			modulo[k], found[k], errs[k] = s.quotient(a, w, i+k, d, &spaces[worker])
 		})
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, err
 		}
 		for k, f := range modulo {

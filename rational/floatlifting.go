@@ -40,9 +40,9 @@ func (s *run) floatInverse(a ints) (*floatInverse, error) {
 	return nil, nil
 }
 
-// floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q of
-// 21 bits, as modular.Lifting does, by sums of products of floats that are exact. The integers of A
-// and the remainders r are Σ 2^(width k) a_k for matrices a_k, planes, of integers of at most
+// floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q
+// of 21 bits, as modular.Lifting does, by sums of products of floats that are exact. The integers
+// of A and the remainders r are Σ 2^(width k) a_k for matrices a_k, planes, of integers of at most
 // 2^(width - 1) in magnitude; the last plane of a remainder has the rest.
 type floatLifting struct {
 	s       *run

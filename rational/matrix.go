@@ -363,9 +363,9 @@ type divisors struct {
 	part *big.Int
 }
 
-// newDivisors returns the divisors of d and of the integers x. For many integers it finds the primes
-// that d has in common with any of them by one greatest common divisor, of d and of their product
-// modulo d. For random integers these primes are few and small.
+// newDivisors returns the divisors of d and of the integers x. For many integers it finds the
+// primes that d has in common with any of them by one greatest common divisor, of d and of their
+// product modulo d. For random integers these primes are few and small.
 func newDivisors(d *big.Int, x []*big.Int) divisors {
 	if d.BitLen() <= 64 || len(x) < 4 {
 		return divisors{d: d}

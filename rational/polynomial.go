@@ -13,9 +13,9 @@ import (
 // CharPoly returns the coefficients c_0, ..., c_n of the characteristic polynomial det(x I - A) =
 // c_0 + c_1 x + ... + c_n x^n of a square matrix A; c_n is 1.
 //
-// The polynomial of an integer matrix is computed modulo primes, from the powers of the matrix times
-// a vector, or by Hessenberg matrices if they are dependent. Its coefficients are sums of principal
-// minors, which Hadamard's inequality bounds.
+// The polynomial of an integer matrix is computed modulo primes, from the powers of the matrix
+// times a vector, or by Hessenberg matrices if they are dependent. Its coefficients are sums of
+// principal minors, which Hadamard's inequality bounds.
 func CharPoly(a *Matrix, opt *halfulp.Options) ([]*big.Rat, error) {
 	return polynomial("CharPoly", a, opt, (*run).charPoly)
 }

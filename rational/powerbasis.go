@@ -40,8 +40,8 @@ func (z *powerBasis) polynomial(w *words, of *modular.Field, q [3]int64) []uint6
 	return append(c.x, of.One)
 }
 
-// small is polynomial modulo one prime of 61 bits, for order up to modular.MostCross. It computes with
-// A / 2^64, as residues returns it.
+// small is polynomial modulo one prime of 61 bits, for order up to modular.MostCross. It computes
+// with A / 2^64, as residues returns it.
 func (z *powerBasis) small(w *words, f *modular.Field) []uint64 {
 	n := w.rows
 	if z.residues == nil {
