@@ -300,8 +300,15 @@ func (n ints) hadamard() int {
 // cramer returns a bound of the bits of the determinants of the square matrix n with one of its
 // columns replaced by a column of b, by rows or by columns.
 func (n ints) cramer(b ints) int {
-	byRows := 0.0
+	_, replaced := n.bounds(b)
+	return replaced
+}
+
+// bounds returns the bounds of hadamard and cramer.
+func (n ints) bounds(b ints) (determinant, replaced int) {
 	rows, norms := n.bothNorms()
+	determinant = int(min(total(rows), total(norms))) + 1
+	byRows := 0.0
 	for i, x := range rows {
 		most := 0.0
 		for _, y := range b.row(i) {
@@ -325,7 +332,7 @@ func (n ints) cramer(b ints) int {
 	if len(norms) > 0 {
 		byCols += max(0, most-norms[0])
 	}
-	return int(min(byRows, byCols)) + 1
+	return determinant, int(min(byRows, byCols)) + 1
 }
 
 // primesFor returns fields of primes that do not divide d, with a product above 2^(bits + 1):
