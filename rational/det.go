@@ -26,6 +26,9 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 	if err := s.end("Det", err); err != nil {
 		return nil, err
 	}
+	if a.IsInteger() {
+		return new(big.Rat).SetInt(d), nil
+	}
 	den := big.NewInt(1)
 	for _, x := range a.den {
 		den.Mul(den, x)
@@ -45,7 +48,7 @@ func (s *run) det(a ints) (*big.Int, error) {
 		return det, err
 	}
 	if isDirect(n, most) {
-		return s.multipleOf(a, one)
+		return s.multipleOf(a, one, a.hadamard())
 	}
 	for i := 0; ; i++ {
 		known, err := s.floatInverse(a)
@@ -72,28 +75,29 @@ func (s *run) det(a ints) (*big.Int, error) {
 		for k := range n {
 			b.set(k, 0, big.NewInt(int64(k*k%7-3)))
 		}
-		d, err := s.divisor(a, b, i, known)
+		determinant, numerator := a.bounds(b)
+		d, err := s.divisor(a, b, i, known, determinant, numerator)
 		if err != nil {
 			return nil, err
 		}
-		return s.multipleOf(a, d)
+		return s.multipleOf(a, d, determinant)
 	}
 }
 
 // divisor returns a divisor d > 0 of the determinant of A, a common denominator of the first
-// components of the solution of A x = b; the other arguments are those of solutions.
+// components of the solution of A x = b. determinant and numerator are the bounds of A and b, in
+// bits; the other arguments are those of solutions.
 //
-// With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q > 2 N
-// D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0 modulo
-// q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm finds
-// divides q, so it is 1 if p does not divide d.
-func (s *run) divisor(a, b ints, i int, known *floatInverse) (*big.Int, error) {
+// With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q >
+// 2 N D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0
+// modulo q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm
+// finds divides q, so it is 1 if p does not divide d.
+func (s *run) divisor(a, b ints, i int, known *floatInverse, determinant, numerator int) (*big.Int, error) {
 	l, cost, err := s.lifting(a, b.bits(), i, known)
 	if err != nil {
 		return nil, err
 	}
 	l.add(b.a)
-	determinant, numerator := a.hadamard(), a.cramer(b)
 	c := &lifted{}
 	s.Plan(float64((determinant+numerator+2)/primeBits+1) * cost)
 	for len(c.digits)*primeBits < determinant+numerator+2 {
@@ -127,9 +131,9 @@ func (s *run) divisor(a, b ints, i int, known *floatInverse) (*big.Int, error) {
 	return d, nil
 }
 
-// multipleOf returns the determinant of A, a multiple of d > 0.
-func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
-	bits := max(a.hadamard()-d.BitLen()+1, 1)
+// multipleOf returns the determinant of A, a multiple of d > 0 of at most the given bits.
+func (s *run) multipleOf(a ints, d *big.Int, bits int) (*big.Int, error) {
+	bits = max(bits-d.BitLen()+1, 1)
 	w := a.words()
 	spaces := make([]workspace, max(1, s.Threads))
 	var fields []*modular.Field
@@ -142,7 +146,7 @@ func (s *run) multipleOf(a ints, d *big.Int) (*big.Int, error) {
 		err := s.each(some, cube(a.rows), func(worker, k int) {
 			modulo[k], found[k], errs[k] = s.quotient(a, w, i+k, d, &spaces[worker])
 		})
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := errors.Join(err, errors.Join(errs...)); err != nil {
 			return nil, err
 		}
 		for k, f := range modulo {

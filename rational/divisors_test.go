@@ -19,8 +19,11 @@ func TestDivisors(t *testing.T) {
 		}
 		return z
 	}
-	for range 100 {
+	for k := range 200 {
 		d := number(100 + r.IntN(200))
+		if k%2 == 0 {
+			d = number(r.IntN(15))
+		}
 		d.Abs(d)
 		x := make([]*big.Int, 8+r.IntN(8))
 		for i := range x {

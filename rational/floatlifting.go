@@ -1,8 +1,8 @@
 package rational
 
 import (
+	"math"
 	"math/big"
-	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -40,9 +40,9 @@ func (s *run) floatInverse(a ints) (*floatInverse, error) {
 	return nil, nil
 }
 
-// floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q of
-// 21 bits, as modular.Lifting does, by sums of products of floats that are exact. The integers of A
-// and the remainders r are Σ 2^(width k) a_k for matrices a_k, planes, of integers of at most
+// floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q
+// of 21 bits, as modular.Lifting does, by sums of products of floats that are exact. The integers
+// of A and the remainders r are Σ 2^(width k) a_k for matrices a_k, planes, of integers of at most
 // 2^(width - 1) in magnitude; the last plane of a remainder has the rest.
 type floatLifting struct {
 	s       *run
@@ -64,8 +64,12 @@ const mostPlanes = 50
 // top bits; nil if there are too many planes.
 func (s *run) newFloatLifting(a ints, known *floatInverse, top int) *floatLifting {
 	n := a.rows
-	// Sums of n products with digits below 2^19.4, and their carries, are below 2^52.
-	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 33 - bits.Len(uint(n))}
+	// Digits are below 2^19.4. With n 2^(width - 1) ≤ 2^33.5 sums of n products, a part of a
+	// remainder and a carry are below 2^53, and so are sums of mostPlanes products for width ≤ 28.
+	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 28}
+	for float64(n)*math.Exp2(float64(l.width-1)) > 0x1.6ap33 {
+		l.width--
+	}
 	most := a.bits()
 	planes := most/l.width + 1
 	if l.count = max(most, top)/l.width + 1; l.count > mostPlanes || planes*n*n > 1<<23 {
@@ -82,7 +86,9 @@ func (s *run) newFloatLifting(a ints, known *floatInverse, top int) *floatLiftin
 	var words []uint64
 	for i := range n {
 		for j, x := range a.row(i) {
-			if x != nil && x.Sign() != 0 {
+			if x != nil && planes == 1 {
+				l.a[0][i+j*l.ld] = float64(x.Int64())
+			} else if x != nil && x.Sign() != 0 {
 				words = num.FromInt(words[:0], x)
 				l.split(words, x.Sign() < 0, func(k int, v float64) { l.a[k][i+j*l.ld] = v })
 			}

@@ -1,6 +1,8 @@
 package rational
 
 import (
+	"sync"
+
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
@@ -139,14 +141,31 @@ func (z *residueFloats) substitute(c []float64) {
 	}
 }
 
+// threes keeps products of three primes, as far as they were needed.
+var threes struct {
+	sync.Mutex
+	list []three
+}
+
+type three struct {
+	f *modular.Field
+	q [3]int64
+}
+
 // productOfThree returns the integers modulo the product of primes 3 i to 3 i + 2 below cubeRoot.
 func productOfThree(i int) (f *modular.Field, q [3]int64) {
-	m := uint64(1)
-	for k := range q {
-		q[k] = floatPrime(3*i + k)
-		m *= uint64(q[k])
+	threes.Lock()
+	defer threes.Unlock()
+	for n := len(threes.list); n <= i; n++ {
+		t, m := three{}, uint64(1)
+		for k := range t.q {
+			t.q[k] = floatPrime(3*n + k)
+			m *= uint64(t.q[k])
+		}
+		t.f = modular.Ring(m)
+		threes.list = append(threes.list, t)
 	}
-	return modular.Ring(m), q
+	return threes.list[i].f, threes.list[i].q
 }
 
 // joint collects integers modulo the product of some primes from their residues modulo each.

@@ -191,10 +191,23 @@ func (s *run) solutions(a, b ints, i int, known *floatInverse) (x [][]*big.Int, 
 	// digits as primes that determine the numerators over the known determinant. A prime takes an
 	// inverse, 2 r³, and r² products for each column.
 	planes := a.bits()/64 + 1
-	if 2*b.cols*(1+planes) > 2*a.cols+b.cols {
-		return s.byPrimes(a, b)
+	if 2*b.cols*(1+planes) <= 2*a.cols+b.cols {
+		return s.byDigits(a, b, i, known, math.MaxInt)
 	}
-	return s.byDigits(a, b, i, known)
+	// Numerators and denominators may be much shorter than Hadamard's bound, as for Hilbert
+	// matrices. The first column shows that after few digits.
+	full := 2 * a.hadamard() / primeBits
+	limit := full * (2*a.cols + b.cols) / (8 * b.cols * (1 + planes))
+	if limit >= firstAttempt {
+		x, _, err := s.byDigits(a, b.chosen(span(0, b.rows), span(0, 1)), i, known, limit)
+		if err == nil && x != nil {
+			x, d, err = s.byDigits(a, b, i, known, limit)
+		}
+		if err != nil || x != nil {
+			return x, d, err
+		}
+	}
+	return s.byPrimes(a, b)
 }
 
 // byPrimes is solutions with the determinant of A as denominator. Cramer's rule and Hadamard's
@@ -289,8 +302,8 @@ type lifts interface {
 	prime() *big.Int // whose power p is
 }
 
-// byDigits is solutions by p-adic lifting.
-func (s *run) byDigits(a, b ints, i int, known *floatInverse) (x [][]*big.Int, d []*big.Int, err error) {
+// byDigits is solutions by p-adic lifting. It returns nil if a column needs more digits than limit.
+func (s *run) byDigits(a, b ints, i int, known *floatInverse, limit int) (x [][]*big.Int, d []*big.Int, err error) {
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
 	l, cost, err := s.lifting(a, b.bits(), i, known)
 	if err != nil {
@@ -310,7 +323,7 @@ func (s *run) byDigits(a, b ints, i int, known *floatInverse) (x [][]*big.Int, d
 			}
 			l.add(r)
 			c.full = (2*determinant + c.top + most + 2*bits.Len(uint(a.cols)) + 64) / primeBits
-			c.next = 6
+			c.next = firstAttempt
 			open = append(open, c)
 		}
 		s.Plan(float64((open[0].full+1)*(b.cols-j0)) * cost)
@@ -330,7 +343,9 @@ func (s *run) byDigits(a, b ints, i int, known *floatInverse) (x [][]*big.Int, d
 						denominator = d[c.j]
 						continue
 					}
-					c.wait()
+					if c.wait(); c.next > limit {
+						return nil, nil, nil
+					}
 				}
 				left, still = append(left, i), append(still, c)
 			}
@@ -420,8 +435,11 @@ type lifted struct {
 	full   int // number of digits that determine them, about
 }
 
-// wait sets the number of digits at the next attempt. Solutions of random systems of order n need as
-// many digits as Hadamard's bound says, less about n / 42: the logarithm of n^(n/2) / √n! twice.
+// firstAttempt is the number of digits at the first attempt.
+const firstAttempt = 6
+
+// wait sets the number of digits at the next attempt. Solutions of random systems of order n need
+// as many digits as Hadamard's bound says, less about n / 42: the logarithm of n^(n/2) / √n! twice.
 func (c *lifted) wait() {
 	have := len(c.digits)
 	switch near := c.full - len(c.digits[0])/50; {

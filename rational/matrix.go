@@ -2,6 +2,7 @@ package rational
 
 import (
 	"math/big"
+	"math/bits"
 )
 
 // A Matrix is a matrix of rational numbers. The zero value is the 0 x 0 matrix.
@@ -362,15 +363,11 @@ type divisors struct {
 	part *big.Int
 }
 
-// longDivisors is the number of bits from which a product modulo d takes less time than a greatest
-// common divisor.
-const longDivisors = 1000
-
-// newDivisors returns the divisors of d and of the integers x. For a long d and many integers it
-// finds the primes that d has in common with any of them by one greatest common divisor, of d and
-// of their product modulo d. For random integers these primes are few and small.
+// newDivisors returns the divisors of d and of the integers x. For many integers it finds the
+// primes that d has in common with any of them by one greatest common divisor, of d and of their
+// product modulo d. For random integers these primes are few and small.
 func newDivisors(d *big.Int, x []*big.Int) divisors {
-	if d.BitLen() < longDivisors || len(x) < 8 {
+	if d.BitLen() <= 64 || len(x) < 4 {
 		return divisors{d: d}
 	}
 	product, quotient := big.NewInt(1), new(big.Int)
@@ -391,12 +388,39 @@ func newDivisors(d *big.Int, x []*big.Int) divisors {
 
 // gcd returns the greatest common divisor of d and x, one of the integers.
 func (z divisors) gcd(x *big.Int) *big.Int {
-	if z.part == nil || x.Sign() == 0 {
-		return new(big.Int).GCD(nil, nil, z.d, new(big.Int).Abs(x))
+	of := z.part
+	if of == nil || x.Sign() == 0 {
+		of = z.d
 	}
-	if z.part.Cmp(one) == 0 {
-		return one
+	if of.IsUint64() {
+		g := of.Uint64()
+		if g == 1 {
+			return one
+		}
+		for r := residue(x, g); r != 0; {
+			g, r = r, g%r
+		}
+		if g == 1 {
+			return one
+		}
+		return new(big.Int).SetUint64(g)
 	}
-	rest := new(big.Int).Rem(x, z.part)
-	return rest.GCD(nil, nil, z.part, rest.Abs(rest))
+	if x.Sign() == 0 {
+		return of
+	}
+	rest := new(big.Int).Rem(x, of)
+	return rest.GCD(nil, nil, of, rest.Abs(rest))
+}
+
+// residue returns |x| modulo d.
+func residue(x *big.Int, d uint64) uint64 {
+	if bits.UintSize == 32 {
+		r := new(big.Int).SetUint64(d)
+		return r.Rem(r.Abs(x), new(big.Int).SetUint64(d)).Uint64()
+	}
+	r, w := uint64(0), x.Bits()
+	for k := len(w) - 1; k >= 0; k-- {
+		_, r = bits.Div64(r, uint64(w[k]), d)
+	}
+	return r
 }

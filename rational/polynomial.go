@@ -13,9 +13,9 @@ import (
 // CharPoly returns the coefficients c_0, ..., c_n of the characteristic polynomial det(x I - A) =
 // c_0 + c_1 x + ... + c_n x^n of a square matrix A; c_n is 1.
 //
-// The polynomial of an integer matrix is computed modulo primes, from the powers of the matrix times
-// a vector, or by Hessenberg matrices if they are dependent. Its coefficients are sums of principal
-// minors, which Hadamard's inequality bounds.
+// The polynomial of an integer matrix is computed modulo primes, from the powers of the matrix
+// times a vector, or by Hessenberg matrices if they are dependent. Its coefficients are sums of
+// principal minors, which Hadamard's inequality bounds.
 func CharPoly(a *Matrix, opt *halfulp.Options) ([]*big.Rat, error) {
 	return polynomial("CharPoly", a, opt, (*run).charPoly)
 }
@@ -104,9 +104,14 @@ func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
 		}
 		rings, found := make([]*modular.Field, some), make([][]uint64, some)
 		err := s.each(some, cube(n), func(worker, k int) {
-			var q [3]int64
-			rings[k], q = productOfThree(i + k)
-			found[k] = spaces[worker].polynomial(w, rings[k], q)
+			if z := &spaces[worker]; n <= modular.MostCross {
+				rings[k] = modular.Numbered(i + k)
+				found[k] = z.small(w, rings[k])
+			} else {
+				var q [3]int64
+				rings[k], q = productOfThree(i + k)
+				found[k] = z.polynomial(w, rings[k], q)
+			}
 		})
 		if err != nil {
 			return nil, err
@@ -138,16 +143,12 @@ func (s *run) combine(fields []*modular.Field, residues [][]uint64) ([]*big.Int,
 // longest rows, or columns.
 func (n ints) minors() int {
 	bound := func(norms []float64) (most float64) {
-		all, _ := math.Lgamma(float64(n.rows + 1))
 		sum := 0.0
-		for k := 1; k <= n.rows; k++ {
-			sum += norms[k-1]
-			chosen, _ := math.Lgamma(float64(k + 1))
-			others, _ := math.Lgamma(float64(n.rows - k + 1))
-			// may fuse: the slack of each norm exceeds the rounding errors
-			most = max(most, sum+(all-chosen-others)*math.Log2E+0x1p-10)
+		for k := 1; k <= n.rows; k++ { // n over k is n over k - 1 times (n - k + 1) / k
+			sum += norms[k-1] + math.Log2(float64(n.rows-k+1)/float64(k))
+			most = max(most, sum)
 		}
-		return most
+		return most + 0x1p-10 // the slack of each norm exceeds the rounding errors
 	}
 	rows, cols := n.bothNorms()
 	return int(min(bound(descending(rows)), bound(descending(cols)))) + 1

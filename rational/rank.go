@@ -70,17 +70,25 @@ func (e *echelon) nullSpace(n int) *Matrix {
 		first := j // the first entry that is not 0 is there, or before
 		for i, x := range e.x[k] {
 			if x.Sign() != 0 {
-				g.GCD(nil, nil, g, new(big.Int).Abs(x))
+				if g.Cmp(one) != 0 {
+					g.GCD(nil, nil, g, new(big.Int).Abs(x))
+				}
 				first = min(first, e.pivots[i])
 			}
 		}
+		d := e.d[k]
 		for i, x := range e.x[k] {
 			if x.Sign() != 0 {
-				z.n.set(e.pivots[i], k, new(big.Int).Quo(x, g))
+				if g.Cmp(one) != 0 {
+					x = new(big.Int).Quo(x, g)
+				}
+				z.n.set(e.pivots[i], k, x)
 			}
 		}
-		d := new(big.Int).Quo(e.d[k], g)
-		z.n.set(j, k, d.Neg(d))
+		if g.Cmp(one) != 0 {
+			d = new(big.Int).Quo(d, g)
+		}
+		z.n.set(j, k, new(big.Int).Neg(d))
 		if z.n.at(first, k).Sign() < 0 {
 			for i := range n {
 				z.n.set(i, k, new(big.Int).Neg(z.n.at(i, k)))

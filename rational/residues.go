@@ -45,7 +45,8 @@ func (s *run) modulo(f *modular.Field, n ints) ([][]uint64, error) {
 }
 
 // A remainders has the data of the Chinese remainder theorem for some primes with product M. Primes
-// exceed 1.4 2^primeBits, so that integers below 2^(k primeBits - 1), for k primes, are below 2/5 M.
+// exceed 1.4 2^primeBits, so that integers below 2^(k primeBits - 1), for k primes, are below 2/5
+// M.
 type remainders struct {
 	fields  []*modular.Field
 	factors []uint64  // of number i: 1 / (M / p_i) modulo p_i, an element
@@ -113,9 +114,9 @@ func makeRemainders(fields []*modular.Field) *remainders {
 // product returns M.
 func (r *remainders) product() *big.Int { return r.tree[len(r.tree)-1][0] }
 
-// integer returns the integer of magnitude below 2/5 M that is element x(i) modulo prime i. With y_i
-// = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i - t M for the integer t nearest to ∑ y_i / p_i.
-// Floats with relative errors below (k + 3) 2^-53 determine t: the sum is below k ≤ 512, and
+// integer returns the integer of magnitude below 2/5 M that is element x(i) modulo prime i. With
+// y_i = x_i / (M / p_i) modulo p_i it is ∑ y_i M / p_i - t M for the integer t nearest to ∑ y_i /
+// p_i. Floats with relative errors below (k + 3) 2^-53 determine t: the sum is below k ≤ 512, and
 // differs from t by less than 2/5.
 func (r *remainders) integer(x func(i int) uint64) *big.Int {
 	if r.others == nil {
@@ -299,8 +300,15 @@ func (n ints) hadamard() int {
 // cramer returns a bound of the bits of the determinants of the square matrix n with one of its
 // columns replaced by a column of b, by rows or by columns.
 func (n ints) cramer(b ints) int {
-	byRows := 0.0
+	_, replaced := n.bounds(b)
+	return replaced
+}
+
+// bounds returns the bounds of hadamard and cramer.
+func (n ints) bounds(b ints) (determinant, replaced int) {
 	rows, norms := n.bothNorms()
+	determinant = int(min(total(rows), total(norms))) + 1
+	byRows := 0.0
 	for i, x := range rows {
 		most := 0.0
 		for _, y := range b.row(i) {
@@ -324,7 +332,7 @@ func (n ints) cramer(b ints) int {
 	if len(norms) > 0 {
 		byCols += max(0, most-norms[0])
 	}
-	return int(min(byRows, byCols)) + 1
+	return determinant, int(min(byRows, byCols)) + 1
 }
 
 // primesFor returns fields of primes that do not divide d, with a product above 2^(bits + 1):

@@ -81,19 +81,35 @@ func put(to, from []*big.Int, by *big.Int) {
 // particular returns a solution of A X = B for the echelon of the n columns of A and k columns of
 // B.
 func (e *echelon) particular(n, k int) (*Matrix, error) {
-	columns := New(k, n) // Xᵀ
+	z := New(n, k)
 	at := len(e.free) - k
+	factors := make([]divisors, k)
 	for j := range k {
 		if e.outside[at+j] {
 			return nil, &InconsistentError{j}
 		}
-		columns.den[j] = e.d[at+j]
-		for i, x := range e.x[at+j] {
-			columns.n.set(j, e.pivots[i], x)
-		}
-		columns.reduce(j)
+		factors[j] = newDivisors(e.d[at+j], e.x[at+j])
 	}
-	return columns.T(), nil
+	parts := make([]*big.Int, k) // denominators of a row
+	for i, row := range e.pivots {
+		den := one
+		for j := range k {
+			x, d := e.x[at+j][i], e.d[at+j]
+			if g := factors[j].gcd(x); g.Cmp(one) != 0 {
+				x, d = new(big.Int).Quo(x, g), new(big.Int).Quo(d, g)
+			}
+			z.n.set(row, j, x)
+			parts[j], den = d, lcm(den, d)
+		}
+		for j, d := range parts {
+			if d != den && d.Cmp(den) != 0 {
+				x := new(big.Int).Quo(den, d)
+				z.n.set(row, j, x.Mul(x, z.n.at(row, j)))
+			}
+		}
+		z.den[row] = den
+	}
+	return z, nil
 }
 
 // Inverse returns A^-1 for a square matrix A. If A is proved to be singular the error is a

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/bench/internal/machine"
+	"github.com/halfulp/halfulp/bench/internal/peer"
 	"github.com/halfulp/halfulp/bench/internal/record"
 )
 
@@ -103,12 +104,12 @@ func run(o *options, out io.Writer) error {
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		r.Load = strings.TrimSpace(string(load))
 	}
-	py, err := startPython(o.python)
+	py, err := peer.StartPython(o.python, script)
 	if err != nil {
 		fmt.Fprintln(out, "without python-flint:", err)
 	} else {
-		defer py.stop()
-		r.Libraries = append(r.Libraries, record.Library{Name: "python-flint", Version: py.version})
+		defer py.Stop()
+		r.Libraries = append(r.Libraries, record.Library{Name: "python-flint", Version: py.Version})
 	}
 	if o.weights > 0 {
 		kappas = []float64{0}
@@ -166,7 +167,7 @@ type method struct {
 }
 
 // measure times all methods in turn.
-func (p *problem) measure(o *options, py *python, expected map[string]float64) ([]figure, error) {
+func (p *problem) measure(o *options, py *peer.Python, expected map[string]float64) ([]figure, error) {
 	peers, free := p.peers()
 	defer free()
 	methods := slices.Concat(p.halfulp(), peers)
@@ -179,7 +180,7 @@ func (p *problem) measure(o *options, py *python, expected map[string]float64) (
 		})
 	}
 	if slices.ContainsFunc(methods, func(m method) bool { return m.python != "" }) {
-		if err := py.load(p); err != nil {
+		if err := p.load(py); err != nil {
 			return nil, err
 		}
 	}
@@ -206,7 +207,7 @@ func (p *problem) measure(o *options, py *python, expected map[string]float64) (
 			var err error
 			if m.python != "" {
 				var t float64
-				t, err = py.time(m.python)
+				t, err = pythonTime(py, m.python)
 				start, detail = processorTime()-t, nil
 			} else {
 				detail, err = m.run()

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
+	"github.com/halfulp/halfulp/bench/internal/peer"
 	"github.com/halfulp/halfulp/bench/internal/record"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/rational"
@@ -161,26 +161,26 @@ func (at *conditions) wanted(workload string, n, bits int) bool {
 
 // measure measures all cells and prints a line for each. It writes the file again after each cell.
 func (r *results) measure(path string, orders, sizes, threads []int, workloads []string, at *conditions, interpreter string) error {
-	var p *python
+	var p *peer.Python
 	if interpreter != "" {
 		var err error
-		if p, err = startPython(interpreter); err != nil {
+		if p, err = peer.StartPython(interpreter, script); err != nil {
 			return err
 		}
-		defer p.stop()
-		r.Peer = p.version
+		defer p.Stop()
+		r.Peer = p.Version
 	}
 	for _, n := range orders {
 		for _, bits := range sizes {
 			x := newProblem(n, bits)
 			if p != nil {
-				if err := p.load(x); err != nil {
+				if err := x.load(p); err != nil {
 					return err
 				}
 			}
 			for _, count := range threads {
 				if p != nil {
-					if _, err := p.ask(fmt.Sprint("threads ", count)); err != nil {
+					if _, err := p.Ask(fmt.Sprint("threads ", count)); err != nil {
 						return err
 					}
 				}
@@ -215,7 +215,7 @@ func (c cell) String() string {
 }
 
 // measure times halfulp and python-flint in turn, and compares the results of the first runs.
-func (c *cell) measure(x *problem, p *python, at *conditions) error {
+func (c *cell) measure(x *problem, p *peer.Python, at *conditions) error {
 	var ours []seconds
 	flint := map[string][]seconds{}
 	total := map[string]float64{}
@@ -240,13 +240,13 @@ func (c *cell) measure(x *problem, p *python, at *conditions) error {
 			if last := at.took[key]; len(peersOf[c.workload]) > 1 && last.seconds*math.Pow(float64(c.n)/float64(max(1, last.n)), 3) > at.longest {
 				continue
 			}
-			t, err := p.time(name, c.times)
+			t, err := pythonTime(p, name, c.times)
 			if err != nil {
 				return err
 			}
 			at.took[key] = cost{c.n, t.processor}
 			if len(flint[name]) == 0 {
-				other, err := p.ask("hash " + name)
+				other, err := p.Ask("hash " + name)
 				if err != nil {
 					return err
 				}
@@ -376,29 +376,6 @@ func hash(c *cell, m *rational.Matrix, numbers []*big.Rat) string {
 		}
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(z, " "))))[:16]
-}
-
-// load hands the problem over.
-func (p *python) load(x *problem) error {
-	file, err := os.CreateTemp("", "rational-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	w := bufio.NewWriter(file)
-	fmt.Fprintln(w, x.n)
-	for _, rows := range [][][]*big.Int{x.wide, x.right} {
-		for _, row := range rows {
-			for _, v := range row {
-				fmt.Fprintln(w, v.Text(16))
-			}
-		}
-	}
-	if err := errors.Join(w.Flush(), file.Close()); err != nil {
-		return err
-	}
-	_, err = p.ask("load " + file.Name())
-	return err
 }
 
 // processorTime returns the processor seconds of this process.

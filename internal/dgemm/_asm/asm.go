@@ -151,7 +151,8 @@ func (m *machine) axpy(name string, abs bool) {
 	RET()
 }
 
-// combine emits y += Σ a_j x_j for whole vectors: sums of 32, 16 or 8 entries of y stay in registers.
+// combine emits y += Σ a_j x_j for whole vectors: sums of 32, 16 or 8 entries of y stay in
+// registers.
 func (m *machine) combine() {
 	TEXT("combine"+m.suffix, NOSPLIT, "func(x []float64, ld int, a, y []float64)")
 	Doc("combine" + m.suffix + " is combineGeneric for a y of a length that is a multiple of 8; a is not empty.")

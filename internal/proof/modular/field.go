@@ -43,8 +43,8 @@ func Cube(q uint64) *Field {
 	return Ring(q * q * q)
 }
 
-// Ring returns the ring of integers modulo an odd m, 2^60 < m < 2^61. Invert takes elements that have
-// no common factor with m; Power2 is not supported.
+// Ring returns the ring of integers modulo an odd m, 2^60 < m < 2^61. Invert takes elements that
+// have no common factor with m; Power2 is not supported.
 func Ring(m uint64) *Field { return reduction(m) }
 
 // reduction returns a Field without powers of two, for an odd p.
