@@ -334,8 +334,8 @@ func (t *digitPanel) products(s []int64, p, i, k0, k1 int) {
 	}
 }
 
-// entry sets the sums s, which hold the products over all known rows m of U, to the entries of row i
-// in panel p minus Σ l_im u_mj.
+// entry sets the sums s, which hold the products over all known rows m of U, to the entries of row
+// i in panel p minus Σ l_im u_mj.
 func (t *digitPanel) entry(s []int64, p, i int) {
 	count, b := t.Count(), t.Bits()
 	drop := uint(64-b) & 63

@@ -10,8 +10,8 @@ import (
 // more bits.
 const headBits = 128
 
-// headError returns a bound of the error r 2^unit of a number, in units of 2^-headBits, with 4 units
-// for bits cut off and errors below a unit; not ok if it is too large.
+// headError returns a bound of the error r 2^unit of a number, in units of 2^-headBits, with 4
+// units for bits cut off and errors below a unit; not ok if it is too large.
 func headError(r float64, unit int) (e uint64, ok bool) {
 	x := math.Ldexp(r, unit+headBits)
 	return uint64(x) + 5, x < 0x1p60
