@@ -102,17 +102,18 @@ func (w *worker) subtract(c, a, b matrix) error {
 		k := min(length, a.cols-h)
 		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
 		const some = 16 // panels a call
-		err := par.For(w.ctx, threads, (panelsA+some-1)/some, func(_, part int) {
-			first, last := part*some, min(panelsA, (part+1)*some)
-			packRows(w.a[first*mr*k:last*mr*k], mr, a.view(first*mr, min(m, last*mr), h, h+k))
+		partsA, partsB := (panelsA+some-1)/some, (panelsB+some-1)/some
+		err := par.For(w.ctx, threads, partsA+partsB, func(_, part int) {
+			if part < partsA {
+				first, last := part*some, min(panelsA, (part+1)*some)
+				packRows(w.a[first*mr*k:last*mr*k], mr, a.view(first*mr, min(m, last*mr), h, h+k))
+				return
+			}
+			part -= partsA
+			for p := part * some; p < min(panelsB, (part+1)*some); p++ {
+				packCols(w.b[p*nr*k:(p+1)*nr*k], nr, b.view(h, h+k, p*nr, min(n, (p+1)*nr)))
+			}
 		})
-		if err == nil {
-			err = par.For(w.ctx, threads, (panelsB+some-1)/some, func(_, part int) {
-				for p := part * some; p < min(panelsB, (part+1)*some); p++ {
-					packCols(w.b[p*nr*k:(p+1)*nr*k], nr, b.view(h, h+k, p*nr, min(n, (p+1)*nr)))
-				}
-			})
-		}
 		if err != nil {
 			return err
 		}

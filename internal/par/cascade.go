@@ -10,8 +10,8 @@ import (
 // A Cascade computes panels in steps, as blocked eliminations do. Panel p has the steps 0 ≤ k ≤ p,
 // k < Steps. Step k of any later panel needs the results of step k of panel k, which leads it.
 //
-// Workers take the first panel that can go on, so the panels that lead the next steps are ready as
-// early as possible. A worker stays with a panel for some steps, whose data its cache holds.
+// The panels that lead the next steps come first, and then the panels with the fewest steps. A
+// worker stays with a panel for some steps, whose data its cache holds.
 type Cascade struct {
 	Panels, Steps int
 	// Width returns the number of panels, at least 1, from panel k on whose step k Lead computes.
@@ -25,8 +25,13 @@ type Cascade struct {
 	Led func(k int)
 }
 
-// together is the number of steps that a worker computes before it looks for an earlier panel.
-const together = 4
+const (
+	// together is the number of steps of a panel that a worker computes before it looks for
+	// another.
+	together = 4
+	// lookahead is the number of panels behind the next leading one that are computed first.
+	lookahead = 2
+)
 
 // cascade is a running Cascade.
 type cascade struct {
@@ -38,8 +43,8 @@ type cascade struct {
 	busy    []bool       // panels that a worker computes
 	led     int          // steps whose Lead is done
 	active  int          // workers that compute
-	waiting int          // workers that wait for a change
 	over    bool
+	alone   bool // there is one worker
 	// the first failed step (or Steps), its first failed panel, and that error
 	failed, at int
 	err        error
@@ -51,14 +56,12 @@ type cascade struct {
 func (c Cascade) Run(ctx context.Context, threads int) error {
 	r := &cascade{Cascade: c, done: make([]int, c.Panels), busy: make([]bool, c.Panels), failed: c.Steps}
 	r.change.L = &r.mu
-	if threads = min(threads, c.Panels); threads <= 1 {
+	threads = min(threads, c.Panels)
+	if r.alone = threads <= 1; r.alone {
 		r.work(ctx, 0)
 	} else {
-		var wg sync.WaitGroup
-		for w := range threads {
-			wg.Go(func() { r.work(ctx, w) })
-		}
-		wg.Wait()
+		// Once a worker returns nothing is left to begin.
+		crew.Share(threads, func(worker int) { r.work(ctx, worker) })
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -74,26 +77,46 @@ func (r *cascade) width(k int) int {
 }
 
 // next returns a panel that can go on, and whether it leads a step; -1 if there is none.
+//
+// It prefers the panel that leads the next step, and the panels that lead the steps after it. One
+// worker alone prefers panels that are many steps behind, so that they share the results of these
+// steps in its cache.
 func (r *cascade) next() (p int, leads bool) {
 	end := min(r.led, r.failed+1) // steps that later panels may compute
+	behind, least := -1, end      // the panel with the fewest steps
+	near := -1
 	for p := r.led; p < r.Panels; p++ {
-		if r.busy[p] {
-			continue
-		}
-		if p == r.led && p < r.Steps && p <= r.failed {
-			leads = true
-			for q := p; q < p+r.width(p); q++ {
-				leads = leads && !r.busy[q] && r.done[q] == p
-			}
-			if leads {
-				return p, true
-			}
-		}
-		if r.done[p] < end {
-			return p, false
+		switch {
+		case r.busy[p] || r.done[p] >= end:
+		case near < 0 && p <= r.led+lookahead:
+			near = p
+		case r.done[p] < least:
+			behind, least = p, r.done[p]
 		}
 	}
-	return -1, false
+	switch {
+	case r.alone && behind >= 0 && end-least >= together:
+		return behind, false
+	case r.canLead():
+		return r.led, true
+	case near >= 0:
+		return near, false
+	}
+	return behind, false
+}
+
+// canLead reports whether Lead can compute its next step.
+func (r *cascade) canLead() bool {
+	k := r.led
+	if k >= r.Steps || k > r.failed {
+		return false
+	}
+	for p := k; p < k+r.width(k); p++ {
+		if r.busy[p] || r.done[p] != k {
+			return false
+		}
+	}
+	return true
 }
 
 // work computes steps until all are done.

@@ -31,7 +31,7 @@ type Crew struct {
 
 // How long members of a crew, and callers that wait for them, poll. Variables for tests.
 var (
-	crewPatience   = 500 * time.Microsecond
+	crewPatience   = time.Millisecond
 	callerPatience = 2 * time.Millisecond
 	// the number of processors from which some may be used for polling
 	manyProcessors = 4

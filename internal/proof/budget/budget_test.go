@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/memlimit"
@@ -97,4 +98,20 @@ func TestReclaim(t *testing.T) {
 		t.Errorf("%d bytes are kept without a limit, want 800", bufpool.Kept())
 	}
 	bufpool.Drop()
+}
+
+// TestSizesFor: small limits count with the present sizes of the heap, large ones with recent sizes.
+func TestSizesFor(t *testing.T) {
+	old := &sizes{heap: -1, resident: -2, read: time.Now().Add(time.Hour)}
+	recent.Store(old)
+	if s := sizesFor(coarseLimit); s != *old {
+		t.Errorf("a large limit: %+v, want %+v", s, *old)
+	}
+	if s := sizesFor(coarseLimit - 1); s.heap <= 0 || s.resident < s.heap {
+		t.Errorf("a small limit: %+v", s)
+	}
+	recent.Store(&sizes{heap: -1, resident: -2, read: time.Now().Add(-time.Second)})
+	if s := sizesFor(coarseLimit); s.heap <= 0 || s.resident < s.heap {
+		t.Errorf("a large limit after a second: %+v", s)
+	}
 }

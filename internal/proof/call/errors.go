@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/counted"
 	"github.com/halfulp/halfulp/internal/num"
@@ -109,6 +110,23 @@ func Finite(name string, m num.Mat) error {
 				})
 			}
 		}
+	}
+	return nil
+}
+
+// FiniteOn is Finite on several threads.
+func FiniteOn(threads int, name string, m num.Mat) error {
+	if m.Cols < 64 {
+		return Finite(name, m)
+	}
+	var suspect atomic.Bool
+	_ = par.Each(context.Background(), threads, m.Cols, func(j int) {
+		if !suspect.Load() && Finite(name, m.Slice(0, m.Rows, j, j+1)) != nil {
+			suspect.Store(true)
+		}
+	})
+	if suspect.Load() {
+		return Finite(name, m) // names the first such entry
 	}
 	return nil
 }

@@ -24,10 +24,12 @@ type fixedSystem struct {
 	f    *fixed.Matrix // nil at first
 	// again says that rows of F are computed again for each product, some at a time, because all of
 	// F takes too much memory
-	again bool
-	low   int64 // F is a multiple of 2^-low
-	left  int   // waiting columns
-	n     int
+	again   bool
+	low     int64 // F is a multiple of 2^-low
+	left    int   // waiting columns
+	n       int
+	word    []uint64       // memory of roundWords
+	rounder *bound.Rounder // memory of roundWords
 	// how many bits are missing to decide most entries of a column; 0 if unknown
 	missing float64
 	likely  float64 // about how often a column is solved
@@ -37,7 +39,7 @@ type fixedSystem struct {
 // need more bits than are worthwhile here.
 func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries) error {
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
-	y.low, y.f = scale.LowestBit(y.a, r.Scales()), r.Matrix()
+	y.low, y.f = scale.LowestBitOn(s.Threads, y.a, r.Scales()), r.Matrix()
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
@@ -322,8 +324,20 @@ func addInteger(z []uint64, c int64, shift int) {
 }
 
 // decide decides entries by the enclosures y 2^shift ± radius 2^exp, scaled back by columns.
+//
+// Most entries are rounded from the words of y (roundWords). Package ziv decides the others.
 func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.Scales().Cols
+	open := e.Open[:0]
+	for _, i := range e.Open {
+		if !y.roundWords(e, u, i, shift+cols[i], radius[i], exp) {
+			open = append(open, i)
+		}
+	}
+	if e.Open = open; len(open) == 0 {
+		y.missing = 0
+		return true, nil
+	}
 	r := make([]*big.Float, y.n)
 	for _, i := range e.Open {
 		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
@@ -351,6 +365,38 @@ func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []f
 		err = ziv.Lift(y.s, []ziv.Suspects{{Entries: e, Ties: ties}})
 	}
 	return len(e.Open) == 0, err
+}
+
+// roundWords rounds entry i, which lies within radius 2^exp of y_i, both times 2^shift, and stores
+// it; not ok if the words of y_i do not show that all numbers within the radius round to it, or if
+// the result is not a normal number.
+func (y *fixedSystem) roundWords(e *ziv.Entries, u *partial, i int, shift int64, radius float64, exp int) (ok bool) {
+	if !(radius > 0 && radius < 0x1p900) {
+		return false
+	}
+	_, top := math.Frexp(radius)
+	// Words that are smaller than the error are dropped. The error is below 2^60 units of the last
+	// one.
+	top += exp + u.bits
+	drop := max(0, (top+3)/64)
+	x := u.x[i]
+	if drop >= len(x) {
+		return false
+	}
+	y.word = append(y.word[:0], x...)
+	neg := int64(x[len(x)-1]) < 0
+	if neg {
+		num.Negate(y.word)
+	}
+	v := bound.EnclosedEntry{Neg: neg, Mag: y.word[drop:], Exp: shift - int64(u.bits) + int64(64*drop)}
+	for len(v.Mag) > 0 && v.Mag[len(v.Mag)-1] == 0 {
+		v.Mag = v.Mag[:len(v.Mag)-1]
+	}
+	v.Within(radius, exp+int(shift)) // in units of 2^v.Exp
+	if y.rounder == nil {
+		y.rounder = &bound.Rounder{Ends: num.New(e.Z.Format(), 2)}
+	}
+	return v.RoundTo(y.rounder, e.Z.Arr, e.Z.At(i, e.J))
 }
 
 // bigFloat returns the integer given by words.

@@ -1,18 +1,23 @@
 package scale
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // LowestBit returns a low ≥ 0 such that all entries of F are multiples of 2^-low. It need not be
 // the least.
-func LowestBit(a num.Mat, by Scaling) (low int64) {
+func LowestBit(a num.Mat, by Scaling) (low int64) { return LowestBitOn(1, a, by) }
+
+// LowestBitOn is LowestBit on several threads.
+func LowestBitOn(threads int, a num.Mat, by Scaling) (low int64) {
 	switch a.Arr.Kind {
 	case num.F64:
-		return lowestFloat(a, by)
+		return lowestFloat(threads, a, by)
 	case num.MP:
 		bits := int64(a.Arr.Bits())
 		for j, col := range by.Cols {
@@ -48,20 +53,21 @@ func LowestBit(a num.Mat, by Scaling) (low int64) {
 
 // lowestFloat is [LowestBit] for float64 numbers. In each column it considers only the smallest
 // number, as if it were in the row with the smallest factor.
-func lowestFloat(a num.Mat, by Scaling) (low int64) {
-	if a.Rows == 0 {
+func lowestFloat(threads int, a num.Mat, by Scaling) (low int64) {
+	if a.Rows == 0 || a.Cols == 0 {
 		return 0
 	}
 	row, data := slices.Min(by.Rows), a.Arr.F64[0]
-	for j, col := range by.Cols {
+	lows := make([]int64, a.Cols)
+	_ = par.Each(context.Background(), threads, a.Cols, func(j int) {
 		least, at := uint64(math.MaxUint64), a.At(0, j)
 		for i := range a.Rows {
 			least = min(least, math.Float64bits(data[at+i*a.RS])<<1-1) // 0 becomes the largest
 		}
 		if least++; least > 0 {
 			// All numbers below 2^-1021 are multiples of 2^-1074.
-			low = max(low, 1075-max(int64(least>>53), 1)-row-col)
+			lows[j] = max(0, 1075-max(int64(least>>53), 1)-row-by.Cols[j])
 		}
-	}
-	return low
+	})
+	return slices.Max(lows)
 }

@@ -1,9 +1,11 @@
 package scale
 
 import (
+	"context"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // ranges describes the magnitudes of a matrix of float64 numbers: the exponents 2^top above the
@@ -15,22 +17,35 @@ type ranges struct {
 	least      int64
 }
 
-// rangesOf returns the ranges of a matrix of finite numbers in one pass.
-func rangesOf(a num.Mat) ranges {
+// rangesOf returns the ranges of a matrix of finite numbers in one pass, on several threads.
+func rangesOf(threads int, a num.Mat) ranges {
 	r := ranges{make([]int64, a.Rows), make([]int64, a.Cols), 0}
-	least, data := uint64(math.MaxUint64), a.Arr.F64[0]
-	rows := make([]uint64, a.Rows)
-	for j := range r.cols {
-		var most uint64
-		at := a.At(0, j)
-		for i, row := range rows {
-			m := math.Float64bits(data[at+i*a.RS]) << 1
-			rows[i], most = max(row, m), max(most, m)
-			least = min(least, m-1) // 0 becomes the largest value
+	const some = 64 // columns a call
+	parts := (a.Cols + some - 1) / some
+	data, rows, leasts := a.Arr.F64[0], make([][]uint64, parts), make([]uint64, parts)
+	_ = par.For(context.Background(), threads, parts, func(_, part int) {
+		least, tops := uint64(math.MaxUint64), make([]uint64, a.Rows)
+		for j := part * some; j < min((part+1)*some, a.Cols); j++ {
+			var most uint64
+			at := a.At(0, j)
+			for i, row := range tops {
+				m := math.Float64bits(data[at+i*a.RS]) << 1
+				tops[i], most = max(row, m), max(most, m)
+				least = min(least, m-1) // 0 becomes the largest value
+			}
+			r.cols[j] = topOfBits(most)
 		}
-		r.cols[j] = topOfBits(most)
+		rows[part], leasts[part] = tops, least
+	})
+	least := uint64(math.MaxUint64)
+	for _, x := range leasts {
+		least = min(least, x)
 	}
-	for i, m := range rows {
+	for i := range r.rows {
+		var m uint64
+		for _, tops := range rows {
+			m = max(m, tops[i])
+		}
 		r.rows[i] = topOfBits(m)
 	}
 	r.least = topOfBits(least + 1)

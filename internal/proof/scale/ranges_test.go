@@ -40,7 +40,7 @@ func TestRanges(t *testing.T) {
 			a = a.T()
 		}
 		m := a.View()
-		s, ok := rangesOf(m).equilibrate()
+		s, ok := rangesOf(3, m).equilibrate()
 		tops := TopsOf(m)
 		want := tops.Equilibrate(Unscaled(n, n))
 		if ok {

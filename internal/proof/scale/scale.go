@@ -92,9 +92,12 @@ func Exponent(a *num.Array, i int) int64 {
 var exponents bufpool.Shelf[[]int64]
 
 // Of returns a scaling of a square matrix for decompositions in float64.
-func Of(a num.Mat) Scaling {
+func Of(a num.Mat) Scaling { return OfOn(1, a) }
+
+// OfOn is Of on several threads.
+func OfOn(threads int, a num.Mat) Scaling {
 	if a.Arr.Kind == num.F64 {
-		if s, ok := rangesOf(a).equilibrate(); ok {
+		if s, ok := rangesOf(threads, a).equilibrate(); ok {
 			return s
 		}
 	}

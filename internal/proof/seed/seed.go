@@ -35,12 +35,10 @@ func NewFactors(s *call.Run, a num.Mat, by scale.Scaling) (*Factors, error) {
 	f := &Factors{Scaling: by, N: a.Rows, Threads: s.Threads, Pivots: make([]int, a.Rows)}
 	f.LU = f.Float64sOn(s.Threads, a, s.Floats(f.N*f.N))
 	sums := make([]float64, f.N)
-	strips(s.Threads, f.N, func(first, last int) {
-		for j := range f.N {
-			dgemm.AxpyAbs(1, f.LU[j*f.N+first:j*f.N+last], sums[first:last])
-		}
-	})
-	for i, sum := range Raised(sums) {
+	for i := range sums {
+		sums[i] = 1
+	}
+	for i, sum := range AbsAll(s.Threads, f.N, f.LU, sums) {
 		sums[i] = float64(sum * (1 + 0x1p-47))
 	}
 	f.Sums, f.Norm = sums, call.LargestOf(sums)

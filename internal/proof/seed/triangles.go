@@ -166,33 +166,48 @@ func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 		v[i] = r.Lead[k]
 	}
 	w := append([]float64(nil), v...)
-	strips(t.Threads, n, func(first, last int) {
-		for j := range last {
-			from := max(first, j+1)
-			dgemm.Axpy(v[j], t.X[j*n+from:j*n+last], w[from:last])
-		}
-	})
+	if n <= stripRows {
+		addLower(n, t.X, v, w, 0, n)
+	} else {
+		strips(t.Threads, n, func(first, last int) { addLower(n, t.X, v, w, first, last) })
+	}
 	z := make([]float64, n)
 	first, second := t.Blocks()
 	m := n - cut
 	addUpper(t.Threads, m, second, w[cut:], z[cut:])
-	strips(t.Threads, cut, func(first, last int) {
-		for j := cut; j < n; j++ {
-			dgemm.Axpy(-z[j], t.LU[j*n+first:j*n+last], w[first:last])
-		}
-	})
+	if cut < n {
+		strips(t.Threads, cut, func(first, last int) {
+			for j := cut; j < n; j++ {
+				dgemm.Axpy(-z[j], t.LU[j*n+first:j*n+last], w[first:last])
+			}
+		})
+	}
 	addUpper(t.Threads, cut, first, w, z)
 	return [][]float64{z}, nil
 }
 
 // addUpper adds U v, for the upper triangle U of an n x n matrix, to z.
 func addUpper(threads, n int, u, v, z []float64) {
-	strips(threads, n, func(first, last int) {
-		for j := first; j < n; j++ {
-			end := min(last, j+1)
-			dgemm.Axpy(v[j], u[j*n+first:j*n+end], z[first:end])
-		}
-	})
+	if n <= stripRows {
+		addUpperRows(n, u, v, z, 0, n)
+		return
+	}
+	strips(threads, n, func(first, last int) { addUpperRows(n, u, v, z, first, last) })
+}
+
+func addUpperRows(n int, u, v, z []float64, first, last int) {
+	for j := first; j < n; j++ {
+		end := min(last, j+1)
+		dgemm.Axpy(v[j], u[j*n+first:j*n+end], z[first:end])
+	}
+}
+
+// addLower adds rows of L v, without the diagonal of L, to z.
+func addLower(n int, l, v, z []float64, first, last int) {
+	for j := range last {
+		from := max(first, j+1)
+		dgemm.Axpy(v[j], l[j*n+from:j*n+last], z[from:last])
+	}
 }
 
 // Radius implements Inverse.
@@ -206,11 +221,9 @@ func (t *Triangles) inverseUpper(v []float64) []float64 {
 	first, second := t.Blocks()
 	below := AbsUpper(t.Threads, n-cut, second, v[cut:])
 	above := append([]float64(nil), v[:cut]...)
-	strips(t.Threads, cut, func(first, last int) {
-		for j, f := range below {
-			dgemm.AxpyAbs(f, t.LU[(cut+j)*n+first:(cut+j)*n+last], above[first:last])
-		}
-	})
+	if cut < n {
+		strips(t.Threads, cut, func(first, last int) { addAbs(n, t.LU[cut*n:], below, above, first, last) })
+	}
 	if cut < n {
 		above = raisedBy(n, above)
 	}
@@ -230,9 +243,10 @@ func spreadOf(r *Residual, perm []int, rho float64) []float64 {
 
 // stripRows is the number of rows whose sums a thread computes at a time. It does not depend on the
 // number of threads, nor do the bits of the sums.
-const stripRows = 128
+const stripRows = 64
 
-// strips calls f for strips of rows first ≤ i < last of n rows on the threads.
+// strips calls f for strips of rows first ≤ i < last of n rows on the threads. Callers with one
+// strip call f themselves, without a closure on the heap.
 func strips(threads, n int, f func(first, last int)) {
 	_ = par.For(context.Background(), threads, (n+stripRows-1)/stripRows, func(_, k int) {
 		f(k*stripRows, min((k+1)*stripRows, n))
@@ -242,37 +256,56 @@ func strips(threads, n int, f func(first, last int)) {
 // AbsAll returns bounds of |A| v for an n x n matrix A and v ≥ 0.
 func AbsAll(threads, n int, a, v []float64) []float64 {
 	z := make([]float64, n)
-	strips(threads, n, func(first, last int) {
-		for j, f := range v {
-			dgemm.AxpyAbs(f, a[j*n+first:j*n+last], z[first:last])
-		}
-	})
+	if n <= stripRows {
+		addAbs(n, a, v, z, 0, n)
+	} else {
+		strips(threads, n, func(first, last int) { addAbs(n, a, v, z, first, last) })
+	}
 	return Raised(z)
+}
+
+// addAbs adds rows of |A| v to z, for the columns of a matrix with n rows.
+func addAbs(n int, a, v, z []float64, first, last int) {
+	for j, f := range v {
+		dgemm.AxpyAbs(f, a[j*n+first:j*n+last], z[first:last])
+	}
 }
 
 // AbsUpper returns bounds of |U| v for the upper triangle U of an n x n matrix, its diagonal
 // included, and v ≥ 0.
 func AbsUpper(threads, n int, u, v []float64) []float64 {
 	z := make([]float64, n)
-	strips(threads, n, func(first, last int) {
-		for j := first; j < n; j++ {
-			end := min(last, j+1)
-			dgemm.AxpyAbs(v[j], u[j*n+first:j*n+end], z[first:end])
-		}
-	})
+	if n <= stripRows {
+		addAbsUpper(n, u, v, z, 0, n)
+	} else {
+		strips(threads, n, func(first, last int) { addAbsUpper(n, u, v, z, first, last) })
+	}
 	return Raised(z)
+}
+
+func addAbsUpper(n int, u, v, z []float64, first, last int) {
+	for j := first; j < n; j++ {
+		end := min(last, j+1)
+		dgemm.AxpyAbs(v[j], u[j*n+first:j*n+end], z[first:end])
+	}
 }
 
 // AbsLower returns bounds of |L| v for the lower triangle L with a diagonal of ones, and v ≥ 0.
 func AbsLower(threads, n int, l, v []float64) []float64 {
 	z := append([]float64(nil), v...)
-	strips(threads, n, func(first, last int) {
-		for j := range last {
-			from := max(first, j+1)
-			dgemm.AxpyAbs(v[j], l[j*n+from:j*n+last], z[from:last])
-		}
-	})
+	if n <= stripRows {
+		addAbsLower(n, l, v, z, 0, n)
+	} else {
+		strips(threads, n, func(first, last int) { addAbsLower(n, l, v, z, first, last) })
+	}
 	return Raised(z)
+}
+
+func addAbsLower(n int, l, v, z []float64, first, last int) {
+	for j := range last {
+		from := max(first, j+1)
+		dgemm.AxpyAbs(v[j], l[j*n+from:j*n+last], z[from:last])
+	}
 }
 
 // Raised returns upper bounds of sums of up to n = len(z) products of nonnegative numbers, in

@@ -26,7 +26,7 @@ func Det(s *call.Run, a num.Mat, f num.Format) (d num.Scalar, done bool, err err
 		return num.NewScalar(f, big.NewFloat(1)), true, s.Ctx.Err()
 	}
 	if s.At.AtHand() {
-		if err := call.Finite("A", a); err != nil {
+		if err := call.FiniteOn(s.Threads, "A", a); err != nil {
 			return d, false, err
 		}
 	}

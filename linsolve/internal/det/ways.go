@@ -82,7 +82,7 @@ func enclose(s *call.Run, a num.Mat, bits int) (*enclosed, error) {
 		if err != nil {
 			return x, x.settled(err)
 		}
-		if x.lu, err = seed.NewFactors(s, a, scale.Of(a)); err != nil {
+		if x.lu, err = seed.NewFactors(s, a, scale.OfOn(s.Threads, a)); err != nil {
 			return x, x.settled(err)
 		}
 		s.Stats.Rounds = 1

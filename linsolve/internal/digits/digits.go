@@ -130,7 +130,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 	// Count the planes of refinement as well: more than the digits hold, and more than the two
 	// planes that are stored as lists of float64 numbers.
 	m := a
-	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBit(m, f.Scaling)/64, math.MaxInt32)))
+	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(scale.LowestBitOn(s.Threads, m, f.Scaling)/64, math.MaxInt32)))
 	// The planes, L, U, and the memory that bound needs.
 	bytes, square := call.PlaneBytes(m, max(planes, 3)), 8*float64(n)*float64(n)
 	if wanted > 0 {
@@ -334,8 +334,8 @@ func (t *digitPanel) products(s []int64, p, i, k0, k1 int) {
 	}
 }
 
-// entry sets the sums s, which hold the products over all known rows m of U, to the entries of row i
-// in panel p minus Σ l_im u_mj.
+// entry sets the sums s, which hold the products over all known rows m of U, to the entries of row
+// i in panel p minus Σ l_im u_mj.
 func (t *digitPanel) entry(s []int64, p, i int) {
 	count, b := t.Count(), t.Bits()
 	drop := uint(64-b) & 63

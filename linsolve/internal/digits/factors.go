@@ -100,7 +100,17 @@ func (t *LU) RoundTo(l, u num.Mat) (lower, upper [][2]int, ok bool, err error) {
 		ziv.SetOne(l, j, j)
 		r := t.off(j)
 		cut := t.cutOf(r, t.l.unit)
+		e, short := headError(r, t.l.unit)
+		short = short && u.Arr.Kind == num.F64
+		count, size := t.Count(), t.Size()
 		for i := range j + 1 {
+			if short && i < j {
+				high, low, neg := t.headOf(t.upper[(j/count*t.N+i)*size:][:size], j%count)
+				if x, ok := roundHead(high, low, neg, seed.Growth-t.Cols[j]-headBits, e); ok {
+					u.Arr.F64[0][u.At(i, j)] = x
+					continue
+				}
+			}
 			v := t.enclosed(mags[worker], i, j, cut)
 			v.Within(r, t.l.unit)
 			v.Exp += seed.Growth - t.Cols[j]

@@ -116,7 +116,17 @@ func (t *digitLower) roundTo(s *call.Run, z num.Mat, bound *big.Float) (open [][
 	quick = float64(quick * (1 - 0x1p-40))
 	err = par.For(s.Ctx, s.Threads, n, func(worker, i int) {
 		r := math.Ldexp(t.radius[i], t.unit)
+		e, short := headError(t.radius[i], t.unit-t.exp)
+		short = short && z.Arr.Kind == num.F64
 		for j := range t.length(i) {
+			if short {
+				high, low, neg := t.head(t.rows[i][j*t.D:])
+				x, ok := roundHead(high, low, neg, int64(t.exp-headBits), e)
+				if ok && math.Abs(x)+r < quick {
+					z.Arr.F64[0][z.At(i, j)] = x
+					continue
+				}
+			}
 			v := t.Enclosed(mags[worker], i, j, cut)
 			v.Within(t.radius[i], t.unit)
 			if !(math.Abs(t.float(i, j))+r < quick) && !v.Below(bound) {

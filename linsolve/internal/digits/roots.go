@@ -601,6 +601,13 @@ func (t *Root) RoundTo(z, below num.Mat) (open [][2]int, err error) {
 		for j := range t.rowsOf(p) {
 			x := t.Upper[p][j*size:][:size]
 			for i := max(first, j); i < end; i++ {
+				if e, short := headError(float64(t.Radius[i]*t.V[j]), -t.Bits()*t.D); short && i > j && to.Arr.Kind == num.F64 {
+					high, low, neg := t.headOf(x, i-first)
+					if v, ok := roundHead(high, low, neg, -t.Rows[i]-headBits, e); ok {
+						to.Arr.F64[0][to.At(at+i-first, j)] = v
+						continue
+					}
+				}
 				var v bound.EnclosedEntry
 				if i == j {
 					v = t.EnclosedInteger(mag, t.Roots[i], cut)

@@ -62,7 +62,7 @@ func FactorCholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat,
 // Cholesky returns the Cholesky factor of a matrix on the host. sign computes the sign of a
 // determinant.
 func Cholesky(s *call.Run, a num.Mat, f num.Format, sign signOf) (num.Mat, error) {
-	if err := call.Finite("A", a); err != nil {
+	if err := call.FiniteOn(s.Threads, "A", a); err != nil {
 		return num.Mat{}, err
 	}
 	if err := ziv.Symmetric(s.Threads, "A", a); err != nil {

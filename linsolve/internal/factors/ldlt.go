@@ -16,7 +16,7 @@ import (
 // the host.
 func FactorLDLT(s *call.Run, a, here num.Mat, f num.Format) (*LDLTFactors, error) {
 	defer s.Release()
-	if err := call.Finite("A", here); err != nil {
+	if err := call.FiniteOn(s.Threads, "A", here); err != nil {
 		return nil, err
 	}
 	if err := ziv.Symmetric(s.Threads, "A", here); err != nil {

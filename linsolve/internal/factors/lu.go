@@ -95,7 +95,7 @@ func FactorLU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 
 // LU returns the factors of a matrix on the host.
 func LU(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
-	if err := call.Finite("A", a); err != nil {
+	if err := call.FiniteOn(s.Threads, "A", a); err != nil {
 		return nil, err
 	}
 	if err := call.Workable(0, a); err != nil {

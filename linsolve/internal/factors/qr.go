@@ -40,7 +40,7 @@ func FactorQR(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, 
 }
 
 func qr(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, error) {
-	if err := call.Finite("A", a); err != nil {
+	if err := call.FiniteOn(s.Threads, "A", a); err != nil {
 		return nil, err
 	}
 	if err := reserveQR(s, a, f, pivoting); err != nil {

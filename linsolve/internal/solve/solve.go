@@ -120,10 +120,10 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	if a.Rows == 0 || b.Cols == 0 {
 		return call.TakeMatrix(f, b.Rows, b.Cols), s.Ctx.Err()
 	}
-	if err := call.Finite("A", a); err != nil {
+	if err := call.FiniteOn(s.Threads, "A", a); err != nil {
 		return num.Mat{}, err
 	}
-	if err := call.Finite("B", b); err != nil {
+	if err := call.FiniteOn(s.Threads, "B", b); err != nil {
 		return num.Mat{}, err
 	}
 	for _, m := range []num.Mat{a, b} {
@@ -151,7 +151,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	planSolve(s, a, z.Format(), len(todo))
-	lu, err := seed.NewFactors(s, a, scale.Of(a))
+	lu, err := seed.NewFactors(s, a, scale.OfOn(s.Threads, a))
 	if err != nil {
 		return num.Mat{}, err
 	}
