@@ -36,7 +36,8 @@ func (s *solver) conquer(d, e []float64) (w []float64, vectors matrix, ok bool) 
 }
 
 // MergeFrom is the order from which a device merges pieces: a merge has about 9 launches, and waits
-// for the device twice. Only tests change it.
+// for the device twice. On an H200 the 31 merges of order 256 to 4096 took 10 ms; on its host, with
+// 16 threads, 0.3 to 0.6 s. Only tests change it.
 var MergeFrom = 250
 
 // divide replaces d by the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal

@@ -255,14 +255,14 @@ func direction(y *bound.Nearly, j int, room []float64) int {
 	return 0
 }
 
-// plainDirection is direction in float64 arithmetic, with memory for the entries; 0 if that does not
-// decide.
+// plainDirection is direction in float64 arithmetic, with memory for the entries; 0 if that does
+// not decide.
 //
 // Entries are divided by 2^top, which exceeds the magnitudes of X and D in column j. The numbers of
 // Leading have relative errors below 2^-48, and the ones below 2^-1000 are replaced by others below
-// that. So a_i, their sum, is in error by less than 2^-46, and π/4 of the largest |a_i| by less than
-// 2^-45. The enclosed numbers differ from X + D by at most 2^(Err - top). margin exceeds the sum of
-// these errors.
+// that. So a_i, their sum, is in error by less than 2^-46, and π/4 of the largest |a_i| by less
+// than 2^-45. The enclosed numbers differ from X + D by at most 2^(Err - top). margin exceeds the
+// sum of these errors.
 func plainDirection(y *bound.Nearly, j int, a []float64) int {
 	top := int64(math.MinInt64)
 	for _, m := range []num.Mat{y.X, y.D} {

@@ -389,9 +389,9 @@ func (z double) store(a *num.Array, at int) {
 }
 
 // plainCorrection is the step of correction for the entries k < j of different clusters, of which
-// small has the smaller |d|, in arithmetic with errors below 2^-95 of the terms. of is entry (large,
-// small) of E, and other entry (small, large). ok reports whether they are precise enough: the
-// difference of d must not lose more than 28 bits.
+// small has the smaller |d|, in arithmetic with errors below 2^-95 of the terms. of is entry
+// (large, small) of E, and other entry (small, large). ok reports whether they are precise enough:
+// the difference of d must not lose more than 28 bits.
 func (t *state) plainCorrection(bits, k, j, small, large int) (of, other double, ok bool) {
 	p := t.plain
 	if p == nil || bits > 64 {

@@ -66,7 +66,6 @@ type quickRoom struct {
 	part, shift     []float64
 	words           []uint64
 	w, product, sum []uint64
-	y               []uint64
 	squares         []uint64
 	exponents       []int64
 }
@@ -443,32 +442,37 @@ func (q *quick) difference(r *quickRoom, i, j int) {
 }
 
 // residuals computes w and its bounds.
+//
+// Entry i of w_j is in error by 2^-52 of itself and by a unit of the words of difference. The
+// squares, of numbers divided by 2^most, and their sum have relative errors below 2^-40. Squares
+// below 2^-1022 may be 0.
 func (q *quick) residuals() error {
 	n := q.n
 	return q.columns(func(r *quickRoom, j int) {
-		var squares size
 		most, long := int64(math.MinInt64), 0.0
-		w, unit := q.w[j*n:][:n], power(int64(-64*(len(r.w)-2)))
+		w, x, unit := q.w[j*n:][:n], q.x[j*n*q.lx:][:n*q.lx], power(int64(-64*(len(r.w)-2)))
 		for i := range n {
 			q.difference(r, i, j)
 			m, e := leadingOf(r.w, len(r.w)-2)
-			w[i], r.exponents[i] = m, e
-			if m != 0 {
+			if w[i], r.exponents[i] = m, e; m != 0 {
 				most = max(most, e)
-				v := normal(float64(math.Abs(m)*(1+0x1p-48)), e).add(unit)
-				squares = squares.add(v.mul(v))
 			}
-			m, e = leadingOf(q.x[(i+j*n)*q.lx:][:q.lx], q.lx-1)
-			m = math.Ldexp(m, int(max(e, -1000)))
-			long += float64(m * m)
+			// An entry of x is in error by 2^-51.
+			v := float64(int64(x[i*q.lx+q.lx-1])) + float64(float64(x[i*q.lx+q.lx-2])*0x1p-64)
+			long += float64(v * v)
 		}
-		for i, e := range r.exponents {
-			w[i] = math.Ldexp(w[i], int(max(e-most, -1000)))
+		q.scale[j], q.norm[j] = most, size{}
+		if most > math.MinInt64 {
+			sum := 0.0
+			for i, e := range r.exponents {
+				w[i] = float64(w[i] * math.Float64frombits(uint64(1023+max(e-most, -1000))<<52))
+				sum += float64(w[i] * w[i])
+			}
+			q.norm[j] = normal(float64(sum*(1+0x1p-30))+0x1p-900, 0).sqrt().shifted(most).add(unit.times(float64(n)))
 		}
-		q.scale[j], q.norm[j] = most, squares.sqrt()
-		// Each term, and each of n sums, has a relative error below 2^-50.
+		// Errors of entries add less than 2^-48 (n + sum), and roundings n 2^-52 sum.
 		q.long[j] = size{}
-		if long > 0x1p-4 && n < 1<<16 {
+		if long > 0x1p-4 && n < 1<<12 {
 			q.long[j] = normal(float64(math.Sqrt(long)*(1-0x1p-30)), 0)
 		}
 	})

@@ -154,9 +154,9 @@ func TestQuick(t *testing.T) {
 			if enough {
 				decided++
 			}
-			known, err := enclosed(s, q, radii)
-			if err != nil {
-				t.Fatal(err)
+			known, failed := enclosed(s, q, radii)
+			if failed != nil {
+				t.Fatal(failed)
 			}
 			for p, c := range known.clusters {
 				lambda := fine.Values.Big(p, 0)

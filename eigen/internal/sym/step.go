@@ -67,8 +67,8 @@ type correctionRoom struct {
 	stored [tall * stripe]bool   // which of them are in E
 }
 
-// entries computes entries (k, j) and (j, k) of E, k ≤ j. It stores both, or with ok only (k, j) and
-// returns the other one.
+// entries computes entries (k, j) and (j, k) of E, k ≤ j. It stores both, or with ok only (k, j)
+// and returns the other one.
 func (t *state) entries(e num.Mat, bits, k, j int, b *scratch) (low double, ok bool) {
 	if t.of[k] == t.of[j] {
 		v := b.read(&b.x, t.r, k, j)

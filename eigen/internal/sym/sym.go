@@ -99,6 +99,9 @@ func Sym(s *call.Run, a num.Mat, f num.Format, want Wanted) (Result, error) {
 	if err := e.checkSeed(); err != nil {
 		return Result{}, err
 	}
+	if !want.Vectors {
+		defer fewer(s, e.n, 5000)()
+	}
 	v, order, err := floatSeed(s, a)
 	if err != nil {
 		return Result{}, err
@@ -342,7 +345,7 @@ const mostRounds = 1 << 12
 func (e *solver) run(x num.Mat) error {
 	s, n := e.s, e.n
 	defer e.p.release()
-	defer fewer(s, n)()
+	defer fewer(s, n, 2000)()
 	guard := ziv.Guard(n)
 	bits, settling := x.Format().Bits(), false
 	places := max(128, 2*bits)
@@ -450,11 +453,13 @@ func (e *solver) run(x num.Mat) error {
 }
 
 // fewer limits the threads of s for a small order n, until the returned function is called. A
-// thread is worth its start from about 2000 entries of a matrix on: with 16 threads on two cores,
-// singular vectors of order 50 took 13 ms, with one 8 ms.
-func fewer(s *call.Run, n int) (end func()) {
+// thread is worth its start from some entries of a matrix on. About 2000 for vectors: with 16
+// threads on two cores, singular vectors of order 50 took 13 ms, with one 8 ms. For values alone
+// 5000: with 2 threads, eigenvalues of order 50 took 0.07 to 0.1 of processor time more than with
+// one.
+func fewer(s *call.Run, n, entries int) (end func()) {
 	own, products := s.Threads, s.Set.Threads
-	s.Threads, s.Set.Threads = min(own, 1+n*n/2000), min(products, 1+n*n/2000)
+	s.Threads, s.Set.Threads = min(own, 1+n*n/entries), min(products, 1+n*n/entries)
 	return func() { s.Threads, s.Set.Threads = own, products }
 }
 

@@ -33,8 +33,8 @@ func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
 	return z, nil
 }
 
-// Fetch copies m to h, which has the same shape and format and is stored by columns without gaps. It
-// is not ok if m is stored in another way.
+// Fetch copies m to h, which has the same shape and format and is stored by columns without gaps.
+// It is not ok if m is stored in another way.
 func (m Matrix) Fetch(s *cuda.Stream, h num.Mat) (ok bool, err error) {
 	if !m.packed() {
 		return false, nil
