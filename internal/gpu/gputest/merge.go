@@ -63,7 +63,7 @@ func refMergeRoots(l *fake.Launch, g abi.SpectralMerge) {
 		at := func(tau float64) float64 {
 			w := 1.0
 			for j, z := range m.z {
-				w += float64(float64(z*z) / (m.d[j] - m.d[o] - tau))
+				w += float64(float64(z*z) / (m.d[j] - m.d[o] - tau)) // may fuse: an estimate
 			}
 			return w
 		}

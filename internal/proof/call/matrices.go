@@ -183,3 +183,14 @@ func (s *Run) Release() {
 	s.Reuse = false
 	s.Away, s.here, s.Tally, s.Lifting, s.units = nil, nil, nil, nil, nil
 }
+
+// Copy returns a copy of a matrix on the host, made on all threads.
+func Copy(s *Run, m num.Mat) num.Mat {
+	const some = 16 // columns a call
+	z := num.NewMat(m.Arr.Format, m.Rows, m.Cols)
+	_ = par.For(context.Background(), s.Threads, (m.Cols+some-1)/some, func(_, part int) {
+		from, to := part*some, min((part+1)*some, m.Cols)
+		z.Slice(0, m.Rows, from, to).CopyFrom(m.Slice(0, m.Rows, from, to))
+	})
+	return z
+}
