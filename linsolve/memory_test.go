@@ -57,7 +57,7 @@ func TestMemory(t *testing.T) {
 			}
 			return z.U, nil
 		}},
-		{"QR", halfulp.Float64, 300, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
+		{"QR", halfulp.Float64, 240, func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 			z, err := factors.FactorQR(s, a, f, false)
 			if err != nil {
 				return num.Mat{}, err

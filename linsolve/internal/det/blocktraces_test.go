@@ -84,7 +84,7 @@ func TestTracedInBlocks(t *testing.T) {
 // TestTight computes determinants under limits in which only traces fit, with the bits of other
 // ways. It checks that what traces do not decide is refused.
 func TestTight(t *testing.T) {
-	const n = 500
+	const n = 400
 	limit := int64(det.TraceBytes(n, 65, det.LeastTraceRows))
 	run := func(a *halfulp.Matrix, limit int64, record *call.Record) (*halfulp.Matrix, error) {
 		s := prooftest.Limited(t, 2, limit)
