@@ -63,14 +63,14 @@ func refMergeRoots(l *fake.Launch, g abi.SpectralMerge) {
 		at := func(tau float64) float64 {
 			w := 1.0
 			for j, z := range m.z {
-				w += float64(float64(z*z) / (m.d[j] - m.d[o] - tau))
+				w += float64(z*z) / (m.d[j] - m.d[o] - tau)
 			}
 			return w
 		}
 		low, high := 0.0, sum*(1+0x1p-40)
 		if i < len(m.d)-1 {
 			gap := m.d[i+1] - m.d[i]
-			if high = gap; at(gap/2) < 0 {
+			if high = gap; at(float64(gap/2)) < 0 {
 				o, low, high = i+1, -gap, 0
 			}
 		}
