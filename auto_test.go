@@ -52,7 +52,7 @@ func TestAutoLeaves(t *testing.T) {
 	if got := must(Nrm2(x, Float64, opt.WithStats(&st))); !got.Same(want) || st.Device != "cpu" {
 		t.Errorf("Nrm2 on %s: %v, want %v", st.Device, got, want)
 	}
-	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
+	a, b, c := randomMatrix(MP(424), 70, 70, 3, 1), randomMatrix(MP(424), 70, 70, 3, 2), randomMatrix(MP(424), 70, 70, 3, 3)
 	onHost, _ := residue.Estimate(1, 70, 70, 70, a.m.Arr.Format, b.m.Arr.Format, c.m.Arr.Format, [2]bool{})
 	if _, ok := new(place.Product).Estimate(&product.Problem{A: a.m, B: b.m, C: c.m}, onHost); !ok {
 		t.Fatal("the GPU is not chosen for a product of matrices")
@@ -63,7 +63,7 @@ func TestAutoLeaves(t *testing.T) {
 	if !d.Same(c) || st.Device != "cpu" {
 		t.Errorf("wrong product on %s", st.Device)
 	}
-	big, u := Random(MP(1696), 70, 2000, 3, 1), uniformVector(MP(1696), 2000)
+	big, u := randomMatrix(MP(1696), 70, 2000, 3, 1), uniformVector(MP(1696), 2000)
 	v, y := NewVector(MP(424), 70), NewVector(MP(424), 70)
 	ok(Gemv(NoTrans, Float(1), big, u, Float(0), v, onCPU))
 	ok(Gemv(NoTrans, Float(1), big, u, Float(0), y, opt.WithStats(&st)))

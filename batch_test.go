@@ -39,7 +39,7 @@ func TestGemmBatch(t *testing.T) {
 			if t == Trans {
 				rows, cols = cols, rows
 			}
-			z := Random(f, rows, cols, r.IntN(3), r.Uint64())
+			z := randomMatrix(f, rows, cols, r.IntN(3), r.Uint64())
 			if rows*cols > 0 && r.IntN(20) == 0 {
 				z.SetFloat64(r.IntN(rows), r.IntN(cols), []float64{0, 1 / zero, zero / zero, -1 / zero}[r.IntN(4)])
 			}
@@ -131,7 +131,7 @@ var zero float64
 func TestGemmBatchStacks(t *testing.T) {
 	const n, count = 5, 40
 	f := MP(106)
-	a, b, c := Random(f, n, n*count, 0, 1), Random(f, n, n*count, 0, 2), NewMatrix(f, n, n*count)
+	a, b, c := randomMatrix(f, n, n*count, 0, 1), randomMatrix(f, n, n*count, 0, 2), NewMatrix(f, n, n*count)
 	var as, bs, cs []*Matrix
 	for i := range count {
 		as, bs, cs = append(as, a.Slice(0, n, n*i, n*i+n)), append(bs, b.Slice(0, n, n*i, n*i+n)), append(cs, c.Slice(0, n, n*i, n*i+n))

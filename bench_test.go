@@ -109,7 +109,7 @@ func BenchmarkTrsm(b *testing.B) {
 	for _, f := range []Format{Float64, DD, QD} {
 		for _, cols := range []int{1, 300} {
 			const n = 600
-			t, x := Random(f, n, n, 3, 1), Random(f, n, cols, 3, 2)
+			t, x := randomMatrix(f, n, n, 3, 1), randomMatrix(f, n, cols, 3, 2)
 			for i := range n {
 				t.SetFloat64(i, i, 100+float64(i)/7)
 			}

@@ -17,7 +17,7 @@ func TestGemmToTies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for trial := range 60 {
 		rows, k, cols := 1+rng.IntN(3), rng.IntN(4), 1+rng.IntN(3)
-		a, b := Random(Float64, rows, k, 5, rng.Uint64()), Random(DD, k, cols, 5, rng.Uint64())
+		a, b := randomMatrix(Float64, rows, k, 5, rng.Uint64()), randomMatrix(DD, k, cols, 5, rng.Uint64())
 		alpha, beta := Float(float64(rng.IntN(5)-2)/4), Float(float64(1+rng.IntN(3)))
 		c, d := NewMatrix(MP(300), rows, cols), NewMatrix(Float64, rows, cols)
 		want := make([]float64, rows*cols)
@@ -68,7 +68,7 @@ func TestGemmToTies(t *testing.T) {
 // TestGemmToAliases stores the result in each operand.
 func TestGemmToAliases(t *testing.T) {
 	const n = 17
-	a, b, c := Random(DD, n, n, 3, 1), Random(DD, n, n, 3, 2), Random(DD, n, n, 3, 3)
+	a, b, c := randomMatrix(DD, n, n, 3, 1), randomMatrix(DD, n, n, 3, 2), randomMatrix(DD, n, n, 3, 3)
 	want := NewMatrix(DD, n, n)
 	if err := GemmTo(NoTrans, Trans, Float(3), a, b, Float(-1), c, want, nil); err != nil {
 		t.Fatal(err)

@@ -416,7 +416,7 @@ func TestStatsCount(t *testing.T) {
 }
 
 func TestVec(t *testing.T) {
-	m := Random(MP(70), 5, 7, 3, 1)
+	m := randomMatrix(MP(70), 5, 7, 3, 1)
 	for _, x := range []*Matrix{m, m.T(), m.Slice(1, 4, 2, 6), m.Slice(1, 4, 2, 6).T(), m.Slice(2, 3, 0, 7), m.Slice(0, 5, 3, 4),
 		m.Slice(2, 3, 0, 7).T(), m.Slice(0, 0, 0, 7), m.Slice(0, 5, 2, 2)} {
 		v := x.Vec()
@@ -438,7 +438,7 @@ func TestVec(t *testing.T) {
 }
 
 func TestManyThreads(t *testing.T) {
-	a := Random(Float64, 60, 60, 0, 1)
+	a := randomMatrix(Float64, 60, 60, 0, 1)
 	c := NewMatrix(Float64, 60, 60)
 	for _, method := range []Method{Residue, Direct, AutoMethod} {
 		if err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: math.MaxInt, Method: method}); err != nil {

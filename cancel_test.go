@@ -47,7 +47,7 @@ func TestCancel(t *testing.T) {
 		n      int
 		method Method
 	}{{Float64, 300, Residue}, {MP(300), 120, Residue}, {Float64, 300, Direct}, {MP(848), 100, Direct}, {MP(20000), 6, Direct}} {
-		a, b, z := Random(c.f, c.n, c.n, 0, 1), Random(c.f, c.n, c.n, 0, 2), NewMatrix(c.f, c.n, c.n)
+		a, b, z := randomMatrix(c.f, c.n, c.n, 0, 1), randomMatrix(c.f, c.n, c.n, 0, 2), NewMatrix(c.f, c.n, c.n)
 		calls = append(calls, call{fmt.Sprintf("Gemm %d %v %s", c.n, c.f, c.method), c.n * c.n * c.n * words(c.f), func(opt *Options) error {
 			opt.Method = c.method
 			return Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), z, opt)
@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 		f    Format
 		m, n int
 	}{{Float64, 1000, 3000}, {Float64, 3000, 1000}, {DD, 300, 2000}, {MP(106), 1000, 1000}, {MP(848), 900, 400}, {MP(20000), 6, 40}, {MP(20000), 2, 300}} {
-		a, x, y := Random(c.f, c.m, c.n, 0, 1), Random(c.f, max(c.m, c.n), 1, 0, 2).Col(0), NewMatrix(c.f, max(c.m, c.n), 1).Col(0)
+		a, x, y := randomMatrix(c.f, c.m, c.n, 0, 1), randomMatrix(c.f, max(c.m, c.n), 1, 0, 2).Col(0), NewMatrix(c.f, max(c.m, c.n), 1).Col(0)
 		for _, trans := range []Transpose{NoTrans, Trans} {
 			rows, cols := c.m, c.n
 			if trans == Trans {
@@ -72,7 +72,7 @@ func TestCancel(t *testing.T) {
 		f Format
 		n int
 	}{{Float64, 300000}, {QD, 50000}, {MP(424), 50000}, {MP(20000), 200}} {
-		x := Random(c.f, c.n, 1, 0, 1).Col(0)
+		x := randomMatrix(c.f, c.n, 1, 0, 1).Col(0)
 		calls = append(calls,
 			call{fmt.Sprintf("Dot %d %v", c.n, c.f), c.n * words(c.f), func(opt *Options) error { _, err := Dot(x, x, c.f, opt); return err }},
 			call{fmt.Sprintf("Sum %d %v", c.n, c.f), 0, func(opt *Options) error { _, err := Sum(x, c.f, opt); return err }},
@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 	}
 	for _, f := range []Format{Float64, MP(424)} {
 		const n = 150
-		a, b := Random(f, n, n, 0, 1), Random(f, n, n, 0, 2)
+		a, b := randomMatrix(f, n, n, 0, 1), randomMatrix(f, n, n, 0, 2)
 		for i := range n {
 			a.SetFloat64(i, i, n)
 		}

@@ -13,7 +13,7 @@ import (
 func TestCheck(t *testing.T) {
 	one, zero := Float(1), Float(0)
 	for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
-		a, b := Random(f, 37, 29, 3, 1), Random(f, 29, 41, 3, 2)
+		a, b := randomMatrix(f, 37, 29, 3, 1), randomMatrix(f, 29, 41, 3, 2)
 		c, d := NewMatrix(f, 37, 41), NewMatrix(f, 37, 41)
 		if err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil); err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 			t.Fatalf("%v: Syrk: %v, %+v", f, err, st.Check)
 		}
 	}
-	a := Random(Float64, 3, 3, 3, 1)
+	a := randomMatrix(Float64, 3, 3, 3, 1)
 	c := NewMatrix(Float64, 3, 3)
 	var st Stats
 	if err := Gemm(NoTrans, NoTrans, zero, a, a, one, c, &Options{Check: true, Stats: &st}); err != nil || st.Check == nil || *st.Check != (Check{Unchecked: 9}) {
@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 // of a block is the entry below the first, as results are stored by columns.
 func TestFault(t *testing.T) {
 	one, zero := Float(1), Float(0)
-	a, b, c := Random(MP(106), 37, 37, 3, 1), Random(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)
+	a, b, c := randomMatrix(MP(106), 37, 37, 3, 1), randomMatrix(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)
 	s := NewMatrix(MP(106), 37, 37)
 	defer residue.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
 	for name, run := range map[string]func(opt *Options) error{
@@ -68,7 +68,7 @@ func TestFault(t *testing.T) {
 		"Syrk": func(opt *Options) error { return Syrk(Lower, NoTrans, one, a, zero, s, opt) },
 		"Symm": func(opt *Options) error { return Symm(Left, Upper, one, a, b, zero, c, opt) },
 		"Trmm": func(opt *Options) error {
-			err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
+			err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, randomMatrix(MP(106), 37, 29, 3, 2), opt)
 			return err
 		},
 	} {
@@ -79,14 +79,14 @@ func TestFault(t *testing.T) {
 	}
 	// From the right these multiply the transposes, and triangles are multiplied in parts.
 	var fault *HardwareError
-	if err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
+	if err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, randomMatrix(MP(106), 29, 37, 3, 4), &Options{Check: true, Device: "cpu"}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
 		t.Errorf("Trmm from the right: error %v", err)
 	}
-	large := Random(MP(106), 300, 300, 3, 1)
+	large := randomMatrix(MP(106), 300, 300, 3, 1)
 	var blocks atomic.Int64
 	defer residue.Spoil(func([]int16, int) { blocks.Add(1) })()
 	trmm := func() error {
-		err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
+		err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, randomMatrix(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1, Device: "cpu"})
 		return err
 	}
 	if err := trmm(); err != nil {

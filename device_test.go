@@ -159,7 +159,7 @@ func TestDeviceMatrix(t *testing.T) {
 	fakeGPUs(t, 1)
 	for _, f := range []Format{Float32, DD, MP(100)} {
 		const k = 1<<16 + 3
-		a, b, c := Random(f, 3, k, 2, 1), Random(f, 2, k, 2, 2), Random(f, 3, 2, 2, 3)
+		a, b, c := randomMatrix(f, 3, k, 2, 1), randomMatrix(f, 2, k, 2, 2), randomMatrix(f, 3, 2, 2, 3)
 		x, y, z := must(a.On("cuda:0")), must(b.T().On("cuda:0")), must(c.On("cuda:0"))
 		for _, v := range []struct {
 			got  *Matrix
@@ -186,7 +186,7 @@ func TestDeviceMatrix(t *testing.T) {
 func TestDeviceViews(t *testing.T) {
 	fakeGPUs(t, 1)
 	for _, f := range []Format{Float64, QD, MP(70)} {
-		h := Random(f, 6, 5, 3, 1)
+		h := randomMatrix(f, 6, 5, 3, 1)
 		d := must(h.On("cuda:0"))
 		defer d.Free()
 		if r, c := d.Dims(); r != 6 || c != 5 || d.Rows() != 6 || d.Cols() != 5 || d.NumberFormat() != f || d.Device() != "cuda:0" {
@@ -208,7 +208,7 @@ func TestDeviceViews(t *testing.T) {
 		}
 		for i := range views() {
 			v := views()[i]
-			fresh := Random(f, v.h.Len(), 1, 5, uint64(i)).Col(0)
+			fresh := randomMatrix(f, v.h.Len(), 1, 5, uint64(i)).Col(0)
 			for k := range v.h.Len() {
 				v.h.Set(k, fresh.At(k))
 			}
@@ -224,7 +224,7 @@ func TestDeviceViews(t *testing.T) {
 				}
 			}
 		}
-		part := Random(f, 2, 3, 4, 9)
+		part := randomMatrix(f, 2, 3, 4, 9)
 		for j := range 3 {
 			for i := range 2 {
 				h.Set(1+i, 2+j, part.At(i, j))

@@ -2,7 +2,7 @@
 //
 //	x := halfulp.NewVectorFloat64(3, 1, []float64{1e16, 1, -1e16})
 //	s, err := halfulp.Sum(x, halfulp.Float64, nil) // 1
-//	a := halfulp.Random(halfulp.MP(200), 3, 3, 0, 1)
+//	a := gallery.Random(halfulp.MP(200), 3, 3, 0, 1)
 //	c, err := halfulp.Mul(a, a, halfulp.DD, nil) // every entry rounded once to DD
 //	fmt.Printf("%.30f\n", c)
 //

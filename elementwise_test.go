@@ -24,7 +24,7 @@ func TestAddSub(t *testing.T) {
 	for _, fa := range formats {
 		for _, fb := range formats {
 			f := formats[r.IntN(len(formats))]
-			a, b := Random(fa, 7, 5, 20, r.Uint64()), Random(fb, 5, 7, 20, r.Uint64()).T()
+			a, b := randomMatrix(fa, 7, 5, 20, r.Uint64()), randomMatrix(fb, 5, 7, 20, r.Uint64()).T()
 			for range 20 {
 				a.SetFloat64(r.IntN(7), r.IntN(5), special[r.IntN(len(special))])
 				b.SetFloat64(r.IntN(7), r.IntN(5), special[r.IntN(len(special))])
@@ -60,7 +60,7 @@ func TestAddSub(t *testing.T) {
 }
 
 func TestMul(t *testing.T) {
-	a, b := Random(DD, 4, 3, 9, 1), Random(MP(90), 3, 6, 9, 2)
+	a, b := randomMatrix(DD, 4, 3, 9, 1), randomMatrix(MP(90), 3, 6, 9, 2)
 	want := NewMatrix(TD, 4, 6)
 	ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, nil))
 	var st Stats
@@ -83,7 +83,7 @@ func TestMul(t *testing.T) {
 // TestStatsOnRequest checks that routines store statistics if the options request them, and leave
 // them unchanged if the routine does not run.
 func TestStatsOnRequest(t *testing.T) {
-	x := Random(Float64, 5, 1, 0, 1).Col(0)
+	x := randomMatrix(Float64, 5, 1, 0, 1).Col(0)
 	st := Stats{Method: "before"}
 	opt := &Options{Threads: 1, Stats: &st}
 	if _, err := Sum(x, Float64, opt); err != nil || st.Method != "direct" || st.Threads != 1 {

@@ -72,15 +72,6 @@ func ExampleIdentity() {
 	// 0 0  1
 }
 
-// The matrix depends on the arguments alone, one of which is the seed.
-func ExampleRandom() {
-	a := halfulp.Random(halfulp.MP(100), 2, 2, 0, 7)
-	b := halfulp.Random(halfulp.MP(100), 2, 2, 0, 7)
-	c := halfulp.Random(halfulp.MP(100), 2, 2, 0, 8)
-	fmt.Println(a.Same(b), a.Same(c))
-	// Output: true false
-}
-
 // A matrix of zeros, whose entries are set from decimals.
 func ExampleNewMatrix() {
 	a := halfulp.NewMatrix(halfulp.MP(100), 2, 2)

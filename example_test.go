@@ -69,8 +69,8 @@ func ExampleGemm() {
 // the number of threads.
 func ExampleGemm_reproducible() {
 	const m, k, n = 40, 50, 30
-	a := halfulp.Random(halfulp.Float64, m, k, 20, 1) // exponents spread over 2^±20
-	b := halfulp.Random(halfulp.Float64, k, n, 20, 2)
+	a := gallery.Random(halfulp.Float64, m, k, 20, 1) // exponents spread over 2^±20
+	b := gallery.Random(halfulp.Float64, k, n, 20, 2)
 
 	product := func(opt *halfulp.Options) *halfulp.Matrix {
 		c := halfulp.NewMatrix(halfulp.Float64, m, n)
@@ -218,10 +218,10 @@ func ExamplePrepare() {
 	const n = 60
 	f := halfulp.MP(212)
 	one, zero := halfulp.Float(1), halfulp.Float(0)
-	a := halfulp.Random(f, n, n, 0, 1)
+	a := gallery.Random(f, n, n, 0, 1)
 	prepared := halfulp.Prepare(a)
 	for seed := range uint64(3) {
-		b := halfulp.Random(f, n, n, 0, 100+seed)
+		b := gallery.Random(f, n, n, 0, 100+seed)
 		c, d := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
 		if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, prepared, b, zero, c, nil); err != nil {
 			log.Fatal(err)

@@ -67,6 +67,15 @@ func NewMatrix(f Format, rows, cols int) *Matrix {
 	return NewMatrixLD(f, rows, cols, max(rows, 1))
 }
 
+// Identity returns the n x n identity matrix.
+func Identity(f Format, n int) *Matrix {
+	m := NewMatrix(f, n, n)
+	for i := range n {
+		m.SetFloat64(i, i, 1)
+	}
+	return m
+}
+
 // NewMatrixLD returns a rows x cols matrix of +0 with leading dimension ld. It panics if rows or
 // cols is negative, if ld < max(rows, 1), or if the number of entries, gaps included, does not fit
 // an int.

@@ -126,7 +126,7 @@ func TestRotmgScaling(t *testing.T) {
 // for.
 func TestRotmAnnihilates(t *testing.T) {
 	for _, f := range []Format{Float64, DD, QD, MP(300)} {
-		r := Random(f, 50, 4, 30, 9)
+		r := randomMatrix(f, 50, 4, 30, 9)
 		small := math.Exp2(-float64(f.Bits()) + 3)
 		for i := range r.Rows() {
 			x, y := NewVector(f, 1), NewVector(f, 1)
@@ -164,7 +164,7 @@ func TestPairsOverlap(t *testing.T) {
 		"Rotm": func(x, y *Vector) error { return Rotm(x, y, p, nil) },
 	} {
 		for _, format := range []Format{Float32, DD, MP(90)} {
-			z := Random(format, 12, 1, 3, 8).Col(0)
+			z := randomMatrix(format, 12, 1, 3, 8).Col(0)
 			want := z.Clone()
 			x, y := z.Slice(0, 9), z.Slice(3, 12).Stride(-1)
 			u, v := x.Clone(), y.Clone()

@@ -15,7 +15,7 @@ func TestDeviceSeveral(t *testing.T) {
 	}
 	for _, f := range []Format{Float64, MP(424)} {
 		const n = 3000
-		a, b := Random(f, n, n, 3, 1), Random(f, n, n, 3, 2)
+		a, b := randomMatrix(f, n, n, 3, 1), randomMatrix(f, n, n, 3, 2)
 		c, d := NewMatrix(f, n, n), NewMatrix(f, n, n)
 		for _, v := range []struct {
 			device Device

@@ -35,7 +35,7 @@ func BenchmarkSmall(b *testing.B) {
 	for _, n := range []int{8, 32, 128} {
 		b.Run(fmt.Sprintf("trsm/%d", n), func(b *testing.B) {
 			a, z := Identity(Float64, n), NewMatrix(Float64, n, n)
-			x := Random(Float64, n, n, 3, 1)
+			x := randomMatrix(Float64, n, n, 3, 1)
 			for i := range n {
 				for j := range i {
 					a.SetFloat64(i, j, 1/float64(i+2*j+3))

@@ -205,7 +205,7 @@ func TestTrsmGaps(t *testing.T) {
 func TestTrsmExact(t *testing.T) {
 	for _, f := range []Format{Float64, DD, QD, MP(300)} {
 		n := 100
-		a, b := Random(f, n, n, 3, 1), Random(f, n, 20, 3, 2)
+		a, b := randomMatrix(f, n, n, 3, 1), randomMatrix(f, n, 20, 3, 2)
 		for i := range n {
 			a.SetFloat64(i, i, 100+float64(i)/7)
 		}
@@ -290,7 +290,7 @@ func TestTrsmSpecial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random := Random(f, n, n+2, 1, 3)
+	random := randomMatrix(f, n, n+2, 1, 3)
 	tiny := random.Clone()
 	for j := range n + 2 {
 		if err := Scal(least, tiny.Col(j), nil); err != nil {
@@ -347,7 +347,7 @@ func TestSolveAliases(t *testing.T) {
 
 func TestSolveErrors(t *testing.T) {
 	n := 200
-	a, b := Identity(Float64, n), Random(Float64, n, 4, 3, 1)
+	a, b := Identity(Float64, n), randomMatrix(Float64, n, 4, 3, 1)
 	b0 := b.Clone()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

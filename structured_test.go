@@ -49,8 +49,8 @@ func TestStructuredBlocks(t *testing.T) {
 		if f == Float64 && testlength.Long() {
 			n = 1100
 		}
-		a, x, y := Random(f, n, n, 5, 1), Random(f, n, 1, 5, 2).Col(0), Random(f, n, 1, 5, 3).Col(0)
-		b, c := Random(f, n, 3, 5, 4), Random(f, n, 3, 5, 5)
+		a, x, y := randomMatrix(f, n, n, 5, 1), randomMatrix(f, n, 1, 5, 2).Col(0), randomMatrix(f, n, 1, 5, 3).Col(0)
+		b, c := randomMatrix(f, n, 3, 5, 4), randomMatrix(f, n, 3, 5, 5)
 		for k, uplo := range uplos {
 			tA, diag, side := transposes[k], diags[k], sides[k]
 			full, tri := fromTriangle(a, uplo, NonUnit, false), fromTriangle(a, uplo, diag, true)

@@ -55,8 +55,8 @@ func TestMatrixText(t *testing.T) {
 
 func TestRandom(t *testing.T) {
 	for _, f := range []Format{Float32, Float64, DD, TD, QD, MP(2), MP(64), MP(424), MP(1000)} {
-		a, b := Random(f, 40, 30, 0, 7), Random(f, 40, 30, 0, 7)
-		if !a.Same(b) || a.Same(Random(f, 40, 30, 0, 8)) {
+		a, b := randomMatrix(f, 40, 30, 0, 7), randomMatrix(f, 40, 30, 0, 7)
+		if !a.Same(b) || a.Same(randomMatrix(f, 40, 30, 0, 8)) {
 			t.Fatalf("%v: the seed does not decide", f)
 		}
 		neg, small, full := 0, 0, 0
@@ -83,7 +83,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		low, high := 0, 0
-		s := Random(f, 40, 30, 50, 7)
+		s := randomMatrix(f, 40, 30, 50, 7)
 		for i := range 40 {
 			for j := range 30 {
 				e := s.Big(i, j).MantExp(nil)

@@ -832,7 +832,7 @@ func (s *suite) linearMisuse(t *testing.T) {
 	for _, r := range linearRoutines {
 		tr := s.trial("misuse of linsolve."+r.name, 0)
 		options := func() *halfulp.Options { return tr.b.Options() }
-		a, b := shaped(r.kind, 16000, gallery.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
+		a, b := shaped(r.kind, 16000, gallery.Hilbert(halfulp.MP(80), n), gallery.Random(halfulp.Float64, n, n, 0, 1))
 		a, b = a.Clone(), b.Clone()
 		expect := func(what string, a, b *halfulp.Matrix, opt *halfulp.Options, want error) {
 			t.Helper()

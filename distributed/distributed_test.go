@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/conformance"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -32,9 +33,9 @@ func TestAlone(t *testing.T) {
 	const n = 60
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.MP(53), halfulp.MP(54), halfulp.DD} {
 		alone := f.Bits() <= 53 && f != halfulp.DD
-		a, b, spd := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, n, 3, 2), gram(t, f, n, 3)
-		tall := halfulp.Random(f, 2*n, n/2, 3, 4)
-		right := halfulp.Random(f, 2*n, 2, 3, 5)
+		a, b, spd := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, n, 3, 2), gram(t, f, n, 3)
+		tall := gallery.Random(f, 2*n, n/2, 3, 4)
+		right := gallery.Random(f, 2*n, 2, 3, 5)
 		var st halfulp.Stats
 		// A stage whose name ends so belongs to a computation that the processes share.
 		check := func(what, stage string, err error, got, want *halfulp.Matrix) {
@@ -108,7 +109,7 @@ func TestViews(t *testing.T) {
 	if _, err := distributed.Init(); err != nil {
 		t.Fatal(err)
 	}
-	h := halfulp.Random(halfulp.MP(100), 200, 150, 1, 20)
+	h := gallery.Random(halfulp.MP(100), 200, 150, 1, 20)
 	a, err := h.On(distributed.Device(3, 1))
 	if err != nil {
 		t.Fatal(err)
@@ -167,8 +168,8 @@ func TestSolve(t *testing.T) {
 		return z
 	}
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(300), halfulp.DD} {
-		a, b := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, 2, 3, 2)
-		for _, rhs := range []*halfulp.Matrix{b, halfulp.Random(f, n, n, 2, 3)} {
+		a, b := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, 2, 3, 2)
+		for _, rhs := range []*halfulp.Matrix{b, gallery.Random(f, n, n, 2, 3)} {
 			want, got := halfulp.NewMatrix(f, n, rhs.Cols()), on(halfulp.NewMatrix(f, n, rhs.Cols()))
 			if err := lintest.Into(want)(linsolve.Solve(a, rhs, want.NumberFormat(), nil)); err != nil {
 				t.Fatal(err)

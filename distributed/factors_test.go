@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/linsolve"
@@ -48,7 +49,7 @@ func shared(st halfulp.Stats) bool {
 // gram returns X^T X for a random X, rounded.
 func gram(t *testing.T, f halfulp.Format, n int, seed uint64) *halfulp.Matrix {
 	t.Helper()
-	x, z := halfulp.Random(f, n+3, n, 1, seed), halfulp.NewMatrix(f, n, n)
+	x, z := gallery.Random(f, n+3, n, 1, seed), halfulp.NewMatrix(f, n, n)
 	if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestFactors(t *testing.T) {
 	}{{halfulp.Float64, 98}, {halfulp.MP(300), 45}, {halfulp.DD, 30}} {
 		f, n := c.f, c.n
 		name := func(routine string) string { return fmt.Sprintf("%s, %v, n = %d", routine, f, n) }
-		a, spd := halfulp.Random(f, n, n, 2, 1), gram(t, f, n, 2)
+		a, spd := gallery.Random(f, n, n, 2, 1), gram(t, f, n, 2)
 		{
 			want, err := linsolve.Cholesky(spd, f, nil)
 			if err != nil {
@@ -262,7 +263,7 @@ func TestTrsm(t *testing.T) {
 		f    halfulp.Format
 		n, k int
 	}{{halfulp.Float64, 70, 150}, {halfulp.MP(200), 67, 5}, {halfulp.DD, 33, 3}, {halfulp.Float64, 40, 1}, {halfulp.Float64, 3, 2}, {halfulp.Float64, 0, 2}, {halfulp.Float64, 2, 0}} {
-		a, b := halfulp.Random(c.f, c.n, c.n, 1, 1), halfulp.Random(c.f, c.n, c.k, 1, 2)
+		a, b := gallery.Random(c.f, c.n, c.n, 1, 1), gallery.Random(c.f, c.n, c.k, 1, 2)
 		if c.n > 20 { // special values, overflow and underflow
 			a.SetFloat64(20, 20, 0)
 			b.SetFloat64(3, 0, math.Inf(1))
@@ -313,12 +314,12 @@ func TestLeastSquares(t *testing.T) {
 			integers.SetFloat64(i, j, float64((i*i+j*5+i*j)%7))
 		}
 	}
-	far := halfulp.Random(halfulp.Float64, 20, 3, 0, 5)
+	far := gallery.Random(halfulp.Float64, 20, 3, 0, 5)
 	far.SetFloat64(0, 0, 0x1p1000)
 	far.SetFloat64(1, 0, 0x1p-1000)
 	nan := far.Clone()
 	nan.SetFloat64(3, 1, math.NaN())
-	dependent := halfulp.Random(halfulp.Float64, 40, 30, 0, 6)
+	dependent := gallery.Random(halfulp.Float64, 40, 30, 0, 6)
 	for i := range dependent.Rows() {
 		dependent.Set(i, 29, dependent.At(i, 2))
 	}
@@ -328,17 +329,17 @@ func TestLeastSquares(t *testing.T) {
 		k      int
 		shared bool
 	}{
-		{"float64", halfulp.Random(halfulp.Float64, 300, 40, 3, 1), 2, true},
-		{"mp", halfulp.Random(halfulp.MP(150), 130, 30, 3, 2), 31, true},
-		{"dd", halfulp.Random(halfulp.DD, 66, 5, 3, 3), 1, true},
-		{"square", halfulp.Random(halfulp.Float64, 30, 30, 1, 4), 1, true},
-		{"wide", halfulp.Random(halfulp.Float64, 20, 30, 1, 4), 1, false},
+		{"float64", gallery.Random(halfulp.Float64, 300, 40, 3, 1), 2, true},
+		{"mp", gallery.Random(halfulp.MP(150), 130, 30, 3, 2), 31, true},
+		{"dd", gallery.Random(halfulp.DD, 66, 5, 3, 3), 1, true},
+		{"square", gallery.Random(halfulp.Float64, 30, 30, 1, 4), 1, true},
+		{"wide", gallery.Random(halfulp.Float64, 20, 30, 1, 4), 1, false},
 		{"integers", integers, 1, true},
 		{"far exponents", far, 1, false},
 		{"nan", nan, 1, false},
 		{"dependent columns", dependent, 2, false},
 	} {
-		b := halfulp.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
+		b := gallery.Random(halfulp.Float64, c.a.Rows(), c.k, 1, 9)
 		want := halfulp.NewMatrix(c.a.NumberFormat(), c.a.Cols(), c.k)
 		got := on(want)
 		wantErr := lintest.Into(want)(linsolve.LeastSquares(c.a, b, want.NumberFormat(), nil))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/matfile"
@@ -27,7 +28,7 @@ func TestFiles(t *testing.T) {
 		for i, format := range formats {
 			for k, kind := range []string{".npy", ".npz", ".mtx"} {
 				if shape := shapes[(i+k)%len(shapes)]; kind != ".npy" || !format.IsMP() {
-					f(halfulp.Random(format, shape[0], shape[1], 10, 1), strings.ReplaceAll(format.String(), ":", "")+kind)
+					f(gallery.Random(format, shape[0], shape[1], 10, 1), strings.ReplaceAll(format.String(), ":", "")+kind)
 				}
 			}
 		}

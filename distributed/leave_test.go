@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/mpitest"
 	"github.com/halfulp/halfulp/linsolve"
 	"github.com/halfulp/halfulp/mpi"
@@ -46,7 +47,7 @@ func TestContexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := halfulp.Random(halfulp.MP(300), 150, 150, 1, 20).On(distributed.Device(0, 0))
+			a, err := gallery.Random(halfulp.MP(300), 150, 150, 1, 20).On(distributed.Device(0, 0))
 			if err != nil {
 				t.Fatal(err)
 			}

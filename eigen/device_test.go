@@ -7,6 +7,7 @@ import (
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/eigen/internal/sym"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 )
 
@@ -16,7 +17,7 @@ func TestDevices(t *testing.T) {
 	defer func(n int) { sym.SeedFrom = n }(sym.SeedFrom)
 	sym.SeedFrom = 4
 	gputest.OnDevices(t, 12, 200, func(t *testing.T, n int) {
-		a := halfulp.Random(halfulp.Float64, n, n, 3, 2)
+		a := gallery.Random(halfulp.Float64, n, n, 3, 2)
 		s := halfulp.NewMatrix(halfulp.Float64, n, n)
 		for i := range n {
 			for j := range n {

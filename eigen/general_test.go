@@ -142,7 +142,7 @@ func TestSymGeneralCluster(t *testing.T) {
 func TestSymGeneralHilbert(t *testing.T) {
 	for _, n := range []int{20, 60} { // condition numbers 1e28 and 1e89
 		a, b := halfulp.NewMatrix(halfulp.Float64, n, n), gallery.Hilbert(halfulp.MP(400), n)
-		r := halfulp.Random(halfulp.Float64, n, n, 4, testseed.Of(t))
+		r := gallery.Random(halfulp.Float64, n, n, 4, testseed.Of(t))
 		for i := range n {
 			for j := range n {
 				a.SetFloat64(i, j, r.Float64(i, j)+r.Float64(j, i))

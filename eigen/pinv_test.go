@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -357,7 +358,7 @@ func TestPinvLarger(t *testing.T) {
 	const m, n, r, bits = 40, 75, 20, 400
 	seed := testseed.Of(t)
 	f := halfulp.MP(bits)
-	x, y := halfulp.Random(halfulp.Float64, m, r, 8, seed), halfulp.Random(halfulp.Float64, r, n, 8, seed+1)
+	x, y := gallery.Random(halfulp.Float64, m, r, 8, seed), gallery.Random(halfulp.Float64, r, n, 8, seed+1)
 	product := func(a, b *halfulp.Matrix) *halfulp.Matrix {
 		z, err := halfulp.Mul(a, b, f, nil)
 		if err != nil {
@@ -398,7 +399,7 @@ func TestPinvLarger(t *testing.T) {
 	if st.Check == nil || st.Check.Compared < r*r {
 		t.Errorf("compared: %+v", st.Check)
 	}
-	b := halfulp.Random(halfulp.Float64, m, 3, 8, seed+2)
+	b := gallery.Random(halfulp.Float64, m, 3, 8, seed+2)
 	solution, err := eigen.LeastSquares(a, b, halfulp.Float64, nil)
 	if err != nil {
 		t.Fatal(err)

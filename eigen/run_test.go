@@ -16,7 +16,7 @@ import (
 
 // routines are the routines on matrices, for the tests of options that all have.
 func routines(f halfulp.Format, n int) map[string]func(o halfulp.Options) error {
-	a := halfulp.Random(halfulp.Float64, n, n, 6, 7)
+	a := gallery.Random(halfulp.Float64, n, n, 6, 7)
 	h := gallery.Hilbert(halfulp.MP(200), n)
 	s := halfulp.NewMatrix(f, n, n)
 	for i := range n {

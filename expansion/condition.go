@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -164,7 +165,7 @@ func (e *estimate) leading(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // norms estimates the 2-norms of the rows of op(A) C⁻¹ from its product with random columns.
 func (e *estimate) norms(t halfulp.Transpose, seed uint64) ([]float64, error) {
-	g := halfulp.Random(halfulp.Float64, e.a.Rows(), samples, 0, seed)
+	g := gallery.Random(halfulp.Float64, e.a.Rows(), samples, 0, seed)
 	for k, c := range e.c {
 		scaleRow(g, k, 1/c)
 	}
@@ -219,8 +220,8 @@ func (e *estimate) prepare() error {
 	if e.d, err = e.norms(halfulp.NoTrans, 2); err != nil {
 		return err
 	}
-	w := halfulp.Random(halfulp.Float64, n, samples, 0, 3)
-	e.known = halfulp.Random(f, n, samples, 0, 4)
+	w := gallery.Random(halfulp.Float64, n, samples, 0, 3)
+	e.known = gallery.Random(f, n, samples, 0, 4)
 	for i := range n {
 		scaleRow(w, i, e.d[i])
 		scaleRow(e.known, i, 1/e.c[i])

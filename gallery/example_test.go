@@ -19,6 +19,15 @@ func ExampleHilbert() {
 }
 
 // The powers x^0 to x^3 of three nodes.
+// The matrix depends on the arguments alone, one of which is the seed.
+func ExampleRandom() {
+	a := gallery.Random(halfulp.MP(100), 2, 2, 0, 7)
+	b := gallery.Random(halfulp.MP(100), 2, 2, 0, 7)
+	c := gallery.Random(halfulp.MP(100), 2, 2, 0, 8)
+	fmt.Println(a.Same(b), a.Same(c))
+	// Output: true false
+}
+
 func ExampleVandermonde() {
 	nodes := halfulp.NewVectorFloat64(3, 1, []float64{-2, 3, 10})
 	fmt.Println(gallery.Vandermonde(halfulp.Float64, nodes, 4))

@@ -39,6 +39,20 @@ func setQuotient(a *num.Array, i int, x, y uint64) {
 	a.Set(i, v)
 }
 
+// Random returns a matrix of independent random numbers 2^u x. x is uniform in (-1, 1) and has
+// f.Bits() random significant bits, the first one set, however small it is. u is an integer uniform
+// in [-spread, spread], 0 for spread = 0. Numbers outside the range of f become infinite, subnormal
+// or zero. It panics if spread is negative. The matrix depends on the arguments alone: its entries
+// come column by column from the generator PCG of math/rand/v2.
+func Random(f halfulp.Format, rows, cols, spread int, seed uint64) *halfulp.Matrix {
+	if spread < 0 {
+		panic("gallery: negative spread")
+	}
+	m := halfulp.NewMatrix(f, rows, cols)
+	num.FillRandom(m.View(), spread, seed)
+	return m
+}
+
 // Vandermonde returns the matrix with one row per node x_i and cols columns, v_ij = RN(x_i^j) with
 // j counted from 0.
 func Vandermonde(f halfulp.Format, nodes *halfulp.Vector, cols int) *halfulp.Matrix {

@@ -17,7 +17,7 @@ func TestInverse(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	for _, f := range lintest.Formats {
 		for n := range 7 {
-			a := halfulp.Random(f, n, n, 3, r.Uint64())
+			a := gallery.Random(f, n, n, 3, r.Uint64())
 			x, err := Inverse(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -78,7 +78,7 @@ func TestRank(t *testing.T) {
 }
 
 func TestSolveErrors(t *testing.T) {
-	a, b := halfulp.Random(halfulp.Float64, 20, 20, 0, 1), halfulp.Random(halfulp.Float64, 20, 2, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, 20, 20, 0, 1), gallery.Random(halfulp.Float64, 20, 2, 0, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Solve(a, b, halfulp.Float64, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
@@ -104,7 +104,7 @@ func TestSolveErrors(t *testing.T) {
 
 // TestSolveSame checks that solutions are the same for all numbers of threads and methods.
 func TestSolveSame(t *testing.T) {
-	a, b := gallery.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
+	a, b := gallery.Hilbert(halfulp.QD, 20), gallery.Random(halfulp.Float64, 20, 20, 0, 2)
 	want, err := Solve(a, b, halfulp.DD, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -27,7 +28,7 @@ func TestSolveBatch(t *testing.T) {
 				n = 40
 			}
 			g := formats[(trial+i)%len(formats)]
-			x := halfulp.Random(g, n, n, 0, uint64(100*trial+2*i))
+			x := gallery.Random(g, n, n, 0, uint64(100*trial+2*i))
 			switch {
 			case i%7 == 3 && n > 1: // singular: equal columns
 				for row := range n {
@@ -39,7 +40,7 @@ func TestSolveBatch(t *testing.T) {
 				x.Set(0, 0, halfulp.Float64.Quo(halfulp.Float(0), halfulp.Float(0)))
 				bad = append(bad, i)
 			}
-			a, b = append(a, x), append(b, halfulp.Random(g, n, k, 0, uint64(100*trial+2*i+1)))
+			a, b = append(a, x), append(b, gallery.Random(g, n, k, 0, uint64(100*trial+2*i+1)))
 		}
 		var got halfulp.Stats
 		share := 0.0
@@ -95,7 +96,7 @@ func TestSolveBatch(t *testing.T) {
 func TestSolveBatchErrors(t *testing.T) {
 	var a []*halfulp.Matrix
 	for i := range uint64(9) {
-		a = append(a, halfulp.Random(halfulp.MP(106), 5, 5, 0, i))
+		a = append(a, gallery.Random(halfulp.MP(106), 5, 5, 0, i))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0

@@ -6,13 +6,14 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{100, 300, 1000} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
-				m, y := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+				m, y := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 				x := halfulp.NewMatrix(f, n, 1)
 				var stats halfulp.Stats
 				for b.Loop() {
@@ -36,7 +37,7 @@ func BenchmarkFactors(b *testing.B) {
 	}
 	for _, n := range []int{100, 300} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)} {
-			a := halfulp.Random(f, n, n, 0, 1)
+			a := gallery.Random(f, n, n, 0, 1)
 			s := halfulp.NewMatrix(halfulp.MP(2000), n, n)
 			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, s, nil); err != nil {
 				b.Fatal(err)
@@ -58,7 +59,7 @@ func BenchmarkInverse(b *testing.B) {
 	for _, n := range []int{100, 300, 500, 1000} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
 			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
-				m, x := halfulp.Random(f, n, n, 0, 1), halfulp.NewMatrix(f, n, n)
+				m, x := gallery.Random(f, n, n, 0, 1), halfulp.NewMatrix(f, n, n)
 				for b.Loop() {
 					if err := lintest.Into(x)(Inverse(m, x.NumberFormat(), &halfulp.Options{Threads: 1})); err != nil {
 						b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -24,7 +25,7 @@ func TestSolveBlocks(t *testing.T) {
 		if bound.Far(a.View(), 1<<20) || lintest.Of(a).Rank(n) < n {
 			continue
 		}
-		b := halfulp.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, k, r.IntN(100), r.Uint64())
+		b := gallery.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, k, r.IntN(100), r.Uint64())
 		check(t, fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n), a, b, f)
 	}
 }
@@ -37,7 +38,7 @@ func TestSolveLargeBlocks(t *testing.T) {
 		r := testseed.Rand(t, uint64(kappa), 1)
 		bits := uint(kappa + 60)
 		a := lintest.Ill(r, halfulp.MP(bits), n, kappa)
-		x := halfulp.Random(halfulp.Float64, n, 1, 0, 5)
+		x := gallery.Random(halfulp.Float64, n, 1, 0, 5)
 		b, z := halfulp.NewMatrix(halfulp.MP(bits+200), n, 1), halfulp.NewMatrix(halfulp.MP(bits), n, 1)
 		if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), nil, b, nil); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
@@ -50,7 +51,7 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 		t.Cleanup(z.Free)
 		return z
 	}
-	h := halfulp.Random(f, n, n, 0, 1)
+	h := gallery.Random(f, n, n, 0, 1)
 	spd := halfulp.NewMatrix(f, n, n)
 	for i := range n {
 		spd.SetFloat64(i, i, float64(n))
@@ -58,7 +59,7 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), h, h, halfulp.Float(1), spd, nil); err != nil {
 		t.Fatal(err)
 	}
-	a, b, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(spd)
+	a, b, s := on(h), on(gallery.Random(f, n, n, 0, 2)), on(spd)
 	return map[string]func(opt *halfulp.Options) error{
 		"solve": func(opt *halfulp.Options) error {
 			return lintest.ErrorOf(Solve(a, b.Slice(0, n, 0, 1), f, opt))

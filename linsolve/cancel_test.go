@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // A countdown is a context that counts how often it is asked whether it is cancelled, and that is
@@ -39,15 +40,15 @@ func TestCancelled(t *testing.T) {
 		n int
 	}{{halfulp.Float64, 70}, {halfulp.MP(300), 24}} {
 		f, n := c.f, c.n
-		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
-		s := halfulp.Random(f, n, n, 0, 3)
+		a, b := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
+		s := gallery.Random(f, n, n, 0, 3)
 		for i := range n {
 			s.SetFloat64(i, i, float64(n))
 			for j := range i {
 				s.Set(i, j, s.At(j, i))
 			}
 		}
-		tall := halfulp.Random(f, n, n/4, 0, 4)
+		tall := gallery.Random(f, n, n/4, 0, 4)
 		routines := map[string]func(opt *halfulp.Options) error{
 			"Solve":          func(opt *halfulp.Options) error { _, err := Solve(a, b, f, opt); return err },
 			"Inverse":        func(opt *halfulp.Options) error { _, err := Inverse(a, f, opt); return err },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -19,14 +20,14 @@ import (
 func TestFaults(t *testing.T) {
 	const n = 60
 	f := halfulp.MP(106)
-	a := halfulp.Random(f, n, n, 3, 1)
+	a := gallery.Random(f, n, n, 3, 1)
 	spd := halfulp.NewMatrix(f, n, n)
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
 		t.Fatal(err)
 	}
-	b, tall := halfulp.Random(f, n, 2, 3, 2), halfulp.Random(f, n, n/2, 3, 3)
+	b, tall := gallery.Random(f, n, 2, 3, 2), gallery.Random(f, n, n/2, 3, 3)
 	// Smaller systems, and systems with few right-hand sides, are solved without products.
-	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
+	large, right := gallery.Random(f, 200, 200, 3, 4), gallery.Random(f, 200, 100, 3, 5)
 	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
 	routines := map[string]func(opt *halfulp.Options) error{
 		"Solve":   func(opt *halfulp.Options) error { return lintest.ErrorOf(Solve(large, right, f, opt)) },
@@ -81,7 +82,7 @@ func TestFaults(t *testing.T) {
 func TestCheckOnDevices(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 150, func(t *testing.T, n int) {
 		f := halfulp.MP(106)
-		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, n, 0, 2)
+		a, b := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, n, 0, 2)
 		var on [2]*halfulp.Matrix
 		for i, m := range []*halfulp.Matrix{a, b} {
 			var err error
@@ -142,7 +143,7 @@ func TestCheckResigned(t *testing.T) {
 			return lintest.ErrorOf(Solve(put(t, a), put(t, b), x.NumberFormat(), opt))
 		},
 		"LU": func(opt *halfulp.Options) error {
-			z := halfulp.Random(f, n, n, 0, 1)
+			z := gallery.Random(f, n, n, 0, 1)
 			for j := range n {
 				z.Set(1, j, z.At(0, j))
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -16,7 +17,7 @@ import (
 // that only LongestColumns distinguishes.
 func TestPivots64(t *testing.T) {
 	const n, first, second = seed.Fewest + 6, 3, 9
-	random := halfulp.Random(halfulp.Float64, n+2, n, 4, 1)
+	random := gallery.Random(halfulp.Float64, n+2, n, 4, 1)
 	a := halfulp.NewMatrix(halfulp.MP(200), n+2, n)
 	for i := range a.Rows() {
 		for j := range n {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
 )
@@ -18,7 +19,7 @@ import (
 func conditioned(b testing.TB, n int, cond float64, symmetric bool) *halfulp.Matrix {
 	log := math.Log2(cond)
 	f := halfulp.MP(uint(64 + log))
-	x, y, trans := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2), halfulp.NoTrans
+	x, y, trans := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, n, 0, 2), halfulp.NoTrans
 	if symmetric {
 		f, y, trans = halfulp.MP(uint(256+log)), x, halfulp.Trans
 	}
@@ -74,7 +75,7 @@ func BenchmarkConditions(b *testing.B) {
 				}
 				a, s = conditioned(b, n, cond, false), conditioned(b, n, cond, true)
 			}
-			y := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
+			y := gallery.Random(halfulp.Float64, n, 1, 0, 3)
 			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(212)} {
 				x, inverse := halfulp.NewMatrix(f, n, 1), halfulp.NewMatrix(f, n, n)
 				for _, c := range []struct {

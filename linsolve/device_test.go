@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -18,7 +19,7 @@ func TestFactorsOnDevices(t *testing.T) {
 
 func compareDevices(t *testing.T, n int) {
 	f := halfulp.MP(106)
-	square := halfulp.Random(f, n, n, 0, 1)
+	square := gallery.Random(f, n, n, 0, 1)
 	spd := lintest.Gram(square)
 	for name, factor := range map[string]func(a, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error){
 		"LU": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, error) {

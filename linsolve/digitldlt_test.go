@@ -28,16 +28,16 @@ func TestLDLTSame(t *testing.T) {
 		n := seed.Fewest + r.IntN(12)
 		f := formats[trial%len(formats)]
 		for name, a := range map[string]*halfulp.Matrix{
-			"random":    halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()),
-			"spread":    halfulp.Random(halfulp.Float64, n, n, 40, r.Uint64()),
-			"far":       halfulp.Random(halfulp.MP(60), n, n, 1500, r.Uint64()),
+			"random":    gallery.Random(halfulp.Float64, n, n, 0, r.Uint64()),
+			"spread":    gallery.Random(halfulp.Float64, n, n, 40, r.Uint64()),
+			"far":       gallery.Random(halfulp.MP(60), n, n, 1500, r.Uint64()),
 			"ties":      lintest.Integers(r, n, n, 1),
 			"integers":  lintest.Integers(r, n, n, 1<<20),
 			"ill":       lintest.Gram(lintest.Ill(r, halfulp.Float64, n, 45)),
 			"very ill":  lintest.Gram(lintest.Ill(r, halfulp.MP(200), n, 150)),
 			"Hilbert":   gallery.Hilbert(halfulp.MP(200), n),
 			"wide rows": lintest.Gram(scaledRows(r, n, 100)),
-			"beyond":    movedBy(halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
+			"beyond":    movedBy(gallery.Random(halfulp.MP(60), n, n, 0, r.Uint64()), call.MostExponent+100),
 		} {
 			lintest.Mirrored(a)
 			name := fmt.Sprintf("seed %d, trial %d, %s, %v, n = %d", draw, trial, name, f, n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -24,10 +25,10 @@ func TestSolveExactly(t *testing.T) {
 	for trial := range 24 {
 		n, k := 1+r.IntN(12), 1+r.IntN(20)
 		f := formats[trial%len(formats)]
-		a, b := halfulp.Random(halfulp.Float64, n, n, trial%7, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, trial%5, r.Uint64())
+		a, b := gallery.Random(halfulp.Float64, n, n, trial%7, r.Uint64()), gallery.Random(halfulp.Float64, n, k, trial%5, r.Uint64())
 		if trial%3 == 0 { // integers, and a solution of few bits
 			a = halfulp.MatrixOf(triangularProduct(t, n, 1+trial))
-			x := halfulp.Random(halfulp.Float32, n, k, 3, r.Uint64())
+			x := gallery.Random(halfulp.Float32, n, k, 3, r.Uint64())
 			b = halfulp.NewMatrix(halfulp.MP(400), n, k)
 			one, zero := halfulp.Float(1), halfulp.Float(0)
 			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, x, zero, b, nil); err != nil {

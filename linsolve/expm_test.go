@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -93,8 +94,8 @@ func TestExpm(t *testing.T) {
 		for range testlength.Of(1, 1, 12) {
 			n := r.IntN(7)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
-			checkExpm(t, "random", halfulp.Random(g, n, n, r.IntN(3), r.Uint64()), f)
-			checkExpm(t, "spread", halfulp.Random(g, n, n, r.IntN(8), r.Uint64()), f)
+			checkExpm(t, "random", gallery.Random(g, n, n, r.IntN(3), r.Uint64()), f)
+			checkExpm(t, "spread", gallery.Random(g, n, n, r.IntN(8), r.Uint64()), f)
 			// A sparse matrix, with rows and columns that are not connected.
 			a := halfulp.NewMatrix(g, n, n)
 			for range n {
@@ -226,7 +227,7 @@ func TestExponentialBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range testlength.Of(40, 80, 2000) {
 		n := 1 + r.IntN(5)
-		a := halfulp.Random(halfulp.DD, n, n, r.IntN(6), r.Uint64())
+		a := gallery.Random(halfulp.DD, n, n, r.IntN(6), r.Uint64())
 		bits := 20 + r.IntN(300)
 		s, _, err := begin("Expm", nil)
 		if err != nil {
@@ -263,7 +264,7 @@ func TestExponentialBound(t *testing.T) {
 // TestExpmSame checks that results are the same for all numbers of threads and methods, and with X
 // in the place of A.
 func TestExpmSame(t *testing.T) {
-	a := halfulp.Random(halfulp.DD, 20, 20, 0, 3)
+	a := gallery.Random(halfulp.DD, 20, 20, 0, 3)
 	want, err := Expm(a, halfulp.DD, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -88,15 +88,15 @@ func TestLU(t *testing.T) {
 			}
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
-			checkLU(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f)
-			checkLU(t, name+", spread", halfulp.Random(g, m, n, 50, r.Uint64()), f)
+			checkLU(t, name+", random", gallery.Random(g, m, n, 0, r.Uint64()), f)
+			checkLU(t, name+", spread", gallery.Random(g, m, n, 50, r.Uint64()), f)
 			checkLU(t, name+", integers", lintest.Integers(r, m, n, 4), f)
 			checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
 			checkLU(t, name+", wide integers", lintest.Integers(r, m, n, 1<<(bits.UintSize-11)), f)
 		}
 		checkLU(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
-	checkLU(t, "panels", halfulp.Random(halfulp.Float64, 60, 55, 0, seed), halfulp.Float64)
+	checkLU(t, "panels", gallery.Random(halfulp.Float64, 60, 55, 0, seed), halfulp.Float64)
 	checkLU(t, "many ties", lintest.Integers(r, 55, 60, 1), halfulp.MP(24))
 }
 
@@ -147,8 +147,8 @@ func TestCholesky(t *testing.T) {
 			n := 1 + r.IntN(7)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
-			checkCholesky(t, name+", random", lintest.Gram(halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
-			checkCholesky(t, name+", spread", lintest.Gram(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkCholesky(t, name+", random", lintest.Gram(gallery.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
+			checkCholesky(t, name+", spread", lintest.Gram(gallery.Random(g, n, n, 50, r.Uint64())), f)
 			checkCholesky(t, name+", integers", lintest.Gram(lintest.Integers(r, n+r.IntN(2), n, 2)), f)
 			checkCholesky(t, name+", dependent columns", lintest.Gram(lintest.Integers(r, n-r.IntN(2)+1, n+1, 2)), f)
 			l := lintest.Integers(r, n, n, 1<<26) // entries of the factor
@@ -177,9 +177,9 @@ func TestCholesky(t *testing.T) {
 		}
 		checkCholesky(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
-	checkCholesky(t, "panels", lintest.Gram(halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
+	checkCholesky(t, "panels", lintest.Gram(gallery.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
 	checkCholesky(t, "semidefinite", lintest.Gram(lintest.Integers(r, 30, 40, 9)), halfulp.Float64)
-	checkCholesky(t, "semidefinite", lintest.Gram(halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", lintest.Gram(gallery.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
 }
 
 // checkQR compares with Gram-Schmidt orthogonalisation in rationals. With w_j the orthogonalised
@@ -262,8 +262,8 @@ func TestQR(t *testing.T) {
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
 			for _, pivoted := range []bool{false, true} {
-				checkQR(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f, pivoted)
-				checkQR(t, name+", spread", halfulp.Random(g, m, n, 40, r.Uint64()), f, pivoted)
+				checkQR(t, name+", random", gallery.Random(g, m, n, 0, r.Uint64()), f, pivoted)
+				checkQR(t, name+", spread", gallery.Random(g, m, n, 40, r.Uint64()), f, pivoted)
 				checkQR(t, name+", integers", lintest.Integers(r, m, n, 4), f, pivoted)
 				checkQR(t, name+", signs", lintest.Integers(r, m, n, 1), f, pivoted)
 			}
@@ -277,7 +277,7 @@ func TestQR(t *testing.T) {
 func TestFactorsSolve(t *testing.T) {
 	seed := testseed.Of(t)
 	const n = 9
-	a := lintest.Gram(halfulp.Random(halfulp.Float64, n, n, 0, seed))
+	a := lintest.Gram(gallery.Random(halfulp.Float64, n, n, 0, seed))
 	c, err := Cholesky(a, halfulp.Float32, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestFactorsSolve(t *testing.T) {
 		a.SetFloat64(i, 0, 0) // factors keep their own
 	}
 	for k := range 2 {
-		b := halfulp.Random(halfulp.Float64, n, 2, 0, seed+uint64(k))
+		b := gallery.Random(halfulp.Float64, n, 2, 0, seed+uint64(k))
 		want, err := Solve(a0, b, halfulp.DD, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -399,8 +399,8 @@ func TestLDLT(t *testing.T) {
 			n := 1 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
-			checkLDLT(t, name+", random", lintest.Mirrored(halfulp.Random(g, n, n, 0, r.Uint64())), f)
-			checkLDLT(t, name+", spread", lintest.Mirrored(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkLDLT(t, name+", random", lintest.Mirrored(gallery.Random(g, n, n, 0, r.Uint64())), f)
+			checkLDLT(t, name+", spread", lintest.Mirrored(gallery.Random(g, n, n, 50, r.Uint64())), f)
 			checkLDLT(t, name+", integers", lintest.Mirrored(lintest.Integers(r, n, n, 4)), f)
 			signs := lintest.Mirrored(lintest.Integers(r, n, n, 1))
 			checkLDLT(t, name+", signs", signs, f)
@@ -418,7 +418,7 @@ func TestLDLT(t *testing.T) {
 			t.Errorf("%v: no block of order 2 of a matrix without a diagonal", f)
 		}
 	}
-	checkLDLT(t, "panels", lintest.Mirrored(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
+	checkLDLT(t, "panels", lintest.Mirrored(gallery.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
 }
 
 // TestFactorsRange uses entries of 2^±500, results below the smallest normal number and beyond the
@@ -429,7 +429,7 @@ func TestFactorsRange(t *testing.T) {
 	for trial := range testlength.Of(1, 1, 60) {
 		n := 2 + r.IntN(4)
 		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
-		wide := halfulp.Random(halfulp.Float64, n, n, 500, r.Uint64())
+		wide := gallery.Random(halfulp.Float64, n, n, 500, r.Uint64())
 		for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(53)} {
 			checkLU(t, name+", wide", wide, f)
 			checkLU(t, name+", scaled rows", scaledRows(r, n, 300), f)
@@ -464,7 +464,7 @@ func TestFactorsRange(t *testing.T) {
 
 // scaledRows are random numbers, each row times a power of two up to 2^±most.
 func scaledRows(r *rand.Rand, n, most int) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	a := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for i := range n {
 		e := r.IntN(2*most+1) - most
 		for j := range n {

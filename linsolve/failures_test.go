@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
@@ -51,7 +52,7 @@ func TestOnDeviceFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := put(t, a)
-	b := halfulp.Random(halfulp.Float64, n, 1, 0, 3)
+	b := gallery.Random(halfulp.Float64, n, 1, 0, 3)
 	solution, right := halfulp.NewMatrix(halfulp.Float64, n, 1), put(t, b)
 	if err := lintest.Into(solution)(Solve(a, b, solution.NumberFormat(), nil)); err != nil {
 		t.Fatal(err)

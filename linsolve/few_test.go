@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -19,7 +20,7 @@ func TestSolveIll(t *testing.T) {
 		n, k := 2+r.IntN(12), 1+r.IntN(3)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
 		a := lintest.Ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))
-		b := halfulp.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, k, r.IntN(100), r.Uint64())
+		b := gallery.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, k, r.IntN(100), r.Uint64())
 		if r.IntN(4) == 0 { // an entry far below the others
 			b = halfulp.NewMatrix(halfulp.Float64, n, k)
 			b.SetFloat64(r.IntN(n), 0, 1)

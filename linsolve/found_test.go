@@ -40,7 +40,7 @@ func TestExpmExpansionTerms(t *testing.T) {
 func TestDetScaled(t *testing.T) {
 	const n = 20
 	for _, e := range []int{-2000, -300, 300, 2000} {
-		a := halfulp.Random(halfulp.MP(60), n, n, 0, 1)
+		a := gallery.Random(halfulp.MP(60), n, n, 0, 1)
 		for i := range n {
 			for j := range n {
 				a.SetBig(i, j, new(big.Float).SetMantExp(a.Big(i, j), e))
@@ -221,7 +221,7 @@ func TestFewEliminations(t *testing.T) {
 	if err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), g.T(), d, halfulp.Float(0), nil, a, nil); err != nil {
 		t.Fatal(err)
 	}
-	b, x, y := halfulp.Random(halfulp.Float64, n, 1, 0, 1), halfulp.NewMatrix(halfulp.Float64, n, 1), halfulp.NewMatrix(halfulp.Float64, n, 1)
+	b, x, y := gallery.Random(halfulp.Float64, n, 1, 0, 1), halfulp.NewMatrix(halfulp.Float64, n, 1), halfulp.NewMatrix(halfulp.Float64, n, 1)
 	var stats halfulp.Stats
 	err := lintest.Into(x)(LeastSquares(a, b, x.NumberFormat(), &LeastSquaresOptions{Options: halfulp.Options{Stats: &stats}}))
 	if err != nil || stats.Rounds > 4*n {

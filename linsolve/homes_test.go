@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -41,7 +42,7 @@ func TestHomes(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	f := halfulp.MP(150)
 	gputest.OnDevices(t, 9, 40, func(t *testing.T, n int) {
-		a, b := halfulp.Random(f, n, n, 20, r.Uint64()), halfulp.Random(f, n, n, 20, r.Uint64())
+		a, b := gallery.Random(f, n, n, 20, r.Uint64()), gallery.Random(f, n, n, 20, r.Uint64())
 		for j := range n {
 			a.SetFloat64(n/2, j, 0)
 		}

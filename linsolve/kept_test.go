@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -23,7 +24,7 @@ func TestKept(t *testing.T) {
 	formats := []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.MP(200), halfulp.MP(1000)}
 	operation := func(i int) error {
 		f, n := formats[rng.IntN(len(formats))], 1+rng.IntN(order)
-		a, x := halfulp.Random(f, n, n, 0, uint64(i)), halfulp.NewMatrix(f, n, n)
+		a, x := gallery.Random(f, n, n, 0, uint64(i)), halfulp.NewMatrix(f, n, n)
 		var err error
 		switch rng.IntN(7) {
 		case 0, 1:
@@ -36,7 +37,7 @@ func TestKept(t *testing.T) {
 			_, err = LU(a, f, nil)
 		case 5:
 			c := 1 + rng.IntN(n)
-			err = lintest.ErrorOf(Solve(a, halfulp.Random(f, n, c, 0, 1), f, nil))
+			err = lintest.ErrorOf(Solve(a, gallery.Random(f, n, c, 0, 1), f, nil))
 		case 6:
 			_, err = QR(a, f, nil)
 		}

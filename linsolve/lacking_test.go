@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -24,7 +25,7 @@ type lacking struct {
 func TestLackingParts(t *testing.T) {
 	gputest.OnDevices(t, 26, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
-		a, b := gramIn(t, f, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+		a, b := gramIn(t, f, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 		want, err := Solve(a, b, f, nil)
 		if err != nil {
 			t.Fatal(err)

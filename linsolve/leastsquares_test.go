@@ -107,8 +107,8 @@ func TestLeastSquares(t *testing.T) {
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for _, w := range []*halfulp.Vector{nil, randomWeights(r, m)} {
 				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d, weights %v", seed, trial, f, m, n, k, w != nil)
-				checkLeastSquares(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), halfulp.Random(g, m, k, 0, r.Uint64()), w, f)
-				checkLeastSquares(t, name+", spread", halfulp.Random(halfulp.Float64, m, n, 30, r.Uint64()), halfulp.Random(g, m, k, 30, r.Uint64()), w, f)
+				checkLeastSquares(t, name+", random", gallery.Random(g, m, n, 0, r.Uint64()), gallery.Random(g, m, k, 0, r.Uint64()), w, f)
+				checkLeastSquares(t, name+", spread", gallery.Random(halfulp.Float64, m, n, 30, r.Uint64()), gallery.Random(g, m, k, 30, r.Uint64()), w, f)
 				checkLeastSquares(t, name+", integers", lintest.Integers(r, m, n, 3), lintest.Integers(r, m, k, 9), w, f)
 				checkLeastSquares(t, name+", small integers", lintest.Integers(r, m, n, 1), lintest.Integers(r, m, k, 1), w, f)
 			}
@@ -117,8 +117,8 @@ func TestLeastSquares(t *testing.T) {
 	// Columns of Hilbert matrices: the square of a condition number of 2^60.
 	for _, f := range lintest.Formats {
 		h := gallery.Hilbert(halfulp.MP(150), 14)
-		checkLeastSquares(t, "Hilbert", h.Slice(0, 14, 0, 11), halfulp.Random(halfulp.DD, 14, 2, 0, 1), nil, f)
-		checkLeastSquares(t, "Hilbert rows", h.Slice(0, 11, 0, 14), halfulp.Random(halfulp.DD, 11, 2, 0, 1), nil, f)
+		checkLeastSquares(t, "Hilbert", h.Slice(0, 14, 0, 11), gallery.Random(halfulp.DD, 14, 2, 0, 1), nil, f)
+		checkLeastSquares(t, "Hilbert rows", h.Slice(0, 11, 0, 14), gallery.Random(halfulp.DD, 11, 2, 0, 1), nil, f)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLeastSquaresAugmented(t *testing.T) {
 	for trial := range testlength.Of(1, 1, 40) {
 		n := 2 + r.IntN(2)
 		m := n + 1 + r.IntN(2)
-		a, b := halfulp.Random(halfulp.MP(60), m, n, 2000, r.Uint64()), halfulp.Random(halfulp.Float64, m, 2, 50, r.Uint64())
+		a, b := gallery.Random(halfulp.MP(60), m, n, 2000, r.Uint64()), gallery.Random(halfulp.Float64, m, 2, 50, r.Uint64())
 		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 2000))
 		a.SetBig(m-1, 0, new(big.Float).SetMantExp(big.NewFloat(5), -2000))
 		s, err := start("test", nil)
@@ -182,11 +182,11 @@ func TestZeroWeights(t *testing.T) {
 
 // TestLeastSquaresParts uses more columns than one part of a solution of minimal norm.
 func TestLeastSquaresParts(t *testing.T) {
-	checkLeastSquares(t, "3 x 150", halfulp.Random(halfulp.Float64, 3, 150, 3, 1), halfulp.Random(halfulp.Float64, 3, 2, 0, 2), nil, halfulp.DD)
+	checkLeastSquares(t, "3 x 150", gallery.Random(halfulp.Float64, 3, 150, 3, 1), gallery.Random(halfulp.Float64, 3, 2, 0, 2), nil, halfulp.DD)
 }
 
 func TestLeastSquaresErrors(t *testing.T) {
-	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, 5, 2, 0, 1), gallery.Random(halfulp.Float64, 5, 1, 0, 2)
 	for _, bad := range []float64{-1, math.Inf(1), math.NaN()} {
 		w := halfulp.NewVectorFloat64(5, 1, []float64{1, 1, bad, 1, 1})
 		if _, err := LeastSquares(a, b, halfulp.Float64, &LeastSquaresOptions{Weights: w}); !errors.Is(err, ErrWeights) {
@@ -216,7 +216,7 @@ func TestLeastSquaresErrors(t *testing.T) {
 func TestLeastSquaresSame(t *testing.T) {
 	for _, shape := range [][2]int{{30, 12}, {12, 80}, {12, 12}} {
 		m, n := shape[0], shape[1]
-		a, b := halfulp.Random(halfulp.DD, m, n, 5, 1), halfulp.Random(halfulp.Float64, m, 2, 0, 2)
+		a, b := gallery.Random(halfulp.DD, m, n, 5, 1), gallery.Random(halfulp.Float64, m, 2, 0, 2)
 		want, err := LeastSquares(a, b, halfulp.DD, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -46,8 +46,8 @@ func TestLogDet(t *testing.T) {
 			n := r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
-			checkLogDet(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
-			checkLogDet(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), f)
+			checkLogDet(t, name+", random", gallery.Random(g, n, n, 0, r.Uint64()), f)
+			checkLogDet(t, name+", spread", gallery.Random(g, n, n, 50, r.Uint64()), f)
 			checkLogDet(t, name+", integers", lintest.Integers(r, n, n, 5), f)
 			checkLogDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -25,7 +26,7 @@ func TestMemory(t *testing.T) {
 	}
 	solveFor := func(columns int) func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 		return func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
-			return solve.Solve(s, a, halfulp.Random(halfulp.FormatOf(f), a.Rows, columns, 0, 5).View(), f)
+			return solve.Solve(s, a, gallery.Random(halfulp.FormatOf(f), a.Rows, columns, 0, 5).View(), f)
 		}
 	}
 	determinant := func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
@@ -79,7 +80,7 @@ func TestMemory(t *testing.T) {
 			continue
 		}
 		name := fmt.Sprintf("%s of order %d in %v", c.name, c.n, c.f)
-		a := halfulp.Random(c.f, c.n, c.n, 0, 11)
+		a := gallery.Random(c.f, c.n, c.n, 0, 11)
 		run := func(limit int64) (x *halfulp.Matrix, most int64, err error) {
 			s, err := start(c.name, &halfulp.Options{Device: "cpu", Threads: 2, MemoryLimit: limit}, a.View())
 			if err != nil {

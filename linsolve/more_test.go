@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -21,7 +22,7 @@ func TestPow(t *testing.T) {
 			n, e := r.IntN(6), r.IntN(12)
 			a := lintest.Integers(r, n, n, 2)
 			if trial%2 == 0 {
-				a = halfulp.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, n, r.IntN(10), r.Uint64())
+				a = gallery.Random(lintest.Formats[r.IntN(len(lintest.Formats))], n, n, r.IntN(10), r.Uint64())
 			}
 			if trial%3 == 0 {
 				a = a.Convert(f)
@@ -90,7 +91,7 @@ func TestCond(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for range testlength.Of(5, 10, 100) {
 			n := 1 + r.IntN(6)
-			a := halfulp.Random(halfulp.DD, n, n, r.IntN(20), r.Uint64())
+			a := gallery.Random(halfulp.DD, n, n, r.IntN(20), r.Uint64())
 			inverse := lintest.Of(a).Solve(lintest.Identity(n))
 			for _, norm := range []halfulp.Norm{halfulp.OneNorm, halfulp.InfNorm} {
 				of := func(m lintest.Matrix) *big.Rat {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -21,7 +22,7 @@ func TestSolveNearLimit(t *testing.T) {
 		n := 2 + r.IntN(12)
 		f := halfulp.MP(uint([]int{53, 106, 200}[r.IntN(3)]))
 		a := lintest.Ill(r, f, n, 25+r.IntN(28))
-		b := halfulp.Random(f, n, 1, r.IntN(30), r.Uint64())
+		b := gallery.Random(f, n, 1, r.IntN(30), r.Uint64())
 		switch trial % 3 {
 		case 1:
 			lintest.Spread(r, a, 500)

@@ -72,16 +72,16 @@ func TestNewton(t *testing.T) {
 			k := 9 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, %v of %v, n = %d, ", seed, f, g, n)
-			checkInverse(t, name+"random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
-			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
+			checkInverse(t, name+"random", gallery.Random(g, n, n, 0, r.Uint64()), f)
+			checkInverse(t, name+"spread", gallery.Random(g, n, n, 40, r.Uint64()), f)
 			checkInverse(t, name+"graded", lintest.ScaledRandom(r, halfulp.MP(60), n, 500), wide)
 			checkInverse(t, name+"integers", lintest.Integers(r, n, n, 2), f)
 			if stats := checkInverse(t, name+"unimodular", lintest.Unimodular(r, n), f); stats.Primes != 0 || stats.Steps > integerSteps(t, f, stats) {
 				t.Errorf("%s: %+v for an inverse of integers", name, stats)
 			}
 			checkInverse(t, name+"triangular", lintest.Triangular(r, n), f)
-			check(t, name+"columns", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 3, r.Uint64()), f)
-			check(t, name+"graded columns", lintest.ScaledRandom(r, halfulp.MP(100), n, 500), halfulp.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
+			check(t, name+"columns", gallery.Random(g, n, n, 0, r.Uint64()), gallery.Random(g, n, k, 3, r.Uint64()), f)
+			check(t, name+"graded columns", lintest.ScaledRandom(r, halfulp.MP(100), n, 500), gallery.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
 			check(t, name+"integer columns", lintest.Unimodular(r, n), lintest.Integers(r, n, k, 9), f)
 			check(t, name+"zero columns", lintest.Integers(r, n, n, 5), lintest.Integers(r, n, k, 0), f)
 		}
@@ -105,7 +105,7 @@ func TestNewtonExact(t *testing.T) {
 			checkInverse(t, "powers", powers, f)
 		}
 		checkInverse(t, "singular", ones, f)
-		check(t, "powers", powers, halfulp.Random(halfulp.Float64, n, 10, 0, 3), halfulp.MP(uint(f.Bits())))
+		check(t, "powers", powers, gallery.Random(halfulp.Float64, n, 10, 0, 3), halfulp.MP(uint(f.Bits())))
 	}
 }
 
@@ -113,7 +113,7 @@ func TestNewtonExact(t *testing.T) {
 // column of a triangle is much larger than the others.
 func TestDetTriangles(t *testing.T) {
 	for _, bits := range []uint{300, 900} {
-		a := halfulp.Random(halfulp.MP(100), 12, 12, 0, 4)
+		a := gallery.Random(halfulp.MP(100), 12, 12, 0, 4)
 		checkDet(t, fmt.Sprintf("%d bits", bits), a, halfulp.MP(bits))
 		for i := range 12 {
 			x := a.Big(i, 3)
@@ -142,7 +142,7 @@ func TestNewtonNearSingular(t *testing.T) {
 		a.SetBig(n-1, 3, x.SetPrec(1000).Add(x, ulp))
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
 			checkInverse(t, fmt.Sprintf("%d bits", p), a, f)
-			check(t, fmt.Sprintf("%d bits", p), a, halfulp.Random(halfulp.Float64, n, 12, 0, 1), f)
+			check(t, fmt.Sprintf("%d bits", p), a, gallery.Random(halfulp.Float64, n, 12, 0, 1), f)
 		}
 	}
 }

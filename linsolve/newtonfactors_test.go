@@ -33,14 +33,14 @@ func TestFactorsByProducts(t *testing.T) {
 		n := byProducts(r)
 		m := n + r.IntN(3)
 		name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d", seed, trial, f, m, n)
-		random := halfulp.Random(halfulp.Float64, m, n, 0, r.Uint64())
+		random := gallery.Random(halfulp.Float64, m, n, 0, r.Uint64())
 		checkLU(t, name+", random", random, f)
 		checkLU(t, name+", wide", random.T(), f)
-		checkLU(t, name+", spread", halfulp.Random(halfulp.Float32, m, n, 20, r.Uint64()), f)
+		checkLU(t, name+", spread", gallery.Random(halfulp.Float32, m, n, 20, r.Uint64()), f)
 		checkLU(t, name+", graded rows", scaledRows(r, n, 300), f)
 		checkLU(t, name+", graded columns", scaledRows(r, n, 300).T(), f)
 		checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
-		symmetric := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		symmetric := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		for i := range n {
 			for j := range i {
 				symmetric.Set(i, j, symmetric.At(j, i))
@@ -94,14 +94,14 @@ func TestFactorsByProducts(t *testing.T) {
 
 		// A condition number of 2^50, and one of 2^80.
 		for _, low := range []int{-50, -80} {
-			d := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+			d := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 			for i := range n {
 				for j := range n {
 					d.SetFloat64(i, j, math.Ldexp(d.Float64(i, j), low*j/(n-1)))
 				}
 			}
 			ill := halfulp.NewMatrix(halfulp.MP(200), n, n)
-			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d, halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Float(0), ill, nil); err != nil {
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d, gallery.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Float(0), ill, nil); err != nil {
 				t.Fatal(err)
 			}
 			checkLU(t, fmt.Sprintf("%s, condition 2^%d", name, -low), ill, f)
@@ -115,14 +115,14 @@ func TestFactorsByProducts(t *testing.T) {
 // elimination.
 func TestFactorsSeeds(t *testing.T) {
 	const n = 60
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 7)
+	a := gallery.Random(halfulp.Float64, n, n, 0, 7)
 	c := lintest.Gram(a)
 	c0 := c.Clone()
 	for i := range n {
 		c0.SetFloat64(i, i, float64(1+i)/64)
 	}
 	// Square matrices may be eliminated in digits, unless products are checked.
-	tall := halfulp.Random(halfulp.Float64, n+1, n, 0, 7)
+	tall := gallery.Random(halfulp.Float64, n+1, n, 0, 7)
 	for name, factor := range map[string]func(opt *halfulp.Options) error{
 		"LU":       func(opt *halfulp.Options) error { _, err := LU(tall, halfulp.Float64, opt); return err },
 		"Cholesky": func(opt *halfulp.Options) error { _, err := Cholesky(c, halfulp.MP(200), opt); return err },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -54,7 +55,7 @@ func TestOnDevice(t *testing.T) {
 				spreads = spreads[:testlength.Of(1, 1, 3)]
 			}
 			for _, spread := range spreads {
-				a, b := halfulp.Random(f, n, n, max(spread, 0), 1), halfulp.Random(f, n, n, max(spread, 0), 2)
+				a, b := gallery.Random(f, n, n, max(spread, 0), 1), gallery.Random(f, n, n, max(spread, 0), 2)
 				if spread == nearlySingular { // for which seeds gain few bits
 					if f.Bits() == 106 {
 						continue
@@ -104,21 +105,21 @@ func TestOnDevice(t *testing.T) {
 func TestOnDeviceLeft(t *testing.T) {
 	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
-		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		triangle := gallery.Random(halfulp.Float64, n, n, 0, 1)
 		for j := range n {
 			for i := range j {
 				triangle.SetFloat64(i, j, 0)
 			}
 		}
-		singular := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		singular := gallery.Random(halfulp.Float64, n, n, 0, 1)
 		infinite := singular.Clone()
 		for i := range n {
 			singular.Set(i, 1, singular.At(i, 0))
 		}
 		infinite.Set(1, 2, halfulp.NewScalar(halfulp.Float64, halfulp.Float(1).Big().SetInf(false)))
-		far := halfulp.Random(halfulp.MP(60), n, n, 0, 1)
+		far := gallery.Random(halfulp.MP(60), n, n, 0, 1)
 		far.SetBig(0, 0, halfulp.Float(1).Big().SetMantExp(halfulp.Float(1).Big(), 1<<30))
-		tiny := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		tiny := gallery.Random(halfulp.Float64, n, n, 0, 1)
 		for i := range n {
 			for j := range n {
 				tiny.SetFloat64(i, j, tiny.Float64(i, j)*0x1p-1022)
@@ -169,7 +170,7 @@ func TestOnDeviceNotFinite(t *testing.T) {
 	everywhere(t, seed.Fewest+2, 60, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.MP(100)} {
 			for _, special := range []float64{math.Inf(1), math.NaN()} {
-				a, b := gramIn(t, f, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+				a, b := gramIn(t, f, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 				fine, right := put(t, a), put(t, b)
 				b.SetFloat64(n/2, 0, special)
 				a.SetFloat64(n/2, n/3, special)

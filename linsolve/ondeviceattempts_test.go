@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -58,7 +59,7 @@ func (z failed) Drop() {
 func TestOnDeviceAttempts(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		f := halfulp.Float64
-		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+		a, b := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 		inverse, solution := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, 1)
 		if err := lintest.Into(inverse)(Inverse(a, inverse.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)
@@ -105,7 +106,7 @@ func TestSecondAttempt(t *testing.T) {
 	defer mem.Substitute(dev)()
 	const n, zeros = 130, 30
 	f := halfulp.Float64
-	a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	a, b := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 	for j := range zeros {
 		for i := range n - zeros {
 			a.SetFloat64(i, j, 0)
@@ -149,7 +150,7 @@ func TestSecondAttempt(t *testing.T) {
 // them.
 func TestNoSeed(t *testing.T) {
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
-		a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		a := gallery.Random(halfulp.Float64, n, n, 0, 1)
 		for i := range n {
 			a.SetFloat64(i, 1, a.Float64(i, 0))
 		}

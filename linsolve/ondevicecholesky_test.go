@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -15,7 +16,7 @@ import (
 // gramIn returns the Gram matrix of a random matrix, rounded to a format.
 func gramIn(t *testing.T, f halfulp.Format, n, spread int, seed uint64) *halfulp.Matrix {
 	t.Helper()
-	x, z := halfulp.Random(f, n, n, spread, seed), halfulp.NewMatrix(f, n, n)
+	x, z := gallery.Random(f, n, n, spread, seed), halfulp.NewMatrix(f, n, n)
 	if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), x, x, halfulp.Float(0), nil, z, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestOnDeviceCholeskyLeft(t *testing.T) {
 // there and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceCholeskySolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
-		a, b := gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
+		a, b := gramIn(t, halfulp.Float64, n, 0, 1), gallery.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -22,7 +23,7 @@ import (
 func TestDetOnDevice(t *testing.T) {
 	onDevices(t, det.LeastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 2, 5)] {
-			a := halfulp.Random(f, n, n, 5, 1)
+			a := gallery.Random(f, n, n, 5, 1)
 			want, err := Det(a, f, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +88,7 @@ func TestDetOnDeviceCases(t *testing.T) {
 	seed := testseed.Of(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	onDevices(t, 12, 40, func(t *testing.T, n int) {
-		random := func(f halfulp.Format) *halfulp.Matrix { return halfulp.Random(f, n, n, 0, r.Uint64()) }
+		random := func(f halfulp.Format) *halfulp.Matrix { return gallery.Random(f, n, n, 0, r.Uint64()) }
 		times := func(a *halfulp.Matrix, x float64) *halfulp.Matrix {
 			for i := range n {
 				for j := range n {

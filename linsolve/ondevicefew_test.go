@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -21,7 +22,7 @@ func TestOnDeviceFixed(t *testing.T) {
 		fixed := 0
 		for trial := range 30 {
 			f := []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(300), halfulp.Float32, halfulp.DD}[trial%5]
-			a, b := lintest.ScaledRandom(r, f, n, 30*(trial%3)), halfulp.Random(f, n, 1, 10, r.Uint64())
+			a, b := lintest.ScaledRandom(r, f, n, 30*(trial%3)), gallery.Random(f, n, 1, 10, r.Uint64())
 			close, name := 4*(trial%12)-4, "random"
 			if close > 0 { // the last column is about the first one
 				name = fmt.Sprintf("nearly singular by 2^-%d", close)

@@ -42,7 +42,7 @@ func checkResidentLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.F
 
 // symmetricIn returns a random symmetric matrix, whose diagonal is multiplied by a number.
 func symmetricIn(f halfulp.Format, n, spread int, seed uint64, diagonal float64) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, spread, seed)
+	a := gallery.Random(f, n, n, spread, seed)
 	for i := range n {
 		for j := range i {
 			a.Set(i, j, a.At(j, i))
@@ -227,7 +227,7 @@ func TestOnDeviceLDLTGrowth(t *testing.T) {
 // and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceLDLTSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
-		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
+		a, b := symmetricIn(halfulp.Float64, n, 0, 1, 0x1p-9), gallery.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 )
@@ -14,12 +15,12 @@ import (
 // TestOnDeviceLeastSquares compares solutions on a device with solutions on the host.
 func TestOnDeviceLeastSquares(t *testing.T) {
 	gputest.OnDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
-		dependent, nan := halfulp.Random(halfulp.Float64, 2*n, n, 0, 4), halfulp.Random(halfulp.Float64, 2*n, n, 0, 4)
+		dependent, nan := gallery.Random(halfulp.Float64, 2*n, n, 0, 4), gallery.Random(halfulp.Float64, 2*n, n, 0, 4)
 		for i := range dependent.Rows() {
 			dependent.Set(i, n-1, dependent.At(i, 0))
 		}
 		nan.SetFloat64(1, 2, math.NaN())
-		far := halfulp.Random(halfulp.Float64, 4, 2, 0, 1)
+		far := gallery.Random(halfulp.Float64, 4, 2, 0, 1)
 		far.SetFloat64(0, 0, 0x1p1000)
 		far.SetFloat64(1, 0, 0x1p-1000)
 		for _, c := range []struct {
@@ -28,15 +29,15 @@ func TestOnDeviceLeastSquares(t *testing.T) {
 			k        int
 			resident bool // all is done there
 		}{
-			{"float64", halfulp.Random(halfulp.Float64, 3*n, n, 3, 1), 2, true},
-			{"mp", halfulp.Random(halfulp.MP(150), n+3, n, 3, 2), 2, true},
-			{"dd", halfulp.Random(halfulp.DD, n, n/2, 0, 3), 1, true},
+			{"float64", gallery.Random(halfulp.Float64, 3*n, n, 3, 1), 2, true},
+			{"mp", gallery.Random(halfulp.MP(150), n+3, n, 3, 2), 2, true},
+			{"dd", gallery.Random(halfulp.DD, n, n/2, 0, 3), 1, true},
 			{"dependent columns", dependent, 1, false},
 			{"nan", nan, 1, false},
 			{"far exponents", far, 1, false},
 		} {
 			f := c.a.NumberFormat()
-			b, want := halfulp.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
+			b, want := gallery.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
 			x := put(t, want)
 			wantErr := lintest.Into(want)(LeastSquares(c.a, b, want.NumberFormat(), nil))
 			var st halfulp.Stats

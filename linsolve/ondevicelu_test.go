@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -38,25 +39,25 @@ func checkResidentLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.For
 func TestOnDeviceLU(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424), halfulp.DD, halfulp.MP(106), halfulp.Float32}[:testlength.Of(2, 2, 5)] {
-			checkResidentLU(t, f.String(), halfulp.Random(f, n, n, 10, 1), f, true)
+			checkResidentLU(t, f.String(), gallery.Random(f, n, n, 10, 1), f, true)
 		}
-		checkResidentLU(t, "transposed", halfulp.Random(halfulp.MP(106), n, n, 0, 1).T(), halfulp.MP(200), true)
+		checkResidentLU(t, "transposed", gallery.Random(halfulp.MP(106), n, n, 0, 1).T(), halfulp.MP(200), true)
 		// Rows and columns of sizes far apart, which decide about pivots.
-		a := halfulp.Random(halfulp.Float64, n, n, 0, 2)
+		a := gallery.Random(halfulp.Float64, n, n, 0, 2)
 		for i := range n {
 			for j := range n {
 				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*500/n+j*37%n*500/n-500))
 			}
 		}
 		checkResidentLU(t, "scaled", a, halfulp.MP(106), true)
-		checkResidentLU(t, "tall", halfulp.Random(halfulp.Float64, 2*n+5, n, 10, 4), halfulp.MP(106), true)
-		checkResidentLU(t, "wide", halfulp.Random(halfulp.Float64, n, 2*n+5, 10, 6), halfulp.MP(106), true)
+		checkResidentLU(t, "tall", gallery.Random(halfulp.Float64, 2*n+5, n, 10, 4), halfulp.MP(106), true)
+		checkResidentLU(t, "wide", gallery.Random(halfulp.Float64, n, 2*n+5, 10, 6), halfulp.MP(106), true)
 		if testlength.Long() {
-			checkResidentLU(t, "tall, many bits", halfulp.Random(halfulp.Float64, n+1, n, 0, 5), halfulp.MP(500), true)
+			checkResidentLU(t, "tall, many bits", gallery.Random(halfulp.Float64, n+1, n, 0, 5), halfulp.MP(500), true)
 			checkResidentLU(t, "wide, many bits", a.Slice(0, n-1, 0, n), halfulp.MP(500), true)
 		}
 		checkResidentLU(t, "tall and scaled", a.Slice(0, n, 0, n-1), halfulp.MP(106), true)
-		checkResidentLU(t, "many bits", halfulp.Random(halfulp.Float64, n, n, 0, 3), halfulp.MP(2000), true)
+		checkResidentLU(t, "many bits", gallery.Random(halfulp.Float64, n, n, 0, 3), halfulp.MP(2000), true)
 		checkResidentLU(t, "nearly equal pivots", nearlyEqual(n, 0x1p-30), halfulp.MP(300), true)
 	})
 }
@@ -64,7 +65,7 @@ func TestOnDeviceLU(t *testing.T) {
 // nearlyEqual returns a matrix whose first pivot is a little larger in magnitude than the last
 // entry of its column.
 func nearlyEqual(n int, by float64) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+	a := gallery.Random(halfulp.Float64, n, n, 0, 1)
 	a.SetFloat64(n/2, 0, -2)
 	a.SetFloat64(n-1, 0, 2-by)
 	return a
@@ -75,7 +76,7 @@ func TestOnDeviceLULeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
-			a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+			a := gallery.Random(halfulp.Float64, n, n, 0, 1)
 			f(a)
 			return a
 		}
@@ -97,14 +98,14 @@ func TestOnDeviceLULeft(t *testing.T) {
 			}),
 			"tall, equal pivots": nearlyEqual(n, 0).Slice(0, n, 0, n-1),
 			"wide, column of 0":  change(func(a *halfulp.Matrix) { fillColumn(a, 3, 0) }).Slice(0, n-1, 0, n),
-			"narrow":             halfulp.Random(halfulp.Float64, 100, 5, 0, 1),
-			"small":              halfulp.Random(halfulp.Float64, 5, 5, 0, 1),
+			"narrow":             gallery.Random(halfulp.Float64, 100, 5, 0, 1),
+			"small":              gallery.Random(halfulp.Float64, 5, 5, 0, 1),
 			"empty":              halfulp.NewMatrix(halfulp.Float64, 0, 0),
 		} {
 			checkResidentLU(t, name, a, halfulp.Float64, false)
 		}
 		// Two candidates are accepted as equal; the first one is the pivot.
-		a := halfulp.Random(halfulp.MP(200), n, n, 0, 1)
+		a := gallery.Random(halfulp.MP(200), n, n, 0, 1)
 		two := halfulp.NewMatrix(halfulp.MP(200), 1, 1)
 		for _, row := range []int{n / 3, n - 1} {
 			two.SetFloat64(0, 0, 2)
@@ -128,7 +129,7 @@ func fillColumn(a *halfulp.Matrix, j int, x float64) {
 // and on the host, and checks that the factors do not change when A does.
 func TestOnDeviceLUSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
-		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
+		a, b := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -61,7 +62,7 @@ func TestOnDeviceParts(t *testing.T) {
 	n := seed.Fewest + 3
 	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
 	checkResidentCholesky(t, "mp:106, transposed", gramIn(t, halfulp.MP(106), n, 10, 1).T(), halfulp.MP(200), true)
-	checkResidentLU(t, "f64", halfulp.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)
+	checkResidentLU(t, "f64", gallery.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)
 	checkResidentLDLT(t, "f64", symmetricIn(halfulp.Float64, n, 0, 2, 0x1p-20), halfulp.Float64, true, true)
-	checkResidentLU(t, "tall", halfulp.Random(halfulp.Float64, n+5, n, 10, 4), halfulp.MP(106), true)
+	checkResidentLU(t, "tall", gallery.Random(halfulp.Float64, n+5, n, 10, 4), halfulp.MP(106), true)
 }

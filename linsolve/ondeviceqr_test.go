@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -56,11 +57,11 @@ func checkResidentStages(t *testing.T, name string, stats halfulp.Stats, residen
 func TestOnDeviceQR(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424), halfulp.DD, halfulp.MP(106), halfulp.Float32}[:testlength.Of(2, 2, 5)] {
-			checkResidentQR(t, fmt.Sprint(f), QR, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
+			checkResidentQR(t, fmt.Sprint(f), QR, gallery.Random(f, n+i*i, n, 10, 1), f, true)
 		}
-		checkResidentQR(t, "transposed", QR, halfulp.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
+		checkResidentQR(t, "transposed", QR, gallery.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
 		// Rows and columns of sizes far apart.
-		a := halfulp.Random(halfulp.Float64, n+3, n, 0, 2)
+		a := gallery.Random(halfulp.Float64, n+3, n, 0, 2)
 		for i := range n + 3 {
 			for j := range n {
 				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*20/n+j*37%n*800/n-500))
@@ -75,7 +76,7 @@ func TestOnDeviceQRLeft(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about ties by elimination
 		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
-			a := halfulp.Random(halfulp.Float64, n+2, n, 0, 1)
+			a := gallery.Random(halfulp.Float64, n+2, n, 0, 1)
 			f(a)
 			return a
 		}
@@ -96,7 +97,7 @@ func TestOnDeviceQRLeft(t *testing.T) {
 			}),
 			"infinity": change(func(a *halfulp.Matrix) { a.SetFloat64(2, 1, math.Inf(1)) }),
 			"nan":      change(func(a *halfulp.Matrix) { a.SetFloat64(1, 1, math.NaN()) }),
-			"small":    halfulp.Random(halfulp.Float64, 50, 5, 0, 1),
+			"small":    gallery.Random(halfulp.Float64, 50, 5, 0, 1),
 			"empty":    halfulp.NewMatrix(halfulp.Float64, 3, 0),
 		} {
 			checkResidentQR(t, name, QR, a, halfulp.Float64, false)
@@ -111,11 +112,11 @@ func TestOnDeviceQRPivoted(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 200, func(t *testing.T, n int) {
 		n = min(n, 60) // the host chooses columns by elimination
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424), halfulp.DD, halfulp.MP(106), halfulp.Float32}[:testlength.Of(2, 2, 5)] {
-			checkResidentQR(t, fmt.Sprint(f), QRPivoted, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
+			checkResidentQR(t, fmt.Sprint(f), QRPivoted, gallery.Random(f, n+i*i, n, 10, 1), f, true)
 		}
-		checkResidentQR(t, "transposed", QRPivoted, halfulp.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
+		checkResidentQR(t, "transposed", QRPivoted, gallery.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
 		// Columns of sizes far apart, the longest ones in the middle.
-		a := halfulp.Random(halfulp.Float64, n+3, n, 0, 2)
+		a := gallery.Random(halfulp.Float64, n+3, n, 0, 2)
 		for i := range n + 3 {
 			for j := range n {
 				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*20/n+j*37%n*800/n-500))
@@ -136,7 +137,7 @@ func TestOnDeviceQRPivotedNear(t *testing.T) {
 			if i%4 == 3 && !testlength.Long() {
 				continue
 			}
-			a := halfulp.Random(halfulp.MP(200), n, n, 0, 1)
+			a := gallery.Random(halfulp.MP(200), n, n, 0, 1)
 			for i := range n {
 				v := a.Big(i, 3)
 				a.SetBig((i+1)%n, n-2, v) // as long
@@ -160,7 +161,7 @@ func TestOnDeviceQRPivotedNear(t *testing.T) {
 // TestOnDeviceQRSolve solves with the factors of a matrix on a device.
 func TestOnDeviceQRSolve(t *testing.T) {
 	onDevices(t, seed.Fewest+2, 100, func(t *testing.T, n int) {
-		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
+		a, b := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, 2, 0, 2)
 		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
 		if err := lintest.Into(want)(Solve(a, b, want.NumberFormat(), nil)); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ import (
 // must stop once that is known.
 func TestByEliminationSingular(t *testing.T) {
 	s := prooftest.Run(t, 1)
-	a := halfulp.Random(halfulp.Float64, seed.Fewest+2, seed.Fewest+2, 0, 1)
+	a := gallery.Random(halfulp.Float64, seed.Fewest+2, seed.Fewest+2, 0, 1)
 	for j := range a.Cols() {
 		a.SetFloat64(5, j, a.Float64(2, j))
 	}

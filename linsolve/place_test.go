@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
 	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // BenchmarkDevice measures routines on matrices that live on a GPU, in units of one product of
@@ -23,7 +24,7 @@ func BenchmarkDevice(b *testing.B) {
 	for _, n := range []int{1000, 4096} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.MP(1696)} {
 			a, z, spd := randomOn(b, f, n), newOn(b, f, n, n), newOn(b, f, n, n)
-			y, x := on(b, halfulp.Random(f, n, 1, 0, 2)), newOn(b, f, n, 1)
+			y, x := on(b, gallery.Random(f, n, 1, 0, 2)), newOn(b, f, n, 1)
 			if err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, spd, nil); err != nil {
 				b.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func newOn(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix {
 // randomOn returns a random n x n matrix X of Float64 on the GPU. For other formats it adds a small
 // multiple of a power of X, so that all bits of the format are in use. The host computes only X.
 func randomOn(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
-	x := on(b, halfulp.Random(halfulp.Float64, n, n, 0, 1))
+	x := on(b, gallery.Random(halfulp.Float64, n, n, 0, 1))
 	if f == halfulp.Float64 {
 		return x
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -103,7 +104,7 @@ var powFamilies = map[string]func(r *rand.Rand) *halfulp.Matrix{
 	},
 	"integers": func(r *rand.Rand) *halfulp.Matrix { n := r.IntN(5); return lintest.Integers(r, n, n, 3) },
 	"spread": func(r *rand.Rand) *halfulp.Matrix {
-		return halfulp.Random(halfulp.MP(70), 2, 2, 100, r.Uint64())
+		return gallery.Random(halfulp.MP(70), 2, 2, 100, r.Uint64())
 	},
 }
 

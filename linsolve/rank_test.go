@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -42,7 +43,7 @@ func TestRanks(t *testing.T) {
 	for trial := range testlength.Of(50, 100, 2000) {
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), r.IntN(9)
 		spread := r.IntN(60)
-		a := lintest.Product(2000, halfulp.Random(halfulp.Float64, m, k, spread, r.Uint64()), halfulp.Random(halfulp.DD, k, n, spread, r.Uint64()))
+		a := lintest.Product(2000, gallery.Random(halfulp.Float64, m, k, spread, r.Uint64()), gallery.Random(halfulp.DD, k, n, spread, r.Uint64()))
 		want := lintest.Of(a).Rank(n)
 		is, got := ranksBy(t, s, a, modular.New(modular.Primes()()))
 		if full := min(m, n); got != want || !is && want < full {
@@ -95,7 +96,7 @@ func TestRankPrimes(t *testing.T) {
 		}
 		return a
 	}
-	random := func() *halfulp.Matrix { return halfulp.Random(halfulp.Float64, n, n, 0, 7).Convert(halfulp.MP(64)) }
+	random := func() *halfulp.Matrix { return gallery.Random(halfulp.Float64, n, n, 0, 7).Convert(halfulp.MP(64)) }
 	zero := random()
 	for i := range n {
 		zero.SetFloat64(i, 4, 0)
@@ -109,9 +110,9 @@ func TestRankPrimes(t *testing.T) {
 		{"a combination of rows", combine(random()), n - 1, 4},
 		{"a combination of columns", combine(random()).T(), n - 1, 4},
 		{"a column of zeros", zero, n - 1, 0},
-		{"a product", lintest.Product(200, halfulp.Random(halfulp.Float64, n, n-1, 0, 1), halfulp.Random(halfulp.Float64, n-1, n, 0, 2)), n - 1, 260},
-		{"a tall product", lintest.Product(200, halfulp.Random(halfulp.Float64, n+9, n-1, 0, 1), halfulp.Random(halfulp.Float64, n-1, n, 0, 2)), n - 1, 260},
-		{"a wide product", lintest.Product(200, halfulp.Random(halfulp.Float64, n, n-1, 0, 1), halfulp.Random(halfulp.Float64, n-1, n+9, 0, 2)), n - 1, 260},
+		{"a product", lintest.Product(200, gallery.Random(halfulp.Float64, n, n-1, 0, 1), gallery.Random(halfulp.Float64, n-1, n, 0, 2)), n - 1, 260},
+		{"a tall product", lintest.Product(200, gallery.Random(halfulp.Float64, n+9, n-1, 0, 1), gallery.Random(halfulp.Float64, n-1, n, 0, 2)), n - 1, 260},
+		{"a wide product", lintest.Product(200, gallery.Random(halfulp.Float64, n, n-1, 0, 1), gallery.Random(halfulp.Float64, n-1, n+9, 0, 2)), n - 1, 260},
 	} {
 		var stats halfulp.Stats
 		r, err := Rank(c.a, &halfulp.Options{Stats: &stats})

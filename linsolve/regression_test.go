@@ -295,7 +295,7 @@ func TestRegression(t *testing.T) {
 			n, k := 1+r.IntN(4), 1+r.IntN(2)
 			m := n + r.IntN(7)
 			for _, a := range []*halfulp.Matrix{
-				halfulp.Random(halfulp.DD, m, n, 3, r.Uint64()), lintest.Integers(r, m, n, 4), lintest.Integers(r, m, n, 1),
+				gallery.Random(halfulp.DD, m, n, 3, r.Uint64()), lintest.Integers(r, m, n, 4), lintest.Integers(r, m, n, 1),
 			} {
 				if trial%2 == 0 {
 					for i := range m {
@@ -314,7 +314,7 @@ func TestRegression(t *testing.T) {
 					opt.WeightUnit = new(big.Rat).Abs(unit())
 				}
 				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d", seed, trial, f, m, n, k)
-				checkRegression(t, name+", random", a, halfulp.Random(halfulp.Float64, m, k, 2, r.Uint64()), f, opt)
+				checkRegression(t, name+", random", a, gallery.Random(halfulp.Float64, m, k, 2, r.Uint64()), f, opt)
 				checkRegression(t, name+", integers", a, lintest.Integers(r, m, k, 3), f, opt)
 				checkRegression(t, name+", signs", a, lintest.Integers(r, m, k, 1), f, opt)
 				checkRegression(t, name+", zeros", a, halfulp.NewMatrix(halfulp.Float32, m, k), f, opt)
@@ -323,11 +323,11 @@ func TestRegression(t *testing.T) {
 	}
 	// Exponents too far apart for the normal equations.
 	for _, f := range lintest.Formats {
-		a := halfulp.Random(halfulp.MP(60), 5, 2, 300, 7)
+		a := gallery.Random(halfulp.MP(60), 5, 2, 300, 7)
 		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 300))
 		a.SetBig(4, 0, new(big.Float).SetMantExp(big.NewFloat(5), -300))
-		checkRegression(t, "spread", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f, &RegressionOptions{})
-		checkRegression(t, "spread, weights", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f,
+		checkRegression(t, "spread", a, gallery.Random(halfulp.Float64, 5, 2, 5, 8), f, &RegressionOptions{})
+		checkRegression(t, "spread, weights", a, gallery.Random(halfulp.Float64, 5, 2, 5, 8), f,
 			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(testseed.Rand(t, 1, 1), 5)}})
 	}
 }
@@ -395,7 +395,7 @@ func TestRegressionExactFit(t *testing.T) {
 }
 
 func TestRegressionErrors(t *testing.T) {
-	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, 5, 2, 0, 1), gallery.Random(halfulp.Float64, 5, 1, 0, 2)
 	if _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{Unit: new(big.Rat)}); !errors.Is(err, ErrUnit) {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func TestPolyFit(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for degree := range 5 {
 			n := degree + 1 + r.IntN(5)
-			x, y := halfulp.Random(halfulp.DD, n, 1, 3, r.Uint64()).Col(0), halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()).Col(0)
+			x, y := gallery.Random(halfulp.DD, n, 1, 3, r.Uint64()).Col(0), gallery.Random(halfulp.Float64, n, 1, 0, r.Uint64()).Col(0)
 			unit := big.NewRat(1, 1000)
 			fit, err := PolyFit(x, y, degree, f, &RegressionOptions{Unit: unit, ColumnUnits: []*big.Rat{unit}})
 			if err != nil {

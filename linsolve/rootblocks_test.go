@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/linsolve/internal/factors"
@@ -16,7 +17,7 @@ import (
 func TestNoRootByBlocks(t *testing.T) {
 	r := testseed.Rand(t, 1, 0)
 	const n, last = factors.RootLeaf + 8, factors.RootLeaf + 7
-	singular := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	singular := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for j := range n {
 		singular.SetFloat64(last, j, singular.Float64(0, j))
 	}

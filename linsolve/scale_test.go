@@ -20,7 +20,7 @@ func TestSolveSpread(t *testing.T) {
 	for trial := range testlength.Of(20, 40, 400) {
 		n := 2 + r.IntN(6)
 		f := lintest.Formats[r.IntN(len(lintest.Formats))]
-		a := halfulp.Random(halfulp.MP(60), n, n, 2000, r.Uint64())
+		a := gallery.Random(halfulp.MP(60), n, n, 2000, r.Uint64())
 		if trial%2 == 0 {
 			h := gallery.Hilbert(halfulp.MP(60), n)
 			left, right := make([]int, n), make([]int, n)
@@ -41,7 +41,7 @@ func TestSolveSpread(t *testing.T) {
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 		}
 		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
-		stats := check(t, name, a, halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()), f)
+		stats := check(t, name, a, gallery.Random(halfulp.Float64, n, 1, 0, r.Uint64()), f)
 		if stats.Rounds > 5 {
 			t.Errorf("%s: %d decompositions", name, stats.Rounds)
 		}

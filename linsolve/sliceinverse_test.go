@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
@@ -72,7 +73,7 @@ func TestInverseBySlices(t *testing.T) {
 		case 1:
 			lintest.Spread(r, a, 500)
 		case 2:
-			a = halfulp.Random(halfulp.Float64, n, n, 200, r.Uint64())
+			a = gallery.Random(halfulp.Float64, n, n, 200, r.Uint64())
 		case 3, 4: // inverses are integers, or halves
 			a = lintest.Unimodular(r, n).Convert(halfulp.MP(53))
 			if trial%8 == 4 {

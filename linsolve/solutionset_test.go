@@ -62,10 +62,10 @@ func TestEnclose(t *testing.T) {
 			n, k := 1+r.IntN(6), 1+r.IntN(3)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			for name, a := range map[string]*halfulp.Matrix{
-				"random": halfulp.Random(g, n, n, 0, r.Uint64()), "spread": halfulp.Random(g, n, n, 50, r.Uint64()),
+				"random": gallery.Random(g, n, n, 0, r.Uint64()), "spread": gallery.Random(g, n, n, 50, r.Uint64()),
 				"Hilbert": gallery.Hilbert(halfulp.MP(100), 12), "powers": halfulp.Identity(halfulp.Float64, n),
 			} {
-				b := halfulp.Random(g, a.Rows(), k, r.IntN(2)*100, r.Uint64())
+				b := gallery.Random(g, a.Rows(), k, r.IntN(2)*100, r.Uint64())
 				for _, steps := range []int{0, 1, 4, 40} {
 					var stats halfulp.Stats
 					l, u, err := Enclose(a, b, steps, f, &halfulp.Options{Stats: &stats})
@@ -82,7 +82,7 @@ func TestEnclose(t *testing.T) {
 	}
 	// Steps narrow bounds down to the formats, however large the condition number is.
 	for _, f := range lintest.Formats {
-		a, b := halfulp.Random(halfulp.Float64, 3, 3, 0, seed).Convert(halfulp.MP(300)), halfulp.Random(halfulp.Float64, 3, 2, 0, seed+1)
+		a, b := gallery.Random(halfulp.Float64, 3, 3, 0, seed).Convert(halfulp.MP(300)), gallery.Random(halfulp.Float64, 3, 2, 0, seed+1)
 		for j := range 3 { // the last row is almost the first one
 			x := a.Big(0, j)
 			a.SetBig(2, j, x.Add(x, new(big.Float).SetMantExp(a.Big(2, j), -150)))
@@ -111,7 +111,7 @@ func TestEncloseSet(t *testing.T) {
 	for _, f := range lintest.Formats {
 		for trial := range testlength.Of(4, 8, 100) {
 			n, k := 1+r.IntN(5), 1+r.IntN(2)
-			a, b := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 0, r.Uint64())
+			a, b := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64()), gallery.Random(halfulp.Float64, n, k, 0, r.Uint64())
 			da, db := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, k)
 			scale := math.Ldexp(1, -6-r.IntN(50))
 			for i := range n {

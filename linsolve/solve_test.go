@@ -54,14 +54,14 @@ func TestSolve(t *testing.T) {
 			n, k := 1+r.IntN(8), 1+r.IntN(3)
 			name := fmt.Sprintf("seed %d, trial %d, %v, n = %d, k = %d", seed, trial, f, n, k)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
-			check(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 0, r.Uint64()), f)
-			check(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), halfulp.Random(g, n, k, 50, r.Uint64()), f)
+			check(t, name+", random", gallery.Random(g, n, n, 0, r.Uint64()), gallery.Random(g, n, k, 0, r.Uint64()), f)
+			check(t, name+", spread", gallery.Random(g, n, n, 50, r.Uint64()), gallery.Random(g, n, k, 50, r.Uint64()), f)
 			check(t, name+", integers", lintest.Integers(r, n, n, 3), lintest.Integers(r, n, k, 9), f)
 			check(t, name+", small integers", lintest.Integers(r, n, n, 1), lintest.Integers(r, n, k, 1), f)
 			check(t, name+", powers", lintest.Integers(r, n, n, 1), lintest.Integers(r, n, k, 0), f)
 		}
 		for _, n := range testlength.Of([]int{12}, []int{12, 20}, []int{12, 20, 30}) {
-			check(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), n), halfulp.Random(halfulp.Float64, n, 1, 0, 1), f)
+			check(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), n), gallery.Random(halfulp.Float64, n, 1, 0, 1), f)
 		}
 	}
 }
@@ -74,14 +74,14 @@ func TestDet(t *testing.T) {
 			n := 1 + r.IntN(8)
 			g := lintest.Formats[r.IntN(len(lintest.Formats))]
 			name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
-			checkDet(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
-			checkDet(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), f)
+			checkDet(t, name+", random", gallery.Random(g, n, n, 0, r.Uint64()), f)
+			checkDet(t, name+", spread", gallery.Random(g, n, n, 50, r.Uint64()), f)
 			checkDet(t, name+", integers", lintest.Integers(r, n, n, 5), f)
 			checkDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}
 		checkDet(t, "Hilbert", gallery.Hilbert(halfulp.MP(200), 14), f)
 		n := testlength.Of(10, 20, 40)
-		checkDet(t, "random", halfulp.Random(halfulp.DD, n, n, 0, 3), f)
+		checkDet(t, "random", gallery.Random(halfulp.DD, n, n, 0, 3), f)
 	}
 }
 

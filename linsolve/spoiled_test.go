@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -80,7 +81,7 @@ var spoils = []float64{0x1p-40, 0x1p-20, 0x1p-12, 0x1p-9, 0x1p-8 - 0x1p-14, 0x1p
 func TestTracedSpoiled(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	gputest.OnDevices(t, 12, 40, func(t *testing.T, n int) {
-		a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		a := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		want, on := lintest.Of(a).Det(), put(t, a)
 		for _, by := range spoils {
 			for _, at := range [][2]int{{n / 2, n / 2}, {0, n - 1}}[:testlength.Of(1, 1, 2)] {

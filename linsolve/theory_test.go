@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -42,12 +43,12 @@ func spoilProducts(first bool, run func(opt *halfulp.Options) error) (blocks, bi
 func TestWrongProductsEnd(t *testing.T) {
 	const n = 24
 	f := halfulp.Float64
-	a, tall := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, 2*n, n, 3, 3)
+	a, tall := gallery.Random(f, n, n, 3, 1), gallery.Random(f, 2*n, n, 3, 3)
 	for i := range n { // float64 factors do not suffice
 		a.SetFloat64(i, n-1, a.Float64(i, 0)+float64(a.Float64(i, 1)*0x1p-40))
 		a.SetFloat64(i, n-2, float64(a.Float64(i, 2)*(1+float64(float64(i%2)*0x1p-52))))
 	}
-	few, spd := halfulp.Random(halfulp.Float32, 2*n, n, 3, 3), halfulp.NewMatrix(halfulp.MP(106), n, n)
+	few, spd := gallery.Random(halfulp.Float32, 2*n, n, 3, 3), halfulp.NewMatrix(halfulp.MP(106), n, n)
 	if err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), few, few, halfulp.Float(0), spd, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestNeeded(t *testing.T) {
 // diagonals.
 func triangularProduct(t *testing.T, n, bits int) num.Mat {
 	t.Helper()
-	l, u := halfulp.Random(halfulp.Float64, n, n, 0, 11), halfulp.Random(halfulp.Float64, n, n, 0, 12)
+	l, u := gallery.Random(halfulp.Float64, n, n, 0, 11), gallery.Random(halfulp.Float64, n, n, 0, 12)
 	integer := func(m *halfulp.Matrix, i, j int) {
 		x := new(big.Float).SetMantExp(m.Big(i, j), bits)
 		v, _ := x.Int(nil)
@@ -174,7 +175,7 @@ func TestSmallDeterminant(t *testing.T) {
 func TestGainIsAGuess(t *testing.T) {
 	const n = 5
 	f := halfulp.Float64
-	a, b := halfulp.Random(f, n, n, 1, 31), halfulp.Random(f, n, 2, 1, 32)
+	a, b := gallery.Random(f, n, n, 1, 31), gallery.Random(f, n, 2, 1, 32)
 	s, err := start("solve", nil, a.View(), b.View())
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -37,7 +38,7 @@ func TestTraced(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
 		for family, a := range map[string]*halfulp.Matrix{
-			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
+			"random":     gallery.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
 			"graded":     lintest.ScaledRandom(r, halfulp.MP(80), n, 300),
 			"growing":    lintest.Growing(r, n),
 			"unimodular": lintest.Unimodular(r, n),
@@ -45,7 +46,7 @@ func TestTraced(t *testing.T) {
 			"signs":      lintest.Integers(r, n, n, 1),
 			"identity":   halfulp.Identity(halfulp.Float64, n),
 			"triangular": lintest.Triangular(r, n),
-			"two":        halfulp.Random(halfulp.Float64, 2, 2, 0, r.Uint64()),
+			"two":        gallery.Random(halfulp.Float64, 2, 2, 0, r.Uint64()),
 		} {
 			want, on := lintest.Of(a).Det(), put(t, a)
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 3, 6)] {
@@ -81,11 +82,11 @@ func TestForcedTraces(t *testing.T) {
 	r := testseed.Rand(t, 1, 3)
 	everywhere(t, 9, 60, func(t *testing.T, n int) {
 		for name, a := range map[string]*halfulp.Matrix{
-			"random":   halfulp.Random(halfulp.MP(80), n, n, 0, r.Uint64()),
+			"random":   gallery.Random(halfulp.MP(80), n, n, 0, r.Uint64()),
 			"scaled":   lintest.ScaledRandom(r, halfulp.Float64, n, 200),
 			"integers": lintest.Integers(r, n, n, 1<<20),
-			"order 1":  halfulp.Random(halfulp.MP(80), 1, 1, 0, r.Uint64()),
-			"order 2":  halfulp.Random(halfulp.MP(80), 2, 2, 0, r.Uint64()),
+			"order 1":  gallery.Random(halfulp.MP(80), 1, 1, 0, r.Uint64()),
+			"order 2":  gallery.Random(halfulp.MP(80), 2, 2, 0, r.Uint64()),
 		} {
 			for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(90)} {
 				record := new(call.Record)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/interval"
 	"github.com/halfulp/halfulp/linsolve/internal/solve"
@@ -18,7 +19,7 @@ import (
 func TestVerify(t *testing.T) {
 	for _, f := range lintest.Formats {
 		n := 6
-		a, b := halfulp.Random(f, n, n, 3, 1), halfulp.Random(f, n, 2, 3, 2)
+		a, b := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, 2, 3, 2)
 		for name, right := range map[string]func(*halfulp.Matrix, *halfulp.Options) (Accuracy, error){
 			"solution": func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifySolution(a, b, x, opt) },
 			"product":  func(x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, error) { return VerifyProduct(a, b, x, opt) },

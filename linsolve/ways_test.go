@@ -22,15 +22,15 @@ func TestWays(t *testing.T) {
 	solved := map[string]int{}
 	for trial, n := range testlength.Of([]int{3, 18}, []int{3, 18}, []int{3, 30, 70}) {
 		matrices := map[string]*halfulp.Matrix{
-			"random":  halfulp.Random(halfulp.Float64, n, n, 0, uint64(trial)),
-			"spread":  halfulp.Random(halfulp.MP(70), n, n, 40, uint64(trial)+10),
+			"random":  gallery.Random(halfulp.Float64, n, n, 0, uint64(trial)),
+			"spread":  gallery.Random(halfulp.MP(70), n, n, 40, uint64(trial)+10),
 			"Hilbert": gallery.Hilbert(halfulp.MP(300), min(n, 40)),
 		}
 		for name, a := range matrices {
 			order := a.Rows()
 			for _, f := range formats {
 				for _, columns := range []int{1, order} {
-					b := halfulp.Random(halfulp.Float64, order, columns, 3, 5)
+					b := gallery.Random(halfulp.Float64, order, columns, 3, 5)
 					if columns == order {
 						b = halfulp.Identity(halfulp.Float64, order)
 					}
@@ -75,7 +75,7 @@ func TestWays(t *testing.T) {
 			t.Errorf("%s: no problem", way)
 		}
 	}
-	a := halfulp.Random(halfulp.Float64, 3, 3, 0, 1)
+	a := gallery.Random(halfulp.Float64, 3, 3, 0, 1)
 	err := lintest.ErrorOf(Solve(a, a, halfulp.Float64, &halfulp.Options{Context: call.Forcing(context.Background(), call.ByDigits)}))
 	if !errors.Is(err, call.ErrWay) {
 		t.Errorf("digits for no inverse: %v", err)
@@ -89,15 +89,15 @@ func TestWays(t *testing.T) {
 // bits. Every way must decide something for each matrix to which it applies, and must apply to some
 // matrix.
 func TestOtherWays(t *testing.T) {
-	ill := halfulp.Random(halfulp.Float64, 24, 24, 0, 8)
+	ill := gallery.Random(halfulp.Float64, 24, 24, 0, 8)
 	for i := range 24 { // float64 factors do not suffice
 		ill.SetFloat64(i, 23, ill.Float64(i, 0)+float64(ill.Float64(i, 1)*0x1p-50))
 	}
 	matrices := map[string]*halfulp.Matrix{
-		"small":  halfulp.Random(halfulp.Float64, 4, 4, 0, 9),
-		"random": halfulp.Random(halfulp.Float64, 24, 24, 0, 7),
+		"small":  gallery.Random(halfulp.Float64, 4, 4, 0, 9),
+		"random": gallery.Random(halfulp.Float64, 24, 24, 0, 7),
 		"ill":    ill,
-		"spread": halfulp.Random(halfulp.MP(70), 12, 12, 100, 6),
+		"spread": gallery.Random(halfulp.MP(70), 12, 12, 100, 6),
 	}
 	matrix := func(z *halfulp.Matrix) string { return z.Text(halfulp.Hex) }
 	type result func(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (string, error)

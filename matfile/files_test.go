@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/files"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -34,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.npz", "b.NPZ.gz", "a.csv", "a.tsv", "a.txt", "a.dat.gz", "a", "A.MTX.GZ"} {
 		for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(3), halfulp.MP(424)} {
-			m := halfulp.Random(f, 7, 3, 20, 1)
+			m := gallery.Random(f, 7, 3, 20, 1)
 			path := filepath.Join(dir, name)
 			err := Write(path, m, nil)
 			if strings.Contains(name, "npy") && f.IsMP() {
@@ -108,7 +109,7 @@ func TestNothingHalfWritten(t *testing.T) {
 	check("error")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	m := halfulp.Random(halfulp.Float64, 100, 100, 0, 1)
+	m := gallery.Random(halfulp.Float64, 100, 100, 0, 1)
 	if err := Write(path, m, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -286,7 +287,7 @@ func TestPacked(t *testing.T) {
 func TestStats(t *testing.T) {
 	dir := t.TempDir()
 	wide := filepath.Join(dir, "a.npy")
-	if err := Write(wide, halfulp.Random(halfulp.Float64, 1, 40, 900, 1), nil); err != nil {
+	if err := Write(wide, gallery.Random(halfulp.Float64, 1, 40, 900, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -341,7 +342,7 @@ func TestUnreadable(t *testing.T) {
 		return path
 	}
 	var packed bytes.Buffer
-	if err := Write(filepath.Join(dir, "whole.csv.gz"), halfulp.Random(halfulp.Float64, 100, 1, 0, 1), nil); err != nil {
+	if err := Write(filepath.Join(dir, "whole.csv.gz"), gallery.Random(halfulp.Float64, 100, 1, 0, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(filepath.Join(dir, "whole.csv.gz"))
@@ -396,7 +397,7 @@ func opened(t *testing.T, path string) (in *input, stop func()) {
 func TestMapped(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(424)} {
-		m := halfulp.Random(f, 150, 100, 20, 1)
+		m := gallery.Random(f, 150, 100, 20, 1)
 		for _, ext := range []string{".npz", ".npy", ".npz.gz"} {
 			if f.IsMP() && ext == ".npy" {
 				continue
@@ -445,7 +446,7 @@ func TestBecameShorter(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(424)} {
-		m := halfulp.Random(f, 150, 100, 20, 1)
+		m := gallery.Random(f, 150, 100, 20, 1)
 		for _, ext := range []string{".npz", ".npy"} {
 			if f.IsMP() && ext == ".npy" {
 				continue

@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/files"
 )
 
 // TestPipes reads pipes by their names: each is opened once, as it delivers its bytes only once.
 func TestPipes(t *testing.T) {
-	want := halfulp.Random(halfulp.Float64, 200, 60, 10, 3)
+	want := gallery.Random(halfulp.Float64, 200, 60, 10, 3)
 	for _, name := range []string{"a.npy", "a.npz", "a.mtx", "a.csv", "a", "a.npy.gz", "a.pipe"} {
 		dir := t.TempDir()
 		whole := filepath.Join(dir, "whole-"+name)

@@ -18,7 +18,7 @@ import (
 func TestReadersAndWriters(t *testing.T) {
 	for _, k := range []Kind{"", MatrixMarket, CSV, TSV, Text, NPY, NPZ, FLINT, PARI, Mpmath, Mathematica} {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(300)} {
-			m := halfulp.Random(f, 7, 3, 20, 1)
+			m := gallery.Random(f, 7, 3, 20, 1)
 			var b bytes.Buffer
 			asked := 0
 			err := WriteTo(&b, m, &Options{Kind: k, Last: func() error { asked++; return nil }})
@@ -84,7 +84,7 @@ func TestReadersAndWriters(t *testing.T) {
 // TestForcedKind reads and writes files of a kind that their names do not stand for.
 func TestForcedKind(t *testing.T) {
 	dir := t.TempDir()
-	m := halfulp.Random(halfulp.Float64, 300, 40, 20, 1)
+	m := gallery.Random(halfulp.Float64, 300, 40, 20, 1)
 	for _, k := range []Kind{MatrixMarket, CSV, NPY, NPZ} {
 		path := filepath.Join(dir, "a.mat")
 		if err := Write(path, m, &Options{Kind: k}); err != nil {

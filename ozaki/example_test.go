@@ -14,7 +14,7 @@ import (
 // Multiply with more and more slices, and see the largest bound on an error.
 func ExampleGemm() {
 	const n = 100
-	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, n, 0, 2)
 	exact, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
 		fmt.Println(err)
@@ -47,7 +47,7 @@ func ExampleGemm() {
 // The paper's slices, and slices scaled to integers, which have one more bit each and any range.
 func ExampleSplit() {
 	const n = 100
-	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, n, 0, 2)
 	exact, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
 	if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), exact, nil); err != nil {
 		fmt.Println(err)

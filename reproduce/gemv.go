@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -201,10 +202,10 @@ func (e *experiment) gemvData(inputs string, p int) (*gemvData, error) {
 		q = p / 4
 	}
 	f := halfulp.MP(uint(q))
-	factors := halfulp.Random(f, 2, 1, 0, 4)
+	factors := gallery.Random(f, 2, 1, 0, 4)
 	d := &gemvData{
 		inputs: inputs, bits: p, alpha: factors.At(0, 0), beta: factors.At(1, 0),
-		a: halfulp.Random(f, e.N, e.N, 0, 1), x: halfulp.Random(f, e.N, 1, 0, 2).Col(0), y: halfulp.Random(f, e.N, 1, 0, 3).Col(0),
+		a: gallery.Random(f, e.N, e.N, 0, 1), x: gallery.Random(f, e.N, 1, 0, 2).Col(0), y: gallery.Random(f, e.N, 1, 0, 3).Col(0),
 		b: b, residues: loop.name,
 	}
 	d.al, d.be = b.NewNumber().SetScalar(d.alpha), b.NewNumber().SetScalar(d.beta)

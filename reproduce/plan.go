@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/ozaki"
 	"github.com/halfulp/halfulp/rns"
 )
@@ -184,7 +185,7 @@ func gemvPlan(n int) plan {
 				return nil, err
 			}
 			f := halfulp.MP(bits)
-			a, x := b.MatrixOf(halfulp.Random(f, order, order, 0, 1)), b.VectorOf(halfulp.Random(f, order, 1, 0, 2).Col(0))
+			a, x := b.MatrixOf(gallery.Random(f, order, order, 0, 1)), b.VectorOf(gallery.Random(f, order, 1, 0, 2).Col(0))
 			one, y := b.NewNumber().SetInt64(1), b.NewVector(order)
 			e := &experiment{Options: *o}
 			return func() error {
@@ -229,7 +230,7 @@ func ozakiPlan(sizes []int, seeds int, phis []float64) plan {
 	const order = 256
 	return plan{
 		probe{5.5, func(o *Options) (func() error, error) {
-			a, c := halfulp.Random(halfulp.Float64, order, order, 0, 1), halfulp.NewMatrix(halfulp.Float64, order, order)
+			a, c := gallery.Random(halfulp.Float64, order, order, 0, 1), halfulp.NewMatrix(halfulp.Float64, order, order)
 			e := &experiment{Options: *o}
 			return func() error {
 				return ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, c, e.ozakiOptions(ozaki.Scaled, 4, nil))

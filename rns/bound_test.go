@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // TestSumBounds compares the errors of sums and dot products with their bounds, on random, spread
@@ -262,7 +263,7 @@ func TestUpdateBounds(t *testing.T) {
 func TestBoundsAreCancelled(t *testing.T) {
 	b, err := SummationBase(SummationPrecisions[0])
 	must(t, err)
-	m := halfulp.Random(halfulp.Float64, 20, 20, 0, 1)
+	m := gallery.Random(halfulp.Float64, 20, 20, 0, 1)
 	a, x, y := b.MatrixOf(m), b.VectorOf(m.Col(0)), b.VectorOf(m.Col(1))
 	one := b.NewNumber().SetScalar(halfulp.Float(1))
 	s, err := NewCSR(20, 20, make([]int, 21), nil, b.NewVector(0))

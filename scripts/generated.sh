@@ -20,6 +20,7 @@ mode=${1:-}
 stamps=scripts/generated.sha256
 kernels=internal/kernels
 export PYTHONDONTWRITEBYTECODE=1
+(cd "$kernels" && go run ../gocuda/gen ../.. expansion) # headers that are not committed
 kernel_hashes=$("$kernels"/_ptx/pack.py unpack && "$kernels"/_ptx/hashes.py) || {
 	echo "PTX: no Python: LEFT OUT"
 	[ "$mode" != stale ] || exit 1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -17,7 +18,7 @@ import (
 // draw returns a vector: numbers near a large one, numbers of all sizes, a constant, or few values
 // with infinities and NaN.
 func draw(r *rand.Rand, f halfulp.Format, n int) *halfulp.Vector {
-	x := halfulp.Random(f, n, 1, r.IntN(60), r.Uint64()).Col(0)
+	x := gallery.Random(f, n, 1, r.IntN(60), r.Uint64()).Col(0)
 	kind, base := r.IntN(5), math.Ldexp(1, r.IntN(40))
 	for i := range n {
 		switch kind {

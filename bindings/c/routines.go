@@ -169,7 +169,7 @@ func random(f halfulp.Format, rows, cols, spread int, seed uint64) (*halfulp.Mat
 	if err := checkMemory(f, rows, cols); err != nil {
 		return nil, err
 	}
-	return halfulp.Random(f, rows, cols, spread, seed), nil
+	return gallery.Random(f, rows, cols, spread, seed), nil
 }
 
 func vandermonde(x *halfulp.Vector, cols int, f halfulp.Format) (*halfulp.Matrix, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/eigen"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -237,9 +238,9 @@ func (d *benchData) make(needs string) error {
 func (d *benchData) build(o operand) *halfulp.Matrix {
 	switch o {
 	case opA, opB:
-		return halfulp.Random(d.format, d.n, d.n, 0, uint64(o))
+		return gallery.Random(d.format, d.n, d.n, 0, uint64(o))
 	case opX, opY:
-		return halfulp.Random(d.format, d.n, 1, 0, uint64(o))
+		return gallery.Random(d.format, d.n, 1, 0, uint64(o))
 	case opS:
 		return halfulp.Identity(d.format, d.n)
 	case opC:

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -15,7 +16,7 @@ func TestOutward(t *testing.T) {
 	testlength.SkipRace(t, "results of commands on one thread")
 	const n = 300
 	seed := testseed.Of(t)
-	m := halfulp.Random(halfulp.MP(90), n, 1, 200, seed)
+	m := gallery.Random(halfulp.MP(90), n, 1, 200, seed)
 	for i, text := range []string{"0", "1", "-1", "0.25", "999.5", "-999.5", "1e300", "9.99999999e-200", "-3", "1e30000", "-1e-30000"} {
 		if err := m.SetString(i, 0, text); err != nil {
 			t.Fatal(err)

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"math/big"
+
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/rational"
 )
 
 type genCmd struct {
@@ -20,28 +24,76 @@ type genFlags struct {
 	memoryFlag
 }
 
-// write writes the matrix that generate makes, unless its shape is invalid or too large. If wide is
-// set, it counts the matrix's infinities.
-func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, wide bool, generate func(halfulp.Format) *halfulp.Matrix) error {
-	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}}
-	if f.Format.exact {
-		return cli.Misuse("--format exact: gen writes numbers of a format")
+// generator makes a matrix: in a format, or exactly.
+type generator struct {
+	name       string
+	rows, cols int
+	// wide reports whether to count the matrix's infinities.
+	wide    bool
+	rounded func(halfulp.Format) (*halfulp.Matrix, error)
+	exact   func() *rational.Matrix
+	// exactBits is a bound on the bits of an exact entry.
+	exactBits float64
+}
+
+// write writes the matrix, unless its shape is invalid or too large.
+func (f *genFlags) write(env *cli.Environment, g generator) error {
+	j := &job{env: env, command: "gen " + g.name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}, exactResult: f.Format.exact}
+	if g.rows < 0 || g.cols < 0 {
+		return cli.Misuse("%d x %d: a matrix has no negative dimensions", g.rows, g.cols)
 	}
-	if rows < 0 || cols < 0 {
-		return cli.Misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
+	if f.Format.exact {
+		return f.writeExact(j, g)
 	}
 	if err := f.printFlags.check(true, f.Format.Format); err != nil {
 		return err
 	}
-	if err := f.Memory.checkSize(f.Format.Format, rows, cols); err != nil {
+	if err := f.Memory.checkSize(f.Format.Format, g.rows, g.cols); err != nil {
 		return err
 	}
 	j.warnDigits(f.Format.Format)
-	z := generate(f.Format.Format)
-	if wide && !f.Quiet {
+	z, err := g.rounded(f.Format.Format)
+	if err != nil {
+		return err
+	}
+	if g.wide && !f.Quiet {
 		warn(env.Stderr, &halfulp.Stats{Overflow: infinities(z)}, z.NumberFormat())
 	}
 	return j.writeMatrix(z, nil)
+}
+
+func (f *genFlags) writeExact(j *job, g generator) error {
+	f.printFlags.Exact = true
+	if f.Digits != digitsShortest {
+		return errExactDigits
+	}
+	if err := f.printFlags.check(true); err != nil {
+		return err
+	}
+	const fraction = 1024 // bits that a fraction occupies beside its digits
+	if err := f.Memory.checkBits(float64(g.rows)*float64(g.cols)*(g.exactBits+fraction), fmt.Sprintf("%d x %d fractions take", g.rows, g.cols)); err != nil {
+		return err
+	}
+	return j.writeRational(g.exact())
+}
+
+// fractionsOf returns the rows x cols matrix with the entries x(i, k), i and k counted from 0.
+func fractionsOf(rows, cols int, x func(i, k int) *big.Rat) *rational.Matrix {
+	m := rational.New(rows, cols)
+	for i := range rows {
+		for k := range cols {
+			m.Set(i, k, x(i, k))
+		}
+	}
+	return m
+}
+
+// numbersOf returns the numbers of a matrix, which are finite.
+func numbersOf(a *halfulp.Matrix) *rational.Matrix {
+	return fractionsOf(a.Rows(), a.Cols(), func(i, k int) *big.Rat {
+		x, _ := a.At(i, k).Big().Rat(nil)
+		return x
+	})
 }
 
 // infinities counts the infinities of a matrix in a format with the range of float32 or float64. It
@@ -67,15 +119,22 @@ type genHilbertCmd struct {
 }
 
 func (genHilbertCmd) Help() string {
-	return `Prints the N x N matrix with entries 1/(i+j-1), i, j = 1 ... N, each correctly rounded.
+	return `Prints the N x N matrix with entries 1/(i+j-1), i, j = 1 ... N, each correctly rounded; with --format exact, the fractions themselves.
 
-Example:
+Examples:
 
-  halfulp gen hilbert 12 --format mp:200 --out hilbert.mtx`
+  halfulp gen hilbert 12 --format mp:200 --out hilbert.mtx
+  halfulp gen hilbert 12 --format exact --out hilbert.mtx`
 }
 
 func (c *genHilbertCmd) Run(env *cli.Environment) error {
-	return c.write(env, "hilbert", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return gallery.Hilbert(f, c.N) })
+	return c.write(env, generator{
+		name: "hilbert", rows: c.N, cols: c.N,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return gallery.Hilbert(f, c.N), nil },
+		exact: func() *rational.Matrix {
+			return fractionsOf(c.N, c.N, func(i, k int) *big.Rat { return big.NewRat(1, int64(i+k+1)) })
+		},
+	})
 }
 
 type genVandermondeCmd struct {
@@ -96,40 +155,77 @@ Examples:
 }
 
 func (c *genVandermondeCmd) Run(env *cli.Environment) error {
-	var nodes *halfulp.Vector
-	switch {
-	case c.Nodes != "" && c.N != 0:
+	j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}, exactResult: c.Format.exact}
+	if c.Nodes == "" && c.N <= 0 {
+		return cli.Misuse("the number of nodes must be 1 or more, or --nodes be given")
+	}
+	if c.Nodes != "" && c.N != 0 {
 		return cli.Misuse("give either the number of nodes or --nodes, not both")
-	case c.Nodes != "":
-		j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
+	}
+	if err := c.Memory.checkSize(halfulp.Float64, c.N, 1); err != nil {
+		return err
+	}
+	if j.rationally() {
+		return c.exactly(env, j)
+	}
+	nodes := halfulp.NewVector(halfulp.Float64, c.N)
+	for i := range c.N {
+		nodes.SetFloat64(i, float64(i+1))
+	}
+	if c.Nodes != "" {
 		var err error
 		if nodes, err = j.vector(c.Nodes); err != nil {
 			return err
-		}
-	case c.N <= 0:
-		return cli.Misuse("the number of nodes must be 1 or more, or --nodes be given")
-	default:
-		if err := c.Memory.checkSize(halfulp.Float64, c.N, 1); err != nil {
-			return err
-		}
-		nodes = halfulp.NewVector(halfulp.Float64, c.N)
-		for i := range c.N {
-			nodes.SetFloat64(i, float64(i+1))
 		}
 	}
 	cols := nodes.Len()
 	if c.Cols != nil {
 		cols = *c.Cols
 	}
-	return c.write(env, "vandermonde", nodes.Len(), cols, true, func(f halfulp.Format) *halfulp.Matrix {
-		return gallery.Vandermonde(f, nodes, cols)
+	return c.write(env, generator{
+		name: "vandermonde", rows: nodes.Len(), cols: cols, wide: true,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return gallery.Vandermonde(f, nodes, cols), nil },
+	})
+}
+
+// exactly writes the powers of exact nodes: exactly, or each rounded once.
+func (c *genVandermondeCmd) exactly(env *cli.Environment, j *job) error {
+	nodes := fractionsOf(c.N, 1, func(i, _ int) *big.Rat { return big.NewRat(int64(i+1), 1) })
+	if c.Nodes != "" {
+		var err error
+		if nodes, err = j.exactVector(c.Nodes); err != nil {
+			return err
+		}
+	}
+	cols, longest := nodes.Rows(), 0
+	for i := range nodes.Rows() {
+		longest = max(longest, nodes.At(i, 0).Num().BitLen()+nodes.At(i, 0).Denom().BitLen())
+	}
+	if c.Cols != nil {
+		cols = *c.Cols
+	}
+	powers := func() *rational.Matrix {
+		m := rational.New(nodes.Rows(), cols)
+		for i := range nodes.Rows() {
+			power := big.NewRat(1, 1)
+			for k := range cols {
+				m.Set(i, k, power)
+				power = new(big.Rat).Mul(power, nodes.At(i, 0))
+			}
+		}
+		return m
+	}
+	return c.write(env, generator{
+		name: "vandermonde", rows: nodes.Rows(), cols: cols, wide: true,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return powers().Round(f) },
+		exact:   powers, exactBits: float64(longest) * float64(cols),
 	})
 }
 
 type genRandomCmd struct {
 	Rows   int    `arg:"" name:"ROWS" help:"Rows."`
 	Cols   int    `arg:"" name:"COLS" default:"1" help:"Columns (default 1)."`
-	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: all bits of the format)."`
+	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: all bits of the format; 53 with --format exact)."`
 	Spread int    `placeholder:"N" help:"Multiply every entry by 2^u with a random integer u, -N <= u <= N."`
 	Seed   uint64 `default:"1" placeholder:"N" help:"Seed: the same arguments give the same matrix. Default ${default}."`
 	genFlags
@@ -146,17 +242,35 @@ Examples:
 
 func (c *genRandomCmd) Run(env *cli.Environment) error {
 	bits := uint(c.Format.Bits())
+	spread := 30
+	if c.Format.exact {
+		spread = 20 // a fraction has all digits of a number with this exponent
+	}
 	switch {
-	case c.Spread < 0 || c.Spread > 1<<30:
-		return cli.Misuse("--spread: %d is not between 0 and 2^30", c.Spread)
-	case c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > bits):
+	case c.Spread < 0 || c.Spread > 1<<spread:
+		return cli.Misuse("--spread: %d is not between 0 and 2^%d", c.Spread, spread)
+	case c.Format.exact && c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > halfulp.MaxPrec):
+		return cli.Misuse("--bits: %d is not between %d and %d", c.Bits, halfulp.MinPrec, halfulp.MaxPrec)
+	case !c.Format.exact && c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > bits):
 		return cli.Misuse("--bits: %d is not between %d and the %d that format %v holds", c.Bits, halfulp.MinPrec, bits, c.Format)
 	}
-	return c.write(env, "random", c.Rows, c.Cols, c.Spread > 100, func(f halfulp.Format) *halfulp.Matrix {
-		if c.Bits == 0 {
-			return halfulp.Random(f, c.Rows, c.Cols, c.Spread, c.Seed)
-		}
-		return halfulp.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f)
+	// Numbers of MP(bits) are exact beyond the exponents of float64 too.
+	of := c.Bits
+	if of == 0 {
+		of = bits
+	}
+	return c.write(env, generator{
+		name: "random", rows: c.Rows, cols: c.Cols, wide: c.Spread > 100,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) {
+			if c.Bits == 0 {
+				return gallery.Random(f, c.Rows, c.Cols, c.Spread, c.Seed), nil
+			}
+			return gallery.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f), nil
+		},
+		exact: func() *rational.Matrix {
+			return numbersOf(gallery.Random(halfulp.MP(of), c.Rows, c.Cols, c.Spread, c.Seed))
+		},
+		exactBits: float64(of) + 64 + float64(c.Spread),
 	})
 }
 
@@ -178,12 +292,32 @@ func (c *genWamplerCmd) Run(env *cli.Environment) error {
 	if c.K < 1 || c.K > 5 {
 		return cli.Misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
 	}
-	return c.write(env, "wampler", 21, 6, false, func(f halfulp.Format) *halfulp.Matrix {
+	wampler := func(f halfulp.Format) *halfulp.Matrix {
 		x, y := gallery.Wampler(f, c.K)
 		if c.RHS {
 			return y.Matrix()
 		}
 		return x
+	}
+	cols := 6
+	if c.RHS {
+		cols = 1
+	}
+	return c.write(env, generator{
+		name: "wampler", rows: 21, cols: cols,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return wampler(f), nil },
+		exact: func() *rational.Matrix {
+			// Every number is an integer below 2^40 over 10^5, and the nearest such fraction to its
+			// 200 bits.
+			m := numbersOf(wampler(halfulp.MP(200)))
+			return fractionsOf(21, cols, func(i, k int) *big.Rat {
+				n, ok := new(big.Int).SetString(new(big.Rat).Mul(m.At(i, k), big.NewRat(100000, 1)).FloatString(0), 10)
+				if !ok {
+					panic("halfulp: FloatString(0) is an integer")
+				}
+				return new(big.Rat).SetFrac(n, big.NewInt(100000))
+			})
+		},
 	})
 }
 
@@ -201,5 +335,9 @@ Example:
 }
 
 func (c *genIdentityCmd) Run(env *cli.Environment) error {
-	return c.write(env, "identity", c.N, c.N, false, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Identity(f, c.N) })
+	return c.write(env, generator{
+		name: "identity", rows: c.N, cols: c.N,
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return halfulp.Identity(f, c.N), nil },
+		exact:   func() *rational.Matrix { return rational.Identity(c.N) },
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestIntegerPower(t *testing.T) {
 	testlength.SkipRace(t, "results of commands on one thread")
 	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
-		m := halfulp.Random(f, testlength.Trials(40), 1, 6, 1)
+		m := gallery.Random(f, testlength.Trials(40), 1, 6, 1)
 		for i := range m.Rows() {
 			x := m.At(i, 0)
 			exact := new(big.Float).SetPrec(40000).SetInt64(1)

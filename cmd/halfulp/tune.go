@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cli"
 	dispatch "github.com/halfulp/halfulp/internal/product"
 )
@@ -131,7 +132,7 @@ func tuneGPU(ctx context.Context) ([]gpuTuning, error) {
 		}
 		g := gpuTuning{Bits: int(p)}
 		for _, n := range []int{50, 75, 100, 150, 200, 300, 400, 600, 800, 1200} {
-			a, c := halfulp.Random(f, n, n, 1, 1), halfulp.NewMatrix(f, n, n)
+			a, c := gallery.Random(f, n, n, 1, 1), halfulp.NewMatrix(f, n, n)
 			gemm := func(device halfulp.Device) (halfulp.Stats, time.Duration, error) {
 				var st halfulp.Stats
 				d := make([]time.Duration, 4) // the first warms up

@@ -58,7 +58,7 @@ func anyFormat(r *rand.Rand) halfulp.Format {
 // random returns matrices of random numbers in random formats.
 func random(spread int) func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 	return func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
-		return halfulp.Random(anyFormat(r), n, n, spread, r.Uint64()), halfulp.Random(anyFormat(r), n, k, spread, r.Uint64())
+		return gallery.Random(anyFormat(r), n, n, spread, r.Uint64()), gallery.Random(anyFormat(r), n, k, spread, r.Uint64())
 	}
 }
 
@@ -92,10 +92,10 @@ var Families = []Family{
 	{"random", random(0), 0},
 	{"spread 50", random(50), 0},
 	{"spread 500", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
-		return halfulp.Random(halfulp.Float64, n, n, 500, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 500, r.Uint64())
+		return gallery.Random(halfulp.Float64, n, n, 500, r.Uint64()), gallery.Random(halfulp.Float64, n, k, 500, r.Uint64())
 	}, 0},
 	{"graded", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
-		x := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		x := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		return from(0, n, n, func(i, j int) *big.Float {
 			v := x.Big(i, j)
 			return v.SetMantExp(v, -17*i+11*j)

@@ -10,7 +10,7 @@ import (
 
 // Ill returns a random matrix; a larger k makes it worse conditioned.
 func Ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	a := gallery.Random(f, n, n, 0, r.Uint64())
 	if k = min(k, f.Bits()-2); n > 1 && k > 0 { // two rows agree to k bits
 		for j := range n {
 			x := a.Big(0, j)
@@ -39,7 +39,7 @@ func Spread(r *rand.Rand, a *halfulp.Matrix, most int) {
 // NearSingular returns a matrix of numbers of the given bits. Its last row is a combination of the
 // others up to one unit in the last place.
 func NearSingular(r *rand.Rand, bits uint, n int) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.MP(bits), n, n, r.IntN(20), r.Uint64())
+	a := gallery.Random(halfulp.MP(bits), n, n, r.IntN(20), r.Uint64())
 	for j := range n {
 		x := a.Big(0, j)
 		if n > 2 {
@@ -96,7 +96,7 @@ func Hard(r *rand.Rand, n int) *halfulp.Matrix {
 // ScaledRandom returns a random matrix whose rows and columns are multiplied by powers of two up to
 // 2^±spread.
 func ScaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
-	return Graded(r, halfulp.Random(f, n, n, 0, r.Uint64()), spread)
+	return Graded(r, gallery.Random(f, n, n, 0, r.Uint64()), spread)
 }
 
 // Unimodular returns an integer matrix of determinant ±1: its inverse has integer entries.
@@ -121,7 +121,7 @@ func Unimodular(r *rand.Rand, n int) *halfulp.Matrix {
 
 // Triangular returns an upper triangular matrix.
 func Triangular(r *rand.Rand, n int) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	a := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 	for j := range n {
 		for i := j + 1; i < n; i++ {
 			a.SetFloat64(i, j, 0)
@@ -201,7 +201,7 @@ func Growing(r *rand.Rand, n int) *halfulp.Matrix {
 // Sparse returns a random matrix with a share of zeros: at random places or above a diagonal, in
 // random order.
 func Sparse(r *rand.Rand, f halfulp.Format, n int, share float64) *halfulp.Matrix {
-	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	a := gallery.Random(f, n, n, 0, r.Uint64())
 	z := halfulp.NewMatrix(f, n, n)
 	rows, cols, block := r.Perm(n), r.Perm(n), 1+r.IntN(n)
 	for i := range n {

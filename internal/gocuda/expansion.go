@@ -3,6 +3,8 @@ package gocuda
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/halfulp/halfulp/internal/expansiontables"
 )
 
 // Files are the generated sources of internal/kernels/expansion. Each function makes one of them,
@@ -11,6 +13,7 @@ var Files = map[string]func(root string) ([]byte, error){
 	"expansionarith.cuh":     Expansion,
 	"expansionfunctions.cuh": Functions,
 	"expansionpublished.cuh": Published,
+	"expansiontables.cuh":    func(string) ([]byte, error) { return expansiontables.CUDA(), nil },
 }
 
 // expansionFiles are the files of package expansion whose functions kernels use.

@@ -15,6 +15,7 @@ import (
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance"
 	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -54,8 +55,8 @@ type operands struct {
 // newOperands returns A n+20 x n, B n x n+10, C n+20 x n+10, x of n and y of n+20 entries, and
 // copies of them at a place.
 func newOperands(f Format, n int, at Device) *operands {
-	o := &operands{format: f, a: Random(f, n+20, n, 3, 1), b: Random(f, n, n+10, 3, 2), c: Random(f, n+20, n+10, 3, 3),
-		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
+	o := &operands{format: f, a: gallery.Random(f, n+20, n, 3, 1), b: gallery.Random(f, n, n+10, 3, 2), c: gallery.Random(f, n+20, n+10, 3, 3),
+		x: gallery.Random(f, n, 1, 3, 4).Col(0), y: gallery.Random(f, n+20, 1, 3, 5).Col(0)}
 	o.da, o.db, o.dc = must(o.a.On(at)), must(o.b.On(at)), must(o.c.On(at))
 	o.dx, o.dy = must(o.x.On(at)), must(o.y.On(at))
 	o.at = o.dx.Device()
@@ -210,7 +211,7 @@ func TestNewMatrices(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	for name, of := range map[string]func(a, b *Matrix, f Format, opt *Options) (*Matrix, error){"Add": Add, "Sub": Sub, "Mul": Mul} {
 		for _, f := range []Format{Float64, MP(90), DD} {
-			a, b := Random(f, 5, 5, 9, 1), Random(Float64, 5, 5, 9, 2)
+			a, b := gallery.Random(f, 5, 5, 9, 1), gallery.Random(Float64, 5, 5, 9, 2)
 			want := must(of(a, b, f, onCPU))
 			got := must(of(must(a.On("cuda:0")).T(), must(b.On("cuda:0")).T(), f, nil))
 			if name == "Mul" {
@@ -230,7 +231,7 @@ func TestNewMatrices(t *testing.T) {
 func TestSeveral(t *testing.T) {
 	devs, _ := gputest.References(t, 3)
 	defer mem.Substitute(devs...)()
-	a, b := Random(Float64, 3, 4, 3, 1), Random(Float64, 4, 800, 3, 2)
+	a, b := gallery.Random(Float64, 3, 4, 3, 1), gallery.Random(Float64, 4, 800, 3, 2)
 	want := NewMatrix(Float64, 3, 800)
 	ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
 	for device, ran := range map[Device]string{
@@ -290,7 +291,7 @@ func TestDevicePrepare(t *testing.T) {
 				Prepare(o.da)
 				Prepare(o.db.T())
 				o.products(t)
-				o.a, o.b = Random(f, size+20, size, 2, 7), Random(f, size, size+10, 3, 8)
+				o.a, o.b = gallery.Random(f, size+20, size, 2, 7), gallery.Random(f, size, size+10, 3, 8)
 				if err := errors.Join(o.da.CopyFrom(o.a), o.db.T().CopyFrom(o.b.T())); err != nil {
 					t.Fatal(err)
 				}
@@ -312,7 +313,7 @@ func TestDevicePrepare(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	devs, drivers := gputest.References(t, 2)
 	defer mem.Substitute(devs...)()
-	x := Random(MP(106), 7, 5, 3, 1)
+	x := gallery.Random(MP(106), 7, 5, 3, 1)
 	uploads := func() (n int) {
 		for _, drv := range drivers {
 			for _, call := range drv.Calls() {
@@ -331,7 +332,7 @@ func TestPrepare(t *testing.T) {
 			n = 520
 		}
 		for i, f := range []Format{MP(106), Float64} {
-			b := Random(f, 5, n, 3, uint64(i))
+			b := gallery.Random(f, 5, n, 3, uint64(i))
 			c, want := NewMatrix(f, 7, n), NewMatrix(f, 7, n)
 			ok(Gemm(NoTrans, NoTrans, Float(1), x, b, Float(0), want, onCPU))
 			var st Stats
@@ -413,7 +414,7 @@ func TestConjugateGradients(t *testing.T) {
 	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		f := MP(212)
 		a := NewMatrix(f, size, size)
-		b := Random(f, size, size, 0, 1)
+		b := gallery.Random(f, size, size, 0, 1)
 		ok(Syrk(Upper, NoTrans, Float(1), b, Float(0), a, onCPU))
 		for i := range size {
 			a.SetFloat64(i, i, a.Float64(i, i)+1)
@@ -421,7 +422,7 @@ func TestConjugateGradients(t *testing.T) {
 				a.Set(i, j, a.At(j, i))
 			}
 		}
-		rhs := Random(f, size, 1, 0, 2).Col(0)
+		rhs := gallery.Random(f, size, 1, 0, 2).Col(0)
 		x := NewVector(f, size)
 		steps := conjugateGradients(f, a, x, rhs.Clone(), rhs.Clone(), NewVector(f, size))
 
@@ -491,7 +492,7 @@ func TestCycles(t *testing.T) {
 // cycle computes with operands of the host and of the GPU, and frees these.
 func cycle(t *testing.T, n int) {
 	f := MP(106)
-	a, x := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2).Col(0)
+	a, x := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, 1, 3, 2).Col(0)
 	c := NewMatrix(f, n, n)
 	onGPU := &Options{Device: "cuda:0"}
 	ok(Gemm(NoTrans, Trans, Float(1), a, a, Float(0), c, onGPU))
@@ -535,7 +536,7 @@ func BenchmarkPrepare(b *testing.B) {
 	gputest.Machine(b)
 	const n = 1000
 	for _, f := range []Format{Float64, MP(212)} {
-		a, x, c := Random(f, n, n, 0, 1), Random(f, n, n, 0, 2), NewMatrix(f, n, n)
+		a, x, c := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, n, 0, 2), NewMatrix(f, n, n)
 		for _, m := range []struct {
 			name string
 			a    *Matrix
@@ -579,7 +580,7 @@ func TestConformanceParts(t *testing.T) {
 // residue is refused and auto takes another.
 func TestMethodResidue(t *testing.T) {
 	gputest.OnDevices(t, 12, 50, func(t *testing.T, n int) {
-		a, c := Random(Float64, n, n, 0, 1), NewMatrix(Float64, n, n)
+		a, c := gallery.Random(Float64, n, n, 0, 1), NewMatrix(Float64, n, n)
 		da, dc := must(a.On("cuda:0")), must(c.On("cuda:0"))
 		defer da.Free()
 		defer dc.Free()
@@ -610,7 +611,7 @@ func TestTraceReference(t *testing.T) {
 	devs, _ := gputest.Linked(t, 3)
 	defer mem.Substitute(devs...)()
 	for _, f := range []Format{Float64, DD, MP(150)} {
-		a := Random(f, 9, 11, 20, 5)
+		a := gallery.Random(f, 9, 11, 20, 5)
 		for _, name := range []Device{"cuda:0", "cuda:0-2"} {
 			d, err := a.On(name)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -18,7 +19,7 @@ func TestCheck(t *testing.T) {
 	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []Format{Float64, QD, MP(106)} {
 			one, zero := Float(1), Float(0)
-			a, b := Random(f, n, n, 3, 1), Random(f, n, n, 3, 2)
+			a, b := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, n, 3, 2)
 			da, db := Prepare(must(a.On("cuda:0"))), must(b.On("cuda:0"))
 			dc := must(NewMatrix(f, n, n).On("cuda:0"))
 			want, got := NewMatrix(f, n, n), NewMatrix(f, n, n)
@@ -70,7 +71,7 @@ func TestFaultPlace(t *testing.T) {
 		fake.Slice[abi.Outcome](l, to+abi.ToldAt, 1)[0] = o
 		fake.Slice[uint32](l, to, 1)[0] = ticket
 	})
-	a, b := must(Random(Float64, n, n, 3, 1).On("cuda:0")), must(Random(Float64, n, n, 3, 2).On("cuda:0"))
+	a, b := must(gallery.Random(Float64, n, n, 3, 1).On("cuda:0")), must(gallery.Random(Float64, n, n, 3, 2).On("cuda:0"))
 	c := must(NewMatrix(Float64, n, n).On("cuda:0"))
 	opt := &Options{Check: true}
 	for name, run := range map[string]func(side Side) error{

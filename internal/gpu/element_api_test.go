@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/stats"
@@ -16,8 +17,8 @@ func TestElements(t *testing.T) {
 	onGPU := &Options{Device: "cuda:0"}
 	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
-			a, x := Random(f, size, size+3, 5, 1), Random(MP(80), size, 1, 5, 2).Col(0)
-			y := Random(Float64, 2*size+6, 1, 5, 3).Col(0).Stride(-2)
+			a, x := gallery.Random(f, size, size+3, 5, 1), gallery.Random(MP(80), size, 1, 5, 2).Col(0)
+			y := gallery.Random(Float64, 2*size+6, 1, 5, 3).Col(0).Stride(-2)
 			third := must(ParseScalar(MP(80), "0.33333"))
 			for _, alpha := range []Scalar{Float(-1), third, Float(0)} {
 				for _, r := range []struct {
@@ -76,7 +77,7 @@ func TestElementMemory(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	drivers[0].TotalMemory = 1 << 20
 	opt := &Options{Device: "cuda:0"}
-	x := Random(MP(424), 1<<15, 1, 5, 1).Col(0)
+	x := gallery.Random(MP(424), 1<<15, 1, 5, 1).Col(0)
 	y := x.Clone()
 	for i, call := range []func() error{
 		func() error { return Axpy(Float(3), x, y, opt) },

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -46,7 +47,7 @@ func compareSystem(r *rand.Rand, most int) string {
 			f[i] = f[0]
 		}
 	}
-	a, b := Random(f[0], n, n, []int{0, 40, 5, 5, 5}[family], r.Uint64()), Random(f[1], n, k, 30, r.Uint64())
+	a, b := gallery.Random(f[0], n, n, []int{0, 40, 5, 5, 5}[family], r.Uint64()), gallery.Random(f[1], n, k, 30, r.Uint64())
 	for i := range n {
 		if family < 3 {
 			break

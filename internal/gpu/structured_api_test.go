@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -90,7 +91,7 @@ func TestStructuredOnDevice(t *testing.T) {
 	run := func(t *testing.T, n int, formats []Format, fetched func() uint64) {
 		third := must(ParseScalar(MP(80), "0.33333"))
 		for _, f := range formats {
-			a, x, c := Random(f, n, n, 5, 1), Random(f, n, 4, 5, 2), Random(f, n, n, 5, 3)
+			a, x, c := gallery.Random(f, n, n, 5, 1), gallery.Random(f, n, 4, 5, 2), gallery.Random(f, n, n, 5, 3)
 			da := must(a.On("cuda:0"))
 			defer da.Free()
 			for _, kind := range []string{"random", "zeros", "Inf"} {
@@ -159,14 +160,14 @@ func TestStructured(t *testing.T) {
 		}
 		for _, f := range formats {
 			n := size + 30 // rows from which blocks are gathered
-			a, b, c := Random(f, n, n, 5, 1), Random(f, n, 4, 5, 2), Random(f, n, n, 5, 3)
+			a, b, c := gallery.Random(f, n, n, 5, 1), gallery.Random(f, n, 4, 5, 2), gallery.Random(f, n, n, 5, 3)
 			third := must(ParseScalar(MP(80), "0.33333"))
 			for _, kind := range []string{"random", "Inf", "zeros"} {
 				switch kind {
 				case "Inf":
 					b.SetFloat64(3, 1, math.Inf(1))
 				case "zeros":
-					b = Random(f, n, 4, 5, 2)
+					b = gallery.Random(f, n, 4, 5, 2)
 					for i := range n {
 						b.SetFloat64(i, 0, math.Copysign(0, -1))
 						c.SetFloat64(i, 1, 1)
@@ -227,7 +228,7 @@ func BenchmarkStructured(b *testing.B) {
 	const n = 1000
 	third := must(ParseScalar(MP(80), "0.33333"))
 	for _, f := range []Format{Float64, MP(424)} {
-		a, x, c := Random(f, n, n, 0, 1), Random(f, n, n, 0, 2), Random(f, n, n, 0, 3)
+		a, x, c := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, n, 0, 2), gallery.Random(f, n, n, 0, 3)
 		da, dx, dc := must(a.On("cuda:0")), must(x.On("cuda:0")), must(c.On("cuda:0"))
 		for _, r := range []struct {
 			name string

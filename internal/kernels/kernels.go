@@ -12,7 +12,8 @@
 // Write it into a .cu file of the folder of its use, with a reference in Go, in
 // internal/gpu/gputest or the tests of rns, ozaki and expansion; the fake driver runs the reference
 // in the kernel's place. "go generate ./internal/kernels" compiles the files whose sources have
-// changed into PTX, and packs it as ptx.pack, which is committed. A test compares the hashes of the
+// changed into PTX, and packs it as ptx.pack, which is committed. It also writes the headers of
+// folder expansion that .gitignore names, from package expansion. A test compares the hashes of the
 // sources with the hashes from which the archive was made. After "_ptx/pack.py unpack",
 // "_ptx/ptx.py check" compiles everything anew, compares it and assembles it for every GPU.
 //

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/gocuda"
 )
 
 // TestEverySourceHasPTX checks that sources and entries of the archive come in pairs.
@@ -27,7 +29,8 @@ func TestEverySourceHasPTX(t *testing.T) {
 	}
 }
 
-// TestPTXFresh checks that the PTX was generated from the current sources, by their hashes. To
+// TestPTXFresh checks that the PTX was generated from the current sources, by their hashes; headers
+// that are not committed, from the sources of package expansion. To
 // compare it with newly generated PTX, run _ptx/ptx.py check.
 func TestPTXFresh(t *testing.T) {
 	for _, e := range entries() {
@@ -40,25 +43,46 @@ func TestPTXFresh(t *testing.T) {
 
 var include = regexp.MustCompile(`(?m)^#include "(.*)"`)
 
+// generated are the headers that are not committed. Package expansion gives them.
+var generated = map[string][]byte{}
+
+// source returns the text of a source.
+func source(t *testing.T, name string) []byte {
+	if generated[name] != nil {
+		return generated[name]
+	}
+	generate := gocuda.Files[path.Base(name)]
+	if generate == nil {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	text, err := generate("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated[name] = text
+	return text
+}
+
 // digest is the function of that name of _ptx/ptx.py.
-func digest(t *testing.T, source string) string {
+func digest(t *testing.T, file string) string {
 	sums := map[string]string{}
 	var add func(name string)
 	add = func(name string) {
 		if sums[name] != "" {
 			return
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := source(t, name)
 		sums[name] = fmt.Sprintf("%x", sha256.Sum256(text))
 		for _, m := range include.FindAllSubmatch(text, -1) {
 			add(path.Join(path.Dir(name), string(m[1])))
 		}
 	}
 	add("_ptx/ptx.py")
-	add(source)
+	add(file)
 	all := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(all, "%s  %s\n", sums[name], name)

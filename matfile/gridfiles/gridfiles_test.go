@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/textio"
@@ -37,7 +38,7 @@ var rounds = []int{100, 1000, roundSize}
 
 // specials replaces entries of a random matrix by infinities, NaN and signed zeros.
 func specials(f halfulp.Format, rows, cols int) *halfulp.Matrix {
-	m := halfulp.Random(f, rows, cols, 20, 1)
+	m := gallery.Random(f, rows, cols, 20, 1)
 	for k, x := range []float64{math.Inf(1), math.Inf(-1), math.NaN(), 0, math.Copysign(0, -1), -1} {
 		if k < rows*cols {
 			m.SetFloat64(k%rows, k/rows, x)
@@ -621,7 +622,7 @@ func TestElsewhere(t *testing.T) {
 // one entry far from the samples that are compared for one file, which are an error.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
-	h := halfulp.Random(halfulp.Float64, 200, 200, 0, 1)
+	h := gallery.Random(halfulp.Float64, 200, 200, 0, 1)
 	other := h.Clone()
 	const row, col = 22, 95
 	x := h.Float64(row, col)

@@ -16,6 +16,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -60,8 +61,8 @@ func newProblem(n int, bits uint, count, columns int) *problem {
 		p.f = halfulp.MP(bits)
 	}
 	for i := range uint64(count) {
-		p.a = append(p.a, halfulp.Random(p.f, n, n, 0, 2*i+1))
-		p.b = append(p.b, halfulp.Random(p.f, n, columns, 0, 2*i+2))
+		p.a = append(p.a, gallery.Random(p.f, n, n, 0, 2*i+1))
+		p.b = append(p.b, gallery.Random(p.f, n, columns, 0, 2*i+2))
 	}
 	return p
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -312,7 +313,7 @@ type problem struct {
 // problems returns the calls that are compared.
 func problems() []problem {
 	of := func(f halfulp.Format, rows, cols int) *halfulp.Matrix {
-		return halfulp.Random(f, rows, cols, 0, uint64(1+cols))
+		return gallery.Random(f, rows, cols, 0, uint64(1+cols))
 	}
 	dot := func(f halfulp.Format) func() error {
 		x := of(f, 4, 1).Col(0)

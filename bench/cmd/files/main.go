@@ -21,6 +21,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // A figure is the medians of the times of one command, in seconds.
@@ -181,7 +182,7 @@ func (r *results) commands(self, other string) ([]command, error) {
 
 // product returns a function that computes the product.
 func (r *results) product(f halfulp.Format) func() error {
-	a, b := halfulp.Random(f, r.N, r.N, 0, 1), halfulp.Random(f, r.N, r.N, 0, 2)
+	a, b := gallery.Random(f, r.N, r.N, 0, 1), gallery.Random(f, r.N, r.N, 0, 2)
 	opt := &halfulp.Options{Device: "cpu", Threads: r.Threads}
 	return func() error {
 		return halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, halfulp.NewMatrix(f, r.N, r.N), opt)

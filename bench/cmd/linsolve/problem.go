@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -31,9 +32,9 @@ func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem
 		f = halfulp.MP(bits)
 	}
 	p := &problem{n: n, bits: bits, kappa: kappa, weights: weights, format: f, threads: threads}
-	p.a, p.b = halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	p.a, p.b = gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 	if weights > 0 {
-		tall := halfulp.Random(f, 2*n, n, 0, 1)
+		tall := gallery.Random(f, 2*n, n, 0, 1)
 		for i := range 2 * n {
 			w := halfulp.Float(math.Exp2(-weights * float64(i) / float64(2*n-1))).Big()
 			for j := range n {
@@ -64,7 +65,7 @@ func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem
 			left.SetBig(i, j, x.SetPrec(bits+53).Mul(x, halfulp.Float(d).Big()))
 		}
 	}
-	err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, halfulp.Random(f, n, n, 0, 3), halfulp.Float(0), nil, p.a, p.options())
+	err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, gallery.Random(f, n, n, 0, 3), halfulp.Float(0), nil, p.a, p.options())
 	return p, err
 }
 
@@ -78,7 +79,7 @@ const (
 // halfulp returns the library's own methods.
 func (p *problem) halfulp() []method {
 	c := halfulp.NewMatrix(p.format, p.n, p.n)
-	b := halfulp.Random(p.format, p.n, p.n, 0, 4)
+	b := gallery.Random(p.format, p.n, p.n, 0, 4)
 	methods := []method{
 		{name: productName, run: func() (any, error) {
 			err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), p.a, b, halfulp.Float(0), nil, c, p.options())

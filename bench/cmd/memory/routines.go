@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -119,7 +120,7 @@ func solve(p *problem, in []*halfulp.Matrix) ([]*halfulp.Matrix, error) {
 
 // random returns a matrix of numbers in (-1, 1) with all bits of the format.
 func (p *problem) random(seed uint64, rows, cols int) *halfulp.Matrix {
-	return halfulp.Random(p.format, rows, cols, 0, seed)
+	return gallery.Random(p.format, rows, cols, 0, seed)
 }
 
 // size returns the bytes of matrices, as Options.MemoryLimit counts them.

@@ -23,6 +23,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/record"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/mpi"
 )
 
@@ -47,12 +48,16 @@ type figure struct {
 	// where each of several multiplied
 	Devices []string `json:"devices,omitempty"`
 	One     times    `json:"one"`
-	Shared  times    `json:"shared"`
+	// Threaded is one process with all threads of the several.
+	Threaded *times `json:"one_with_all_threads,omitempty"`
+	Shared   times  `json:"shared"`
 	// Gain is the ratio of the clock's times. Work is the ratio of the processor time of one
 	// process alone to the largest processor time of several: the gain on an otherwise idle
 	// machine.
 	Gain float64 `json:"gain"`
-	Work float64 `json:"gain_in_processor_time,omitempty"`
+	// Beside is the ratio of the clock's times of Threaded and Shared.
+	Beside float64 `json:"gain_beside_threads,omitempty"`
+	Work   float64 `json:"gain_in_processor_time,omitempty"`
 }
 
 type results struct {
@@ -205,6 +210,11 @@ func (f *figure) finish() {
 	if f.Shared.Process > 0 {
 		f.Work = f.One.Process / f.Shared.Process
 	}
+	if f.Threaded != nil {
+		f.Beside = f.Threaded.Wall / f.Shared.Wall
+		fmt.Printf("%-8s n = %d %-9s one process of %d threads %.3f s (cpu %.3f): %.2f times the time of %d processes\n",
+			f.Format, f.N, f.What, f.Processes*f.Threads, f.Threaded.Wall, f.Threaded.All, f.Beside, f.Processes)
+	}
 	fmt.Printf("%-8s n = %d %-9s one %.3f s (cpu %.3f), %d processes %.3f s (cpu %.3f, all %.3f): gain %.2f, in cpu time %.2f  %v\n",
 		f.Format, f.N, f.What, f.One.Wall, f.One.All, f.Processes, f.Shared.Wall, f.Shared.Process, f.Shared.All, f.Gain, f.Work, f.Devices)
 }
@@ -271,7 +281,7 @@ func inside(o options) error {
 func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error) {
 	ctx := context.Background()
 	one, zero := halfulp.Float(1), halfulp.Float(0)
-	a, b := halfulp.Random(format, o.n, o.n, 1, 1), halfulp.Random(format, o.n, o.n, 1, 2)
+	a, b := gallery.Random(format, o.n, o.n, 1, 1), gallery.Random(format, o.n, o.n, 1, 2)
 	c, d := halfulp.NewMatrix(format, o.n, o.n), halfulp.NewMatrix(format, o.n, o.n)
 	grid := distributed.Device(0, 0)
 	var there [3]*halfulp.Matrix
@@ -305,11 +315,13 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 		t.All = float64(micro[0]) / 1e6
 		return t, err
 	}
-	alone := func() error {
-		if comm.Rank() != 0 {
-			return nil
+	alone := func(threads int) func() error {
+		return func() error {
+			if comm.Rank() != 0 {
+				return nil
+			}
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: threads})
 		}
-		return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Device: halfulp.Device(o.one), Threads: o.threads})
 	}
 	ways := []struct {
 		name  string
@@ -327,14 +339,19 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 			return st, err
 		}, func() (*halfulp.Matrix, error) { return there[2].Host() }},
 	}
+	var threaded []times
 	all := make([][]times, 1+len(ways))
 	figures := make([]figure, len(ways))
 	for range o.repeats {
-		t, err := clock(alone)
+		t, err := clock(alone(o.threads))
 		if err != nil {
 			return nil, err
 		}
 		all[0] = append(all[0], t)
+		if t, err = clock(alone(o.threads * comm.Size())); err != nil {
+			return nil, err
+		}
+		threaded = append(threaded, t)
 		for i, w := range ways {
 			t, err := clock(func() error {
 				st, err := w.share()
@@ -355,6 +372,8 @@ func products(o options, comm *mpi.Comm, format halfulp.Format) ([]figure, error
 		f := &figures[i]
 		f.Format, f.N, f.What, f.Alone, f.Processes, f.Threads, f.Repeats = format.String(), o.n, ways[i].name, o.one, comm.Size(), o.threads, o.repeats
 		f.One, f.Shared = medians(all[0]), medians(all[1+i])
+		t := medians(threaded)
+		f.Threaded = &t
 		if comm.Rank() == 0 {
 			f.finish()
 		}

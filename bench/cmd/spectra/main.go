@@ -202,7 +202,7 @@ func (r *results) measure(w io.Writer, path string, orders, formats, workloads, 
 
 // symmetric returns a symmetric matrix of random entries between -1 and 1.
 func symmetric(n int) *halfulp.Matrix {
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+	a := gallery.Random(halfulp.Float64, n, n, 0, 1)
 	for i := range n {
 		for j := range i {
 			a.Set(i, j, a.At(j, i))
@@ -303,7 +303,7 @@ func (c *cell) run(a *halfulp.Matrix, device string) (stats halfulp.Stats, err e
 	switch c.Workload {
 	case "product":
 		if c.factor == nil { // entries with all bits
-			c.factor, c.product = halfulp.Random(f, a.Rows(), a.Rows(), 0, 2), halfulp.NewMatrix(f, a.Rows(), a.Rows())
+			c.factor, c.product = gallery.Random(f, a.Rows(), a.Rows(), 0, 2), halfulp.NewMatrix(f, a.Rows(), a.Rows())
 		}
 		one, zero := halfulp.NewScalar(f, big.NewFloat(1)), halfulp.NewScalar(f, new(big.Float))
 		err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, c.factor, c.factor, zero, c.product, &opt)

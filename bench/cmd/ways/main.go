@@ -21,6 +21,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve"
@@ -109,7 +110,7 @@ func matrix(n int, cond float64) *halfulp.Matrix {
 	if log > 45 {
 		f = halfulp.MP(uint(64 + log))
 	}
-	x, y := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, n, 0, 2)
+	x, y := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, n, 0, 2)
 	d := halfulp.NewMatrix(halfulp.MP(24), n, n)
 	for i := range n {
 		d.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1), -int(log*float64(i)/float64(max(n-1, 1)))))
@@ -132,7 +133,7 @@ func (c *cell) measure(a *halfulp.Matrix, most time.Duration) error {
 	if c.Bits != 53 {
 		f = halfulp.MP(uint(c.Bits))
 	}
-	b := halfulp.Random(halfulp.Float64, c.N, 1, 0, 3)
+	b := gallery.Random(halfulp.Float64, c.N, 1, 0, 3)
 	solve := func(opt *halfulp.Options) (*halfulp.Matrix, error) { return linsolve.Solve(a, b, f, opt) }
 	if c.Columns == c.N {
 		solve = func(opt *halfulp.Options) (*halfulp.Matrix, error) { return linsolve.Inverse(a, f, opt) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 )
@@ -22,7 +23,7 @@ func TestBytes(t *testing.T) {
 				want := Wanted{Vectors: vectors, Last: n - 1}
 				s := prooftest.Run(t, 1)
 				s.Reuse = true
-				a := halfulp.Random(halfulp.Float64, max(m, n), n, 8, 3).View()
+				a := gallery.Random(halfulp.Float64, max(m, n), n, 8, 3).View()
 				p := &problem{a: a, gram: m > 0}
 				var err error
 				if m > 0 {

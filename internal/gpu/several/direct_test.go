@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
@@ -57,7 +58,7 @@ func TestDirect(t *testing.T) {
 					there[side] = must(of[side].On(device))
 				}
 			}
-			old := Random(MP(20), n, n, 0, 9)
+			old := gallery.Random(MP(20), n, n, 0, 9)
 			before, _ := integers(n, n, true, 7)
 			want, beta := before.Clone(), 0.0
 			if c.adds {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
@@ -50,8 +51,8 @@ func TestDevicePanels(t *testing.T) {
 func checkPanels(t *testing.T, m, n int, devices ...Device) {
 	for k, f := range []Format{DD, MP(150)} {
 		device := devices[k%2]
-		a, b := Random(f, m, inner, 3, 1), Random(f, inner, n, 3, 2)
-		c := Random(f, m, n, 3, 3)
+		a, b := gallery.Random(f, m, inner, 3, 1), gallery.Random(f, inner, n, 3, 2)
+		c := gallery.Random(f, m, n, 3, 3)
 		set := func(i int, from, to int, x float64) {
 			for h := from; h < to; h++ {
 				a.SetFloat64(i, h, x)
@@ -187,7 +188,7 @@ func TestPanelsKnown(t *testing.T) {
 func TestPanelsOnHost(t *testing.T) {
 	on(t, 2, func([]*cuda.Device, *fake.Driver) {
 		f := MP(60)
-		a, b := Random(f, 2, inner, 3, 1), Random(f, inner, 3, 3, 2)
+		a, b := gallery.Random(f, 2, inner, 3, 1), gallery.Random(f, inner, 3, 3, 2)
 		a.Set(0, 1300, must(ParseScalar(f, "1e3000")))
 		a.Set(1, 200, must(ParseScalar(f, "1e-3000")))
 		da, db, dc := must(a.On("cuda:0,1")), must(b.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", f, 2, 3))
@@ -225,7 +226,7 @@ func (c *countdown) Err() error {
 func TestPanelsFail(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n, inner = 4, 2*4*128 + 10
-		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
+		a, b := gallery.Random(Float64, n, inner, 3, 1), gallery.Random(Float64, inner, n, 3, 2)
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		run := func(ctx context.Context) error {
 			err := Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Context: ctx})
@@ -287,8 +288,8 @@ func TestPanelsFail(t *testing.T) {
 func TestPanelsDropKept(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n, inner = 4, 2*4*128 + 10
-		a, b := Random(Float64, n, inner, 3, 1), Random(Float64, inner, n, 3, 2)
-		want, other := NewMatrix(Float64, n, n), Random(Float64, 20, 20, 3, 3)
+		a, b := gallery.Random(Float64, n, inner, 3, 1), gallery.Random(Float64, inner, n, 3, 2)
+		want, other := NewMatrix(Float64, n, n), gallery.Random(Float64, 20, 20, 3, 3)
 		ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
 		da, db, dc := must(a.On("cuda:0-1")), must(b.On("cuda:0-1")), must(NewMatrixOn("cuda:0-1", Float64, n, n))
 		dm, dy := must(other.On("cuda:0-1")), must(other.On("cuda:0-1"))

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
@@ -37,7 +38,7 @@ func TestInverse(t *testing.T) {
 			{130, "cuda:0,1", func(m *Matrix) *Matrix { return m }, false},
 			{256, "cuda:0,1", (*Matrix).T, false},
 		} {
-			a := c.view(must(Random(MP(90), c.n, c.n, 3, 1).On(c.device)))
+			a := c.view(must(gallery.Random(MP(90), c.n, c.n, 3, 1).On(c.device)))
 			var want *Matrix
 			for _, from := range []int{math.MaxInt, 1} {
 				restore := several.Share(from)
@@ -76,7 +77,7 @@ func TestInverse(t *testing.T) {
 func TestInverseRoot(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n, device = 256, Device("cuda:0,1")
-		h := Random(Float64, n, n, 0, 1)
+		h := gallery.Random(Float64, n, n, 0, 1)
 		for j := range n {
 			for i := range j {
 				h.Set(i, j, h.At(j, i))
@@ -123,7 +124,7 @@ func TestRefine(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n, device = 256, Device("cuda:0,1")
 		for _, f := range []Format{MP(150), Float64}[:testlength.Of(1, 1, 2)] {
-			a, b := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2)
+			a, b := gallery.Random(f, n, n, 3, 1), gallery.Random(f, n, 1, 3, 2)
 			want := NewMatrix(f, n, 1)
 			ok(lintest.Into(want)(linsolve.Solve(a, b, want.NumberFormat(), nil)))
 			peers, left := map[int]int{}, int64(0)

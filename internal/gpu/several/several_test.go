@@ -7,6 +7,7 @@ import (
 
 	. "github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
@@ -50,7 +51,7 @@ func TestShares(t *testing.T) {
 	on(t, 3, func(devs []*cuda.Device, _ *fake.Driver) {
 		const n = 33
 		for _, device := range []Device{"cuda:0,1", "cuda:0-2"} {
-			a, b, c := Random(MP(90), n, n, 3, 1), Random(MP(90), n, n, 3, 2), Random(MP(90), n, n, 3, 3)
+			a, b, c := gallery.Random(MP(90), n, n, 3, 1), gallery.Random(MP(90), n, n, 3, 2), gallery.Random(MP(90), n, n, 3, 3)
 			da, db, dc := must(a.On(device)), must(b.On(device)), must(c.On(device))
 			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) error{
 				"syrk": func(a, _, c *Matrix, opt *Options) error {
@@ -114,7 +115,7 @@ func TestShares(t *testing.T) {
 func TestMemory(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n = 20
-		a := Random(Float64, n, n, 3, 1)
+		a := gallery.Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
 		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(1), dc, nil)) // which keeps its constants
 		inUse := func() string { return fmt.Sprint(devs[0].Counters().InUse, devs[1].Counters().InUse) }
@@ -153,7 +154,7 @@ func TestMemory(t *testing.T) {
 func TestRoom(t *testing.T) {
 	on(t, 2, func(devs []*cuda.Device, drv *fake.Driver) {
 		const n = 20
-		a := Random(Float64, n, n, 3, 1)
+		a := gallery.Random(Float64, n, n, 3, 1)
 		da, dc := must(a.On("cuda:0-1")), must(a.On("cuda:0-1"))
 		ok(Gemm(NoTrans, Trans, Float(1), da, da, Float(0), dc, nil))
 		ok(Gemv(NoTrans, Float(1), da, da.Col(1), Float(0), dc.Col(1), nil))
@@ -184,7 +185,7 @@ func TestNoPeers(t *testing.T) {
 	gputest.Kernels(t, drv)
 	devs := []*cuda.Device{must(cuda.OpenDriver(drv, 0)), must(cuda.OpenDriver(drv, 1))}
 	defer mem.Substitute(devs...)()
-	a := Random(Float64, 9, 9, 3, 1)
+	a := gallery.Random(Float64, 9, 9, 3, 1)
 	want := NewMatrix(Float64, 9, 9)
 	ok(Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), want, onCPU))
 	da, dc := must(a.On("cuda:0,1")), must(NewMatrixOn("cuda:0,1", Float64, 9, 9))
@@ -211,7 +212,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("two places: %v", err)
 		}
 		for _, shape := range [][2]int{{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 2}, {2, 1}, {5, 2}, {2, 5}} {
-			h := Random(MP(70), shape[0], shape[1], 3, 1)
+			h := gallery.Random(MP(70), shape[0], shape[1], 3, 1)
 			m := must(h.On("cuda:0-2"))
 			if !must(m.Host()).Same(h) || !must(m.T().Host()).Same(h.T()) {
 				t.Errorf("%v: other numbers", shape)
@@ -225,7 +226,7 @@ func TestPlaces(t *testing.T) {
 func TestHost(t *testing.T) {
 	defer several.Balance(8)()
 	on(t, 3, func(devs []*cuda.Device, _ *fake.Driver) {
-		a, b, c := Random(MP(90), 21, 30, 3, 1), Random(Float64, 30, 25, 3, 2), Random(DD, 21, 25, 3, 3)
+		a, b, c := gallery.Random(MP(90), 21, 30, 3, 1), gallery.Random(Float64, 30, 25, 3, 2), gallery.Random(DD, 21, 25, 3, 3)
 		bt := b.T().Clone()
 		for _, device := range []Device{"cuda:1,0", "cuda:0-2"} {
 			for name, run := range map[string]func(d *Matrix, opt *Options) error{
@@ -242,7 +243,7 @@ func TestHost(t *testing.T) {
 					return Gemm(Trans, Trans, Float(3), b.Slice(0, 30, 3, 24), a, Float(-1), d.T().Slice(2, 23, 0, 21), opt)
 				},
 			} {
-				want, got := Random(MP(70), 21, 25, 3, 4), Random(MP(70), 21, 25, 3, 4)
+				want, got := gallery.Random(MP(70), 21, 25, 3, 4), gallery.Random(MP(70), 21, 25, 3, 4)
 				ok(run(want, onCPU))
 				var st Stats
 				ok(run(got, &Options{Device: device, Stats: &st}))
@@ -282,7 +283,7 @@ func TestDeclined(t *testing.T) {
 		for _, shape := range [][2]int{{40, 2}, {2, 40}, {33, 33}, {0, 3}} {
 			m, n := shape[0], shape[1]
 			const inner = 5
-			a, b, c := Random(f, m, inner, 3, 1), Random(f, inner, n, 3, 2), Random(f, m, n, 3, 3)
+			a, b, c := gallery.Random(f, m, inner, 3, 1), gallery.Random(f, inner, n, 3, 2), gallery.Random(f, m, n, 3, 3)
 			for name, run := range map[string]func(a, b, c *Matrix, opt *Options) error{
 				"gemm": func(a, b, c *Matrix, opt *Options) error {
 					return Gemm(NoTrans, NoTrans, alpha, a, b, Float(2), c, opt)

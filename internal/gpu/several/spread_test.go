@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/place"
@@ -50,7 +51,7 @@ func TestSpread(t *testing.T) {
 		for _, device := range []Device{"cuda:0,1", "cuda:2,0-1"} {
 			for trial := range 6 {
 				bits := []Format{MP(30), MP(150)}[trial%2]
-				a, b := Random(bits, m, k, 20, uint64(trial)), Random(bits, k, n, 20, uint64(trial+50))
+				a, b := gallery.Random(bits, m, k, 20, uint64(trial)), gallery.Random(bits, k, n, 20, uint64(trial+50))
 				if trial > 1 { // a column of zeros, and a row
 					for i := range m {
 						a.SetFloat64(i, 3, 0)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
@@ -14,7 +15,7 @@ import (
 
 // triangleOf returns a random matrix with zeros beyond a triangle, or 0 for none.
 func triangleOf(m, n int, triangle byte, seed uint64) *Matrix {
-	x := Random(MP(30), m, n, 3, seed)
+	x := gallery.Random(MP(30), m, n, 3, seed)
 	for j := range n {
 		for i := range m {
 			if triangle == 'L' && i < j || triangle == 'U' && i > j {
@@ -39,7 +40,7 @@ func TestTriangles(t *testing.T) {
 				}
 				device := []Device{"cuda:0,1", "cuda:0-2"}[k%2]
 				a, b := triangleOf(n, n, factors[0], 1), triangleOf(n, n, factors[1], 2)
-				c := Random(MP(30), n, n, 3, 3)
+				c := gallery.Random(MP(30), n, n, 3, 3)
 				want := c.Clone()
 				multiply := func(a, b, c *Matrix) {
 					must(gemmTriangle(-1, a, b, 1, c, c, triangle, factors, nil, &Options{}))
@@ -94,7 +95,7 @@ func TestTriangleOperations(t *testing.T) {
 		on(t, 3, func(_ []*cuda.Device, drv *fake.Driver) {
 			drv.NoPeers = apart
 			for k, device := range []Device{"cuda:0,1", "cuda:0-2"} {
-				a := Random(MP(uint(70*k+40)), n, n, 3, 5)
+				a := gallery.Random(MP(uint(70*k+40)), n, n, 3, 5)
 				for j := range n {
 					for i := range j {
 						a.Set(i, j, a.At(j, i))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -19,7 +20,7 @@ func TestSumUnits(t *testing.T) {
 	cut := 0
 	for range testlength.Of(2000, 6000, 200000) {
 		p, q, prec := halfulp.MP(uint(24+r.IntN(400))), halfulp.MP(uint(24+r.IntN(400))), 64+r.IntN(400)
-		x, y, z := halfulp.Random(p, 1, 1, 1, r.Uint64()), halfulp.Random(q, 1, 1, 1, r.Uint64()), halfulp.NewMatrix(halfulp.MP(uint(prec)), 1, 1)
+		x, y, z := gallery.Random(p, 1, 1, 1, r.Uint64()), gallery.Random(q, 1, 1, 1, r.Uint64()), halfulp.NewMatrix(halfulp.MP(uint(prec)), 1, 1)
 		v := y.Big(0, 0)
 		y.SetBig(0, 0, v.SetMantExp(v, -r.IntN(200)))
 		unit := int64(20 - r.IntN(500))

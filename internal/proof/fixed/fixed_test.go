@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -29,7 +30,7 @@ func TestFixed(t *testing.T) {
 			n, planes, f = 60+r.IntN(20), 2, halfulp.Float64
 			spread = []int{0, 0, 6}[r.IntN(3)]
 		}
-		a := halfulp.Random(f, n, n, spread, r.Uint64())
+		a := gallery.Random(f, n, n, spread, r.Uint64())
 		for range r.IntN(n) {
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -149,7 +150,7 @@ func TestLifting(t *testing.T) {
 		}
 		m := n + r.IntN(3)
 		spread := []int{0, 3, 60, 900}[trial%4]
-		a := halfulp.Random([]halfulp.Format{halfulp.Float64, halfulp.MP(24), halfulp.MP(300)}[trial%3], m, n, 0, r.Uint64())
+		a := gallery.Random([]halfulp.Format{halfulp.Float64, halfulp.MP(24), halfulp.MP(300)}[trial%3], m, n, 0, r.Uint64())
 		source := call.All(m)
 		for i := range m {
 			if i >= n {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/newton"
@@ -24,7 +25,7 @@ func TestColumns(t *testing.T) {
 		k int // columns; 0 is an inverse
 	}{{halfulp.Float64, 40}, {halfulp.MP(300), 50}, {halfulp.MP(300), 0}} {
 		f := c.f.View()
-		a, b := halfulp.Random(c.f, n, n, 0, 3).View(), halfulp.Random(c.f, n, max(c.k, 1), 0, 4).View()
+		a, b := gallery.Random(c.f, n, n, 0, 3).View(), gallery.Random(c.f, n, max(c.k, 1), 0, 4).View()
 		if c.k == 0 {
 			b = num.Identity(num.Float64, n)
 		}

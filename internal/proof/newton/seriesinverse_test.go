@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/numtest"
 	"github.com/halfulp/halfulp/internal/proof/bound"
@@ -43,7 +44,7 @@ func TestSeriesInverse(t *testing.T) {
 		case 1:
 			lintest.Spread(r, a, 500)
 		case 2:
-			a = halfulp.Random(halfulp.Float64, n, n, r.IntN(60), r.Uint64())
+			a = gallery.Random(halfulp.Float64, n, n, r.IntN(60), r.Uint64())
 		case 3:
 			a = lintest.Unimodular(r, n).Convert(halfulp.MP(60))
 		}
@@ -138,7 +139,7 @@ func TestSeriesInverse(t *testing.T) {
 func TestSeriesOfLargeOrder(t *testing.T) {
 	const n = 270
 	f := halfulp.MP(106)
-	a := halfulp.Random(f, n, n, 0, 3)
+	a := gallery.Random(f, n, n, 0, 3)
 	want, x := halfulp.NewMatrix(halfulp.MP(300), n, n), halfulp.NewMatrix(f, n, n)
 	for _, x := range []*halfulp.Matrix{want, x} {
 		if err := lintest.Into(x)(linsolve.Inverse(a, x.NumberFormat(), nil)); err != nil {

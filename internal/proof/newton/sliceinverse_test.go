@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/numtest"
@@ -38,7 +39,7 @@ func TestSlicedInverse(t *testing.T) {
 		case 1:
 			lintest.Spread(r, a, 500)
 		case 2: // entries of all sizes
-			a = halfulp.Random(halfulp.Float64, n, n, r.IntN(100), r.Uint64())
+			a = gallery.Random(halfulp.Float64, n, n, r.IntN(100), r.Uint64())
 		case 3:
 			a = lintest.Integers(r, n, n, 1+r.IntN(3))
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -27,7 +28,7 @@ func (t idle) Correct(r *seed.Residual) ([][]float64, error) {
 // not.
 func TestNoCorrection(t *testing.T) {
 	const n = 5
-	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 1, 0, 2)
+	a, b := gallery.Random(halfulp.Float64, n, n, 0, 1), gallery.Random(halfulp.Float64, n, 1, 0, 2)
 	z := halfulp.NewMatrix(halfulp.Float64, n, 1)
 	s := prooftest.Run(t, runtime.GOMAXPROCS(0))
 	lu, err := seed.NewFactors(s, a.View(), scale.Of(a.View()))

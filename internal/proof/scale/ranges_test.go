@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
@@ -75,7 +76,7 @@ func TestRanges(t *testing.T) {
 func BenchmarkScale(b *testing.B) {
 	for _, n := range []int{300, 1000} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
-			a := halfulp.Random(halfulp.Float64, n, n, 0, 1).View()
+			a := gallery.Random(halfulp.Float64, n, n, 0, 1).View()
 			for b.Loop() {
 				LowestBit(a, Of(a))
 			}

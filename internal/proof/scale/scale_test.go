@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -16,7 +17,7 @@ func TestMatch(t *testing.T) {
 	r := testseed.Rand(t, 7, 8)
 	for trial := range 200 {
 		n := 1 + r.IntN(6)
-		a := halfulp.Random(halfulp.MP(60), n, n, 1000, r.Uint64())
+		a := gallery.Random(halfulp.MP(60), n, n, 1000, r.Uint64())
 		for range r.IntN(2 * n * n) {
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 		}
@@ -67,7 +68,7 @@ func TestFloat64s(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.Float32, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(24), halfulp.MP(53), halfulp.MP(64), halfulp.MP(106), halfulp.MP(200), halfulp.MP(424)} {
 		for trial := range 20 {
 			n := 1 + r.IntN(4)
-			a := halfulp.Random(f, n, n, []int{0, 30, 100}[r.IntN(3)], r.Uint64())
+			a := gallery.Random(f, n, n, []int{0, 30, 100}[r.IntN(3)], r.Uint64())
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 			by := Unscaled(n, n)
 			for i := range n {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/numtest"
@@ -55,7 +56,7 @@ func TestFloatInverse(t *testing.T) {
 				}
 			}
 		case 4:
-			a = halfulp.Random(halfulp.QD, n, n, 0, r.Uint64())
+			a = gallery.Random(halfulp.QD, n, n, 0, r.Uint64())
 		}
 		level := isa.Portable
 		if trial%2 == 0 {
@@ -107,7 +108,7 @@ func TestFloatInverse(t *testing.T) {
 // not, at an order with numbers beyond the strips of triangles. Their bits are the same.
 func TestInversesInUsedRoom(t *testing.T) {
 	const n = 2*dgemm.Strip + 40
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 5).View()
+	a := gallery.Random(halfulp.Float64, n, n, 0, 5).View()
 	inverses := func(room float64) (list [][]float64) {
 		s := prooftest.Run(t, 2)
 		for range 8 {

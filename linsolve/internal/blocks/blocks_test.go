@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -32,7 +33,7 @@ func TestDetBlocks(t *testing.T) {
 		n := 6 + r.IntN(testlength.Of(10, 10, 30))
 		far := lintest.ScaledRandom(r, halfulp.MP(80), n, 300)
 		for name, a := range map[string]*halfulp.Matrix{
-			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
+			"random":     gallery.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
 			"graded":     far,
 			"growing":    lintest.Growing(r, n),
 			"unimodular": lintest.Unimodular(r, n),

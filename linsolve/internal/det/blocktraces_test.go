@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -24,10 +25,10 @@ func TestTracedInBlocks(t *testing.T) {
 	r := testseed.Rand(t, 4, 7)
 	found := 0
 	for trial, n := range []int{1, 2, 31, 32, 33, 65, 100, 100, 70, 70, 70} {
-		a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		a := gallery.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		switch {
 		case trial == 7:
-			a = halfulp.Random(halfulp.MP(200), n, n, 0, r.Uint64())
+			a = gallery.Random(halfulp.MP(200), n, n, 0, r.Uint64())
 		case trial > 8:
 			for j := range n {
 				for i := range n {
@@ -97,7 +98,7 @@ func TestTight(t *testing.T) {
 		}
 		return x, err
 	}
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 3)
+	a := gallery.Random(halfulp.Float64, n, n, 0, 3)
 	record := new(call.Record)
 	got, err := run(a, limit, record)
 	if err != nil {

@@ -55,15 +55,15 @@ func TestLDLTByDigits(t *testing.T) {
 		var a *halfulp.Matrix
 		switch trial % 5 {
 		case 0:
-			a = halfulp.Random(halfulp.MP(200), n, n, 0, r.Uint64())
+			a = gallery.Random(halfulp.MP(200), n, n, 0, r.Uint64())
 		case 1:
-			a = halfulp.Random(halfulp.Float64, n, n, 30, r.Uint64())
+			a = gallery.Random(halfulp.Float64, n, n, 30, r.Uint64())
 		case 2: // zeros and ties
 			a = lintest.Integers(r, n, n, 2)
 		case 3: // ill-conditioned
 			a = gallery.Hilbert(halfulp.MP(100), n)
 		default: // no diagonal: blocks of two
-			a = halfulp.Random(halfulp.MP(60), n, n, 0, r.Uint64())
+			a = gallery.Random(halfulp.MP(60), n, n, 0, r.Uint64())
 			for i := range n {
 				a.SetBig(i, i, new(big.Float))
 			}

@@ -64,9 +64,9 @@ func TestRootByDigits(t *testing.T) {
 		var a *halfulp.Matrix
 		switch trial % 5 {
 		case 0:
-			a = halfulp.Random(halfulp.MP(100), n+extra, n, 0, r.Uint64())
+			a = gallery.Random(halfulp.MP(100), n+extra, n, 0, r.Uint64())
 		case 1:
-			a = halfulp.Random(halfulp.Float64, n+extra, n, 40, r.Uint64())
+			a = gallery.Random(halfulp.Float64, n+extra, n, 40, r.Uint64())
 		case 2: // factors of few bits
 			a = lintest.Integers(r, n+extra, n, 2)
 		case 3: // ill-conditioned
@@ -81,7 +81,7 @@ func TestRootByDigits(t *testing.T) {
 			}
 		}
 		if trial%7 == 0 { // columns that are dependent
-			a, extra = halfulp.Random(halfulp.Float64, n, n+1, 0, r.Uint64()), 0
+			a, extra = gallery.Random(halfulp.Float64, n, n+1, 0, r.Uint64()), 0
 			n++
 		}
 		c := lintest.Gram(a)

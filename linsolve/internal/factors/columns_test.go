@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/proof/ziv"
@@ -16,7 +17,7 @@ import (
 func TestLongest(t *testing.T) {
 	s := prooftest.Run(t, 2)
 	n := seed.Fewest + 6
-	a := halfulp.Random(halfulp.Float64, n+3, n, 4, 1)
+	a := gallery.Random(halfulp.Float64, n+3, n, 4, 1)
 	normal, err := factors.Normal(s, a.View())
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -29,7 +30,7 @@ func TestNewtonFactors(t *testing.T) {
 	for trial := range testlength.Of(1, 2, 60) {
 		n := seed.Fewest + r.IntN(8)
 		extra := r.IntN(4)
-		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
+		a := gallery.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
 		c := lintest.Gram(a.Slice(0, n, 0, n))
 		d, err := factors.NewCholeskyNewton(s, factors.Stacked(c.View(), a.View(), call.All(n)), n, bound.MaxBits)
 		if err != nil {
@@ -122,7 +123,7 @@ func wider(n, bits, amp int, y *bound.Nearly) int {
 // TestMostBits requests enclosures in more bits than formats have.
 func TestMostBits(t *testing.T) {
 	const n = 24
-	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+	a := gallery.Random(halfulp.Float64, n, n, 0, 1)
 	s := prooftest.Run(t, 1)
 	d, err := factors.NewCholeskyNewton(s, lintest.Gram(a).View(), n, bound.MaxBits)
 	if err != nil || d == nil {

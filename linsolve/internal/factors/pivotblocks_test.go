@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -26,7 +27,7 @@ func TestByElimination(t *testing.T) {
 	regular := func() error { return nil }
 	for trial := range testlength.Of(2, 2, 12) {
 		n := seed.Fewest + 8 + r.IntN(30)
-		a := halfulp.Random(halfulp.MP(300), n+2, n+2, 0, r.Uint64())
+		a := gallery.Random(halfulp.MP(300), n+2, n+2, 0, r.Uint64())
 		graded := a.T().Clone()
 		for j := range n + 2 {
 			for i := range n + 2 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -17,7 +18,7 @@ import (
 func TestUnitMatrixLasts(t *testing.T) {
 	const n = seed.Fewest + 3
 	s := prooftest.Run(t, 2)
-	a := lintest.Gram(halfulp.Random(halfulp.MP(100), n, n, 0, 1)).Convert(halfulp.MP(100))
+	a := lintest.Gram(gallery.Random(halfulp.MP(100), n, n, 0, 1)).Convert(halfulp.MP(100))
 	one, other := s.IdentityHere(n), s.IdentityHere(n+1)
 	for range 3 {
 		end := s.Temporary()

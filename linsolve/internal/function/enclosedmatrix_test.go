@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
 	"github.com/halfulp/halfulp/internal/testlength"
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -19,8 +20,8 @@ func TestEnclosedProduct(t *testing.T) {
 	s := prooftest.Run(t, runtime.GOMAXPROCS(0))
 	for range testlength.Of(30, 60, 1000) {
 		n := 1 + r.IntN(4)
-		p := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
-		q := halfulp.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
+		p := gallery.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
+		q := gallery.Random(halfulp.MP(100), n, n, r.IntN(900), r.Uint64())
 		bits := 20 + r.IntN(120)
 		x, err := function.EncloseMatrix(s, p.View(), bits)
 		if err != nil {

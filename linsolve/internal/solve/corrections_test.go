@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance/lintest"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -93,7 +94,7 @@ func TestWrongCorrections(t *testing.T) {
 	for trial := range testlength.Until(testlength.Of(160, 320, 20000), enough) {
 		n := 1 + r.IntN(6)
 		f, g := lintest.Formats[r.IntN(len(lintest.Formats))], lintest.Formats[r.IntN(len(lintest.Formats))]
-		a, b := lintest.Ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
+		a, b := lintest.Ill(r, g, n, r.IntN(40)), gallery.Random(g, n, 1, 0, r.Uint64())
 		if trial%4 == 0 {
 			a, b = lintest.Integers(r, n, n, 9), lintest.Integers(r, n, 1, 9)
 		}

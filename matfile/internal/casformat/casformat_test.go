@@ -66,7 +66,7 @@ func TestKinds(t *testing.T) {
 // TestFLINT reads significands and exponents back, exactly.
 func TestFLINT(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.QD, halfulp.MP(424)} {
-		m := halfulp.Random(f, 40, 3, 30, 1)
+		m := gallery.Random(f, 40, 3, 30, 1)
 		text, err := written(t, "flint", m, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestFLINT(t *testing.T) {
 // numbers.
 func TestDecimals(t *testing.T) {
 	f := halfulp.MP(424)
-	m := halfulp.Random(f, 300, 7, 300, 1) // several blocks
+	m := gallery.Random(f, 300, 7, 300, 1) // several blocks
 	number := regexp.MustCompile(`-?[0-9]+\.[0-9]+(e[+-]?[0-9]+)?`)
 	for _, kind := range []string{"pari", "mpmath", "mathematica"} {
 		text, err := written(t, kind, m, 0)

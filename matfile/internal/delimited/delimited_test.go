@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 func options(threads int) Options {
@@ -334,7 +335,7 @@ func TestUnended(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.QD, halfulp.MP(7), halfulp.MP(424)} {
-		m := halfulp.Random(f, 31, 5, 40, 2)
+		m := gallery.Random(f, 31, 5, 40, 2)
 		var b bytes.Buffer
 		if err := Write(&b, m, options(2)); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/testseed"
 	"github.com/halfulp/halfulp/internal/textio"
 )
@@ -272,7 +273,7 @@ func TestDigits(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(53), halfulp.MP(424), halfulp.MP(2000)} {
 		for _, digits := range []int{0, halfulp.Hex} {
-			m := halfulp.Random(f, 23, 17, 60, 3).T()
+			m := gallery.Random(f, 23, 17, 60, 3).T()
 			var b bytes.Buffer
 			if err := Write(&b, m, &Options{Digits: digits}); err != nil {
 				t.Fatal(err)
@@ -370,7 +371,7 @@ func TestSymmetricPieces(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var b bytes.Buffer
-	if err := Write(&b, halfulp.Random(halfulp.Float64, 300, 300, 0, 1), nil); err != nil {
+	if err := Write(&b, gallery.Random(halfulp.Float64, 300, 300, 0, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	var share float64
@@ -427,7 +428,7 @@ var million []byte
 func benchFile(b *testing.B) []byte {
 	if million == nil {
 		var w bytes.Buffer
-		if err := Write(&w, halfulp.Random(halfulp.MP(424), 1000, 1000, 0, 1), nil); err != nil {
+		if err := Write(&w, gallery.Random(halfulp.MP(424), 1000, 1000, 0, 1), nil); err != nil {
 			b.Fatal(err)
 		}
 		million = w.Bytes()
@@ -447,7 +448,7 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkWrite writes 10^6 entries of 424 bits on two threads.
 func BenchmarkWrite(b *testing.B) {
-	m := halfulp.Random(halfulp.MP(424), 1000, 1000, 0, 1)
+	m := gallery.Random(halfulp.MP(424), 1000, 1000, 0, 1)
 	for b.Loop() {
 		if err := Write(&bytes.Buffer{}, m, &Options{Threads: 2}); err != nil {
 			b.Fatal(err)

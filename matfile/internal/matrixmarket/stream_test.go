@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 // TestReadAt compares ReadAt with Parse for valid and invalid files of several parts.
 func TestReadAt(t *testing.T) {
 	const rows, cols = 101, 211
 	var b strings.Builder
-	if err := Write(&b, halfulp.Random(halfulp.MP(100), rows, cols, 0, 1), nil); err != nil {
+	if err := Write(&b, gallery.Random(halfulp.MP(100), rows, cols, 0, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	good := b.String()

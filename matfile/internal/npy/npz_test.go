@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/gallery"
 )
 
 var formats = []halfulp.Format{
@@ -37,7 +38,7 @@ func specials(m *halfulp.Matrix) *halfulp.Matrix {
 func TestZip(t *testing.T) {
 	for _, f := range formats {
 		for _, shape := range [][2]int{{5, 4}, {1, 1}, {0, 3}, {3, 0}, {1, 7}, {40, 37}} {
-			m := specials(halfulp.Random(f, shape[0], shape[1], 20, 1))
+			m := specials(gallery.Random(f, shape[0], shape[1], 20, 1))
 			for k, view := range []*halfulp.Matrix{m, m.T(), m.Slice(0, shape[0]/2, 0, shape[1])} {
 				got, err := ParseZip(zipped(t, view), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 				if err != nil || !got.Same(view) {
@@ -75,7 +76,7 @@ func TestFlat(t *testing.T) {
 	dir := t.TempDir()
 	var paths, want []string
 	for _, f := range formats {
-		m := specials(halfulp.Random(f, 7, 1, 20, 1))
+		m := specials(gallery.Random(f, 7, 1, 20, 1))
 		for _, flat := range []bool{true, false} {
 			all, err := Arrays(m, flat)
 			if err != nil {
@@ -126,7 +127,7 @@ for f in sys.argv[1:]:
 // TestMembers writes several matrices to one file and reads each.
 func TestMembers(t *testing.T) {
 	for _, f := range formats {
-		a, b := specials(halfulp.Random(f, 4, 3, 20, 1)), halfulp.Random(f, 3, 1, 20, 2)
+		a, b := specials(gallery.Random(f, 4, 3, 20, 1)), gallery.Random(f, 3, 1, 20, 2)
 		var all []Array
 		for _, m := range []struct {
 			name string
@@ -166,11 +167,11 @@ func numpy(t *testing.T) string {
 }
 
 func TestZipErrors(t *testing.T) {
-	all, err := Arrays(halfulp.Random(halfulp.MP(65), 2, 3, 5, 1), false)
+	all, err := Arrays(gallery.Random(halfulp.MP(65), 2, 3, 5, 1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := File(halfulp.Random(halfulp.Float64, 2, 3, 5, 1), false)
+	value, err := File(gallery.Random(halfulp.Float64, 2, 3, 5, 1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +335,7 @@ func TestNumPyItself(t *testing.T) {
 	var want strings.Builder
 	args := []string{filepath.Join("testdata", "show.py")}
 	for _, f := range formats {
-		m := specials(halfulp.Random(f, 4, 3, 20, 2))
+		m := specials(gallery.Random(f, 4, 3, 20, 2))
 		text := ""
 		for i := range 4 {
 			for j := range 3 {
@@ -365,7 +366,7 @@ func TestNumPyItself(t *testing.T) {
 
 func FuzzParseZip(f *testing.F) {
 	for _, g := range formats {
-		f.Add(zipped(f, specials(halfulp.Random(g, 4, 3, 20, 1))))
+		f.Add(zipped(f, specials(gallery.Random(g, 4, 3, 20, 1))))
 	}
 	for _, file := range sparseFiles(f, 4, 3, []triple{{1, 2, 0.5}, {3, 0, -7}, {1, 2, 1e300}, {0, 0, 0}}) {
 		f.Add(file)
@@ -394,7 +395,7 @@ func FuzzParseZip(f *testing.F) {
 
 // TestZeroChecksum reads members of .npz files whose stored checksum is 0, which is wrong.
 func TestZeroChecksum(t *testing.T) {
-	content := written(t, halfulp.Random(halfulp.Float64, 30, 1, 20, 1))
+	content := written(t, gallery.Random(halfulp.Float64, 30, 1, 20, 1))
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		packed := content
 		if method == zip.Deflate {
