@@ -12,6 +12,8 @@ import (
 // BenchmarkRoutines takes random integers below 2^10, 2^100 and 2^1000 in magnitude:
 //
 //	go test -run '^$' -bench Routines -benchtime 1x ./rational
+//
+// bench/records/epyc-avx2-rational.json has times beside FLINT.
 func BenchmarkRoutines(b *testing.B) {
 	for _, n := range []int{10, 50, 200, 500} {
 		for _, bits := range []int{10, 100, 1000} {

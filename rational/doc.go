@@ -13,13 +13,12 @@
 //
 //   - Products of large matrices are products of the engine, in as many bits as the exact integers
 //     have.
-//   - Few columns of a solution are lifted modulo powers of a number (Dixon, Exact solution of
-//     linear equations using p-adic expansions, 1982), from an inverse modulo the cube of a prime
-//     that float64 products compute: see inverse.go. The lifting ends when the solution is proved:
-//     see lift.go.
-//   - Many columns, matrices up to order 64, determinants, characteristic polynomials and factors
-//     are computed modulo many primes, and combined by the Chinese remainder theorem. Hadamard's
-//     inequality bounds the integers.
+//   - Few columns of a solution, and many columns of short numbers, are lifted modulo powers of a
+//     prime (Dixon, Exact solution of linear equations using p-adic expansions, 1982) by float64
+//     products: see floatlifting.go. The lifting ends when the solution is proved: see lift.go.
+//   - Other columns, small matrices, characteristic polynomials and factors are computed modulo
+//     many primes, and combined by the Chinese remainder theorem. Hadamard's inequality bounds the
+//     integers. Determinants take few primes, since a lifted solution has a divisor of them.
 //   - Matrices up to order 4 are eliminated without fractions (Bareiss, Sylvester's identity and
 //     multistep integer-preserving Gaussian elimination, 1968).
 //
