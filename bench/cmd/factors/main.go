@@ -19,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -52,7 +53,7 @@ type routine struct {
 // routines returns the routines, for matrices with random entries and a product AᵀA.
 func routines(n int) []routine {
 	f := halfulp.Float64
-	a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	a, b := gallery.Random(f, n, n, 0, 1), gallery.Random(f, n, 1, 0, 2)
 	c, square := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
 	gemm := func(to *halfulp.Matrix, opt *halfulp.Options) error {
 		return halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), to, opt)
