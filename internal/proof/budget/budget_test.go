@@ -100,7 +100,7 @@ func TestReclaim(t *testing.T) {
 	bufpool.Drop()
 }
 
-// TestSizesFor: small limits count with the present sizes of the heap, large ones with recent sizes.
+// TestSizesFor: small limits count with the heap as it is, large ones with recent sizes of it.
 func TestSizesFor(t *testing.T) {
 	old := &sizes{heap: -1, resident: -2, read: time.Now().Add(time.Hour)}
 	recent.Store(old)
