@@ -287,7 +287,7 @@ func scaled(x uint64, e int) float64 {
 	if e < -900 {
 		return 0
 	}
-	return float64(x) * math.Float64frombits(uint64(1023+e)<<52) // may fuse: exact
+	return float64(x) * math.Float64frombits(uint64(1023+e)<<52)
 }
 
 // hadamard returns a bound of the bits of the determinant of a square matrix: Hadamard's bound by
