@@ -32,7 +32,7 @@ var knownCycles = map[string]int{
 	"internal/gpu/product": 26,
 	"internal/gpu/several": 15,
 	"internal/residue":     17,
-	"rational":             12,
+	"rational":             16,
 	"rns":                  9,
 }
 
