@@ -34,7 +34,7 @@ var (
 	crewPatience   = time.Millisecond
 	callerPatience = 2 * time.Millisecond
 	// the number of processors from which some may be used for polling
-	manyProcessors = 4
+	manyProcessors = 8
 )
 
 // A member runs one task at a time.

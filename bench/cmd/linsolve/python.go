@@ -14,22 +14,22 @@ import (
 var script string
 
 // load hands the problem over.
-func (of *problem) load(p *peer.Python) error {
-	return p.Load(func(w io.Writer) {
-		fmt.Fprintln(w, of.n, of.bits)
+func (p *problem) load(python *peer.Python) error {
+	return python.Load(func(w io.Writer) {
+		fmt.Fprintln(w, p.n, p.bits)
 		put := func(m *halfulp.Matrix, i, j int) {
 			x := m.Big(i, j)
 			low := x.MantExp(nil) - int(x.MinPrec())
 			z, _ := x.SetMantExp(x, -low).Int(nil)
 			fmt.Fprintln(w, z.Text(16), low)
 		}
-		for i := range of.n {
-			for j := range of.n {
-				put(of.a, i, j)
+		for i := range p.n {
+			for j := range p.n {
+				put(p.a, i, j)
 			}
 		}
-		for i := range of.n {
-			put(of.b, i, 0)
+		for i := range p.n {
+			put(p.b, i, 0)
 		}
 	})
 }
