@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Axpy adds alpha x to y. Products are rounded or fused.
+// Axpy adds alpha x to y. Products are rounded or fused, all in the same way: the bits do not
+// depend on the lengths of the parts in which a caller adds x.
 func Axpy(alpha float64, x, y []float64) {
 	if alpha == 0 {
 		return
@@ -17,7 +18,13 @@ func Axpy(alpha float64, x, y []float64) {
 		whole = len(x) &^ 7
 		k.axpy(alpha, x[:whole], y[:whole])
 	}
-	axpyGeneric(alpha, x[whole:], y[whole:])
+	if k.axpy == nil {
+		axpyGeneric(alpha, x, y)
+		return
+	}
+	for i := whole; i < len(x); i++ {
+		y[i] = math.FMA(alpha, x[i], y[i])
+	}
 }
 
 func axpyGeneric(alpha float64, x, y []float64) {
@@ -27,7 +34,7 @@ func axpyGeneric(alpha float64, x, y []float64) {
 	}
 }
 
-// AxpyAbs adds alpha |x| to y. Products are rounded or fused.
+// AxpyAbs adds alpha |x| to y. Products are rounded or fused, all in the same way, as by Axpy.
 func AxpyAbs(alpha float64, x, y []float64) {
 	k := best()
 	whole := 0
@@ -35,7 +42,13 @@ func AxpyAbs(alpha float64, x, y []float64) {
 		whole = len(x) &^ 7
 		k.axpyAbs(alpha, x[:whole], y[:whole])
 	}
-	axpyAbsGeneric(alpha, x[whole:], y[whole:])
+	if k.axpyAbs == nil {
+		axpyAbsGeneric(alpha, x, y)
+		return
+	}
+	for i := whole; i < len(x); i++ {
+		y[i] = math.FMA(alpha, math.Abs(x[i]), y[i])
+	}
 }
 
 func axpyAbsGeneric(alpha float64, x, y []float64) {

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/isa"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
 
-// TestAxpy compares the kernels of every level with plain loops, to a rounding.
+// TestAxpy compares the kernels of every level with plain loops, to a rounding. In parts they give
+// the same bits.
 func TestAxpy(t *testing.T) {
 	r := testseed.Rand(t, 3, 4)
 	for _, level := range isa.Levels() {
@@ -18,8 +20,16 @@ func TestAxpy(t *testing.T) {
 		for n := range 70 {
 			x, y, alpha := random(n+1, 1, r)[1:], random(n+1, 1, r)[1:], 2*r.Float64()-1
 			z, a := append([]float64(nil), y...), append([]float64(nil), y...)
+			parts, absParts, cut := append([]float64(nil), y...), append([]float64(nil), y...), r.IntN(n+1)
 			Axpy(alpha, x, z)
 			AxpyAbs(alpha, x, a)
+			for _, part := range [][2]int{{0, cut}, {cut, n}} {
+				Axpy(alpha, x[part[0]:part[1]], parts[part[0]:part[1]])
+				AxpyAbs(alpha, x[part[0]:part[1]], absParts[part[0]:part[1]])
+			}
+			if !slices.Equal(parts, z) || !slices.Equal(absParts, a) {
+				t.Fatalf("level %v, n = %d: other bits in parts of %d and %d numbers", level, n, cut, n-cut)
+			}
 			for i := range n {
 				want, abs := y[i]+float64(alpha*x[i]), y[i]+float64(alpha*math.Abs(x[i]))
 				if math.Abs(z[i]-want) > 0x1p-51 || math.Abs(a[i]-abs) > 0x1p-51 {

@@ -241,15 +241,22 @@ func spreadOf(r *Residual, perm []int, rho float64) []float64 {
 	return v
 }
 
-// stripRows is the number of rows whose sums a thread computes at a time. It does not depend on the
-// number of threads, nor do the bits of the sums.
+// stripRows is the least number of rows whose sums a thread computes at a time.
 const stripRows = 64
 
-// strips calls f for strips of rows first ≤ i < last of n rows on the threads. Callers with one
-// strip call f themselves, without a closure on the heap.
+// strips calls f for strips of rows first ≤ i < last of n rows on the threads; the bits of sums by
+// dgemm.Axpy do not depend on the strips. They are as wide as the number of threads allows: pieces
+// of columns of 64 rows take two to four times the time of whole columns on one thread. Callers
+// with one strip call f themselves, without a closure on the heap.
 func strips(threads, n int, f func(first, last int)) {
-	_ = par.For(context.Background(), threads, (n+stripRows-1)/stripRows, func(_, k int) {
-		f(k*stripRows, min((k+1)*stripRows, n))
+	if threads <= 1 {
+		f(0, n)
+		return
+	}
+	rows := (n + 2*threads - 1) / (2 * threads)
+	rows = max(stripRows, (rows+7)&^7) // two strips a thread: triangles have less to do in some
+	_ = par.For(context.Background(), threads, (n+rows-1)/rows, func(_, k int) {
+		f(k*rows, min((k+1)*rows, n))
 	})
 }
 
