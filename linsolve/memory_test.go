@@ -43,7 +43,7 @@ func TestMemory(t *testing.T) {
 		n    int
 		run  func(s *call.Run, a num.Mat, f num.Format) (num.Mat, error)
 	}{
-		{"Solve", halfulp.Float64, 400, solveFor(1)},
+		{"Solve", halfulp.Float64, 500, solveFor(1)},
 		{"Solve", halfulp.MP(200), 430, solveFor(1)},
 		{"Solve for 100 columns", halfulp.Float64, 400, solveFor(100)},
 		{"Solve for 20 columns", halfulp.MP(300), 380, solveFor(20)},
