@@ -31,7 +31,7 @@ type generator struct {
 	// wide reports whether to count the matrix's infinities.
 	wide    bool
 	rounded func(halfulp.Format) (*halfulp.Matrix, error)
-	exact   func() *rational.Matrix
+	exact   func() (*rational.Matrix, error)
 	// exactBits is a bound on the bits of an exact entry.
 	exactBits float64
 }
@@ -70,11 +70,21 @@ func (f *genFlags) writeExact(j *job, g generator) error {
 	if err := f.printFlags.check(true); err != nil {
 		return err
 	}
-	const fraction = 1024 // bits that a fraction occupies beside its digits
-	if err := f.Memory.checkBits(float64(g.rows)*float64(g.cols)*(g.exactBits+fraction), fmt.Sprintf("%d x %d fractions take", g.rows, g.cols)); err != nil {
+	if err := f.Memory.checkFractions(g.rows, g.cols, g.exactBits); err != nil {
 		return err
 	}
-	return j.writeRational(g.exact())
+	z, err := g.exact()
+	if err != nil {
+		return err
+	}
+	return j.writeRational(z)
+}
+
+// checkFractions returns an error if a matrix of fractions of up to so many bits takes more memory
+// than allowed.
+func (m memorySize) checkFractions(rows, cols int, bits float64) error {
+	const beside = 1024 // bits that a fraction occupies beside its digits
+	return m.checkBits(float64(rows)*float64(cols)*(bits+beside), fmt.Sprintf("%d x %d fractions take", rows, cols))
 }
 
 // fractionsOf returns the rows x cols matrix with the entries x(i, k), i and k counted from 0.
@@ -86,14 +96,6 @@ func fractionsOf(rows, cols int, x func(i, k int) *big.Rat) *rational.Matrix {
 		}
 	}
 	return m
-}
-
-// numbersOf returns the numbers of a matrix, which are finite.
-func numbersOf(a *halfulp.Matrix) *rational.Matrix {
-	return fractionsOf(a.Rows(), a.Cols(), func(i, k int) *big.Rat {
-		x, _ := a.At(i, k).Big().Rat(nil)
-		return x
-	})
 }
 
 // infinities counts the infinities of a matrix in a format with the range of float32 or float64. It
@@ -131,8 +133,8 @@ func (c *genHilbertCmd) Run(env *cli.Environment) error {
 	return c.write(env, generator{
 		name: "hilbert", rows: c.N, cols: c.N,
 		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return gallery.Hilbert(f, c.N), nil },
-		exact: func() *rational.Matrix {
-			return fractionsOf(c.N, c.N, func(i, k int) *big.Rat { return big.NewRat(1, int64(i+k+1)) })
+		exact: func() (*rational.Matrix, error) {
+			return fractionsOf(c.N, c.N, func(i, k int) *big.Rat { return big.NewRat(1, int64(i+k+1)) }), nil
 		},
 	})
 }
@@ -204,7 +206,11 @@ func (c *genVandermondeCmd) exactly(env *cli.Environment, j *job) error {
 	if c.Cols != nil {
 		cols = *c.Cols
 	}
-	powers := func() *rational.Matrix {
+	bits := float64(longest) * float64(cols)
+	powers := func() (*rational.Matrix, error) {
+		if err := c.Memory.checkFractions(nodes.Rows(), cols, bits); err != nil {
+			return nil, err
+		}
 		m := rational.New(nodes.Rows(), cols)
 		for i := range nodes.Rows() {
 			power := big.NewRat(1, 1)
@@ -213,12 +219,18 @@ func (c *genVandermondeCmd) exactly(env *cli.Environment, j *job) error {
 				power = new(big.Rat).Mul(power, nodes.At(i, 0))
 			}
 		}
-		return m
+		return m, nil
 	}
 	return c.write(env, generator{
 		name: "vandermonde", rows: nodes.Rows(), cols: cols, wide: true,
-		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return powers().Round(f) },
-		exact:   powers, exactBits: float64(longest) * float64(cols),
+		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) {
+			m, err := powers()
+			if err != nil {
+				return nil, err
+			}
+			return m.Round(f)
+		},
+		exact: powers, exactBits: bits,
 	})
 }
 
@@ -267,8 +279,8 @@ func (c *genRandomCmd) Run(env *cli.Environment) error {
 			}
 			return gallery.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f), nil
 		},
-		exact: func() *rational.Matrix {
-			return numbersOf(gallery.Random(halfulp.MP(of), c.Rows, c.Cols, c.Spread, c.Seed))
+		exact: func() (*rational.Matrix, error) {
+			return rational.FromMatrix(gallery.Random(halfulp.MP(of), c.Rows, c.Cols, c.Spread, c.Seed))
 		},
 		exactBits: float64(of) + 64 + float64(c.Spread),
 	})
@@ -306,17 +318,20 @@ func (c *genWamplerCmd) Run(env *cli.Environment) error {
 	return c.write(env, generator{
 		name: "wampler", rows: 21, cols: cols,
 		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return wampler(f), nil },
-		exact: func() *rational.Matrix {
-			// Every number is an integer below 2^40 over 10^5, and the nearest such fraction to its
-			// 200 bits.
-			m := numbersOf(wampler(halfulp.MP(200)))
+		exact: func() (*rational.Matrix, error) {
+			// Every number is an integer over 10^5: the integer nearest to 10^5 times the number
+			// rounded to 200 bits.
+			m, err := rational.FromMatrix(wampler(halfulp.MP(200)))
+			if err != nil {
+				return nil, err
+			}
 			return fractionsOf(21, cols, func(i, k int) *big.Rat {
 				n, ok := new(big.Int).SetString(new(big.Rat).Mul(m.At(i, k), big.NewRat(100000, 1)).FloatString(0), 10)
 				if !ok {
 					panic("halfulp: FloatString(0) is an integer")
 				}
 				return new(big.Rat).SetFrac(n, big.NewInt(100000))
-			})
+			}), nil
 		},
 	})
 }
@@ -338,6 +353,6 @@ func (c *genIdentityCmd) Run(env *cli.Environment) error {
 	return c.write(env, generator{
 		name: "identity", rows: c.N, cols: c.N,
 		rounded: func(f halfulp.Format) (*halfulp.Matrix, error) { return halfulp.Identity(f, c.N), nil },
-		exact:   func() *rational.Matrix { return rational.Identity(c.N) },
+		exact:   func() (*rational.Matrix, error) { return rational.Identity(c.N), nil },
 	})
 }

@@ -49,9 +49,8 @@ type sizes struct {
 // recent are the last sizes that sizesFor has read.
 var recent atomic.Pointer[sizes]
 
-// The runtime reads its sizes on one thread at a time. Reading them for each system of a batch took
-// some 25 µs a system on 16 processors, whatever the threads: as long as a system of order 4.
-// Limits from coarseLimit on bear with sizes that are coarseAge old.
+// The runtime reads its sizes on one thread at a time, which takes as long as a small system of a
+// batch. So limits of at least coarseLimit are compared with sizes that are up to coarseAge old.
 const (
 	coarseLimit = 1 << 30
 	coarseAge   = time.Millisecond

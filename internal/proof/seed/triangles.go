@@ -245,9 +245,9 @@ func spreadOf(r *Residual, perm []int, rho float64) []float64 {
 const stripRows = 64
 
 // strips calls f for strips of rows first ≤ i < last of n rows on the threads; the bits of sums by
-// dgemm.Axpy do not depend on the strips. They are as wide as the number of threads allows: pieces
-// of columns of 64 rows take two to four times the time of whole columns on one thread. Callers
-// with one strip call f themselves, without a closure on the heap.
+// dgemm.Axpy do not depend on the strips. They are as wide as the number of threads allows: short
+// pieces of columns that lie far apart in memory take longer than whole columns. Callers with one
+// strip call f themselves, without a closure on the heap.
 func strips(threads, n int, f func(first, last int)) {
 	if threads <= 1 {
 		f(0, n)
