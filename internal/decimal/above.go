@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Above returns x ≥ 0, finite, with the given number of digits, 2 to 15, in scientific notation: the
-// least such decimal number that is at least x. If x is far outside the range of float64 numbers,
+// Above returns x ≥ 0, finite, in scientific notation with 2 to 15 digits, as requested: the least
+// such decimal number that is at least x. If x is far outside the range of float64 numbers,
 // the result may be larger by some units of its last digit.
 func Above(x *big.Float, digits int) string {
 	m := new(big.Float)
