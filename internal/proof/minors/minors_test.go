@@ -87,7 +87,7 @@ func TestSolve(t *testing.T) {
 		fill(b)
 		if n > 1 && r.IntN(5) == 0 {
 			for j := range n {
-				a.SetBig(n-1, j, a.Big(r.IntN(1), j)) // equal rows
+				a.SetBig(n-1, j, a.Big(0, j)) // equal rows
 			}
 		}
 		s := new(System)
