@@ -17,23 +17,23 @@ type floatInverse struct {
 
 // floatInverse returns an inverse of A modulo a prime, nil if A is singular modulo some primes, or
 // too large.
-func (s *run) floatInverse(a ints) (*floatInverse, error) {
-	if a.rows > mostFloats {
+func (s *run) floatInverse(w *words) (*floatInverse, error) {
+	n := w.rows
+	if n > mostFloats {
 		return nil, nil
 	}
-	w := a.words()
 	x := make([]uint64, len(w.negative))
 	for i := range 4 {
 		of, q := productOfThree(i)
 		w.residues(of, x)
 		z := residueFloats{f: floatField{float64(q[0]), 1 / float64(q[0])}}
 		c := make([]float64, len(x))
-		for i := range a.rows {
-			for j := range a.rows {
-				c[i+j*a.rows] = z.f.value(x[i*a.rows+j])
+		for i := range n {
+			for j := range n {
+				c[i+j*n] = z.f.value(x[i*n+j])
 			}
 		}
-		if ok, err := s.invertFloats(z.f, a.rows, c); ok || err != nil {
+		if ok, err := s.invertFloats(z.f, n, c); ok || err != nil {
 			return &floatInverse{z.f, c}, err
 		}
 	}
@@ -62,7 +62,7 @@ const mostPlanes = 50
 
 // newFloatLifting returns the lifting for A with a known inverse and right-hand sides of at most
 // top bits; nil if there are too many planes.
-func (s *run) newFloatLifting(a ints, known *floatInverse, top int) *floatLifting {
+func (s *run) newFloatLifting(a *words, known *floatInverse, top int) *floatLifting {
 	n := a.rows
 	// Digits are below 2^19.4. With n 2^(width - 1) ≤ 2^33.5 sums of n products, a part of a
 	// remainder and a carry are below 2^53, and so are sums of mostPlanes products for width ≤ 28.
@@ -70,9 +70,8 @@ func (s *run) newFloatLifting(a ints, known *floatInverse, top int) *floatLiftin
 	for float64(n)*math.Exp2(float64(l.width-1)) > 0x1.6ap33 {
 		l.width--
 	}
-	most := a.bits()
-	planes := most/l.width + 1
-	if l.count = max(most, top)/l.width + 1; l.count > mostPlanes || planes*n*n > 1<<23 {
+	planes := a.bits/l.width + 1
+	if l.count = max(a.bits, top)/l.width + 1; l.count > mostPlanes || planes*n*n > 1<<23 {
 		return nil
 	}
 	l.inverse = make([]float64, n*l.ld)
@@ -83,14 +82,14 @@ func (s *run) newFloatLifting(a ints, known *floatInverse, top int) *floatLiftin
 	for k := range l.a {
 		l.a[k] = make([]float64, n*l.ld)
 	}
-	var words []uint64
 	for i := range n {
-		for j, x := range a.row(i) {
-			if x != nil && planes == 1 {
-				l.a[0][i+j*l.ld] = float64(x.Int64())
-			} else if x != nil && x.Sign() != 0 {
-				words = num.FromInt(words[:0], x)
-				l.split(words, x.Sign() < 0, func(k int, v float64) { l.a[k][i+j*l.ld] = v })
+		for j := range n {
+			at := i*n + j
+			negative := a.negative[at]
+			if planes == 1 {
+				l.a[0][i+j*l.ld] = float64(int64(a.magnitudes[at] ^ negative - negative))
+			} else {
+				l.split(a.of(at), negative != 0, func(k int, v float64) { l.a[k][i+j*l.ld] = v })
 			}
 		}
 	}
