@@ -97,7 +97,7 @@ func (s *run) regularDet(m *square, i int) (*big.Int, error) {
 // modulo q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm
 // finds divides q, so it is 1 if p does not divide d.
 func (s *run) divisor(a *square, b ints, i int) (*big.Int, error) {
-	l, cost, err := s.lifting(a, b.bits(), i)
+	l, cost, err := s.lifting(a, 1, b.bits(), i)
 	if err != nil {
 		return nil, err
 	}

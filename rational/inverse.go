@@ -1,8 +1,8 @@
 package rational
 
 import (
-	"math"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -112,11 +112,6 @@ func (s *run) inverseByNumber(a ints, i int) (*modular.Field, [][]uint64, error)
 }
 
 // inverseCube is inverseModulo for one prime.
-//
-// With the digits A = A_0 + q A_1 + q² A_2 and C = C_0 + q C_1 + q² C_2 of A and its inverse,
-//
-//	A_0 C_0 = I - q S, S_1 = S - A_1 C_0, C_1 = C_0 S_1,
-//	S_1 - A_0 C_1 = q T, S_2 = T - A_2 C_0 - A_1 C_1, C_2 = C_0 S_2 modulo q.
 func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error) {
 	n := a.rows
 	f := floatField{float64(q), 1 / float64(q)}
@@ -128,7 +123,6 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 	for k := range digits {
 		digits[k] = make([]float64, n*n)
 	}
-	var any [3]bool
 	for i, row := range rows {
 		for j, x := range row {
 			v := of.Balanced(of.Value(x))
@@ -141,48 +135,17 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 					d += q
 				}
 				digits[k%3][i+j*n] = float64(d)
-				any[k%3] = true
 				v = (v - d) / q
 			}
 		}
 	}
-	var c [3][]float64
-	c[0] = append([]float64(nil), digits[0]...)
-	if ok, err := s.invertFloats(f, n, c[0]); !ok || err != nil {
+	c0 := append([]float64(nil), digits[0]...)
+	if ok, err := s.invertFloats(f, n, c0); !ok || err != nil {
 		return nil, err
 	}
-	subtract := func(z, x, y []float64) error {
-		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, n, x, n, y, n)
-	}
-	rest := make([]float64, n*n)
-	for i := range n {
-		rest[i+i*n] = 1
-	}
-	for k := 1; k <= 2; k++ {
-		if err := subtract(rest, digits[0], c[k-1]); err != nil { // a multiple of q
-			return nil, err
-		}
-		for i, x := range rest {
-			rest[i] = math.Round(x * f.inverse)
-		}
-		for h := 1; h <= k; h++ {
-			if any[h] {
-				if err := subtract(rest, digits[h], c[k-h]); err != nil {
-					return nil, err
-				}
-			}
-		}
-		right := make([]float64, n*n)
-		for i, x := range rest {
-			right[i] = -f.reduced(x)
-		}
-		c[k] = make([]float64, n*n)
-		if err := subtract(c[k], c[0], right); err != nil {
-			return nil, err
-		}
-		for i, x := range c[k] {
-			c[k][i] = f.reduced(x)
-		}
+	c, err := s.inverseDigits(f, n, n, digits[:], c0, len(digits))
+	if err != nil {
+		return nil, err
 	}
 	for i, row := range rows {
 		for j := range row {
@@ -196,6 +159,49 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 		}
 	}
 	return rows, nil
+}
+
+// inverseDigits returns the digits c_0 to c_(k-1) of the inverse modulo q^k of an n x n matrix Σ q^h
+// a_h, with leading dimension ld, for a known c_0. They are elements, and so are the a_h; k n ≤
+// 2^14, so that sums of k n products are below 2^53. With s_0 = I,
+//
+//	c_t = c_0 s_t modulo q,  s_(t+1) = (s_t - a_0 c_t) / q - Σ a_h c_(t+1-h), 1 ≤ h ≤ t + 1.
+func (s *run) inverseDigits(f floatField, n, ld int, a [][]float64, c0 []float64, k int) ([][]float64, error) {
+	subtract := func(z, x, y []float64) error {
+		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, ld, x, ld, y, ld)
+	}
+	c, rest := [][]float64{c0}, make([]float64, n*ld)
+	for i := range n {
+		rest[i+i*ld] = 1
+	}
+	for t := 1; t < k; t++ {
+		if err := subtract(rest, a[0], c[t-1]); err != nil { // a multiple of q
+			return nil, err
+		}
+		for i, x := range rest {
+			rest[i] = f.quotient(x)
+		}
+		for h := 1; h < min(t+1, len(a)); h++ {
+			if !slices.ContainsFunc(a[h], func(x float64) bool { return x != 0 }) {
+				continue
+			}
+			if err := subtract(rest, a[h], c[t-h]); err != nil {
+				return nil, err
+			}
+		}
+		right, next := make([]float64, n*ld), make([]float64, n*ld)
+		for i, x := range rest {
+			right[i] = -f.reduced(x)
+		}
+		if err := subtract(next, c0, right); err != nil {
+			return nil, err
+		}
+		for i, x := range next {
+			next[i] = f.reduced(x)
+		}
+		c = append(c, next)
+	}
+	return c, nil
 }
 
 // pivotBlock is the number of pivots that are eliminated at once.
