@@ -13,8 +13,9 @@ import (
 
 // floatInverse is the inverse of a square matrix modulo a prime q below cubeRoot, by columns.
 type floatInverse struct {
-	f floatField
-	c []float64
+	f   floatField
+	c   []float64
+	det float64 // of the matrix
 }
 
 // floatInverse returns an inverse of A modulo a prime, nil if A is singular modulo some primes, or
@@ -35,8 +36,8 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 				c[i+j*n] = z.f.value(x[i*n+j])
 			}
 		}
-		if ok, err := s.invertFloats(z.f, n, c); ok || err != nil {
-			return &floatInverse{z.f, c}, err
+		if det, err := s.invertFloats(z.f, n, c); det != 0 || err != nil {
+			return &floatInverse{z.f, c, det}, err
 		}
 	}
 	return nil, nil

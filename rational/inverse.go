@@ -140,7 +140,7 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 		}
 	}
 	c0 := append([]float64(nil), digits[0]...)
-	if ok, err := s.invertFloats(f, n, c0); !ok || err != nil {
+	if det, err := s.invertFloats(f, n, c0); det == 0 || err != nil {
 		return nil, err
 	}
 	c, err := s.inverseDigits(f, n, n, digits[:], c0, len(digits))
@@ -161,11 +161,11 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 	return rows, nil
 }
 
-// inverseDigits returns the digits c_0 to c_(k-1) of the inverse modulo q^k of an n x n matrix Σ q^h
-// a_h, with leading dimension ld, for a known c_0. They are elements, and so are the a_h; k n ≤
-// 2^14, so that sums of k n products are below 2^53. With s_0 = I,
+// inverseDigits returns the digits c_0 to c_(k-1) of the inverse modulo q^k of an n x n matrix ∑ q^h
+// a_h with leading dimension ld, for a known c_0. All digits are elements, and k n ≤ 2^14, so that
+// sums of k n products are below 2^53. With s_0 = I,
 //
-//	c_t = c_0 s_t modulo q,  s_(t+1) = (s_t - a_0 c_t) / q - Σ a_h c_(t+1-h), 1 ≤ h ≤ t + 1.
+//	c_t = c_0 s_t modulo q,  s_(t+1) = (s_t - a_0 c_t) / q - ∑ a_h c_(t+1-h), 1 ≤ h ≤ t + 1.
 func (s *run) inverseDigits(f floatField, n, ld int, a [][]float64, c0 []float64, k int) ([][]float64, error) {
 	subtract := func(z, x, y []float64) error {
 		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, ld, x, ld, y, ld)
@@ -207,62 +207,60 @@ func (s *run) inverseDigits(f floatField, n, ld int, a [][]float64, c0 []float64
 // pivotBlock is the number of pivots that are eliminated at once.
 const pivotBlock = 32
 
-// invertFloats replaces a matrix of elements modulo q by its inverse. ok is false if it is
-// singular. It is modular.InvertMatrix for floats.
-func (s *run) invertFloats(f floatField, n int, a []float64) (ok bool, err error) {
+// invertFloats replaces a matrix of elements modulo q by its inverse. It returns its determinant, 0
+// if it is singular. It is modular.InvertMatrix for floats.
+//
+// Entries are reduced when they become factors: until then each is a sum of up to n products.
+func (s *run) invertFloats(f floatField, n int, a []float64) (det float64, err error) {
 	order := span(0, n)
 	panel := make([]float64, n*pivotBlock)
 	block := make([]float64, pivotBlock*n)
+	rows := make([]float64, pivotBlock*n)
+	det = 1
 	for k0 := 0; k0 < n; k0 += pivotBlock {
 		k1 := min(n, k0+pivotBlock)
 		w := k1 - k0
-		if !f.bringPivots(n, a, order, k0, k1) {
-			return false, nil
+		f.reduce(a[k0*n : k1*n])
+		odd, ok := f.bringPivots(n, a, order, k0, k1)
+		if !ok {
+			return 0, nil
+		}
+		if odd {
+			det = -det
 		}
 		// The inverse B of the pivot block, w x w, and B times the rows of pivots.
 		b := make([]float64, w*w)
 		for j := range w {
 			copy(b[j*w:(j+1)*w], a[k0+(k0+j)*n:])
 		}
-		f.invertBlock(w, b)
+		det = f.reduced(det * f.invertBlock(w, b))
 		copy(panel, a[k0*n:k1*n])
 		for j := range w {
-			for i := range w {
-				panel[k0+i+j*n] = 0 // rows of pivots stay
-			}
-			clear(a[(k0+j)*n : (k0+j+1)*n])
+			clear(panel[k0+j*n : k1+j*n]) // rows of pivots stay
 		}
+		clear(a[k0*n : k1*n])
 		for j := range n {
-			for i := range w {
-				block[i+j*w] = -a[k0+i+j*n]
-				a[k0+i+j*n] = 0
+			pivots := a[k0+j*n : k1+j*n]
+			f.reduce(pivots)
+			for i, x := range pivots {
+				block[i+j*w] = -x
 			}
+			clear(pivots)
 		}
 		for j := range w {
-			for i := range w {
-				block[i+(k0+j)*w] = 0
-			}
+			clear(block[(k0+j)*w : (k0+j+1)*w])
 			block[j+(k0+j)*w] = -1
 		}
-		rows := make([]float64, w*n)
+		clear(rows)
 		if err := dgemm.SubtractSame(s.Ctx, s.Threads, w, n, w, rows, w, b, w, block, w); err != nil {
-			return false, err
+			return 0, err
 		}
-		for i, x := range rows {
-			rows[i] = f.reduced(x)
-		}
+		f.reduce(rows[:w*n])
 		if err := dgemm.SubtractSame(s.Ctx, s.Threads, n, n, w, a, n, panel, n, rows, w); err != nil {
-			return false, err
+			return 0, err
 		}
-		err := par.Each(s.Ctx, s.Threads, n, func(j int) {
-			column := a[j*n : (j+1)*n]
-			for i, x := range column {
-				column[i] = f.reduced(x)
-			}
-			copy(column[k0:k1], rows[j*w:(j+1)*w])
-		})
-		if err != nil {
-			return false, err
+		for j := range n {
+			copy(a[k0+j*n:k1+j*n], rows[j*w:(j+1)*w])
 		}
 	}
 	// Columns go back to the places of the rows.
@@ -270,89 +268,105 @@ func (s *run) invertFloats(f floatField, n int, a []float64) (ok bool, err error
 	for k, j := range order {
 		copy(a[j*n:(j+1)*n], old[k*n:(k+1)*n])
 	}
-	return true, nil
+	return det, par.Each(s.Ctx, s.Threads, n, func(j int) { f.reduce(a[j*n : (j+1)*n]) })
+}
+
+// reduce reduces numbers below 2^53 in magnitude.
+func (f floatField) reduce(x []float64) {
+	for i, v := range x {
+		x[i] = f.reduced(v)
+	}
 }
 
 // bringPivots exchanges rows from k0 on so that rows k0 ≤ i < k1 form a regular matrix in columns
-// k0 ≤ j < k1. It returns false if no rows do.
-func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) bool {
+// k0 ≤ j < k1. odd says that the number of exchanges is odd. ok is false if no rows do.
+func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) (odd, ok bool) {
 	m, w := n-k0, k1-k0
-	p := make([]float64, m*w) // by rows
+	p := make([]float64, m*w) // by rows: sums of up to w products
 	for j := range w {
-		for i := range m {
-			p[i*w+j] = a[k0+i+(k0+j)*n]
+		for i, x := range a[k0+(k0+j)*n : (k0+j+1)*n] {
+			p[i*w+j] = x
 		}
 	}
 	for k := range w {
-		i := k
-		for i < m && p[i*w+k] == 0 {
-			i++
+		at := -1
+		for i := m - 1; i >= k; i-- {
+			if x := &p[i*w+k]; *x != 0 {
+				if *x = f.reduced(*x); *x != 0 {
+					at = i
+				}
+			}
 		}
-		if i == m {
-			return false
+		if at < 0 {
+			return odd, false
 		}
-		if i != k {
+		if at != k {
+			odd = !odd
 			for j := range w {
-				p[i*w+j], p[k*w+j] = p[k*w+j], p[i*w+j]
+				p[at*w+j], p[k*w+j] = p[k*w+j], p[at*w+j]
 			}
 			for j := range n {
 				column := a[j*n : (j+1)*n]
-				column[k0+i], column[k0+k] = column[k0+k], column[k0+i]
+				column[k0+at], column[k0+k] = column[k0+k], column[k0+at]
 			}
-			order[k0+i], order[k0+k] = order[k0+k], order[k0+i]
+			order[k0+at], order[k0+k] = order[k0+k], order[k0+at]
 		}
-		by := f.inverted(p[k*w+k])
-		pivot := p[k*w : (k+1)*w]
+		pivot := p[k*w+k : (k+1)*w]
+		f.reduce(pivot)
+		by := f.inverted(pivot[0])
 		for i := k + 1; i < m; i++ {
-			row := p[i*w : (i+1)*w]
-			if row[k] == 0 {
+			row := p[i*w+k : (i+1)*w]
+			if row[0] == 0 {
 				continue
 			}
-			c := f.reduced(row[k] * by)
-			for j := k + 1; j < w; j++ {
-				row[j] = f.reduced(row[j] - c*pivot[j]) // may fuse: exact
+			c := f.reduced(row[0] * by)
+			for j, x := range pivot {
+				row[j] -= c * x // may fuse: exact
 			}
 		}
 	}
-	return true
+	return odd, true
 }
 
 // invertBlock inverts a small regular matrix by the method of Gauss and Jordan with row exchanges.
-func (f floatField) invertBlock(w int, a []float64) {
+// It returns its determinant. Entries are sums of up to 2 w products of elements.
+func (f floatField) invertBlock(w int, a []float64) (det float64) {
 	at := func(i, j int) *float64 { return &a[i+j*w] }
 	order := span(0, w)
+	left := make([]float64, w)
+	det = 1
 	for k := range w {
+		f.reduce(a[k*w : (k+1)*w])
 		i := k
 		for *at(i, k) == 0 {
 			i++
 		}
 		if i != k {
+			det = -det
 			for j := range w {
 				*at(i, j), *at(k, j) = *at(k, j), *at(i, j)
 			}
 			order[i], order[k] = order[k], order[i]
 		}
+		det = f.reduced(det * *at(k, k))
 		by := f.inverted(*at(k, k))
+		copy(left, a[k*w:(k+1)*w])
+		left[k] = 0
+		clear(a[k*w : (k+1)*w])
 		*at(k, k) = 1
 		for j := range w {
-			*at(k, j) = f.reduced(*at(k, j) * by)
-		}
-		left := append([]float64(nil), a[k*w:(k+1)*w]...)
-		left[k] = 0
-		for j := range w {
 			column := a[j*w : (j+1)*w]
-			x := column[k]
+			x := f.reduced(f.reduced(column[k]) * by)
+			column[k] = x
 			for i, c := range left {
-				y := column[i]
-				if j == k && i != k {
-					y = 0
-				}
-				column[i] = f.reduced(y - c*x) // may fuse: exact
+				column[i] -= c * x // may fuse: exact
 			}
 		}
 	}
+	f.reduce(a)
 	old := append([]float64(nil), a...)
 	for k, j := range order {
 		copy(a[j*w:(j+1)*w], old[k*w:(k+1)*w])
 	}
+	return det
 }

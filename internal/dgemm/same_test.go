@@ -82,7 +82,7 @@ func TestStack(t *testing.T) {
 					for i, got := range z.Column(p, j) {
 						want := 0.0
 						for h := range n {
-							want -= a[p][i+h*lda] * b[h+j*ldb] // may fuse: exact
+							want -= a[p][i+h*lda] * b[h+j*ldb]
 						}
 						if got != want {
 							t.Fatalf("%v: entry (%d, %d) of product %d of %v is %g, want %g", l, i, j, p, size, got, want)
