@@ -48,55 +48,75 @@ func (s *run) det(a ints) (*big.Int, error) {
 		return det, err
 	}
 	if isDirect(n, most) {
-		return s.multipleOf(a, one, a.hadamard())
+		return s.multipleOf(a, a.words(), one, a.hadamard())
+	}
+	m, err := s.squareOf(a)
+	if err != nil {
+		return nil, err
 	}
 	for i := 0; ; i++ {
-		known, err := s.floatInverse(a)
-		if err != nil {
-			return nil, err
-		}
-		var e *echelon
-		if known == nil {
-			if e, err = s.pivotsModulo(modular.Numbered(i), a, n); err != nil {
+		if m.inverse == nil {
+			e, err := s.pivotsModulo(modular.Numbered(i), a, n)
+			if err != nil {
 				return nil, err
 			}
-		}
-		if known == nil && len(e.pivots) < n {
-			// One other column that the pivots represent proves that the determinant is 0.
-			e.free = e.free[:1]
-			if ok, err := s.represent(e, a, n, false, i); err != nil {
-				return nil, err
-			} else if ok {
-				return new(big.Int), nil
+			if len(e.pivots) < n {
+				// One other column that the pivots represent proves that the determinant is 0.
+				e.free = e.free[:1]
+				if ok, err := s.represent(e, a, n, false, i); err != nil {
+					return nil, err
+				} else if ok {
+					return new(big.Int), nil
+				}
+				continue
 			}
-			continue
 		}
-		b := newInts(n, 1)
-		for k := range n {
-			b.set(k, 0, big.NewInt(int64(k*k%7-3)))
-		}
-		determinant, numerator := a.bounds(b)
-		d, err := s.divisor(a, b, i, known, determinant, numerator)
-		if err != nil {
-			return nil, err
-		}
-		return s.multipleOf(a, d, determinant)
+		return s.regularDet(m, i)
 	}
 }
 
+// regularDet returns the determinant of a matrix that has a known inverse or is regular modulo
+// prime number i.
+func (s *run) regularDet(m *square, i int) (*big.Int, error) {
+	b := newInts(m.rows, 1)
+	for k := range b.a {
+		b.a[k] = big.NewInt(int64(k*k%7 - 3))
+	}
+	bits, err := s.nearDeterminant(m)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.divisor(m, b, i, bits)
+	if err != nil {
+		return nil, err
+	}
+	if m.inverse != nil && bits-d.BitLen()+1 <= quotientBits {
+		f := m.inverse.f
+		r := new(big.Int).Mod(d, big.NewInt(int64(f.q)))
+		t := f.reduced(m.inverse.det * f.inverted(f.value(r.Uint64())))
+		return d.Mul(d, big.NewInt(int64(t))), nil
+	}
+	return s.multipleOf(m.ints, m.w, d, bits)
+}
+
+// quotientBits is the number of bits of integers below q / 2 for the primes of inverses, which
+// exceed 2^20: the residue of the determinant modulo such a prime determines a quotient as short.
+const quotientBits = 19
+
 // divisor returns a divisor d > 0 of the determinant of A, a common denominator of the first
-// components of the solution of A x = b. determinant and numerator are the bounds of A and b, in
-// bits; the other arguments are those of solutions.
+// components of the solution of A x = b. determinant is a bound of the bits of the determinant; the
+// other arguments are the ones of solutions.
 //
 // With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q >
 // 2 N D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0
 // modulo q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm
 // finds divides q, so it is 1 if p does not divide d.
-func (s *run) divisor(a, b ints, i int, known *floatInverse, determinant, numerator int) (*big.Int, error) {
-	l, cost, err := s.lifting(a, b.bits(), i, known)
+func (s *run) divisor(a *square, b ints, i, determinant int) (*big.Int, error) {
+	l, cost, err := s.lifting(a, 1, b.bits(), i)
 	if err != nil {
 		return nil, err
 	}
+	numerator := a.cramer(b)
 	l.add(b.a)
 	c := &lifted{}
 	s.Plan(float64((determinant+numerator+2)/primeBits+1) * cost)
@@ -113,7 +133,7 @@ func (s *run) divisor(a, b ints, i int, known *floatInverse, determinant, numera
 	q := powers.of(len(c.digits))
 	half, d, p := new(big.Int).Rsh(q, 1), big.NewInt(1), l.prime()
 	const most = 8 // components
-	for i := 0; i < min(most, a.rows) && d.BitLen() < determinant*2/3; i++ {
+	for i := 0; i < min(most, b.rows) && determinant-d.BitLen()+1 > quotientBits; i++ {
 		y := c.value(powers, i, 0, len(c.digits))
 		y.Mod(y.Mul(y, d), q)
 		more := denominator(y, q)
@@ -132,9 +152,8 @@ func (s *run) divisor(a, b ints, i int, known *floatInverse, determinant, numera
 }
 
 // multipleOf returns the determinant of A, a multiple of d > 0 of at most the given bits.
-func (s *run) multipleOf(a ints, d *big.Int, bits int) (*big.Int, error) {
+func (s *run) multipleOf(a ints, w *words, d *big.Int, bits int) (*big.Int, error) {
 	bits = max(bits-d.BitLen()+1, 1)
-	w := a.words()
 	spaces := make([]workspace, max(1, s.Threads))
 	var fields []*modular.Field
 	var residues []uint64

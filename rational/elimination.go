@@ -15,8 +15,7 @@ type echelon struct {
 	// outside says that column free[k], which is none of the first columns, is no such sum: x[k] is
 	// nil.
 	outside []bool
-	square  ints          // the regular submatrix, if known is not nil
-	known   *floatInverse // of the regular submatrix, or nil
+	square  *square // the regular submatrix, or nil
 }
 
 // eliminate returns the echelon of G, whose pivots are the leftmost independent columns before

@@ -48,13 +48,12 @@ func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
 		return s.directly(g, limit)
 	}
 	if r := g.rows; r <= limit { // usually the first columns are independent
-		square := g.chosen(span(0, r), span(0, r))
-		known, err := s.floatInverse(square)
+		square, err := s.squareOf(g.chosen(span(0, r), span(0, r)))
 		if err != nil {
 			return nil, err
 		}
-		if known != nil {
-			e := &echelon{rows: span(0, r), pivots: span(0, r), free: span(r, g.cols), square: square, known: known}
+		if square.inverse != nil {
+			e := &echelon{rows: span(0, r), pivots: span(0, r), free: span(r, g.cols), square: square}
 			_, err := s.represent(e, g, limit, leftmost, 0)
 			return e, err
 		}
@@ -121,11 +120,15 @@ func span(first, end int) []int {
 func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int) (ok bool, err error) {
 	r := len(e.pivots)
 	e.outside = make([]bool, len(e.free))
-	square := e.square
-	if e.known == nil {
-		square = g.chosen(e.rows, e.pivots)
+	if len(e.free) == 0 {
+		return true, nil
 	}
-	if e.x, e.d, err = s.solutions(square, g.chosen(e.rows, e.free), prime, e.known); err != nil {
+	if e.square == nil {
+		if e.square, err = s.squareOf(g.chosen(e.rows, e.pivots)); err != nil {
+			return false, err
+		}
+	}
+	if e.x, e.d, err = s.solutions(e.square, g.chosen(e.rows, e.free), prime); err != nil {
 		return false, err
 	}
 	if leftmost {
@@ -174,12 +177,9 @@ func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int)
 	return true, nil
 }
 
-// solutions returns the columns x[k] / d[k] of A^-1 B for an A that is regular modulo prime number
-// i, or has a known inverse modulo another number unless that is nil.
-func (s *run) solutions(a, b ints, i int, known *floatInverse) (x [][]*big.Int, d []*big.Int, err error) {
-	if b.cols == 0 {
-		return nil, nil, nil
-	}
+// solutions returns the columns x[k] / d[k] of A^-1 B for an A that has a known inverse or is
+// regular modulo prime number i.
+func (s *run) solutions(a *square, b ints, i int) (x [][]*big.Int, d []*big.Int, err error) {
 	if a.cols == 0 {
 		d = make([]*big.Int, b.cols)
 		for k := range d {
@@ -190,46 +190,46 @@ func (s *run) solutions(a, b ints, i int, known *floatInverse) (x [][]*big.Int, 
 	// A digit of a column takes r² (1 + planes) products of words, and there are twice as many
 	// digits as primes that determine the numerators over the known determinant. A prime takes an
 	// inverse, 2 r³, and r² products for each column.
-	planes := a.bits()/64 + 1
+	planes := a.w.bits/64 + 1
 	if 2*b.cols*(1+planes) <= 2*a.cols+b.cols {
-		return s.byDigits(a, b, i, known, math.MaxInt)
+		return s.byDigits(a, b, i, math.MaxInt)
 	}
 	// Numerators and denominators may be much shorter than Hadamard's bound, as for Hilbert
 	// matrices. The first column shows that after few digits.
-	full := 2 * a.hadamard() / primeBits
+	full := 2 * a.determinant / primeBits
 	limit := full * (2*a.cols + b.cols) / (8 * b.cols * (1 + planes))
 	if limit >= firstAttempt {
-		x, _, err := s.byDigits(a, b.chosen(span(0, b.rows), span(0, 1)), i, known, limit)
+		x, _, err := s.byDigits(a, b.chosen(span(0, b.rows), span(0, 1)), i, limit)
 		if err == nil && x != nil {
-			x, d, err = s.byDigits(a, b, i, known, limit)
+			x, d, err = s.byDigits(a, b, i, limit)
 		}
 		if err != nil || x != nil {
 			return x, d, err
 		}
 	}
-	return s.byPrimes(a, b)
+	return s.byPrimes(a, b, i)
 }
 
 // byPrimes is solutions with the determinant of A as denominator. Cramer's rule and Hadamard's
 // inequality bound the numerators.
-func (s *run) byPrimes(a, b ints) (x [][]*big.Int, d []*big.Int, err error) {
+func (s *run) byPrimes(a *square, b ints, prime int) (x [][]*big.Int, d []*big.Int, err error) {
+	n, bits := a.cols, a.cramer(b)
 	// The residues of the numerators take as much memory as the numerators.
-	if err := s.room(float64(a.cols)*float64(b.cols), 2*float64(a.cramer(b))); err != nil {
+	if err := s.room(float64(n)*float64(b.cols), 2*float64(bits)); err != nil {
 		return nil, nil, err
 	}
-	det, err := s.det(a)
+	det, err := s.regularDet(a, prime)
 	if err != nil {
 		return nil, nil, err
 	}
-	bits := a.cramer(b)
 	var fields []*modular.Field
 	var residues [][][]uint64 // rows of A^-1 B det
 	unit := isIdentity(b)
 	// may fuse: an estimate
-	cost := 2*cube(a.cols) + float64(a.cols*a.cols)*float64(b.cols)
+	cost := 2*cube(n) + float64(n*n)*float64(b.cols)
 	for i := 0; len(fields)*primeBits <= bits; i++ {
 		s.Plan(float64(bits/primeBits+1-len(fields)) * cost)
-		f, rows, err := s.inverseByNumber(a, i)
+		f, rows, err := s.inverseByNumber(a.ints, i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -259,10 +259,10 @@ func (s *run) byPrimes(a, b ints) (x [][]*big.Int, d []*big.Int, err error) {
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
 	positive := new(big.Int).Abs(det)
 	for j := range x {
-		x[j], d[j] = make([]*big.Int, a.cols), positive
+		x[j], d[j] = make([]*big.Int, n), positive
 	}
 	// By rows, as residues are stored.
-	return x, d, par.For(s.Ctx, s.Threads, a.cols, func(_, i int) {
+	return x, d, par.For(s.Ctx, s.Threads, n, func(_, i int) {
 		for j := range x {
 			x[j][i] = crt.integer(func(k int) uint64 { return residues[k][i][j] })
 			if det.Sign() < 0 {
@@ -303,16 +303,16 @@ type lifts interface {
 }
 
 // byDigits is solutions by p-adic lifting. It returns nil if a column needs more digits than limit.
-func (s *run) byDigits(a, b ints, i int, known *floatInverse, limit int) (x [][]*big.Int, d []*big.Int, err error) {
+func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*big.Int, err error) {
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
-	l, cost, err := s.lifting(a, b.bits(), i, known)
+	l, cost, err := s.lifting(a, max(1, min(b.cols-1, liftedTogether)), b.bits(), i)
 	if err != nil {
 		return nil, nil, err
 	}
 	denominator := one // a probable one
-	determinant, most := a.hadamard(), a.bits()
-	for j0 := 0; j0 < b.cols; j0 += liftedTogether {
-		j1 := min(b.cols, j0+liftedTogether)
+	most := a.w.bits
+	longest := 0 // numerator
+	for j0, j1 := 0, 1; j0 < b.cols; j0, j1 = j1, min(b.cols, j1+liftedTogether) {
 		var open []*lifted
 		for j := j0; j < j1; j++ {
 			c := &lifted{j: j}
@@ -322,11 +322,22 @@ func (s *run) byDigits(a, b ints, i int, known *floatInverse, limit int) (x [][]
 				c.top = max(c.top, r[i].BitLen())
 			}
 			l.add(r)
-			c.full = (2*determinant + c.top + most + 2*bits.Len(uint(a.cols)) + 64) / primeBits
+			c.full = (2*a.determinant + c.top + most + 2*bits.Len(uint(b.rows)) + 64) / primeBits
 			c.next = firstAttempt
+			if j0 > 0 { // numerators as long as in other columns, over the same denominator
+				need := max(longest+most+bits.Len(uint(b.rows)), denominator.BitLen()+c.top) + spare
+				c.next = min(need/primeBits, c.full) + 1
+			}
+			if c.next > limit {
+				return nil, nil, nil
+			}
 			open = append(open, c)
 		}
-		s.Plan(float64((open[0].full+1)*(b.cols-j0)) * cost)
+		if j0 == 0 { // other columns take half as many digits
+			s.Plan(float64(open[0].full+1) * float64(b.cols+1) / 2 * cost)
+		} else {
+			s.Plan(float64(open[0].next*(b.cols-j0)) * cost)
+		}
 		for len(open) > 0 {
 			digits, err := l.next()
 			if err != nil {
@@ -341,6 +352,9 @@ func (s *run) byDigits(a, b ints, i int, known *floatInverse, limit int) (x [][]
 				if len(c.digits) >= c.next {
 					if x[c.j], d[c.j] = c.rational(l.p(), most, denominator); d[c.j] != nil {
 						denominator = d[c.j]
+						for _, x := range x[c.j] {
+							longest = max(longest, x.BitLen())
+						}
 						continue
 					}
 					if c.wait(); c.next > limit {
@@ -357,18 +371,15 @@ func (s *run) byDigits(a, b ints, i int, known *floatInverse, limit int) (x [][]
 	return x, d, nil
 }
 
-// lifting returns a lifting for A, which is regular modulo prime number i or has a known inverse,
-// and right-hand sides of at most top bits, and the cost of a digit of a column.
-func (s *run) lifting(a ints, top, i int, known *floatInverse) (l lifts, cost float64, err error) {
-	if known == nil {
-		if known, err = s.floatInverse(a); err != nil {
-			return nil, 0, err
-		}
-	}
+// lifting returns a lifting for A, which has a known inverse or is regular modulo prime number i,
+// and some right-hand sides of at most top bits, and the cost of a digit of a column.
+func (s *run) lifting(m *square, columns, top, i int) (l lifts, cost float64, err error) {
+	a := m.ints
 	s.Stats.Primes++
-	if known != nil {
-		if l := s.newFloatLifting(a, known, top); l != nil {
-			return l, float64(len(l.a)+1) * float64(a.rows*a.rows), nil
+	if m.inverse != nil {
+		l, err := s.newFloatLifting(m.w, m.inverse, top, columns)
+		if l != nil || err != nil {
+			return l, float64(m.w.bits/20+2) * float64(a.rows*a.rows), err
 		}
 	}
 	z := modular.Integers{Rows: make([]int64, a.rows), Cols: make([]int64, a.cols), Bits: make([]int, a.rows)}
@@ -453,16 +464,69 @@ func (c *lifted) wait() {
 }
 
 // rational returns numerators v and a denominator d, a multiple of known, with A v = d b; nil if
-// the digits prove none. The digits are y modulo q = p^k. With v ≡ d y the number q divides every
-// entry of A v - d b. Entries of v have so few bits that |A v| < 2^room, and |d b| < 2^room, where
-// 2^(room + 1) ≤ q. So the entries, less than q in magnitude, are 0.
+// the digits prove none. All digits of the first component give d. About half of the digits prove
+// the numerators then.
 func (c *lifted) rational(p uint64, most int, known *big.Int) (v []*big.Int, d *big.Int) {
 	powers := powersOf(p)
-	q := powers.of(len(c.digits))
-	n := len(c.digits[0])
-	room := q.BitLen() - 2
-	left := room - most - bits.Len(uint(n))
-	v, d = make([]*big.Int, n), new(big.Int).Set(known)
+	all := len(c.digits)
+	x, more := c.numerator(powers, 0, all, known, most)
+	if more == nil {
+		return nil, nil
+	}
+	d = known
+	if more != one {
+		d = more.Mul(more, d)
+	}
+	need := max(x.BitLen()+most+bits.Len(uint(len(c.digits[0]))), d.BitLen()+c.top) + spare
+	if few := need/primeBits + 1; few < all {
+		if v, d := c.numerators(powers, few, d, most); v != nil {
+			return v, d
+		}
+	}
+	return c.numerators(powers, all, d, most)
+}
+
+// spare is the number of bits by which numerators over d may be longer than the first one, and by
+// which d may be longer than the denominator of the first component, in a proof by few digits.
+const spare = 2 * accident
+
+// numerators is rational by the first count digits: y modulo q = p^count. With v ≡ d y the number q
+// divides every entry of A v - d b. Entries of v have so few bits that |A v| < 2^room, and |d b| <
+// 2^room, where 2^(room + 1) ≤ q. So the entries, less than q in magnitude, are 0.
+func (c *lifted) numerators(powers *powers, count int, known *big.Int, most int) (v []*big.Int, d *big.Int) {
+	v, d = make([]*big.Int, len(c.digits[0])), known
+	for i := range v {
+		x, more := c.numerator(powers, i, count, d, most)
+		if more == nil {
+			return nil, nil
+		}
+		if v[i] = x; more != one {
+			d = new(big.Int).Mul(d, more)
+			for _, old := range v[:i] {
+				old.Mul(old, more)
+			}
+		}
+	}
+	_, left := c.room(powers.of(count), most)
+	for _, x := range v {
+		if x.BitLen() > left {
+			return nil, nil
+		}
+	}
+	return v, d
+}
+
+// room returns the room of numerators, and the bits that each may have, modulo q.
+func (c *lifted) room(q *big.Int, most int) (room, left int) {
+	room = q.BitLen() - 2
+	return room, room - most - bits.Len(uint(len(c.digits[0])))
+}
+
+// numerator returns the numerator of component i over the denominator d more, by count digits; nil
+// if numerators prove nothing with it.
+func (c *lifted) numerator(powers *powers, i, count int, d *big.Int, most int) (x, more *big.Int) {
+	q := powers.of(count)
+	room, left := c.room(q, most)
 	half := new(big.Int).Rsh(q, 1)
 	balanced := func(x *big.Int) *big.Int {
 		if x.Mod(x, q); x.Cmp(half) > 0 {
@@ -470,28 +534,20 @@ func (c *lifted) rational(p uint64, most int, known *big.Int) (v []*big.Int, d *
 		}
 		return x
 	}
-	for i := range v {
-		y := c.value(powers, i, 0, len(c.digits))
-		x := balanced(new(big.Int).Mul(y, d))
-		if x.BitLen() > left-accident { // a shorter x may be short by accident
-			if more := denominator(x, q); more != nil {
-				d.Mul(d, more)
-				for _, old := range v[:i] {
-					old.Mul(old, more)
-				}
-				x = balanced(x.Mul(x, more))
-			}
-		}
-		if v[i] = x; x.BitLen() > left || d.BitLen()+c.top > room {
-			return nil, nil
+	x, more = c.value(powers, i, 0, count), one
+	x = balanced(x.Mul(x, d))
+	length := d.BitLen()
+	if x.BitLen() > left-accident { // a shorter x may be short by accident
+		if by := denominator(x, q); by != nil {
+			more = by
+			x = balanced(x.Mul(x, by))
+			length += by.BitLen()
 		}
 	}
-	for _, x := range v {
-		if x.BitLen() > left {
-			return nil, nil
-		}
+	if x.BitLen() > left || length+c.top > room {
+		return nil, nil
 	}
-	return v, d
+	return x, more
 }
 
 // value returns the integer with the digits of component i from first to before end.

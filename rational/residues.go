@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
-	"sort"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -239,21 +238,28 @@ func total(x []float64) (sum float64) {
 
 // bothNorms returns norms for the rows and for the columns.
 func (n ints) bothNorms() (rows, cols []float64) {
+	return n.bothNormsOf(n.bits(), func(i int) (uint64, int) {
+		x := n.a[i]
+		if x == nil {
+			return 0, 0
+		}
+		b := x.BitLen()
+		if b <= 64 {
+			return low64(x), b
+		}
+		return leading(x, b), b
+	})
+}
+
+// bothNormsOf is bothNorms for integers of at most the given bits: the leading 64 bits of integer
+// i, or all of them, and its number of bits.
+func (n ints) bothNormsOf(most int, leading func(i int) (uint64, int)) (rows, cols []float64) {
 	rows, cols = make([]float64, n.rows), make([]float64, n.cols)
-	most := n.bits()
 	for i := range rows { // sums of squares, divided by 4^most: relative errors as in norms
-		row := n.row(i)
 		sum := 0.0
-		for j, x := range row {
-			if x == nil {
-				continue
-			}
-			var y float64
-			if b := x.BitLen(); b <= 64 {
-				y = scaled(low64(x), -most)
-			} else {
-				y = scaled(leading(x, b), b-64-most)
-			}
+		for j := range cols {
+			x, b := leading(i*n.cols + j)
+			y := scaled(x, max(b-64, 0)-most)
 			y = float64(y * y)
 			sum += y
 			cols[j] += y
@@ -292,48 +298,10 @@ func scaled(x uint64, e int) float64 {
 
 // hadamard returns a bound of the bits of the determinant of a square matrix: Hadamard's bound by
 // rows or by columns.
-func (n ints) hadamard() int {
-	rows, cols := n.bothNorms()
-	return int(min(total(rows), total(cols))) + 1
-}
+func (n ints) hadamard() int { return hadamard(n.bothNorms()) }
 
-// cramer returns a bound of the bits of the determinants of the square matrix n with one of its
-// columns replaced by a column of b, by rows or by columns.
-func (n ints) cramer(b ints) int {
-	_, replaced := n.bounds(b)
-	return replaced
-}
-
-// bounds returns the bounds of hadamard and cramer.
-func (n ints) bounds(b ints) (determinant, replaced int) {
-	rows, norms := n.bothNorms()
-	determinant = int(min(total(rows), total(norms))) + 1
-	byRows := 0.0
-	for i, x := range rows {
-		most := 0.0
-		for _, y := range b.row(i) {
-			if y != nil {
-				most = max(most, log2(y))
-			}
-		}
-		// √(x² + y²) ≤ √2 max(x, y), and ≤ x (1 + y² / 2x²)
-		if large, small := max(x, most), min(x, most); large > small+30 {
-			byRows += large + 0x1p-20
-		} else {
-			byRows += large + float64(math.Log2(1+math.Exp2(2*(small-large)))/2) + 0x1p-20
-		}
-	}
-	byCols := total(norms)
-	sort.Float64s(norms)
-	most := 0.0
-	for _, x := range b.transposed().norms() {
-		most = max(most, x)
-	}
-	if len(norms) > 0 {
-		byCols += max(0, most-norms[0])
-	}
-	return determinant, int(min(byRows, byCols)) + 1
-}
+// hadamard is ints.hadamard by the norms of rows and columns.
+func hadamard(rows, cols []float64) int { return int(min(total(rows), total(cols))) + 1 }
 
 // primesFor returns fields of primes that do not divide d, with a product above 2^(bits + 1):
 // integers of so many bits are determined by their residues.

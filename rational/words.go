@@ -2,6 +2,7 @@ package rational
 
 import (
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -10,28 +11,66 @@ import (
 // words are the integers of a matrix side by side, for residues modulo many primes.
 type words struct {
 	rows, cols int
-	each       int      // words of an integer
+	bits       int      // of the longest integer
+	each       int      // words of the longest integer; 1 or 2: of every integer
 	magnitudes []uint64 // row by row, the least significant word first
+	ends       []int    // of the integers in magnitudes; nil if all have the same length
 	negative   []uint64 // 2^64 - 1 for negative integers, 0 for others
 }
 
 func (n ints) words() *words {
-	w := &words{rows: n.rows, cols: n.cols, each: max(1, (n.bits()+63)/64)}
-	w.magnitudes, w.negative = make([]uint64, len(n.a)*w.each), make([]uint64, len(n.a))
+	w := &words{rows: n.rows, cols: n.cols, bits: n.bits(), negative: make([]uint64, len(n.a))}
+	w.each = max(1, (w.bits+63)/64)
+	if w.each <= 2 {
+		w.magnitudes = make([]uint64, len(n.a)*w.each)
+	} else {
+		w.ends = make([]int, len(n.a))
+	}
 	for i, x := range n.a {
 		if x == nil {
-			continue
+			x = zero
 		}
 		if x.Sign() < 0 {
 			w.negative[i] = 1<<64 - 1
 		}
-		if to := w.magnitudes[i*w.each : (i+1)*w.each]; x.IsUint64() {
+		if w.ends != nil {
+			w.magnitudes = num.FromInt(w.magnitudes, x)
+			w.ends[i] = len(w.magnitudes)
+		} else if to := w.magnitudes[i*w.each : (i+1)*w.each]; x.IsUint64() {
 			to[0] = x.Uint64()
 		} else {
 			num.FromInt(to[:0], x)
 		}
 	}
 	return w
+}
+
+// of returns the words of |x|, x integer i of the matrix.
+func (w *words) of(i int) []uint64 {
+	switch {
+	case w.ends == nil:
+		return w.magnitudes[i*w.each : (i+1)*w.each]
+	case i == 0:
+		return w.magnitudes[:w.ends[0]]
+	}
+	return w.magnitudes[w.ends[i-1]:w.ends[i]]
+}
+
+// leading returns the leading 64 bits of |x|, or all of them, and the number of its bits.
+func (w *words) leading(i int) (uint64, int) {
+	x := w.of(i)
+	for len(x) > 0 && x[len(x)-1] == 0 {
+		x = x[:len(x)-1]
+	}
+	k := len(x) - 1
+	if k < 0 {
+		return 0, 0
+	}
+	zeros := bits.LeadingZeros64(x[k])
+	if k == 0 {
+		return x[0], 64 - zeros
+	}
+	return x[k]<<zeros | x[k-1]>>(64-zeros), 64*(k+1) - zeros
 }
 
 // residues stores the integers modulo f's prime in z, row by row. They are no elements of f: each
@@ -46,7 +85,7 @@ func (w *words) residues(f *modular.Field, z []uint64) {
 		case 2:
 			x = f.Add(f.Mul(w.magnitudes[2*i+1], shifts[1]), f.Residue(w.magnitudes[2*i]))
 		default:
-			x = f.FromWords(w.magnitudes[i*w.each:(i+1)*w.each], shifts)
+			x = f.FromWords(w.of(i), shifts)
 		}
 		x += (f.P - x - x) & negative
 		if x == f.P {
@@ -60,9 +99,17 @@ func (w *words) residues(f *modular.Field, z []uint64) {
 func (w *words) permuted(order []int) *words {
 	z := *w
 	z.magnitudes, z.negative = make([]uint64, 0, len(w.magnitudes)), make([]uint64, 0, len(w.negative))
+	if w.ends != nil {
+		z.ends = make([]int, 0, len(w.ends))
+	}
 	for _, i := range order {
-		z.magnitudes = append(z.magnitudes, w.magnitudes[i*w.cols*w.each:(i+1)*w.cols*w.each]...)
 		z.negative = append(z.negative, w.negative[i*w.cols:(i+1)*w.cols]...)
+		for j := range w.cols {
+			z.magnitudes = append(z.magnitudes, w.of(i*w.cols+j)...)
+			if w.ends != nil {
+				z.ends = append(z.ends, len(z.magnitudes))
+			}
+		}
 	}
 	return &z
 }
