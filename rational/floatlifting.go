@@ -70,10 +70,10 @@ type floatLifting struct {
 	carries []int64
 }
 
-// factor is n x n matrices, column j at j ld with zeros behind its rows, for products with some
-// columns.
+// factor is n x n matrices of integers up to 2^24 in magnitude, column j at j ld with zeros behind
+// its rows, for products with some columns.
 type factor struct {
-	plain    [][]float64  // for up to plainColumns columns
+	plain    [][]float32  // for up to plainColumns columns
 	packed   *dgemm.Stack // for more
 	n, ld    int
 	columns  int       // of the last product
@@ -84,6 +84,23 @@ type factor struct {
 // plainColumns is the number of columns up to which products of a matrix and a vector are faster
 // than products of packed matrices.
 const plainColumns = 2
+
+// set stores matrices for products with a group of numbers of some columns, or of fewer.
+func (z *factor) set(n, ld, group, columns int, a [][]float64) {
+	z.n, z.ld = n, ld
+	if group*columns > plainColumns {
+		z.packed = dgemm.NewStack(n, n, a, ld)
+	}
+	if group <= plainColumns {
+		for _, a := range a {
+			x := make([]float32, len(a))
+			for i, v := range a {
+				x[i] = float32(v)
+			}
+			z.plain = append(z.plain, x)
+		}
+	}
+}
 
 // column returns column j of the last product of matrix number k.
 func (z *factor) column(k, j int) []float64 {
@@ -115,7 +132,7 @@ func (z *factor) negate(s *run, columns int, x []float64) error {
 		k, i0 := part/parts, part%parts*some
 		for j := range columns {
 			y := z.products[(k*columns+j)*z.ld:][:z.ld]
-			dgemm.Combine(z.plain[k][i0:], z.ld, z.x[j*z.ld:][:z.n], y[i0:min(z.ld, i0+some)])
+			dgemm.CombineSingle(z.plain[k][i0:], z.ld, z.x[j*z.ld:][:z.n], y[i0:min(z.ld, i0+some)])
 		}
 	})
 }
@@ -149,8 +166,9 @@ var groupOf = func(n, planes int) int {
 func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (*floatLifting, error) {
 	n := a.rows
 	// Digits are below 2^19.4. With n 2^(width - 1) ≤ 2^33.5 sums of n products and a part of a
-	// remainder are below 2^53, and so are sums of mostPlanes + 1 products for width ≤ 28.
-	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 28}
+	// remainder are below 2^53, and so are sums of mostPlanes + 1 products for width ≤ 25. Single
+	// precision holds integers up to 2^24 in magnitude.
+	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 25}
 	for float64(n)*math.Exp2(float64(l.width-1)) > 0x1.6ap33 {
 		l.width--
 	}
@@ -160,10 +178,10 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 	if l.count > mostPlanes || planes*n*n > mostEntries {
 		return nil, nil
 	}
-	l.planes, l.a.n, l.a.ld, l.inverse.n, l.inverse.ld = planes, n, l.ld, n, l.ld
-	all := make([]float64, planes*n*l.ld)
-	for k := range planes {
-		l.a.plain = append(l.a.plain, all[k*n*l.ld:(k+1)*n*l.ld])
+	l.planes = planes
+	all, parts := make([]float64, planes*n*l.ld), make([][]float64, planes)
+	for k := range parts {
+		parts[k] = all[k*n*l.ld : (k+1)*n*l.ld]
 	}
 	for i := range n {
 		for j := range n {
@@ -172,7 +190,7 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 			if planes == 1 {
 				all[i+j*l.ld] = float64(int64(a.magnitudes[at] ^ negative - negative))
 			} else {
-				l.split(a.of(at), negative != 0, func(k int, v float64) { l.a.plain[k][i+j*l.ld] = v })
+				l.split(a.of(at), negative != 0, func(k int, v float64) { parts[k][i+j*l.ld] = v })
 			}
 		}
 	}
@@ -180,16 +198,12 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 	l.group = max(1, min(groupOf(n, planes), 1<<14/n))
 	l.weigh()
 	l.carry, l.carries = make([]float64, l.ld), make([]int64, n)
-	if err := l.invert(known, all, a.bits); err != nil {
+	c, err := l.invert(known, all, a.bits)
+	if err != nil {
 		return nil, err
 	}
-	if l.group*columns > plainColumns {
-		for _, z := range []*factor{&l.inverse, &l.a} {
-			if z.packed = dgemm.NewStack(n, n, z.plain, l.ld); l.group > plainColumns {
-				z.plain = nil
-			}
-		}
-	}
+	l.inverse.set(n, l.ld, l.group, columns, c)
+	l.a.set(n, l.ld, l.group, columns, parts)
 	l.byQ = uint64(l.f.q) // correct to 3 bits
 	for range 5 {
 		l.byQ *= 2 - uint64(l.f.q)*l.byQ
@@ -235,24 +249,22 @@ func (l *floatLifting) digits(planes []float64, ld int, y [][]float64, carry []f
 	}
 }
 
-// invert sets the inverse modulo q^group.
-func (l *floatLifting) invert(known *floatInverse, planes []float64, most int) error {
+// invert returns the digits of the inverse modulo q^group.
+func (l *floatLifting) invert(known *floatInverse, planes []float64, most int) ([][]float64, error) {
 	n, ld := l.n, l.ld
 	c := make([]float64, n*ld)
 	for j := range n {
 		copy(c[j*ld:], known.c[j*n:(j+1)*n])
 	}
-	if l.inverse.plain = [][]float64{c}; l.group == 1 {
-		return nil
+	if l.group == 1 {
+		return [][]float64{c}, nil
 	}
 	var a [][]float64
 	for range min(l.group, most/20+2) { // all digits of integers of so many bits, and a 0
 		a = append(a, make([]float64, n*ld))
 	}
 	l.digits(planes, n*ld, a, make([]float64, n*ld))
-	var err error
-	l.inverse.plain, err = l.s.inverseDigits(l.f, n, ld, a, c, l.group)
-	return err
+	return l.s.inverseDigits(l.f, n, ld, a, c, l.group)
 }
 
 // split calls set for the part of each plane of an integer.
