@@ -155,10 +155,8 @@ var groupOf = func(n, planes int) int {
 		return 3
 	case planes <= 10:
 		return 6
-	case planes <= 24:
-		return 12
 	}
-	return 24
+	return 12
 }
 
 // newFloatLifting returns the lifting for A with a known inverse and some right-hand sides of at
