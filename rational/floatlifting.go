@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -123,11 +122,11 @@ func (z *factor) negate(s *run, columns int, x []float64) error {
 		z.products = make([]float64, most)
 	}
 	clear(z.products)
-	const some = 64 // rows a call
-	threads, parts := s.Threads, (z.ld+some-1)/some
-	if z.n < 256 {
-		threads = 1
+	some, threads := 64, s.Threads // rows a call
+	if z.n < 256 || threads <= 1 {
+		some, threads = z.ld, 1
 	}
+	parts := (z.ld + some - 1) / some
 	return par.For(s.Ctx, threads, parts*len(z.plain), func(_, part int) {
 		k, i0 := part/parts, part%parts*some
 		for j := range columns {
@@ -294,6 +293,15 @@ func (l *floatLifting) split(words []uint64, negative bool, set func(k int, v fl
 type liftedColumn struct {
 	r      []float64   // the remainder, plane by plane
 	digits [][]float64 // minus the next ones, modulo q
+	used   [][]float64 // memory for digits
+}
+
+// free returns memory for a digit.
+func (c *liftedColumn) free() (z []float64) {
+	if n := len(c.used); n > 0 {
+		z, c.used = c.used[n-1][:0], c.used[:n-1]
+	}
+	return z
 }
 
 func (l *floatLifting) add(b []*big.Int) {
@@ -317,7 +325,8 @@ func (l *floatLifting) next() ([][]int64, error) {
 		for i := range z[k] {
 			z[k][i] = -(int64(c.digits[0][i]) + q*(int64(c.digits[1][i])+q*int64(c.digits[2][i])))
 		}
-		c.digits = c.digits[3:]
+		c.used = append(c.used, c.digits[:3]...)
+		c.digits = append(c.digits[:0], c.digits[3:]...)
 	}
 	return z, l.s.Ctx.Err()
 }
@@ -367,7 +376,7 @@ func (l *floatLifting) step() error {
 				d[i] = l.f.reduced(v)
 				l.carry[i] = l.f.quotient(v - d[i])
 			}
-			c.digits = append(c.digits, slices.Clone(d))
+			c.digits = append(c.digits, append(c.free(), d...))
 		}
 	}
 	if err := l.a.negate(l.s, count, l.x); err != nil {
