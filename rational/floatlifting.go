@@ -27,16 +27,24 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 	x := make([]uint64, len(w.negative))
 	for i := range 4 {
 		of, q := productOfThree(i)
-		w.residues(of, x)
-		z := residueFloats{f: floatField{float64(q[0]), 1 / float64(q[0])}}
-		c := make([]float64, len(x))
-		for i := range n {
-			for j := range n {
-				c[i+j*n] = z.f.value(x[i*n+j])
+		f := floatField{float64(q[0]), 1 / float64(q[0])}
+		c := make([]float64, n*n)
+		if w.bits <= 53 {
+			for i, x := range w.magnitudes {
+				v := f.reduced(float64(x))
+				if w.negative[i] != 0 {
+					v = -v
+				}
+				c[i/n+i%n*n] = v
+			}
+		} else {
+			w.residues(of, x)
+			for i, x := range x {
+				c[i/n+i%n*n] = f.value(x)
 			}
 		}
-		if det, err := s.invertFloats(z.f, n, c); det != 0 || err != nil {
-			return &floatInverse{z.f, c, det}, err
+		if det, err := s.invertFloats(f, n, c); det != 0 || err != nil {
+			return &floatInverse{f, c, det}, err
 		}
 	}
 	return nil, nil
@@ -239,10 +247,20 @@ func (l *floatLifting) digits(planes []float64, ld int, y [][]float64, carry []f
 	for j, y := range y {
 		copy(y, carry)
 		dgemm.Combine(planes, ld, l.weights[j][:(len(planes)+ld-1)/ld], y)
-		for i, x := range y {
-			y[i] = l.f.reduced(x)
-			carry[i] = l.f.quotient(x - y[i])
-		}
+		l.carried(y, carry, j == len(l.weights)-1)
+	}
+}
+
+// carried reduces y and sets carry to the quotients, unless no digit follows.
+func (l *floatLifting) carried(y, carry []float64, last bool) {
+	if last {
+		l.f.reduce(y)
+		return
+	}
+	carry = carry[:len(y)]
+	for i, v := range y {
+		y[i] = l.f.reduced(v)
+		carry[i] = l.f.quotient(v - y[i])
 	}
 }
 
@@ -372,10 +390,7 @@ func (l *floatLifting) step() error {
 					d[i] += v
 				}
 			}
-			for i, v := range d {
-				d[i] = l.f.reduced(v)
-				l.carry[i] = l.f.quotient(v - d[i])
-			}
+			l.carried(d, l.carry, j == l.group-1)
 			c.digits = append(c.digits, append(c.free(), d...))
 		}
 	}
@@ -404,8 +419,8 @@ func (l *floatLifting) divide(c *liftedColumn, j int) {
 		if k == l.count-1 {
 			for i, x := range r {
 				v := int64(x) + l.carries[i]
-				u := v / q
-				if u*q != v {
+				u := int64(uint64(v) * l.byQ) // u q ≡ v modulo 2^64, and |u q| < 2^63
+				if u > 1<<42 || u < -1<<42 {
 					panic("rational: lifting is not exact")
 				}
 				r[i] = float64(u)

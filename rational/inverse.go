@@ -319,10 +319,7 @@ func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) (od
 			if row[0] == 0 {
 				continue
 			}
-			c := f.reduced(row[0] * by)
-			for j, x := range pivot {
-				row[j] -= c * x // may fuse: exact
-			}
+			dgemm.Axpy(-f.reduced(row[0]*by), pivot, row) // exact
 		}
 	}
 	return odd, true
@@ -358,9 +355,7 @@ func (f floatField) invertBlock(w int, a []float64) (det float64) {
 			column := a[j*w : (j+1)*w]
 			x := f.reduced(f.reduced(column[k]) * by)
 			column[k] = x
-			for i, c := range left {
-				column[i] -= c * x // may fuse: exact
-			}
+			dgemm.Axpy(-x, left, column) // exact
 		}
 	}
 	f.reduce(a)
