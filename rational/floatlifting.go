@@ -130,8 +130,8 @@ func (z *factor) negate(s *run, columns int, x []float64) error {
 		z.products = make([]float64, most)
 	}
 	clear(z.products)
-	some, threads := 64, s.Threads // rows a call
-	if z.n < 256 || threads <= 1 {
+	some, threads := 128, s.Threads // rows a call
+	if z.n < 400 || threads <= 1 {
 		some, threads = z.ld, 1
 	}
 	parts := (z.ld + some - 1) / some
