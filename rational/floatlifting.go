@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -28,16 +27,24 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 	x := make([]uint64, len(w.negative))
 	for i := range 4 {
 		of, q := productOfThree(i)
-		w.residues(of, x)
-		z := residueFloats{f: floatField{float64(q[0]), 1 / float64(q[0])}}
-		c := make([]float64, len(x))
-		for i := range n {
-			for j := range n {
-				c[i+j*n] = z.f.value(x[i*n+j])
+		f := floatField{float64(q[0]), 1 / float64(q[0])}
+		c := make([]float64, n*n)
+		if w.bits <= 53 {
+			for i, x := range w.magnitudes {
+				v := f.reduced(float64(x))
+				if w.negative[i] != 0 {
+					v = -v
+				}
+				c[i/n+i%n*n] = v
+			}
+		} else {
+			w.residues(of, x)
+			for i, x := range x {
+				c[i/n+i%n*n] = f.value(x)
 			}
 		}
-		if det, err := s.invertFloats(z.f, n, c); det != 0 || err != nil {
-			return &floatInverse{z.f, c, det}, err
+		if det, err := s.invertFloats(f, n, c); det != 0 || err != nil {
+			return &floatInverse{f, c, det}, err
 		}
 	}
 	return nil, nil
@@ -70,10 +77,10 @@ type floatLifting struct {
 	carries []int64
 }
 
-// factor is n x n matrices, column j at j ld with zeros behind its rows, for products with some
-// columns.
+// factor is n x n matrices of integers up to 2^24 in magnitude, column j at j ld with zeros behind
+// its rows, for products with some columns.
 type factor struct {
-	plain    [][]float64  // for up to plainColumns columns
+	plain    [][]float32  // for up to plainColumns columns
 	packed   *dgemm.Stack // for more
 	n, ld    int
 	columns  int       // of the last product
@@ -84,6 +91,23 @@ type factor struct {
 // plainColumns is the number of columns up to which products of a matrix and a vector are faster
 // than products of packed matrices.
 const plainColumns = 2
+
+// set stores matrices for products with a group of numbers of some columns, or of fewer.
+func (z *factor) set(n, ld, group, columns int, a [][]float64) {
+	z.n, z.ld = n, ld
+	if group*columns > plainColumns {
+		z.packed = dgemm.NewStack(n, n, a, ld)
+	}
+	if group <= plainColumns {
+		for _, a := range a {
+			x := make([]float32, len(a))
+			for i, v := range a {
+				x[i] = float32(v)
+			}
+			z.plain = append(z.plain, x)
+		}
+	}
+}
 
 // column returns column j of the last product of matrix number k.
 func (z *factor) column(k, j int) []float64 {
@@ -106,16 +130,16 @@ func (z *factor) negate(s *run, columns int, x []float64) error {
 		z.products = make([]float64, most)
 	}
 	clear(z.products)
-	const some = 64 // rows a call
-	threads, parts := s.Threads, (z.ld+some-1)/some
-	if z.n < 256 {
-		threads = 1
+	some, threads := 128, s.Threads // rows a call
+	if z.n < 400 || threads <= 1 {
+		some, threads = z.ld, 1
 	}
+	parts := (z.ld + some - 1) / some
 	return par.For(s.Ctx, threads, parts*len(z.plain), func(_, part int) {
 		k, i0 := part/parts, part%parts*some
 		for j := range columns {
 			y := z.products[(k*columns+j)*z.ld:][:z.ld]
-			dgemm.Combine(z.plain[k][i0:], z.ld, z.x[j*z.ld:][:z.n], y[i0:min(z.ld, i0+some)])
+			dgemm.CombineSingle(z.plain[k][i0:], z.ld, z.x[j*z.ld:][:z.n], y[i0:min(z.ld, i0+some)])
 		}
 	})
 }
@@ -138,10 +162,8 @@ var groupOf = func(n, planes int) int {
 		return 3
 	case planes <= 10:
 		return 6
-	case planes <= 24:
-		return 12
 	}
-	return 24
+	return 12
 }
 
 // newFloatLifting returns the lifting for A with a known inverse and some right-hand sides of at
@@ -149,8 +171,9 @@ var groupOf = func(n, planes int) int {
 func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (*floatLifting, error) {
 	n := a.rows
 	// Digits are below 2^19.4. With n 2^(width - 1) ≤ 2^33.5 sums of n products and a part of a
-	// remainder are below 2^53, and so are sums of mostPlanes + 1 products for width ≤ 28.
-	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 28}
+	// remainder are below 2^53, and so are sums of mostPlanes + 1 products for width ≤ 25. Single
+	// precision holds integers up to 2^24 in magnitude.
+	l := &floatLifting{s: s, f: known.f, n: n, ld: (n + 7) &^ 7, width: 25}
 	for float64(n)*math.Exp2(float64(l.width-1)) > 0x1.6ap33 {
 		l.width--
 	}
@@ -160,10 +183,10 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 	if l.count > mostPlanes || planes*n*n > mostEntries {
 		return nil, nil
 	}
-	l.planes, l.a.n, l.a.ld, l.inverse.n, l.inverse.ld = planes, n, l.ld, n, l.ld
-	all := make([]float64, planes*n*l.ld)
-	for k := range planes {
-		l.a.plain = append(l.a.plain, all[k*n*l.ld:(k+1)*n*l.ld])
+	l.planes = planes
+	all, parts := make([]float64, planes*n*l.ld), make([][]float64, planes)
+	for k := range parts {
+		parts[k] = all[k*n*l.ld : (k+1)*n*l.ld]
 	}
 	for i := range n {
 		for j := range n {
@@ -172,7 +195,7 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 			if planes == 1 {
 				all[i+j*l.ld] = float64(int64(a.magnitudes[at] ^ negative - negative))
 			} else {
-				l.split(a.of(at), negative != 0, func(k int, v float64) { l.a.plain[k][i+j*l.ld] = v })
+				l.split(a.of(at), negative != 0, func(k int, v float64) { parts[k][i+j*l.ld] = v })
 			}
 		}
 	}
@@ -180,16 +203,12 @@ func (s *run) newFloatLifting(a *words, known *floatInverse, top, columns int) (
 	l.group = max(1, min(groupOf(n, planes), 1<<14/n))
 	l.weigh()
 	l.carry, l.carries = make([]float64, l.ld), make([]int64, n)
-	if err := l.invert(known, all, a.bits); err != nil {
+	c, err := l.invert(known, all, a.bits)
+	if err != nil {
 		return nil, err
 	}
-	if l.group*columns > plainColumns {
-		for _, z := range []*factor{&l.inverse, &l.a} {
-			if z.packed = dgemm.NewStack(n, n, z.plain, l.ld); l.group > plainColumns {
-				z.plain = nil
-			}
-		}
-	}
+	l.inverse.set(n, l.ld, l.group, columns, c)
+	l.a.set(n, l.ld, l.group, columns, parts)
 	l.byQ = uint64(l.f.q) // correct to 3 bits
 	for range 5 {
 		l.byQ *= 2 - uint64(l.f.q)*l.byQ
@@ -228,31 +247,39 @@ func (l *floatLifting) digits(planes []float64, ld int, y [][]float64, carry []f
 	for j, y := range y {
 		copy(y, carry)
 		dgemm.Combine(planes, ld, l.weights[j][:(len(planes)+ld-1)/ld], y)
-		for i, x := range y {
-			y[i] = l.f.reduced(x)
-			carry[i] = l.f.quotient(x - y[i])
-		}
+		l.carried(y, carry, j == len(l.weights)-1)
 	}
 }
 
-// invert sets the inverse modulo q^group.
-func (l *floatLifting) invert(known *floatInverse, planes []float64, most int) error {
+// carried reduces y and sets carry to the quotients, unless no digit follows.
+func (l *floatLifting) carried(y, carry []float64, last bool) {
+	if last {
+		l.f.reduce(y)
+		return
+	}
+	carry = carry[:len(y)]
+	for i, v := range y {
+		y[i] = l.f.reduced(v)
+		carry[i] = l.f.quotient(v - y[i])
+	}
+}
+
+// invert returns the digits of the inverse modulo q^group.
+func (l *floatLifting) invert(known *floatInverse, planes []float64, most int) ([][]float64, error) {
 	n, ld := l.n, l.ld
 	c := make([]float64, n*ld)
 	for j := range n {
 		copy(c[j*ld:], known.c[j*n:(j+1)*n])
 	}
-	if l.inverse.plain = [][]float64{c}; l.group == 1 {
-		return nil
+	if l.group == 1 {
+		return [][]float64{c}, nil
 	}
 	var a [][]float64
 	for range min(l.group, most/20+2) { // all digits of integers of so many bits, and a 0
 		a = append(a, make([]float64, n*ld))
 	}
 	l.digits(planes, n*ld, a, make([]float64, n*ld))
-	var err error
-	l.inverse.plain, err = l.s.inverseDigits(l.f, n, ld, a, c, l.group)
-	return err
+	return l.s.inverseDigits(l.f, n, ld, a, c, l.group)
 }
 
 // split calls set for the part of each plane of an integer.
@@ -284,6 +311,15 @@ func (l *floatLifting) split(words []uint64, negative bool, set func(k int, v fl
 type liftedColumn struct {
 	r      []float64   // the remainder, plane by plane
 	digits [][]float64 // minus the next ones, modulo q
+	used   [][]float64 // memory for digits
+}
+
+// free returns memory for a digit.
+func (c *liftedColumn) free() (z []float64) {
+	if n := len(c.used); n > 0 {
+		z, c.used = c.used[n-1][:0], c.used[:n-1]
+	}
+	return z
 }
 
 func (l *floatLifting) add(b []*big.Int) {
@@ -307,7 +343,8 @@ func (l *floatLifting) next() ([][]int64, error) {
 		for i := range z[k] {
 			z[k][i] = -(int64(c.digits[0][i]) + q*(int64(c.digits[1][i])+q*int64(c.digits[2][i])))
 		}
-		c.digits = c.digits[3:]
+		c.used = append(c.used, c.digits[:3]...)
+		c.digits = append(c.digits[:0], c.digits[3:]...)
 	}
 	return z, l.s.Ctx.Err()
 }
@@ -353,11 +390,8 @@ func (l *floatLifting) step() error {
 					d[i] += v
 				}
 			}
-			for i, v := range d {
-				d[i] = l.f.reduced(v)
-				l.carry[i] = l.f.quotient(v - d[i])
-			}
-			c.digits = append(c.digits, slices.Clone(d))
+			l.carried(d, l.carry, j == l.group-1)
+			c.digits = append(c.digits, append(c.free(), d...))
 		}
 	}
 	if err := l.a.negate(l.s, count, l.x); err != nil {
@@ -385,8 +419,8 @@ func (l *floatLifting) divide(c *liftedColumn, j int) {
 		if k == l.count-1 {
 			for i, x := range r {
 				v := int64(x) + l.carries[i]
-				u := v / q
-				if u*q != v {
+				u := int64(uint64(v) * l.byQ) // u q ≡ v modulo 2^64, and |u q| < 2^63
+				if u > 1<<42 || u < -1<<42 {
 					panic("rational: lifting is not exact")
 				}
 				r[i] = float64(u)

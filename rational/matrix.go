@@ -370,11 +370,10 @@ func newDivisors(d *big.Int, x []*big.Int) divisors {
 	if d.BitLen() <= 64 || len(x) < 4 {
 		return divisors{d: d}
 	}
-	product, quotient := big.NewInt(1), new(big.Int)
+	product, more, quotient := big.NewInt(1), new(big.Int), new(big.Int)
 	for _, x := range x {
 		if x != nil && x.Sign() != 0 {
-			product.Mul(product, x)
-			quotient.QuoRem(product, d, product)
+			quotient.QuoRem(more.Mul(product, x), d, product)
 		}
 	}
 	part, rest := big.NewInt(1), new(big.Int).Set(d)

@@ -6,14 +6,15 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Stack is matrices of the same shape, one above the other, that are packed once for products with
-// few columns.
+// Stack is matrices of the same shape, one above the other, of integers up to 2^24 in magnitude.
+// They are packed once for products with few columns, in single precision where a kernel takes it.
 type Stack struct {
 	k          *kernel
 	rows, cols int       // of a matrix
 	each       int       // rows of a matrix and the zeros behind them
 	ld         int       // rows of all
-	a, b, c    []float64 // packed: the matrices, and B; the products
+	single     []float32 // the packed matrices, or nil
+	a, b, c    []float64 // the packed matrices, or nil; B, packed; the products
 }
 
 // NewStack returns the stack of m x n matrices with leading dimension lda.
@@ -22,12 +23,24 @@ func NewStack(m, n int, a [][]float64, lda int) *Stack {
 	mr := z.k.mr
 	z.each = (m + mr - 1) / mr * mr
 	z.ld = len(a) * z.each
-	z.a = make([]float64, z.ld*n)
+	if z.k.microSingle == nil {
+		z.a = make([]float64, z.ld*n)
+	} else {
+		z.single = make([]float32, z.ld*n)
+	}
+	part := make([]float64, z.each*min(n, length))
 	for h := 0; h < n; h += length {
 		end := min(n, h+length)
-		to := z.a[h*z.ld : end*z.ld]
 		for k, a := range a {
-			packRows(to[k*z.each*(end-h):], mr, matrix{m, n, lda, a}.view(0, m, h, end))
+			packRows(part, mr, matrix{m, n, lda, a}.view(0, m, h, end))
+			at := h*z.ld + k*z.each*(end-h)
+			if z.single == nil {
+				copy(z.a[at:], part[:z.each*(end-h)])
+				continue
+			}
+			for i, x := range part[:z.each*(end-h)] {
+				z.single[at+i] = float32(x)
+			}
 		}
 	}
 	return z
@@ -57,9 +70,13 @@ func (z *Stack) Negate(ctx context.Context, threads, k int, b []float64, ldb int
 		for i := part * some; i < min(panels, (part+1)*some); i++ {
 			for h := 0; h < z.cols; h += length {
 				w := min(length, z.cols-h)
-				a := z.a[h*z.ld+i*mr*w:]
+				at := h*z.ld + i*mr*w
 				for j := 0; j < wide; j += nr {
-					z.k.micro(z.c[i*mr+j*z.ld:], z.ld, a, z.b[h*wide+j*w:], w)
+					if z.single == nil {
+						z.k.micro(z.c[i*mr+j*z.ld:], z.ld, z.a[at:], z.b[h*wide+j*w:], w)
+					} else {
+						z.k.microSingle(z.c[i*mr+j*z.ld:], z.ld, z.single[at:], z.b[h*wide+j*w:], w)
+					}
 				}
 			}
 		}
