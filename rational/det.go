@@ -27,7 +27,9 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 		return nil, err
 	}
 	if a.IsInteger() {
-		return new(big.Rat).SetInt(d), nil
+		z := new(big.Rat)
+		setInteger(z, d)
+		return z, nil
 	}
 	den := big.NewInt(1)
 	for _, x := range a.den {
@@ -48,7 +50,7 @@ func (s *run) det(a ints) (*big.Int, error) {
 		return det, err
 	}
 	if isDirect(n, most) {
-		return s.multipleOf(a, a.words(), one, a.hadamard())
+		return s.directDet(a)
 	}
 	m, err := s.squareOf(a)
 	if err != nil {
@@ -170,7 +172,7 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 	var e *modular.Echelon
 	if a.rows <= modular.MostCrout {
 		f = modular.Numbered(i)
-		e = w.echelon(f, a.rows, space)
+		e = w.echelon(f, a.rows, space, &space.echelon)
 	} else if a.rows <= mostFloats && 3*i+2 < mostCubes {
 		var q [3]int64
 		f, q = productOfThree(i)
@@ -191,7 +193,7 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 			x = det
 		}
 	case len(e.Pivots) == a.rows:
-		if x = e.Det; odd(e.Order) {
+		if x = e.Det; e.Odd {
 			x = f.Sub(0, x)
 		}
 	}
@@ -203,17 +205,4 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 		return nil, 0, nil
 	}
 	return f, f.Mul(x, f.Invert(f.Integer(d))), nil
-}
-
-// odd reports whether a permutation is odd.
-func odd(p []int) (z bool) {
-	seen := make([]bool, len(p))
-	for i := range p {
-		for k := p[i]; k != i && !seen[i]; k = p[k] {
-			seen[k] = true
-			z = !z
-		}
-		seen[i] = true
-	}
-	return z
 }
