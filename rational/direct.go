@@ -18,8 +18,11 @@ type directRoom struct {
 	accepted []int             // numbers of primes
 	fields   []*modular.Field  // of these
 	by       []uint64
-	words    words
 	integers integers
+
+	words       words
+	bits        []int // of minors, by their order
+	elimination wordElimination
 }
 
 // directRooms keeps the memory between calls: making it takes longer than eliminating a matrix of
@@ -51,7 +54,11 @@ func (s *run) directly(g ints, limit int) (*echelon, error) {
 	defer directRooms.Put(room)
 	w := &room.words
 	w.load(g)
-	bits := largestMinor(w.norms(g))
+	rows, cols := w.norms(g)
+	if e := room.byWords(limit, rows, cols); e != nil {
+		return e, nil
+	}
+	bits := largestMinor(rows, cols)
 	cost := cube(min(g.rows, g.cols))
 	room.accepted, room.fields = room.accepted[:0], room.fields[:0]
 	var best *modular.Echelon
@@ -99,7 +106,7 @@ func (s *run) directly(g ints, limit int) (*echelon, error) {
 func (s *run) combined(room *directRoom, best *modular.Echelon, order []int) (*echelon, error) {
 	r := len(best.Pivots)
 	e := &echelon{pivots: slices.Clone(best.Pivots), rows: order[:r], free: slices.Clone(best.Free)}
-	e.x, e.d, e.outside = make([][]*big.Int, len(e.free)), make([]*big.Int, len(e.free)), make([]bool, len(e.free))
+	e.outside = make([]bool, len(e.free))
 	crt := newRemainders(room.fields)
 	room.by = room.by[:0]
 	for i, k := range room.accepted {
@@ -131,16 +138,7 @@ func (s *run) combined(room *directRoom, best *modular.Echelon, order []int) (*e
 		return nil, err
 	}
 	z.negative[0] = false
-	all := z.pack()
-	pointers := make([]*big.Int, len(all)-1)
-	for i := range pointers {
-		pointers[i] = &all[1+i]
-	}
-	for k := range e.free {
-		if e.d[k] = &all[0]; !e.outside[k] {
-			e.x[k] = pointers[k*r : (k+1)*r : (k+1)*r]
-		}
-	}
+	e.setIntegers(z.pack())
 	return e, nil
 }
 
@@ -150,7 +148,11 @@ func (s *run) directDet(a ints) (*big.Int, error) {
 	defer directRooms.Put(room)
 	n, w := a.rows, &room.words
 	w.load(a)
-	count := hadamard(w.norms(a))/primeBits + 1
+	rows, cols := w.norms(a)
+	if det := room.determinantByWords(rows, cols); det != nil {
+		return det, nil
+	}
+	count := hadamard(rows, cols)/primeBits + 1
 	s.Plan(float64(count) * cube(n))
 	room.resize(s.workers(count, cube(n)), 0)
 	room.fields, room.by = room.fields[:0], room.by[:0]

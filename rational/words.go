@@ -122,7 +122,8 @@ func (w *words) norms(g ints) (rows, cols []float64) {
 	if w.each > 2 {
 		return g.bothNormsOf(w.bits, w.leading)
 	}
-	list := make([]float64, w.rows+w.cols) // sums of squares below 2^256: relative errors as in norms
+	// Sums of squares below 2^256: relative errors as in norms.
+	list := make([]float64, w.rows+w.cols)
 	rows, cols = list[:w.rows:w.rows], list[w.rows:]
 	for i := range rows {
 		sum := 0.0
