@@ -84,26 +84,41 @@ func (s *run) regularDet(m *square, i int) (*big.Int, error) {
 	for k := range b.a {
 		b.a[k] = big.NewInt(int64(k*k%7 - 3))
 	}
-	d, err := s.divisor(m, b, i)
+	bits, err := s.nearDeterminant(m)
 	if err != nil {
 		return nil, err
 	}
-	return s.multipleOf(m.ints, m.w, d, m.determinant)
+	d, err := s.divisor(m, b, i, bits)
+	if err != nil {
+		return nil, err
+	}
+	if m.inverse != nil && bits-d.BitLen()+1 <= quotientBits {
+		f := m.inverse.f
+		r := new(big.Int).Mod(d, big.NewInt(int64(f.q)))
+		t := f.reduced(m.inverse.det * f.inverted(f.value(r.Uint64())))
+		return d.Mul(d, big.NewInt(int64(t))), nil
+	}
+	return s.multipleOf(m.ints, m.w, d, bits)
 }
 
+// quotientBits is the number of bits of integers below q / 2 for the primes of inverses, which
+// exceed 2^20: the residue of the determinant modulo such a prime determines a quotient as short.
+const quotientBits = 19
+
 // divisor returns a divisor d > 0 of the determinant of A, a common denominator of the first
-// components of the solution of A x = b. The arguments are the ones of solutions.
+// components of the solution of A x = b. determinant is a bound of the bits of the determinant; the
+// other arguments are the ones of solutions.
 //
 // With y = x modulo q = p^k, |v| ≤ N, 0 < d ≤ D and v ≡ d y modulo q, v / d is the component if q >
 // 2 N D for bounds N and D of its numerator and denominator: for both fractions v d' - v' d is 0
 // modulo q, and less than q in magnitude. The common factor of the v and d that Euclid's algorithm
 // finds divides q, so it is 1 if p does not divide d.
-func (s *run) divisor(a *square, b ints, i int) (*big.Int, error) {
-	l, cost, err := s.lifting(a, b.bits(), i)
+func (s *run) divisor(a *square, b ints, i, determinant int) (*big.Int, error) {
+	l, cost, err := s.lifting(a, 1, b.bits(), i)
 	if err != nil {
 		return nil, err
 	}
-	determinant, numerator := a.determinant, a.cramer(b)
+	numerator := a.cramer(b)
 	l.add(b.a)
 	c := &lifted{}
 	s.Plan(float64((determinant+numerator+2)/primeBits+1) * cost)
@@ -120,7 +135,7 @@ func (s *run) divisor(a *square, b ints, i int) (*big.Int, error) {
 	q := powers.of(len(c.digits))
 	half, d, p := new(big.Int).Rsh(q, 1), big.NewInt(1), l.prime()
 	const most = 8 // components
-	for i := 0; i < min(most, b.rows) && d.BitLen() < determinant*2/3; i++ {
+	for i := 0; i < min(most, b.rows) && determinant-d.BitLen()+1 > quotientBits; i++ {
 		y := c.value(powers, i, 0, len(c.digits))
 		y.Mod(y.Mul(y, d), q)
 		more := denominator(y, q)

@@ -1,8 +1,8 @@
 package rational
 
 import (
-	"math"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -112,11 +112,6 @@ func (s *run) inverseByNumber(a ints, i int) (*modular.Field, [][]uint64, error)
 }
 
 // inverseCube is inverseModulo for one prime.
-//
-// With the digits A = A_0 + q A_1 + q² A_2 and C = C_0 + q C_1 + q² C_2 of A and its inverse,
-//
-//	A_0 C_0 = I - q S, S_1 = S - A_1 C_0, C_1 = C_0 S_1,
-//	S_1 - A_0 C_1 = q T, S_2 = T - A_2 C_0 - A_1 C_1, C_2 = C_0 S_2 modulo q.
 func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error) {
 	n := a.rows
 	f := floatField{float64(q), 1 / float64(q)}
@@ -128,7 +123,6 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 	for k := range digits {
 		digits[k] = make([]float64, n*n)
 	}
-	var any [3]bool
 	for i, row := range rows {
 		for j, x := range row {
 			v := of.Balanced(of.Value(x))
@@ -141,48 +135,17 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 					d += q
 				}
 				digits[k%3][i+j*n] = float64(d)
-				any[k%3] = true
 				v = (v - d) / q
 			}
 		}
 	}
-	var c [3][]float64
-	c[0] = append([]float64(nil), digits[0]...)
-	if ok, err := s.invertFloats(f, n, c[0]); !ok || err != nil {
+	c0 := append([]float64(nil), digits[0]...)
+	if det, err := s.invertFloats(f, n, c0); det == 0 || err != nil {
 		return nil, err
 	}
-	subtract := func(z, x, y []float64) error {
-		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, n, x, n, y, n)
-	}
-	rest := make([]float64, n*n)
-	for i := range n {
-		rest[i+i*n] = 1
-	}
-	for k := 1; k <= 2; k++ {
-		if err := subtract(rest, digits[0], c[k-1]); err != nil { // a multiple of q
-			return nil, err
-		}
-		for i, x := range rest {
-			rest[i] = math.Round(x * f.inverse)
-		}
-		for h := 1; h <= k; h++ {
-			if any[h] {
-				if err := subtract(rest, digits[h], c[k-h]); err != nil {
-					return nil, err
-				}
-			}
-		}
-		right := make([]float64, n*n)
-		for i, x := range rest {
-			right[i] = -f.reduced(x)
-		}
-		c[k] = make([]float64, n*n)
-		if err := subtract(c[k], c[0], right); err != nil {
-			return nil, err
-		}
-		for i, x := range c[k] {
-			c[k][i] = f.reduced(x)
-		}
+	c, err := s.inverseDigits(f, n, n, digits[:], c0, len(digits))
+	if err != nil {
+		return nil, err
 	}
 	for i, row := range rows {
 		for j := range row {
@@ -198,65 +161,106 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 	return rows, nil
 }
 
+// inverseDigits returns the digits c_0 to c_(k-1) of the inverse modulo q^k of an n x n matrix
+// ∑ q^h a_h with leading dimension ld, for a known c_0. All digits are elements, and k n ≤ 2^14, so that
+// sums of k n products are below 2^53. With s_0 = I,
+//
+//	c_t = c_0 s_t modulo q,  s_(t+1) = (s_t - a_0 c_t) / q - ∑ a_h c_(t+1-h), 1 ≤ h ≤ t + 1.
+func (s *run) inverseDigits(f floatField, n, ld int, a [][]float64, c0 []float64, k int) ([][]float64, error) {
+	subtract := func(z, x, y []float64) error {
+		return dgemm.SubtractSame(s.Ctx, s.Threads, n, n, n, z, ld, x, ld, y, ld)
+	}
+	c, rest := [][]float64{c0}, make([]float64, n*ld)
+	for i := range n {
+		rest[i+i*ld] = 1
+	}
+	for t := 1; t < k; t++ {
+		if err := subtract(rest, a[0], c[t-1]); err != nil { // a multiple of q
+			return nil, err
+		}
+		for i, x := range rest {
+			rest[i] = f.quotient(x)
+		}
+		for h := 1; h < min(t+1, len(a)); h++ {
+			if !slices.ContainsFunc(a[h], func(x float64) bool { return x != 0 }) {
+				continue
+			}
+			if err := subtract(rest, a[h], c[t-h]); err != nil {
+				return nil, err
+			}
+		}
+		right, next := make([]float64, n*ld), make([]float64, n*ld)
+		for i, x := range rest {
+			right[i] = -f.reduced(x)
+		}
+		if err := subtract(next, c0, right); err != nil {
+			return nil, err
+		}
+		for i, x := range next {
+			next[i] = f.reduced(x)
+		}
+		c = append(c, next)
+	}
+	return c, nil
+}
+
 // pivotBlock is the number of pivots that are eliminated at once.
 const pivotBlock = 32
 
-// invertFloats replaces a matrix of elements modulo q by its inverse. ok is false if it is
-// singular. It is modular.InvertMatrix for floats.
-func (s *run) invertFloats(f floatField, n int, a []float64) (ok bool, err error) {
+// invertFloats replaces a matrix of elements modulo q by its inverse. It returns its determinant, 0
+// if it is singular. It is modular.InvertMatrix for floats.
+//
+// Entries are reduced when they become factors: until then each is a sum of up to n products.
+func (s *run) invertFloats(f floatField, n int, a []float64) (det float64, err error) {
 	order := span(0, n)
 	panel := make([]float64, n*pivotBlock)
 	block := make([]float64, pivotBlock*n)
+	rows := make([]float64, pivotBlock*n)
+	det = 1
 	for k0 := 0; k0 < n; k0 += pivotBlock {
 		k1 := min(n, k0+pivotBlock)
 		w := k1 - k0
-		if !f.bringPivots(n, a, order, k0, k1) {
-			return false, nil
+		f.reduce(a[k0*n : k1*n])
+		odd, ok := f.bringPivots(n, a, order, k0, k1)
+		if !ok {
+			return 0, nil
+		}
+		if odd {
+			det = -det
 		}
 		// The inverse B of the pivot block, w x w, and B times the rows of pivots.
 		b := make([]float64, w*w)
 		for j := range w {
 			copy(b[j*w:(j+1)*w], a[k0+(k0+j)*n:])
 		}
-		f.invertBlock(w, b)
+		det = f.reduced(det * f.invertBlock(w, b))
 		copy(panel, a[k0*n:k1*n])
 		for j := range w {
-			for i := range w {
-				panel[k0+i+j*n] = 0 // rows of pivots stay
-			}
-			clear(a[(k0+j)*n : (k0+j+1)*n])
+			clear(panel[k0+j*n : k1+j*n]) // rows of pivots stay
 		}
+		clear(a[k0*n : k1*n])
 		for j := range n {
-			for i := range w {
-				block[i+j*w] = -a[k0+i+j*n]
-				a[k0+i+j*n] = 0
+			pivots := a[k0+j*n : k1+j*n]
+			f.reduce(pivots)
+			for i, x := range pivots {
+				block[i+j*w] = -x
 			}
+			clear(pivots)
 		}
 		for j := range w {
-			for i := range w {
-				block[i+(k0+j)*w] = 0
-			}
+			clear(block[(k0+j)*w : (k0+j+1)*w])
 			block[j+(k0+j)*w] = -1
 		}
-		rows := make([]float64, w*n)
+		clear(rows)
 		if err := dgemm.SubtractSame(s.Ctx, s.Threads, w, n, w, rows, w, b, w, block, w); err != nil {
-			return false, err
+			return 0, err
 		}
-		for i, x := range rows {
-			rows[i] = f.reduced(x)
-		}
+		f.reduce(rows[:w*n])
 		if err := dgemm.SubtractSame(s.Ctx, s.Threads, n, n, w, a, n, panel, n, rows, w); err != nil {
-			return false, err
+			return 0, err
 		}
-		err := par.Each(s.Ctx, s.Threads, n, func(j int) {
-			column := a[j*n : (j+1)*n]
-			for i, x := range column {
-				column[i] = f.reduced(x)
-			}
-			copy(column[k0:k1], rows[j*w:(j+1)*w])
-		})
-		if err != nil {
-			return false, err
+		for j := range n {
+			copy(a[k0+j*n:k1+j*n], rows[j*w:(j+1)*w])
 		}
 	}
 	// Columns go back to the places of the rows.
@@ -264,89 +268,105 @@ func (s *run) invertFloats(f floatField, n int, a []float64) (ok bool, err error
 	for k, j := range order {
 		copy(a[j*n:(j+1)*n], old[k*n:(k+1)*n])
 	}
-	return true, nil
+	return det, par.Each(s.Ctx, s.Threads, n, func(j int) { f.reduce(a[j*n : (j+1)*n]) })
+}
+
+// reduce reduces numbers below 2^53 in magnitude.
+func (f floatField) reduce(x []float64) {
+	for i, v := range x {
+		x[i] = f.reduced(v)
+	}
 }
 
 // bringPivots exchanges rows from k0 on so that rows k0 ≤ i < k1 form a regular matrix in columns
-// k0 ≤ j < k1. It returns false if no rows do.
-func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) bool {
+// k0 ≤ j < k1. odd says that the number of exchanges is odd. ok is false if no rows do.
+func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) (odd, ok bool) {
 	m, w := n-k0, k1-k0
-	p := make([]float64, m*w) // by rows
+	p := make([]float64, m*w) // by rows: sums of up to w products
 	for j := range w {
-		for i := range m {
-			p[i*w+j] = a[k0+i+(k0+j)*n]
+		for i, x := range a[k0+(k0+j)*n : (k0+j+1)*n] {
+			p[i*w+j] = x
 		}
 	}
 	for k := range w {
-		i := k
-		for i < m && p[i*w+k] == 0 {
-			i++
+		at := -1
+		for i := m - 1; i >= k; i-- {
+			if x := &p[i*w+k]; *x != 0 {
+				if *x = f.reduced(*x); *x != 0 {
+					at = i
+				}
+			}
 		}
-		if i == m {
-			return false
+		if at < 0 {
+			return odd, false
 		}
-		if i != k {
+		if at != k {
+			odd = !odd
 			for j := range w {
-				p[i*w+j], p[k*w+j] = p[k*w+j], p[i*w+j]
+				p[at*w+j], p[k*w+j] = p[k*w+j], p[at*w+j]
 			}
 			for j := range n {
 				column := a[j*n : (j+1)*n]
-				column[k0+i], column[k0+k] = column[k0+k], column[k0+i]
+				column[k0+at], column[k0+k] = column[k0+k], column[k0+at]
 			}
-			order[k0+i], order[k0+k] = order[k0+k], order[k0+i]
+			order[k0+at], order[k0+k] = order[k0+k], order[k0+at]
 		}
-		by := f.inverted(p[k*w+k])
-		pivot := p[k*w : (k+1)*w]
+		pivot := p[k*w+k : (k+1)*w]
+		f.reduce(pivot)
+		by := f.inverted(pivot[0])
 		for i := k + 1; i < m; i++ {
-			row := p[i*w : (i+1)*w]
-			if row[k] == 0 {
+			row := p[i*w+k : (i+1)*w]
+			if row[0] == 0 {
 				continue
 			}
-			c := f.reduced(row[k] * by)
-			for j := k + 1; j < w; j++ {
-				row[j] = f.reduced(row[j] - c*pivot[j]) // may fuse: exact
+			c := f.reduced(row[0] * by)
+			for j, x := range pivot {
+				row[j] -= c * x // may fuse: exact
 			}
 		}
 	}
-	return true
+	return odd, true
 }
 
 // invertBlock inverts a small regular matrix by the method of Gauss and Jordan with row exchanges.
-func (f floatField) invertBlock(w int, a []float64) {
+// It returns its determinant. Entries are sums of up to 2 w products of elements.
+func (f floatField) invertBlock(w int, a []float64) (det float64) {
 	at := func(i, j int) *float64 { return &a[i+j*w] }
 	order := span(0, w)
+	left := make([]float64, w)
+	det = 1
 	for k := range w {
+		f.reduce(a[k*w : (k+1)*w])
 		i := k
 		for *at(i, k) == 0 {
 			i++
 		}
 		if i != k {
+			det = -det
 			for j := range w {
 				*at(i, j), *at(k, j) = *at(k, j), *at(i, j)
 			}
 			order[i], order[k] = order[k], order[i]
 		}
+		det = f.reduced(det * *at(k, k))
 		by := f.inverted(*at(k, k))
+		copy(left, a[k*w:(k+1)*w])
+		left[k] = 0
+		clear(a[k*w : (k+1)*w])
 		*at(k, k) = 1
 		for j := range w {
-			*at(k, j) = f.reduced(*at(k, j) * by)
-		}
-		left := append([]float64(nil), a[k*w:(k+1)*w]...)
-		left[k] = 0
-		for j := range w {
 			column := a[j*w : (j+1)*w]
-			x := column[k]
+			x := f.reduced(f.reduced(column[k]) * by)
+			column[k] = x
 			for i, c := range left {
-				y := column[i]
-				if j == k && i != k {
-					y = 0
-				}
-				column[i] = f.reduced(y - c*x) // may fuse: exact
+				column[i] -= c * x // may fuse: exact
 			}
 		}
 	}
+	f.reduce(a)
 	old := append([]float64(nil), a...)
 	for k, j := range order {
 		copy(a[j*w:(j+1)*w], old[k*w:(k+1)*w])
 	}
+	return det
 }

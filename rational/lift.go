@@ -305,14 +305,14 @@ type lifts interface {
 // byDigits is solutions by p-adic lifting. It returns nil if a column needs more digits than limit.
 func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*big.Int, err error) {
 	x, d = make([][]*big.Int, b.cols), make([]*big.Int, b.cols)
-	l, cost, err := s.lifting(a, b.bits(), i)
+	l, cost, err := s.lifting(a, max(1, min(b.cols-1, liftedTogether)), b.bits(), i)
 	if err != nil {
 		return nil, nil, err
 	}
 	denominator := one // a probable one
 	most := a.w.bits
-	for j0 := 0; j0 < b.cols; j0 += liftedTogether {
-		j1 := min(b.cols, j0+liftedTogether)
+	longest := 0 // numerator
+	for j0, j1 := 0, 1; j0 < b.cols; j0, j1 = j1, min(b.cols, j1+liftedTogether) {
 		var open []*lifted
 		for j := j0; j < j1; j++ {
 			c := &lifted{j: j}
@@ -324,9 +324,20 @@ func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*bi
 			l.add(r)
 			c.full = (2*a.determinant + c.top + most + 2*bits.Len(uint(b.rows)) + 64) / primeBits
 			c.next = firstAttempt
+			if j0 > 0 { // numerators as long as in other columns, over the same denominator
+				need := max(longest+most+bits.Len(uint(b.rows)), denominator.BitLen()+c.top) + spare
+				c.next = min(need/primeBits, c.full) + 1
+			}
+			if c.next > limit {
+				return nil, nil, nil
+			}
 			open = append(open, c)
 		}
-		s.Plan(float64((open[0].full+1)*(b.cols-j0)) * cost)
+		if j0 == 0 { // other columns take half as many digits
+			s.Plan(float64(open[0].full+1) * float64(b.cols+1) / 2 * cost)
+		} else {
+			s.Plan(float64(open[0].next*(b.cols-j0)) * cost)
+		}
 		for len(open) > 0 {
 			digits, err := l.next()
 			if err != nil {
@@ -341,6 +352,9 @@ func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*bi
 				if len(c.digits) >= c.next {
 					if x[c.j], d[c.j] = c.rational(l.p(), most, denominator); d[c.j] != nil {
 						denominator = d[c.j]
+						for _, x := range x[c.j] {
+							longest = max(longest, x.BitLen())
+						}
 						continue
 					}
 					if c.wait(); c.next > limit {
@@ -358,13 +372,14 @@ func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*bi
 }
 
 // lifting returns a lifting for A, which has a known inverse or is regular modulo prime number i,
-// and right-hand sides of at most top bits, and the cost of a digit of a column.
-func (s *run) lifting(m *square, top, i int) (l lifts, cost float64, err error) {
+// and some right-hand sides of at most top bits, and the cost of a digit of a column.
+func (s *run) lifting(m *square, columns, top, i int) (l lifts, cost float64, err error) {
 	a := m.ints
 	s.Stats.Primes++
 	if m.inverse != nil {
-		if l := s.newFloatLifting(m.w, m.inverse, top); l != nil {
-			return l, float64(len(l.a)+1) * float64(a.rows*a.rows), nil
+		l, err := s.newFloatLifting(m.w, m.inverse, top, columns)
+		if l != nil || err != nil {
+			return l, float64(m.w.bits/20+2) * float64(a.rows*a.rows), err
 		}
 	}
 	z := modular.Integers{Rows: make([]int64, a.rows), Cols: make([]int64, a.cols), Bits: make([]int, a.rows)}

@@ -29,6 +29,10 @@ type kernel struct {
 	// combine computes combineGeneric for a y of a length that is a multiple of 8, and an a that is
 	// not empty; it may be nil.
 	combine func(x []float64, ld int, a, y []float64)
+	// microSingle and combineSingle are micro and combine for a factor of single precision; they
+	// may be nil.
+	microSingle   func(c []float64, ldc int, a []float32, b []float64, k int)
+	combineSingle func(x []float32, ld int, a, y []float64)
 }
 
 var generic = &kernel{name: "generic", mr: 4, nr: 4, micro: microGeneric, triangle: triangleGeneric}

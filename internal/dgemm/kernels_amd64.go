@@ -16,6 +16,6 @@ func best() *kernel {
 }
 
 var (
-	avx512 = &kernel{"avx512", 16, 12, microAVX512, triangleAVX2, axpyAVX2, axpyAbsAVX2, combineAVX2}
-	avx2   = &kernel{"avx2", 8, 6, microAVX2, triangleAVX2, axpyAVX2, axpyAbsAVX2, combineAVX2}
+	avx512 = &kernel{"avx512", 16, 12, microAVX512, triangleAVX2, axpyAVX2, axpyAbsAVX2, combineAVX2, microSingleAVX512, combineSingleAVX2}
+	avx2   = &kernel{"avx2", 8, 6, microAVX2, triangleAVX2, axpyAVX2, axpyAbsAVX2, combineAVX2, microSingleAVX2, combineSingleAVX2}
 )

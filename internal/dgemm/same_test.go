@@ -1,6 +1,7 @@
 package dgemm
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -42,6 +43,52 @@ func TestSubtractSame(t *testing.T) {
 			restore()
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v: %d x %d, %d products: other numbers (%v)", l, m, n, k, err)
+			}
+		}
+	}
+}
+
+// TestStack compares with sums of products of integers, at all levels.
+func TestStack(t *testing.T) {
+	r := testseed.Rand(t, 5, 9)
+	for _, size := range [][4]int{{1, 1, 1, 1}, {2, 5, 3, 2}, {3, 17, 16, 5}, {1, 16, 256, 12}, {2, 33, 257, 13}, {5, 8, 300, 24}} {
+		parts, m, n, k := size[0], size[1], size[2], size[3]
+		lda, ldb := m+1, n+2
+		random := func(n int) []float64 {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = float64(r.Int64N(1<<22) - 1<<21)
+			}
+			return x
+		}
+		var a [][]float64
+		for range parts {
+			a = append(a, random(lda*n))
+		}
+		b := random(ldb * k)
+		for _, l := range isa.Levels() {
+			restore := isa.Force(l)
+			z := NewStack(m, n, a, lda)
+			var err error
+			for range 2 { // the second product has the memory of the first one
+				err = errors.Join(err, z.Negate(t.Context(), 2, k, b, ldb))
+			}
+			restore()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := range a {
+				for j := range k {
+					for i, got := range z.Column(p, j) {
+						want := 0.0
+						for h := range n {
+							want -= a[p][i+h*lda] * b[h+j*ldb]
+						}
+						if got != want {
+							t.Fatalf("%v: entry (%d, %d) of product %d of %v is %g, want %g", l, i, j, p, size, got, want)
+						}
+					}
+				}
 			}
 		}
 	}

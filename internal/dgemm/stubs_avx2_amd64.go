@@ -9,6 +9,11 @@ package dgemm
 //go:noescape
 func microAVX2(c []float64, ldc int, a []float64, b []float64, k int)
 
+// microSingleAVX2 is microAVX2 for an a of single precision.
+//
+//go:noescape
+func microSingleAVX2(c []float64, ldc int, a []float32, b []float64, k int)
+
 // axpyAVX2 is axpyGeneric for lengths that are multiples of 8.
 //
 //go:noescape
@@ -23,6 +28,11 @@ func axpyAbsAVX2(alpha float64, x []float64, y []float64)
 //
 //go:noescape
 func combineAVX2(x []float64, ld int, a []float64, y []float64)
+
+// combineSingleAVX2 is combineAVX2 for an x of single precision.
+//
+//go:noescape
+func combineSingleAVX2(x []float32, ld int, a []float64, y []float64)
 
 // triangleAVX2 is triangleGeneric.
 //

@@ -8,3 +8,8 @@ package dgemm
 //
 //go:noescape
 func microAVX512(c []float64, ldc int, a []float64, b []float64, k int)
+
+// microSingleAVX512 is microAVX512 for an a of single precision.
+//
+//go:noescape
+func microSingleAVX512(c []float64, ldc int, a []float32, b []float64, k int)

@@ -82,6 +82,25 @@ func combineGeneric(x []float64, ld int, a, y []float64) {
 	}
 }
 
+// CombineSingle is Combine for x_j of single precision.
+func CombineSingle(x []float32, ld int, a, y []float64) {
+	if len(a) == 0 || len(y) == 0 {
+		return
+	}
+	_ = x[(len(a)-1)*ld+len(y)-1]
+	k := best()
+	whole := 0
+	if k.combineSingle != nil {
+		whole = len(y) &^ 7
+		k.combineSingle(x, ld, a, y[:whole])
+	}
+	for j, v := range a {
+		for i, x := range x[j*ld+whole : j*ld+len(y)] {
+			y[whole+i] += v * float64(x) // may fuse: as documented
+		}
+	}
+}
+
 // block is the order of the triangles at which recursive substitution ends, wide the number of
 // right-hand sides at a time.
 const (

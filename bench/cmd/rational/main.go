@@ -97,12 +97,18 @@ func main() {
 	repeats := flag.Int("repeats", 5, "runs of each method")
 	limit := flag.Float64("seconds", 3, "a method is not repeated once its runs of a problem have taken so long")
 	longest := flag.Float64("longest", 60, "a method of python-flint is left out if its time at the last order predicts a run of more seconds, unless it is the only one")
+	peers := flag.String("peers", "", "functions of python-flint that are measured; empty: all")
 	most := flag.Int("most", 500*1000, "largest order times bits")
 	inverses := flag.Int("inverses", 200*1000, "the same for inverses and characteristic polynomials")
 	interpreter := flag.String("python", "python3", "Python with python-flint; empty: none")
 	profile := flag.String("profile", "", "file for a profile of the processor")
 	path := flag.String("json", "", "file for the figures")
 	flag.Parse()
+	if *peers != "" {
+		for name, all := range peersOf {
+			peersOf[name] = slices.DeleteFunc(all, func(x string) bool { return !slices.Contains(strings.Split(*peers, ","), x) })
+		}
+	}
 	r := results{
 		Command: "go run ./cmd/rational " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
 		Go: runtime.Version(), Machine: machine.Describe(), Level: isa.Level().String(), Columns: columns,

@@ -45,10 +45,12 @@ func main() {
 		m := &machine{suffix: "AVX2", lanes: 4, nv: 2, nr: 6,
 			vec:  func(i int) VecPhysical { return y[i] },
 			zero: func(dst VecPhysical) { VXORPD(dst, dst, dst) }}
-		m.micro()
+		m.micro(false)
+		m.micro(true)
 		m.axpy("axpy", false)
 		m.axpy("axpyAbs", true)
-		m.combine()
+		m.combine(false)
+		m.combine(true)
 		triangle()
 	case "avx512":
 		z := [32]VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
@@ -56,7 +58,8 @@ func main() {
 		m := &machine{suffix: "AVX512", lanes: 8, nv: 2, nr: 12,
 			vec:  func(i int) VecPhysical { return z[i] },
 			zero: func(dst VecPhysical) { VPXORQ(dst, dst, dst) }}
-		m.micro()
+		m.micro(false)
+		m.micro(true)
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
@@ -64,10 +67,17 @@ func main() {
 	compact.Out()
 }
 
-// micro emits the kernel.
-func (m *machine) micro() {
-	TEXT("micro"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a, b []float64, k int)")
-	Doc("micro" + m.suffix + " is microGeneric for the tile of this kernel; k > 0.")
+// micro emits the kernel, for an a of doubles or of singles.
+func (m *machine) micro(single bool) {
+	width, load := 8, VMOVUPD
+	if single {
+		width, load = 4, VCVTPS2PD
+		TEXT("microSingle"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a []float32, b []float64, k int)")
+		Doc("microSingle" + m.suffix + " is micro" + m.suffix + " for an a of single precision.")
+	} else {
+		TEXT("micro"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a, b []float64, k int)")
+		Doc("micro" + m.suffix + " is microGeneric for the tile of this kernel; k > 0.")
+	}
 	Pragma("noescape")
 	c := Load(Param("c").Base(), GP64())
 	ldc := Load(Param("ldc"), GP64())
@@ -87,7 +97,7 @@ func (m *machine) micro() {
 	}
 	Label("step")
 	for v := range m.nv {
-		VMOVUPD(Mem{Base: a, Disp: v * size}, m.temp(v))
+		load(Mem{Base: a, Disp: v * m.lanes * width}, m.temp(v))
 	}
 	for s := range m.nr {
 		x := m.temp(m.nv + s%2)
@@ -96,7 +106,7 @@ func (m *machine) micro() {
 			VFMADD231PD(m.temp(v), x, m.acc(v, s))
 		}
 	}
-	ADDQ(I32(m.nv*size), a)
+	ADDQ(I32(m.nv*m.lanes*width), a)
 	ADDQ(I32(8*m.nr), b)
 	DECQ(k)
 	JNZ(LabelRef("step"))
@@ -153,9 +163,16 @@ func (m *machine) axpy(name string, abs bool) {
 
 // combine emits y += Σ a_j x_j for whole vectors: sums of 32, 16 or 8 entries of y stay in
 // registers.
-func (m *machine) combine() {
-	TEXT("combine"+m.suffix, NOSPLIT, "func(x []float64, ld int, a, y []float64)")
-	Doc("combine" + m.suffix + " is combineGeneric for a y of a length that is a multiple of 8; a is not empty.")
+func (m *machine) combine(single bool) {
+	width, shift := 8, 3
+	if single {
+		width, shift = 4, 2
+		TEXT("combineSingle"+m.suffix, NOSPLIT, "func(x []float32, ld int, a, y []float64)")
+		Doc("combineSingle" + m.suffix + " is combine" + m.suffix + " for an x of single precision.")
+	} else {
+		TEXT("combine"+m.suffix, NOSPLIT, "func(x []float64, ld int, a, y []float64)")
+		Doc("combine" + m.suffix + " is combineGeneric for a y of a length that is a multiple of 8; a is not empty.")
+	}
 	Pragma("noescape")
 	x := Load(Param("x").Base(), GP64())
 	ld := Load(Param("ld"), GP64())
@@ -163,7 +180,7 @@ func (m *machine) combine() {
 	count := Load(Param("a").Len(), GP64())
 	y := Load(Param("y").Base(), GP64())
 	n := Load(Param("y").Len(), GP64())
-	SHLQ(U8(3), ld)
+	SHLQ(U8(shift), ld)
 	p, a, k := GP64(), GP64(), GP64()
 	size := 8 * m.lanes
 	factor := m.vec(8)
@@ -181,7 +198,13 @@ func (m *machine) combine() {
 		Label("step" + label)
 		VBROADCASTSD(Mem{Base: a}, factor)
 		for v := range rows / m.lanes {
-			VFMADD231PD(Mem{Base: p, Disp: v * size}, factor, m.vec(v))
+			if single {
+				t := m.vec(9 + v%4)
+				VCVTPS2PD(Mem{Base: p, Disp: v * m.lanes * width}, t)
+				VFMADD231PD(t, factor, m.vec(v))
+			} else {
+				VFMADD231PD(Mem{Base: p, Disp: v * size}, factor, m.vec(v))
+			}
 		}
 		ADDQ(U8(8), a)
 		ADDQ(ld, p)
@@ -190,7 +213,7 @@ func (m *machine) combine() {
 		for v := range rows / m.lanes {
 			VMOVUPD(m.vec(v), Mem{Base: y, Disp: v * size})
 		}
-		ADDQ(U32(8*rows), x)
+		ADDQ(U32(width*rows), x)
 		ADDQ(U32(8*rows), y)
 		SUBQ(U8(rows), n)
 		JMP(LabelRef(label))
