@@ -41,15 +41,7 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 // det returns the determinant of a matrix of integers.
 func (s *run) det(a ints) (*big.Int, error) {
 	n := a.rows
-	most := a.bits()
-	if n <= smallOrder || most > longEntries {
-		e, det, err := s.eliminate(a, n)
-		if err == nil && len(e.pivots) < n {
-			det = new(big.Int)
-		}
-		return det, err
-	}
-	if isDirect(n, most) {
+	if n <= directOrder || isDirect(n, a.bits()) || a.bits() > longEntries {
 		return s.directDet(a)
 	}
 	m, err := s.squareOf(a)

@@ -40,10 +40,10 @@ func (z *directRoom) resize(workers, primes int) {
 }
 
 // directly returns the echelon of G, whose pivots are the leftmost independent columns before
-// column limit, by eliminations modulo primes.
+// column limit, by an elimination without fractions or by eliminations modulo primes.
 //
-// The first prime gives rows R and columns P with a regular submatrix, and their order. Other
-// primes eliminate the rows in this order, and are left out unless they choose the same rows and
+// Of these the first prime gives rows R and columns P with a regular submatrix, and their order.
+// Other primes eliminate the rows in this order, and are left out unless they choose the same rows and
 // columns without exchanges: they divide a leading minor, as few primes do. A prime that finds a
 // larger rank, or pivots further left, begins anew. By Cramer's rule the numerators of the echelon
 // are minors, as is their denominator, and so are the numbers that the elimination leaves in other
@@ -57,6 +57,10 @@ func (s *run) directly(g ints, limit int) (*echelon, error) {
 	rows, cols := w.norms(g)
 	if e := room.byWords(limit, rows, cols); e != nil {
 		return e, nil
+	}
+	if isLong(min(g.rows, limit), w.bits) {
+		e, _, err := s.eliminate(g, limit)
+		return e, err
 	}
 	bits := largestMinor(rows, cols)
 	cost := cube(min(g.rows, g.cols))
@@ -142,7 +146,7 @@ func (s *run) combined(room *directRoom, best *modular.Echelon, order []int) (*e
 	return e, nil
 }
 
-// directDet returns the determinant of a square matrix by eliminations modulo primes.
+// directDet returns the determinant of a square matrix by the methods of directly.
 func (s *run) directDet(a ints) (*big.Int, error) {
 	room := directRooms.Get().(*directRoom)
 	defer directRooms.Put(room)
@@ -151,6 +155,13 @@ func (s *run) directDet(a ints) (*big.Int, error) {
 	rows, cols := w.norms(a)
 	if det := room.determinantByWords(rows, cols); det != nil {
 		return det, nil
+	}
+	if isLong(n, w.bits) {
+		e, det, err := s.eliminate(a, n)
+		if err == nil && len(e.pivots) < n {
+			det = new(big.Int)
+		}
+		return det, err
 	}
 	count := hadamard(rows, cols)/primeBits + 1
 	s.Plan(float64(count) * cube(n))

@@ -60,14 +60,21 @@ type remainders struct {
 // tree.
 const fewPrimes = 512
 
-// keptRemainders are the data for the first k primes, k below their number.
-var keptRemainders [64]atomic.Pointer[remainders]
+// keptRemainders are the data for up to mostKept primes: of k primes in place k, or in one of the
+// last places for larger k. They take 2 MB at most, for fewPrimes.
+var keptRemainders [68]atomic.Pointer[remainders]
+
+const mostKept = 2048
 
 // newRemainders returns the data for the given fields.
 func newRemainders(fields []*modular.Field) *remainders {
+	const few = len(keptRemainders) - 4
 	k := len(fields)
-	if k >= len(keptRemainders) {
+	switch {
+	case k > mostKept:
 		return makeRemainders(slices.Clone(fields))
+	case k >= few:
+		k = few + k%4
 	}
 	if r := keptRemainders[k].Load(); r != nil && slices.Equal(r.fields, fields) {
 		return r
@@ -102,12 +109,23 @@ func makeRemainders(fields []*modular.Field) *remainders {
 	var other big.Int
 	for i, f := range fields {
 		words := num.FromInt(nil, other.Quo(m, r.tree[0][i]))
-		r.factors[i] = f.Invert(f.FromWords(words, f.Shifts(len(words))))
+		r.factors[i] = f.Invert(element(f, words))
 		if len(fields) <= fewPrimes {
 			r.others = append(r.others, words)
 		}
 	}
 	return r
+}
+
+// element returns the element of an integer in words.
+func element(f *modular.Field, x []uint64) (z uint64) {
+	const part = 32 // words a step
+	shifts := f.Shifts(min(part, len(x)))
+	for i := (len(x) - 1) / part * part; i >= 0; i -= part {
+		// The last shift is 2^(64 part) as an element.
+		z = f.Add(f.Mul(z, shifts[len(shifts)-1]), f.FromWords(x[i:min(len(x), i+part)], shifts))
+	}
+	return z
 }
 
 // product returns M.

@@ -80,6 +80,11 @@ func (d *reciprocal) step(p, x, b, y wide) wide {
 	x0, c = bits.Sub64(x0, y0, 0)
 	x1, c = bits.Sub64(x1, y1, c)
 	x2, _ = bits.Sub64(x2, y2, c)
+	return d.quotient(x0, x1, x2)
+}
+
+// quotient returns the quotient of an integer, given modulo 2^192.
+func (d *reciprocal) quotient(x0, x1, x2 uint64) wide {
 	n := uint(d.zeros)
 	if n == 64 {
 		x0, x1, x2, n = x1, x2, 0, 0
@@ -124,14 +129,17 @@ type wordElimination struct {
 	order      []int
 	odd        bool // order is an odd permutation
 	pivots     []int
+	divisors   []reciprocal // the pivots
 	free       []int
-	last       wide // the last pivot
+	ranks      []int  // pivots before each free column
+	last       wide   // the last pivot
+	x          []wide // numerators of a column
 }
 
-// eliminate eliminates the matrix of w, with the leftmost pivots before column limit. bits[k] bounds
-// the bits of minors of order k. Rows above a pivot stay as they are if down is set. It returns false
-// if a pivot has more than 64 trailing zero bits.
-func (z *wordElimination) eliminate(w *words, limit int, bits []int, down bool) bool {
+// eliminate eliminates the rows below the leftmost pivots before column limit, in the matrix of w.
+// bits[k] bounds the bits of minors of order k. It returns false if a pivot has more than 64
+// trailing zero bits.
+func (z *wordElimination) eliminate(w *words, limit int, bits []int) bool {
 	z.load(w)
 	for j := range limit {
 		r := len(z.pivots)
@@ -140,37 +148,70 @@ func (z *wordElimination) eliminate(w *words, limit int, bits []int, down bool) 
 			k++
 		}
 		if k == z.rows {
-			z.free = append(z.free, j)
+			z.free, z.ranks = append(z.free, j), append(z.ranks, r)
 			continue
 		}
 		if k != r {
 			z.exchange(k, r)
 		}
-		if z.isShort && bits[r+1] > 63 {
+		if z.isShort && bits[min(r+2, len(bits)-1)] > 63 { // minors of order r + 2 follow
 			z.widen()
 		}
-		d := newReciprocal(z.last)
-		if d.zeros > 64 {
+		d := &reciprocal{inverse: wide{0, 1}}
+		if r > 0 {
+			d = &z.divisors[r-1]
+		}
+		if z.isShort {
+			z.shortPivot(r, j, d)
+		} else {
+			z.widePivot(r, j, d)
+		}
+		z.last = z.at(r, j)
+		z.pivots, z.divisors = append(z.pivots, j), append(z.divisors, newReciprocal(z.last))
+		if z.divisors[r].zeros > 64 {
 			return false
 		}
-		if z.last = z.at(r, j); z.isShort {
-			z.shortPivot(r, j, down, &d)
-		} else {
-			z.widePivot(r, j, down, &d)
-		}
-		z.pivots = append(z.pivots, j)
 	}
 	for j := limit; j < z.cols; j++ {
-		z.free = append(z.free, j)
+		z.free, z.ranks = append(z.free, j), append(z.ranks, len(z.pivots))
 	}
 	return true
+}
+
+// column returns the multiples of the pivot columns whose sum is the last pivot times column
+// free[k], valid until the next call: with the last pivot p and row i of the eliminated matrix,
+//
+//	x_i = (p a_ij - a_i,i+1 x_i+1 - ... - a_ir x_r) / a_ii.
+//
+// By Cramer's rule these are minors.
+func (z *wordElimination) column(k int) []wide {
+	j, r := z.free[k], len(z.pivots)
+	if cap(z.x) < r {
+		z.x = make([]wide, r)
+	}
+	x := z.x[:r]
+	clear(x[z.ranks[k]:])
+	for i := z.ranks[k] - 1; i >= 0; i-- {
+		row := z.wide[i*z.cols : (i+1)*z.cols]
+		s0, s1, s2 := product(z.last, row[j])
+		for h := i + 1; h < z.ranks[k]; h++ {
+			y0, y1, y2 := product(row[z.pivots[h]], x[h])
+			var c uint64
+			s0, c = bits.Sub64(s0, y0, 0)
+			s1, c = bits.Sub64(s1, y1, c)
+			s2, _ = bits.Sub64(s2, y2, c)
+		}
+		x[i] = z.divisors[i].quotient(s0, s1, s2)
+	}
+	return x
 }
 
 // load begins with the matrix of w.
 func (z *wordElimination) load(w *words) {
 	*z = wordElimination{
 		rows: w.rows, cols: w.cols, short: z.short[:0], wide: z.wide[:0], order: z.order[:0],
-		pivots: z.pivots[:0], free: z.free[:0], last: wide{0, 1}, isShort: w.bits <= 63,
+		pivots: z.pivots[:0], divisors: z.divisors[:0], free: z.free[:0], ranks: z.ranks[:0],
+		last: wide{0, 1}, x: z.x, isShort: w.bits <= 63,
 	}
 	for i := range w.rows {
 		z.order = append(z.order, i)
@@ -219,56 +260,26 @@ func (z *wordElimination) widen() {
 	z.isShort = false
 }
 
-// shortPivot eliminates column j by row r.
-func (z *wordElimination) shortPivot(r, j int, down bool, d *reciprocal) {
-	top := z.short[r*z.cols : (r+1)*z.cols]
-	p := top[j]
-	first := 0
-	if down {
-		first = r + 1
-	}
-	for i := first; i < z.rows; i++ {
-		if i == r {
-			continue
-		}
-		row := z.short[i*z.cols : (i+1)*z.cols]
+// shortPivot eliminates column j below row r.
+func (z *wordElimination) shortPivot(r, j int, d *reciprocal) {
+	top := z.short[r*z.cols+j : (r+1)*z.cols]
+	for i := r + 1; i < z.rows; i++ {
+		row := z.short[i*z.cols+j : (i+1)*z.cols]
 		row = row[:len(top)]
-		b := row[j]
-		row[j] = 0
-		if i < r {
-			for _, c := range z.free {
-				row[c] = d.shortStep(p, row[c], b, top[c])
-			}
-		}
-		for c := j + 1; c < len(top); c++ {
-			row[c] = d.shortStep(p, row[c], b, top[c])
+		for c := 1; c < len(top); c++ {
+			row[c] = d.shortStep(top[0], row[c], row[0], top[c])
 		}
 	}
 }
 
 // widePivot is shortPivot for integers of two words.
-func (z *wordElimination) widePivot(r, j int, down bool, d *reciprocal) {
-	top := z.wide[r*z.cols : (r+1)*z.cols]
-	p := top[j]
-	first := 0
-	if down {
-		first = r + 1
-	}
-	for i := first; i < z.rows; i++ {
-		if i == r {
-			continue
-		}
-		row := z.wide[i*z.cols : (i+1)*z.cols]
+func (z *wordElimination) widePivot(r, j int, d *reciprocal) {
+	top := z.wide[r*z.cols+j : (r+1)*z.cols]
+	for i := r + 1; i < z.rows; i++ {
+		row := z.wide[i*z.cols+j : (i+1)*z.cols]
 		row = row[:len(top)]
-		b := row[j]
-		row[j] = wide{}
-		if i < r {
-			for _, c := range z.free {
-				row[c] = d.step(p, row[c], b, top[c])
-			}
-		}
-		for c := j + 1; c < len(top); c++ {
-			row[c] = d.step(p, row[c], b, top[c])
+		for c := 1; c < len(top); c++ {
+			row[c] = d.step(top[0], row[c], row[0], top[c])
 		}
 	}
 }
@@ -276,10 +287,13 @@ func (z *wordElimination) widePivot(r, j int, down bool, d *reciprocal) {
 // byWords returns the echelon of the room's matrix, whose norms are given, in integers of words; nil
 // if it needs longer ones.
 func (room *directRoom) byWords(limit int, rows, cols []float64) *echelon {
-	if !room.eliminate(limit, rows, cols, false) {
+	if !room.eliminate(limit, rows, cols) {
 		return nil
 	}
 	z := &room.elimination
+	if z.isShort {
+		z.widen()
+	}
 	r := len(z.pivots)
 	list := make([]int, 0, r+z.cols) // the rows, the pivots and the other columns
 	list = append(append(append(list, z.order[:r]...), z.pivots...), z.free...)
@@ -294,12 +308,11 @@ func (room *directRoom) byWords(limit int, rows, cols []float64) *echelon {
 		for i := r; i < z.rows && j >= limit; i++ {
 			e.outside[k] = e.outside[k] || !z.at(i, j).isZero()
 		}
-		for i := range r {
-			x := wide{}
-			if !e.outside[k] {
-				x = z.at(i, j).negated(sign)
+		for i, x := range z.column(k) {
+			if e.outside[k] {
+				x = wide{}
 			}
-			all.setWide(1+k*r+i, x)
+			all.setWide(1+k*r+i, x.negated(sign))
 		}
 	}
 	e.setIntegers(all.pack())
@@ -333,11 +346,11 @@ func (z *integers) setWide(i int, x wide) {
 
 // eliminate eliminates the room's matrix, whose norms are given, in words. It returns false if it
 // needs longer integers.
-func (room *directRoom) eliminate(limit int, rows, cols []float64, down bool) bool {
-	most := min(len(rows), limit)
-	if most > wordOrder || room.words.bits > mostWords {
+func (room *directRoom) eliminate(limit int, rows, cols []float64) bool {
+	if min(len(rows), limit) > wordOrder || room.words.bits > mostWords {
 		return false
 	}
+	most := min(len(rows), len(cols))
 	descending(rows)
 	descending(cols)
 	room.bits = append(room.bits[:0], 0)
@@ -346,13 +359,13 @@ func (room *directRoom) eliminate(limit int, rows, cols []float64, down bool) bo
 		byRows, byCols = byRows+rows[k], byCols+cols[k]
 		room.bits = append(room.bits, int(min(byRows, byCols))+1)
 	}
-	return room.bits[most] <= mostWords && room.elimination.eliminate(&room.words, limit, room.bits, down)
+	return room.bits[most] <= mostWords && room.elimination.eliminate(&room.words, limit, room.bits)
 }
 
 // determinantByWords returns the determinant of the room's square matrix, whose norms are given, in
 // integers of words; nil if it needs longer ones.
 func (room *directRoom) determinantByWords(rows, cols []float64) *big.Int {
-	if !room.eliminate(len(rows), rows, cols, true) {
+	if !room.eliminate(len(rows), rows, cols) {
 		return nil
 	}
 	z, all := &room.elimination, &room.integers
