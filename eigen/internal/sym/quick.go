@@ -119,17 +119,17 @@ func newQuick(s *call.Run, a num.Mat, v []float64, words int) *quick {
 	q.ly = q.la + q.lx
 	m := &q.sliced
 	workers := max(1, s.Threads)
-	byProducts, beside := n >= quickProduct, 0.0
+	byProducts, beside := n >= quickProduct, 0
 	if byProducts {
 		m.count, m.bits = 0, fullBits
-		beside = float64(8*n*n) * float64(q.la+4)
+		beside = n * n * (q.la + 4)
 	}
 	// Products of a strip should fit the second-level cache.
 	q.strip = max(24, min(64, 1<<14/max(1, m.count*n)))
 	q.strip = min(q.strip, (n+workers-1)/workers)
 	numbers := n * (n*(m.count+2) + 1 + workers*(2+2*q.strip*(1+m.count)))
 	words = n * (n*(q.lx+q.ly) + q.lx)
-	if s.Budget.Check(8*(float64(numbers)+float64(words))+beside) != nil {
+	if s.Budget.Check(8*float64(numbers+words+beside)) != nil {
 		return nil
 	}
 	q.words, q.floats = bufpool.Slice(&wordRoom, words), bufpool.Slice(&floatRoom, numbers)
@@ -523,12 +523,7 @@ func subtractProduct(z, x, y []uint64) {
 		return
 	}
 	slices.Reverse(y)
-	for z = z[len(x):]; integer < 0; integer++ {
-		addShifted(z, y, 0, false)
-	}
-	for ; integer > 0; integer-- {
-		subtract(z, y)
-	}
+	addTimes(z[len(x):], y, -integer)
 	slices.Reverse(y)
 }
 
@@ -691,7 +686,7 @@ func (q *quick) quotient(r *quickRoom, j int) (*big.Float, size) {
 	x, y := q.x[j*q.n*q.lx:][:q.n*q.lx], q.y[j*q.n*q.ly:][:q.n*q.ly]
 	product, squares := r.sum, r.squares
 	inner(product, x, q.lx, y, q.ly)
-	inner(squares, x, q.lx, x, q.lx)
+	inner(squares, x, q.lx, nil, 0)
 	p := uint(64 * (2*q.lx + 2))
 	z := bigOf(product, q.lx+q.ly-2)
 	z.SetPrec(p).Quo(z, bigOf(squares, 2*q.lx-2))
@@ -699,13 +694,21 @@ func (q *quick) quotient(r *quickRoom, j int) (*big.Float, size) {
 	return z, sizeOfBig(z).shifted(2 - int64(p))
 }
 
-// inner sets z to the sum of x_k y_k for signed numbers x_k of lx words and y_k of ly words. z has
-// lx + ly words, which the sum must fit.
+// inner sets z to the sum of x_k y_k for signed numbers x_k of lx words and y_k of ly words, which
+// are the same numbers if ly is 0. z has the words of both, which the sum must fit.
 func inner(z, x []uint64, lx int, y []uint64, ly int) {
 	clear(z)
-	// The words as numbers without signs.
-	for a := range lx {
-		for b := range ly {
+	square := ly == 0
+	if square {
+		y, ly = x, lx
+	}
+	// The words of all fractions: the last word of a number is its integer part.
+	for a := range lx - 1 {
+		first, twice := 0, uint(0)
+		if square {
+			first, twice = a, 1
+		}
+		for b := first; b < ly-1; b++ {
 			var s0, s1, s2, carry uint64
 			for i, j := a, b; i < len(x) && j < len(y); i, j = i+lx, j+ly {
 				high, low := bits.Mul64(x[i], y[j])
@@ -714,18 +717,30 @@ func inner(z, x []uint64, lx int, y []uint64, ly int) {
 				s2, _ = bits.Add64(s2, 0, carry)
 			}
 			sum := [...]uint64{s0, s1, s2}
-			addShifted(z[a+b:], sum[:], 0, false)
+			if a == b {
+				addShifted(z[a+b:], sum[:], 0, false)
+			} else {
+				addShifted(z[a+b:], sum[:], twice, false)
+			}
 		}
 	}
-	// A negative x_k was taken as x_k + 2^(64 lx), and y_k likewise. What is left of the product of
-	// both powers lies beyond z.
 	for i, j := 0, 0; i < len(x); i, j = i+lx, j+ly {
-		if int64(x[i+lx-1]) < 0 {
-			subtract(z[lx:], y[j:j+ly])
+		f, g := int64(x[i+lx-1]), int64(y[j+ly-1])
+		addTimes(z[lx-1:], y[j:j+ly-1], f)
+		addTimes(z[ly-1:], x[i:i+lx-1], g)
+		if v := f * g; v != 0 {
+			addShifted(z[lx+ly-2:], []uint64{uint64(v)}, 0, true)
 		}
-		if int64(y[j+ly-1]) < 0 {
-			subtract(z[ly:], x[i:i+lx])
-		}
+	}
+}
+
+// addTimes adds k x to z, for an x without a sign and a small integer k.
+func addTimes(z, x []uint64, k int64) {
+	for ; k < 0; k++ {
+		subtract(z, x)
+	}
+	for ; k > 0; k-- {
+		addShifted(z, x, 0, false)
 	}
 }
 

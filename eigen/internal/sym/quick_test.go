@@ -96,13 +96,22 @@ func TestQuickIntegers(t *testing.T) {
 		k, sum := 1+rng.IntN(9), new(big.Int)
 		lx, ly := 1+rng.IntN(4), 1+rng.IntN(4)
 		xs, ys := randomWords(rng, k*lx), randomWords(rng, k*ly)
+		for i := range k { // integer parts
+			xs[i*lx+lx-1], ys[i*ly+ly-1] = uint64(rng.IntN(4)-2), uint64(rng.IntN(4)-2)
+		}
 		z = make([]uint64, lx+ly)
-		inner(z, xs, lx, ys, ly)
+		square := rng.IntN(2) > 0
+		if square {
+			z, ys, ly = make([]uint64, 2*lx), xs, lx
+			inner(z, xs, lx, nil, 0)
+		} else {
+			inner(z, xs, lx, ys, ly)
+		}
 		for i := range k {
 			sum.Add(sum, new(big.Int).Mul(signed(xs[i*lx:][:lx]), signed(ys[i*ly:][:ly])))
 		}
 		if signed(z).Cmp(reduced(sum, lx+ly)) != 0 {
-			t.Fatalf("the inner product of %x and %x, of %d and %d words, is %x", xs, ys, lx, ly, z)
+			t.Fatalf("the inner product of %x and %x, of %d and %d words, squares %v, is %x", xs, ys, lx, ly, square, z)
 		}
 	}
 }
